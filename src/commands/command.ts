@@ -1,0 +1,69 @@
+import type { Deps } from "../deps.js";
+import type { ExitCode } from "../errors.js";
+
+/** One flag, as data: help, README and parsing come from it. */
+export interface Flag {
+  /** As commander spells it: `--since <time>`, `--csv`, `-o, --out <file>`, `--no-color`. */
+  flags: string;
+  about: string;
+  /** Turns the text into a value; throws `UsageError` when it cannot. */
+  parse?(text: string, previous?: unknown): unknown;
+  choices?: readonly string[];
+  /** Shown in help as the default; the value itself is applied by the command. */
+  shown?: string;
+}
+
+export interface Argument {
+  /** As commander spells it: `<table>`, `[resource...]`. */
+  syntax: string;
+  about: string;
+}
+
+export interface Example {
+  command: string;
+  about: string;
+}
+
+/** The flags that every command takes: contract, section 3. */
+export interface GlobalOptions {
+  profile?: string;
+  db?: string;
+  baseUrl?: string;
+  keyFile?: string;
+  json?: boolean;
+  quiet?: boolean;
+  verbose?: boolean;
+  /** false with `--no-color`. */
+  color?: boolean;
+  /** false with `--no-progress`. */
+  progress?: boolean;
+  rateLimit?: number | "none";
+  maxWait?: number;
+}
+
+/** What a command's run is given. */
+export interface Invocation<Options = Record<string, unknown>> {
+  deps: Deps;
+  args: readonly string[];
+  options: Options & GlobalOptions;
+}
+
+/** A verb: options, command, run, in this order, in a file of its own. */
+export interface CommandSpec {
+  name: string;
+  summary: string;
+  /** A longer word under the summary in the command's own help. */
+  description?: string;
+  arguments: readonly Argument[];
+  flags: readonly Flag[];
+  examples: readonly Example[];
+  /** Loads what it needs when it runs: help opens no file and no network. Resolves to an exit code, 0 if left out. */
+  run(invocation: Invocation): Promise<ExitCode | undefined>;
+}
+
+/** Names a command's options for its `run`: the flags above it are the promise that they have these shapes. */
+export function defineCommand<Options>(
+  spec: Omit<CommandSpec, "run"> & { run(invocation: Invocation<Options>): Promise<ExitCode | undefined> },
+): CommandSpec {
+  return spec as unknown as CommandSpec;
+}

@@ -1,0 +1,41 @@
+import { UsageError } from "../errors.js";
+import { parseDuration } from "../times.js";
+import type { Flag } from "./command.js";
+
+/** The flags that every command takes: contract, section 3. */
+export const globalFlags: readonly Flag[] = [
+  { flags: "--profile <name>", about: "the brand to work for (BRANDAPI_PROFILE)", shown: "default" },
+  { flags: "--db <path>", about: "the mirror file (BRANDAPI_DB)" },
+  { flags: "--base-url <url>", about: "the API's address, ending in /api/brand/v1 (BRANDAPI_BASE_URL)" },
+  { flags: "--key-file <path>", about: "a file that holds the key (or BRANDAPI_KEY)" },
+  { flags: "--json", about: "print JSON on stdout" },
+  { flags: "--quiet", about: "print nothing but errors" },
+  { flags: "--verbose", about: "print every request, and a stack trace with an error" },
+  { flags: "--no-color", about: "no colours (or NO_COLOR)" },
+  { flags: "--no-progress", about: "no progress bars" },
+];
+
+/** The flags of every command that asks the API. */
+export const networkFlags: readonly Flag[] = [
+  {
+    flags: "--rate-limit <n>",
+    about: "requests a minute for the key, or `none` (BRANDAPI_RATE_LIMIT)",
+    parse: parseRateLimit,
+    shown: "60",
+  },
+  {
+    flags: "--max-wait <duration>",
+    about: "give up after this long without progress",
+    parse: parseDuration,
+    shown: "5m",
+  },
+];
+
+/** `--rate-limit`: a whole number of requests a minute, or `none`. */
+export function parseRateLimit(text: string): number | "none" {
+  if (text === "none") return "none";
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
+  throw new UsageError(`The rate limit is not a number of requests a minute: \`${text}\`.`, {
+    hint: "use a whole number such as 60, or `none`",
+  });
+}

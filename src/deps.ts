@@ -1,0 +1,75 @@
+import { homedir, tmpdir } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Time as the program sees it: tests pass their own. */
+export interface Clock {
+  /** Milliseconds since 1970, UTC. For what is recorded. */
+  now(): number;
+  /** Milliseconds of a clock that never jumps, shared by all processes of one boot. For what is waited for. */
+  monotonic(): number;
+  /** Resolves after `ms` milliseconds; rejects with the signal's reason when it aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** A stream to write text to; `columns` and `isTTY` as Node's own. */
+export interface Output extends NodeJS.WritableStream {
+  isTTY?: boolean;
+  columns?: number;
+}
+
+export interface Input extends NodeJS.ReadableStream {
+  isTTY?: boolean;
+  setRawMode?(mode: boolean): unknown;
+}
+
+export type Env = Readonly<Record<string, string | undefined>>;
+export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+/** All that the program takes from the outside. Only this file, `bin` and `ui` touch the real ones. */
+export interface Deps {
+  env: Env;
+  cwd: string;
+  home: string;
+  tmp: string;
+  platform: NodeJS.Platform;
+  stdin: Input;
+  stdout: Output;
+  stderr: Output;
+  clock: Clock;
+  fetch: Fetch;
+  /** A number in [0, 1), for jitter. */
+  random(): number;
+  /** Aborts, with a `Stopped` as its reason, when the person or the system asks the program to end. */
+  signal: AbortSignal;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => Number(process.hrtime.bigint() / 1_000n) / 1_000,
+  async sleep(ms, signal) {
+    try {
+      await delay(Math.min(ms, 2 ** 31 - 1), undefined, signal ? { signal } : {});
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error;
+    }
+  },
+};
+
+/** The real world. `fetch` gets its dispatcher (time-outs, proxies) at the first request: see api/transport. */
+export function systemDeps(signal: AbortSignal, fetch: Fetch): Deps {
+  return {
+    env: process.env,
+    cwd: process.cwd(),
+    home: homedir(),
+    tmp: tmpdir(),
+    platform: process.platform,
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    clock: systemClock,
+    fetch,
+    random: Math.random,
+    signal,
+  };
+}

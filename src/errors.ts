@@ -1,0 +1,145 @@
+/**
+ * Every error that a person can meet: its exit code (contract, section 6) and its hint.
+ * A class is named for what happened to the person; the message is one sentence, the hint is what to do.
+ */
+
+export const exitCodes = {
+  done: 0,
+  defect: 1,
+  usage: 2,
+  configuration: 3,
+  unauthorized: 4,
+  forbidden: 5,
+  unavailable: 6,
+  unexpectedAnswer: 7,
+  incomplete: 8,
+  busy: 9,
+  stale: 10,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** What each exit code means, for the README and `--help`. */
+export const exitMeanings: Record<ExitCode, string> = {
+  0: "done",
+  1: "a defect in the program",
+  2: "usage: an unknown flag, resource or value",
+  3: "configuration: no key or base URL, unsafe permissions, mirror of another brand, unreadable or newer mirror",
+  4: "401: the key is missing, unknown, expired or revoked",
+  5: "403 or 402: scope, IP allowlist or plan",
+  6: "the API stayed unavailable (network, 429, 5xx) after the retries",
+  7: "the API answered with something that is not its documented shape",
+  8: "incomplete: part of the work succeeded",
+  9: "busy: another run holds this mirror",
+  10: "stale: a resource is older than `status --max-age` allows",
+  130: "stopped by Ctrl-C (SIGINT), cleanly",
+  143: "stopped by SIGTERM, cleanly",
+};
+
+export interface ErrorOptions {
+  hint?: string | undefined;
+  cause?: unknown;
+}
+
+/** The parent of all: what happened, to what, what to do, and the exit code. */
+export class BrandapiError extends Error {
+  readonly exitCode: ExitCode = exitCodes.defect;
+  /** The stable name in `--json`: `{"error":{"code",…}}`. */
+  readonly code: string = "defect";
+  readonly hint: string | undefined;
+
+  constructor(message: string, options: ErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = new.target.name;
+    this.hint = options.hint;
+  }
+}
+
+/** Thrown for an unknown flag, command, resource, table or value. */
+export class UsageError extends BrandapiError {
+  override readonly exitCode = exitCodes.usage;
+  override readonly code = "usage";
+}
+
+/** Thrown when settings are missing or unsafe, or a local file cannot be used as asked. */
+export class ConfigurationError extends BrandapiError {
+  override readonly exitCode = exitCodes.configuration;
+  override readonly code: string = "configuration";
+}
+
+/** Thrown when the mirror file is damaged, not a mirror, newer than this program, or another brand's. */
+export class MirrorUnusable extends ConfigurationError {
+  override readonly code = "mirror";
+}
+
+/** Thrown on 401: the API document, Authentication 7. */
+export class KeyRejected extends BrandapiError {
+  override readonly exitCode = exitCodes.unauthorized;
+  override readonly code = "unauthorized";
+}
+
+/** Thrown on 403: the key lacks the scope, or the address is not on its allowlist. */
+export class AccessForbidden extends BrandapiError {
+  override readonly exitCode = exitCodes.forbidden;
+  override readonly code: string = "forbidden";
+}
+
+/** Thrown on 402: the brand's plan does not include the data. */
+export class PlanLacksData extends AccessForbidden {
+  override readonly code = "plan";
+}
+
+/** Thrown when the API could not be reached, or kept answering 429 or 5xx, until the patience ran out. */
+export class ApiUnavailable extends BrandapiError {
+  override readonly exitCode = exitCodes.unavailable;
+  override readonly code = "unavailable";
+}
+
+/** Thrown when an answer is not what the API document describes. */
+export class UnexpectedAnswer extends BrandapiError {
+  override readonly exitCode = exitCodes.unexpectedAnswer;
+  override readonly code: string = "unexpected-answer";
+}
+
+/** Thrown on 400: the API refused the request's parameters. Carries no code of its own: see `status`. */
+export class RequestRefused extends UnexpectedAnswer {
+  override readonly code = "refused";
+}
+
+/** Thrown on 404 and 410: nothing is at this address. `retired` is true for 410. */
+export class NotFound extends UnexpectedAnswer {
+  override readonly code = "not-found";
+}
+
+/** Thrown when part of the work succeeded and part did not. */
+export class Incomplete extends BrandapiError {
+  override readonly exitCode = exitCodes.incomplete;
+  override readonly code: string = "incomplete";
+}
+
+/** Thrown when another run holds this mirror. */
+export class MirrorBusy extends BrandapiError {
+  override readonly exitCode = exitCodes.busy;
+  override readonly code = "busy";
+}
+
+/** Thrown by `status --max-age` when something is older than allowed. */
+export class MirrorStale extends BrandapiError {
+  override readonly exitCode = exitCodes.stale;
+  override readonly code = "stale";
+}
+
+/** Thrown when SIGINT or SIGTERM asked for a stop. */
+export class Stopped extends BrandapiError {
+  override readonly exitCode: ExitCode;
+  override readonly code = "stopped";
+
+  constructor(readonly signalName: "SIGINT" | "SIGTERM") {
+    super("Stopped: what was read so far is kept.", {
+      hint: "run the same command again to go on from here",
+    });
+    this.exitCode = signalName === "SIGINT" ? exitCodes.interrupted : exitCodes.terminated;
+  }
+}

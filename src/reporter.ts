@@ -1,0 +1,28 @@
+/** How engines say what they do. They know this interface only; `ui` implements it, commands choose. */
+export interface Reporter {
+  /** Starts one task, such as a resource's sync. `total` may be learned later. */
+  begin(task: { name: string; unit: "pages" | "bytes" | "files"; total?: number }): Task;
+  /** A fact worth a line on stderr, not with `--quiet`. */
+  note(text: string): void;
+  /** Something that the person should act on; each text is printed once a run, also with `--quiet`. */
+  warn(text: string): void;
+  /** Only with `--verbose`. */
+  detail(text: string): void;
+}
+
+export interface Task {
+  /** How far it is: `done` and `total` in the task's unit, `rows` read so far. */
+  update(progress: { done: number; total?: number; rows?: number }): void;
+  /** It waits: for the rate budget, the server, or before a retry. */
+  waiting(ms: number, reason: string): void;
+  /** It is over; `summary` is the one line that cron shows. */
+  end(summary: string): void;
+}
+
+/** Says nothing: for tests and for engines used as a library. */
+export const silentReporter: Reporter = {
+  begin: () => ({ update: () => {}, waiting: () => {}, end: () => {} }),
+  note: () => {},
+  warn: () => {},
+  detail: () => {},
+};

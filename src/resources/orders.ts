@@ -1,0 +1,53 @@
+import { baseHost } from "./host.js";
+import { boolean, integer, list, number, object, type Resource, text, timestamp } from "./types.js";
+
+/** Every attributed order, newest first: the API document, "4. GET /orders" and "Order". */
+export const orders = {
+  name: "orders",
+  about: "attributed orders with refunds, cancellations and commissions",
+  section: "4. GET /orders",
+  path: "/orders",
+  scope: "analytics:read",
+  plan: "Analytics",
+  pagination: "documented",
+  strategy: { kind: "window", date: "order_date", from: "start_date", until: "end_date" },
+  key: ["id"],
+  table: "orders",
+  tableAbout: "one row an order",
+  open: false,
+  date: "order_date",
+  indexes: [["id"], ["order_date"]],
+  fields: [
+    text("id", "platform order id"),
+    text("external_order_id", "order id in the brand's store or network"),
+    text("order_number", "number the customer saw"),
+    timestamp("order_date", "when placed"),
+    text("currency", "ISO 4217 code"),
+    number("total_amount", "order total"),
+    number("subtotal_amount", "before tax and shipping"),
+    number("refund_amount", "refunded so far"),
+    text("financial_status", "payment state as the store reports it"),
+    text("fulfillment_status", "as the store reports it"),
+    boolean("is_cancelled"),
+    boolean("is_refunded", "true when fully refunded"),
+    number("commission_rate", "percentage"),
+    number("commission_amount", "host's commission"),
+    text("attribution", "`tracked` or `manual`"),
+    object("host", baseHost),
+    object("product", [text("id"), text("title"), text("cover_photo")]),
+    object("gear_list", [text("id"), text("title")]),
+    list("line_items", {
+      table: "order_line_items",
+      about: "what was bought: one row an item of an order",
+      parent: { column: "order_id", from: "id" },
+      position: true,
+      fields: [
+        text("title"),
+        text("variant_title"),
+        text("sku"),
+        integer("quantity"),
+        number("price", "unit price"),
+      ],
+    }),
+  ],
+} as const satisfies Resource;

@@ -1,0 +1,135 @@
+/**
+ * The vocabulary in which resources are declared: pure data beside the API document's own words.
+ * A resource is a tree of fields; its tables, columns, help and README rows follow from it.
+ */
+
+export type Json = null | boolean | number | string | Json[] | JsonObject;
+export interface JsonObject {
+  [member: string]: Json;
+}
+
+/** One record as the API sent it: the exact text (minified outside strings) and what it parses to. */
+export interface ApiRecord {
+  json: string;
+  value: Json;
+}
+
+/** Query parameters of a request; `undefined` leaves one out. */
+export type Query = Record<string, string | number | undefined>;
+
+/** What a scalar column holds: `timestamp` and `date` are text, `json` is an array or open object as text. */
+export type ScalarType = "text" | "timestamp" | "date" | "integer" | "number" | "boolean" | "json";
+
+export interface ScalarField {
+  kind: "scalar";
+  name: string;
+  type: ScalarType;
+  about: string;
+}
+
+/** A nested object: its fields become columns prefixed with its name. */
+export interface ObjectField {
+  kind: "object";
+  name: string;
+  fields: readonly Field[];
+}
+
+/** An array of objects: a child table. */
+export interface ListField {
+  kind: "list";
+  name: string;
+  table: string;
+  about: string;
+  /** The child's column that names its parent, and the parent's column it repeats. */
+  parent: { column: string; from: string };
+  /** Whether the items have no id of their own, so that their 0-based `position` is part of the key. */
+  position: boolean;
+  fields: readonly Field[];
+  /** Whether scalars that this version does not know become columns when they are first seen. */
+  open: boolean;
+}
+
+export type Field = ScalarField | ObjectField | ListField;
+
+/**
+ * How a resource is read. A closed set: each is one file in sync/strategies.
+ * - window:   paged, newest first, filtered by a date; a trailing window is re-read (orders)
+ * - full:     every page, every time
+ * - increment: new items by date, with the whole count checked (content)
+ * - detail:   every page, then one request for each record that needs it
+ * - monthly:  one answer a calendar month
+ * - snapshot: a ranking as it stands, kept once a day
+ */
+export type Strategy =
+  | { kind: "window"; date: string; from: string; until: string }
+  | { kind: "full" }
+  | { kind: "increment"; date: string; from: string; filters: readonly ContentFilter[] }
+  | {
+      kind: "detail";
+      /** The path of one record's details. */
+      path(key: string): string;
+      /** Whether the details can have changed although the list's record has not. */
+      open(record: JsonObject): boolean;
+      /** Where details go: `merge` makes them the record; a table name keeps them beside it, keyed by the record. */
+      into: "merge" | { table: string; parent: string };
+    }
+  | { kind: "monthly"; from: string; until: string }
+  | { kind: "snapshot"; sort: Query; table: string };
+
+/** A filter that only a partial run may use: its flag, the API's parameter, and how many values one request takes. */
+export interface ContentFilter {
+  flag: string;
+  parameter: string;
+  atMost: number;
+}
+
+export interface Resource {
+  /** The name on the command line. */
+  name: string;
+  about: string;
+  /** The section of the API document's "Endpoints". */
+  section: string;
+  path: string;
+  scope: string;
+  /** The plan feature that the data needs, if the document names one. */
+  plan: string | null;
+  /** `documented`: pages of 100. `unknown`: asked bare first, paged only when `pagination` comes back. */
+  pagination: "documented" | "unknown";
+  strategy: Strategy;
+  /** The members that identify a record; null: see `keyless`. */
+  key: readonly string[] | null;
+  /** The main table. */
+  table: string;
+  tableAbout: string;
+  fields: readonly Field[];
+  /** Whether scalars that this version does not know become columns when they are first seen. */
+  open: boolean;
+  /** The column of the main table that `--since` and `--until` filter by, if any. */
+  date: string | null;
+  /** Columns whose changes are history worth telling; the rest of a record's changes are told too. */
+  indexes: readonly (readonly string[])[];
+}
+
+type FieldAbout = string | undefined;
+const scalar =
+  (type: ScalarType) =>
+  (name: string, about?: FieldAbout): ScalarField => ({ kind: "scalar", name, type, about: about ?? "" });
+
+export const text = scalar("text");
+export const timestamp = scalar("timestamp");
+export const date = scalar("date");
+export const integer = scalar("integer");
+export const number = scalar("number");
+export const boolean = scalar("boolean");
+export const json = scalar("json");
+
+export function object(name: string, fields: readonly Field[]): ObjectField {
+  return { kind: "object", name, fields };
+}
+
+export function list(
+  name: string,
+  options: Pick<ListField, "table" | "about" | "parent" | "fields"> & { position?: boolean; open?: boolean },
+): ListField {
+  return { kind: "list", name, position: false, open: false, ...options };
+}

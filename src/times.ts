@@ -1,0 +1,71 @@
+import { UsageError } from "./errors.js";
+
+const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+export const dayMs = unitMs.d;
+
+/**
+ * A duration such as `90s`, `5m`, `26h`, `30d`, `12w` (contract, section 3, "Times").
+ * @returns milliseconds
+ */
+export function parseDuration(text: string): number {
+  const ms = durationMs(text);
+  if (ms !== undefined) return ms;
+  throw new UsageError(`Not a duration: \`${text}\`.`, {
+    hint: "use for example `90s`, `5m`, `26h`, `30d` or `12w`",
+  });
+}
+
+/** `--window`: a duration, or bare days. */
+export function parseWindow(text: string): number {
+  return /^\d+$/.test(text) ? parseDuration(`${text}d`) : parseDuration(text);
+}
+
+function durationMs(text: string): number | undefined {
+  const match = /^(\d{1,9})([smhdw])$/.exec(text.trim());
+  if (!match) return undefined;
+  return Number(match[1]) * unitMs[match[2] as keyof typeof unitMs];
+}
+
+/**
+ * `--since` and `--until`: a date, an ISO 8601 timestamp, or an age (contract, section 3, "Times"). All UTC.
+ * A bare date means the whole day: `start` its first instant, `end` its last.
+ * @returns milliseconds since 1970
+ */
+export function parseInstant(text: string, edge: "start" | "end", now: number): number {
+  const age = durationMs(text);
+  if (age !== undefined) return now - age;
+  const day = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
+  const ms = day ? Date.parse(`${text}T00:00:00.000Z`) : parseTimestamp(text);
+  if (ms === undefined || Number.isNaN(ms) || (day && formatInstant(ms).slice(0, 10) !== text))
+    throw new UsageError(`Not a time: \`${text}\`.`, {
+      hint: "use a date (2026-01-31), a timestamp (2026-01-31T12:00:00Z) or an age (36h, 30d, 12w)",
+    });
+  return day && edge === "end" ? ms + dayMs - 1 : ms;
+}
+
+/** An ISO 8601 timestamp in milliseconds since 1970; without an offset it is UTC. Undefined if it is none. */
+export function parseTimestamp(text: string): number | undefined {
+  const match = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?$/i.exec(
+    text.trim(),
+  );
+  if (!match) return undefined;
+  const offset = (match[3] ?? "Z").toUpperCase();
+  const ms = Date.parse(
+    `${match[1]}T${match[2]}${offset.length === 5 ? `${offset.slice(0, 3)}:${offset.slice(3)}` : offset}`,
+  );
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** ISO 8601 in UTC with milliseconds: what is sent to the API and what is recorded. */
+export function formatInstant(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** A span as a person says it: `45s`, `12m`, `5h`, `3d`. */
+export function formatSpan(ms: number): string {
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 90) return `${seconds}s`;
+  if (seconds < 90 * 60) return `${Math.round(seconds / 60)}m`;
+  if (seconds < 48 * 3_600) return `${Math.round(seconds / 3_600)}h`;
+  return `${Math.round(seconds / 86_400)}d`;
+}
