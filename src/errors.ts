@@ -41,6 +41,8 @@ export const exitMeanings: Record<ExitCode, string> = {
 export interface ErrorOptions {
   hint?: string | undefined;
   cause?: unknown;
+  /** The HTTP status that the API answered, where there was one. */
+  status?: number | undefined;
 }
 
 /** The parent of all: what happened, to what, what to do, and the exit code. */
@@ -49,11 +51,14 @@ export class BrandapiError extends Error {
   /** The stable name in `--json`: `{"error":{"code",…}}`. */
   readonly code: string = "defect";
   readonly hint: string | undefined;
+  /** The HTTP status that the API answered, where there was one. */
+  readonly status: number | undefined;
 
   constructor(message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = new.target.name;
     this.hint = options.hint;
+    this.status = options.status;
   }
 }
 
@@ -80,15 +85,31 @@ export class KeyRejected extends BrandapiError {
   override readonly code = "unauthorized";
 }
 
+/**
+ * Why the API refused: `scope`, the key lacks it; `address`, the request came from outside the key's allowlist,
+ * so nothing else will be answered either; `plan`, the brand's plan; `unknown`, the API would not say.
+ */
+export type ForbiddenReason = "scope" | "address" | "plan" | "unknown";
+
 /** Thrown on 403: the key lacks the scope, or the address is not on its allowlist. */
 export class AccessForbidden extends BrandapiError {
   override readonly exitCode = exitCodes.forbidden;
   override readonly code: string = "forbidden";
+  readonly reason: ForbiddenReason;
+
+  constructor(message: string, options: ErrorOptions & { reason?: ForbiddenReason } = {}) {
+    super(message, options);
+    this.reason = options.reason ?? "unknown";
+  }
 }
 
 /** Thrown on 402: the brand's plan does not include the data. */
 export class PlanLacksData extends AccessForbidden {
   override readonly code = "plan";
+
+  constructor(message: string, options: ErrorOptions = {}) {
+    super(message, { ...options, reason: "plan" });
+  }
 }
 
 /** Thrown when the API could not be reached, or kept answering 429 or 5xx, until the patience ran out. */
@@ -111,6 +132,10 @@ export class RequestRefused extends UnexpectedAnswer {
 /** Thrown on 404 and 410: nothing is at this address. `retired` is true for 410. */
 export class NotFound extends UnexpectedAnswer {
   override readonly code = "not-found";
+
+  get retired(): boolean {
+    return this.status === 410;
+  }
 }
 
 /** Thrown when part of the work succeeded and part did not. */

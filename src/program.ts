@@ -1,9 +1,11 @@
 import { Argument, Command, CommanderError, Option } from "commander";
 import type { CommandSpec, Flag } from "./commands/command.js";
 import { globalFlags } from "./commands/globals.js";
+import { groupOf } from "./commands/groups.js";
 import { commands } from "./commands/index.js";
 import type { Deps } from "./deps.js";
-import { type ExitCode, exitCodes, UsageError } from "./errors.js";
+import { type ExitCode, exitCodes } from "./errors.js";
+import { asUsageError } from "./usage.js";
 import { version } from "./version.js";
 
 /**
@@ -16,29 +18,44 @@ export async function runProgram(argv: readonly string[], deps: Deps): Promise<E
   const program = prepare(new Command("brandapi"), deps)
     .description("Keeps a brand's own data in a local SQLite mirror: current, complete and provable.")
     .usage("<command> [options]")
-    .version(version, "--version", "print the version")
-    .helpCommand("help [command]", "show help for a command")
-    .addHelpText("after", "\nNo key yet? `brandapi demo` shows everything against a built-in sandbox.");
+    .version(version, "-V, --version", "print the version")
+    .enablePositionalOptions()
+    .addHelpText("after", closing);
+  addFlags(program, globalFlags, "Flags everywhere:");
   for (const spec of commands) {
-    const command = prepare(program.command(spec.name), deps);
+    const command = prepare(program.command(spec.name), deps).helpGroup(groupOf(spec.name));
     describe(command, spec);
     command.action(async (...received) => {
-      const options = command.opts();
       const args = received
         .slice(0, spec.arguments.length)
         .flat()
         .filter((arg) => arg !== undefined);
+      const options = { ...given(program), ...command.opts(), ...given(command) };
       exitCode = (await spec.run({ deps, args: args as string[], options })) ?? exitCodes.done;
     });
+  }
+  program.helpCommand("help [command]", "show help for a command").commandsGroup("Help:");
+  if (argv.length === 0) {
+    program.outputHelp();
+    return exitCodes.done;
   }
   try {
     await program.parseAsync([...argv], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0 && error.code !== "commander.help") throw asUsageError(error);
-    if (error.code === "commander.help" && argv.length === 0) return exitCodes.usage;
+    if (error.exitCode !== 0) throw asUsageError(error, program, argv);
   }
   return exitCode;
+}
+
+const closing = `
+Each command's own help has examples: \`brandapi help sync\`.
+No key yet? \`brandapi demo\` shows everything against a built-in sandbox.`;
+
+/** The flags that a person typed: those before the command's name count as well, those after it win. */
+function given(command: Command): Record<string, unknown> {
+  const values = Object.entries(command.opts());
+  return Object.fromEntries(values.filter(([name]) => command.getOptionValueSource(name) === "cli"));
 }
 
 function describe(command: Command, spec: CommandSpec): void {
@@ -46,16 +63,18 @@ function describe(command: Command, spec: CommandSpec): void {
     .summary(spec.summary)
     .description(spec.description ? `${spec.summary}\n\n${spec.description}` : spec.summary);
   for (const argument of spec.arguments) command.addArgument(new Argument(argument.syntax, argument.about));
-  for (const flag of spec.flags) command.addOption(toOption(flag));
-  for (const flag of globalFlags) {
+  addFlags(command, spec.flags, "Options:");
+  addFlags(command, globalFlags, "Flags everywhere:");
+  const examples = spec.examples.map((example) => `  $ ${example.command}\n      ${example.about}`);
+  if (examples.length > 0) command.addHelpText("after", `\nExamples:\n${examples.join("\n")}`);
+}
+
+/** A command's own flag of the same name goes before the one of everywhere. */
+function addFlags(command: Command, flags: readonly Flag[], group: string): void {
+  for (const flag of flags) {
     const option = toOption(flag);
-    if (command.options.some((own) => own.long === option.long)) continue;
-    command.addOption(option.helpGroup("Flags everywhere:"));
+    if (!command.options.some((own) => own.long === option.long)) command.addOption(option.helpGroup(group));
   }
-  const examples = spec.examples
-    .map((example) => `  $ ${example.command}\n      ${example.about}`)
-    .join("\n");
-  command.addHelpText("after", `\nExamples:\n${examples}`);
 }
 
 function toOption(flag: Flag): Option {
@@ -66,26 +85,16 @@ function toOption(flag: Flag): Option {
   return option;
 }
 
-/** Commander writes to the given streams, never exits, and leaves what is wrong to `run`. */
+/** Commander writes help to the given stream, never exits, and leaves what is wrong to `run`. */
 function prepare(command: Command, deps: Deps): Command {
   return command
     .exitOverride()
     .showSuggestionAfterError(true)
     .helpOption("-h, --help", "show this help")
-    .configureHelp({ showGlobalOptions: false })
     .configureOutput({
       writeOut: (text) => void deps.stdout.write(text),
       writeErr: () => {},
       getOutHelpWidth: () => Math.min(deps.stdout.columns ?? 80, 100),
+      getOutHasColors: () => false,
     });
-}
-
-function asUsageError(error: CommanderError): UsageError {
-  const [first = "", ...rest] = error.message.replace(/^error: /, "").split("\n");
-  const sentence = `${first.charAt(0).toUpperCase()}${first.slice(1).replace(/\.?$/, ".")}`;
-  const suggestion = /Did you mean (.+)\?\)?/.exec(rest.join(" "))?.[1];
-  return new UsageError(sentence, {
-    hint: suggestion ? `did you mean \`${suggestion}\`?` : "see `brandapi --help`",
-    cause: error,
-  });
 }

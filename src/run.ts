@@ -1,6 +1,8 @@
 import type { Deps } from "./deps.js";
-import { BrandapiError, type ExitCode, exitCodes } from "./errors.js";
+import { type ExitCode, Stopped } from "./errors.js";
+import { asBrandapiError } from "./failures.js";
 import { runProgram } from "./program.js";
+import { escapeLines } from "./ui/text.js";
 
 /**
  * Runs one command line. The only catch of the program: every error becomes a message, a hint and an exit code
@@ -11,20 +13,41 @@ export async function run(argv: readonly string[], deps: Deps): Promise<ExitCode
   try {
     return await runProgram(argv, deps);
   } catch (error) {
-    return report(error, argv, deps);
+    return reportError(error, argv, deps);
   }
 }
 
-function report(error: unknown, argv: readonly string[], deps: Deps): ExitCode {
-  const known = error instanceof BrandapiError ? error : undefined;
-  const message =
-    known?.message ?? `A defect in brandapi: ${error instanceof Error ? error.message : String(error)}`;
-  const hint = known ? known.hint : "please report it, with what `--verbose` prints";
-  const code = known?.code ?? "defect";
-  if (argv.includes("--json"))
+/** Prints an error on stderr, with `--json` also on stdout; what came from outside is escaped. */
+export function reportError(
+  error: unknown,
+  argv: readonly string[],
+  deps: Pick<Deps, "stdout" | "stderr" | "signal">,
+): ExitCode {
+  const known = asBrandapiError(stopOf(error, deps.signal) ?? error);
+  const { code, message, hint } = known;
+  if (hasFlag(argv, "--json"))
     deps.stdout.write(`${JSON.stringify({ error: { code, message, hint: hint ?? null } })}\n`);
-  deps.stderr.write(`brandapi: ${message}\n`);
-  if (hint) deps.stderr.write(`  hint: ${hint}\n`);
-  if (argv.includes("--verbose") && error instanceof Error) deps.stderr.write(`${error.stack ?? ""}\n`);
-  return known?.exitCode ?? exitCodes.defect;
+  deps.stderr.write(`brandapi: ${escapeLines(message)}\n`);
+  if (hint) deps.stderr.write(`  hint: ${escapeLines(hint)}\n`);
+  if (hasFlag(argv, "--verbose")) deps.stderr.write(`  ${stacks(error).map(escapeLines).join("\n  ")}\n`);
+  return known.exitCode;
+}
+
+/** What a call that was cut short by the signal throws (an AbortError, say) is the stop that was asked for. */
+function stopOf(error: unknown, signal: AbortSignal): Stopped | undefined {
+  const reason: unknown = signal.aborted ? signal.reason : undefined;
+  const isAbort = error instanceof Error && error.name === "AbortError";
+  return isAbort && reason instanceof Stopped ? reason : undefined;
+}
+
+function hasFlag(argv: readonly string[], flag: string): boolean {
+  const end = argv.indexOf("--");
+  return (end < 0 ? argv : argv.slice(0, end)).includes(flag);
+}
+
+function stacks(error: unknown): string[] {
+  const found: string[] = [];
+  for (let one = error; one instanceof Error && found.length < 8; one = one.cause)
+    found.push(one.stack ?? String(one));
+  return found;
 }

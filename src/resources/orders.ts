@@ -12,9 +12,11 @@ export const orders = {
   pagination: "documented",
   strategy: { kind: "window", date: "order_date", from: "start_date", until: "end_date" },
   key: ["id"],
+  query: {},
   table: "orders",
   tableAbout: "one row an order",
   open: false,
+  history: true,
   date: "order_date",
   indexes: [["id"], ["order_date"]],
   fields: [
@@ -39,7 +41,7 @@ export const orders = {
     list("line_items", {
       table: "order_line_items",
       about: "what was bought: one row an item of an order",
-      parent: { column: "order_id", from: "id" },
+      parent: [{ column: "order_id", from: "id" }],
       position: true,
       fields: [
         text("title"),

@@ -12,9 +12,11 @@ export const roster = {
   pagination: "documented",
   strategy: { kind: "full" },
   key: ["relationship_id"],
+  query: {},
   table: "roster",
   tableAbout: "one row a relationship with a host",
   open: false,
+  history: true,
   date: "joined_at",
   indexes: [["relationship_id"], ["host_id"]],
   fields: [

@@ -25,12 +25,15 @@ export interface ScalarField {
   name: string;
   type: ScalarType;
   about: string;
+  /** Where the value comes from: the record, or what was asked for (the month of an answer, say). */
+  from: "record" | "context";
 }
 
-/** A nested object: its fields become columns prefixed with its name. */
+/** A nested object: its fields become columns, prefixed with its name unless the row is all about it. */
 export interface ObjectField {
   kind: "object";
   name: string;
+  prefixed: boolean;
   fields: readonly Field[];
 }
 
@@ -40,8 +43,8 @@ export interface ListField {
   name: string;
   table: string;
   about: string;
-  /** The child's column that names its parent, and the parent's column it repeats. */
-  parent: { column: string; from: string };
+  /** The child's columns that name its parent, and the main table's columns that they repeat. */
+  parent: readonly { column: string; from: string }[];
   /** Whether the items have no id of their own, so that their 0-based `position` is part of the key. */
   position: boolean;
   fields: readonly Field[];
@@ -63,23 +66,31 @@ export type Field = ScalarField | ObjectField | ListField;
 export type Strategy =
   | { kind: "window"; date: string; from: string; until: string }
   | { kind: "full" }
-  | { kind: "increment"; date: string; from: string; filters: readonly ContentFilter[] }
+  | {
+      kind: "increment";
+      date: string;
+      from: string;
+      /** Exclusive, unlike a window's. */
+      until: string;
+      filters: readonly Filter[];
+    }
   | {
       kind: "detail";
-      /** The path of one record's details. */
+      /** The path of one record's details, by the record's key. */
       path(key: string): string;
       /** Whether the details can have changed although the list's record has not. */
       open(record: JsonObject): boolean;
-      /** Where details go: `merge` makes them the record; a table name keeps them beside it, keyed by the record. */
-      into: "merge" | { table: string; parent: string };
+      /** Where details go: `merge` makes them the record; a resource keeps them beside it, with `parent` in its context. */
+      into: "merge" | { resource: Resource; parent: string };
     }
-  | { kind: "monthly"; from: string; until: string }
-  | { kind: "snapshot"; sort: Query; table: string };
+  | { kind: "monthly"; from: string; until: string; groups: readonly string[] }
+  | { kind: "snapshot"; table: string };
 
-/** A filter that only a partial run may use: its flag, the API's parameter, and how many values one request takes. */
-export interface ContentFilter {
+/** A filter that makes a run partial: its flag, the API's parameter, and how many values one request takes. */
+export interface Filter {
   flag: string;
   parameter: string;
+  about: string;
   atMost: number;
 }
 
@@ -96,8 +107,13 @@ export interface Resource {
   /** `documented`: pages of 100. `unknown`: asked bare first, paged only when `pagination` comes back. */
   pagination: "documented" | "unknown";
   strategy: Strategy;
-  /** The members that identify a record; null: see `keyless`. */
-  key: readonly string[] | null;
+  /**
+   * The paths of the members that identify a record, dots between (`host.id`). A record that lacks them is
+   * keyed by its position in the answer; so is every record where the list is empty.
+   */
+  key: readonly string[];
+  /** Parameters that every request of this resource carries. */
+  query: Query;
   /** The main table. */
   table: string;
   tableAbout: string;
@@ -106,14 +122,15 @@ export interface Resource {
   open: boolean;
   /** The column of the main table that `--since` and `--until` filter by, if any. */
   date: string | null;
-  /** Columns whose changes are history worth telling; the rest of a record's changes are told too. */
+  /** Whether what a record was before is kept: in `changes`, and for `--as-of`. */
+  history: boolean;
+  /** Indexes of the main table, for people's queries. */
   indexes: readonly (readonly string[])[];
 }
 
-type FieldAbout = string | undefined;
 const scalar =
   (type: ScalarType) =>
-  (name: string, about?: FieldAbout): ScalarField => ({ kind: "scalar", name, type, about: about ?? "" });
+  (name: string, about = ""): ScalarField => ({ kind: "scalar", name, type, about, from: "record" });
 
 export const text = scalar("text");
 export const timestamp = scalar("timestamp");
@@ -124,7 +141,12 @@ export const boolean = scalar("boolean");
 export const json = scalar("json");
 
 export function object(name: string, fields: readonly Field[]): ObjectField {
-  return { kind: "object", name, fields };
+  return { kind: "object", name, prefixed: true, fields };
+}
+
+/** A nested object that the row is all about: its fields become columns under their own names. */
+export function unprefixed(name: string, fields: readonly Field[]): ObjectField {
+  return { kind: "object", name, prefixed: false, fields };
 }
 
 export function list(
@@ -132,4 +154,9 @@ export function list(
   options: Pick<ListField, "table" | "about" | "parent" | "fields"> & { position?: boolean; open?: boolean },
 ): ListField {
   return { kind: "list", name, position: false, open: false, ...options };
+}
+
+/** A column that says what was asked for; the API's record does not carry it. */
+export function context(name: string, type: ScalarType, about: string): ScalarField {
+  return { kind: "scalar", name, type, about, from: "context" };
 }

@@ -1,0 +1,59 @@
+import type { Clock } from "../deps.js";
+import { UnexpectedAnswer } from "../errors.js";
+import { Garbled, TooSlow } from "./faults.js";
+
+export interface BodyLimits {
+  /** Most bytes after decompression. */
+  maxBytes: number;
+  /** Most milliseconds from the headers to the last byte; a body that drips is cut off at the next piece. */
+  totalMs: number;
+}
+
+export const bodyLimits: BodyLimits = { maxBytes: 32 * 1024 * 1024, totalMs: 300_000 };
+
+/**
+ * Reads a whole body as UTF-8 text, without a byte order mark.
+ * Throws `UnexpectedAnswer` when it is too large, `TooSlow` when it takes too long, `Garbled` when it is not
+ * UTF-8, and what the stream throws when it breaks off.
+ */
+export async function readBody(
+  response: Response,
+  path: string,
+  limits: BodyLimits,
+  clock: Clock,
+): Promise<{ text: string; bytes: number }> {
+  if (!response.body) return { text: "", bytes: 0 };
+  const since = clock.monotonic();
+  const reader = response.body.getReader();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for (let each = await reader.read(); !each.done; each = await reader.read()) {
+      const chunk: Uint8Array = each.value;
+      bytes += chunk.byteLength;
+      if (bytes > limits.maxBytes) throw tooLarge(path, limits.maxBytes);
+      if (clock.monotonic() - since > limits.totalMs) throw new TooSlow("the answer took too long");
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    reader.cancel().catch(() => {});
+    throw error;
+  }
+  return { text: decode(chunks), bytes };
+}
+
+function decode(chunks: readonly Uint8Array[]): string {
+  const whole = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(whole);
+  } catch (cause) {
+    throw new Garbled("its body is not UTF-8 text", { cause });
+  }
+}
+
+function tooLarge(path: string, maxBytes: number): UnexpectedAnswer {
+  const size = maxBytes >= 2 ** 20 ? `${Math.round(maxBytes / 2 ** 20)} MiB` : `${maxBytes} bytes`;
+  return new UnexpectedAnswer(`The API's answer to ${path} is larger than ${size}: refused.`, {
+    hint: "check that the base URL is the brand API's",
+  });
+}

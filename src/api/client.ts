@@ -1,0 +1,245 @@
+import type { Deps } from "../deps.js";
+import { AccessForbidden, BrandapiError, ConfigurationError } from "../errors.js";
+import type { Query } from "../resources/types.js";
+import { addressOf, baseOf } from "./address.js";
+import { bodyLimits, readBody } from "./body.js";
+import { type Answer, readEnvelope } from "./envelope.js";
+import { type Fault, faultOf, withoutKey } from "./faults.js";
+import { openGovernor, type Place } from "./governor.js";
+import { readRetryAfter, readServerLimit } from "./limits.js";
+import { type Asked, forbidden, gaveUp, refusal, scopesIn, statusWords } from "./refusals.js";
+import { nextTry } from "./retry.js";
+
+export type { Answer, Pagination } from "./envelope.js";
+
+export interface ApiSettings {
+  /** The versioned root; its path ends in /api/brand/v1. */
+  baseUrl: string;
+  key: string;
+  /** Requests per key per minute; the machine has twice as many. `null` for no limit. */
+  rateLimit: number | null;
+  /** Milliseconds without progress after which a request is given up; 0 for no retries. */
+  maxWaitMs: number;
+  userAgent: string;
+  /** The folder of the file in which all processes count their requests. */
+  statePath: string;
+  /** Milliseconds of the rate limit's window: a minute. Tests shorten it. */
+  windowMs?: number;
+}
+
+export interface ApiEvents {
+  onRetry?(event: { path: string; reason: string; waitMs: number; attempt: number }): void;
+  onWait?(event: { ms: number; reason: "budget" | "server" }): void;
+  onRequest?(event: { method: string; path: string; status: number; ms: number; bytes: number }): void;
+  onNotice?(event: { message: string }): void;
+}
+
+export interface RequestOptions {
+  /** The scope that the endpoint needs, for the message of a 403. */
+  scope?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /** Most bytes of the answer after decompression. */
+  maxBytes?: number | undefined;
+}
+
+export interface ApiStats {
+  requests: number;
+  retries: number;
+  bytes: number;
+  waitedMs: number;
+}
+
+export interface ApiClient {
+  /**
+   * Asks for a path below the base URL, as often as it takes. Rejects with a `BrandapiError` that says what the
+   * person can do, or with the signal's reason.
+   */
+  get(path: string, query?: Query, options?: RequestOptions): Promise<Answer>;
+  readonly stats: Readonly<ApiStats>;
+  close(): void;
+}
+
+export function openApi(settings: ApiSettings, deps: Deps, events: ApiEvents = {}): ApiClient {
+  return new Client(settings, deps, events);
+}
+
+type Outcome = { answer: Answer } | { fault: Fault };
+
+class Client implements ApiClient {
+  readonly stats: ApiStats = { requests: 0, retries: 0, bytes: 0, waitedMs: 0 };
+  readonly #base: URL;
+  readonly #headers: Record<string, string>;
+  readonly #governor;
+  /** Calls under way: one listener on the program's signal serves them all. */
+  readonly #calls = new Set<AbortController>();
+  #progressAt = Number.NEGATIVE_INFINITY;
+  #scopes: Promise<readonly string[] | "forbidden" | null> | null = null;
+
+  constructor(
+    private readonly settings: ApiSettings,
+    private readonly deps: Deps,
+    private readonly events: ApiEvents,
+  ) {
+    // `fetch` would quote a key that cannot be a header in its own error.
+    if (!/^[\x21-\x7e]+$/.test(settings.key)) {
+      throw new ConfigurationError(
+        "The key holds characters that no key has, such as a space or a line break.",
+        {
+          hint: "store it again: `brandapi login`",
+        },
+      );
+    }
+    this.#base = baseOf(settings.baseUrl);
+    this.#headers = {
+      authorization: `Bearer ${settings.key}`,
+      accept: "application/json",
+      "user-agent": settings.userAgent,
+    };
+    const { rateLimit, statePath, key, windowMs } = settings;
+    const account = { origin: this.#base.origin, key };
+    this.#governor = openGovernor({ ...account, rateLimit, statePath, windowMs }, deps, events);
+    deps.signal.addEventListener("abort", this.#stop);
+  }
+
+  async get(path: string, query: Query = {}, options: RequestOptions = {}): Promise<Answer> {
+    const call = new AbortController();
+    const stop = () => call.abort(options.signal?.reason);
+    if (this.deps.signal.aborted) call.abort(this.deps.signal.reason);
+    if (options.signal?.aborted) stop();
+    options.signal?.addEventListener("abort", stop, { once: true });
+    this.#calls.add(call);
+    try {
+      return await this.#persist(addressOf(this.#base, path, query), path, options, call.signal);
+    } finally {
+      this.#calls.delete(call);
+      options.signal?.removeEventListener("abort", stop);
+    }
+  }
+
+  close(): void {
+    this.deps.signal.removeEventListener("abort", this.#stop);
+    this.#governor.close();
+  }
+
+  readonly #stop = () => {
+    for (const call of this.#calls) call.abort(this.deps.signal.reason);
+  };
+
+  /** Tries until there is an answer, a refusal, or no patience left. */
+  async #persist(url: URL, path: string, options: RequestOptions, signal: AbortSignal): Promise<Answer> {
+    let since: number | null = null;
+    for (let attempt = 1; ; attempt += 1) {
+      const { place, waitedMs } = await this.#governor.take(signal);
+      this.stats.waitedMs += waitedMs;
+      since ??= this.deps.clock.monotonic();
+      const outcome = await this.#send(url, path, options, place, signal);
+      if ("answer" in outcome) return outcome.answer;
+      const { fault } = outcome;
+      const now = this.deps.clock.monotonic();
+      const next = nextTry(fault, {
+        attempt,
+        idleMs: now - Math.max(since, this.#progressAt),
+        maxWaitMs: this.settings.maxWaitMs,
+        budgetFreeMs: this.#governor.fullForMs(),
+        random: this.deps.random(),
+      });
+      if (!next)
+        throw await this.#failure(fault, path, options, signal, { tries: attempt, triedMs: now - since });
+      if (fault.kind === "status" && fault.status === 429) this.#governor.hold(next.waitMs);
+      this.stats.retries += 1;
+      this.events.onRetry?.({ path, reason: fault.reason, waitMs: next.waitMs, attempt });
+      await this.deps.clock.sleep(next.waitMs, signal);
+      this.stats.waitedMs += next.waitMs;
+    }
+  }
+
+  /** One request. */
+  async #send(
+    url: URL,
+    path: string,
+    options: RequestOptions,
+    place: Place,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const { clock, fetch } = this.deps;
+    const receivedAt = clock.now();
+    const started = clock.monotonic();
+    this.stats.requests += 1;
+    let status = 0;
+    let bytes = 0;
+    try {
+      const response = await this.#fetched(fetch(url, this.#init(signal)), place);
+      status = response.status;
+      if (status !== 200) {
+        response.body?.cancel().catch(() => {});
+        return { fault: statusFault(response, clock.now()) };
+      }
+      const limits = { ...bodyLimits, maxBytes: options.maxBytes ?? bodyLimits.maxBytes };
+      const body = await readBody(response, path, limits, clock);
+      bytes = body.bytes;
+      this.stats.bytes += bytes;
+      const answer = readEnvelope(body.text, path, receivedAt);
+      this.#progressAt = clock.monotonic();
+      return { answer };
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (error instanceof BrandapiError) throw error;
+      const fault = faultOf(error, this.#base.host);
+      if (!fault) throw error;
+      return { fault: withoutKey(fault, this.settings.key) };
+    } finally {
+      this.events.onRequest?.({ method: "GET", path, status, ms: clock.monotonic() - started, bytes });
+    }
+  }
+
+  #init(signal: AbortSignal): RequestInit {
+    return { method: "GET", headers: this.#headers, redirect: "manual", signal };
+  }
+
+  /** Gives the place back a window after the answer's headers: by then the server has counted the request. */
+  async #fetched(answer: Promise<Response>, place: Place): Promise<Response> {
+    try {
+      const response = await answer;
+      place.answered(readServerLimit(response.headers, this.deps.clock.now()));
+      return response;
+    } catch (error) {
+      place.answered(null);
+      throw error;
+    }
+  }
+
+  async #failure(
+    fault: Fault,
+    path: string,
+    options: RequestOptions,
+    signal: AbortSignal,
+    spent: { tries: number; triedMs: number },
+  ): Promise<BrandapiError> {
+    const asked: Asked = { path, baseUrl: this.#base.href.replace(/\/$/, ""), scope: options.scope };
+    const passing = fault.kind !== "status" || fault.status in statusWords || fault.status >= 500;
+    if (passing) return gaveUp(fault, path, spent.triedMs, spent.tries);
+    if (fault.status !== 403) return refusal(fault.status, asked);
+    if (path === "/me") return forbidden(asked, "forbidden");
+    this.#scopes ??= this.#readScopes(signal);
+    return forbidden(asked, await this.#scopes);
+  }
+
+  /** A 403 does not say whether scope or address; `/me` needs no scope, so it tells the two apart. */
+  async #readScopes(signal: AbortSignal): Promise<readonly string[] | "forbidden" | null> {
+    try {
+      const { data } = await this.get("/me", {}, { signal });
+      return scopesIn(data);
+    } catch (error) {
+      this.#scopes = null;
+      if (error instanceof AccessForbidden) return "forbidden";
+      if (error instanceof BrandapiError && error.exitCode !== 4 && !signal.aborted) return null;
+      throw error;
+    }
+  }
+}
+
+function statusFault(response: Response, now: number): Fault {
+  const { status, headers } = response;
+  const reason = statusWords[status] ?? `it answered ${status}`;
+  return { kind: "status", status, reason, retryAfterMs: readRetryAfter(headers, now) };
+}

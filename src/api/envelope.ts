@@ -1,0 +1,125 @@
+import { UnexpectedAnswer } from "../errors.js";
+import type { ApiRecord, Json, JsonObject } from "../resources/types.js";
+import { Garbled } from "./faults.js";
+import { exactRecords, exactText, maxDepth, sliceEnvelope } from "./json.js";
+
+/** The `pagination` of a list (API document, "Pagination object"). */
+export interface Pagination {
+  page: number;
+  per_page: number;
+  total_items: number;
+  total_pages: number;
+  has_next: boolean;
+  has_prev: boolean;
+}
+
+/** A 200, checked and taken apart. */
+export interface Answer {
+  data: Json;
+  /** The exact text of `data`, on one line. */
+  json: string;
+  /** The records, when `data` is an array. */
+  items: ApiRecord[] | null;
+  pagination: Pagination | null;
+  /** Milliseconds since 1970 when it was asked for: "as of" is never later than the truth. */
+  receivedAt: number;
+}
+
+const mostItems = 1e9;
+const mostPages = 1e7;
+
+/**
+ * Reads an envelope (API document, "Envelope"). Members that the document does not name are let through.
+ * Throws `Garbled` when the text is not JSON, `UnexpectedAnswer` when it is JSON of another shape.
+ */
+export function readEnvelope(text: string, path: string, receivedAt: number): Answer {
+  const slices = sliceEnvelope(text);
+  if (slices.tooDeep) throw unexpected(path, `is nested more than ${maxDepth} levels deep`);
+  const envelope = parse(text);
+  if (!isObject(envelope)) throw unexpected(path, "is not an object");
+  if (envelope.success !== true) throw unexpected(path, `has ${named(envelope, "success")}, not true`);
+  const data = envelope.data;
+  if (!slices.data || typeof data !== "object" || data === null) {
+    throw unexpected(path, `has ${named(envelope, "data")}, not an object or array`);
+  }
+  return {
+    data,
+    json: exactText(text, slices.data.from, slices.data.to, slices.spaced),
+    items: Array.isArray(data) ? exactRecords(text, slices, data) : null,
+    pagination: readPagination(envelope.pagination, path),
+    receivedAt,
+  };
+}
+
+function parse(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    // The engine's own message would quote the body, which may echo anything: it goes no further.
+    throw new Garbled(describe(text));
+  }
+}
+
+function describe(text: string): string {
+  const start = text.trimStart().slice(0, 15).toLowerCase();
+  if (start === "") return "its body is empty";
+  if (start.startsWith("<")) return "its body is a web page, not JSON";
+  return /^[[{]/.test(start) ? "its JSON is cut short or damaged" : "its body is not JSON";
+}
+
+function readPagination(value: Json | undefined, path: string): Pagination | null {
+  if (value === undefined || value === null) return null;
+  if (!isObject(value)) throw unexpected(path, `has ${kind(value)} as \`pagination\`, not an object`);
+  const pagination: Pagination = {
+    page: whole(value, "page", 1, path),
+    per_page: whole(value, "per_page", 1, path),
+    total_items: whole(value, "total_items", 0, path),
+    total_pages: whole(value, "total_pages", 0, path),
+    has_next: flag(value, "has_next", path),
+    has_prev: flag(value, "has_prev", path),
+  };
+  const { total_items, total_pages, per_page } = pagination;
+  if (total_items > mostItems) throw unexpected(path, `claims an absurd \`total_items\`: ${total_items}`);
+  if (total_pages >= mostPages) throw unexpected(path, `claims an absurd \`total_pages\`: ${total_pages}`);
+  if (Math.abs(total_pages - Math.ceil(total_items / per_page)) > 1) {
+    const claim = `${total_pages} pages for ${total_items} items at ${per_page} a page`;
+    throw unexpected(path, `contradicts itself: ${claim}`);
+  }
+  return pagination;
+}
+
+function whole(pagination: JsonObject, member: string, least: number, path: string): number {
+  const value = pagination[member];
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return value;
+  throw unexpected(path, `has ${named(pagination, member)} in \`pagination\`, not a whole number`);
+}
+
+function flag(pagination: JsonObject, member: string, path: string): boolean {
+  const value = pagination[member];
+  if (typeof value === "boolean") return value;
+  throw unexpected(path, `has ${named(pagination, member)} in \`pagination\`, not true or false`);
+}
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Says what a member holds without ever printing text that the server chose. */
+function named(object: JsonObject, member: string): string {
+  const value = Object.hasOwn(object, member) ? object[member] : undefined;
+  return value === undefined ? `no \`${member}\`` : `${kind(value)} as \`${member}\``;
+}
+
+function kind(value: Json): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  return typeof value === "string" ? "text" : "an object";
+}
+
+function unexpected(path: string, what: string): UnexpectedAnswer {
+  return new UnexpectedAnswer(`The API's answer to ${path} ${what}.`, {
+    status: 200,
+    hint: "check that the base URL is the brand API's and ends in /api/brand/v1",
+  });
+}

@@ -1,0 +1,104 @@
+/**
+ * What can go wrong with one request, before anyone decides what to do about it.
+ * - status:    the API answered something other than 200
+ * - network:   no whole answer came: refused, reset, timed out, cut off
+ * - garbled:   a 200 whose body is not JSON: a captive portal, a cut file
+ * - permanent: trying again cannot help: a certificate, an unknown protocol
+ */
+export type Fault =
+  | { kind: "status"; status: number; reason: string; retryAfterMs: number | null }
+  | { kind: "network"; reason: string; cause?: unknown }
+  | { kind: "garbled"; reason: string; cause?: unknown }
+  | { kind: "permanent"; reason: string; hint: string; cause?: unknown };
+
+/** Thrown while a body is read that is not JSON text. */
+export class Garbled extends Error {}
+
+/** Thrown when a body takes longer than its total time. */
+export class TooSlow extends Error {}
+
+const words: Record<string, string> = {
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "the connection was reset",
+  ECONNABORTED: "the connection was aborted",
+  EPIPE: "the connection was closed",
+  ETIMEDOUT: "timed out",
+  EHOSTUNREACH: "the host cannot be reached",
+  EHOSTDOWN: "the host is down",
+  ENETUNREACH: "the network cannot be reached",
+  ENETDOWN: "the network is down",
+  EADDRNOTAVAIL: "no local address is free",
+  EMFILE: "too many open files",
+  ENOTFOUND: "the name is unknown (DNS)",
+  EAI_AGAIN: "the name could not be looked up (DNS)",
+  UND_ERR_CONNECT_TIMEOUT: "timed out while connecting",
+  UND_ERR_HEADERS_TIMEOUT: "no answer came in time",
+  UND_ERR_BODY_TIMEOUT: "the answer stalled",
+  UND_ERR_SOCKET: "the connection was closed before the answer was complete",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the answer was cut short",
+  UND_ERR_CLOSED: "the connection was closed",
+  UND_ERR_DESTROYED: "the connection was closed",
+  UND_ERR_ABORTED: "the connection was aborted",
+};
+
+const connecting = /^(ECONNREFUSED|EHOST|ENET|ENOTFOUND|EAI_|EADDR|UND_ERR_CONNECT)/;
+const certificate =
+  /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET|UNABLE_TO_DECRYPT|ALTNAME|INVALID_CA|INVALID_PURPOSE/;
+const compression = /^(Z_|ERR__ERROR_|ERR_BROTLI|ERR_ZLIB)/;
+
+/** What kind of fault an exception of `fetch` or of a body's stream is; `null` for a defect of this program. */
+export function faultOf(error: unknown, host: string): Fault | null {
+  if (error instanceof Garbled) return { kind: "garbled", reason: error.message, cause: error.cause };
+  if (error instanceof TooSlow) return { kind: "network", reason: error.message };
+  const { code, message } = rootOf(error);
+  const cause = error;
+  if (compression.test(code)) {
+    return { kind: "garbled", reason: "its compressed body is damaged", cause };
+  }
+  if (code === "EPROTO" || code.startsWith("ERR_SSL_")) {
+    const reason = `${host} does not speak TLS as expected`;
+    return { kind: "permanent", reason, hint: "check the base URL's scheme and port, and any proxy", cause };
+  }
+  if (certificate.test(code)) {
+    const reason = `the certificate of ${host} cannot be trusted (${code})`;
+    const hint =
+      "if your network has its own certificate authority, point NODE_EXTRA_CA_CERTS at its PEM file";
+    return { kind: "permanent", reason, hint, cause };
+  }
+  const said = words[code];
+  if (said !== undefined) {
+    const reason = connecting.test(code) ? `could not connect to ${host}: ${said}` : `${host}: ${said}`;
+    return { kind: "network", reason, cause };
+  }
+  if (/proxy/i.test(message)) {
+    return { kind: "network", reason: `the proxy did not let the request to ${host} through`, cause };
+  }
+  if (error instanceof TypeError && /^(terminated|fetch failed)$/.test(error.message)) {
+    return { kind: "network", reason: `${host}: the connection broke off${code ? ` (${code})` : ""}`, cause };
+  }
+  return null;
+}
+
+/** The innermost cause that has a code: `fetch` wraps what happened, once or twice. */
+function rootOf(error: unknown): { code: string; message: string } {
+  let code = "";
+  let message = "";
+  let each: unknown = error;
+  for (let depth = 0; depth < 6 && each instanceof Error; depth += 1) {
+    if ("code" in each && typeof each.code === "string") code = each.code;
+    message = each.message;
+    each = each.cause;
+  }
+  return { code, message };
+}
+
+/** A cause is shown with `--verbose`: should a library ever quote the key in one, the cause stays out. */
+export function withoutKey(fault: Fault, key: string): Fault {
+  if (!("cause" in fault)) return fault;
+  let each: unknown = fault.cause;
+  for (let depth = 0; depth < 6 && each instanceof Error; depth += 1) {
+    if (`${each.message}${each.stack}`.includes(key)) return { ...fault, cause: undefined };
+    each = each.cause;
+  }
+  return fault;
+}

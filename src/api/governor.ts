@@ -1,0 +1,237 @@
+import { createHash } from "node:crypto";
+import type { Clock, Deps } from "../deps.js";
+import type { Stamp, Verdict, Wait } from "./ledger.js";
+import { type LedgerFile, openLedgerFile, openLedgerInMemory, removeLedgerFile } from "./ledger-file.js";
+import type { ServerLimit } from "./limits.js";
+
+export interface GovernorSettings {
+  /** The API's origin: sandboxes on other ports have budgets of their own. */
+  origin: string;
+  /** The key itself; only its SHA-256 is written down. */
+  key: string;
+  /** Requests per window for the key; the origin has twice as many. `null`: no budget, and no file. */
+  rateLimit: number | null;
+  /** The folder of `rate.sqlite`. */
+  statePath: string;
+  /** Milliseconds; 60,000 unless a test says otherwise. */
+  windowMs?: number | undefined;
+}
+
+export interface GovernorEvents {
+  onWait?(event: { ms: number; reason: "budget" | "server" }): void;
+  onNotice?(event: { message: string }): void;
+}
+
+/** A place in the window, taken when a request is sent. */
+export interface Place {
+  /** To be called once, when the answer's headers are there or the request has failed. */
+  answered(limit: ServerLimit | null): void;
+}
+
+/**
+ * Keeps the requests of every process on this machine within the API's limits (API document, Limits): a sliding
+ * window in which bursts are allowed while there is room.
+ */
+export interface Governor {
+  /** Waits for a place. Rejects with the signal's reason. Resolves to the milliseconds waited, beside the place. */
+  take(signal: AbortSignal): Promise<{ place: Place; waitedMs: number }>;
+  /** Sends nothing with this key for `ms` milliseconds, in any process. */
+  hold(ms: number): void;
+  /** Milliseconds until a full window frees its next place; `null` when there is room. */
+  fullForMs(): number | null;
+  close(): void;
+}
+
+export function openGovernor(
+  settings: GovernorSettings,
+  deps: Pick<Deps, "clock">,
+  events: GovernorEvents = {},
+): Governor {
+  if (settings.rateLimit === null) return freeGovernor(deps.clock, events);
+  return new SharedGovernor(settings, settings.rateLimit, deps.clock, events);
+}
+
+/** No budget of our own; what the server tells is still obeyed, within this process. */
+function freeGovernor(clock: Clock, events: GovernorEvents): Governor {
+  let heldUntil = Number.NEGATIVE_INFINITY;
+  const hold = (ms: number) => {
+    heldUntil = Math.max(heldUntil, clock.monotonic() + ms);
+  };
+  const place: Place = {
+    answered(limit) {
+      if (limit?.remaining === 0 && limit.resetMs !== null) hold(Math.min(limit.resetMs, 60_000));
+    },
+  };
+  return {
+    async take(signal) {
+      const since = clock.monotonic();
+      for (let ms = heldUntil - since; ms > 0; ms = heldUntil - clock.monotonic()) {
+        events.onWait?.({ ms, reason: "server" });
+        await clock.sleep(ms, signal);
+      }
+      return { place, waitedMs: clock.monotonic() - since };
+    },
+    hold,
+    fullForMs: () => null,
+    close() {},
+  };
+}
+
+/** A request that this process sent: kept here too, for when the file is deleted. */
+interface Sent {
+  id: number;
+  sent: Stamp;
+  done: Stamp | null;
+}
+
+/** Tries at a locked file, some milliseconds apart, before this process counts for itself. */
+const busyTries = 100;
+
+class SharedGovernor implements Governor {
+  readonly #windowMs: number;
+  #file: LedgerFile | null = null;
+  #opening: Promise<LedgerFile> | null = null;
+  #alone = false;
+  #busy = 0;
+  #log: Sent[] = [];
+
+  constructor(
+    private readonly settings: GovernorSettings,
+    private readonly limit: number,
+    private readonly clock: Clock,
+    private readonly events: GovernorEvents,
+  ) {
+    this.#windowMs = settings.windowMs ?? 60_000;
+  }
+
+  async take(signal: AbortSignal): Promise<{ place: Place; waitedMs: number }> {
+    const since = this.clock.monotonic();
+    let said = false;
+    for (;;) {
+      signal.throwIfAborted();
+      const now = this.#now();
+      const verdict = await this.#ask(now);
+      if ("id" in verdict)
+        return { place: this.#place(verdict.id, now), waitedMs: this.clock.monotonic() - since };
+      if (!said && verdict.expectedMs > 0)
+        this.events.onWait?.({ ms: verdict.expectedMs, reason: verdict.reason });
+      said = true;
+      await this.clock.sleep(verdict.waitMs, signal);
+    }
+  }
+
+  hold(ms: number): void {
+    this.#quietly(({ ledger }) => ledger.hold(this.#now(), ms));
+  }
+
+  fullForMs(): number | null {
+    return this.#quietly(({ ledger }) => ledger.fullForMs(this.#now())) ?? null;
+  }
+
+  close(): void {
+    this.#file?.ledger.close();
+    this.#file = null;
+  }
+
+  #place(id: number, sent: Stamp): Place {
+    const entry: Sent = { id, sent, done: null };
+    this.#log = this.#log.filter((each) => !each.done || sent.mono - each.done.mono < 2 * this.#windowMs);
+    this.#log.push(entry);
+    return {
+      answered: (limit) => {
+        const now = this.#now();
+        entry.done = now;
+        // Not written down, the place is only given back later: slower, never faster.
+        this.#quietly(({ ledger }) => ledger.answered(entry.id, now, limit));
+      },
+    };
+  }
+
+  /** One question to the ledger, come what may to its file. */
+  async #ask(now: Stamp): Promise<Verdict> {
+    try {
+      const verdict = (await this.#current()).ledger.take(now);
+      this.#busy = 0;
+      return verdict;
+    } catch (error) {
+      return this.#recover(error);
+    }
+  }
+
+  async #recover(error: unknown): Promise<Wait> {
+    const code = codeOf(error);
+    this.close();
+    if (code.startsWith("SQLITE_BUSY") && this.#busy < busyTries) {
+      this.#busy += 1;
+      return { waitMs: 20, expectedMs: 0, reason: "budget" };
+    }
+    if ((code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT")) && !this.#alone) {
+      await this.#replace();
+      return { waitMs: 0, expectedMs: 0, reason: "budget" };
+    }
+    if (this.#alone || code === "") throw error;
+    this.#alone = true;
+    const why = `${this.settings.statePath} cannot be used (${code})`;
+    this.events.onNotice?.({
+      message: `${why}: requests of other brandapi processes are not counted in this run.`,
+    });
+    return { waitMs: 0, expectedMs: 0, reason: "budget" };
+  }
+
+  /** A damaged file tells nothing: a new one begins with the whole window taken as spent. */
+  async #replace(): Promise<void> {
+    try {
+      removeLedgerFile(this.settings.statePath);
+      (await this.#current()).ledger.hold(this.#now(), this.#windowMs, true);
+    } catch (error) {
+      if (codeOf(error) === "") throw error;
+      this.close();
+      this.#alone = true;
+    }
+  }
+
+  /** The open ledger; opened anew when its file was deleted or replaced, with this process's own requests in it. */
+  async #current(): Promise<LedgerFile> {
+    if (this.#file?.isCurrent()) return this.#file;
+    this.close();
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = null;
+    });
+    return this.#opening;
+  }
+
+  async #open(): Promise<LedgerFile> {
+    const account = {
+      origin: this.settings.origin,
+      key: createHash("sha256").update(this.settings.key).digest("hex"),
+    };
+    const budget = { limit: this.limit, windowMs: this.#windowMs };
+    const file = this.#alone
+      ? await openLedgerInMemory(account, budget)
+      : await openLedgerFile(this.settings.statePath, account, budget);
+    for (const entry of this.#log) {
+      if (!file.ledger.has(entry.id, entry.sent)) entry.id = file.ledger.record(entry.sent, entry.done);
+    }
+    this.#file = file;
+    return file;
+  }
+
+  #quietly<T>(work: (file: LedgerFile) => T): T | undefined {
+    try {
+      return this.#file ? work(this.#file) : undefined;
+    } catch (error) {
+      if (codeOf(error) === "") throw error;
+      return undefined;
+    }
+  }
+
+  #now(): Stamp {
+    return { mono: this.clock.monotonic(), wall: this.clock.now() };
+  }
+}
+
+/** The code of SQLite's or the system's error; empty for a defect of this program. */
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : "";
+  return typeof code === "string" && /^(SQLITE_|E[A-Z]+$)/.test(code) ? code : "";
+}

@@ -1,0 +1,176 @@
+import type { ApiRecord, Json } from "../resources/types.js";
+
+/** Deeper than this and a body is refused: the document's deepest answer has six levels. */
+export const maxDepth = 100;
+
+/** Where an envelope's `data` and its items stand in the text: `[from, to)` offsets, in order. */
+export interface Slices {
+  /** `null` when the text has no object at its top, or the object no member `data`. */
+  data: { from: number; to: number } | null;
+  /** Offsets of each item, two by two; `null` when `data` is not an array. */
+  items: number[] | null;
+  /** Whether there is whitespace outside strings, so that slices must be minified. */
+  spaced: boolean;
+  /** Whether the text nests deeper than `maxDepth`: then the other members mean nothing. */
+  tooDeep: boolean;
+}
+
+const quote = 34;
+const comma = 44;
+const colon = 58;
+const openArray = 91;
+const backslash = 92;
+const closeArray = 93;
+const openObject = 123;
+const closeObject = 125;
+
+/**
+ * Finds the raw text of `data` and of its items without parsing: numbers keep every digit that was sent.
+ * One pass, no allocation per value. It trusts nothing: text that is not JSON gives offsets without meaning
+ * (never an endless loop), and `JSON.parse` is asked afterwards. Of duplicate members the last wins, as there.
+ */
+export function sliceEnvelope(text: string): Slices {
+  const scanner = new Scanner(text);
+  const slices: Slices = { data: null, items: null, spaced: false, tooDeep: false };
+  let at = scanner.skipSpace(0);
+  if (text.charCodeAt(at) !== openObject) {
+    scanner.skipValue(at, 0);
+    return { ...slices, tooDeep: scanner.tooDeep };
+  }
+  at = scanner.skipSpace(at + 1);
+  while (text.charCodeAt(at) === quote) {
+    const keyEnd = scanner.skipString(at);
+    const isData = isKeyData(text, at, keyEnd);
+    at = scanner.skipSpace(keyEnd);
+    if (text.charCodeAt(at) !== colon) break;
+    at = scanner.skipSpace(at + 1);
+    const from = at;
+    if (isData && text.charCodeAt(at) === openArray) {
+      slices.items = [];
+      at = scanner.skipItems(at, slices.items);
+    } else {
+      if (isData) slices.items = null;
+      at = scanner.skipValue(at, 1);
+    }
+    if (isData) slices.data = { from, to: at };
+    at = scanner.skipSpace(at);
+    if (text.charCodeAt(at) !== comma) break;
+    at = scanner.skipSpace(at + 1);
+  }
+  slices.spaced = scanner.spaced;
+  slices.tooDeep = scanner.tooDeep;
+  return slices;
+}
+
+/** The exact text of `[from, to)`, on one line. */
+export function exactText(text: string, from: number, to: number, spaced: boolean): string {
+  const slice = text.slice(from, to);
+  return spaced ? minify(slice) : slice;
+}
+
+/** Each item's exact text beside its value; `values` is what `JSON.parse` made of the same `data`. */
+export function exactRecords(text: string, slices: Slices, values: readonly Json[]): ApiRecord[] {
+  const items = slices.items ?? [];
+  return values.map((value, index) => ({
+    json: exactText(text, items[2 * index] ?? 0, items[2 * index + 1] ?? 0, slices.spaced),
+    value,
+  }));
+}
+
+/** Takes the whitespace between JSON tokens away; strings and numbers stay as they are. */
+export function minify(json: string): string {
+  const scanner = new Scanner(json);
+  const runs: string[] = [];
+  let from = 0;
+  for (let at = 0; at < json.length; ) {
+    const code = json.charCodeAt(at);
+    if (code === quote) at = scanner.skipString(at);
+    else if (code > 32) at += 1;
+    else {
+      runs.push(json.slice(from, at));
+      at = scanner.skipSpace(at);
+      from = at;
+    }
+  }
+  runs.push(json.slice(from));
+  return runs.join("");
+}
+
+function isKeyData(text: string, from: number, to: number): boolean {
+  if (to - from === 6) return text.startsWith('"data"', from);
+  if (text.indexOf("\\", from) >= to || to - from > 26) return false;
+  try {
+    return JSON.parse(text.slice(from, to)) === "data";
+  } catch {
+    return false;
+  }
+}
+
+class Scanner {
+  spaced = false;
+  tooDeep = false;
+
+  constructor(private readonly text: string) {}
+
+  skipSpace(from: number): number {
+    let at = from;
+    while (at < this.text.length && this.text.charCodeAt(at) <= 32) at += 1;
+    if (at !== from) this.spaced = true;
+    return at;
+  }
+
+  /** From a quote to just after the quote that closes it. */
+  skipString(from: number): number {
+    const { text } = this;
+    for (let at = from + 1; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code === quote) return at + 1;
+      if (code === backslash) at += 1;
+    }
+    return text.length;
+  }
+
+  /** From an array's bracket to just after its end; writes down where its items are. */
+  skipItems(from: number, items: number[]): number {
+    const { text } = this;
+    let at = this.skipSpace(from + 1);
+    if (text.charCodeAt(at) === closeArray) return at + 1;
+    while (at < text.length) {
+      const start = at;
+      at = this.skipValue(at, 2);
+      items.push(start, at);
+      at = this.skipSpace(at);
+      if (text.charCodeAt(at) !== comma) break;
+      at = this.skipSpace(at + 1);
+    }
+    return at + 1;
+  }
+
+  /** From a value's first character to just after its last; `depth` is what it stands in. */
+  skipValue(from: number, depth: number): number {
+    const { text } = this;
+    const { length } = text;
+    let open = 0;
+    for (let at = from; at < length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code === quote) {
+        at = this.skipString(at) - 1;
+        if (open === 0) return at + 1;
+      } else if (code === openObject || code === openArray) {
+        open += 1;
+        if (depth + open > maxDepth) {
+          this.tooDeep = true;
+          return length;
+        }
+      } else if (code === closeObject || code === closeArray) {
+        if (open === 0) return at;
+        open -= 1;
+        if (open === 0) return at + 1;
+      } else if (code <= 32) {
+        if (open === 0) return at;
+        this.spaced = true;
+      } else if (code === comma && open === 0) return at;
+    }
+    return length;
+  }
+}

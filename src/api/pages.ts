@@ -1,0 +1,163 @@
+import { NotFound, RequestRefused, UnexpectedAnswer } from "../errors.js";
+import type { ApiRecord, Query } from "../resources/types.js";
+import type { Answer, ApiClient, Pagination } from "./client.js";
+
+export interface Page {
+  page: number;
+  records: ApiRecord[];
+  pagination: Pagination;
+  /** Milliseconds since 1970 when it was asked for. */
+  receivedAt: number;
+}
+
+export interface PagesOptions {
+  /** The first page; 1 unless a walk is resumed. */
+  from?: number | undefined;
+  /** Most requests at once; 4 unless told. */
+  inFlight?: number | undefined;
+  scope?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /** The last page wanted. */
+  upTo?: number | undefined;
+}
+
+/** The API document, Limits: pages beyond this one cannot be asked for. */
+export const lastPage = 10_000;
+
+/**
+ * Reads a list page by page, in order: the first alone, then up to `inFlight` at once. Asks for no page that the
+ * latest answer did not announce, so a list that shrinks meanwhile just ends. Throws `UnexpectedAnswer` when the
+ * pages cannot be a list: the wrong page, the same page twice, a next page after the last.
+ */
+export async function* readPages(
+  api: ApiClient,
+  path: string,
+  query: Query,
+  options: PagesOptions = {},
+): AsyncGenerator<Page, void, undefined> {
+  const walk = new Walk(api, path, query, options);
+  try {
+    const from = options.from ?? 1;
+    const most = Math.min(options.upTo ?? lastPage, lastPage);
+    let previous = "";
+    for (let page = from; page <= most && (page === from || page <= (walk.announced ?? 0)); page += 1) {
+      walk.ask(page, page === from ? page : most);
+      const answer = await walk.answerTo(page);
+      if (!answer) return;
+      // The next ones are on their way while this one is put away.
+      walk.ask(page + 1, most);
+      if (answer.json === previous && answer.items.length >= answer.pagination.per_page) {
+        throw unexpected(path, `repeats page ${page - 1} as page ${page}`);
+      }
+      previous = answer.json;
+      yield {
+        page,
+        records: answer.items,
+        pagination: answer.pagination,
+        receivedAt: answer.receivedAt,
+      };
+    }
+  } finally {
+    walk.end();
+  }
+}
+
+type ListAnswer = Answer & { items: ApiRecord[]; pagination: Pagination };
+
+class Walk {
+  /** The last page, as the latest answer announced it; `null` before the first. */
+  announced: number | null = null;
+  readonly #asked = new Map<number, Promise<ListAnswer | null>>();
+  readonly #stop = new AbortController();
+  readonly #forward = () => this.#stop.abort(this.options.signal?.reason);
+
+  constructor(
+    private readonly api: ApiClient,
+    private readonly path: string,
+    private readonly query: Query,
+    private readonly options: PagesOptions,
+  ) {
+    if (options.signal?.aborted) this.#forward();
+    options.signal?.addEventListener("abort", this.#forward, { once: true });
+  }
+
+  /** Keeps requests for `page` and what follows it under way, as far as announced, wanted and allowed at once. */
+  ask(page: number, most: number): void {
+    const last = Math.min(most, this.announced ?? page);
+    const { inFlight = 4 } = this.options;
+    for (let each = page; each <= last && each < page + inFlight; each += 1) {
+      if (this.#asked.has(each)) continue;
+      const answer = this.#get(each);
+      // Whoever waits for it hears of its failure; one that nobody waits for any more fails in silence.
+      answer.catch(() => {});
+      this.#asked.set(each, answer);
+    }
+  }
+
+  /** The answer to a page asked for; `null` when the list has meanwhile become too short to have it. */
+  async answerTo(page: number): Promise<ListAnswer | null> {
+    const answer = await this.#asked.get(page);
+    this.#asked.delete(page);
+    return answer ?? null;
+  }
+
+  end(): void {
+    this.options.signal?.removeEventListener("abort", this.#forward);
+    this.#stop.abort(new Error("nobody waits for this page any more"));
+  }
+
+  async #get(page: number): Promise<ListAnswer | null> {
+    try {
+      const answer = await this.#list(page);
+      const last = answer.pagination.total_pages;
+      this.announced = last;
+      if (answer.pagination.page === page) {
+        const isPast = page > 1 && answer.items.length === 0 && last < page;
+        return isPast ? null : answer;
+      }
+      // Some servers answer with their last page when asked beyond it.
+      if (last < page) return null;
+      throw unexpected(this.path, `is page ${answer.pagination.page} where page ${page} was asked for`);
+    } catch (error) {
+      if (page > 1 && isRefusal(error) && (await this.#hasShrunk(page))) return null;
+      throw error;
+    }
+  }
+
+  /** Whether a refused page is refused because the list is shorter by now: another answer says so, or page 1 does. */
+  async #hasShrunk(page: number): Promise<boolean> {
+    if (this.announced !== null && this.announced < page) return true;
+    const first = await this.#list(1);
+    this.announced = first.pagination.total_pages;
+    return this.announced < page;
+  }
+
+  async #list(page: number): Promise<ListAnswer> {
+    const { scope } = this.options;
+    const answer = await this.api.get(
+      this.path,
+      { ...this.query, page },
+      { scope, signal: this.#stop.signal },
+    );
+    const { items, pagination } = answer;
+    if (!items) throw unexpected(this.path, "is not a list");
+    if (!pagination) throw unexpected(this.path, "has no `pagination`");
+    if (pagination.has_next && pagination.page >= pagination.total_pages) {
+      throw unexpected(
+        this.path,
+        `says that page ${pagination.page} of ${pagination.total_pages} has a next one`,
+      );
+    }
+    return { ...answer, items, pagination };
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof RequestRefused || error instanceof NotFound;
+}
+
+function unexpected(path: string, what: string): UnexpectedAnswer {
+  return new UnexpectedAnswer(`The API's answer to ${path} ${what}.`, {
+    hint: "run the command again; if it stays so, the API does not page as documented",
+  });
+}

@@ -1,0 +1,44 @@
+import type { Dispatcher } from "undici";
+import type { Env, Fetch } from "../deps.js";
+
+/** Milliseconds: until connected, until the headers are there, and between two pieces of the body. */
+export interface TimeOuts {
+  connectMs: number;
+  headersMs: number;
+  bodyMs: number;
+}
+
+export const timeOuts: TimeOuts = { connectMs: 10_000, headersMs: 60_000, bodyMs: 60_000 };
+
+/**
+ * The one way out: Node's own `fetch` (which tests can intercept) over a dispatcher with time-outs, kept-alive
+ * connections and the environment's proxies (`HTTPS_PROXY`, `NO_PROXY`). undici is loaded at the first request:
+ * `--help` must not pay for it.
+ */
+export function createFetch(env: Env, limits: TimeOuts = timeOuts): Fetch {
+  let dispatcher: Promise<Dispatcher> | undefined;
+  return async (url, init) => {
+    dispatcher ??= createDispatcher(env, limits);
+    const mine = await dispatcher;
+    const { getGlobalDispatcher, setGlobalDispatcher } = await import("undici");
+    if (getGlobalDispatcher() !== mine) setGlobalDispatcher(mine);
+    return fetch(url, init);
+  };
+}
+
+async function createDispatcher(env: Env, limits: TimeOuts): Promise<Dispatcher> {
+  const { EnvHttpProxyAgent } = await import("undici");
+  return new EnvHttpProxyAgent({
+    // Plain http is only ever loopback. An empty string, unlike `undefined`, also keeps undici from reading
+    // HTTP_PROXY itself: the key would go to that proxy in clear text.
+    httpProxy: "",
+    httpsProxy: env.https_proxy ?? env.HTTPS_PROXY ?? "",
+    noProxy: env.no_proxy ?? env.NO_PROXY ?? "",
+    connect: { timeout: limits.connectMs },
+    headersTimeout: limits.headersMs,
+    bodyTimeout: limits.bodyMs,
+    connections: 8,
+    // One request at a time on a connection: a reset then costs one request, not several.
+    pipelining: 1,
+  });
+}

@@ -1,0 +1,13 @@
+/** How help groups the commands, in order. A test sees to it that every command has a place. */
+export const commandGroups: Readonly<Record<string, readonly string[]>> = {
+  "Set up": ["login", "logout", "whoami"],
+  "Keep the mirror": ["sync", "verify", "status", "download"],
+  "Use the data": ["export", "query", "changes"],
+  "Without a key": ["demo", "sandbox"],
+};
+
+/** The heading under which help lists a command. */
+export function groupOf(command: string): string {
+  const group = Object.entries(commandGroups).find(([, names]) => names.includes(command));
+  return `${group?.[0] ?? "Commands"}:`;
+}

@@ -1,0 +1,60 @@
+import type { Deps } from "../deps.js";
+import type { ExitCode } from "../errors.js";
+import { checkOwner, claimMirror } from "../mirror/info.js";
+import { lockMirror } from "../mirror/lock.js";
+import { openMirror, openMirrorOrNone } from "../mirror/open.js";
+import type { Access } from "../sync/context.js";
+import { createReporter } from "../ui/reporter.js";
+import { openAccess } from "./access.js";
+import type { GlobalOptions } from "./command.js";
+import { expiryWarning, type Identity, readIdentity } from "./identity.js";
+
+/** What a command that reads the API into the mirror works with. */
+export interface MirrorSession extends Omit<Access, "options"> {
+  identity: Identity;
+  rateLimit: number | null;
+}
+
+export interface MirrorRunOptions {
+  deps: Deps;
+  options: GlobalOptions;
+  /** `write` holds the mirror's lock; `plan` only looks, also where there is no mirror yet. */
+  purpose: "write" | "plan";
+  /** Queue behind another run. */
+  wait: boolean;
+}
+
+/**
+ * Opens the API and the mirror for one run, and closes both however it ends: holds the mirror's lock, asks whose key
+ * it is, and refuses another brand's mirror before anything is written.
+ */
+export async function withMirrorRun(
+  { deps, options, purpose, wait }: MirrorRunOptions,
+  work: (session: MirrorSession) => Promise<ExitCode | undefined>,
+): Promise<ExitCode | undefined> {
+  const { clock, signal } = deps;
+  const reporter = createReporter(deps, options);
+  const closers: (() => void)[] = [() => reporter.close()];
+  try {
+    const { api, settings } = await openAccess(options, deps, reporter);
+    closers.unshift(() => api.close());
+    if (purpose === "write") {
+      const lock = await lockMirror(settings.dbPath, { wait, clock, signal });
+      closers.unshift(() => lock.release());
+    }
+    const identity = await readIdentity(api);
+    const warning = expiryWarning(identity.key.expires_at, clock.now());
+    if (warning) reporter.warn(warning);
+    const present = await openMirrorOrNone(settings.dbPath);
+    closers.unshift(() => present.db.close());
+    checkOwner(present, identity.brand);
+    const session = { api, clock, signal, reporter, identity, rateLimit: settings.rateLimit };
+    if (purpose === "plan") return await work({ ...session, mirror: present });
+    const mirror = await openMirror(settings.dbPath);
+    closers.unshift(() => mirror.db.close());
+    claimMirror(mirror, identity.brand);
+    return await work({ ...session, mirror });
+  } finally {
+    for (const close of closers) close();
+  }
+}

@@ -1,0 +1,65 @@
+import type { Deps } from "../deps.js";
+import { AccessForbidden } from "../errors.js";
+import type { Resource } from "../resources/types.js";
+import type { Access, PlanStep } from "../sync/context.js";
+import { planResource, type Skipped } from "../sync/engine.js";
+
+/** What `sync --dry-run --json` prints, one object in all. */
+interface Plan {
+  resources: { resource: string; steps: PlanStep[]; requests: number }[];
+  skipped: { resource: string; why: string }[];
+  requests: number;
+  /** Minutes at the rate limit, the first burst included; null where there is no limit. */
+  minutes: number | null;
+}
+
+/** Prints what a sync would read. Costs a count request for each range, and writes nothing. */
+export async function printPlan(
+  access: Access & { rateLimit: number | null },
+  chosen: { allowed: readonly Resource[]; skipped: readonly Skipped[] },
+  deps: Pick<Deps, "stdout">,
+  json: boolean,
+): Promise<void> {
+  const plan: Plan = {
+    resources: [],
+    skipped: chosen.skipped.map(({ resource, why }) => ({ resource: resource.name, why })),
+    requests: 0,
+    minutes: null,
+  };
+  for (const resource of chosen.allowed) {
+    try {
+      const steps = await planResource(access, resource);
+      const requests = steps.reduce((sum, step) => sum + step.requests, 0);
+      plan.resources.push({ resource: resource.name, steps, requests });
+      plan.requests += requests;
+    } catch (error) {
+      if (!(error instanceof AccessForbidden)) throw error;
+      plan.skipped.push({ resource: resource.name, why: error.message });
+    }
+  }
+  plan.minutes = access.rateLimit === null ? null : minutesFor(plan.requests, access.rateLimit);
+  deps.stdout.write(json ? `${JSON.stringify(plan)}\n` : planText(plan));
+}
+
+/** A window's worth goes at once; each further one has to wait a minute. */
+export function minutesFor(requests: number, perMinute: number): number {
+  return Math.max(0, Math.ceil(requests / perMinute) - 1);
+}
+
+function planText(plan: Plan): string {
+  const width = Math.max(0, ...plan.resources.map(({ resource }) => resource.length));
+  const lines = plan.resources.flatMap(({ resource, steps }) =>
+    steps.map(
+      (step) =>
+        `${resource.padEnd(width)}  ${step.what} (${step.requests} ${step.requests === 1 ? "request" : "requests"})`,
+    ),
+  );
+  const skipped = plan.skipped.map(({ resource, why }) => `${resource}: skipped: ${why}`);
+  const time =
+    plan.minutes === null
+      ? ""
+      : plan.minutes === 0
+        ? ", within a minute"
+        : `, about ${plan.minutes} min at the rate limit`;
+  return `${[...lines, ...skipped, `${plan.requests} requests in all${time}. Nothing was written.`].join("\n")}\n`;
+}

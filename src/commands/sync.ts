@@ -1,0 +1,107 @@
+import { exitCodes, Incomplete, UsageError } from "../errors.js";
+import { resources } from "../resources/index.js";
+import { parseInstant, parseWindow } from "../times.js";
+import { chooseResources } from "./choose.js";
+import { defineCommand, type Flag } from "./command.js";
+import { networkFlags } from "./globals.js";
+
+interface SyncFlags {
+  since?: string;
+  until?: string;
+  window?: number;
+  full?: boolean;
+  dryRun?: boolean;
+  acceptRemovals?: boolean;
+  wait?: boolean;
+}
+
+const syncFlags: readonly Flag[] = [
+  { flags: "--since <time>", about: "read from here, whatever was read before" },
+  { flags: "--until <time>", about: "read up to here" },
+  {
+    flags: "--window <span>",
+    about: "re-read this much before the last complete read (days, or a duration)",
+    parse: parseWindow,
+    shown: "30d",
+  },
+  { flags: "--full", about: "read everything again" },
+  { flags: "--dry-run", about: "print what would be read, and how long that takes" },
+  { flags: "--accept-removals", about: "apply removals even where they look implausible" },
+  { flags: "--wait", about: "queue behind another run on this mirror" },
+];
+
+export const sync = defineCommand<SyncFlags>({
+  name: "sync",
+  summary: "Pull the brand's data into the mirror",
+  description:
+    "Without a resource: everything that the key's scopes and the plan allow.\n" +
+    "A run that was stopped is finished by the next one, from the page where it stopped.",
+  arguments: [{ syntax: "[resource...]", about: resources.map(({ name }) => name).join(", ") }],
+  flags: [...syncFlags, ...networkFlags],
+  examples: [
+    { command: "brandapi sync", about: "everything, as the cron line does it" },
+    { command: "brandapi sync orders --since 2026-01-01", about: "orders placed since New Year" },
+    { command: "brandapi sync --dry-run", about: "what that would read, in how many requests and minutes" },
+  ],
+
+  async run({ deps, args, options }) {
+    const chosen = chooseResources(args);
+    const now = deps.clock.now();
+    const since = options.since === undefined ? undefined : parseInstant(options.since, "start", now);
+    const until = options.until === undefined ? undefined : parseInstant(options.until, "end", now);
+    if (since !== undefined && until !== undefined && since > until)
+      throw new UsageError("`--since` is later than `--until`.", { hint: "swap them" });
+    if (options.full && since !== undefined)
+      throw new UsageError("`--full` reads everything: it takes no `--since`.", {
+        hint: "leave one of them out",
+      });
+    const { defaultOptions } = await import("../sync/context.js");
+    const syncOptions = {
+      ...defaultOptions,
+      ...(since === undefined ? {} : { since }),
+      ...(until === undefined ? {} : { until }),
+      full: options.full ?? false,
+      windowMs: options.window ?? defaultOptions.windowMs,
+      acceptRemovals: options.acceptRemovals ?? false,
+    };
+    const { withMirrorRun } = await import("./mirror-run.js");
+    const purpose = options.dryRun ? "plan" : "write";
+    return await withMirrorRun({ deps, options, purpose, wait: options.wait ?? false }, async (session) => {
+      const access = { ...session, options: syncOptions };
+      const { allowed, skipped } = divide(chosen, session.identity.key.scopes);
+      if (options.dryRun) {
+        const { printPlan } = await import("./sync-plan.js");
+        await printPlan(access, { allowed, skipped }, deps, options.json === true);
+        return exitCodes.done;
+      }
+      const { syncResources } = await import("../sync/engine.js");
+      const { failures } = await syncResources(access, { allowed, skipped, named: chosen.named }, (run) => {
+        if (options.json) deps.stdout.write(`${JSON.stringify(run)}\n`);
+      });
+      const [first] = failures;
+      if (first === undefined) return exitCodes.done;
+      if (failures.length === 1 && allowed.length === 1) throw first;
+      throw new Incomplete(
+        `${failures.length} of ${allowed.length} resources failed: ${failures.map(messageOf).join(" ")}`,
+        {
+          hint: "what succeeded is kept; see `brandapi status`",
+        },
+      );
+    });
+  },
+});
+
+/** Without a resource named, what the key does not allow is left out, and said; named, the API refuses it. */
+function divide({ resources: chosen, named }: ReturnType<typeof chooseResources>, scopes: readonly string[]) {
+  const lacks = (scope: string) => !named && !scopes.includes(scope);
+  return {
+    allowed: chosen.filter(({ scope }) => !lacks(scope)),
+    skipped: chosen
+      .filter(({ scope }) => lacks(scope))
+      .map((resource) => ({ resource, why: `the key lacks the scope ${resource.scope}` })),
+  };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

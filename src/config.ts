@@ -1,0 +1,113 @@
+import { join } from "node:path";
+import type { GlobalOptions } from "./commands/command.js";
+import { checkBaseUrl } from "./config/base-url.js";
+import { checkKey, readKeyFile } from "./config/key.js";
+import { checkProfileName, configFile, type Profile, readProfiles } from "./config/profiles.js";
+import type { Deps } from "./deps.js";
+import { ConfigurationError } from "./errors.js";
+import { expandPath, findFolders } from "./paths.js";
+
+/** How much is printed, and how. */
+export interface OutputSettings {
+  json: boolean;
+  quiet: boolean;
+  verbose: boolean;
+  /** Whether colour is allowed; each stream still has to be a terminal. */
+  color: boolean;
+  /** Whether bars are allowed. */
+  progress: boolean;
+}
+
+/** What one run works with: flag, then environment, then profile, then default (contract, section 2). */
+export interface Settings {
+  profile: string;
+  baseUrl: string | undefined;
+  key: string | undefined;
+  dbPath: string;
+  configDir: string;
+  dataDir: string;
+  /** Where what is needed between runs is kept, such as the rate budget. */
+  stateDir: string;
+  /** Requests a minute for the key; null for no limit. */
+  rateLimit: number | null;
+  /** Milliseconds without progress until the API counts as unavailable. */
+  maxWaitMs: number;
+  output: OutputSettings;
+}
+
+const defaultRateLimit = 60;
+const defaultMaxWaitMs = 300_000;
+
+/**
+ * Reads flags, environment and the profile. A missing key or base URL is not yet an error: see `requireAccess`.
+ * @param defaults.maxWaitMs the patience where `--max-wait` is not given; 5 minutes unless a command says otherwise
+ * @throws ConfigurationError for a value that breaks the contract's section 2
+ */
+export async function readSettings(
+  options: GlobalOptions,
+  deps: Deps,
+  defaults: { maxWaitMs?: number } = {},
+): Promise<Settings> {
+  const profileName = checkProfileName(options.profile ?? (deps.env.BRANDAPI_PROFILE || "default"));
+  const folders = findFolders(deps);
+  const profile = (await readProfiles(folders.config)).get(profileName) ?? {};
+  const where = `the profile \`${profileName}\` in ${configFile(folders.config)}`;
+  const db = options.db ?? (deps.env.BRANDAPI_DB || profile.db);
+  return {
+    profile: profileName,
+    baseUrl: chooseBaseUrl(options, deps.env, profile, where),
+    key: await chooseKey(options, deps, profile, where),
+    dbPath: db ? expandPath(db, deps) : join(folders.data, `${profileName}.sqlite`),
+    configDir: folders.config,
+    dataDir: folders.data,
+    stateDir: folders.state,
+    rateLimit: chooseRateLimit(options, deps.env),
+    maxWaitMs: options.maxWait ?? defaults.maxWaitMs ?? defaultMaxWaitMs,
+    output: readOutput(options),
+  };
+}
+
+/** What flags alone decide: usable before any file is read. */
+export function readOutput(options: GlobalOptions): OutputSettings {
+  return {
+    json: options.json === true,
+    quiet: options.quiet === true,
+    verbose: options.verbose === true,
+    color: options.color !== false,
+    progress: options.progress !== false,
+  };
+}
+
+/** @throws ConfigurationError when the base URL or the key is missing */
+export function requireAccess(settings: Settings): { baseUrl: string; key: string } {
+  const { baseUrl, key, profile } = settings;
+  if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
+  const missing = key !== undefined ? "base URL" : baseUrl !== undefined ? "key" : "key and no base URL";
+  const login = profile === "default" ? "brandapi login" : `brandapi login --profile ${profile}`;
+  throw new ConfigurationError(`No ${missing} for the profile \`${profile}\`.`, {
+    hint: `run \`${login}\`; without a key, try \`brandapi demo\``,
+  });
+}
+
+function chooseBaseUrl(options: GlobalOptions, env: Deps["env"], profile: Profile, where: string) {
+  if (options.baseUrl !== undefined) return checkBaseUrl(options.baseUrl, "--base-url");
+  if (env.BRANDAPI_BASE_URL) return checkBaseUrl(env.BRANDAPI_BASE_URL, "BRANDAPI_BASE_URL");
+  return profile.baseUrl === undefined ? undefined : checkBaseUrl(profile.baseUrl, where);
+}
+
+async function chooseKey(options: GlobalOptions, deps: Deps, profile: Profile, where: string) {
+  if (options.keyFile !== undefined) return readKeyFile(expandPath(options.keyFile, deps));
+  if (deps.env.BRANDAPI_KEY) return checkKey(deps.env.BRANDAPI_KEY, "BRANDAPI_KEY");
+  return profile.key === undefined ? undefined : checkKey(profile.key, where);
+}
+
+function chooseRateLimit(options: GlobalOptions, env: Deps["env"]): number | null {
+  if (options.rateLimit !== undefined) return options.rateLimit === "none" ? null : options.rateLimit;
+  const text = env.BRANDAPI_RATE_LIMIT;
+  if (!text) return defaultRateLimit;
+  if (text === "none") return null;
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
+  throw new ConfigurationError("BRANDAPI_RATE_LIMIT is not a number of requests a minute.", {
+    hint: "set it to a whole number such as 60, or to `none`",
+  });
+}

@@ -1,0 +1,59 @@
+import { isIP } from "node:net";
+import { ConfigurationError } from "../errors.js";
+
+const versionedRoot = "/api/brand/v1";
+
+/**
+ * Checks the API's address and removes trailing slashes. The API document, Access 4: the path ends in
+ * `/api/brand/v1`; the contract, section 2: https, or http on a loopback host; no user info, query or fragment.
+ * @param source where it was given, for the message: `--base-url`, `BRANDAPI_BASE_URL`, a profile
+ * @throws ConfigurationError, a message of its own for each rule
+ */
+export function checkBaseUrl(text: string, source: string): string {
+  const refuse = (what: string, hint?: string) =>
+    new ConfigurationError(`The base URL from ${source} ${what}`, {
+      hint: hint ?? `use an address such as https://platform.example${versionedRoot}`,
+    });
+  const trimmed = text.trim();
+  if (!URL.canParse(trimmed)) {
+    const withScheme = `https://${trimmed}`;
+    const mended = !trimmed.includes("://") && URL.canParse(withScheme) && new URL(withScheme);
+    throw refuse(
+      "is not a URL.",
+      mended && !mended.username && trimmed.includes(".") ? `did you mean ${withScheme}?` : undefined,
+    );
+  }
+  const url = new URL(trimmed);
+  // The address is shown in no message before this: it may hold a password.
+  if (url.username || url.password) throw refuse("must not hold a user name or password.");
+  if (trimmed.includes("?")) throw refuse("must not have a query (`?…`).");
+  if (trimmed.includes("#")) throw refuse("must not have a fragment (`#…`).");
+  if (url.protocol !== "https:" && url.protocol !== "http:")
+    throw refuse(`must start with https://, not ${url.protocol}//`);
+  if (url.protocol === "http:" && !isLoopback(url.hostname))
+    throw refuse(
+      `is plain http, which would show the key to the network: ${url.origin}`,
+      `use https://${url.host}${url.pathname}`,
+    );
+  const path = url.pathname.replace(/\/+$/, "");
+  if (!path.endsWith(versionedRoot))
+    throw refuse(
+      `does not end in ${versionedRoot}: ${url.origin}${url.pathname}`,
+      `did you mean ${url.origin}${mendPath(path)}?`,
+    );
+  return url.origin + path;
+}
+
+/** 127.0.0.0/8, ::1 and localhost: what never leaves this machine. `hostname` as a URL spells it. */
+export function isLoopback(hostname: string): boolean {
+  if (hostname === "localhost" || hostname === "[::1]") return true;
+  return isIP(hostname) === 4 && hostname.startsWith("127.");
+}
+
+/** `/api/brand` and `/` lack the end of the root; `/api/brand/v1/orders` has too much. */
+function mendPath(path: string): string {
+  const within = path.indexOf(`${versionedRoot}/`);
+  if (within >= 0) return path.slice(0, within) + versionedRoot;
+  const begun = ["/api/brand", "/api"].find((part) => path.endsWith(part)) ?? "";
+  return path.slice(0, path.length - begun.length) + versionedRoot;
+}

@@ -1,0 +1,115 @@
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { ConfigurationError } from "../errors.js";
+import { reasonOf } from "./key.js";
+import { checkPrivate, writePrivate } from "./private-file.js";
+
+/** What the config file holds for one brand. Members unknown to this version are kept when it is written. */
+export interface Profile {
+  baseUrl?: string;
+  key?: string;
+  db?: string;
+}
+
+export type Profiles = ReadonlyMap<string, Profile>;
+
+const members = ["baseUrl", "key", "db"] as const;
+/** A file that large is not ours. */
+const mostBytes = 1_048_576;
+
+export function configFile(configDir: string): string {
+  return join(configDir, "config.json");
+}
+
+/** `[A-Za-z0-9._-]+`, not starting with a dot: it becomes a file's name. */
+export function checkProfileName(name: string): string {
+  if (/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/.test(name)) return name;
+  throw new ConfigurationError(`Not a profile name: \`${name}\`.`, {
+    hint: "use letters, digits, `.`, `_` and `-`, not starting with a dot",
+  });
+}
+
+/**
+ * Reads `{"profiles": {"<name>": {"baseUrl", "key", "db"}}}`; no file is no profiles.
+ * @param options.mending the file is about to be rewritten with safe permissions, so that loose ones are no obstacle
+ * @throws ConfigurationError when it is unreadable, garbled, or open to others while it holds a key; never its content
+ */
+export async function readProfiles(
+  configDir: string,
+  options: { mending?: boolean } = {},
+): Promise<Map<string, Profile>> {
+  const path = configFile(configDir);
+  const content = await readContent(path);
+  if (content === undefined) return new Map();
+  const profiles = parseProfiles(content.text, path);
+  const holdsKey = [...profiles.values()].some((profile) => profile.key !== undefined);
+  if (holdsKey && !options.mending) checkPrivate(path, content.stat);
+  return profiles;
+}
+
+/** Replaces the profiles in the config file, atomically; folder 0700, file 0600. */
+export async function writeProfiles(configDir: string, profiles: Profiles): Promise<void> {
+  const path = configFile(configDir);
+  try {
+    await writePrivate(path, `${JSON.stringify({ profiles: Object.fromEntries(profiles) }, null, 2)}\n`);
+  } catch (error) {
+    throw new ConfigurationError(`The settings cannot be written (${reasonOf(error)}): ${path}`, {
+      hint: "make the folder writable, or name another with BRANDAPI_CONFIG_DIR",
+    });
+  }
+}
+
+async function readContent(path: string) {
+  try {
+    const file = await open(path, "r");
+    try {
+      const stat = await file.stat();
+      if (stat.size > mostBytes) throw garbled(path, "is too large to be one");
+      return { text: await file.readFile("utf8"), stat };
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (error instanceof ConfigurationError) throw error;
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw new ConfigurationError(`The config file cannot be read (${reasonOf(error)}): ${path}`, {
+      hint: "mend its permissions, or name another folder with BRANDAPI_CONFIG_DIR",
+    });
+  }
+}
+
+function parseProfiles(text: string, path: string): Map<string, Profile> {
+  const root = parseJson(text, path);
+  if (!isObject(root)) throw garbled(path, "is not a JSON object");
+  if (root.profiles === undefined) return new Map();
+  if (!isObject(root.profiles)) throw garbled(path, "has `profiles` that is not an object");
+  const profiles = new Map<string, Profile>();
+  for (const [name, profile] of Object.entries(root.profiles)) {
+    if (!isObject(profile))
+      throw garbled(path, `has a profile that is not an object: ${JSON.stringify(name)}`);
+    for (const member of members)
+      if (profile[member] !== undefined && typeof profile[member] !== "string")
+        throw garbled(path, `has a \`${member}\` that is not text in the profile ${JSON.stringify(name)}`);
+    profiles.set(name, profile);
+  }
+  return profiles;
+}
+
+function parseJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\ufeff/, ""));
+  } catch {
+    // The parser's own message quotes the text around the fault, and that may be the key: neither shown nor kept.
+    throw garbled(path, "is not valid JSON");
+  }
+}
+
+function garbled(path: string, what: string): ConfigurationError {
+  return new ConfigurationError(`The config file ${what}: ${path}`, {
+    hint: "mend it, or move it away and run `brandapi login` again",
+  });
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

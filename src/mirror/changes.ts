@@ -1,0 +1,79 @@
+import type { Json, Resource } from "../resources/types.js";
+import { formatInstant } from "../times.js";
+import { diffRecords } from "./diff.js";
+import type { Mirror } from "./open.js";
+
+/** A record's form before a change. */
+interface Before {
+  json: string;
+  since_at: string;
+  removed_at: string | null;
+}
+
+/** Writes what changed in already mirrored records, in the transaction of the page that showed it. */
+export interface ChangeLog {
+  /** A new record is a change only where its place had been read completely before: it came late. */
+  added(key: string, dated: number | null, at: string): void;
+  changed(change: {
+    recordId: number;
+    key: string;
+    before: Json;
+    row: Before;
+    after: Json;
+    dated: number | null;
+    at: string;
+  }): void;
+  removed(key: string, row: Before, recordId: number, dated: number | null, at: string): void;
+}
+
+export function openChangeLog(mirror: Mirror, resource: Resource, runId: number): ChangeLog {
+  if (!resource.history) return { added: () => {}, changed: () => {}, removed: () => {} };
+  const { db } = mirror;
+  const insert = db.prepare(
+    `INSERT INTO changes (resource, key, kind, field, old, new, last_seen_unchanged_at, seen_changed_at, run_id)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const keep = db.prepare(
+    "INSERT INTO record_versions (record_id, json, since_at, until_at, present, run_id) VALUES (?, ?, ?, ?, ?, ?)",
+  );
+  const lastRead = db
+    .prepare(
+      `SELECT max(read_at) FROM coverage WHERE resource = @resource AND run_id <> @runId
+       AND (@at IS NULL OR (to_at >= @at AND (from_at IS NULL OR from_at <= @at)))`,
+    )
+    .pluck();
+
+  /** When a read last covered this date, before this run. The API gives no date of change: an interval is the truth. */
+  const coveredAt = (dated: number | null) =>
+    lastRead.get({ resource: resource.name, runId, at: dated === null ? null : formatInstant(dated) }) as
+      | string
+      | null;
+
+  function lastSeenUnchanged(row: Before, dated: number | null): string {
+    const covered = coveredAt(dated);
+    return covered !== null && covered > row.since_at ? covered : row.since_at;
+  }
+
+  function keepVersion(recordId: number, row: Before, at: string): void {
+    keep.run(recordId, row.json, row.since_at, at, row.removed_at === null ? 1 : 0, runId);
+  }
+
+  return {
+    added(key, dated, at) {
+      const covered = coveredAt(dated);
+      if (covered !== null) insert.run(resource.name, key, "added", null, null, null, covered, at, runId);
+    },
+    changed({ recordId, key, before, row, after, dated, at }) {
+      const unchanged = lastSeenUnchanged(row, dated);
+      keepVersion(recordId, row, at);
+      if (row.removed_at !== null)
+        insert.run(resource.name, key, "returned", null, null, null, unchanged, at, runId);
+      for (const { field, old, new: now } of diffRecords(before, after, resource))
+        insert.run(resource.name, key, "changed", field, old, now, unchanged, at, runId);
+    },
+    removed(key, row, recordId, dated, at) {
+      keepVersion(recordId, row, at);
+      insert.run(resource.name, key, "removed", null, null, null, lastSeenUnchanged(row, dated), at, runId);
+    },
+  };
+}

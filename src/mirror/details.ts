@@ -1,0 +1,57 @@
+import type { ApiRecord, Json } from "../resources/types.js";
+import type { Mirror } from "./open.js";
+
+/** A record whose details may be read. */
+export interface Detailed {
+  key: string;
+  value: Json;
+  /** Whether the list's record came or changed since its details were read. */
+  pending: boolean;
+}
+
+/** The present records of a resource that has details. */
+export function readDetailed(mirror: Mirror, resource: string): Detailed[] {
+  const rows = mirror.db
+    .prepare(
+      "SELECT key, json, detailed_at, since_at FROM records WHERE resource = ? AND removed_at IS NULL ORDER BY record_id",
+    )
+    .all(resource) as { key: string; json: string; detailed_at: string | null; since_at: string }[];
+  return rows.map(({ key, json, detailed_at, since_at }) => ({
+    key,
+    value: JSON.parse(json) as Json,
+    pending: detailed_at === null || detailed_at < since_at,
+  }));
+}
+
+/**
+ * The list's new form of a record with the members that only its details have: what the API last said of each.
+ * The text of every member is taken over as it was sent.
+ */
+export function withDetails(list: ApiRecord, detailJson: string): ApiRecord {
+  const members = membersOf(detailJson);
+  for (const [member, text] of membersOf(list.json)) members.set(member, text);
+  const json = `{${[...members].map(([member, text]) => `${member}:${text}`).join(",")}}`;
+  return { json, value: JSON.parse(json) as Json };
+}
+
+/** The members of a minified object, name (quoted) and value as text. */
+function membersOf(json: string): Map<string, string> {
+  const members = new Map<string, string>();
+  let depth = 0;
+  let start = 1;
+  let name = "";
+  for (const { 0: part, index } of json.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]/g)) {
+    if (part === "{" || part === "[") depth += 1;
+    else if (part === "}" || part === "]") depth -= 1;
+    else if (part === ":" && depth === 1 && name === "") {
+      name = json.slice(start, index);
+      start = index + 1;
+    }
+    const isEnd = (part === "," && depth === 1) || depth === 0;
+    if (!isEnd) continue;
+    if (name !== "") members.set(name, json.slice(start, index));
+    name = "";
+    start = index + 1;
+  }
+  return members;
+}

@@ -1,0 +1,43 @@
+import { MirrorUnusable } from "../errors.js";
+import type { Mirror } from "./open.js";
+
+export function readInfo(mirror: Mirror, name: string): string | null {
+  return (
+    (mirror.db.prepare("SELECT value FROM mirror_info WHERE name = ?").pluck().get(name) as
+      | string
+      | undefined) ?? null
+  );
+}
+
+export function writeInfo(mirror: Mirror, name: string, value: string): void {
+  mirror.db
+    .prepare(
+      "INSERT INTO mirror_info VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value <> excluded.value",
+    )
+    .run(name, value);
+}
+
+/**
+ * A mirror belongs to the brand that filled it first.
+ * @throws MirrorUnusable when the key is another brand's; nothing is written
+ */
+export function checkOwner(mirror: Mirror, brand: Brand): void {
+  const owner = readInfo(mirror, "brand_id");
+  if (owner === null || owner === brand.id) return;
+  const name = readInfo(mirror, "brand_name");
+  throw new MirrorUnusable(`The mirror belongs to another brand, ${name}, and the key to ${brand.name}.`, {
+    hint: "use a profile for each brand: `--profile NAME`, or another file: `--db PATH`",
+  });
+}
+
+/** Makes the mirror this brand's, or finds that it is. */
+export function claimMirror(mirror: Mirror, brand: Brand): void {
+  checkOwner(mirror, brand);
+  writeInfo(mirror, "brand_id", brand.id);
+  writeInfo(mirror, "brand_name", brand.name);
+}
+
+interface Brand {
+  id: string;
+  name: string;
+}

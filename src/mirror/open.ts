@@ -1,0 +1,130 @@
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { Database } from "better-sqlite3";
+import { ConfigurationError, MirrorUnusable } from "../errors.js";
+import { applicationId, migrations } from "./schema.js";
+
+/** An open mirror file. */
+export interface Mirror {
+  readonly db: Database;
+  readonly path: string;
+}
+
+/**
+ * Opens the mirror for writing, creating it (mode 0600, its folder 0700) where there is none, and migrates it
+ * to this version's system tables in one transaction.
+ * @throws MirrorUnusable when the file is no mirror, damaged, or written by a newer version (left untouched)
+ */
+export async function openMirror(path: string): Promise<Mirror> {
+  if (!existsSync(path)) createFile(path);
+  const mirror = await connect(path, false);
+  try {
+    checkIdentity(mirror);
+    mirror.db.pragma("journal_mode = WAL");
+    mirror.db.pragma("synchronous = NORMAL");
+    mirror.db.pragma("cache_size = -32000");
+    mirror.db.pragma("temp_store = MEMORY");
+    mirror.db.pragma("wal_autocheckpoint = 4000");
+    mirror.db.transaction(() => migrate(mirror.db)).immediate();
+    return mirror;
+  } catch (error) {
+    mirror.db.close();
+    throw asMirrorError(error, path);
+  }
+}
+
+/**
+ * Opens the mirror for reading: never blocked by a sync, never blocking one.
+ * @throws ConfigurationError when there is no mirror yet
+ */
+export async function openMirrorReadOnly(path: string): Promise<Mirror> {
+  if (!existsSync(path))
+    throw new ConfigurationError(`No mirror yet: ${path}.`, {
+      hint: "run `brandapi sync` first, or `brandapi demo`",
+    });
+  const mirror = await connect(path, true);
+  try {
+    checkIdentity(mirror);
+    if (mirror.db.pragma("user_version", { simple: true }) === 0)
+      throw new ConfigurationError(`The mirror is empty: ${path}.`, { hint: "run `brandapi sync` first" });
+    return mirror;
+  } catch (error) {
+    mirror.db.close();
+    throw asMirrorError(error, path);
+  }
+}
+
+/** Opens what is there for reading; where there is no mirror yet, an empty one in memory. */
+export async function openMirrorOrNone(path: string): Promise<Mirror> {
+  if (existsSync(path)) {
+    const mirror = await connect(path, true);
+    checkIdentity(mirror);
+    if (Number(mirror.db.pragma("user_version", { simple: true })) > 0) return mirror;
+    mirror.db.close();
+  }
+  const { default: Sqlite } = await import("better-sqlite3");
+  const mirror = { db: new Sqlite(":memory:"), path };
+  migrate(mirror.db);
+  return mirror;
+}
+
+async function connect(path: string, readonly: boolean): Promise<Mirror> {
+  const { default: Sqlite } = await import("better-sqlite3");
+  try {
+    return {
+      db: new Sqlite(path, { readonly, fileMustExist: true, timeout: 10_000 }),
+      path: realpathSync(path),
+    };
+  } catch (error) {
+    throw asMirrorError(error, path);
+  }
+}
+
+/** SQLite would create the file for everyone to read: 0644. */
+function createFile(path: string): void {
+  mkdirSync(dirname(resolve(path)), { recursive: true, mode: 0o700 });
+  closeSync(openSync(path, "a", 0o600));
+}
+
+function checkIdentity({ db, path }: Mirror): void {
+  const version = Number(db.pragma("user_version", { simple: true }));
+  const id = Number(db.pragma("application_id", { simple: true }));
+  const empty =
+    version === 0 && id === 0 && db.prepare("SELECT count(*) FROM sqlite_master").pluck().get() === 0;
+  if (!empty && id !== applicationId)
+    throw new MirrorUnusable(`Not a mirror of brandapi: ${path}.`, { hint: "name another file with `--db`" });
+  if (version > migrations.length)
+    throw new MirrorUnusable(`The mirror was written by a newer version of brandapi: ${path}.`, {
+      hint: "update brandapi: `npm install -g brandapi@latest`; the file was left as it is",
+    });
+}
+
+function migrate(db: Database): void {
+  const version = Number(db.pragma("user_version", { simple: true }));
+  if (version === migrations.length) return;
+  for (const step of migrations.slice(version)) db.exec(step);
+  db.pragma(`application_id = ${applicationId}`);
+  db.pragma(`user_version = ${migrations.length}`);
+}
+
+function asMirrorError(error: unknown, path: string): unknown {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code === "SQLITE_NOTADB")
+    return unusable("is not an SQLite database", path, "name another file with `--db`", error);
+  if (code.startsWith("SQLITE_CORRUPT"))
+    return unusable(
+      "is damaged",
+      path,
+      "restore it from a backup, or move it away and run `brandapi sync --full`",
+      error,
+    );
+  if (code === "SQLITE_CANTOPEN")
+    return unusable("cannot be opened", path, "check the path and its permissions", error);
+  if (code.startsWith("SQLITE_READONLY"))
+    return unusable("cannot be written", path, "check its permissions", error);
+  return error;
+}
+
+function unusable(what: string, path: string, hint: string, cause: unknown): MirrorUnusable {
+  return new MirrorUnusable(`The mirror ${what}: ${path}.`, { hint, cause });
+}

@@ -1,0 +1,63 @@
+import type { Mirror } from "./open.js";
+
+/** A range of dates in milliseconds, both ends included. */
+export interface DateRange {
+  from: number;
+  to: number;
+}
+
+const anyRange: DateRange = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
+
+/** Notes the mirrored records of a proven range that the read did not find. Nothing is removed yet. */
+export function noteMissing(
+  mirror: Mirror,
+  resource: string,
+  seen: { has(id: number): boolean },
+  range?: DateRange,
+): void {
+  const note = mirror.db.prepare("INSERT OR IGNORE INTO removal_candidates VALUES (?, ?)");
+  for (const id of presentIds(mirror, resource, range)) if (!seen.has(id)) note.run(resource, id);
+}
+
+/** A record that was found after all, later in the same read, is no candidate. */
+export function candidates(mirror: Mirror, resource: string): number[] {
+  return mirror.db
+    .prepare("SELECT record_id FROM removal_candidates WHERE resource = ?")
+    .pluck()
+    .all(resource) as number[];
+}
+
+export function forgetCandidates(mirror: Mirror, resource: string, found: Iterable<number>): void {
+  const forget = mirror.db.prepare("DELETE FROM removal_candidates WHERE resource = ? AND record_id = ?");
+  for (const id of found) forget.run(resource, id);
+}
+
+/** How many records of a range the mirror holds as present. */
+export function countPresent(mirror: Mirror, resource: string, range: DateRange = anyRange): number {
+  return mirror.db
+    .prepare(`SELECT count(*) FROM records WHERE ${present(range)}`)
+    .pluck()
+    .get(...parameters(resource, range)) as number;
+}
+
+export function presentIds(mirror: Mirror, resource: string, range: DateRange = anyRange): number[] {
+  return mirror.db
+    .prepare(`SELECT record_id FROM records WHERE ${present(range)}`)
+    .pluck()
+    .all(...parameters(resource, range)) as number[];
+}
+
+function present(range: DateRange): string {
+  const from = Number.isFinite(range.from) ? " AND dated_at >= ?" : "";
+  const to = Number.isFinite(range.to) ? " AND dated_at <= ?" : "";
+  return `resource = ? AND removed_at IS NULL${from}${to}`;
+}
+
+function parameters(resource: string, range: DateRange): (string | number)[] {
+  return [resource, ...[range.from, range.to].filter(Number.isFinite)];
+}
+
+/** Whether a read would remove more than anyone should believe: over half of more than 20 records. */
+export function isImplausible(removals: number, present: number): boolean {
+  return present > 20 && removals > present / 2;
+}

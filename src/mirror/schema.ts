@@ -1,0 +1,179 @@
+import type { Column, TableShape } from "../resources/shape.js";
+import type { ScalarType } from "../resources/types.js";
+
+/** "brnd": tells a mirror from any other SQLite file. */
+export const applicationId = 0x62726e64;
+
+/**
+ * The system tables, a step a version. A step is never edited once released: add the next one.
+ * Typed tables are no part of this: they are projections, made from the registry of resources.
+ */
+export const migrations: readonly string[] = [
+  `
+  CREATE TABLE mirror_info (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+  -- The truth: every record whole, as the API sent it.
+  CREATE TABLE records (
+    record_id INTEGER PRIMARY KEY,
+    resource TEXT NOT NULL,
+    key TEXT NOT NULL,
+    json TEXT NOT NULL,
+    list_json TEXT,       -- the list's form, where there are details
+    detailed_at TEXT,     -- when the details were read
+    context TEXT,         -- what was asked for, where the record does not say it
+    dated_at INTEGER,     -- milliseconds: the date that ranges go by
+    since_at TEXT NOT NULL, -- when this form of the record was first read
+    removed_at TEXT
+  );
+  CREATE UNIQUE INDEX records_key ON records (resource, key);
+  CREATE INDEX records_dated ON records (resource, dated_at) WHERE dated_at IS NOT NULL;
+
+  -- What a record was before: from since_at until until_at.
+  CREATE TABLE record_versions (
+    version_id INTEGER PRIMARY KEY,
+    record_id INTEGER NOT NULL,
+    json TEXT NOT NULL,
+    since_at TEXT NOT NULL,
+    until_at TEXT NOT NULL,
+    present INTEGER NOT NULL,
+    run_id INTEGER NOT NULL
+  );
+  CREATE INDEX record_versions_record ON record_versions (record_id);
+
+  CREATE TABLE changes (
+    change_id INTEGER PRIMARY KEY,
+    resource TEXT NOT NULL,
+    key TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    field TEXT,
+    old TEXT,
+    new TEXT,
+    last_seen_unchanged_at TEXT,
+    seen_changed_at TEXT NOT NULL,
+    run_id INTEGER NOT NULL
+  );
+  CREATE INDEX changes_seen ON changes (seen_changed_at);
+
+  CREATE TABLE sync_runs (
+    run_id INTEGER PRIMARY KEY,
+    resource TEXT NOT NULL,
+    started_at TEXT NOT NULL,
+    finished_at TEXT,
+    since TEXT,
+    until TEXT,
+    requests INTEGER NOT NULL DEFAULT 0,
+    retries INTEGER NOT NULL DEFAULT 0,
+    rows_read INTEGER NOT NULL DEFAULT 0,
+    rows_new INTEGER NOT NULL DEFAULT 0,
+    rows_changed INTEGER NOT NULL DEFAULT 0,
+    rows_removed INTEGER NOT NULL DEFAULT 0,
+    verified INTEGER NOT NULL DEFAULT 0,
+    outcome TEXT NOT NULL,
+    error TEXT
+  );
+  CREATE INDEX sync_runs_resource ON sync_runs (resource, run_id);
+
+  -- Which spans of a resource's dates were read completely, and when: the newest read of each instant.
+  CREATE TABLE coverage (
+    resource TEXT NOT NULL,
+    from_at TEXT,          -- null: from the beginning
+    to_at TEXT NOT NULL,
+    read_at TEXT NOT NULL,
+    run_id INTEGER NOT NULL
+  );
+  CREATE INDEX coverage_resource ON coverage (resource);
+
+  -- Where an unfinished read stopped.
+  CREATE TABLE checkpoints (
+    resource TEXT PRIMARY KEY,
+    state TEXT NOT NULL,
+    seen BLOB NOT NULL,
+    updated_at TEXT NOT NULL
+  ) WITHOUT ROWID;
+
+  -- Records that a proven part of an unfinished read did not find.
+  CREATE TABLE removal_candidates (
+    resource TEXT NOT NULL,
+    record_id INTEGER NOT NULL,
+    PRIMARY KEY (resource, record_id)
+  ) WITHOUT ROWID;
+
+  -- Columns and attributes that this version of the program was not told about, as they were first seen.
+  CREATE TABLE open_columns (
+    table_name TEXT NOT NULL,
+    name TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    type TEXT NOT NULL,
+    PRIMARY KEY (table_name, name)
+  ) WITHOUT ROWID;
+
+  -- The ranking's all-time totals by day: a row only where a host's figures moved since the day before.
+  CREATE TABLE analytics_hosts_snapshots (
+    date TEXT NOT NULL,
+    host_id TEXT,
+    host_username TEXT,
+    clicks INTEGER,
+    buy_now_clicks INTEGER,
+    orders INTEGER,
+    sales REAL,
+    synced_at TEXT NOT NULL
+  );
+  CREATE INDEX analytics_hosts_snapshots_host ON analytics_hosts_snapshots (host_id, date);
+  CREATE TABLE analytics_hosts_days (date TEXT PRIMARY KEY, synced_at TEXT NOT NULL) WITHOUT ROWID;
+
+  CREATE TABLE content_downloads (
+    source TEXT NOT NULL,
+    id TEXT NOT NULL,
+    path TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    sha256 TEXT NOT NULL,
+    downloaded_at TEXT NOT NULL,
+    synced_at TEXT NOT NULL,
+    PRIMARY KEY (source, id)
+  ) WITHOUT ROWID;
+  CREATE TABLE notices (subject TEXT PRIMARY KEY, first_at TEXT NOT NULL) WITHOUT ROWID;
+  `,
+];
+
+const sqlTypes: Record<ScalarType, string> = {
+  text: " TEXT",
+  timestamp: " TEXT",
+  date: " TEXT",
+  integer: " INTEGER",
+  number: " REAL",
+  boolean: " INTEGER",
+  json: " TEXT",
+};
+
+/** A column that was discovered, not declared, has no type: values keep their own. */
+export interface StoredColumn extends Column {
+  open: boolean;
+}
+
+/** The statement that creates a typed table. The technical columns come last, so that people see data first. */
+export function createTable(shape: TableShape, columns: readonly StoredColumn[]): string {
+  const own = columns.map((column) => `${quote(column.name)}${column.open ? "" : sqlTypes[column.type]}`);
+  const technical = shape.list
+    ? ["synced_at TEXT NOT NULL", "row_id INTEGER PRIMARY KEY"]
+    : ["synced_at TEXT NOT NULL", "removed_at TEXT", "record_id INTEGER PRIMARY KEY"];
+  return `CREATE TABLE ${quote(shape.name)} (${[...own, ...technical].join(", ")})`;
+}
+
+/** The statements that create a typed table's indexes, where they are not there yet. */
+export function createIndexes(shape: TableShape): readonly string[] {
+  return shape.indexes.map((columns) => {
+    const name = quote(`${shape.name}_by_${columns.join("_")}`);
+    return `CREATE INDEX IF NOT EXISTS ${name} ON ${quote(shape.name)} (${columns.map(quote).join(", ")})`;
+  });
+}
+
+export function quote(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/**
+ * A child row's id: its record's id and its place in the list. A list is so replaced by one range delete on an
+ * integer key; random text keys would cost more than everything else together.
+ */
+export const positionsPerRecord = 2 ** 20;

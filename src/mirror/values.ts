@@ -1,0 +1,63 @@
+import { Exact } from "../exact.js";
+import type { Column } from "../resources/shape.js";
+
+/** What SQLite stores. */
+export type SqlValue = string | number | null;
+
+/** A field whose type is not the declared one: it stays in the record and is null in its column. */
+export interface Complaint {
+  table: string;
+  column: string;
+  found: string;
+}
+
+/** The value at a path of members; undefined where a member is missing or its holder is null. */
+export function valueAt(source: unknown, path: readonly string[]): unknown {
+  let value = source;
+  for (const member of path) {
+    if (typeof value !== "object" || value === null) return undefined;
+    value = Object.hasOwn(value, member) ? (value as Record<string, unknown>)[member] : undefined;
+  }
+  return value;
+}
+
+/** A field's value as its column stores it. `exact` is the same record with exact numbers, where they differ. */
+export function columnValue(
+  column: Column & { open: boolean },
+  value: unknown,
+  table: string,
+  complain: (complaint: Complaint) => void,
+  exact: unknown,
+): SqlValue {
+  if (value === undefined || value === null) return null;
+  if (column.open) return openValue(column, value, exact);
+  switch (column.type) {
+    case "text":
+    case "timestamp":
+    case "date":
+      if (typeof value === "string") return value;
+      break;
+    case "integer":
+      if (typeof value === "number" && Number.isSafeInteger(value)) return value;
+      break;
+    case "number":
+      if (typeof value === "number") return value;
+      break;
+    case "boolean":
+      if (typeof value === "boolean") return value ? 1 : 0;
+      break;
+    case "json":
+      return JSON.stringify(value);
+  }
+  complain({ table, column: column.name, found: Array.isArray(value) ? "array" : typeof value });
+  return null;
+}
+
+/** A discovered column takes every scalar as it is. */
+function openValue(column: Column, value: unknown, exact: unknown): SqlValue {
+  if (typeof value === "string") return value;
+  if (typeof value === "boolean") return value ? 1 : 0;
+  if (typeof value !== "number") return null;
+  const literal = valueAt(exact, column.path);
+  return literal instanceof Exact && String(value) !== literal.literal ? literal.literal : value;
+}

@@ -1,0 +1,155 @@
+import { baseHost } from "./host.js";
+import {
+  context,
+  date,
+  type Field,
+  integer,
+  list,
+  number,
+  object,
+  type Resource,
+  text,
+  unprefixed,
+} from "./types.js";
+
+const sales: readonly Field[] = [
+  number("revenue", "order totals, in the store currency"),
+  number("subtotal_revenue", "order subtotals before tax and shipping"),
+  number("conversion_rate", "tracked orders divided by buy-now clicks, 0 to 1"),
+];
+
+/** What was asked for: an answer of the API does not carry it. */
+const asked: readonly Field[] = [
+  context("period_start", "date", "first day of the month that was asked for"),
+  context("period_end", "date", "its last day"),
+  context("group_by", "text", "bucket of the time series: `day`, `week` or `month`"),
+  context("host_id", "text", "the one host asked for; null: all"),
+];
+
+const parent = ["period_start", "group_by", "host_id"].map((column) => ({ column, from: column }));
+/** Where the rows have a `host_id` of their own. */
+const parentOfHosts = parent.map(({ from }) => ({
+  column: from === "host_id" ? "asked_host_id" : from,
+  from,
+}));
+
+/**
+ * Clicks, views and sales, a calendar month an answer: the API document, "2. GET /analytics/clicks" and
+ * "Click analytics". Unique counts do not add up over days or months.
+ */
+export const analyticsClicks = {
+  name: "analytics-clicks",
+  about: "clicks, views and sales by day, with each month's summary and top lists",
+  section: "2. GET /analytics/clicks",
+  path: "/analytics/clicks",
+  scope: "analytics:read",
+  plan: "Analytics",
+  pagination: "documented",
+  strategy: { kind: "monthly", from: "start_date", until: "end_date", groups: ["day", "week", "month"] },
+  key: [],
+  // The most rows that the top lists may have.
+  query: { limit: 100 },
+  table: "analytics_clicks_periods",
+  tableAbout: "one row a month: its summary",
+  open: false,
+  history: false,
+  date: "period_start",
+  indexes: [],
+  fields: [
+    ...asked,
+    unprefixed("summary", [
+      integer("total_clicks", "every tracked click on the brand's products"),
+      integer("product_clicks", "clicks on a product card"),
+      integer("product_views", "product page views"),
+      integer("buy_now_clicks", "clicks through to the brand's store"),
+      integer("unique_buy_now_clicks", "buy-now clicks, one per session"),
+      integer("profile_views", "views of host profiles that feature the brand"),
+      integer("list_views", "views of gear lists that feature the brand"),
+      integer("opportunity_clicks", "clicks on campaign links"),
+      integer("unique_sessions", "distinct browsing sessions"),
+      integer("unique_users", "distinct signed-in shoppers"),
+      integer("orders", "attributed orders across every connected store and network"),
+      ...sales,
+      integer("manual_orders", "orders attributed by hand by the team"),
+    ]),
+    list("timeseries", {
+      table: "analytics_clicks",
+      about: "one row a day (or week, or month) of the time series",
+      parent,
+      fields: [
+        date("date", "start of the bucket"),
+        integer("total_clicks"),
+        integer("product_clicks"),
+        integer("buy_now_clicks"),
+        integer("unique_buy_now_clicks"),
+        integer("profile_views"),
+        integer("list_views"),
+        integer("unique_sessions"),
+        integer("orders"),
+        ...sales,
+      ],
+    }),
+    list("top_hosts", {
+      table: "analytics_clicks_top_hosts",
+      about: "the hosts with the most clicks of a month: a ranking cut at 100, no total",
+      parent: parentOfHosts,
+      position: true,
+      fields: [
+        object("host", baseHost),
+        integer("total_clicks"),
+        integer("product_clicks"),
+        integer("buy_now_clicks"),
+        integer("unique_buy_now_clicks"),
+        integer("unique_sessions"),
+        integer("orders"),
+        ...sales,
+      ],
+    }),
+    list("top_products", {
+      table: "analytics_clicks_top_products",
+      about: "the products with the most clicks of a month: a ranking cut at 100, no total",
+      parent,
+      position: true,
+      fields: [
+        text("product_id"),
+        text("title"),
+        text("brand_name", "the brand on the product"),
+        integer("total_clicks"),
+        integer("product_clicks"),
+        integer("buy_now_clicks"),
+        integer("unique_buy_now_clicks"),
+      ],
+    }),
+  ],
+} as const satisfies Resource;
+
+/**
+ * Clicks and sales per host, all time: the API document, "3. GET /analytics/hosts". Several rows can have no host,
+ * so a row's place in the ranking is its key.
+ */
+export const analyticsHosts = {
+  name: "analytics-hosts",
+  about: "all-time clicks and sales per host, with a snapshot a day",
+  section: "3. GET /analytics/hosts",
+  path: "/analytics/hosts",
+  scope: "analytics:read",
+  plan: "Analytics",
+  pagination: "documented",
+  strategy: { kind: "snapshot", table: "analytics_hosts_snapshots" },
+  key: [],
+  query: {},
+  table: "analytics_hosts",
+  tableAbout: "the ranking by sales as it stands",
+  open: false,
+  history: false,
+  date: null,
+  indexes: [["host_id"]],
+  fields: [
+    context("position", "integer", "0-based place in the ranking"),
+    object("host", baseHost),
+    integer("clicks", "clicks on the brand's products from this host"),
+    integer("buy_now_clicks", "clicks through to the store"),
+    integer("orders", "attributed orders"),
+    number("sales", "attributed sales in the store currency"),
+  ],
+} as const satisfies Resource;

@@ -1,0 +1,53 @@
+import { contentHost } from "./host.js";
+import { date, integer, object, type Resource, text, timestamp } from "./types.js";
+
+/** The brand's library: the API document, "7. GET /content" and "Content item". */
+export const content = {
+  name: "content",
+  about: "library files: deliverables of hosts and uploads of the team",
+  section: "7. GET /content",
+  path: "/content",
+  scope: "content:read",
+  plan: null,
+  pagination: "documented",
+  strategy: {
+    kind: "increment",
+    date: "created_at",
+    from: "uploaded_after",
+    until: "uploaded_before",
+    filters: [
+      { flag: "source", parameter: "source", about: "`deliverable` or `upload`", atMost: 50 },
+      {
+        flag: "media-type",
+        parameter: "media_type",
+        about: "kinds of file: image, video, audio, document, other",
+        atMost: 50,
+      },
+      { flag: "opportunity", parameter: "opportunity_id", about: "ids of campaigns", atMost: 50 },
+      { flag: "host", parameter: "host_id", about: "ids of hosts", atMost: 50 },
+    ],
+  },
+  // An id is unique within its source only.
+  key: ["source", "id"],
+  query: {},
+  table: "content",
+  tableAbout: "one row a file in the library",
+  open: false,
+  history: true,
+  date: "created_at",
+  indexes: [["id"], ["created_at"]],
+  fields: [
+    text("id", "item id, unique within its source"),
+    text("source", "`deliverable` or `upload`"),
+    text("media_type", "`image`, `video`, `audio`, `document` or `other`"),
+    text("filename"),
+    text("mime_type"),
+    integer("file_size_bytes"),
+    timestamp("created_at", "when the file was added"),
+    text("uploaded_by", "`host`, `brand` or `peer_brand`"),
+    object("host", contentHost),
+    object("opportunity", [text("id"), text("title"), text("assignment_id"), text("assignment_status")]),
+    object("deliverable", [text("id"), text("title"), date("due_date")]),
+    text("download_path", "path to call for a download URL"),
+  ],
+} as const satisfies Resource;

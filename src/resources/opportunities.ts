@@ -1,0 +1,118 @@
+import { baseHost } from "./host.js";
+import {
+  date,
+  integer,
+  type JsonObject,
+  json,
+  list,
+  number,
+  object,
+  type Resource,
+  text,
+  timestamp,
+} from "./types.js";
+
+/** States in which assignments and payments can still move: the API document, "States and transitions". */
+const settledStates = ["DRAFT", "DECLINED", "ARCHIVED"];
+const settledPayments = ["PAID", "REFUNDED", "FAILED"];
+
+/**
+ * Campaigns with their deliverables and assignments: the API document, "5. GET /opportunities",
+ * "6. GET /opportunities/{id}" and "Opportunity".
+ */
+export const opportunities = {
+  name: "opportunities",
+  about: "campaigns with deliverables, assignments, payments and attachments",
+  section: "5. GET /opportunities, 6. GET /opportunities/{id}",
+  path: "/opportunities",
+  scope: "opportunities:read",
+  plan: null,
+  pagination: "documented",
+  strategy: {
+    kind: "detail",
+    path: (id) => `/opportunities/${encodeURIComponent(id)}`,
+    open: canStillMove,
+    into: "merge",
+  },
+  key: ["id"],
+  query: {},
+  table: "opportunities",
+  tableAbout: "one row a campaign",
+  open: false,
+  history: true,
+  date: "created_at",
+  indexes: [["id"]],
+  fields: [
+    text("id", "the campaign's id"),
+    text("title"),
+    text("description", "the brief hosts read"),
+    text("project_details", "longer project notes"),
+    text("status", "`DRAFT`, `READY`, `PROPOSED`, `ACTIVE`, `COMPLETED`, `DECLINED` or `ARCHIVED`"),
+    text("listing_type", "how the campaign is offered to hosts"),
+    date("deadline", "when deliverables are due"),
+    date("application_deadline", "when applications close"),
+    text("target_url", "where the campaign sends shoppers"),
+    object("payment", [
+      number("flatFee", "fixed fee per host"),
+      number("commission", "percentage"),
+      json("bonuses", "bonus terms"),
+      text("terms"),
+      number("totalPotential", "most a host can earn"),
+    ]),
+    number("commission_rate", "campaign commission override, percentage"),
+    json("content_types", "content asked for"),
+    json("category", "campaign categories"),
+    json("assignment_counts", "host assignments by status"),
+    timestamp("created_at"),
+    timestamp("updated_at"),
+    list("deliverables", {
+      table: "opportunity_deliverables",
+      about: "what a campaign asks for",
+      parent: [{ column: "opportunity_id", from: "id" }],
+      fields: [text("id"), text("title"), text("description"), date("due_date"), timestamp("completed_at")],
+    }),
+    list("assignments", {
+      table: "opportunity_assignments",
+      about: "one row a host on a campaign, with the states of both payments",
+      parent: [{ column: "opportunity_id", from: "id" }],
+      fields: [
+        text("id"),
+        text("status", "assignment status"),
+        text("brand_payment_state"),
+        text("athlete_payment_state"),
+        timestamp("accepted_at"),
+        timestamp("declined_at"),
+        timestamp("completed_at"),
+        timestamp("created_at"),
+        timestamp("updated_at"),
+        object("host", baseHost),
+      ],
+    }),
+    list("attachments", {
+      table: "opportunity_attachments",
+      about: "files of a campaign's brief",
+      parent: [{ column: "opportunity_id", from: "id" }],
+      position: true,
+      fields: [text("url"), text("filename"), text("mime_type"), integer("file_size_bytes")],
+    }),
+  ],
+} as const satisfies Resource;
+
+/**
+ * Whether details can change although the list's record has not: `updated_at` need not move with a payment.
+ * A campaign is settled when its state is final, or when every assignment is over and paid.
+ */
+function canStillMove(record: JsonObject): boolean {
+  if (settledStates.includes(String(record.status))) return false;
+  if (record.status !== "COMPLETED") return true;
+  const { assignments } = record;
+  if (!Array.isArray(assignments)) return true;
+  return assignments.some((assignment) => {
+    if (typeof assignment !== "object" || assignment === null || Array.isArray(assignment)) return true;
+    if (assignment.status === "DECLINED") return false;
+    return (
+      !settledPayments.includes(String(assignment.brand_payment_state)) ||
+      assignment.athlete_payment_state !== "PAID"
+    );
+  });
+}

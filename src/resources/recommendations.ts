@@ -1,0 +1,33 @@
+import { mottoHost } from "./host.js";
+import { integer, list, object, type Resource, text } from "./types.js";
+
+/** Hosts recommending the brand's products: the API document, "10. GET /recommendations" and "Recommendation". */
+export const recommendations = {
+  name: "recommendations",
+  about: "hosts who recommend the brand's products on their gear lists",
+  section: "10. GET /recommendations",
+  path: "/recommendations",
+  scope: "recommendations:read",
+  plan: null,
+  pagination: "documented",
+  strategy: { kind: "full" },
+  key: ["host.id"],
+  query: {},
+  table: "recommendations",
+  tableAbout: "one row a host",
+  open: false,
+  history: true,
+  date: null,
+  indexes: [["host_id"]],
+  fields: [
+    object("host", mottoHost),
+    integer("product_count", "how many of the brand's products this host recommends"),
+    list("products", {
+      table: "recommendation_products",
+      about: "the products that a host recommends, with every field the API sends for them",
+      parent: [{ column: "host_id", from: "host_id" }],
+      open: true,
+      fields: [text("id", "product id"), text("title")],
+    }),
+  ],
+} as const satisfies Resource;

@@ -1,0 +1,106 @@
+import type { ApiClient } from "../api/client.js";
+import type { Clock } from "../deps.js";
+import type { Mirror } from "../mirror/open.js";
+import { openRecords, type RecordStore } from "../mirror/records.js";
+import type { Run } from "../mirror/runs.js";
+import type { Complaint } from "../mirror/values.js";
+import type { Reporter, Task } from "../reporter.js";
+import type { Query, Resource } from "../resources/types.js";
+import { formatInstant } from "../times.js";
+
+/** What a person asked of a sync; times in milliseconds since 1970. */
+export interface SyncOptions {
+  since?: number;
+  until?: number;
+  full: boolean;
+  /** How far behind the last complete read a run begins. */
+  windowMs: number;
+  /** Apply removals that look implausible. */
+  acceptRemovals: boolean;
+  /** Requests that may be spent on days read longest ago. */
+  audit: number;
+  details: "all" | "changed" | "none";
+  /** Filters that make a run partial, by the API's parameter. */
+  filters: Readonly<Record<string, readonly string[]>>;
+  groupBy: string;
+  hosts: readonly string[];
+  perHost: boolean;
+}
+
+export const defaultOptions: SyncOptions = {
+  full: false,
+  windowMs: 30 * 86_400_000,
+  acceptRemovals: false,
+  audit: 5,
+  details: "changed",
+  filters: {},
+  groupBy: "day",
+  hosts: [],
+  perHost: false,
+};
+
+/** What every engine works with. */
+export interface Access {
+  mirror: Mirror;
+  api: ApiClient;
+  clock: Clock;
+  signal: AbortSignal;
+  reporter: Reporter;
+  options: SyncOptions;
+}
+
+/** One resource's run: what a strategy is given, and where it leaves its figures. */
+export interface SyncContext extends Access {
+  resource: Resource;
+  /** The instant the run is pinned to, in milliseconds. */
+  now: number;
+  run: Run;
+  task: Task;
+  store: RecordStore;
+  /** Pages and rows that came so far, for the bar. */
+  progress: { pages: number; rows: number };
+  /** What the run must confess: each makes it incomplete. */
+  shortfalls: string[];
+}
+
+/** One line of a plan. */
+export interface PlanStep {
+  what: string;
+  requests: number;
+}
+
+/** A way to read a resource. */
+export interface StrategyRun {
+  /** What `run` would do, and how many requests that takes; asks the API for no more than a count. */
+  plan(context: SyncContext): Promise<PlanStep[]>;
+  /** Reads. A shortfall is noted in the context; an error is thrown. */
+  run(context: SyncContext): Promise<void>;
+}
+
+/** The records of a resource, with one warning for each field of an unexpected type. */
+export function openStore(
+  access: Pick<Access, "mirror" | "reporter">,
+  resource: Resource,
+  runId: number,
+): RecordStore {
+  return openRecords(access.mirror, resource, runId, (complaint) =>
+    access.reporter.warn(complaintText(complaint)),
+  );
+}
+
+function complaintText({ table, column, found }: Complaint): string {
+  return `${table}.${column}: the API sent a value of another type (${found}): it is kept in JSON exports, and null in the column`;
+}
+
+/** The query of a range of dates, both ends included, as full timestamps. */
+export function rangeQuery(resource: Resource, from: number, to: number): Query {
+  const { strategy } = resource;
+  if (strategy.kind !== "window" && strategy.kind !== "increment") return resource.query;
+  // `uploaded_before` is exclusive, `end_date` inclusive.
+  const last = strategy.kind === "increment" ? to + 1 : to;
+  return {
+    ...resource.query,
+    [strategy.from]: Number.isFinite(from) ? formatInstant(from) : undefined,
+    [strategy.until]: Number.isFinite(to) ? formatInstant(last) : undefined,
+  };
+}

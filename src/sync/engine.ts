@@ -1,0 +1,132 @@
+import { AccessForbidden, BrandapiError, Incomplete, KeyRejected, Stopped } from "../errors.js";
+import { indexProjection } from "../mirror/projection.js";
+import { beginRun, type Run, saveRun } from "../mirror/runs.js";
+import type { Resource } from "../resources/types.js";
+import { formatInstant, formatSpan } from "../times.js";
+import { type Access, openStore, type PlanStep, type SyncContext } from "./context.js";
+import { strategies } from "./strategies/index.js";
+
+/** How one resource's run ended; `error` where it did not end well. */
+export interface ResourceResult {
+  run: Run;
+  error: unknown;
+}
+
+/**
+ * Reads one resource into the mirror, and records the run however it ends.
+ * @throws Stopped when a signal ended it; every other error is in the result
+ */
+export async function syncResource(
+  access: Access,
+  resource: Resource,
+  named = true,
+): Promise<ResourceResult> {
+  const { api, clock, mirror, reporter } = access;
+  const before = { ...api.stats };
+  const run = beginRun(mirror, resource.name, formatInstant(clock.now()));
+  const task = reporter.begin({ name: resource.name, unit: "pages" });
+  const context = contextOf(access, resource, run, task);
+  let error: unknown = null;
+  try {
+    await strategyOf(resource).run(context);
+    indexProjection(mirror, resource);
+    run.outcome = context.shortfalls.length > 0 ? "incomplete" : "done";
+    run.verified = run.outcome === "done";
+    if (run.outcome === "incomplete") error = incomplete(resource, context.shortfalls);
+  } catch (caught) {
+    error = caught;
+    run.outcome = outcomeOf(caught, named);
+  }
+  run.error = error === null ? null : error instanceof Error ? error.message : String(error);
+  run.requests = api.stats.requests - before.requests;
+  run.retries = api.stats.retries - before.retries;
+  run.finished_at = formatInstant(clock.now());
+  saveRun(mirror, run);
+  task.end(summaryOf(run));
+  if (error instanceof Stopped || (error !== null && !(error instanceof BrandapiError))) throw error;
+  return { run, error };
+}
+
+/** A resource that a run leaves out, and the reason. */
+export interface Skipped {
+  resource: Resource;
+  why: string;
+}
+
+/**
+ * Reads resources one after another; one that fails does not stop the others.
+ * @param chosen.named whether the person named them: only then is a refusal by scope or plan a failure
+ * @param finished is told of each run as it ends
+ * @throws KeyRejected and Stopped at once: the rest would end the same way
+ */
+export async function syncResources(
+  access: Access,
+  chosen: { allowed: readonly Resource[]; skipped: readonly Skipped[]; named: boolean },
+  finished: (run: Run) => void,
+): Promise<{ failures: unknown[] }> {
+  const failures: unknown[] = [];
+  for (const resource of chosen.allowed) {
+    const { run, error } = await syncResource(access, resource, chosen.named);
+    finished(run);
+    if (error instanceof KeyRejected) throw error;
+    if (error !== null && run.outcome !== "skipped") failures.push(error);
+  }
+  for (const { resource, why } of chosen.skipped) access.reporter.note(`${resource.name}: skipped: ${why}`);
+  return { failures };
+}
+
+/** What a sync of this resource would do. */
+export async function planResource(access: Access, resource: Resource): Promise<PlanStep[]> {
+  const task = { update: () => {}, waiting: () => {}, end: () => {} };
+  const run = { run_id: 0, resource: resource.name } as Run;
+  return await strategyOf(resource).plan(contextOf(access, resource, run, task));
+}
+
+function contextOf(access: Access, resource: Resource, run: Run, task: SyncContext["task"]): SyncContext {
+  const opened: { store?: SyncContext["store"] } = {};
+  return {
+    ...access,
+    resource,
+    run,
+    task,
+    now: access.clock.now(),
+    progress: { pages: 0, rows: 0 },
+    shortfalls: [],
+    /** Opened when first used: a plan writes nothing. */
+    get store() {
+      opened.store ??= openStore(access, resource, run.run_id);
+      return opened.store;
+    },
+  };
+}
+
+function strategyOf(resource: Resource) {
+  return strategies[resource.strategy.kind];
+}
+
+function outcomeOf(error: unknown, named: boolean): Run["outcome"] {
+  if (error instanceof Stopped) return "stopped";
+  if (error instanceof AccessForbidden && !named) return "skipped";
+  return error instanceof Incomplete ? "incomplete" : "failed";
+}
+
+function incomplete(resource: Resource, shortfalls: readonly string[]): Incomplete {
+  return new Incomplete(`${resource.name} is incomplete: ${shortfalls.join("; ")}.`, {
+    hint: "what was read is kept; run the same command again",
+  });
+}
+
+/** The line that cron shows. */
+function summaryOf(run: Run): string {
+  const span = formatSpan(Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at));
+  const counts = [
+    `${run.rows_read} read`,
+    `${run.rows_new} new`,
+    `${run.rows_changed} changed`,
+    `${run.rows_removed} removed`,
+    `${run.requests} requests`,
+    ...(run.retries > 0 ? [`${run.retries} retries`] : []),
+  ].join(", ");
+  const end = run.outcome === "done" ? "verified" : `${run.outcome}${run.error ? `: ${run.error}` : ""}`;
+  return `${counts} in ${span}, ${end}`;
+}

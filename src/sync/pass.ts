@@ -1,0 +1,152 @@
+import { type Page, readPages } from "../api/pages.js";
+import { forgetCandidates } from "../mirror/removals.js";
+import type { Query } from "../resources/types.js";
+import { formatInstant, parseTimestamp } from "../times.js";
+import type { SyncContext } from "./context.js";
+
+/** What one pass over the pages of a query found. */
+export interface Pass {
+  /** The distinct records, and the instant each is dated; null where it has none. */
+  seen: Map<number, number | null>;
+  /** `total_items` of the latest answer. */
+  total: number;
+  /** The page after the last one read, and how many the latest answer announced. */
+  nextPage: number;
+  totalPages: number;
+  /** Whether every row is dated, and none is newer than the one before it. */
+  descending: boolean;
+  /** The date of the last row. */
+  oldest: number;
+  /** When the first page was asked for, in milliseconds. */
+  startedAt: number;
+}
+
+export interface PassOptions {
+  /** The first page; earlier ones were read before a stop. */
+  from?: number;
+  /** The last page wanted. */
+  upTo?: number;
+  /** What the pages before `from` held. */
+  seen?: Map<number, number | null>;
+  /** When they were read. */
+  startedAt?: number;
+  /** Called in the transaction that holds the pages up to `pass.nextPage`, to leave a checkpoint. */
+  checkpoint?(pass: Pass): void;
+}
+
+/** The most that the API allows: its document, "Limits". */
+const pageSize = 100;
+
+/** Pages that are written in one transaction, and how long one may wait for others: what a kill can cost. */
+const pagesPerCommit = 32;
+const commitAfterMs = 500;
+
+/**
+ * Reads pages in order and writes them, whole pages in a transaction.
+ * @throws what `readPages` throws; pages that came before are written
+ */
+export async function readPass(context: SyncContext, query: Query, options: PassOptions = {}): Promise<Pass> {
+  const { api, clock, progress, resource, task } = context;
+  const pass: Pass = {
+    seen: options.seen ?? new Map(),
+    total: 0,
+    nextPage: options.from ?? 1,
+    totalPages: 1,
+    descending: true,
+    oldest: Math.min(Number.POSITIVE_INFINITY, ...lastDate(options.seen)),
+    startedAt: options.startedAt ?? clock.now(),
+  };
+  const pages = readPages(
+    api,
+    resource.path,
+    { ...query, per_page: pageSize },
+    {
+      from: pass.nextPage,
+      scope: resource.scope,
+      signal: context.signal,
+      ...(options.upTo === undefined ? {} : { upTo: options.upTo }),
+    },
+  )[Symbol.asyncIterator]();
+  let batch: Page[] = [];
+  let batchSince = 0;
+
+  function commit(): void {
+    if (batch.length === 0) return;
+    context.mirror.db.transaction(() => {
+      for (const page of batch) writePage(context, page, pass);
+      options.checkpoint?.(pass);
+    })();
+    batch = [];
+  }
+
+  try {
+    for (;;) {
+      const next = pages.next();
+      if (batch.length > 0 && !(await arrivesSoon(next, context))) commit();
+      const { value: page, done: over } = await next;
+      if (over) break;
+      if (batch.length === 0) batchSince = clock.monotonic();
+      batch.push(page);
+      progress.pages += 1;
+      progress.rows += page.records.length;
+      const ahead = Math.max(page.pagination.total_pages - page.page, 0);
+      task.update({ done: progress.pages, total: progress.pages + ahead, rows: progress.rows });
+      if (batch.length >= pagesPerCommit || clock.monotonic() - batchSince >= commitAfterMs) commit();
+    }
+  } finally {
+    commit();
+  }
+  return pass;
+}
+
+/** Whether the next page comes before the ones in hand should be written. */
+async function arrivesSoon(next: Promise<unknown>, context: SyncContext): Promise<boolean> {
+  const late = new AbortController();
+  const settled = next.then(
+    () => true,
+    () => true,
+  );
+  const timer = context.clock.sleep(commitAfterMs, late.signal).then(
+    () => false,
+    () => true,
+  );
+  const soon = await Promise.race([settled, timer]);
+  late.abort();
+  return soon;
+}
+
+function writePage(context: SyncContext, page: Page, pass: Pass): void {
+  const { run, store, resource } = context;
+  const written = store.write(page.records, {
+    readAt: formatInstant(page.receivedAt),
+    position: (page.page - 1) * page.pagination.per_page,
+    isList: resource.strategy.kind === "detail",
+  });
+  forgetCandidates(context.mirror, resource.name, written.ids);
+  page.records.forEach((record, index) => {
+    const dated = dateOf(context, record.value);
+    const id = written.ids[index];
+    if (id !== undefined) pass.seen.set(id, dated);
+    if (dated === null || dated > pass.oldest) pass.descending = false;
+    else pass.oldest = dated;
+  });
+  run.rows_read += page.records.length;
+  run.rows_new += written.added;
+  run.rows_changed += written.changed;
+  pass.total = page.pagination.total_items;
+  pass.totalPages = page.pagination.total_pages;
+  pass.nextPage = page.page + 1;
+}
+
+function lastDate(seen: PassOptions["seen"]): number[] {
+  const dates = [...(seen?.values() ?? [])].filter((date) => date !== null);
+  return dates.slice(-1);
+}
+
+function dateOf({ resource }: SyncContext, value: unknown): number | null {
+  const { strategy } = resource;
+  const isDated = strategy.kind === "window" || strategy.kind === "increment";
+  if (!isDated || typeof value !== "object" || value === null) return null;
+  const text = (value as Record<string, unknown>)[strategy.date];
+  return typeof text === "string" ? (parseTimestamp(text) ?? null) : null;
+}

@@ -1,0 +1,94 @@
+import { clearCheckpoint } from "../../mirror/checkpoints.js";
+import { readCoverage } from "../../mirror/coverage.js";
+import { candidates, countPresent } from "../../mirror/removals.js";
+import { formatInstant } from "../../times.js";
+import type { PlanStep, StrategyRun, SyncContext } from "../context.js";
+import { type Goal, planWindow, type WindowPlan } from "../plan.js";
+import { removeMissing } from "../removal.js";
+import { countItems, unfinishedGoal, walkRange } from "../walk.js";
+
+/**
+ * Paged, newest first, filtered by a date: orders. A run re-reads the window behind the last complete read, since
+ * refunds, cancellations and attributions come late (the API document, "4. GET /orders", Sync guidance).
+ */
+export const window: StrategyRun = {
+  async plan(context) {
+    const { goals } = decide(context);
+    const steps: PlanStep[] = [];
+    for (const goal of goals) {
+      const items = await countItems(context, goal.from, goal.to);
+      const pages = Math.max(1, Math.ceil(items / 100));
+      steps.push({
+        what: `${goal.resume ? "finish the stopped read of " : ""}${describeRange(goal)}: ${items} ${context.resource.name}`,
+        requests: pages + Math.floor(pages / 200),
+      });
+    }
+    return steps;
+  },
+
+  async run(context) {
+    const { goals, gaps } = decide(context);
+    context.run.since = instantOrNull(Math.min(...goals.map(({ from }) => from)));
+    context.run.until = instantOrNull(Math.max(...goals.map(({ to }) => to)));
+    for (const goal of goals) await readGoal(context, goal);
+    for (const gap of gaps)
+      context.reporter.warn(
+        `${context.resource.name}: ${describeRange(gap)} has never been read and is not claimed as covered: run \`brandapi sync ${context.resource.name}\``,
+      );
+  },
+};
+
+/** Reads a range, and removes from the mirror what is proven to be gone from it. */
+export async function readGoal(context: SyncContext, goal: Goal & { resume: boolean }): Promise<void> {
+  await walkRange(context, goal);
+  await closeRange(context, goal);
+}
+
+function decide(context: SyncContext): WindowPlan {
+  return planWindow(
+    readCoverage(context.mirror, context.resource.name),
+    unfinishedGoal(context),
+    context.options,
+    context.now,
+  );
+}
+
+/** Removes what a proven range no longer holds, once the API's own count agrees that it is gone. */
+async function closeRange(context: SyncContext, goal: Goal): Promise<void> {
+  const { mirror, resource } = context;
+  const missing = candidates(mirror, resource.name).length;
+  try {
+    if (missing === 0) return;
+    const present = countPresent(mirror, resource.name, goal);
+    if (await countsAgree(context, missing)) removeMissing(context, { present, found: present - missing });
+    else
+      context.shortfalls.push(
+        `${missing} records are no longer where they were dated, but the API's count does not say that they are gone: nothing was removed`,
+      );
+  } finally {
+    clearCheckpoint(mirror, resource.name);
+  }
+}
+
+/**
+ * A record that is missing in a range may have moved to another date. Only when the whole covered history has as
+ * many fewer records is it gone.
+ */
+async function countsAgree(context: SyncContext, missing: number): Promise<boolean> {
+  const [first] = readCoverage(context.mirror, context.resource.name);
+  const covered = { from: first?.from ?? Number.NEGATIVE_INFINITY, to: context.now };
+  const counted = await countItems(context, covered.from, covered.to);
+  return counted === countPresent(context.mirror, context.resource.name, covered) - missing;
+}
+
+function instantOrNull(ms: number): string | null {
+  return Number.isFinite(ms) ? formatInstant(ms) : null;
+}
+
+/** A range as a person reads it: days are enough. */
+export function describeRange({ from, to }: Goal): string {
+  const end = formatInstant(to).slice(0, 16).replace("T", " ");
+  return Number.isFinite(from)
+    ? `${formatInstant(from).slice(0, 16).replace("T", " ")} to ${end}`
+    : `everything until ${end}`;
+}

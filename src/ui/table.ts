@@ -1,0 +1,72 @@
+import type { Style } from "./style.js";
+import { escapeText } from "./text.js";
+import { displayWidth, pad, truncate } from "./width.js";
+
+export type Cell = string | number | bigint | boolean | null | undefined;
+
+export interface TableOptions {
+  /** The terminal's columns; undefined: as wide as it takes (pipes, files). */
+  width?: number | undefined;
+  style?: Style | undefined;
+  /** Titles of columns to align right; by default those that hold nothing but numbers. */
+  alignRight?: readonly string[];
+}
+
+const gap = "  ";
+/** No column is cut below this many columns of the terminal while another is wider. */
+const narrowest = 4;
+
+/**
+ * A table as text, without a trailing newline: a header, then one line a row. Every cell is escaped.
+ * With a width, the widest columns are cut with `…` until the table fits.
+ */
+export function renderTable(
+  titles: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  options: TableOptions = {},
+): string {
+  const texts = rows.map((row) => titles.map((_, index) => cellText(row[index])));
+  const heads = titles.map(escapeText);
+  const natural = heads.map((head, index) =>
+    texts.reduce((most, row) => Math.max(most, displayWidth(row[index] ?? "")), displayWidth(head)),
+  );
+  const widths = options.width === undefined ? natural : narrow(natural, options.width);
+  const right = titles.map(
+    (title, index) => options.alignRight?.includes(title) ?? rows.every((row) => isNumeric(row[index])),
+  );
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, index) => {
+        const width = widths[index] ?? 0;
+        const last = index === cells.length - 1 && !right[index];
+        const text = truncate(cell, width);
+        return last ? text : pad(text, width, right[index] ? "right" : "left");
+      })
+      .join(gap)
+      .trimEnd();
+  const header = line(heads);
+  return [options.style ? options.style.bold(header) : header, ...texts.map(line)].join("\n");
+}
+
+function cellText(cell: Cell): string {
+  return cell === null || cell === undefined ? "" : escapeText(String(cell));
+}
+
+function isNumeric(cell: Cell): boolean {
+  return cell === null || cell === undefined || typeof cell === "number" || typeof cell === "bigint";
+}
+
+/** Narrows the widest columns, evenly, until all fit; the others keep their width. */
+function narrow(natural: readonly number[], width: number): number[] {
+  const room = width - gap.length * (natural.length - 1);
+  if (natural.reduce((sum, one) => sum + one, 0) <= room) return [...natural];
+  const ascending = natural.map((one, index) => ({ one, index })).sort((a, b) => a.one - b.one);
+  const fitted = [...natural];
+  let left = room;
+  ascending.forEach(({ one, index }, position) => {
+    const share = Math.max(narrowest, Math.floor(left / (ascending.length - position)));
+    fitted[index] = Math.min(one, share);
+    left -= fitted[index];
+  });
+  return fitted;
+}

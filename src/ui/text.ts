@@ -1,0 +1,57 @@
+/**
+ * Text from outside (hosts, servers, files) is data: before it reaches a terminal, whatever could move the cursor,
+ * recolour, reorder or hide text becomes a visible escape (contract, section 7).
+ */
+
+/** Scripts whose words need the zero-width joiner and non-joiner to be spelled at all. */
+const joiningScripts = [
+  "Arabic",
+  "Deva",
+  "Beng",
+  "Guru",
+  "Gujr",
+  "Orya",
+  "Taml",
+  "Telu",
+  "Knda",
+  "Mlym",
+  "Sinh",
+]
+  .map((script) => `\\p{Script=${script}}`)
+  .join("");
+
+/**
+ * Kept: variation selectors after an emoji, joiners inside emoji sequences and inside words of joining scripts.
+ * Escaped: C0, C1, format characters (bidirectional overrides, tags), invisible fillers, line and paragraph
+ * separators, lone surrogates.
+ */
+const unsafe = new RegExp(
+  [
+    "(?<=[\\p{Emoji}\\u20e3])[\\ufe0e\\ufe0f]",
+    "(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})",
+    `(?<=[${joiningScripts}\\p{M}])[\\u200c\\u200d](?=[${joiningScripts}])`,
+    "([\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}])",
+  ].join("|"),
+  "gu",
+);
+const named: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+/** The text with everything that is not plainly visible written as an escape: `\n`, `\x1b`, `\u202e`. */
+export function escapeText(text: string): string {
+  if (/^[\x20-\x7e]*$/.test(text)) return text;
+  return text.replace(unsafe, (kept: string, character: string | undefined) =>
+    character === undefined ? kept : (named[character] ?? escapeCharacter(character)),
+  );
+}
+
+/** As `escapeText`, for text of several lines: a line after the first is indented, so that none can pose as ours. */
+export function escapeLines(text: string): string {
+  return text.split("\n").map(escapeText).join("\n  ");
+}
+
+function escapeCharacter(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (code <= 0xff) return `\\x${code.toString(16).padStart(2, "0")}`;
+  if (code <= 0xffff) return `\\u${code.toString(16).padStart(4, "0")}`;
+  return `\\u{${code.toString(16)}}`;
+}

@@ -1,0 +1,37 @@
+const wide =
+  /[\u1100-\u115f\u231a\u231b\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|\p{Emoji}\ufe0f\u20e3/u;
+const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+const ascii = /^[\x20-\x7e]*$/;
+
+/** How many columns of a terminal the text takes: two for CJK and emoji, none for combining marks. */
+export function displayWidth(text: string): number {
+  if (ascii.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of segmenter.segment(text)) width += graphemeWidth(segment);
+  return width;
+}
+
+/** The text cut to at most `width` columns, with `…` in place of what was cut. */
+export function truncate(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  if (width < 1) return "";
+  let kept = "";
+  let taken = 0;
+  for (const { segment } of segmenter.segment(text)) {
+    taken += graphemeWidth(segment);
+    if (taken > width - 1) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
+
+/** The text filled with blanks to `width` columns. */
+export function pad(text: string, width: number, align: "left" | "right" = "left"): string {
+  const blanks = " ".repeat(Math.max(0, width - displayWidth(text)));
+  return align === "right" ? blanks + text : text + blanks;
+}
+
+function graphemeWidth(grapheme: string): number {
+  if (wide.test(grapheme)) return 2;
+  return /^[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]+$/u.test(grapheme) ? 0 : 1;
+}

@@ -1,0 +1,111 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { exactRecords, maxDepth, minify, sliceEnvelope } from "../../src/api/json.js";
+
+const numbers = fc.constantFrom(
+  "0",
+  "-0",
+  "12.50",
+  "1e400",
+  "9007199254740993",
+  "0.1000000000000000055511151231257827",
+  "1E-7",
+  "-3",
+);
+const space = fc.constantFrom("", "", " ", "\n", "\r\n\t ");
+
+/** JSON texts with odd numbers, escapes and whitespace, as a server may write them. */
+const { json } = fc.letrec<{ json: string }>((tie) => ({
+  json: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom("null", "true", "false"),
+    numbers,
+    fc.string({ unit: "grapheme" }).map((text) => JSON.stringify(text)),
+    fc.constantFrom('"\\u0000\\ud800"', '"a\\\\"', '"\\"data\\": ["', '"]},{"', '"  two  spaces "'),
+    fc
+      .tuple(space, fc.array(fc.tuple(tie("json"), space), { maxLength: 4 }))
+      .map(([lead, items]) => `[${lead}${items.map(([item, gap]) => item + gap).join(",")}]`),
+    fc
+      .tuple(space, fc.array(fc.tuple(fc.string(), tie("json"), space), { maxLength: 4 }))
+      .map(
+        ([lead, members]) =>
+          `{${lead}${members.map(([name, value, gap]) => `${gap}${JSON.stringify(name)}${gap}:${value}${gap}`).join(",")}}`,
+      ),
+  ),
+}));
+
+const literals = (text: string) =>
+  [...text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g)]
+    .map(([token]) => token)
+    .filter((token) => token[0] !== '"');
+
+function items(text: string) {
+  const data = (JSON.parse(text) as { data: [] }).data;
+  return exactRecords(text, sliceEnvelope(text), data);
+}
+
+describe("slices of an envelope", () => {
+  it("parse to the same values, keep every digit, and hold no line break", () => {
+    fc.assert(
+      fc.property(fc.array(json), json, space, (records, other, gap) => {
+        const text = `${gap}{${gap}"success"${gap}:true,"_x":${other},"data":${gap}[${gap}${records.join(`${gap},${gap}`)}${gap}]${gap},"y":${other}${gap}}${gap}`;
+        const found = items(text);
+        expect(found.map((each) => each.json)).toEqual(records.map(minify));
+        for (const [index, record] of found.entries()) {
+          expect(JSON.parse(record.json)).toEqual(record.value);
+          expect(record.json).not.toMatch(/[\n\r]/);
+          expect(literals(record.json)).toEqual(literals(records[index] ?? ""));
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("minify to what JSON.stringify would write, where nothing is lost by parsing", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = JSON.stringify(value);
+        expect(minify(JSON.stringify(value, null, "\t \n"))).toBe(text);
+      }),
+    );
+  });
+
+  it.each([
+    ['{"data":[1],"data":[2,3]}', ["2", "3"]],
+    ['{"d\\u0061ta":[7]}', ["7"]],
+    ['{"data":[]}', []],
+    ['{"data":[ ]}', []],
+    ['{"DATA":[1],"x":{"data":[2]},"data":[3]}', ["3"]],
+    ['{"data":[{"a":1,"a":2.0}]}', ['{"a":1,"a":2.0}']],
+  ])("of %s are %j: duplicates and escapes as JSON.parse reads them", (text, expected) => {
+    expect(items(text).map((each) => each.json)).toEqual(expected);
+  });
+
+  it("are not found where the last `data` is no array", () => {
+    const slices = sliceEnvelope('{"data":[1],"data":{"a":1.0}}');
+    expect(slices.items).toBeNull();
+    expect(slices.data).toEqual({ from: 19, to: 28 });
+  });
+
+  it("end for any text, JSON or not", () => {
+    const pieces = fc.constantFrom("{", "}", "[", "]", '"', "\\", ",", ":", " ", '"data"', "1", "\n", "x");
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 40 }), (parts) => {
+        for (const text of [parts.join(""), `{"data":${parts.join("")}`, `{"data":[${parts.join("")}`]) {
+          const { items, tooDeep } = sliceEnvelope(text);
+          expect(tooDeep).toBe(false);
+          expect((items ?? []).length).toBeLessThanOrEqual(2 * text.length);
+        }
+      }),
+    );
+  });
+
+  it("are refused beyond the deepest level, wherever it is", () => {
+    const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
+    expect(sliceEnvelope(`{"data":${nested(maxDepth - 1)}}`).tooDeep).toBe(false);
+    expect(sliceEnvelope(`{"data":${nested(maxDepth)}}`).tooDeep).toBe(true);
+    expect(sliceEnvelope(`{"other":${nested(maxDepth)}}`).tooDeep).toBe(true);
+    expect(sliceEnvelope(nested(maxDepth + 1)).tooDeep).toBe(true);
+    expect(sliceEnvelope("[".repeat(1_000_000)).tooDeep).toBe(true);
+  });
+});

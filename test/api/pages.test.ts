@@ -1,0 +1,204 @@
+import type { ServerResponse } from "node:http";
+import { describe, expect, it } from "vitest";
+import { type Page, type PagesOptions, readPages } from "../../src/api/pages.js";
+import { UnexpectedAnswer } from "../../src/errors.js";
+import { pagination, rejection, sendJson, serve, testApi } from "./support.js";
+
+/** A list that really pages; `change` may alter it, or answer in its place, as requests come in. */
+async function serveList(
+  start: number,
+  change?: (
+    list: { total: number },
+    page: number,
+    response: ServerResponse,
+    count: number,
+  ) => boolean | undefined,
+) {
+  const list = { total: start };
+  let open = 0;
+  const most = { open: 0 };
+  const server = await serve((request, response, count) => {
+    const query = new URL(request.url ?? "", "http://x").searchParams;
+    const page = Number(query.get("page"));
+    const per_page = Number(query.get("per_page") ?? 10);
+    open += 1;
+    most.open = Math.max(most.open, open);
+    response.on("close", () => {
+      open -= 1;
+    });
+    if (change?.(list, page, response, count)) return;
+    const first = (page - 1) * per_page;
+    const length = Math.max(0, Math.min(per_page, list.total - first));
+    const data = Array.from({ length }, (_, each) => ({ id: first + each }));
+    // Later pages answer sooner, so that order is the reader's doing.
+    setTimeout(
+      () => sendJson(response, { success: true, data, pagination: pagination(page, per_page, list.total) }),
+      page % 4 === 2 ? 15 : 1,
+    );
+  });
+  const asked = () =>
+    server.requests.map((each) => Number(new URL(each.url ?? "", "http://x").searchParams.get("page")));
+  return { ...server, list, asked, most };
+}
+
+async function read(baseUrl: string, options: PagesOptions = {}, settings = {}): Promise<Page[]> {
+  const pages: Page[] = [];
+  for await (const page of readPages(testApi(baseUrl, { settings }), "/orders", { per_page: 10 }, options))
+    pages.push(page);
+  return pages;
+}
+
+const ids = (pages: readonly Page[]) =>
+  pages.flatMap((page) => page.records.map((each) => (each.value as { id: number }).id));
+const upTo = (count: number) => Array.from({ length: count }, (_, each) => each);
+
+describe("pages", () => {
+  it("come in order, each asked for once, four at a time and the first alone", async () => {
+    let openAtFirst = 0;
+    const server = await serveList(95, (_list, page) => {
+      if (page === 1) openAtFirst = server.requests.length;
+      return false;
+    });
+    const pages = await read(server.baseUrl);
+    expect(ids(pages)).toEqual(upTo(95));
+    expect(pages.map((each) => each.page)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(server.asked().sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(server.most.open).toBe(4);
+    expect(openAtFirst).toBe(1);
+  });
+
+  it.each([
+    [0, {}, [1]],
+    [10, {}, [1]],
+    [11, {}, [1, 2]],
+    [95, { upTo: 3 }, [1, 2, 3]],
+    [95, { from: 8 }, [8, 9, 10]],
+    [95, { from: 4, upTo: 4 }, [4]],
+    [95, { upTo: 1 }, [1]],
+  ])("of %i rows with %j are %j, and no other is asked for", async (rows, options, expected) => {
+    const server = await serveList(rows);
+    expect((await read(server.baseUrl, options)).map((each) => each.page)).toEqual(expected);
+    expect(server.asked().sort((a, b) => a - b)).toEqual(expected);
+  });
+
+  it.each(["empty", 400, 404] as const)(
+    "just end when the list shrinks under way and the API answers %s past its end",
+    async (past) => {
+      const server = await serveList(60, (list, page, response) => {
+        if (page === 3) list.total = 35;
+        if (past === "empty" || (page - 1) * 10 < list.total) return false;
+        sendJson(response, { error: "page" }, past);
+        return true;
+      });
+      const pages = await read(server.baseUrl, { inFlight: 2 });
+      expect(ids(pages)).toEqual(upTo(35));
+    },
+  );
+
+  it.each([400, 404])(
+    "just end when only the page that is gone, answered with %i, shows that the list is shorter",
+    async (status) => {
+      const server = await serveList(20, (list, page, response) => {
+        if (page !== 2) return false;
+        list.total = 10;
+        sendJson(response, {}, status);
+        return true;
+      });
+      expect(ids(await read(server.baseUrl))).toEqual(upTo(10));
+      expect(server.asked()).toEqual([1, 2, 1]);
+    },
+  );
+
+  it("end at once when a resumed walk begins past the end", async () => {
+    const server = await serveList(20, (_list, page, response) => {
+      if (page < 3) return false;
+      sendJson(response, {}, 400);
+      return true;
+    });
+    expect(await read(server.baseUrl, { from: 7 })).toEqual([]);
+  });
+
+  it("fail when a page that exists is refused", async () => {
+    const server = await serveList(60, (_list, page, response) => {
+      if (page !== 3) return false;
+      sendJson(response, {}, 400);
+      return true;
+    });
+    expect((await rejection(read(server.baseUrl))).name).toBe("RequestRefused");
+  });
+
+  it("go on when the list grows under way", async () => {
+    const server = await serveList(30, (list, page) => {
+      if (page === 3) list.total = 55;
+      return false;
+    });
+    expect(ids(await read(server.baseUrl))).toEqual(upTo(55));
+  });
+
+  it.each([
+    [
+      "the same page twice",
+      (page: number) => ({ data: Array(10).fill({ id: 1 }), pagination: pagination(page, 10, 90) }),
+      /repeats page 1 as page 2/,
+    ],
+    [
+      "a next page for ever",
+      (page: number) => ({
+        data: [{ id: page }],
+        pagination: { ...pagination(page, 10, 30), has_next: true },
+      }),
+      /page 3 of 3 has a next one/,
+    ],
+    [
+      "another page",
+      (page: number) => ({ data: [{ id: page }], pagination: pagination(Math.min(page, 2), 10, 90) }),
+      /is page 2 where page 3 was asked for/,
+    ],
+    ["no list", () => ({ data: {} }), /is not a list/],
+    ["no pagination", () => ({ data: [] }), /has no `pagination`/],
+  ])("end with UnexpectedAnswer when the API gives %s", async (_name, body, message) => {
+    const server = await serve((request, response) => {
+      const page = Number(new URL(request.url ?? "", "http://x").searchParams.get("page"));
+      sendJson(response, { success: true, ...body(page) });
+    });
+    const error = await rejection(read(server.baseUrl));
+    expect(error).toBeInstanceOf(UnexpectedAnswer);
+    expect(error.message).toMatch(message);
+    expect(server.requests.length).toBeLessThan(10);
+  });
+
+  it("are never asked for beyond 10,000", async () => {
+    const server = await serveList(100_100);
+    const pages = await read(server.baseUrl, { from: 9_999 });
+    expect(pages.map((each) => each.page)).toEqual([9_999, 10_000]);
+    expect(pages[0]?.pagination.total_pages).toBe(10_010);
+    expect(server.asked().sort()).toEqual([10_000, 9_999]);
+  });
+
+  it("stop at once with the signal's reason, and leave nothing behind", async () => {
+    const stop = new AbortController();
+    const server = await serveList(900, (_list, page) => {
+      if (page === 3) stop.abort(new Error("enough"));
+      return page > 2;
+    });
+    const error = await rejection(read(server.baseUrl, { signal: stop.signal }));
+    expect(error.message).toBe("enough");
+  });
+
+  it("stop when nobody reads on: requests under way are dropped", async () => {
+    const server = await serveList(900, (_list, page) => page > 1);
+    for await (const page of readPages(testApi(server.baseUrl), "/orders", { per_page: 10 })) {
+      expect(page.page).toBe(1);
+      break;
+    }
+    await expect.poll(() => server.requests.filter((each) => !each.destroyed).length).toBe(0);
+  });
+
+  it("say when they were asked for, not when they came", async () => {
+    const before = Date.now();
+    const server = await serveList(5);
+    const [page] = await read(server.baseUrl);
+    expect(page?.receivedAt).toBeGreaterThanOrEqual(before);
+    expect(page?.receivedAt).toBeLessThanOrEqual(Date.now());
+  });
+});

@@ -1,0 +1,157 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { onTestFinished } from "vitest";
+import { type ApiEvents, type ApiSettings, openApi } from "../../src/api/client.js";
+import { createFetch, type TimeOuts } from "../../src/api/transport.js";
+import { type Clock, type Deps, systemClock } from "../../src/deps.js";
+
+export const key = "bk_test_5ecret-Key";
+
+/** A clock that stands still until someone sleeps. `jump` moves either of its hands, either way. */
+export class FakeClock implements Clock {
+  mono = 1_000_000;
+  wall = Date.parse("2026-10-20T12:00:00Z");
+  readonly slept: number[] = [];
+
+  now(): number {
+    return this.wall;
+  }
+  monotonic(): number {
+    return this.mono;
+  }
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    this.slept.push(ms);
+    this.pass(ms);
+    await Promise.resolve();
+  }
+  pass(ms: number): void {
+    this.mono += ms;
+    this.wall += ms;
+  }
+}
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "brandapi-api-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Deps with real sockets; the clock real unless given, `random` a fixed half. */
+export function testDeps(given: Partial<Deps> = {}, limits?: TimeOuts): Deps {
+  const env = given.env ?? {};
+  return {
+    env,
+    cwd: tmpdir(),
+    home: tmpdir(),
+    tmp: tmpdir(),
+    platform: process.platform,
+    stdin: new PassThrough(),
+    stdout: new PassThrough(),
+    stderr: new PassThrough(),
+    clock: systemClock,
+    fetch: createFetch(env, limits),
+    random: () => 0.5,
+    signal: new AbortController().signal,
+    ...given,
+  };
+}
+
+/** A client for a base URL, closed when the test ends. */
+export function testApi(
+  baseUrl: string,
+  given: {
+    settings?: Partial<ApiSettings>;
+    deps?: Partial<Deps>;
+    events?: ApiEvents;
+    limits?: TimeOuts;
+  } = {},
+) {
+  const settings: ApiSettings = {
+    baseUrl,
+    key,
+    rateLimit: null,
+    maxWaitMs: 0,
+    userAgent: "brandapi/test",
+    statePath: "/nowhere",
+    ...given.settings,
+  };
+  const api = openApi(settings, testDeps(given.deps, given.limits), given.events);
+  onTestFinished(() => api.close());
+  return api;
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => void;
+
+/** A real server on loopback; `requests` has what came in. */
+export async function serve(
+  handler: Handler,
+): Promise<{ baseUrl: string; port: number; requests: IncomingMessage[] }> {
+  const requests: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request);
+    handler(request, response, requests.length);
+  });
+  const port = await listen(server);
+  return { baseUrl: `http://127.0.0.1:${port}/api/brand/v1`, port, requests };
+}
+
+/** A real socket server that knows no HTTP: the test writes the bytes. */
+export async function serveBytes(
+  handler: (socket: Socket, count: number) => void,
+): Promise<{ baseUrl: string }> {
+  let count = 0;
+  const server = createTcpServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", () => {
+      count += 1;
+      handler(socket, count);
+    });
+  });
+  return { baseUrl: `http://127.0.0.1:${await listen(server)}/api/brand/v1` };
+}
+
+async function listen(server: Server | ReturnType<typeof createTcpServer>): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+export function sendJson(
+  response: ServerResponse,
+  body: unknown,
+  status = 200,
+  headers: Record<string, string> = {},
+) {
+  response.writeHead(status, { "content-type": "application/json", ...headers });
+  response.end(typeof body === "string" ? body : JSON.stringify(body));
+}
+
+export function pagination(page: number, per_page: number, total_items: number) {
+  const total_pages = Math.ceil(total_items / per_page);
+  return { page, per_page, total_items, total_pages, has_next: page < total_pages, has_prev: page > 1 };
+}
+
+/** The error that a promise rejects with. */
+export async function rejection(
+  promise: Promise<unknown>,
+): Promise<Error & { hint?: string; exitCode?: number }> {
+  try {
+    await promise;
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error("it did not reject");
+}
