@@ -38,33 +38,55 @@ export interface Settings {
 const defaultRateLimit = 60;
 const defaultMaxWaitMs = 300_000;
 
+/** What a command may want otherwise. */
+export interface SettingsOptions {
+  /** The patience where `--max-wait` is not given, in milliseconds. */
+  maxWaitMs?: number;
+  /** `flag`: only `--key-file` names the key; neither the environment's nor the stored one is looked at. */
+  keyFrom?: "anywhere" | "flag";
+}
+
 /**
  * Reads flags, environment and the profile. A missing key or base URL is not yet an error: see `requireAccess`.
- * @param defaults.maxWaitMs the patience where `--max-wait` is not given; 5 minutes unless a command says otherwise
  * @throws ConfigurationError for a value that breaks the contract's section 2
  */
 export async function readSettings(
   options: GlobalOptions,
   deps: Deps,
-  defaults: { maxWaitMs?: number } = {},
+  { maxWaitMs = defaultMaxWaitMs, keyFrom = "anywhere" }: SettingsOptions = {},
 ): Promise<Settings> {
-  const profileName = checkProfileName(options.profile ?? (deps.env.BRANDAPI_PROFILE || "default"));
+  const profileName = chooseProfile(options, deps.env);
   const folders = findFolders(deps);
   const profile = (await readProfiles(folders.config)).get(profileName) ?? {};
   const where = `the profile \`${profileName}\` in ${configFile(folders.config)}`;
-  const db = options.db ?? (deps.env.BRANDAPI_DB || profile.db);
   return {
     profile: profileName,
     baseUrl: chooseBaseUrl(options, deps.env, profile, where),
-    key: await chooseKey(options, deps, profile, where),
-    dbPath: db ? expandPath(db, deps) : join(folders.data, `${profileName}.sqlite`),
+    key: await chooseKey(
+      options,
+      deps,
+      keyFrom === "flag" ? {} : { env: deps.env.BRANDAPI_KEY, profile },
+      where,
+    ),
+    dbPath: chooseMirror(options, deps, profileName, profile),
     configDir: folders.config,
     dataDir: folders.data,
     stateDir: folders.state,
     rateLimit: chooseRateLimit(options, deps.env),
-    maxWaitMs: options.maxWait ?? defaults.maxWaitMs ?? defaultMaxWaitMs,
+    maxWaitMs: options.maxWait ?? maxWaitMs,
     output: readOutput(options),
   };
+}
+
+/** The profile's name: flag, environment, `default`. */
+export function chooseProfile(options: GlobalOptions, env: Deps["env"]): string {
+  return checkProfileName(options.profile ?? (env.BRANDAPI_PROFILE || "default"));
+}
+
+/** The mirror file of a profile: flag, environment, the profile's own, `<profile>.sqlite` in the data folder. */
+export function chooseMirror(options: GlobalOptions, deps: Deps, name: string, profile: Profile): string {
+  const path = options.db ?? (deps.env.BRANDAPI_DB || profile.db);
+  return path ? expandPath(path, deps) : join(findFolders(deps).data, `${name}.sqlite`);
 }
 
 /** What flags alone decide: usable before any file is read. */
@@ -95,10 +117,15 @@ function chooseBaseUrl(options: GlobalOptions, env: Deps["env"], profile: Profil
   return profile.baseUrl === undefined ? undefined : checkBaseUrl(profile.baseUrl, where);
 }
 
-async function chooseKey(options: GlobalOptions, deps: Deps, profile: Profile, where: string) {
+async function chooseKey(
+  options: GlobalOptions,
+  deps: Deps,
+  others: { env?: string | undefined; profile?: Profile },
+  where: string,
+): Promise<string | undefined> {
   if (options.keyFile !== undefined) return readKeyFile(expandPath(options.keyFile, deps));
-  if (deps.env.BRANDAPI_KEY) return checkKey(deps.env.BRANDAPI_KEY, "BRANDAPI_KEY");
-  return profile.key === undefined ? undefined : checkKey(profile.key, where);
+  if (others.env) return checkKey(others.env, "BRANDAPI_KEY");
+  return others.profile?.key === undefined ? undefined : checkKey(others.profile.key, where);
 }
 
 function chooseRateLimit(options: GlobalOptions, env: Deps["env"]): number | null {

@@ -1,4 +1,4 @@
-import { Argument, Command, CommanderError, Option } from "commander";
+import { Argument, Command, CommanderError, Help, Option } from "commander";
 import type { CommandSpec, Flag } from "./commands/command.js";
 import { globalFlags } from "./commands/globals.js";
 import { groupOf } from "./commands/groups.js";
@@ -34,7 +34,7 @@ export async function runProgram(argv: readonly string[], deps: Deps): Promise<E
       exitCode = (await spec.run({ deps, args: args as string[], options })) ?? exitCodes.done;
     });
   }
-  program.helpCommand("help [command]", "show help for a command").commandsGroup("Help:");
+  program.commandsGroup("Help:").helpCommand("help [command]", "Show help for a command");
   if (argv.length === 0) {
     program.outputHelp();
     return exitCodes.done;
@@ -85,12 +85,32 @@ function toOption(flag: Flag): Option {
   return option;
 }
 
+/** `export <table>`, without the `[options]` that every command has. */
+function subcommandTerm(command: Command): string {
+  const words = command.registeredArguments.map((one) => {
+    const name = one.name() + (one.variadic ? "..." : "");
+    return one.required ? `<${name}>` : `[${name}]`;
+  });
+  return [command.name(), ...words].join(" ");
+}
+
+/** As commander lays it out, but where there are commands, they come before the flags. */
+function formatHelp(command: Command, help: Help): string {
+  const text = Help.prototype.formatHelp.call(help, command, help);
+  if (command.commands.length === 0) return text;
+  const sections = text.trimEnd().split("\n\n");
+  const isFlags = (section: string) => /^(Options|Flags everywhere):/.test(section);
+  const ordered = [...sections.filter((one) => !isFlags(one)), ...sections.filter(isFlags).reverse()];
+  return `${ordered.join("\n\n")}\n`;
+}
+
 /** Commander writes help to the given stream, never exits, and leaves what is wrong to `run`. */
 function prepare(command: Command, deps: Deps): Command {
   return command
     .exitOverride()
     .showSuggestionAfterError(true)
     .helpOption("-h, --help", "show this help")
+    .configureHelp({ subcommandTerm, formatHelp })
     .configureOutput({
       writeOut: (text) => void deps.stdout.write(text),
       writeErr: () => {},

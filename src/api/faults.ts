@@ -55,6 +55,10 @@ export function faultOf(error: unknown, host: string): Fault | null {
   if (compression.test(code)) {
     return { kind: "garbled", reason: "its compressed body is damaged", cause };
   }
+  if (message === "bad port") {
+    const reason = `could not connect to ${host}: the port is not one for HTTP`;
+    return { kind: "permanent", reason, hint: "check the base URL's port", cause };
+  }
   if (code === "EPROTO" || code.startsWith("ERR_SSL_")) {
     const reason = `${host} does not speak TLS as expected`;
     return { kind: "permanent", reason, hint: "check the base URL's scheme and port, and any proxy", cause };

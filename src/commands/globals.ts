@@ -16,20 +16,27 @@ export const globalFlags: readonly Flag[] = [
 ];
 
 /** The flags of every command that asks the API. */
-export const networkFlags: readonly Flag[] = [
-  {
-    flags: "--rate-limit <n>",
-    about: "requests a minute for the key, or `none` (BRANDAPI_RATE_LIMIT)",
-    parse: parseRateLimit,
-    shown: "60",
-  },
-  {
-    flags: "--max-wait <duration>",
-    about: "give up after this long without progress",
-    parse: parseDuration,
-    shown: "5m",
-  },
-];
+export const networkFlags: readonly Flag[] = flagsForWaiting("5m");
+
+/** The same where a person sits and waits for the answer: see `interactiveMaxWaitMs`. */
+export const interactiveFlags: readonly Flag[] = flagsForWaiting("15s");
+
+function flagsForWaiting(maxWait: string): readonly Flag[] {
+  return [
+    {
+      flags: "--rate-limit <n>",
+      about: "requests a minute for the key, or `none` (BRANDAPI_RATE_LIMIT)",
+      parse: parseRateLimit,
+      shown: "60",
+    },
+    {
+      flags: "--max-wait <duration>",
+      about: "give up after this long without progress",
+      parse: parseDuration,
+      shown: maxWait,
+    },
+  ];
+}
 
 /** `--rate-limit`: a whole number of requests a minute, or `none`. */
 export function parseRateLimit(text: string): number | "none" {

@@ -45,11 +45,14 @@ export async function withMirrorRun(
     const identity = await readIdentity(api);
     const warning = expiryWarning(identity.key.expires_at, clock.now());
     if (warning) reporter.warn(warning);
-    const present = await openMirrorOrNone(settings.dbPath);
-    closers.unshift(() => present.db.close());
-    checkOwner(present, identity.brand);
     const session = { api, clock, signal, reporter, identity, rateLimit: settings.rateLimit };
-    if (purpose === "plan") return await work({ ...session, mirror: present });
+    const present = await openMirrorOrNone(settings.dbPath);
+    try {
+      checkOwner(present, identity.brand);
+      if (purpose === "plan") return await work({ ...session, mirror: present });
+    } finally {
+      present.db.close();
+    }
     const mirror = await openMirror(settings.dbPath);
     closers.unshift(() => mirror.db.close());
     claimMirror(mirror, identity.brand);

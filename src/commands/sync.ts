@@ -4,6 +4,7 @@ import { parseInstant, parseWindow } from "../times.js";
 import { chooseResources } from "./choose.js";
 import { defineCommand, type Flag } from "./command.js";
 import { networkFlags } from "./globals.js";
+import { parseCount, parseList } from "./values.js";
 
 interface SyncFlags {
   since?: string;
@@ -13,6 +14,14 @@ interface SyncFlags {
   dryRun?: boolean;
   acceptRemovals?: boolean;
   wait?: boolean;
+  audit?: number;
+  details?: "all" | "changed" | "none";
+  source?: string[];
+  mediaType?: string[];
+  opportunity?: string[];
+  host?: string[];
+  groupBy?: string;
+  perHost?: boolean;
 }
 
 const syncFlags: readonly Flag[] = [
@@ -26,8 +35,35 @@ const syncFlags: readonly Flag[] = [
   },
   { flags: "--full", about: "read everything again" },
   { flags: "--dry-run", about: "print what would be read, and how long that takes" },
+  {
+    flags: "--audit <n>",
+    about: "requests spent on what was read longest ago",
+    parse: parseCount,
+    shown: "5",
+  },
   { flags: "--accept-removals", about: "apply removals even where they look implausible" },
   { flags: "--wait", about: "queue behind another run on this mirror" },
+  {
+    flags: "--details <which>",
+    about: "opportunities: whose details to read",
+    choices: ["all", "changed", "none"],
+    shown: "changed",
+  },
+  { flags: "--source <kinds>", about: "content: only these sources (a partial run)", parse: parseList },
+  {
+    flags: "--media-type <kinds>",
+    about: "content: only these kinds of file (a partial run)",
+    parse: parseList,
+  },
+  { flags: "--opportunity <ids>", about: "content: only these campaigns (a partial run)", parse: parseList },
+  { flags: "--host <ids>", about: "content, analytics-clicks: only these hosts", parse: parseList },
+  {
+    flags: "--group-by <bucket>",
+    about: "analytics-clicks: buckets of the time series",
+    choices: ["day", "week", "month"],
+    shown: "day",
+  },
+  { flags: "--per-host", about: "analytics-clicks: for every host on the mirrored roster" },
 ];
 
 export const sync = defineCommand<SyncFlags>({
@@ -63,6 +99,17 @@ export const sync = defineCommand<SyncFlags>({
       full: options.full ?? false,
       windowMs: options.window ?? defaultOptions.windowMs,
       acceptRemovals: options.acceptRemovals ?? false,
+      audit: options.audit ?? defaultOptions.audit,
+      details: options.details ?? defaultOptions.details,
+      groupBy: options.groupBy ?? defaultOptions.groupBy,
+      hosts: options.host ?? [],
+      perHost: options.perHost ?? false,
+      filters: {
+        source: options.source ?? [],
+        media_type: options.mediaType ?? [],
+        opportunity_id: options.opportunity ?? [],
+        host_id: options.host ?? [],
+      },
     };
     const { withMirrorRun } = await import("./mirror-run.js");
     const purpose = options.dryRun ? "plan" : "write";

@@ -1,4 +1,6 @@
 import { open } from "node:fs/promises";
+import { addAbortSignal, Readable } from "node:stream";
+import type { Input } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { checkPrivate } from "./private-file.js";
 
@@ -50,6 +52,21 @@ export async function readKeyFile(path: string): Promise<string> {
       hint: "check --key-file, or store the key with `brandapi login`",
     });
   }
+}
+
+/**
+ * Reads a key piped into stdin, up to its end.
+ * Rejects with ConfigurationError when it is none, with the signal's reason when it aborts.
+ */
+export async function readKeyStream(stream: Input, signal: AbortSignal): Promise<string> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of addAbortSignal(signal, Readable.from(stream))) {
+    pieces.push(Buffer.from(piece));
+    length += pieces.at(-1)?.length ?? 0;
+    if (length > mostBytes) break;
+  }
+  return checkKey(Buffer.concat(pieces).toString("utf8"), "stdin");
 }
 
 /** The system's short reason, such as ENOENT, in words. */

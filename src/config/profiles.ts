@@ -47,11 +47,14 @@ export async function readProfiles(
   return profiles;
 }
 
-/** Replaces the profiles in the config file, atomically; folder 0700, file 0600. */
+/** Replaces the profiles in the config file, atomically, and keeps what else it holds; folder 0700, file 0600. */
 export async function writeProfiles(configDir: string, profiles: Profiles): Promise<void> {
   const path = configFile(configDir);
+  const present = await readContent(path);
+  const root = present ? parseRoot(present.text, path) : {};
   try {
-    await writePrivate(path, `${JSON.stringify({ profiles: Object.fromEntries(profiles) }, null, 2)}\n`);
+    const text = JSON.stringify({ ...root, profiles: Object.fromEntries(profiles) }, null, 2);
+    await writePrivate(path, `${text}\n`);
   } catch (error) {
     throw new ConfigurationError(`The settings cannot be written (${reasonOf(error)}): ${path}`, {
       hint: "make the folder writable, or name another with BRANDAPI_CONFIG_DIR",
@@ -79,8 +82,7 @@ async function readContent(path: string) {
 }
 
 function parseProfiles(text: string, path: string): Map<string, Profile> {
-  const root = parseJson(text, path);
-  if (!isObject(root)) throw garbled(path, "is not a JSON object");
+  const root = parseRoot(text, path);
   if (root.profiles === undefined) return new Map();
   if (!isObject(root.profiles)) throw garbled(path, "has `profiles` that is not an object");
   const profiles = new Map<string, Profile>();
@@ -95,13 +97,16 @@ function parseProfiles(text: string, path: string): Map<string, Profile> {
   return profiles;
 }
 
-function parseJson(text: string, path: string): unknown {
+function parseRoot(text: string, path: string): Record<string, unknown> {
+  let root: unknown;
   try {
-    return JSON.parse(text.replace(/^\ufeff/, ""));
+    root = JSON.parse(text.replace(/^\ufeff/, ""));
   } catch {
     // The parser's own message quotes the text around the fault, and that may be the key: neither shown nor kept.
     throw garbled(path, "is not valid JSON");
   }
+  if (!isObject(root)) throw garbled(path, "is not a JSON object");
+  return root;
 }
 
 function garbled(path: string, what: string): ConfigurationError {

@@ -20,7 +20,7 @@ export function addSpan(spans: readonly Span[], added: Span): Span[] {
   const rest = spans.flatMap((span) => {
     const before = { ...span, to: Math.min(span.to, added.from - touching) };
     const after = { ...span, from: Math.max(span.from, added.to + touching) };
-    return [before, after].filter((piece) => piece.from <= piece.to);
+    return [before, after].filter((piece) => piece.from <= piece.to && Number.isFinite(piece.to));
   });
   const sorted = [...rest, added].sort((a, b) => a.from - b.from);
   return sorted.reduce<Span[]>((merged, span) => {

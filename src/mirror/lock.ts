@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, realpathSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Clock } from "../deps.js";
 import { MirrorBusy } from "../errors.js";
@@ -19,7 +19,9 @@ export async function lockMirror(
   options: { wait: boolean; clock: Clock; signal: AbortSignal },
 ): Promise<Lock> {
   const { default: Sqlite } = await import("better-sqlite3");
-  const file = new Sqlite(`${realPath(path)}-lock`, { timeout: 0 });
+  const lockPath = `${realPath(path)}-lock`;
+  closeSync(openSync(lockPath, "a", 0o600));
+  const file = new Sqlite(lockPath, { timeout: 0 });
   for (;;) {
     try {
       file.exec("BEGIN EXCLUSIVE");

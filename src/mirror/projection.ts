@@ -121,7 +121,9 @@ function tableWriter(mirror: Mirror, shape: TableShape, complain: (complaint: Co
           continue;
         }
         const exact = Array.isArray(exactItems) ? exactItems[position] : undefined;
-        insert.run(...valuesOf(item, record, parent, position, exact), record.sinceAt, first + position);
+        // The values first: they may bring a new column, and so another statement.
+        const values = valuesOf(item, record, parent, position, exact);
+        insert.run(...values, record.sinceAt, first + position);
       }
     },
   };

@@ -67,10 +67,10 @@ export function openRecords(
     "SELECT record_id, json, list_json, detailed_at, context, since_at, removed_at FROM records WHERE resource = ? AND key = ?",
   );
   const add = db.prepare(
-    "INSERT INTO records (resource, key, json, list_json, detailed_at, context, dated_at, since_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO records (resource, key, json, list_json, detailed_at, context, dated_at, flags, since_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
   const replace = db.prepare(
-    `UPDATE records SET json = ?, list_json = ?, detailed_at = ?, context = ?, dated_at = ?, since_at = ?, removed_at = NULL
+    `UPDATE records SET json = ?, list_json = ?, detailed_at = ?, context = ?, dated_at = ?, flags = ?, since_at = ?, removed_at = NULL
      WHERE record_id = ?`,
   );
   const setForms = db.prepare("UPDATE records SET list_json = ?, detailed_at = ? WHERE record_id = ?");
@@ -104,6 +104,7 @@ export function openRecords(
     }
     const value = asObject(record.value);
     const dated = datedAt(resource, value);
+    const flags = flagsOf(resource, value);
     const stored = {
       json: record.json,
       value,
@@ -120,6 +121,7 @@ export function openRecords(
         detailedAt,
         context,
         dated,
+        flags,
         options.readAt,
       );
       const recordId = Number(lastInsertRowid);
@@ -128,7 +130,9 @@ export function openRecords(
       return { id: recordId, added: 1, changed: 0 };
     }
     const recordId = row.record_id;
-    if (!isSame)
+    // Details that are read for the first time complete a record: nothing has changed.
+    const isChange = !isSame && !(options.isDetail && row.detailed_at === null);
+    if (isChange)
       log.changed({
         recordId,
         key,
@@ -138,9 +142,9 @@ export function openRecords(
         dated,
         at: options.readAt,
       });
-    replace.run(record.json, listJson, detailedAt, context, dated, options.readAt, recordId);
+    replace.run(record.json, listJson, detailedAt, context, dated, flags, options.readAt, recordId);
     projection.write({ ...stored, recordId }, true);
-    return { id: recordId, added: 0, changed: isSame ? 0 : 1 };
+    return { id: recordId, added: 0, changed: isChange ? 1 : 0 };
   }
 
   return {
@@ -198,6 +202,15 @@ function datedAt(resource: Resource, value: JsonObject): number | null {
   if (strategy.kind !== "window" && strategy.kind !== "increment") return null;
   const text = value[strategy.date];
   return typeof text === "string" ? (parseTimestamp(text) ?? null) : null;
+}
+
+/** A bit for each filter that the API would select this record by. */
+function flagsOf({ strategy }: Resource, value: JsonObject): number {
+  if (strategy.kind !== "window") return 0;
+  return strategy.counts.reduce(
+    (flags, { member }, bit) => (value[member] === true ? flags | (1 << bit) : flags),
+    0,
+  );
 }
 
 function asObject(value: ApiRecord["value"]): JsonObject {

@@ -33,11 +33,28 @@ export function forgetCandidates(mirror: Mirror, resource: string, found: Iterab
 }
 
 /** How many records of a range the mirror holds as present. */
-export function countPresent(mirror: Mirror, resource: string, range: DateRange = anyRange): number {
+export function countPresent(
+  mirror: Mirror,
+  resource: string,
+  range: DateRange = anyRange,
+  flags = 0,
+): number {
+  const flagged = flags === 0 ? "" : ` AND flags & ${flags} = ${flags}`;
   return mirror.db
-    .prepare(`SELECT count(*) FROM records WHERE ${present(range)}`)
+    .prepare(`SELECT count(*) FROM records WHERE ${present(range)}${flagged}`)
     .pluck()
     .get(...parameters(resource, range)) as number;
+}
+
+/** The date by which a range holds so many records, counted from its beginning; null when it holds fewer. */
+export function dateOfNth(mirror: Mirror, resource: string, range: DateRange, count: number): number | null {
+  const date = mirror.db
+    .prepare(
+      `SELECT dated_at FROM records WHERE ${present(range)} AND dated_at IS NOT NULL ORDER BY dated_at LIMIT 1 OFFSET ?`,
+    )
+    .pluck()
+    .get(...parameters(resource, range), count - 1) as number | undefined;
+  return date ?? null;
 }
 
 export function presentIds(mirror: Mirror, resource: string, range: DateRange = anyRange): number[] {

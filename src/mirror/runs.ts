@@ -1,7 +1,7 @@
 import type { Mirror } from "./open.js";
 
 /** How a run ended; `running` that is not running any more was killed. */
-export type Outcome = "running" | "done" | "incomplete" | "failed" | "stopped" | "skipped";
+export type Outcome = "running" | "done" | "verified" | "incomplete" | "failed" | "stopped" | "skipped";
 
 /** One run of one resource: the row of `sync_runs`, and what `sync --json` prints. */
 export interface Run {
@@ -37,8 +37,13 @@ export function beginRun(mirror: Mirror, resource: string, startedAt: string): R
   const { lastInsertRowid } = db
     .prepare("INSERT INTO sync_runs (resource, started_at, outcome) VALUES (?, ?, 'running')")
     .run(resource, startedAt);
+  return blankRun(resource, startedAt, Number(lastInsertRowid));
+}
+
+/** A run before anything has happened; without an id it is never written. */
+export function blankRun(resource: string, startedAt: string, runId = 0): Run {
   return {
-    run_id: Number(lastInsertRowid),
+    run_id: runId,
     resource,
     started_at: startedAt,
     finished_at: null,

@@ -22,11 +22,13 @@ export const migrations: readonly string[] = [
     detailed_at TEXT,     -- when the details were read
     context TEXT,         -- what was asked for, where the record does not say it
     dated_at INTEGER,     -- milliseconds: the date that ranges go by
+    flags INTEGER NOT NULL DEFAULT 0, -- a bit for each filter of the API that is counted
     since_at TEXT NOT NULL, -- when this form of the record was first read
     removed_at TEXT
   );
   CREATE UNIQUE INDEX records_key ON records (resource, key);
-  CREATE INDEX records_dated ON records (resource, dated_at) WHERE dated_at IS NOT NULL;
+  -- Counting a range reads this index and nothing else.
+  CREATE INDEX records_dated ON records (resource, dated_at, flags, removed_at) WHERE dated_at IS NOT NULL;
 
   -- What a record was before: from since_at until until_at.
   CREATE TABLE record_versions (
@@ -82,6 +84,14 @@ export const migrations: readonly string[] = [
     run_id INTEGER NOT NULL
   );
   CREATE INDEX coverage_resource ON coverage (resource);
+
+  -- What the API's figures by day were when the day's records were last read.
+  CREATE TABLE tripwires (
+    resource TEXT NOT NULL,
+    day TEXT NOT NULL,
+    figures TEXT NOT NULL,
+    PRIMARY KEY (resource, day)
+  ) WITHOUT ROWID;
 
   -- Where an unfinished read stopped.
   CREATE TABLE checkpoints (

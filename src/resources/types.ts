@@ -64,7 +64,15 @@ export type Field = ScalarField | ObjectField | ListField;
  * - snapshot: a ranking as it stands, kept once a day
  */
 export type Strategy =
-  | { kind: "window"; date: string; from: string; until: string }
+  | {
+      kind: "window";
+      date: string;
+      from: string;
+      until: string;
+      /** Filters that are only ever counted: a query, and the member that is true in the records it selects. */
+      counts: readonly { name: string; query: Query; member: string }[];
+      tripwire: Tripwire;
+    }
   | { kind: "full" }
   | {
       kind: "increment";
@@ -85,6 +93,19 @@ export type Strategy =
     }
   | { kind: "monthly"; from: string; until: string; groups: readonly string[] }
   | { kind: "snapshot"; table: string };
+
+/**
+ * Figures by day that move when a record of the day does: one request tells which old days to read again. Their
+ * definitions are not stated, so they are compared with themselves over time, and never taken as truth.
+ */
+export interface Tripwire {
+  path: string;
+  query: Query;
+  /** Where the answer holds its points, a point's day, and the figures to compare. */
+  points: string;
+  day: string;
+  figures: readonly string[];
+}
 
 /** A filter that makes a run partial: its flag, the API's parameter, and how many values one request takes. */
 export interface Filter {

@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ContentItem } from "./data/library.js";
 import { hash, hex, scatter, topics } from "./data/random.js";
+import { type Answer, type Fault, faultyAnswer, sendFaulty } from "./faults.js";
 import { readTarget } from "./target.js";
 import type { SandboxTime } from "./time.js";
 
@@ -29,8 +30,8 @@ export interface FileLogEntry {
 }
 
 export interface FileHost extends DownloadSigner {
-  /** Answers a request, and returns its log entry. */
-  serve(request: IncomingMessage, response: ServerResponse): FileLogEntry;
+  /** Answers a request, and returns its log entry. `fault` spoils the answer. */
+  serve(request: IncomingMessage, response: ServerResponse, fault?: Fault): FileLogEntry;
   /** How often a request carried credentials, which no file host should ever see. */
   leakedKeys(): number;
 }
@@ -43,6 +44,14 @@ export interface FileHostOptions {
   find(id: string): ContentItem | undefined;
   /** Whether a text holds one of the sandbox's keys. */
   holdsKey(text: string): boolean;
+}
+
+/** What a test's intercept of the file host sees. */
+export interface InterceptedFile {
+  path: string;
+  range: string | undefined;
+  /** 1 for the first request that arrived there. */
+  count: number;
 }
 
 /** The second origin: files behind signed URLs, with ranges, as object stores serve them. */
@@ -80,7 +89,7 @@ export function createFileHost(options: FileHostOptions): FileHost {
     return Number(expires) <= options.time.now() ? 403 : undefined;
   }
 
-  function serve(request: IncomingMessage, response: ServerResponse): FileLogEntry {
+  function serve(request: IncomingMessage, response: ServerResponse, fault?: Fault): FileLogEntry {
     const { path, query } = readTarget(request);
     const entry = (status: number): FileLogEntry => ({
       at: options.time.now(),
@@ -92,17 +101,23 @@ export function createFileHost(options: FileHostOptions): FileHost {
     const [, , source, id] = path.split("/");
     const item = options.find(id ?? "");
     const refused = refusal(request, path, query) ?? (item?.source === source ? undefined : 404);
-    if (refused !== undefined || !item) {
-      response.writeHead(refused ?? 404, refused === 405 ? { allow: "GET, HEAD" } : {}).end();
-      return entry(refused ?? 404);
+    const right = refused === undefined && item ? fileAnswer(item, request) : refusedAnswer(refused ?? 404);
+    const answer = fault ? faultyAnswer(fault, right) : right;
+    if (!fault || !sendFaulty(fault, answer, response)) {
+      const length = Buffer.byteLength(answer.body);
+      response.writeHead(answer.status, { ...answer.headers, "content-length": length }).end(answer.body);
     }
-    return entry(sendFile(item, request, response));
+    return entry(answer.status);
   }
 
   return { sign, serve, leakedKeys: () => leaked };
 }
 
-function sendFile(item: ContentItem, request: IncomingMessage, response: ServerResponse): number {
+function refusedAnswer(status: number): Answer {
+  return { status, headers: status === 405 ? { allow: "GET, HEAD" } : {}, body: "" };
+}
+
+function fileAnswer(item: ContentItem, request: IncomingMessage): Answer {
   const etag = `"${item.id.slice(0, 8)}-${item.size}"`;
   const headers = {
     "accept-ranges": "bytes",
@@ -114,17 +129,12 @@ function sendFile(item: ContentItem, request: IncomingMessage, response: ServerR
   const range =
     stated === undefined || stated === etag ? readRange(request.headers.range, item.size) : undefined;
   if (range === "unsatisfiable") {
-    response.writeHead(416, { ...headers, "content-range": `bytes */${item.size}` }).end();
-    return 416;
+    return { status: 416, headers: { ...headers, "content-range": `bytes */${item.size}` }, body: "" };
   }
-  const [first, last] = range ?? [0, item.size - 1];
-  response.writeHead(range ? 206 : 200, {
-    ...headers,
-    "content-length": last - first + 1,
-    ...(range ? { "content-range": `bytes ${first}-${last}/${item.size}` } : {}),
-  });
-  response.end(request.method === "HEAD" ? undefined : fileBytes(item, first, last + 1));
-  return range ? 206 : 200;
+  if (!range) return { status: 200, headers, body: fileBytes(item, 0, item.size) };
+  const [first, last] = range;
+  const partial = { ...headers, "content-range": `bytes ${first}-${last}/${item.size}` };
+  return { status: 206, headers: partial, body: fileBytes(item, first, last + 1) };
 }
 
 /** A single byte range, RFC 9110 section 14; several ranges or another unit are answered with the whole. */

@@ -2,14 +2,16 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Deps } from "../deps.js";
 import { createDataset, type Dataset } from "./data/dataset.js";
-import { createFileHost, type FileLogEntry } from "./downloads.js";
+import { createFileHost, type FileLogEntry, type InterceptedFile } from "./downloads.js";
 import { createEndpoints } from "./endpoints.js";
 import { createEvents, type SandboxEvents } from "./events.js";
+import type { Fault } from "./faults.js";
 import { createKeys, type KeyName, type KeyRecord, type SandboxKey } from "./keys.js";
 import { createLive } from "./live.js";
 import { type SandboxOptions, settingsOf } from "./options.js";
 import { countRecords, type RecordSet, readRecords } from "./records.js";
 import { createHandler, type Intercept, type LogEntry, root } from "./server.js";
+import { readTarget } from "./target.js";
 import { createTime } from "./time.js";
 
 export { sandboxChoices } from "./choices.js";
@@ -38,6 +40,8 @@ export interface Sandbox {
   events: SandboxEvents;
   /** Called before each answer; may change the data, replace the answer, or cut the connection. */
   intercept: Intercept | undefined;
+  /** The same for the file host. */
+  interceptFile: ((request: InterceptedFile) => Fault | undefined) | undefined;
   /** The sandbox's time, in milliseconds since 1970. */
   now(): number;
   /** Moves the sandbox's time on; what happens in that span happens. */
@@ -116,7 +120,12 @@ export async function startSandbox(options: SandboxOptions, deps: Pick<Deps, "cl
     // A fault in a test's intercept, or the sandbox's end: the connection is all that is left to end.
     handle(request, response).catch(() => request.socket.destroy());
   });
-  const fileServer = createServer((request, response) => append(fileLog, files.serve(request, response)));
+  let fileRequests = 0;
+  const fileServer = createServer((request, response) => {
+    const { path } = readTarget(request);
+    const fault = sandbox.interceptFile?.({ path, range: request.headers.range, count: ++fileRequests });
+    append(fileLog, files.serve(request, response, fault));
+  });
   filesUrl = `http://127.0.0.1:${await listen(fileServer, 0)}`;
   const port = await listen(api, settings.port).catch(async (error: unknown) => {
     await closeServer(fileServer);
@@ -137,6 +146,7 @@ export async function startSandbox(options: SandboxOptions, deps: Pick<Deps, "cl
     },
     events,
     intercept: undefined,
+    interceptFile: undefined,
     now: () => time.now(),
     advance(ms) {
       time.advance(ms);

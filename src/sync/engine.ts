@@ -1,6 +1,7 @@
 import { AccessForbidden, BrandapiError, Incomplete, KeyRejected, Stopped } from "../errors.js";
 import { indexProjection } from "../mirror/projection.js";
-import { beginRun, type Run, saveRun } from "../mirror/runs.js";
+import { beginRun, blankRun, type Run, saveRun } from "../mirror/runs.js";
+import { silentReporter } from "../reporter.js";
 import type { Resource } from "../resources/types.js";
 import { formatInstant, formatSpan } from "../times.js";
 import { type Access, openStore, type PlanStep, type SyncContext } from "./context.js";
@@ -77,9 +78,13 @@ export async function syncResources(
 
 /** What a sync of this resource would do. */
 export async function planResource(access: Access, resource: Resource): Promise<PlanStep[]> {
-  const task = { update: () => {}, waiting: () => {}, end: () => {} };
-  const run = { run_id: 0, resource: resource.name } as Run;
-  return await strategyOf(resource).plan(contextOf(access, resource, run, task));
+  return await strategyOf(resource).plan(quietContext(access, resource));
+}
+
+/** A context for looking only: nothing is shown, and no run is recorded. */
+export function quietContext(access: Access, resource: Resource, run?: Run): SyncContext {
+  const task = silentReporter.begin({ name: resource.name, unit: "pages" });
+  return contextOf(access, resource, run ?? blankRun(resource.name, formatInstant(access.clock.now())), task);
 }
 
 function contextOf(access: Access, resource: Resource, run: Run, task: SyncContext["task"]): SyncContext {

@@ -104,9 +104,6 @@ async function readPart(
 export async function readUntilProven(context: SyncContext, range: Goal): Promise<boolean> {
   let pass: Pass | undefined;
   for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
-    context.reporter.detail(
-      `${context.resource.name}: the list moved while it was read: reading ${describe(range)} again`,
-    );
     pass = await readPass(context, rangeQuery(context.resource, range.from, range.to));
     if (pass.seen.size === pass.total) {
       prove(context, range, pass);

@@ -30,10 +30,10 @@ async function serveList(
     const first = (page - 1) * per_page;
     const length = Math.max(0, Math.min(per_page, list.total - first));
     const data = Array.from({ length }, (_, each) => ({ id: first + each }));
-    // Later pages answer sooner, so that order is the reader's doing.
+    // Page 2 answers last, so that order is the reader's doing.
     setTimeout(
       () => sendJson(response, { success: true, data, pagination: pagination(page, per_page, list.total) }),
-      page % 4 === 2 ? 15 : 1,
+      page === 2 ? 40 : 20,
     );
   });
   const asked = () =>
@@ -81,19 +81,38 @@ describe("pages", () => {
     expect(server.asked().sort((a, b) => a - b)).toEqual(expected);
   });
 
-  it.each(["empty", 400, 404] as const)(
+  it.each(["empty", "clamped", 400, 404] as const)(
     "just end when the list shrinks under way and the API answers %s past its end",
     async (past) => {
       const server = await serveList(60, (list, page, response) => {
-        if (page === 3) list.total = 35;
-        if (past === "empty" || (page - 1) * 10 < list.total) return false;
-        sendJson(response, { error: "page" }, past);
+        if (page !== 5) return false;
+        list.total = 35;
+        const body = { success: true, data: [], pagination: pagination(past === "clamped" ? 4 : 5, 10, 35) };
+        // After the others, which by then tell of the shorter list.
+        setTimeout(() => sendJson(response, body, typeof past === "number" ? past : 200), 80);
         return true;
       });
-      const pages = await read(server.baseUrl, { inFlight: 2 });
+      const pages = await read(server.baseUrl);
       expect(ids(pages)).toEqual(upTo(35));
+      expect(pages).toHaveLength(4);
+      expect(server.asked().sort()).toEqual([1, 2, 3, 4, 5]);
     },
   );
+
+  it("that are empty although announced are nothing to stop for: the count tells", async () => {
+    const server = await serve((request, response) => {
+      const page = Number(new URL(request.url ?? "", "http://x").searchParams.get("page"));
+      sendJson(response, { success: true, data: [], pagination: pagination(page, 10, 25) });
+    });
+    expect(await read(server.baseUrl)).toHaveLength(3);
+  });
+
+  it("are asked for while the one before is put away", async () => {
+    const server = await serveList(30);
+    for await (const { page } of readPages(testApi(server.baseUrl), "/orders", { per_page: 10 })) {
+      if (page === 1) await expect.poll(() => server.asked()).toEqual([1, 2, 3]);
+    }
+  });
 
   it.each([400, 404])(
     "just end when only the page that is gone, answered with %i, shows that the list is shorter",
@@ -186,12 +205,19 @@ describe("pages", () => {
   });
 
   it("stop when nobody reads on: requests under way are dropped", async () => {
-    const server = await serveList(900, (_list, page) => page > 1);
-    for await (const page of readPages(testApi(server.baseUrl), "/orders", { per_page: 10 })) {
-      expect(page.page).toBe(1);
+    let dropped = 0;
+    const server = await serveList(900, (_list, page, response) => {
+      response.on("close", () => {
+        if (!response.writableEnded) dropped += 1;
+      });
+      return page > 1;
+    });
+    for await (const { page } of readPages(testApi(server.baseUrl), "/orders", { per_page: 10 })) {
+      expect(page).toBe(1);
+      await expect.poll(() => server.requests.length).toBe(5);
       break;
     }
-    await expect.poll(() => server.requests.filter((each) => !each.destroyed).length).toBe(0);
+    await expect.poll(() => dropped).toBe(4);
   });
 
   it("say when they were asked for, not when they came", async () => {

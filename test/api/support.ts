@@ -155,3 +155,12 @@ export async function rejection(
   }
   throw new Error("it did not reject");
 }
+
+/** A port on which nothing listens. */
+export async function freePort(): Promise<number> {
+  const server = createTcpServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -109,7 +109,7 @@ export function drawPerson(d: Draws, place: number): Person {
   const lastName = pick(d, lastNames);
   const handle = plain(`${firstName}${pick(d, ["", ".", "_"])}${lastName}${between(d, 1, 99)}`);
   return {
-    username: chance(d, 0.03) ? null : handle,
+    username: chance(d, 0.05) ? null : handle,
     firstName: chance(d, 0.04) ? null : firstName,
     lastName: chance(d, 0.06) ? null : lastName,
     title: chance(d, 0.2) ? null : `${pick(d, disciplines)} coach & "${pick(d, specialties)}" fan`,

@@ -1,48 +1,26 @@
-import { countPresent } from "../../mirror/removals.js";
 import type { Query } from "../../resources/types.js";
 import { formatInstant } from "../../times.js";
 import type { StrategyRun, SyncContext } from "../context.js";
 import { readPass } from "../pass.js";
-import { countItems } from "../walk.js";
-import { readGoal, window } from "./window.js";
+import { window } from "./window.js";
 
 /**
- * New items by date with the window's overlap, and the whole count checked: deletions, and items dated before the
- * window, show in the count only. Where it differs, everything is read. With filters a run is partial.
+ * New items by date with the window's overlap. Deletions, and items dated before the window, show in the count only,
+ * and are found where the count differs, as for a window. With filters a run is partial.
  */
 export const increment: StrategyRun = {
   async plan(context) {
     const queries = filterQueries(context);
     if (queries.length > 0) return [{ what: "what the filters select", requests: queries.length }];
-    const steps = await window.plan(context);
-    return [...steps, { what: "the count of all", requests: 1 }];
+    return await window.plan(context);
   },
 
   async run(context) {
     const queries = filterQueries(context);
     if (queries.length > 0) return await readFiltered(context, queries);
     await window.run(context);
-    if (isPartial(context)) return;
-    const everything = { from: Number.NEGATIVE_INFINITY, to: context.now };
-    if ((await countAll(context)) === countPresent(context.mirror, context.resource.name, everything)) return;
-    if (context.options.full) {
-      context.shortfalls.push("the API's count and the mirror's still differ after everything was read");
-      return;
-    }
-    context.reporter.note(
-      `${context.resource.name}: the API's count differs from the mirror's: reading everything`,
-    );
-    await readGoal(context, { ...everything, resume: false });
   },
 };
-
-function isPartial({ options }: SyncContext): boolean {
-  return options.since !== undefined || options.until !== undefined;
-}
-
-async function countAll(context: SyncContext): Promise<number> {
-  return await countItems(context, Number.NEGATIVE_INFINITY, context.now);
-}
 
 /** One query for each combination of filter values, at most as many values in each as the API takes. */
 export function filterQueries({ options, resource }: Pick<SyncContext, "options" | "resource">): Query[] {

@@ -1,10 +1,10 @@
-import { clearCheckpoint } from "../../mirror/checkpoints.js";
 import { readCoverage } from "../../mirror/coverage.js";
-import { candidates, countPresent } from "../../mirror/removals.js";
 import { formatInstant } from "../../times.js";
+import { closeRange } from "../close-range.js";
 import type { PlanStep, StrategyRun, SyncContext } from "../context.js";
 import { type Goal, planWindow, type WindowPlan } from "../plan.js";
-import { removeMissing } from "../removal.js";
+import { closeOldChanges } from "../proof/close.js";
+import { askTripwire } from "../proof/tripwire.js";
 import { countItems, unfinishedGoal, walkRange } from "../walk.js";
 
 /**
@@ -30,7 +30,11 @@ export const window: StrategyRun = {
     const { goals, gaps } = decide(context);
     context.run.since = instantOrNull(Math.min(...goals.map(({ from }) => from)));
     context.run.until = instantOrNull(Math.max(...goals.map(({ to }) => to)));
+    const since = context.clock.now();
+    const wire = context.options.until === undefined ? await askTripwire(context) : null;
     for (const goal of goals) await readGoal(context, goal);
+    const last = goals.at(-1);
+    if (last && context.options.until === undefined) await closeOldChanges(context, since, wire, last);
     for (const gap of gaps)
       context.reporter.warn(
         `${context.resource.name}: ${describeRange(gap)} has never been read and is not claimed as covered: run \`brandapi sync ${context.resource.name}\``,
@@ -39,7 +43,7 @@ export const window: StrategyRun = {
 };
 
 /** Reads a range, and removes from the mirror what is proven to be gone from it. */
-export async function readGoal(context: SyncContext, goal: Goal & { resume: boolean }): Promise<void> {
+async function readGoal(context: SyncContext, goal: Goal & { resume: boolean }): Promise<void> {
   await walkRange(context, goal);
   await closeRange(context, goal);
 }
@@ -51,34 +55,6 @@ function decide(context: SyncContext): WindowPlan {
     context.options,
     context.now,
   );
-}
-
-/** Removes what a proven range no longer holds, once the API's own count agrees that it is gone. */
-async function closeRange(context: SyncContext, goal: Goal): Promise<void> {
-  const { mirror, resource } = context;
-  const missing = candidates(mirror, resource.name).length;
-  try {
-    if (missing === 0) return;
-    const present = countPresent(mirror, resource.name, goal);
-    if (await countsAgree(context, missing)) removeMissing(context, { present, found: present - missing });
-    else
-      context.shortfalls.push(
-        `${missing} records are no longer where they were dated, but the API's count does not say that they are gone: nothing was removed`,
-      );
-  } finally {
-    clearCheckpoint(mirror, resource.name);
-  }
-}
-
-/**
- * A record that is missing in a range may have moved to another date. Only when the whole covered history has as
- * many fewer records is it gone.
- */
-async function countsAgree(context: SyncContext, missing: number): Promise<boolean> {
-  const [first] = readCoverage(context.mirror, context.resource.name);
-  const covered = { from: first?.from ?? Number.NEGATIVE_INFINITY, to: context.now };
-  const counted = await countItems(context, covered.from, covered.to);
-  return counted === countPresent(context.mirror, context.resource.name, covered) - missing;
 }
 
 function instantOrNull(ms: number): string | null {

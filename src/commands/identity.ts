@@ -1,0 +1,71 @@
+import type { ApiClient } from "../api/client.js";
+import { UnexpectedAnswer } from "../errors.js";
+import type { Json, JsonObject } from "../resources/types.js";
+import { dayMs, formatSpan, parseTimestamp } from "../times.js";
+
+/** Whose key it is: the API document, "1. GET /me" and "Brand". Members unknown to this version are left out. */
+export interface Identity {
+  brand: { id: string; name: string };
+  key: {
+    id: string | null;
+    scopes: readonly string[];
+    /** A timestamp as the API sent it. */
+    expires_at: string | null;
+  };
+}
+
+const warnWithinMs = 14 * dayMs;
+
+/**
+ * Asks `/me`, which needs no scope: an answer proves that the key works.
+ * @throws UnexpectedAnswer when it names no brand or no scopes, KeyRejected, ApiUnavailable, and the like
+ */
+export async function readIdentity(api: Pick<ApiClient, "get">): Promise<Identity> {
+  const { data } = await api.get("/me");
+  const brand = member(data, "brand");
+  const key = member(data, "key");
+  const id = member(brand, "id");
+  if (typeof id !== "string" || id === "") throw unexpected("it names no `brand.id`");
+  const scopes = member(key, "scopes");
+  if (!Array.isArray(scopes)) throw unexpected("`key.scopes` is not a list");
+  return {
+    brand: { id, name: text(member(brand, "name")) ?? "" },
+    key: {
+      id: text(member(key, "id")),
+      scopes: scopes.filter((scope) => typeof scope === "string"),
+      expires_at: text(member(key, "expires_at")),
+    },
+  };
+}
+
+/** Whole days until the key expires, negative once it has; null when the API gave no readable time. */
+export function daysLeft(expiresAt: string | null, now: number): number | null {
+  const expires = expiresAt === null ? undefined : parseTimestamp(expiresAt);
+  return expires === undefined ? null : Math.floor((expires - now) / dayMs);
+}
+
+/** What to say, at every sync, about a key with 14 days or less left (contract, section 3); otherwise undefined. */
+export function expiryWarning(expiresAt: string | null, now: number): string | undefined {
+  const expires = expiresAt === null ? undefined : parseTimestamp(expiresAt);
+  if (expires === undefined || expires - now > warnWithinMs) return undefined;
+  const when = expires > now ? `expires in ${formatSpan(expires - now)}` : "has expired";
+  return (
+    `The key ${when} (${expiresAt}): create a new one in the console ` +
+    "(settings, integrations, brand API), then run `brandapi login`."
+  );
+}
+
+function member(value: Json | undefined, name: string): Json | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  return (value as JsonObject)[name];
+}
+
+function text(value: Json | undefined): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function unexpected(what: string): UnexpectedAnswer {
+  return new UnexpectedAnswer(`The answer to /me is not as documented: ${what}.`, {
+    hint: "check that the base URL is the API's",
+  });
+}

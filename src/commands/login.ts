@@ -1,0 +1,92 @@
+import type { Settings } from "../config.js";
+import type { Deps } from "../deps.js";
+import { ConfigurationError, exitCodes } from "../errors.js";
+import { defineCommand } from "./command.js";
+import { interactiveFlags } from "./globals.js";
+import type { Identity } from "./identity.js";
+
+interface LoginFlags {
+  keyStdin?: boolean;
+}
+
+export const login = defineCommand<LoginFlags>({
+  name: "login",
+  summary: "Store a brand's base URL and key, after checking them",
+  description:
+    "The key is read from a hidden prompt, from stdin or from --key-file; it is never an argument. " +
+    "It is checked with the API first, then stored in a file that only you can read.",
+  arguments: [],
+  flags: [{ flags: "--key-stdin", about: "read the key from stdin: for scripts" }, ...interactiveFlags],
+  examples: [
+    {
+      command: "brandapi login --base-url https://platform.example/api/brand/v1",
+      about: "asks for the key, checks it and stores it",
+    },
+    { command: "pass show brandapi | brandapi login --key-stdin", about: "the key from a password manager" },
+    { command: "brandapi login --profile acme", about: "a second brand, with a mirror of its own" },
+  ],
+
+  async run({ deps, options }) {
+    const { readSettings } = await import("../config.js");
+    const { interactiveMaxWaitMs, openApiWith } = await import("./access.js");
+    const settings = await readSettings(options, deps, { maxWaitMs: interactiveMaxWaitMs, keyFrom: "flag" });
+    const baseUrl = settings.baseUrl ?? (await askBaseUrl(deps, options.keyStdin === true));
+    const key = settings.key ?? (await readKey(deps, settings.profile));
+    const { createReporter } = await import("../ui/reporter.js");
+    const { readIdentity } = await import("./identity.js");
+    const reporter = createReporter(deps, options);
+    const api = await openApiWith({ ...settings, baseUrl, key }, deps, reporter);
+    try {
+      const identity = await readIdentity(api);
+      await store(settings, { baseUrl, key, ...(options.db === undefined ? {} : { db: settings.dbPath }) });
+      for (const name of ["BRANDAPI_KEY", "BRANDAPI_BASE_URL"])
+        if (deps.env[name]) reporter.warn(`${name} is set, and goes before what was stored.`);
+      await show(deps, settings, baseUrl, identity);
+    } finally {
+      api.close();
+      reporter.close();
+    }
+    return exitCodes.done;
+  },
+});
+
+async function askBaseUrl(deps: Deps, keyStdin: boolean): Promise<string> {
+  if (!deps.stdin.isTTY || keyStdin)
+    throw new ConfigurationError("No base URL was given.", {
+      hint: "add `--base-url https://…/api/brand/v1`, the address that your platform names",
+    });
+  const { askLine } = await import("../ui/prompt.js");
+  const { checkBaseUrl } = await import("../config/base-url.js");
+  return checkBaseUrl(
+    await askLine("Base URL (ends in /api/brand/v1): ", { hidden: false }, deps),
+    "the prompt",
+  );
+}
+
+/** From the terminal, unseen, or from stdin: also without `--key-stdin` where stdin is no terminal. */
+async function readKey(deps: Deps, profile: string): Promise<string> {
+  const { checkKey, readKeyStream } = await import("../config/key.js");
+  if (!deps.stdin.isTTY) return readKeyStream(deps.stdin, deps.signal);
+  const { askLine } = await import("../ui/prompt.js");
+  const question = `API key for the profile \`${profile}\` (not shown): `;
+  return checkKey(await askLine(question, { hidden: true }, deps), "the prompt");
+}
+
+async function store(
+  settings: Settings,
+  access: { baseUrl: string; key: string; db?: string },
+): Promise<void> {
+  const { readProfiles, writeProfiles } = await import("../config/profiles.js");
+  const profiles = await readProfiles(settings.configDir);
+  profiles.set(settings.profile, { ...profiles.get(settings.profile), ...access });
+  await writeProfiles(settings.configDir, profiles);
+}
+
+async function show(deps: Deps, settings: Settings, baseUrl: string, identity: Identity): Promise<void> {
+  const { printIdentity } = await import("./print-identity.js");
+  const { configFile } = await import("../config/profiles.js");
+  const { json, quiet } = settings.output;
+  if (json || !quiet) printIdentity(deps, { ...settings, baseUrl }, identity);
+  if (json || quiet) return;
+  deps.stderr.write(`Stored in ${configFile(settings.configDir)}. Next: \`brandapi sync\`.\n`);
+}

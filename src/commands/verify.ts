@@ -1,0 +1,67 @@
+import { exitCodes, Incomplete } from "../errors.js";
+import { resources } from "../resources/index.js";
+import type { Verdict } from "../verify/report.js";
+import { chooseResources } from "./choose.js";
+import { defineCommand } from "./command.js";
+import { networkFlags } from "./globals.js";
+
+interface VerifyFlags {
+  repair?: boolean;
+  acceptRemovals?: boolean;
+  wait?: boolean;
+}
+
+export const verify = defineCommand<VerifyFlags>({
+  name: "verify",
+  summary: "Prove that the mirror holds what the API holds",
+  description:
+    "Orders and content are compared by counts, halved down to the day where they differ: a handful of requests for\n" +
+    "the whole history. Other resources are read whole. Says what it cannot see.",
+  arguments: [{ syntax: "[resource...]", about: resources.map(({ name }) => name).join(", ") }],
+  flags: [
+    { flags: "--repair", about: "read again what differs" },
+    { flags: "--accept-removals", about: "apply removals even where they look implausible" },
+    { flags: "--wait", about: "queue behind another run on this mirror" },
+    ...networkFlags,
+  ],
+  examples: [
+    { command: "brandapi verify orders", about: "compare the whole history, month by month" },
+    { command: "brandapi verify --repair", about: "everything that was synced, and mend what differs" },
+  ],
+
+  async run({ deps, args, options }) {
+    const chosen = chooseResources(args);
+    const { withMirrorRun } = await import("./mirror-run.js");
+    return await withMirrorRun(
+      { deps, options, purpose: "write", wait: options.wait ?? false },
+      async (session) => {
+        const { defaultOptions } = await import("../sync/context.js");
+        const { verifyResource } = await import("../verify/engine.js");
+        const { latestRuns } = await import("../mirror/runs.js");
+        const { verdictText } = await import("./verify-text.js");
+        const access = {
+          ...session,
+          options: { ...defaultOptions, acceptRemovals: options.acceptRemovals ?? false },
+        };
+        const due = chosen.named
+          ? chosen.resources
+          : chosen.resources.filter(({ name }) => latestRuns(session.mirror, name).lastGood);
+        const verdicts: Verdict[] = [];
+        for (const resource of due) {
+          const verdict = await verifyResource(access, resource, options.repair ?? false);
+          verdicts.push(verdict);
+          deps.stdout.write(options.json ? `${JSON.stringify(verdict)}\n` : verdictText(verdict));
+        }
+        const different = verdicts
+          .filter(({ state }) => state === "different")
+          .map(({ resource }) => resource);
+        if (different.length === 0) return exitCodes.done;
+        throw new Incomplete(`The mirror differs from the API: ${different.join(", ")}.`, {
+          hint: options.repair
+            ? "see `brandapi status`, then run it again"
+            : `run \`brandapi verify ${different.join(" ")} --repair\``,
+        });
+      },
+    );
+  },
+});

@@ -1,0 +1,74 @@
+import type { Mirror } from "./open.js";
+import { quote } from "./schema.js";
+import type { SelectSql } from "./select-sql.js";
+import type { SqlValue } from "./values.js";
+
+export type Row = readonly SqlValue[];
+
+/** Some rows, joined into one text by SQLite: that costs a fraction of handing them over value by value. */
+export interface Joined {
+  bytes: Buffer;
+  rows: number;
+  /** The same rows, value by value. */
+  values(): Row[];
+}
+
+export interface Reading {
+  sql: SelectSql;
+  /** The expressions to read. */
+  values: readonly string[];
+  /** Whether they speak of `r`, the record. */
+  withRecords: boolean;
+  limit: number | undefined;
+}
+
+const rowsPerBatch = 500;
+/** Small rows are joined by the thousand, large ones by the dozen: a batch has about this many bytes. */
+const bytesPerBatch = 384 * 1_024;
+const joinedAtMost = 2_000;
+
+/** One statement over everything, value by value, in batches. */
+export function* readRows(mirror: Mirror, { sql, values, withRecords, limit }: Reading): Iterable<Row[]> {
+  const end = limit === undefined ? "" : ` LIMIT ${limit}`;
+  const select = `SELECT ${values.join(", ")} ${sql.from(withRecords)} ${sql.orderBy}${end}`;
+  let batch: Row[] = [];
+  for (const row of mirror.db.prepare(select).raw().iterate() as IterableIterator<Row>) {
+    batch.push(row);
+    if (batch.length < rowsPerBatch) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** A statement a batch, each going on after the row where the last one stopped. */
+export function* readJoined(
+  mirror: Mirror,
+  { sql, values, withRecords, limit }: Reading & { sql: { rowId: string } },
+  join: { text: string; separator: string },
+): Iterable<Joined> {
+  const id = `t.${quote(sql.rowId)}`;
+  const from = sql.from(withRecords);
+  const one = mirror.db
+    .prepare(
+      `SELECT CAST(group_concat(x, ${join.separator}) AS BLOB), count(*), max(id)
+       FROM (SELECT ${join.text} AS x, ${id} AS id ${from} WHERE ${id} > ? ORDER BY ${id} LIMIT ?)`,
+    )
+    .raw();
+  const again = mirror.db.prepare(
+    `SELECT ${values.join(", ")} ${from} WHERE ${id} > ? AND ${id} <= ? ORDER BY ${id}`,
+  );
+  let left = limit ?? Number.POSITIVE_INFINITY;
+  let size = 64;
+  let after = Number.MIN_SAFE_INTEGER;
+  while (left > 0) {
+    const [bytes, rows, last] = one.get(after, Math.min(size, left)) as [Buffer | null, number, number];
+    if (rows === 0) return;
+    const first = after;
+    yield { bytes: bytes ?? Buffer.alloc(0), rows, values: () => again.raw().all(first, last) as Row[] };
+    left -= rows;
+    after = last;
+    const fitting = Math.floor((rows * bytesPerBatch) / Math.max(1, bytes?.length ?? 0));
+    size = Math.max(1, Math.min(size * 4, fitting, joinedAtMost));
+  }
+}

@@ -1,0 +1,140 @@
+import { formatInstant } from "../times.js";
+import { asksOtherTables } from "./condition.js";
+import { positionsPerRecord, quote, type StoredColumn } from "./schema.js";
+import type { ReadableColumn, ReadableTable } from "./tables.js";
+
+/** What is to be read of a table. Times are milliseconds since 1970. */
+export interface Selection {
+  table: ReadableTable;
+  /** Names of columns, in the order wanted; undefined: all. */
+  columns?: readonly string[] | undefined;
+  /** An expression that `checkCondition` has passed. */
+  where?: string | undefined;
+  since?: number | undefined;
+  until?: number | undefined;
+  includeRemoved: boolean;
+  limit?: number | undefined;
+}
+
+/** The pieces of SQL that read a selection. */
+export interface SelectSql {
+  /** The column that rows are ordered by and batches continue from; null where the table has no such integer. */
+  rowId: string | null;
+  /** `FROM …`, with the table as `t` and, where `withRecords`, its records as `r`. */
+  from(withRecords: boolean): string;
+  orderBy: string;
+  /** Whether a statement for each batch would work the condition out again and again. */
+  once: boolean;
+}
+
+export function selectSql(selection: Selection, hasRemoved: boolean): SelectSql {
+  const { table, where } = selection;
+  const conditions = [
+    removedCondition(selection, hasRemoved),
+    ...dateConditions(selection),
+    where === undefined ? undefined : `(${where}\n)`,
+  ].filter((condition) => condition !== undefined);
+  const filter = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
+  // The conditions stand in a query of their own, so that their names can only mean this table's columns.
+  const rows = `(SELECT * FROM ${quote(table.name)}${filter}) AS t`;
+  const order = table.rowId === null ? table.orderBy : [table.rowId];
+  return {
+    rowId: table.rowId,
+    from: (withRecords) =>
+      withRecords ? `FROM ${rows} JOIN records AS r ON r.record_id = ${recordIdOf(table)}` : `FROM ${rows}`,
+    orderBy: order.length > 0 ? `ORDER BY ${order.map((name) => `t.${quote(name)}`).join(", ")}` : "",
+    once: table.rowId === null || (where !== undefined && asksOtherTables(where)),
+  };
+}
+
+/** The id of the record that a typed table's row was made from. */
+function recordIdOf({ shape }: ReadableTable): string {
+  return shape?.list ? `t.row_id / ${positionsPerRecord}` : "t.record_id";
+}
+
+/** Which records are removed is worked out once, in `removed_ids`, for the child tables that do not say. */
+function removedCondition({ table, includeRemoved }: Selection, hasRemoved: boolean): string | undefined {
+  if (!table.shape || includeRemoved || !hasRemoved) return undefined;
+  if (!table.shape.list) return "removed_at IS NULL";
+  return `row_id / ${positionsPerRecord} NOT IN (SELECT record_id FROM removed_ids)`;
+}
+
+/** Timestamps are compared as instants: the API's can differ in precision. Dates are compared as dates. */
+function dateConditions({ table, since, until }: Selection): string[] {
+  const bound = (column: string, isDate: boolean, compare: ">=" | "<=", ms: number) =>
+    isDate
+      ? `${quote(column)} ${compare} '${formatInstant(ms).slice(0, 10)}'`
+      : `instant_ms(${quote(column)}) ${compare} ${ms}`;
+  const bounds = [
+    ...(since === undefined ? [] : [[">=", since] as const]),
+    ...(until === undefined ? [] : [["<=", until] as const]),
+  ];
+  const at = dateOf(table);
+  if (bounds.length === 0 || at === null) return [];
+  const own = bounds.map(([compare, ms]) => bound(at.column, at.isDate, compare, ms));
+  if (at.in === "table") return own;
+  const parent = `SELECT record_id FROM ${quote(at.in)} WHERE ${own.join(" AND ")}`;
+  return [`row_id / ${positionsPerRecord} IN (${parent})`];
+}
+
+/**
+ * The date that a table's `--since` and `--until` go by: its own, for a child table its parent's; a child table whose
+ * rows are points in time has its own. Null: there is none.
+ */
+export function dateOf(
+  table: ReadableTable,
+): { column: string; isDate: boolean; in: "table" | (string & {}) } | null {
+  const { shape } = table;
+  if (!shape)
+    return table.date === null ? null : { column: table.date, isDate: table.date === "date", in: "table" };
+  const point = shape.list && shape.columns.find(({ name, type }) => name === "date" && type === "date");
+  if (point) return { column: point.name, isDate: true, in: "table" };
+  const { date } = shape.resource;
+  if (date === null) return null;
+  const isDate = typeOfDate(shape.resource, date) === "date";
+  return { column: date, isDate, in: shape.list ? shape.resource.table : "table" };
+}
+
+function typeOfDate(
+  resource: NonNullable<ReadableTable["shape"]>["resource"],
+  column: string,
+): string | undefined {
+  return resource.fields.find(
+    (field) => field.kind === "scalar" && field.name === column && field.type === "date",
+  )
+    ? "date"
+    : undefined;
+}
+
+/**
+ * A column's value as SQL. With `exact`, numbers come as the text that the API sent, looked up in the record `r`:
+ * SQLite keeps a literal's digits when it takes JSON apart, but not when it stores a REAL.
+ */
+export function valueSql(column: ReadableColumn, table: ReadableTable, exact: boolean): string {
+  const own = `t.${quote(column.name)}`;
+  const { stored } = column;
+  if (!exact || !stored || stored.open || stored.from !== "record") return own;
+  if (column.type === "json")
+    return `CASE WHEN ${own} IS NOT NULL THEN r.json -> ${pathSql(stored, table)} END`;
+  if (column.type !== "number" && column.type !== "integer") return own;
+  const literal = `(r.json -> ${pathSql(stored, table)})`;
+  const same = `abs(CAST(${literal} AS REAL) - ${own}) <= abs(${own}) * 1e-12`;
+  return `CASE WHEN CAST(${literal} AS REAL) = ${own} OR ${same} THEN ${literal} ELSE ${own} END`;
+}
+
+/** An open column's value as JSON text: only the record knows whether `1` was a number, a text or true. */
+export function openJsonSql({ name, stored }: ReadableColumn, table: ReadableTable): string | undefined {
+  if (!stored?.open) return undefined;
+  return `CASE WHEN t.${quote(name)} IS NOT NULL THEN r.json -> ${pathSql(stored, table)} END`;
+}
+
+function pathSql(stored: StoredColumn, { shape }: ReadableTable): string {
+  const members = (path: readonly string[]) => path.map((member) => `."${member}"`).join("");
+  if (!shape?.list) return literal(`$${members(stored.path)}`);
+  const list = literal(`$${members(shape.list.path)}[`);
+  return `(${list} || (t.row_id % ${positionsPerRecord}) || ${literal(`]${members(stored.path)}`)})`;
+}
+
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}

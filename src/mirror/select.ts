@@ -1,0 +1,110 @@
+import { parseTimestamp } from "../times.js";
+import { readInfo } from "./info.js";
+import type { Mirror } from "./open.js";
+import { quote } from "./schema.js";
+import { type Joined, type Row, readJoined, readRows } from "./select-read.js";
+import { openJsonSql, type Selection, selectSql, valueSql } from "./select-sql.js";
+import { exportsRecords, type ReadableColumn, type ReadableTable } from "./tables.js";
+
+/** A selection, ready to be read: batch by batch, in one order, from one state of the mirror. */
+export interface Source {
+  table: ReadableTable;
+  columns: readonly ReadableColumn[];
+  /** Whether each row stands for a whole record, so that JSON gives the record itself. */
+  whole: boolean;
+  /** Values in the order of `columns`; with `json`, columns without a declared type come as JSON text. */
+  rows(as: "values" | "json"): Iterable<readonly Row[]>;
+  /** The records' own JSON texts, with `,\n` or `\n` between; only where `whole`. */
+  records(separator: ",\n" | "\n"): Iterable<Pick<Joined, "bytes" | "rows">>;
+  /**
+   * Cells with `cellEnd` between, rows with `rowEnd` between; booleans as words, null as nothing. Undefined where the
+   * table cannot be read so. A text may hold those separators itself: whoever takes the bytes apart has to count.
+   */
+  cells(): Iterable<Joined> | undefined;
+  /** Whether numbers come as the API's own text; false: as SQLite stores them. */
+  exact: boolean;
+}
+
+export const cellEnd = 0x1f;
+export const rowEnd = 0x1e;
+
+/** Reads inside one transaction: whatever a sync writes meanwhile, it is one state of the mirror. */
+export async function withSnapshot<T>(mirror: Mirror, work: () => Promise<T>): Promise<T> {
+  mirror.db.exec("BEGIN");
+  try {
+    return await work();
+  } finally {
+    if (mirror.db.open && mirror.db.inTransaction) mirror.db.exec("ROLLBACK");
+  }
+}
+
+/** Prepares a selection for reading; call it inside `withSnapshot`. */
+export function openSource(mirror: Mirror, selection: Selection): Source {
+  const { table, limit } = selection;
+  mirror.db.function("instant_ms", { deterministic: true }, (text: unknown) =>
+    typeof text === "string" ? (parseTimestamp(text) ?? null) : null,
+  );
+  const columns = chooseColumns(selection);
+  const exact = table.shape !== null && readInfo(mirror, `inexact:${table.shape.resource.table}`) !== null;
+  const sql = selectSql(selection, noteRemoved(mirror, selection));
+  const { rowId } = sql;
+  const batched = rowId !== null && !sql.once ? { ...sql, rowId } : undefined;
+  const values = columns.map((column) => valueSql(column, table, exact));
+  const reading = { sql, values, withRecords: exact, limit };
+  return {
+    table,
+    columns,
+    whole: exportsRecords(table.shape) && selection.columns === undefined,
+    exact,
+    rows(as) {
+      const open = as === "json" && columns.some((column) => column.stored?.open);
+      if (!open) return readRows(mirror, reading);
+      const json = columns.map((column, index) => openJsonSql(column, table) ?? values[index] ?? "NULL");
+      return readRows(mirror, { ...reading, values: json, withRecords: true });
+    },
+    records(separator) {
+      const whole = { ...reading, values: ["r.json"], withRecords: true };
+      if (!batched) return joinTexts(readRows(mirror, whole), separator);
+      const between = separator === "\n" ? "char(10)" : "',' || char(10)";
+      return readJoined(mirror, { ...whole, sql: batched }, { text: "r.json", separator: between });
+    },
+    cells() {
+      if (!batched) return undefined;
+      const cells = columns.map((column, index) => cellSql(column, values[index] ?? "NULL"));
+      const text = `concat_ws(char(${cellEnd}), ${cells.join(", ")})`;
+      return readJoined(mirror, { ...reading, sql: batched }, { text, separator: `char(${rowEnd})` });
+    },
+  };
+}
+
+function chooseColumns({ table, columns }: Selection): readonly ReadableColumn[] {
+  if (!columns) return table.columns;
+  return columns.flatMap((name) => table.columns.filter((column) => column.name === name));
+}
+
+/** Whether there are removed records to leave out; for a child table they are gathered first, once. */
+function noteRemoved(mirror: Mirror, { table, includeRemoved }: Selection): boolean {
+  if (!table.shape || includeRemoved) return false;
+  if (!table.shape.list) return true;
+  mirror.db.exec(
+    `CREATE TEMP TABLE IF NOT EXISTS removed_ids (record_id INTEGER PRIMARY KEY);
+     DELETE FROM removed_ids;
+     INSERT INTO removed_ids SELECT record_id FROM ${quote(table.shape.resource.table)} WHERE removed_at IS NOT NULL`,
+  );
+  return mirror.db.prepare("SELECT 1 FROM removed_ids").get() !== undefined;
+}
+
+/** A cell as text: what JavaScript prints, but for numbers that need more than 15 digits or an exponent. */
+function cellSql(column: ReadableColumn, value: string): string {
+  const text = `ifnull(${value}, '')`;
+  if (column.type === "boolean")
+    return `CASE ${value} WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE ${text} END`;
+  if (column.type !== "number") return text;
+  const whole = `CAST(${value} AS INTEGER)`;
+  return `CASE WHEN typeof(${value}) = 'real' AND ${value} = ${whole} THEN ${whole} ELSE ${text} END`;
+}
+
+function* joinTexts(batches: Iterable<readonly Row[]>, separator: string) {
+  for (const batch of batches)
+    yield { bytes: Buffer.from(batch.map(([json]) => json).join(separator)), rows: batch.length };
+}

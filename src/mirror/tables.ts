@@ -1,0 +1,142 @@
+import { details, resources } from "../resources/index.js";
+import { type Column, type TableShape, tablesOf } from "../resources/shape.js";
+import type { ScalarType } from "../resources/types.js";
+import type { Mirror } from "./open.js";
+import { readDiscovered } from "./open-columns.js";
+import { quote, type StoredColumn } from "./schema.js";
+
+/** A column as people read it. */
+export interface ReadableColumn {
+  name: string;
+  type: ScalarType;
+  about: string;
+  /** Where its value stands in the record; null for what the mirror itself adds. */
+  stored: StoredColumn | null;
+}
+
+/** A table or view of the mirror that people read. */
+export interface ReadableTable {
+  name: string;
+  about: string;
+  columns: readonly ReadableColumn[];
+  /** The integer that orders its rows and never changes: `record_id`, `row_id` or a key; null where there is none. */
+  rowId: string | null;
+  /** What its rows are ordered by where there is no such integer. */
+  orderBy: readonly string[];
+  /** What its rows are made from; null for system tables and views. */
+  shape: TableShape | null;
+  /** The column that `--since` and `--until` go by; null where there is none. For typed tables: see the shape. */
+  date: string | null;
+}
+
+/** The program's own tables that are of use outside it, and the time their rows are of. */
+const ownTables: readonly { name: string; about: string; date: string }[] = [
+  { name: "changes", about: "what changed in already mirrored records", date: "seen_changed_at" },
+  { name: "sync_runs", about: "every run of every resource", date: "started_at" },
+  { name: "content_downloads", about: "library files that were fetched", date: "downloaded_at" },
+];
+
+const inner = new Set([
+  "mirror_info",
+  "records",
+  "record_versions",
+  "coverage",
+  "checkpoints",
+  "removal_candidates",
+  "open_columns",
+  "notices",
+]);
+
+/** The typed tables, in the registry's order. */
+export function typedTables(): readonly TableShape[] {
+  return [...resources, ...details].flatMap((resource) => tablesOf(resource));
+}
+
+/** The names that this version knows, for help: also those that the mirror does not hold yet. */
+export function knownTableNames(): readonly string[] {
+  return [...typedTables(), ...ownTables].map(({ name }) => name);
+}
+
+/** The tables and views that a mirror holds now, the registry's first. */
+export function listTables(mirror: Mirror): readonly ReadableTable[] {
+  const there = mirror.db
+    .prepare(
+      "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite@_%' ESCAPE '@'",
+    )
+    .pluck()
+    .all() as string[];
+  const present = new Set(there);
+  const typed = typedTables().filter(({ name }) => present.has(name));
+  const others = there
+    .filter((name) => !inner.has(name) && !typed.some((shape) => shape.name === name))
+    .sort();
+  return [
+    ...typed.map((shape) => describeTyped(mirror, shape)),
+    ...others.map((name) => describeOther(mirror, name)),
+  ];
+}
+
+/**
+ * Whether JSON gives a table's rows as the records that the API sent. Child tables are parts of a record. So is a main
+ * table whose rows say what was asked for while the answer itself is taken apart into children: without those columns
+ * nobody could tell one month's answer from another's.
+ */
+export function exportsRecords(shape: TableShape | null): shape is TableShape {
+  if (shape === null || shape.list !== null) return false;
+  const asked = shape.columns.some((column: Column) => column.from === "context");
+  return !(asked && tablesOf(shape.resource).length > 1);
+}
+
+function describeTyped(mirror: Mirror, shape: TableShape): ReadableTable {
+  const declared = shape.columns.map((column): StoredColumn => ({ ...column, open: false }));
+  const discovered = shape.open ? readDiscovered(mirror, shape.name) : [];
+  const own = [...declared, ...discovered].map((stored) => ({
+    name: stored.name,
+    type: stored.type,
+    about: stored.about,
+    stored,
+  }));
+  const removed = shape.list ? [] : [technical("removed_at", "when a complete read no longer found it")];
+  return {
+    name: shape.name,
+    about: shape.about,
+    columns: [...own, technical("synced_at", "when this form of it was first read"), ...removed],
+    rowId: shape.list ? "row_id" : "record_id",
+    orderBy: [],
+    shape,
+    date: null,
+  };
+}
+
+function technical(name: string, about: string): ReadableColumn {
+  return { name, type: "timestamp", about, stored: null };
+}
+
+/** System tables, snapshots and views, as SQLite itself describes them. */
+function describeOther(mirror: Mirror, name: string): ReadableTable {
+  const info = mirror.db.pragma(`table_info(${quote(name)})`) as { name: string; type: string; pk: number }[];
+  const keys = info.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
+  const [first, second] = keys;
+  const rowId = first && !second && first.type === "INTEGER" ? first.name : null;
+  const own = ownTables.find((table) => table.name === name);
+  const columns = info
+    .filter((column) => column.type !== "BLOB" && column.name !== "row_id" && column.name !== "record_id")
+    .map((column) => ({ name: column.name, type: typeOf(name, column), about: "", stored: null }));
+  return {
+    name,
+    about: own?.about ?? "",
+    columns,
+    rowId,
+    orderBy: rowId === null ? (keys.length > 0 ? keys : columns).map((column) => column.name) : [],
+    shape: null,
+    date: own?.date ?? (columns.some((column) => column.name === "date") ? "date" : null),
+  };
+}
+
+function typeOf(table: string, column: { name: string; type: string }): ScalarType {
+  if (table === "sync_runs" && column.name === "verified") return "boolean";
+  if (column.type.startsWith("INT")) return "integer";
+  if (column.type === "REAL" || column.type === "NUM") return "number";
+  if (column.name === "date") return "date";
+  return column.name.endsWith("_at") ? "timestamp" : "text";
+}

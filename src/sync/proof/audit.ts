@@ -1,0 +1,40 @@
+import { readCoverage, type Span } from "../../mirror/coverage.js";
+import { dateOfNth } from "../../mirror/removals.js";
+import type { SyncContext } from "../context.js";
+import type { Goal } from "../plan.js";
+import { readUntilProven } from "../walk.js";
+
+/** Records a request, and a few less for what may have come since the mirror counted them. */
+const recordsPerRequest = 100;
+const slack = 5;
+
+/**
+ * Reads again what was read longest ago, within a number of requests: a partial refund on an old order may move no
+ * figure at all, so that only reading shows it. Every record is so read again within a known number of runs.
+ * @returns the ranges that were read
+ */
+export async function auditOldest(context: SyncContext, since: number): Promise<Goal[]> {
+  const read: Goal[] = [];
+  let left = context.options.audit;
+  while (left > 0) {
+    const spans = readCoverage(context.mirror, context.resource.name).filter(({ readAt }) => readAt < since);
+    const oldest = spans.reduce<Span | undefined>(
+      (first, span) => (first && first.readAt <= span.readAt ? first : span),
+      undefined,
+    );
+    if (!oldest) break;
+    const range = firstPart(context, oldest, left);
+    const before = context.api.stats.requests;
+    if (!(await readUntilProven(context, range))) break;
+    read.push(range);
+    left -= Math.max(1, context.api.stats.requests - before);
+  }
+  return read;
+}
+
+/** The beginning of a span that so many requests can read. */
+function firstPart({ mirror, resource }: SyncContext, span: Span, requests: number): Goal {
+  const range = { from: span.from, to: span.to };
+  const end = dateOfNth(mirror, resource.name, range, requests * recordsPerRequest - slack);
+  return { from: span.from, to: end === null ? span.to : Math.min(span.to, end) };
+}

@@ -1,0 +1,68 @@
+import { readCoverage, stretches } from "../../mirror/coverage.js";
+import { countPresent } from "../../mirror/removals.js";
+import { closeRange } from "../close-range.js";
+import type { SyncContext } from "../context.js";
+import type { Goal } from "../plan.js";
+import { readUntilProven } from "../walk.js";
+import { auditOldest } from "./audit.js";
+import { findDifferences } from "./counts.js";
+import { joinDays, joinRanges } from "./days.js";
+import { movedDays, rememberDays, type Wire } from "./tripwire.js";
+
+/** Requests that may go into days whose figures moved; what is left is found again by the next run. */
+const mostRequests = 100;
+
+/**
+ * Closes old changes, those beyond the window, at a bounded price: the days whose figures moved are read again, the
+ * counts of the whole history are compared, and a few requests go to what was read longest ago.
+ * @param since milliseconds: when this run began to read
+ */
+export async function closeOldChanges(
+  context: SyncContext,
+  since: number,
+  wire: Wire | null,
+  window: Goal,
+): Promise<void> {
+  if (wire) await rereadMoved(context, wire);
+  const covered = stretches(readCoverage(context.mirror, context.resource.name))[0];
+  const isAllFresh = readCoverage(context.mirror, context.resource.name).every(
+    ({ readAt }) => readAt >= since,
+  );
+  if (covered && !isAllFresh) {
+    await rereadDiffering(context, covered, window);
+    for (const range of await auditOldest(context, since)) await closeRange(context, range);
+  }
+  if (wire) rememberDays(context, wire);
+}
+
+async function rereadMoved(context: SyncContext, wire: Wire): Promise<void> {
+  let left = mostRequests;
+  for (const range of joinDays(movedDays(context, wire))) {
+    const price = Math.ceil((countPresent(context.mirror, context.resource.name, range) + 1) / 100);
+    if (price > left) break;
+    left -= price;
+    await reread(context, range);
+  }
+}
+
+async function rereadDiffering(context: SyncContext, covered: Goal, window: Goal): Promise<void> {
+  const differences = await findDifferences(context, covered, window);
+  for (const range of joinRanges(differences)) {
+    context.reporter.detail(
+      `${context.resource.name}: the API's counts differ from the mirror's: reading again`,
+    );
+    await reread(context, range);
+  }
+  if (differences.length === 0) return;
+  const rest = await findDifferences(context, covered, window);
+  if (rest.length > 0)
+    context.shortfalls.push(
+      `the API's counts still differ from the mirror's on ${rest.length} days: run \`brandapi verify ${context.resource.name}\``,
+    );
+}
+
+/** Reads a range again, and removes what is gone from it. */
+export async function reread(context: SyncContext, range: Goal): Promise<void> {
+  await readUntilProven(context, range);
+  await closeRange(context, range);
+}

@@ -1,0 +1,110 @@
+import { readInfo, writeInfo } from "../../mirror/info.js";
+import { countPresent } from "../../mirror/removals.js";
+import type { Query } from "../../resources/types.js";
+import { dayMs } from "../../times.js";
+import type { SyncContext } from "../context.js";
+import type { Goal } from "../plan.js";
+import { countItems } from "../walk.js";
+
+/**
+ * Count probes: `total_items` of a range and a filter is one small request, and the mirror knows what it should be.
+ * Where the two differ, the range is halved until the day is found.
+ */
+
+/** One filter to count by: all records, or those that a flag of the mirror should select. */
+export interface CountCheck {
+  name: string;
+  query: Query;
+  /** The bit of `records.flags`; 0 for all. */
+  flags: number;
+}
+
+/** A range in which the API's count is not the mirror's. */
+export interface Difference extends Goal {
+  check: string;
+  api: number;
+  mirror: number;
+}
+
+/** The checks of a resource; those whose filter turned out to mean something else are left out. */
+export function countChecks({ mirror, resource }: Pick<SyncContext, "mirror" | "resource">): CountCheck[] {
+  const { strategy } = resource;
+  const all: CountCheck = { name: "all", query: {}, flags: 0 };
+  if (strategy.kind !== "window") return [all];
+  const filters = strategy.counts.map(({ name, query }, bit) => ({ name, query, flags: 1 << bit }));
+  return [all, ...filters.filter(({ name }) => readInfo(mirror, unusable(resource.name, name)) === null)];
+}
+
+/**
+ * Compares the counts over a range, and finds the days where they differ.
+ * @param proven a range that was just read: a filter that differs there means something else than its flag, and is
+ * not asked again
+ */
+export async function findDifferences(
+  context: SyncContext,
+  range: Goal,
+  proven: Goal | null,
+): Promise<Difference[]> {
+  const found: Difference[] = [];
+  for (const check of countChecks(context)) {
+    const api = await countItems(context, range.from, range.to, check.query);
+    const mirror = local(context, range, check);
+    if (api === mirror) continue;
+    if (check.flags !== 0 && proven && !(await meansItsFlag(context, check, proven))) continue;
+    found.push(...(await bisect(context, check, range, api)));
+  }
+  return found;
+}
+
+/** Days on which a check differs, below a range whose count is known already. */
+async function bisect(
+  context: SyncContext,
+  check: CountCheck,
+  range: Goal,
+  api: number,
+): Promise<Difference[]> {
+  const mirror = local(context, range, check);
+  if (api === mirror) return [];
+  const oldest = Number.isFinite(range.from) ? range.from : oldestDay(context, range);
+  const days = Math.round((range.to + 1 - oldest) / dayMs);
+  if (days <= 1) return [{ ...range, check: check.name, api, mirror }];
+  const middle = startOfDay(oldest + Math.floor(days / 2) * dayMs);
+  const lower = { from: range.from, to: middle - 1 };
+  const upper = { from: middle, to: range.to };
+  const inUpper = await countItems(context, upper.from, upper.to, check.query);
+  return [
+    ...(await bisect(context, check, upper, inUpper)),
+    ...(await bisect(context, check, lower, api - inUpper)),
+  ];
+}
+
+async function meansItsFlag(context: SyncContext, check: CountCheck, proven: Goal): Promise<boolean> {
+  const api = await countItems(context, proven.from, proven.to, check.query);
+  if (api === local(context, proven, check)) return true;
+  context.reporter.note(
+    `${context.resource.name}: the API's filter \`${check.name}\` does not count what its records say: it is not used as a proof`,
+  );
+  writeInfo(context.mirror, unusable(context.resource.name, check.name), "1");
+  return false;
+}
+
+function unusable(resource: string, check: string): string {
+  return `unusable-count:${resource}:${check}`;
+}
+
+function local({ mirror, resource }: SyncContext, range: Goal, { flags }: CountCheck): number {
+  return countPresent(mirror, resource.name, range, flags);
+}
+
+/** Where bisecting begins when a range has no beginning: records older than any mirrored one are in its first half. */
+function oldestDay({ mirror, resource }: SyncContext, range: Goal): number {
+  const oldest = mirror.db
+    .prepare("SELECT min(dated_at) FROM records WHERE resource = ? AND dated_at IS NOT NULL")
+    .pluck()
+    .get(resource.name) as number | null;
+  return startOfDay(Math.min(oldest ?? range.to, range.to));
+}
+
+function startOfDay(ms: number): number {
+  return Math.floor(ms / dayMs) * dayMs;
+}

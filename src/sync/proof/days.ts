@@ -1,0 +1,29 @@
+import { dayMs, formatInstant } from "../../times.js";
+import type { Goal } from "../plan.js";
+
+/** A day (UTC) by its name, from its first instant to its last. */
+export function dayRange(day: string): Goal {
+  const from = Date.parse(`${day}T00:00:00.000Z`);
+  return { from, to: from + dayMs - 1 };
+}
+
+export function dayOf(ms: number): string {
+  return formatInstant(ms).slice(0, 10);
+}
+
+/** Days as ranges, neighbours joined: fewer, fuller pages. */
+export function joinDays(days: Iterable<string>): Goal[] {
+  return joinRanges([...days].map(dayRange));
+}
+
+/** Ranges that overlap or touch as one. */
+export function joinRanges(ranges: Iterable<Goal>): Goal[] {
+  return [...ranges]
+    .sort((a, b) => a.from - b.from)
+    .reduce<Goal[]>((joined, { from, to }) => {
+      const last = joined.at(-1);
+      if (last && from - last.to <= 1) last.to = Math.max(last.to, to);
+      else joined.push({ from, to });
+      return joined;
+    }, []);
+}

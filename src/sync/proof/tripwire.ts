@@ -1,0 +1,88 @@
+import { BrandapiError, KeyRejected, Stopped } from "../../errors.js";
+import { readCoverage, stretches } from "../../mirror/coverage.js";
+import { type DayFigures, readTripwires, saveTripwires } from "../../mirror/tripwires.js";
+import { valueAt } from "../../mirror/values.js";
+import type { Json } from "../../resources/types.js";
+import { formatInstant } from "../../times.js";
+import type { SyncContext } from "../context.js";
+import type { Goal } from "../plan.js";
+import { dayRange } from "./days.js";
+
+/** The API's figures by day, asked for before the records they speak of were read. */
+export interface Wire {
+  askedAt: number;
+  figures: DayFigures;
+}
+
+/**
+ * Asks for the figures of the whole history: one request. Ask before reading, so that what changes meanwhile shows
+ * the next time. Where the API does not give them, the run goes on without.
+ */
+export async function askTripwire(context: SyncContext): Promise<Wire | null> {
+  const { api, clock, resource, signal } = context;
+  const { strategy } = resource;
+  if (strategy.kind !== "window") return null;
+  const { tripwire } = strategy;
+  const askedAt = clock.now();
+  try {
+    const query = { ...tripwire.query, end_date: formatInstant(context.now) };
+    const { data } = await api.get(tripwire.path, query, { scope: resource.scope, signal });
+    return { askedAt, figures: readFigures(data, tripwire) };
+  } catch (error) {
+    if (!(error instanceof BrandapiError) || error instanceof Stopped || error instanceof KeyRejected)
+      throw error;
+    context.reporter.detail(`${resource.name}: no figures by day (${error.message})`);
+    return null;
+  }
+}
+
+function readFigures(
+  data: Json,
+  { points, day, figures }: { points: string; day: string; figures: readonly string[] },
+): DayFigures {
+  const list = valueAt(data, [points]);
+  const found = new Map<string, string>();
+  for (const point of Array.isArray(list) ? list : []) {
+    const date = String(valueAt(point, [day])).slice(0, 10);
+    if (/^\d{4}-\d\d-\d\d$/.test(date))
+      found.set(date, JSON.stringify(figures.map((name) => valueAt(point, [name]) ?? null)));
+  }
+  return found;
+}
+
+/** Days whose figures moved since their records were last read, and that this run has not read. */
+export function movedDays({ mirror, resource }: SyncContext, wire: Wire): string[] {
+  const before = readTripwires(mirror, resource.name);
+  if (before.size === 0) return [];
+  const spans = readCoverage(mirror, resource.name);
+  const isCovered = containing(stretches(spans));
+  const isFresh = containing(spans.filter(({ readAt }) => readAt >= wire.askedAt));
+  const days = new Set([...before.keys(), ...wire.figures.keys()]);
+  return [...days].filter((day) => before.get(day) !== figure(wire, day) && isCovered(day) && !isFresh(day));
+}
+
+/** Remembers the figures of every day that was read completely after they were asked for. */
+export function rememberDays({ mirror, resource }: SyncContext, wire: Wire): void {
+  const isFresh = containing(
+    readCoverage(mirror, resource.name).filter(({ readAt }) => readAt >= wire.askedAt),
+  );
+  const days = new Set([...readTripwires(mirror, resource.name).keys(), ...wire.figures.keys()]);
+  saveTripwires(
+    mirror,
+    resource.name,
+    new Map([...days].filter(isFresh).map((day) => [day, figure(wire, day)])),
+  );
+}
+
+/** A day without a point is a day without figures. */
+function figure({ figures }: Wire, day: string): string {
+  return figures.get(day) ?? "none";
+}
+
+/** Whether one of the ranges holds a whole day. */
+function containing(ranges: readonly Goal[]): (day: string) => boolean {
+  return (day) => {
+    const { from, to } = dayRange(day);
+    return ranges.some((range) => range.from <= from && range.to >= to);
+  };
+}

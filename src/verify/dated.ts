@@ -1,0 +1,92 @@
+import { readCoverage, stretches } from "../mirror/coverage.js";
+import { dateOfNth } from "../mirror/removals.js";
+import type { SyncContext } from "../sync/context.js";
+import type { Goal } from "../sync/plan.js";
+import { reread } from "../sync/proof/close.js";
+import { countChecks, type Difference, findDifferences } from "../sync/proof/counts.js";
+import { joinDays, joinRanges } from "../sync/proof/days.js";
+import { askTripwire, movedDays, rememberDays } from "../sync/proof/tripwire.js";
+import { formatInstant } from "../times.js";
+import { type MonthResult, monthsOf, stateOf, type Verdict } from "./report.js";
+
+/**
+ * Proves a resource that the API can filter by date, with few requests: the counts of the whole history under each
+ * filter, halved down to the day where they differ, and the figures by day, where there are any.
+ */
+export async function verifyDated(context: SyncContext, repair: boolean): Promise<Omit<Verdict, "requests">> {
+  const { mirror, resource } = context;
+  const verdict = { resource: resource.name, blind_spot: blindSpot(context) };
+  const covered = stretches(readCoverage(mirror, resource.name));
+  const [first] = covered;
+  if (!first)
+    return {
+      ...verdict,
+      state: "unproven",
+      months: [{ month: "all", state: "unproven", why: "never read completely", read_at: null }],
+    };
+  const wire = await askTripwire(context);
+  const moved = wire ? movedDays(context, wire) : [];
+  const differences = await findDifferences(context, first, newest(context));
+  if (repair && moved.length + differences.length > 0) {
+    for (const range of joinRanges([...joinDays(moved), ...differences])) await reread(context, range);
+    const rest = await findDifferences(context, first, newest(context));
+    if (wire) rememberDays(context, wire);
+    const months = judge(context, covered, rest, []);
+    return { ...verdict, state: stateOf(months) === "proven" ? "repaired" : stateOf(months), months };
+  }
+  const months = judge(context, covered, differences, moved);
+  return { ...verdict, state: stateOf(months), months };
+}
+
+/** The range that was read last: where a filter's meaning can be tested. */
+function newest({ mirror, resource }: SyncContext): Goal | null {
+  const spans = readCoverage(mirror, resource.name);
+  return spans.reduce<(typeof spans)[number] | null>(
+    (last, span) => (last && last.readAt >= span.readAt ? last : span),
+    null,
+  );
+}
+
+function judge(
+  context: SyncContext,
+  covered: readonly Goal[],
+  differences: readonly Difference[],
+  moved: readonly string[],
+): MonthResult[] {
+  const { mirror, resource, now } = context;
+  const spans = readCoverage(mirror, resource.name);
+  const oldest =
+    dateOfNth(mirror, resource.name, { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }, 1) ??
+    now;
+  const from = Math.max(oldest, covered[0]?.from ?? oldest);
+  const checks = countChecks(context).map(({ name }) => name);
+  return monthsOf({ from, to: now }).map(({ month, ...range }) => {
+    const inside = spans.filter((span) => span.from <= range.to && span.to >= range.from);
+    const read_at =
+      inside.length === 0 ? null : formatInstant(Math.min(...inside.map(({ readAt }) => readAt)));
+    const counts = differences.filter((one) => one.from <= range.to && one.to >= range.from);
+    const days = moved.filter((day) => day.startsWith(month));
+    if (counts.length + days.length > 0)
+      return { month, state: "different", why: differenceText(counts, days), read_at };
+    if (
+      !covered.some((one) => one.from <= range.from && one.to >= Math.min(range.to, covered.at(-1)?.to ?? 0))
+    )
+      return { month, state: "unproven", why: "not read completely", read_at };
+    return { month, state: "proven", why: `the API counts the same (${checks.join(", ")})`, read_at };
+  });
+}
+
+function differenceText(counts: readonly Difference[], days: readonly string[]): string {
+  const parts = counts.map(
+    ({ check, api, mirror, to }) =>
+      `${formatInstant(to).slice(0, 10)}: ${check}: ${api} in the API, ${mirror} here`,
+  );
+  if (days.length > 0) parts.push(`figures moved since they were read: ${days.join(", ")}`);
+  return parts.join("; ");
+}
+
+function blindSpot({ resource }: SyncContext): string {
+  return resource.strategy.kind === "window"
+    ? "a change to an old record that moves no count and no figure by day, such as a partial refund where the figures are gross: only reading again shows it, which every sync does in turn (`--audit`)"
+    : "a change to an item that moves no count, such as an assignment's state: only reading again shows it, which every sync does in turn (`--audit`)";
+}

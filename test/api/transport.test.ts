@@ -1,0 +1,79 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import nock from "nock";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { createFetch } from "../../src/api/transport.js";
+import { freePort, sendJson, serve } from "./support.js";
+
+/** A proxy that notes what it is asked and lets nothing through. */
+async function serveProxy() {
+  const asked: string[] = [];
+  const proxy = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    response.writeHead(502).end();
+  });
+  proxy.on("connect", (request, socket) => {
+    asked.push(`CONNECT ${request.url}`);
+    socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n");
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void proxy.close());
+  return { asked, url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` };
+}
+
+it("plain http never goes through a proxy, whatever the environment says: the key would leak to it", async () => {
+  const proxy = await serveProxy();
+  const server = await serve((_request, response) => sendJson(response, "{}"));
+  for (const name of ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"]) {
+    process.env[name] = proxy.url;
+    onTestFinished(() => {
+      delete process.env[name];
+    });
+  }
+  const fetch = createFetch({ HTTP_PROXY: proxy.url, http_proxy: proxy.url, HTTPS_PROXY: proxy.url });
+  expect((await fetch(`${server.baseUrl}/me`)).status).toBe(200);
+  expect(proxy.asked).toEqual([]);
+});
+
+it("https goes through HTTPS_PROXY, except to the hosts in NO_PROXY", async () => {
+  const proxy = await serveProxy();
+  await expect(createFetch({ HTTPS_PROXY: proxy.url })("https://api.test/me")).rejects.toThrow();
+  expect(proxy.asked).toEqual(["CONNECT api.test:443"]);
+  const direct = createFetch({ HTTPS_PROXY: proxy.url, NO_PROXY: "other.test,127.0.0.1" });
+  await expect(direct(`https://127.0.0.1:${await freePort()}/me`)).rejects.toThrow();
+  expect(proxy.asked).toHaveLength(1);
+});
+
+it("nock still intercepts", async () => {
+  nock("https://api.test").get("/me").reply(200, { mocked: true });
+  expect(await (await createFetch({})("https://api.test/me")).json()).toEqual({ mocked: true });
+});
+
+it("connections are kept and used again", async () => {
+  const ports = new Set<number | undefined>();
+  const server = await serve((request, response) => {
+    ports.add(request.socket.remotePort);
+    sendJson(response, "{}");
+  });
+  const fetch = createFetch({});
+  for (let each = 0; each < 20; each += 1) await (await fetch(`${server.baseUrl}/me`)).text();
+  // The next request may start before the last connection is known to be free again.
+  expect(ports.size).toBeLessThan(3);
+});
+
+it("undici is not loaded before the first request: `--help` must not pay for it", async () => {
+  let loaded = false;
+  vi.resetModules();
+  vi.doMock("undici", async (original) => {
+    loaded = true;
+    return original();
+  });
+  onTestFinished(() => void vi.doUnmock("undici"));
+  const fresh = await import("../../src/api/transport.js");
+  await import("../../src/api/client.js");
+  const fetch = fresh.createFetch({});
+  expect(loaded).toBe(false);
+  nock("https://api.test").get("/me").reply(200);
+  await fetch("https://api.test/me");
+  expect(loaded).toBe(true);
+});

@@ -1,0 +1,129 @@
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { makeHome } from "../support/home.js";
+import { brandapi } from "../support/program.js";
+import { sandboxForTest } from "../support/sandbox.js";
+
+const configOf = (home: string) => join(home, ".config/brandapi/config.json");
+
+test("login with a key on stdin checks it, stores it for the owner alone, and whoami then works without flags", async () => {
+  const sandbox = await sandboxForTest();
+  const login = await brandapi(`login --base-url ${sandbox.baseUrl}/ --key-stdin`, {
+    stdin: `${sandbox.key}\n`,
+  });
+  expect(login.err).toMatch(/Stored in .*config\.json\. Next: `brandapi sync`/);
+  expect(login.code).toBe(0);
+  expect(login.out).toContain("Fjell & Fern");
+  const path = configOf(login.home);
+  expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({
+    profiles: { default: { baseUrl: sandbox.baseUrl, key: sandbox.key } },
+  });
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(statSync(join(path, "..")).mode & 0o777).toBe(0o700);
+
+  const whoami = await brandapi("whoami --json", { home: login.home });
+  expect(whoami.code).toBe(0);
+  expect(JSON.parse(whoami.out)).toEqual({
+    brand: { id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: "Fjell & Fern" },
+    key: {
+      id: expect.any(String),
+      scopes: expect.arrayContaining(["analytics:read", "roster:read"]),
+      expires_at: expect.stringMatching(/^\d{4}-/),
+      days_left: expect.any(Number),
+    },
+  });
+  expect(whoami.err).toBe("");
+});
+
+test("login at a terminal asks for the base URL and the key, and never shows the key", async () => {
+  const sandbox = await sandboxForTest();
+  const stdin = `${sandbox.baseUrl}x\u007f\r${sandbox.key}\r`;
+  const login = await brandapi("login", { tty: true, stdin });
+  expect(login.code).toBe(0);
+  expect(login.err).toContain(`Base URL (ends in /api/brand/v1): ${sandbox.baseUrl}x\b \b\n`);
+  expect(login.err).toContain("API key for the profile `default` (not shown): \n");
+  expect(login.err + login.out).not.toContain(sandbox.key);
+  expect(login.raw).toEqual([true, false, true, false]);
+});
+
+test("a key that the API rejects is not stored", async () => {
+  const sandbox = await sandboxForTest();
+  for (const key of ["brk_unknown", sandbox.keys.expired.secret, sandbox.keys.revoked.secret]) {
+    const login = await brandapi(`login --base-url ${sandbox.baseUrl}`, { stdin: key });
+    expect(login.code).toBe(4);
+    expect(existsSync(configOf(login.home))).toBe(false);
+    expect(login.err + login.out).not.toContain(key);
+  }
+});
+
+test("Ctrl-C at the key prompt ends with 130 and leaves the terminal as it was", async () => {
+  const sandbox = await sandboxForTest();
+  const login = await brandapi(`login --base-url ${sandbox.baseUrl}`, { tty: true, stdin: "abc\u0003" });
+  expect(login.code).toBe(130);
+  expect(login.raw).toEqual([true, false]);
+  expect(existsSync(configOf(login.home))).toBe(false);
+});
+
+test("login keeps the other profiles, and members of the file that this version does not know", async () => {
+  const sandbox = await sandboxForTest();
+  const first = await brandapi(`login --base-url ${sandbox.baseUrl}`, { stdin: sandbox.key });
+  const path = configOf(first.home);
+  const stored = JSON.parse(readFileSync(path, "utf8"));
+  stored.profiles.default.colour = "green";
+  writeFileSync(path, JSON.stringify({ ...stored, theme: 1 }));
+  const other = sandbox.keys["other-brand"].secret;
+  const second = await brandapi(`login --profile basalt --base-url ${sandbox.baseUrl}`, {
+    home: first.home,
+    stdin: other,
+  });
+  expect(second.code).toBe(0);
+  expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({
+    theme: 1,
+    profiles: {
+      default: { baseUrl: sandbox.baseUrl, key: sandbox.key, colour: "green" },
+      basalt: { baseUrl: sandbox.baseUrl, key: other },
+    },
+  });
+});
+
+test("login without a base URL, where nobody can be asked, says what to add", async () => {
+  const login = await brandapi("login --key-stdin", { stdin: "brk_x" });
+  expect(login.code).toBe(3);
+  expect(login.err).toContain("--base-url");
+});
+
+test("login says when the environment will go before what it stored", async () => {
+  const sandbox = await sandboxForTest();
+  const env = { BRANDAPI_KEY: "brk_other", BRANDAPI_BASE_URL: sandbox.baseUrl };
+  const login = await brandapi("login", { stdin: sandbox.key, env });
+  expect(login.code).toBe(0);
+  expect(login.err).toContain("BRANDAPI_KEY is set, and goes before what was stored.");
+});
+
+test("logout removes the key and base URL, mends loose permissions on the way, and says that the mirror is kept", async () => {
+  const home = makeHome();
+  const sandbox = await sandboxForTest();
+  await brandapi(`login --base-url ${sandbox.baseUrl}`, { home, stdin: sandbox.key });
+  const mirror = join(home, "mine.sqlite");
+  writeFileSync(mirror, "");
+  chmodSync(configOf(home), 0o644);
+  const logout = await brandapi(`logout --db ${mirror}`, { home });
+  expect(logout.code).toBe(0);
+  expect(logout.err).toContain(`The mirror is kept: ${mirror}`);
+  expect(readFileSync(configOf(home), "utf8")).not.toContain(sandbox.key);
+  expect(statSync(configOf(home)).mode & 0o777).toBe(0o600);
+  const again = await brandapi("logout --json", { home });
+  expect(JSON.parse(again.out)).toEqual({ profile: "default", removed: false, mirror: null });
+});
+
+test("a key with 3 days left is warned about, a rejected or blocked key has its own exit code", async () => {
+  const sandbox = await sandboxForTest();
+  const whoami = (key: string) =>
+    brandapi("whoami", { env: { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: key } });
+  const expiring = await whoami(sandbox.keys.expiring.secret);
+  expect(expiring.code).toBe(0);
+  expect(expiring.err).toMatch(/warning: The key expires in 3d \(.*\): create a new one/);
+  expect((await whoami(sandbox.keys.expired.secret)).code).toBe(4);
+  expect((await whoami(sandbox.keys["ip-blocked"].secret)).code).toBe(5);
+});

@@ -1,0 +1,114 @@
+import { spawn } from "node:child_process";
+import { cpSync, mkdirSync, openSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { makeHome } from "../support/home.js";
+import { binPath, spawnBrandapi } from "../support/process.js";
+
+/** An API that takes a request and never answers. */
+async function silentApi(): Promise<string> {
+  const server = createServer(() => {});
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/brand/v1`;
+}
+
+async function waitingProgram() {
+  const env = { BRANDAPI_BASE_URL: await silentApi(), BRANDAPI_KEY: "brk_test", BRANDAPI_RATE_LIMIT: "none" };
+  const program = spawnBrandapi(["whoami", "--max-wait", "5m"], { env });
+  return program;
+}
+
+test("help and version need no HOME, no configuration and no network", async () => {
+  const help = await spawnBrandapi(["--help"], { env: { HOME: "" } }).ended;
+  expect(help).toMatchObject({ code: 0, err: "" });
+  expect(help.out).toContain("Usage: brandapi <command>");
+  const bare = await spawnBrandapi([]).ended;
+  expect(bare).toMatchObject({ code: 0, out: help.out, err: "" });
+  expect((await spawnBrandapi(["--version"]).ended).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)("%s while a request is under way ends the program with %i, in words", async (signal, code) => {
+  const program = await waitingProgram();
+  // Nothing is printed while it waits; a server that is asked is the sign.
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  program.child.kill(signal);
+  const ended = await program.ended;
+  expect(ended).toMatchObject({ code, signal: null });
+  expect(ended.err).toContain("brandapi: Stopped");
+});
+
+test("a reader that closes the pipe ends the program quietly with 0", async () => {
+  const child = spawn(process.execPath, [binPath, "--help"], { stdio: ["ignore", "pipe", "pipe"] });
+  let err = "";
+  child.stderr.on("data", (text) => {
+    err += text;
+  });
+  child.stdout.destroy();
+  const code = await new Promise((resolve) => child.on("close", resolve));
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+});
+
+test.runIf(process.platform === "linux")("a full disk behind stdout is said, and is no success", async () => {
+  const child = spawn(process.execPath, [binPath, "--help"], { stdio: ["ignore", openSync("/dev/full", "w"), "pipe"] });
+  let err = "";
+  child.stderr?.on("data", (text) => {
+    err += text;
+  });
+  const code = await new Promise((resolve) => child.on("close", resolve));
+  expect(err).toBe("brandapi: The output cannot be written: the disk is full.\n  hint: free some space\n");
+  expect(code).toBe(3);
+});
+
+/** A copy of the program's folder, to break. */
+function copyOfProgram(parts: { dist: boolean; modules: "linked" | "none" }): string {
+  const root = dirname(dirname(binPath));
+  const copy = join(makeHome(), "copy");
+  mkdirSync(copy);
+  cpSync(join(root, "bin/brandapi.js"), join(copy, "bin/brandapi.js"));
+  cpSync(join(root, "package.json"), join(copy, "package.json"));
+  if (parts.dist) cpSync(join(root, "dist"), join(copy, "dist"), { recursive: true });
+  if (parts.modules === "linked") symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+  return join(copy, "bin/brandapi.js");
+}
+
+function runScript(script: string, args: string[], flags: string[] = []) {
+  const child = spawn(process.execPath, [...flags, script, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  let err = "";
+  child.stderr.on("data", (text) => {
+    err += text;
+  });
+  return new Promise<{ code: number | null; err: string }>((resolve) =>
+    child.on("close", (code) => resolve({ code, err })),
+  );
+}
+
+test("an unbuilt checkout and a missing package are one line each, with the command that mends them", async () => {
+  const unbuilt = copyOfProgram({ dist: false, modules: "linked" });
+  expect(await runScript(unbuilt, ["--help"])).toEqual({
+    code: 3,
+    err: "brandapi: brandapi is not built yet.\n  hint: run `npm ci && npm run build` in its folder\n",
+  });
+  const uninstalled = copyOfProgram({ dist: true, modules: "none" });
+  expect(await runScript(uninstalled, ["--help"])).toEqual({
+    code: 3,
+    err: "brandapi: brandapi is not fully installed: commander is missing.\n  hint: run `npm ci` in its folder\n",
+  });
+});
+
+test("an older Node is named, and what is needed", async () => {
+  const pretend = join(makeHome(), "pretend.cjs");
+  writeFileSync(pretend, `Object.defineProperty(process, "versions", { value: { node: "18.20.4" } });`);
+  expect(await runScript(binPath, ["--help"], ["--require", pretend])).toEqual({
+    code: 3,
+    err: "brandapi: brandapi needs Node 20.18.1 or newer; this is Node 18.20.4.\n  hint: install a current Node\n",
+  });
+});

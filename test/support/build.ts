@@ -1,0 +1,8 @@
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+/** Vitest's global set-up: tests of real processes run what is in `dist`, so it is built from what is in `src`. */
+export default function build(): void {
+  const root = fileURLToPath(new URL("../..", import.meta.url));
+  execFileSync("npm", ["run", "--silent", "build"], { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
+}
