@@ -65,8 +65,20 @@ function describe(command: Command, spec: CommandSpec): void {
   for (const argument of spec.arguments) command.addArgument(new Argument(argument.syntax, argument.about));
   addFlags(command, spec.flags, "Options:");
   addFlags(command, globalFlags, "Flags everywhere:");
+  const { notes } = spec;
+  if (notes)
+    command.addHelpText(
+      "after",
+      () => `\n${notes.heading}:\n${notes.lines.map((line) => wrapped(command, line)).join("\n")}`,
+    );
   const examples = spec.examples.map((example) => `  $ ${example.command}\n      ${example.about}`);
   if (examples.length > 0) command.addHelpText("after", `\nExamples:\n${examples.join("\n")}`);
+}
+
+/** A line of notes, its second line on indented under the first. */
+function wrapped(command: Command, line: string): string {
+  const help = command.createHelp();
+  return help.boxWrap(line, 76).replace(/^/gm, "    ").replace(/^ {4}/, "  - ");
 }
 
 /** A command's own flag of the same name goes before the one of everywhere. */

@@ -40,8 +40,8 @@ const lookAgainMs = 250;
 const holdCapMs = 60_000;
 
 /**
- * A stamp's age. One from the monotonic future is of an earlier boot: then the wall clock counts, and if that
- * went back too, the stamp counts as new. A clock that jumps makes everyone slower, never faster.
+ * A stamp's age. One from the monotonic future is of an earlier boot: then the wall clock counts. A clock that
+ * jumps makes everyone slower, never faster.
  */
 const age = (name: string) =>
   `CASE WHEN ${name}_mono <= :mono THEN :mono - ${name}_mono ELSE max(0, :wall - ${name}_wall) END`;
@@ -49,6 +49,14 @@ const age = (name: string) =>
 const sendLeft = `CASE WHEN done_mono IS NULL THEN :window + ${unansweredMs} - (${age("sent")})
   ELSE :window + ${marginMs} - (${age("done")}) END`;
 const holdLeft = `ms - (${age("at")})`;
+
+/**
+ * A stamp from the future of both clocks tells nothing, and would tell nothing for as long as they need to catch up:
+ * it counts as new, once. A second is allowed for: whoever waits for the file asks with a time from before.
+ */
+const restamp = (table: string, name: string) =>
+  `UPDATE ${table} SET ${name}_mono = :mono, ${name}_wall = :wall
+   WHERE ${name}_mono > :mono + 1000 AND ${name}_wall > :wall`;
 
 const schema = `
   CREATE TABLE IF NOT EXISTS sends (
@@ -79,6 +87,9 @@ export class Ledger {
   /** Takes a place in the window if there is one. */
   take(now: Stamp): Verdict {
     return this.#exclusively(() => {
+      this.#run(restamp("sends", "sent"), now);
+      this.#run(restamp("sends", "done"), now);
+      this.#run(restamp("holds", "at"), now);
       this.#run(`DELETE FROM sends WHERE ${sendLeft} <= 0`, now);
       this.#run(`DELETE FROM holds WHERE ${holdLeft} <= 0`, now);
       const waits = [this.#held(now), ...this.#full(now)].filter((wait) => wait !== null);

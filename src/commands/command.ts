@@ -57,6 +57,8 @@ export interface CommandSpec {
   arguments: readonly Argument[];
   flags: readonly Flag[];
   examples: readonly Example[];
+  /** What else its help has to say, under a heading. */
+  notes?: { heading: string; lines: readonly string[] };
   /** Loads what it needs when it runs: help opens no file and no network. Resolves to an exit code, 0 if left out. */
   run(invocation: Invocation): Promise<ExitCode | undefined>;
 }

@@ -1,9 +1,10 @@
 import type { CommandSpec } from "./command.js";
 import { login } from "./login.js";
 import { logout } from "./logout.js";
+import { sandbox } from "./sandbox.js";
 import { sync } from "./sync.js";
 import { verify } from "./verify.js";
 import { whoami } from "./whoami.js";
 
 /** The registry of commands, in the order in which help lists them. */
-export const commands: readonly CommandSpec[] = [login, logout, whoami, sync, verify];
+export const commands: readonly CommandSpec[] = [login, logout, whoami, sync, verify, sandbox];

@@ -15,14 +15,8 @@ export function checkBaseUrl(text: string, source: string): string {
       hint: hint ?? `use an address such as https://platform.example${versionedRoot}`,
     });
   const trimmed = text.trim();
-  if (!URL.canParse(trimmed)) {
-    const withScheme = `https://${trimmed}`;
-    const mended = !trimmed.includes("://") && URL.canParse(withScheme) && new URL(withScheme);
-    throw refuse(
-      "is not a URL.",
-      mended && !mended.username && trimmed.includes(".") ? `did you mean ${withScheme}?` : undefined,
-    );
-  }
+  if (!trimmed.includes("://")) throw refuse("does not start with https://", withScheme(trimmed));
+  if (!URL.canParse(trimmed)) throw refuse("is not a URL.");
   const url = new URL(trimmed);
   // The address is shown in no message before this: it may hold a password.
   if (url.username || url.password) throw refuse("must not hold a user name or password.");
@@ -48,6 +42,13 @@ export function checkBaseUrl(text: string, source: string): string {
 export function isLoopback(hostname: string): boolean {
   if (hostname === "localhost" || hostname === "[::1]") return true;
   return isIP(hostname) === 4 && hostname.startsWith("127.");
+}
+
+/** A hint for an address without its scheme; none where the address may hold a password. */
+function withScheme(text: string): string | undefined {
+  if (!URL.canParse(`https://${text}`) || !/[.:]/.test(text) || text.includes("@")) return undefined;
+  const { hostname } = new URL(`https://${text}`);
+  return `did you mean ${isLoopback(hostname) ? "http" : "https"}://${text}?`;
 }
 
 /** `/api/brand` and `/` lack the end of the root; `/api/brand/v1/orders` has too much. */

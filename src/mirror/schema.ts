@@ -142,6 +142,13 @@ export const migrations: readonly string[] = [
     synced_at TEXT NOT NULL,
     PRIMARY KEY (source, id)
   ) WITHOUT ROWID;
+  -- Interrupted downloads: which version of the file the beginning at this path is of (ETag or Last-Modified).
+  CREATE TABLE content_parts (
+    path TEXT PRIMARY KEY,
+    source TEXT NOT NULL,
+    id TEXT NOT NULL,
+    validator TEXT NOT NULL
+  ) WITHOUT ROWID;
   CREATE TABLE notices (subject TEXT PRIMARY KEY, first_at TEXT NOT NULL) WITHOUT ROWID;
   `,
 ];

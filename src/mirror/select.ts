@@ -17,10 +17,11 @@ export interface Source {
   /** The records' own JSON texts, with `,\n` or `\n` between; only where `whole`. */
   records(separator: ",\n" | "\n"): Iterable<Pick<Joined, "bytes" | "rows">>;
   /**
-   * Cells with `cellEnd` between, rows with `rowEnd` between; booleans as words, null as nothing. Undefined where the
-   * table cannot be read so. A text may hold those separators itself: whoever takes the bytes apart has to count.
+   * Cells with `cellEnd` between, each row with `rowEnd` behind it (and a line feed, if wanted); booleans as words, null
+   * as nothing. Undefined where the table cannot be read so. A text may hold those separators itself: whoever takes the
+   * bytes apart has to count.
    */
-  cells(): Iterable<Joined> | undefined;
+  cells(options: { lineFeed: boolean }): Iterable<Joined> | undefined;
   /** Whether numbers come as the API's own text; false: as SQLite stores them. */
   exact: boolean;
 }
@@ -68,11 +69,13 @@ export function openSource(mirror: Mirror, selection: Selection): Source {
       const between = separator === "\n" ? "char(10)" : "',' || char(10)";
       return readJoined(mirror, { ...whole, sql: batched }, { text: "r.json", separator: between });
     },
-    cells() {
-      if (!batched) return undefined;
+    cells({ lineFeed }) {
+      // Where a column has no declared type, only the value itself says what it is.
+      if (!batched || !table.shape || table.shape.open) return undefined;
       const cells = columns.map((column, index) => cellSql(column, values[index] ?? "NULL"));
       const text = `concat_ws(char(${cellEnd}), ${cells.join(", ")})`;
-      return readJoined(mirror, { ...reading, sql: batched }, { text, separator: `char(${rowEnd})` });
+      const end = lineFeed ? `char(${rowEnd}, 10)` : `char(${rowEnd})`;
+      return readJoined(mirror, { ...reading, sql: batched }, { text: `${text} || ${end}`, separator: "''" });
     },
   };
 }

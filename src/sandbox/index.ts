@@ -33,7 +33,7 @@ export interface Sandbox {
   filesUrl: string;
   /** What arrived: the last 100,000 requests. */
   log: LogEntry[];
-  /** What arrived at the file host. */
+  /** What arrived at the file host, as far back. */
   fileLog: FileLogEntry[];
   /** How often the file host was shown a key. */
   readonly leakedKeys: number;
@@ -46,7 +46,7 @@ export interface Sandbox {
   now(): number;
   /** Moves the sandbox's time on; what happens in that span happens. */
   advance(ms: number): void;
-  /** Every current record of the key's brand, exactly as served, in the API's order. */
+  /** Every record of the main brand as it stands, exactly as served, in the API's order. */
   records(set: RecordSet): Generator<unknown, void, undefined>;
   count(set: RecordSet): number;
   /** Changes when a key stops working (milliseconds since 1970), or revokes it. */
@@ -122,8 +122,8 @@ export async function startSandbox(options: SandboxOptions, deps: Pick<Deps, "cl
   });
   let fileRequests = 0;
   const fileServer = createServer((request, response) => {
-    const { path } = readTarget(request);
-    const fault = sandbox.interceptFile?.({ path, range: request.headers.range, count: ++fileRequests });
+    const asked = { path: readTarget(request).path, range: request.headers.range, count: ++fileRequests };
+    const fault = sandbox.interceptFile?.(asked);
     append(fileLog, files.serve(request, response, fault));
   });
   filesUrl = `http://127.0.0.1:${await listen(fileServer, 0)}`;

@@ -154,6 +154,7 @@ describe("the rate governor", () => {
   it.each([
     ["monotonic back (a reboot), wall 10 s on", -900_000, 10_000],
     ["monotonic back, wall back", -900_000, -3_600_000],
+    ["monotonic back, wall back by thirty years", -900_000, -30 * 365 * 86_400_000],
     ["wall an hour back", 0, -3_600_000],
     ["wall a year on", 0, 365 * 86_400_000],
   ])("never speeds up when clocks jump: %s", async (_name, mono, wall) => {
@@ -165,9 +166,31 @@ describe("the rate governor", () => {
     clock.mono += mono;
     clock.wall += wall;
     const start = clock.mono;
-    await governorOn(clock, { statePath }).send(1);
+    await governorOn(clock, { statePath }).send(1, 0);
     const passed = mono < 0 && wall > 0 ? wall : 0;
     expect(clock.mono - start).toBe(60_050 - passed);
+  });
+
+  it("outlives a hold from the future of both clocks", async () => {
+    const clock = new FakeClock();
+    const { governor, send } = governorOn(clock);
+    await send(1, 0);
+    governor.hold(30_000);
+    clock.mono -= 900_000;
+    clock.wall -= 3_600_000;
+    await send(1, 0);
+    expect(clock.slept).toEqual([30_000]);
+  });
+
+  it("counts another's request as sent when it was, although it asks with a time from before", async () => {
+    const clock = new FakeClock();
+    const statePath = temporaryFolder();
+    const before = new FakeClock();
+    const late = governorOn(before, { statePath, rateLimit: 1 });
+    clock.pass(500);
+    await governorOn(clock, { statePath, rateLimit: 1 }).send(1, 0);
+    const [next = 0] = await late.send(1);
+    expect(next).toBeGreaterThanOrEqual(clock.mono + 60_000);
   });
 
   it("after a reboot, counts what was sent long ago by the wall clock as gone", async () => {

@@ -4,37 +4,30 @@ import { type Page, type PagesOptions, readPages } from "../../src/api/pages.js"
 import { UnexpectedAnswer } from "../../src/errors.js";
 import { pagination, rejection, sendJson, serve, testApi } from "./support.js";
 
-/** A list that really pages; `change` may alter it, or answer in its place, as requests come in. */
-async function serveList(
-  start: number,
-  change?: (
-    list: { total: number },
-    page: number,
-    response: ServerResponse,
-    count: number,
-  ) => boolean | undefined,
-) {
+type Change = (list: { total: number }, page: number, response: ServerResponse, reply: () => void) => boolean;
+
+/** A list that really pages; `change` may alter it, or answer in its place (true), as requests come in. */
+async function serveList(start: number, change?: Change) {
   const list = { total: start };
   let open = 0;
   const most = { open: 0 };
-  const server = await serve((request, response, count) => {
+  const server = await serve((request, response) => {
     const query = new URL(request.url ?? "", "http://x").searchParams;
     const page = Number(query.get("page"));
-    const per_page = Number(query.get("per_page") ?? 10);
+    const per_page = Number(query.get("per_page"));
     open += 1;
     most.open = Math.max(most.open, open);
     response.on("close", () => {
       open -= 1;
     });
-    if (change?.(list, page, response, count)) return;
-    const first = (page - 1) * per_page;
-    const length = Math.max(0, Math.min(per_page, list.total - first));
-    const data = Array.from({ length }, (_, each) => ({ id: first + each }));
+    const reply = () => {
+      const first = (page - 1) * per_page;
+      const length = Math.max(0, Math.min(per_page, list.total - first));
+      const data = Array.from({ length }, (_, each) => ({ id: first + each }));
+      sendJson(response, { success: true, data, pagination: pagination(page, per_page, list.total) });
+    };
     // Page 2 answers last, so that order is the reader's doing.
-    setTimeout(
-      () => sendJson(response, { success: true, data, pagination: pagination(page, per_page, list.total) }),
-      page === 2 ? 40 : 20,
-    );
+    if (!change?.(list, page, response, reply)) setTimeout(reply, page === 2 ? 40 : 20);
   });
   const asked = () =>
     server.requests.map((each) => Number(new URL(each.url ?? "", "http://x").searchParams.get("page")));
@@ -84,12 +77,17 @@ describe("pages", () => {
   it.each(["empty", "clamped", 400, 404] as const)(
     "just end when the list shrinks under way and the API answers %s past its end",
     async (past) => {
-      const server = await serveList(60, (list, page, response) => {
-        if (page !== 5) return false;
+      const waiting = new Map<number, { response: ServerResponse; reply: () => void }>();
+      const server = await serveList(60, (list, page, response, reply) => {
+        if (page === 1) return false;
+        waiting.set(page, { response, reply });
+        if (waiting.size < 4) return true;
+        // All four are under way. The list shrinks; pages 2 to 4 tell so, then comes the one past the end.
         list.total = 35;
+        for (const each of [2, 3, 4]) waiting.get(each)?.reply();
         const body = { success: true, data: [], pagination: pagination(past === "clamped" ? 4 : 5, 10, 35) };
-        // After the others, which by then tell of the shorter list.
-        setTimeout(() => sendJson(response, body, typeof past === "number" ? past : 200), 80);
+        const last = waiting.get(5)?.response ?? response;
+        setTimeout(() => sendJson(last, body, typeof past === "number" ? past : 200), 100);
         return true;
       });
       const pages = await read(server.baseUrl);
@@ -114,19 +112,39 @@ describe("pages", () => {
     }
   });
 
-  it.each([400, 404])(
-    "just end when only the page that is gone, answered with %i, shows that the list is shorter",
-    async (status) => {
+  it.each([
+    [400, [1, 2, 1]],
+    [404, [1, 2, 1]],
+    ["empty", [1, 2]],
+    ["clamped", [1, 2]],
+  ] as const)(
+    "just end when only the page that is gone, answered %s, shows that the list is shorter",
+    async (past, asked) => {
       const server = await serveList(20, (list, page, response) => {
         if (page !== 2) return false;
         list.total = 10;
-        sendJson(response, {}, status);
+        const body = { success: true, data: [], pagination: pagination(past === "clamped" ? 1 : 2, 10, 10) };
+        sendJson(response, body, typeof past === "number" ? past : 200);
         return true;
       });
-      expect(ids(await read(server.baseUrl))).toEqual(upTo(10));
-      expect(server.asked()).toEqual([1, 2, 1]);
+      const pages = await read(server.baseUrl);
+      expect(ids(pages)).toEqual(upTo(10));
+      expect(pages).toHaveLength(1);
+      expect(server.asked()).toEqual(asked);
     },
   );
+
+  it("just end when a later page told of the shorter list before an earlier one was refused", async () => {
+    const server = await serveList(30, (list, page, response, reply) => {
+      if (page === 1) return false;
+      list.total = 10;
+      if (page === 3) reply();
+      else setTimeout(() => sendJson(response, {}, 400), 100);
+      return true;
+    });
+    expect(ids(await read(server.baseUrl))).toEqual(upTo(10));
+    expect(server.asked().sort()).toEqual([1, 2, 3]);
+  });
 
   it("end at once when a resumed walk begins past the end", async () => {
     const server = await serveList(20, (_list, page, response) => {

@@ -7,20 +7,22 @@ import { expect, onTestFinished, test } from "vitest";
 import { makeHome } from "../support/home.js";
 import { binPath, spawnBrandapi } from "../support/process.js";
 
-/** An API that takes a request and never answers. */
-async function silentApi(): Promise<string> {
-  const server = createServer(() => {});
+/** The program waiting for an API that takes a request and never answers. */
+async function waitingProgram(node: [string, ...string[]] = [process.execPath]) {
+  let asked = () => {};
+  const server = createServer(() => asked());
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/brand/v1`;
-}
-
-async function waitingProgram() {
-  const env = { BRANDAPI_BASE_URL: await silentApi(), BRANDAPI_KEY: "brk_test", BRANDAPI_RATE_LIMIT: "none" };
-  const program = spawnBrandapi(["whoami", "--max-wait", "5m"], { env });
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/brand/v1`;
+  const env = { BRANDAPI_BASE_URL: baseUrl, BRANDAPI_KEY: "brk_test", BRANDAPI_RATE_LIMIT: "none" };
+  const underWay = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const program = spawnBrandapi(["whoami", "--max-wait", "5m"], { env, node });
+  await underWay;
   return program;
 }
 
@@ -38,12 +40,20 @@ test.each([
   ["SIGTERM", 143],
 ] as const)("%s while a request is under way ends the program with %i, in words", async (signal, code) => {
   const program = await waitingProgram();
-  // Nothing is printed while it waits; a server that is asked is the sign.
-  await new Promise((resolve) => setTimeout(resolve, 700));
   program.child.kill(signal);
   const ended = await program.ended;
   expect(ended).toMatchObject({ code, signal: null });
   expect(ended.err).toContain("brandapi: Stopped");
+});
+
+test("a second Ctrl-C ends a program that does not react to the first", async () => {
+  const deaf = join(makeHome(), "deaf.cjs");
+  writeFileSync(deaf, "AbortController.prototype.abort = () => console.error('first');");
+  const program = await waitingProgram([process.execPath, "--require", deaf]);
+  program.child.kill("SIGINT");
+  await program.until(/first/);
+  program.child.kill("SIGINT");
+  expect(await program.ended).toMatchObject({ code: 130, signal: null });
 });
 
 test("a reader that closes the pipe ends the program quietly with 0", async () => {
@@ -58,7 +68,9 @@ test("a reader that closes the pipe ends the program quietly with 0", async () =
 });
 
 test.runIf(process.platform === "linux")("a full disk behind stdout is said, and is no success", async () => {
-  const child = spawn(process.execPath, [binPath, "--help"], { stdio: ["ignore", openSync("/dev/full", "w"), "pipe"] });
+  const child = spawn(process.execPath, [binPath, "--help"], {
+    stdio: ["ignore", openSync("/dev/full", "w"), "pipe"],
+  });
   let err = "";
   child.stderr?.on("data", (text) => {
     err += text;

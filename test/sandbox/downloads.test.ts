@@ -174,7 +174,7 @@ describe("downloads", () => {
     expect(sandbox.leakedKeys).toBe(4);
   });
 
-  test("the file host can be made to fail: cut, short, expired, slow to end", async () => {
+  test("the file host can be made to fail: cut, short or refused", async () => {
     const sandbox = await sandboxOf();
     const item = await itemOf(sandbox, (one) => (one.file_size_bytes ?? 0) > 3000);
     const whole = (await bytes(await urlOf(sandbox, item))).body;

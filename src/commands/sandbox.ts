@@ -1,0 +1,75 @@
+import { Stopped } from "../errors.js";
+import { sandboxChoices } from "../sandbox/choices.js";
+import { defineCommand } from "./command.js";
+import { parseRateLimit } from "./globals.js";
+import { parseCount } from "./values.js";
+
+interface SandboxFlags {
+  port?: number;
+  seed?: number;
+  orders?: number;
+  rateLimit?: number | "none";
+  latency?: number;
+  live?: boolean;
+}
+
+export const sandbox = defineCommand<SandboxFlags>({
+  name: "sandbox",
+  summary: "Serve the whole documented API on this machine, with made-up data",
+  description:
+    "Enforces every rule of the API's document. Prints a base URL and a key, and serves until Ctrl-C.",
+  notes: {
+    heading: "Where the document says nothing, or leaves a choice, this sandbox chose",
+    lines: sandboxChoices,
+  },
+  arguments: [],
+  flags: [
+    { flags: "--port <n>", about: "the port; 0: any free one", parse: parseCount, shown: "0" },
+    { flags: "--seed <n>", about: "the same data for the same number", parse: parseCount, shown: "1" },
+    { flags: "--orders <n>", about: "how many orders", parse: parseCount, shown: "5000" },
+    {
+      flags: "--rate-limit <n>",
+      about: "requests a minute for a key, or `none`",
+      parse: parseRateLimit,
+      shown: "60",
+    },
+    { flags: "--latency <ms>", about: "wait this long before each answer", parse: parseCount, shown: "0" },
+    { flags: "--live", about: "let time pass: new orders, late refunds, cancellations" },
+  ],
+  examples: [
+    { command: "brandapi sandbox --port 4010", about: "try anything against it, in another terminal" },
+    {
+      command: "brandapi sandbox --orders 1000000 --rate-limit none --json",
+      about: "a big one, for scripts",
+    },
+  ],
+
+  async run({ deps, options }) {
+    const { startSandbox } = await import("../sandbox/index.js");
+    const box = await startSandbox(
+      {
+        port: options.port ?? 0,
+        seed: options.seed ?? 1,
+        orders: options.orders ?? 5_000,
+        rateLimit: options.rateLimit === "none" ? null : (options.rateLimit ?? 60),
+        latencyMs: options.latency ?? 0,
+        live: options.live ?? false,
+      },
+      deps,
+    );
+    const { baseUrl, key, keys } = box;
+    if (options.json) deps.stdout.write(`${JSON.stringify({ baseUrl, key })}\n`);
+    else {
+      const others = Object.values(keys).map(({ secret, name, note }) => `  ${secret}  ${name}: ${note}`);
+      deps.stdout.write(
+        `${[`The sandbox listens. In another terminal:`, "", `export BRANDAPI_BASE_URL=${baseUrl}`, `export BRANDAPI_KEY=${key}`, `brandapi whoami`, "", "Every key:", ...others].join("\n")}\n`,
+      );
+    }
+    await new Promise<void>((resolve) => {
+      if (deps.signal.aborted) resolve();
+      deps.signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    await box.close();
+    return deps.signal.reason instanceof Stopped ? deps.signal.reason.exitCode : undefined;
+  },
+});

@@ -1,0 +1,82 @@
+import { cellEnd, rowEnd } from "../mirror/select.js";
+import { formulaStarts } from "./formulas.js";
+
+/** A cell that is not written as it stands. */
+export interface SpecialCell {
+  from: number;
+  to: number;
+  column: number;
+  /** Whether it has to be quoted: it holds a quote, a comma or a line's end. */
+  quote: boolean;
+}
+
+export interface CellLayout {
+  columns: number;
+  /** By column: whether SQLite printed a number, which past 15 digits is not as JavaScript prints it. */
+  numbers: readonly boolean[];
+  /** By column: whether it can hold a formula. */
+  texts: readonly boolean[];
+  /** Lines end in CRLF: each row has a line feed behind its end already. */
+  crlf: boolean;
+}
+
+const [plain, special, endOfCell, endOfRow] = [0, 1, 2, 3];
+const [comma, lineFeed, carriageReturn] = [0x2c, 0x0a, 0x0d];
+
+const kinds = new Uint8Array(256).fill(plain);
+for (const byte of [0x22, comma, lineFeed, carriageReturn]) kinds[byte] = special;
+kinds[cellEnd] = endOfCell;
+kinds[rowEnd] = endOfRow;
+
+const starts = new Uint8Array(256);
+for (const byte of formulaStarts) starts[byte] = 1;
+
+/**
+ * Turns joined cells into CSV where they stand: their ends become commas and line ends. The few cells that CSV cannot
+ * hold as they are come back, to be replaced.
+ * @returns undefined where a text held a separator itself, so that the bytes cannot be taken apart
+ */
+export function cutCells(bytes: Uint8Array, rows: number, layout: CellLayout): SpecialCell[] | undefined {
+  const { columns, numbers, texts, crlf } = layout;
+  const found: SpecialCell[] = [];
+  let column = 0;
+  let row = 0;
+  let from = 0;
+  let quote = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const kind = kinds[bytes[at] as number];
+    if (kind === plain) continue;
+    if (kind === special) {
+      quote = true;
+      continue;
+    }
+    const first = bytes[from] as number;
+    if (
+      quote ||
+      (starts[first] === 1 && texts[column] && at > from) ||
+      (numbers[column] && needsDigits(bytes, from, at))
+    )
+      found.push({ from, to: at, column, quote });
+    quote = false;
+    if (kind === endOfCell) {
+      bytes[at] = comma;
+      column += 1;
+      if (column === columns) return undefined;
+    } else {
+      if (column !== columns - 1) return undefined;
+      column = 0;
+      row += 1;
+      bytes[at] = crlf ? carriageReturn : lineFeed;
+      if (crlf) at += 1;
+    }
+    from = at + 1;
+  }
+  return row === rows ? found : undefined;
+}
+
+/** SQLite prints up to 15 digits as JavaScript does; then 17, where JavaScript finds the fewest; exponents differ. */
+function needsDigits(bytes: Uint8Array, from: number, to: number): boolean {
+  if (to - from > 15) return true;
+  for (let at = Math.max(from, to - 5); at < to; at++) if (bytes[at] === 0x65) return true;
+  return false;
+}

@@ -1,0 +1,120 @@
+import { constants } from "node:fs";
+import { type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { ConfigurationError } from "../errors.js";
+import type { Sink } from "./sink.js";
+
+/**
+ * A file that appears whole or not at all: written beside its place and renamed at the end. The old file stays until
+ * then. What is no regular file (a pipe, a device) is written directly.
+ * @param random a number in [0, 1), for the name beside
+ * @throws ConfigurationError when the place cannot be written; nothing is there then
+ */
+export async function openFileSink(path: string, random: () => number): Promise<Sink> {
+  const target = await realpath(path).catch(() => path);
+  const old = await stat(target).catch(() => undefined);
+  if (old?.isDirectory()) throw unwritable(path, "it is a folder", "name a file in it");
+  if (old && !old.isFile()) return openDirectly(target, path);
+  const beside = join(dirname(target), `.${basename(target)}.${suffix(random)}.part`);
+  const handle = await open(beside, "wx", 0o666).catch((error: unknown) => {
+    throw explain(error, path);
+  });
+  if (old) await handle.chmod(old.mode & 0o777).catch(() => {});
+  const writer = writeBehind(handle, path);
+  const discard = async () => {
+    await writer.idle().catch(() => {});
+    await handle.close().catch(() => {});
+    await rm(beside, { force: true });
+  };
+  return {
+    write: writer.write,
+    discard,
+    async finish() {
+      try {
+        await writer.idle();
+        await handle.sync();
+        await handle.close();
+        await rename(beside, target);
+      } catch (error) {
+        await discard();
+        throw explain(error, path);
+      }
+      await syncFolder(dirname(target));
+    },
+  };
+}
+
+async function openDirectly(target: string, path: string): Promise<Sink> {
+  const handle = await open(target, constants.O_WRONLY).catch((error: unknown) => {
+    throw explain(error, path);
+  });
+  const writer = writeBehind(handle, path);
+  return {
+    write: writer.write,
+    async finish() {
+      await writer.idle();
+      await handle.close();
+    },
+    discard: async () => void (await handle.close().catch(() => {})),
+  };
+}
+
+/** One piece is on its way to the disk while the next is made. */
+function writeBehind(handle: FileHandle, path: string) {
+  let under: Promise<unknown> = Promise.resolve();
+  const idle = async () => {
+    try {
+      await under;
+    } catch (error) {
+      throw explain(error, path);
+    }
+  };
+  return {
+    idle,
+    async write(data: Uint8Array | string): Promise<void> {
+      await idle();
+      under = writeAll(handle, typeof data === "string" ? Buffer.from(data) : data);
+      under.catch(() => {});
+    },
+  };
+}
+
+/** A disk that is filling up takes a part of a piece, and refuses the rest. */
+async function writeAll(handle: FileHandle, data: Uint8Array): Promise<void> {
+  let done = 0;
+  while (done < data.length) done += (await handle.write(data, done)).bytesWritten;
+}
+
+/** So that the new name survives a power loss; some systems cannot do it, and the rename stands anyway. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r").catch(() => undefined);
+  await handle?.sync().catch(() => {});
+  await handle?.close().catch(() => {});
+}
+
+function suffix(random: () => number): string {
+  return Math.floor(random() * 36 ** 6)
+    .toString(36)
+    .padStart(6, "0");
+}
+
+const reasons: Readonly<Record<string, readonly [why: string, hint: string]>> = {
+  ENOENT: ["its folder does not exist", "create the folder first"],
+  ENOTDIR: ["a part of its path is not a folder", "check the path"],
+  EACCES: ["permission was denied", "check the permissions of the folder"],
+  EPERM: ["permission was denied", "check the permissions of the folder"],
+  EROFS: ["the disk is read-only", "name a place that can be written to"],
+  ENOSPC: ["the disk is full", "free some space and run it again; a file that was there before is untouched"],
+  EDQUOT: ["the disk quota is used up", "free some space and run it again; a file that was there before is untouched"],
+  EFBIG: ["it grows larger than is allowed here", "write it elsewhere; a file that was there before is untouched"],
+};
+
+function explain(error: unknown, path: string): unknown {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const reason = reasons[code];
+  return reason ? unwritable(path, reason[0], reason[1], error) : error;
+}
+
+function unwritable(path: string, why: string, hint: string, cause?: unknown): ConfigurationError {
+  return new ConfigurationError(`The output cannot be written, ${why}: ${path}`, { hint, cause });
+}

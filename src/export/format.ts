@@ -1,0 +1,27 @@
+import type { Source } from "../mirror/select.js";
+
+/** A piece of the output, and how many rows end in it. */
+export interface Chunk {
+  data: Uint8Array | string;
+  rows: number;
+}
+
+export interface WriteOptions {
+  /** For spreadsheets: see the CSV format. */
+  excel: boolean;
+  /** Something the person should know about the data. */
+  warn(text: string): void;
+}
+
+/** Writes a source piece by piece; never more than a batch is held. */
+export type Writer = (source: Source, options: WriteOptions) => Iterable<Chunk> | AsyncIterable<Chunk>;
+
+/** One way to write a table: a file in `formats/` that exports `write`, and a line in the registry there. */
+export interface Format {
+  name: string;
+  flag: string;
+  about: string;
+  /** The endings of files that are written so without being told. */
+  extensions: readonly string[];
+  load(): Promise<{ write: Writer }>;
+}

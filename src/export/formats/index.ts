@@ -1,0 +1,26 @@
+import type { Format } from "../format.js";
+
+/** The registry of formats. */
+export const formats: readonly Format[] = [
+  {
+    name: "csv",
+    flag: "--csv",
+    about: "comma-separated values, with a header",
+    extensions: [".csv"],
+    load: () => import("./csv.js"),
+  },
+  {
+    name: "json",
+    flag: "--json",
+    about: "one array of records, in the API's own shape",
+    extensions: [".json"],
+    load: () => import("./json.js"),
+  },
+  {
+    name: "ndjson",
+    flag: "--ndjson",
+    about: "one record a line, in the API's own shape",
+    extensions: [".ndjson", ".jsonl"],
+    load: () => import("./ndjson.js"),
+  },
+];

@@ -1,0 +1,28 @@
+import type { Row } from "../mirror/select-read.js";
+import type { Source } from "../mirror/select.js";
+import type { ReadableColumn } from "../mirror/tables.js";
+import type { SqlValue } from "../mirror/values.js";
+
+/** Writes rows as JSON objects of their columns: booleans as such, JSON columns as JSON, numbers as the API sent them. */
+export function objectWriter({ columns }: Source): (row: Row) => string {
+  const members = columns.map((column, index) => {
+    const name = `${index === 0 ? "" : ","}${JSON.stringify(column.name)}:`;
+    return { name, write: valueWriter(column) };
+  });
+  return (row) =>
+    `{${members.map(({ name, write }, index) => name + write(row[index] ?? null)).join("")}}`;
+}
+
+function valueWriter(column: ReadableColumn): (value: SqlValue) => string {
+  // A column without a declared type comes as JSON already.
+  if (column.stored?.open || column.type === "json") return (value) => (value === null ? "null" : String(value));
+  if (column.type === "boolean") return (value) => (value === null ? "null" : value === 0 ? "false" : "true");
+  if (column.type === "number" || column.type === "integer") return writeNumber;
+  return (value) => JSON.stringify(value);
+}
+
+/** A number that is text is the API's own literal. */
+function writeNumber(value: SqlValue): string {
+  if (value === null) return "null";
+  return typeof value === "number" && !Number.isFinite(value) ? "null" : String(value);
+}

@@ -1,0 +1,291 @@
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import type { GlobalOptions } from "../../src/commands/command.js";
+import { readSettings, requireAccess } from "../../src/config.js";
+import type { Deps, Env } from "../../src/deps.js";
+import { BrandapiError } from "../../src/errors.js";
+import { makeHome } from "../support/home.js";
+import { testDeps } from "../support/program.js";
+
+const url = (host: string) => `https://${host}.example/api/brand/v1`;
+
+interface World {
+  env?: Env;
+  home?: string;
+  platform?: Deps["platform"];
+  /** What the config file holds, and its mode. */
+  config?: string;
+  mode?: number;
+}
+
+function world({ home = makeHome(), config, mode = 0o600, ...rest }: World = {}): Deps {
+  if (config !== undefined) write(join(home, ".config/brandapi/config.json"), config, mode);
+  return testDeps({ home, ...rest });
+}
+
+function write(path: string, text: string, mode = 0o600): string {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  chmodSync(path, mode);
+  return path;
+}
+
+async function failure(options: GlobalOptions, deps: Deps): Promise<BrandapiError> {
+  const error = await readSettings(options, deps).then(
+    () => undefined,
+    (caught: unknown) => caught,
+  );
+  expect(error).toBeInstanceOf(BrandapiError);
+  return error as BrandapiError;
+}
+
+test("a flag goes before the environment, that before the profile, that before the default", async () => {
+  const home = makeHome();
+  const keyFile = write(join(home, "key"), "brk_flag\n");
+  const config = JSON.stringify({
+    profiles: { default: { baseUrl: url("profile"), key: "brk_profile", db: "~/profile.sqlite" } },
+  });
+  const env = {
+    BRANDAPI_BASE_URL: url("env"),
+    BRANDAPI_KEY: "brk_env",
+    BRANDAPI_DB: "env.sqlite",
+    BRANDAPI_RATE_LIMIT: "70",
+  };
+  const flags = { baseUrl: url("flag"), keyFile, db: "/flag.sqlite", rateLimit: 80, maxWait: 5 };
+
+  const bare = await readSettings({}, world());
+  expect(bare).toMatchObject({
+    profile: "default",
+    baseUrl: undefined,
+    key: undefined,
+    rateLimit: 60,
+    maxWaitMs: 300_000,
+  });
+  const profile = await readSettings({}, world({ home, config }));
+  expect(profile).toMatchObject({
+    baseUrl: url("profile"),
+    key: "brk_profile",
+    dbPath: join(home, "profile.sqlite"),
+  });
+  const environment = await readSettings({}, world({ home, config, env }));
+  expect(environment).toMatchObject({
+    baseUrl: url("env"),
+    key: "brk_env",
+    dbPath: join(home, "env.sqlite"),
+    rateLimit: 70,
+  });
+  const flag = await readSettings(flags, world({ home, config, env }));
+  expect(flag).toMatchObject({
+    baseUrl: url("flag"),
+    key: "brk_flag",
+    dbPath: "/flag.sqlite",
+    rateLimit: 80,
+    maxWaitMs: 5,
+  });
+});
+
+test("an empty variable counts as not set", async () => {
+  const env = {
+    BRANDAPI_KEY: "",
+    BRANDAPI_BASE_URL: "",
+    BRANDAPI_PROFILE: "",
+    BRANDAPI_DB: "",
+    BRANDAPI_RATE_LIMIT: "",
+    BRANDAPI_CONFIG_DIR: "",
+  };
+  expect(await readSettings({}, world({ env }))).toMatchObject({
+    profile: "default",
+    key: undefined,
+    rateLimit: 60,
+  });
+});
+
+test("each profile has its own key and its own mirror", async () => {
+  const deps = world({ config: JSON.stringify({ profiles: { acme: { key: "brk_acme" } } }) });
+  const acme = await readSettings({ profile: "acme" }, deps);
+  expect(acme.key).toBe("brk_acme");
+  expect(acme.dbPath).toBe(join(deps.home, ".local/share/brandapi/acme.sqlite"));
+  expect((await readSettings({}, deps)).dbPath).toBe(join(deps.home, ".local/share/brandapi/default.sqlite"));
+});
+
+test.each(["", ".hidden", "a/b", "..", "a b", "ü", "x".repeat(101)])(
+  "the profile name %j is refused with 3",
+  async (profile) => {
+    const error = await failure({ profile }, world());
+    expect(error.exitCode).toBe(3);
+    expect(error.message).toContain("Not a profile name");
+  },
+);
+
+test("a profile called __proto__ is a profile like any other", async () => {
+  const config = `{"profiles": {"__proto__": {"key": "brk_proto"}}}`;
+  expect((await readSettings({ profile: "__proto__" }, world({ config }))).key).toBe("brk_proto");
+  expect((await readSettings({ profile: "__proto__" }, world())).key).toBeUndefined();
+});
+
+test("folders follow the platform and the XDG variables", async () => {
+  const folders = async (deps: Deps) => {
+    const { configDir, dataDir, stateDir } = await readSettings({}, deps);
+    return [configDir, dataDir, stateDir].map((path) => path.replace(deps.home, "~"));
+  };
+  expect(await folders(world())).toEqual([
+    "~/.config/brandapi",
+    "~/.local/share/brandapi",
+    "~/.local/state/brandapi",
+  ]);
+  const mac = "~/Library/Application Support/brandapi";
+  expect(await folders(world({ platform: "darwin" }))).toEqual([mac, mac, mac]);
+  const xdg = { XDG_CONFIG_HOME: "/c", XDG_DATA_HOME: "/d", XDG_STATE_HOME: "relative/ignored" };
+  expect(await folders(world({ env: xdg }))).toEqual([
+    "/c/brandapi",
+    "/d/brandapi",
+    "~/.local/state/brandapi",
+  ]);
+  const own = { BRANDAPI_CONFIG_DIR: "/own", XDG_CONFIG_HOME: "/c" };
+  expect((await folders(world({ env: own })))[0]).toBe("/own");
+});
+
+test("without any home folder the message says what to set", async () => {
+  const error = await failure({}, { ...world(), home: "" });
+  expect(error).toMatchObject({ exitCode: 3, hint: "set HOME to your home folder" });
+});
+
+test.each([
+  ["not a url", "does not start with https://"],
+  ["https://not a url", "is not a URL"],
+  ["api.example/api/brand/v1", "does not start with https://"],
+  ["me:secret@api.example/api/brand/v1", "does not start with https://"],
+  ["http://api.example/api/brand/v1", "is plain http"],
+  ["http://127.evil.example/api/brand/v1", "is plain http"],
+  ["http://localhost.evil.example/api/brand/v1", "is plain http"],
+  ["ftp://api.example/api/brand/v1", "must start with https://"],
+  ["https://me:secret@api.example/api/brand/v1", "must not hold a user name"],
+  ["https://api.example/api/brand/v1?key=brk_x", "must not have a query"],
+  ["https://api.example/api/brand/v1#top", "must not have a fragment"],
+  ["https://api.example/", "does not end in /api/brand/v1"],
+  ["https://api.example/api/brand/v2", "does not end in /api/brand/v1"],
+  ["https://api.example/api/brand/v1/orders", "does not end in /api/brand/v1"],
+])("the base URL %s is refused with 3: %s", async (baseUrl, message) => {
+  const error = await failure({ baseUrl }, world());
+  expect(error.exitCode).toBe(3);
+  expect(error.message).toContain(`The base URL from --base-url ${message}`);
+  expect(error.message + error.hint).not.toMatch(/secret|brk_x/);
+});
+
+test.each([
+  ["https://api.example/api/brand/v1/", "https://api.example/api/brand/v1"],
+  ["HTTPS://API.example:8443/eu/api/brand/v1", "https://api.example:8443/eu/api/brand/v1"],
+  ["http://127.0.0.1:4010/api/brand/v1", "http://127.0.0.1:4010/api/brand/v1"],
+  ["http://127.9.9.9/api/brand/v1", "http://127.9.9.9/api/brand/v1"],
+  ["http://[::1]:4010/api/brand/v1", "http://[::1]:4010/api/brand/v1"],
+  ["http://localhost:4010/api/brand/v1", "http://localhost:4010/api/brand/v1"],
+])("the base URL %s is taken as %s", async (baseUrl, expected) => {
+  expect((await readSettings({ baseUrl }, world())).baseUrl).toBe(expected);
+});
+
+test.each([
+  ["https://api.example", "did you mean https://api.example/api/brand/v1?"],
+  ["https://api.example/api", "did you mean https://api.example/api/brand/v1?"],
+  ["https://api.example/api/brand/v1/orders", "did you mean https://api.example/api/brand/v1?"],
+  ["api.example/api/brand/v1", "did you mean https://api.example/api/brand/v1?"],
+  ["localhost:4010/api/brand/v1", "did you mean http://localhost:4010/api/brand/v1?"],
+  ["http://api.example/api/brand/v1", "use https://api.example/api/brand/v1"],
+])("the hint for the base URL %s is: %s", async (baseUrl, hint) => {
+  expect((await failure({ baseUrl }, world())).hint).toBe(hint);
+});
+
+test.each([
+  ["brk_a b", "a space or line break"],
+  ["brk_a\nbrk_b", "a space or line break"],
+  ["brk_a\n\n", "a space or line break"],
+  ["brk_a\u0007", "a character that no key has"],
+  ["brk_ä", "a character that no key has"],
+  ["brk_a\u200b", "a character that no key has"],
+])("the key %j is refused with 3 and not shown", async (key, message) => {
+  const error = await failure({}, world({ env: { BRANDAPI_KEY: key } }));
+  expect(error.exitCode).toBe(3);
+  expect(error.message).toContain(message);
+  expect(error.message + error.hint).not.toContain("brk_");
+});
+
+test.each(["brk_a\n", "brk_a\r\n", "brk_a", "\ufeffbrk_a\n"])(
+  "the key file %j holds the key brk_a",
+  async (text) => {
+    const deps = world();
+    write(join(deps.home, "key"), text);
+    expect((await readSettings({ keyFile: "~/key" }, deps)).key).toBe("brk_a");
+  },
+);
+
+test("a key file that others may read is refused with the chmod that mends it", async () => {
+  const deps = world();
+  const path = write(join(deps.home, "my key"), "brk_a\n", 0o640);
+  const error = await failure({ keyFile: "my key" }, deps);
+  expect(error).toMatchObject({ exitCode: 3, hint: `run \`chmod 600 '${path}'\`` });
+  chmodSync(path, 0o400);
+  expect((await readSettings({ keyFile: "my key" }, deps)).key).toBe("brk_a");
+});
+
+test("a key file that is missing, empty or a folder is refused with its path", async () => {
+  const deps = world();
+  write(join(deps.home, "empty"), "");
+  for (const keyFile of ["missing", "empty", "."]) {
+    const error = await failure({ keyFile }, deps);
+    expect(error.exitCode).toBe(3);
+    expect(error.message).toContain(join(deps.home, keyFile));
+  }
+});
+
+test("a config file open to others is refused while it holds a key, and only then", async () => {
+  const config = (profile: object) => JSON.stringify({ profiles: { default: profile } });
+  const loose = world({ config: config({ key: "brk_a" }), mode: 0o644 });
+  const error = await failure({}, loose);
+  expect(error.exitCode).toBe(3);
+  expect(error.hint).toBe(`run \`chmod 600 ${join(loose.home, ".config/brandapi/config.json")}\``);
+  const harmless = world({ config: config({ baseUrl: url("a") }), mode: 0o644 });
+  expect((await readSettings({}, harmless)).baseUrl).toBe(url("a"));
+});
+
+test.each([
+  [`{"profiles": {"default": {"key": "brk_secret"`, "is not valid JSON"],
+  [`brk_secret`, "is not valid JSON"],
+  [`["brk_secret"]`, "is not a JSON object"],
+  [`{"profiles": ["brk_secret"]}`, "has `profiles` that is not an object"],
+  [`{"profiles": {"default": "brk_secret"}}`, "has a profile that is not an object"],
+  [`{"profiles": {"default": {"key": {"a": "brk_secret"}}}}`, "has a `key` that is not text"],
+])(
+  "the config file %j is refused with its path and what is wrong, never its content",
+  async (config, what) => {
+    const deps = world({ config });
+    const error = await failure({}, deps);
+    expect(error.exitCode).toBe(3);
+    expect(error.message).toContain(what);
+    expect(error.message).toContain(join(deps.home, ".config/brandapi/config.json"));
+    expect(`${error.message}${error.hint}${error.stack}${JSON.stringify(error.cause ?? "")}`).not.toContain(
+      "secret",
+    );
+  },
+);
+
+test.each(["0", "-1", "1.5", "many", "60/min"])("BRANDAPI_RATE_LIMIT=%s is refused with 3", async (limit) => {
+  expect((await failure({}, world({ env: { BRANDAPI_RATE_LIMIT: limit } }))).exitCode).toBe(3);
+});
+
+test("the rate limit `none` means no limit, from the environment and the flag", async () => {
+  expect((await readSettings({}, world({ env: { BRANDAPI_RATE_LIMIT: "none" } }))).rateLimit).toBeNull();
+  expect((await readSettings({ rateLimit: "none" }, world())).rateLimit).toBeNull();
+});
+
+test("what is missing for the API is named, with the command that mends it", async () => {
+  const both = await readSettings({}, world());
+  expect(() => requireAccess(both)).toThrow("No key and no base URL for the profile `default`.");
+  expect(() => requireAccess({ ...both, key: "brk_a" })).toThrow("No base URL for");
+  expect(() => requireAccess({ ...both, baseUrl: url("a") })).toThrow("No key for");
+  const acme = { ...both, profile: "acme" };
+  expect(() => requireAccess(acme)).toThrow(
+    expect.objectContaining({
+      hint: "run `brandapi login --profile acme`; without a key, try `brandapi demo`",
+    }),
+  );
+});

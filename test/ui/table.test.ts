@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { styleFor } from "../../src/ui/style.js";
+import { renderTable } from "../../src/ui/table.js";
+import { displayWidth } from "../../src/ui/width.js";
+import { capture } from "../support/streams.js";
+
+const titles = ["id", "title", "total"];
+const rows = [
+  ["a1", "A rather long title of a campaign", 12.5],
+  ["b2", "北京 \u001b[2J", null],
+];
+
+test("a table is as wide as it takes where there is no terminal; numbers stand right, cells are escaped", () => {
+  expect(renderTable(titles, rows)).toBe(
+    [
+      "id  title                              total",
+      "a1  A rather long title of a campaign   12.5",
+      "b2  北京 \\x1b[2J",
+    ].join("\n"),
+  );
+});
+
+test("a table fits the terminal: the widest column is cut, the narrow ones stay whole", () => {
+  const table = renderTable(titles, rows, { width: 30 });
+  for (const line of table.split("\n")) expect(displayWidth(line)).toBeLessThanOrEqual(30);
+  expect(table.split("\n")[1]).toBe("a1  A rather long tit…   12.5");
+});
+
+test("many wide columns share the width evenly", () => {
+  const wide = Array.from({ length: 5 }, (_, index) => `column_${index}_with_a_long_name`);
+  const table = renderTable(wide, [wide.map(() => "x".repeat(50))], { width: 80 });
+  for (const line of table.split("\n")) expect(displayWidth(line)).toBeLessThanOrEqual(80);
+  expect(
+    table
+      .split("\n")[1]
+      ?.split(/\s+/)
+      .map((cell) => cell.length),
+  ).toEqual([14, 14, 14, 15, 15]);
+});
+
+test("colour is for the stream that is a terminal, and for none with --no-color, NO_COLOR or a dumb terminal", () => {
+  const terminal = capture({ isTTY: true, columns: 80 });
+  const pipe = capture({ isTTY: false, columns: 80 });
+  const red = (stream: typeof pipe, color = true, env = {}) => styleFor(stream, { color }, env).red("x");
+  expect(red(terminal)).toBe("\u001b[31mx\u001b[39m");
+  for (const plain of [
+    red(pipe),
+    red(terminal, false),
+    red(terminal, true, { NO_COLOR: "1" }),
+    red(terminal, true, { TERM: "dumb" }),
+  ])
+    expect(plain).toBe("x");
+  expect(red(terminal, true, { NO_COLOR: "" })).not.toBe("x");
+});

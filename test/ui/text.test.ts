@@ -1,0 +1,70 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { escapeLines, escapeText } from "../../src/ui/text.js";
+import { displayWidth, pad, truncate } from "../../src/ui/width.js";
+
+test.each([
+  ["\u001b[31mred\u001b[0m", "\\x1b[31mred\\x1b[0m"],
+  ["\u001b]0;title\u0007", "\\x1b]0;title\\x07"],
+  ["\u009b2J", "\\x9b2J"],
+  ["a\nb\r\tc", "a\\nb\\r\\tc"],
+  ["\u0000", "\\x00"],
+  ["abc\u202egnp.exe", "abc\\u202egnp.exe"],
+  ["\u2066x\u2069", "\\u2066x\\u2069"],
+  ["pay\u200bpal", "pay\\u200bpal"],
+  ["a\u200db", "a\\u200db"],
+  ["\ufeffa\u00adb", "\\ufeffa\\xadb"],
+  ["\u2028", "\\u2028"],
+  ["\ud800x\udc00", "\\ud800x\\udc00"],
+  ["\u{e0041}", "\\u{e0041}"],
+  ["\u3164", "\\u3164"],
+])("what a terminal would act on or hide is shown as an escape: %j", (text, escaped) => {
+  expect(escapeText(text)).toBe(escaped);
+});
+
+test.each(["Zoë Müller", "北京", "👩‍👩‍👧 ❤️ 👍🏽 🇳🇴 1️⃣", "می‌خواهم", "क्‍ष", "שלום", 'a\\b "c"'])(
+  "honest text stays as it is: %s",
+  (text) => {
+    expect(escapeText(text)).toBe(text);
+  },
+);
+
+test("a line break in a message from outside cannot pose as a line of ours", () => {
+  expect(escapeLines("first\nbrandapi: all good\r")).toBe("first\n  brandapi: all good\\r");
+});
+
+test("escaped text never holds a control character, a lone surrogate or a bidirectional override", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      const escaped = escapeText(text);
+      expect(escaped).not.toMatch(/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u);
+      expect(escapeText(escaped)).toBe(escaped);
+    }),
+  );
+});
+
+test.each([
+  ["abc", 3],
+  ["北京", 4],
+  ["e\u0301", 1],
+  ["👩‍👩‍👧", 2],
+  ["❤️", 2],
+  ["🇳🇴", 2],
+  ["ｱ", 1],
+  ["Ａ", 2],
+  ["", 0],
+])("%s takes %i columns of a terminal", (text, width) => {
+  expect(displayWidth(text)).toBe(width);
+});
+
+test("text that is cut never takes more columns than it may, whatever it holds", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 0, max: 20 }), (text, width) => {
+      const cut = truncate(text, width);
+      expect(displayWidth(cut)).toBeLessThanOrEqual(width);
+      if (displayWidth(text) <= width) expect(cut).toBe(text);
+    }),
+  );
+  expect(truncate("北京大学", 5)).toBe("北京…");
+  expect(pad("北", 4, "right")).toBe("  北");
+});
