@@ -1,4 +1,5 @@
 import type { Database, Statement } from "better-sqlite3";
+import { holdLeft, restamp, schema, sendLeft } from "./ledger-sql.js";
 import type { ServerLimit } from "./limits.js";
 
 /** An instant on both clocks, in milliseconds. */
@@ -30,45 +31,10 @@ export interface Wait {
   reason: "budget" | "server";
 }
 
-/** Room for the network's jitter: a place is given back a little late, never early. */
-const marginMs = 50;
-/** A request without an answer may still reach the server this long after it was sent. */
-const unansweredMs = 10_000;
 /** How often to look again where an answer under way can shorten the wait. */
 const lookAgainMs = 250;
 /** The longest that a header other than `Retry-After` can hold a key. */
 const holdCapMs = 60_000;
-
-/**
- * A stamp's age. One from the monotonic future is of an earlier boot: then the wall clock counts. A clock that
- * jumps makes everyone slower, never faster.
- */
-const age = (name: string) =>
-  `CASE WHEN ${name}_mono <= :mono THEN :mono - ${name}_mono ELSE max(0, :wall - ${name}_wall) END`;
-
-const sendLeft = `CASE WHEN done_mono IS NULL THEN :window + ${unansweredMs} - (${age("sent")})
-  ELSE :window + ${marginMs} - (${age("done")}) END`;
-const holdLeft = `ms - (${age("at")})`;
-
-/**
- * A stamp from the future of both clocks tells nothing, and would tell nothing for as long as they need to catch up:
- * it counts as new, once. A second is allowed for: whoever waits for the file asks with a time from before.
- */
-const restamp = (table: string, name: string) =>
-  `UPDATE ${table} SET ${name}_mono = :mono, ${name}_wall = :wall
-   WHERE ${name}_mono > :mono + 1000 AND ${name}_wall > :wall`;
-
-const schema = `
-  CREATE TABLE IF NOT EXISTS sends (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, origin TEXT NOT NULL, key TEXT NOT NULL,
-    sent_mono REAL NOT NULL, sent_wall REAL NOT NULL, done_mono REAL, done_wall REAL
-  );
-  CREATE INDEX IF NOT EXISTS sends_by_account ON sends (origin, key);
-  CREATE TABLE IF NOT EXISTS holds (
-    origin TEXT NOT NULL, key TEXT NOT NULL, kind TEXT NOT NULL,
-    at_mono REAL NOT NULL, at_wall REAL NOT NULL, ms REAL NOT NULL, remaining INTEGER NOT NULL,
-    after_id INTEGER NOT NULL, PRIMARY KEY (origin, key, kind)
-  );`;
 
 /** The sliding window as rows: who sent when, and what the servers asked for. All calls are one transaction each. */
 export class Ledger {
@@ -121,6 +87,23 @@ export class Ledger {
     this.#exclusively(() => {
       this.#run("UPDATE sends SET done_mono = :mono, done_wall = :wall WHERE id = :id", now, { id });
       if (!limit || limit.resetMs === null) return;
+      const known = this.#value(
+        `SELECT count(*) FROM sends WHERE origin = :origin AND key = :key AND id <= :id AND ${sendLeft} > 0`,
+        now,
+        { ...this.account, id },
+      );
+      // Nothing that we do not know: our own count lets each place go as it comes free, a reset would hold them all.
+      if (limit.remaining >= this.budget.limit - Number(known)) {
+        this.#run(
+          "DELETE FROM holds WHERE kind = 'answer' AND origin = :origin AND key = :key AND after_id <= :id",
+          now,
+          {
+            ...this.account,
+            id,
+          },
+        );
+        return;
+      }
       const ms = Math.min(limit.resetMs, holdCapMs);
       // Answers can overtake one another: what was said to the request sent last is the news.
       this.#run(

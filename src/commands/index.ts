@@ -1,4 +1,5 @@
 import type { CommandSpec } from "./command.js";
+import { exportTable } from "./export.js";
 import { login } from "./login.js";
 import { logout } from "./logout.js";
 import { sandbox } from "./sandbox.js";
@@ -7,4 +8,4 @@ import { verify } from "./verify.js";
 import { whoami } from "./whoami.js";
 
 /** The registry of commands, in the order in which help lists them. */
-export const commands: readonly CommandSpec[] = [login, logout, whoami, sync, verify, sandbox];
+export const commands: readonly CommandSpec[] = [login, logout, whoami, sync, verify, sandbox, exportTable];

@@ -18,7 +18,8 @@ function pathBelow(text: string, base: URL): string | null {
   const root = base.pathname;
   // A backslash is a slash to `new URL`, and a control character is nothing at all.
   if (!/^[\x21-\x5b\x5d-\x7e]+$/.test(text) || text.startsWith("//")) return null;
-  const below = text.startsWith(root) || text.includes("://") ? text : `.${text.startsWith("/") ? "" : "/"}${text}`;
+  const below =
+    text.startsWith(root) || text.includes("://") ? text : `.${text.startsWith("/") ? "" : "/"}${text}`;
   if (!URL.canParse(below, base.href)) return null;
   const url = new URL(below, base);
   const stays = url.origin === base.origin && url.pathname.startsWith(root) && !url.username && !url.password;
@@ -32,7 +33,8 @@ function pathBelow(text: string, base: URL): string | null {
  * @returns what is wrong with it, in words that do not quote it, where it may not
  */
 export function readFileUrl(text: unknown, baseUrl: string): URL | { refused: string } {
-  if (typeof text !== "string" || !URL.canParse(text)) return { refused: "the API gave no download URL for it" };
+  if (typeof text !== "string" || !URL.canParse(text))
+    return { refused: "the API gave no download URL for it" };
   const url = new URL(text);
   if (url.username || url.password) return { refused: "its download URL holds a user name or password" };
   if (url.protocol === "https:") return url;

@@ -112,7 +112,9 @@ export function openDownloadLog({ db }: Mirror): DownloadLog {
   const find = db
     .prepare("SELECT validator FROM content_parts WHERE path = ? AND source = ? AND id = ?")
     .pluck();
-  const remember = db.prepare("INSERT OR REPLACE INTO content_parts (path, source, id, validator) VALUES (?, ?, ?, ?)");
+  const remember = db.prepare(
+    "INSERT OR REPLACE INTO content_parts (path, source, id, validator) VALUES (?, ?, ?, ?)",
+  );
   const forget = db.prepare("DELETE FROM content_parts WHERE path = ?");
   const finish = db.transaction((row: Downloaded) => {
     put.run(row);

@@ -36,8 +36,15 @@ export interface Wanted {
   validator: string | null;
 }
 
+/** It is kept in the mirror and sent back: no server needs more. */
+const longestValidator = 256;
+
 /** Decides by status and headers alone what a file host's answer is good for. `now`: milliseconds, wall clock. */
-export function judge(answer: { status: number; headers: Headers }, wanted: Wanted, now: number): Transfer | Body {
+export function judge(
+  answer: { status: number; headers: Headers },
+  wanted: Wanted,
+  now: number,
+): Transfer | Body {
   const { status, headers } = answer;
   if (status === 200) return whole(headers, wanted);
   if (status === 206) return continued(headers, wanted);
@@ -49,7 +56,10 @@ export function judge(answer: { status: number; headers: Headers }, wanted: Want
   if (status === 404) return { kind: "refused", reason: "the file host does not have it (404)" };
   const reason = `the file host answered ${status}`;
   if (status === 408 || status === 429 || status >= 500)
-    return { kind: "fault", fault: { kind: "status", status, reason, retryAfterMs: readRetryAfter(headers, now) } };
+    return {
+      kind: "fault",
+      fault: { kind: "status", status, reason, retryAfterMs: readRetryAfter(headers, now) },
+    };
   return { kind: "refused", reason };
 }
 
@@ -88,7 +98,7 @@ function lengthIn(text: string | null): number | null {
 /** RFC 9110, 13.1.5: only a strong validator may stand in `If-Range`. */
 function validatorIn(headers: Headers): string | null {
   if (isEncoded(headers)) return null;
-  const etag = headers.get("etag")?.trim();
-  if (etag?.startsWith('"')) return etag;
-  return etag === undefined ? (headers.get("last-modified")?.trim() ?? null) : null;
+  const named = headers.get("etag") ?? headers.get("last-modified");
+  const isWeak = named?.startsWith("W/") ?? true;
+  return isWeak || named === null || named.length > longestValidator ? null : named;
 }

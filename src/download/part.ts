@@ -61,7 +61,12 @@ export async function openPart(finalPath: string, memory: PartMemory): Promise<P
     },
     async append(chunk) {
       for (let offset = 0; offset < chunk.byteLength; ) {
-        const { bytesWritten } = await handle.write(chunk, offset, chunk.byteLength - offset, length + offset);
+        const { bytesWritten } = await handle.write(
+          chunk,
+          offset,
+          chunk.byteLength - offset,
+          length + offset,
+        );
         offset += bytesWritten;
       }
       hash.update(chunk);

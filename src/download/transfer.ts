@@ -34,7 +34,10 @@ export async function transfer(
   host.signal.throwIfAborted();
   host.signal.addEventListener("abort", stop, { once: true });
   try {
-    const answer = await attempt(() => host.fetch(url, request(from, validator, host, call.signal)), host.signal);
+    const answer = await attempt(
+      () => host.fetch(url, request(from, validator, host, call.signal)),
+      host.signal,
+    );
     if ("fault" in answer) return { kind: "fault", fault: answer.fault };
     const response = answer.value;
     const judged = judge(response, { from, size, validator }, host.clock.now());
@@ -88,7 +91,10 @@ async function receive(
 
 function tooLong(size: number | null, cap: number): Transfer {
   if (size === null) return { kind: "refused", reason: `it is longer than ${cap} bytes` };
-  return { kind: "mismatch", reason: `the file host sends more than the ${size} bytes that the library says` };
+  return {
+    kind: "mismatch",
+    reason: `the file host sends more than the ${size} bytes that the library says`,
+  };
 }
 
 /** A step of the exchange; a failure that is the network's becomes a fault. No cause: it could quote the URL. */
@@ -101,7 +107,10 @@ async function attempt<Value>(
   } catch (error) {
     signal.throwIfAborted();
     const fault = faultOf(error, "the file host");
-    if (fault?.kind === "permanent") return { fault: { kind: "permanent", reason: fault.reason, hint: fault.hint } };
-    return { fault: { kind: "network", reason: fault?.reason ?? "the connection to the file host broke off" } };
+    if (fault?.kind === "permanent")
+      return { fault: { kind: "permanent", reason: fault.reason, hint: fault.hint } };
+    return {
+      fault: { kind: "network", reason: fault?.reason ?? "the connection to the file host broke off" },
+    };
   }
 }

@@ -105,8 +105,14 @@ const reasons: Readonly<Record<string, readonly [why: string, hint: string]>> = 
   EPERM: ["permission was denied", "check the permissions of the folder"],
   EROFS: ["the disk is read-only", "name a place that can be written to"],
   ENOSPC: ["the disk is full", "free some space and run it again; a file that was there before is untouched"],
-  EDQUOT: ["the disk quota is used up", "free some space and run it again; a file that was there before is untouched"],
-  EFBIG: ["it grows larger than is allowed here", "write it elsewhere; a file that was there before is untouched"],
+  EDQUOT: [
+    "the disk quota is used up",
+    "free some space and run it again; a file that was there before is untouched",
+  ],
+  EFBIG: [
+    "it grows larger than is allowed here",
+    "write it elsewhere; a file that was there before is untouched",
+  ],
 };
 
 function explain(error: unknown, path: string): unknown {

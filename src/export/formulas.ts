@@ -17,5 +17,7 @@ export function neutralize(text: string): string {
 
 /** The bytes with which such text can begin, in UTF-8: what need not be looked at more closely is not. */
 export const formulaStarts: ReadonlySet<number> = new Set(
-  [..."=+-@\t\r\n\v\f \u00a0\u1680\u2000\u3000\ufeff\uff1d\0"].map((start) => new TextEncoder().encode(start)[0] ?? 0),
+  [..."=+-@\t\r\n\v\f \u00a0\u1680\u2000\u3000\ufeff\uff1d\0"].map(
+    (start) => new TextEncoder().encode(start)[0] ?? 0,
+  ),
 );

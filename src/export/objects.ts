@@ -1,5 +1,5 @@
-import type { Row } from "../mirror/select-read.js";
 import type { Source } from "../mirror/select.js";
+import type { Row } from "../mirror/select-read.js";
 import type { ReadableColumn } from "../mirror/tables.js";
 import type { SqlValue } from "../mirror/values.js";
 
@@ -9,13 +9,13 @@ export function objectWriter({ columns }: Source): (row: Row) => string {
     const name = `${index === 0 ? "" : ","}${JSON.stringify(column.name)}:`;
     return { name, write: valueWriter(column) };
   });
-  return (row) =>
-    `{${members.map(({ name, write }, index) => name + write(row[index] ?? null)).join("")}}`;
+  return (row) => `{${members.map(({ name, write }, index) => name + write(row[index] ?? null)).join("")}}`;
 }
 
 function valueWriter(column: ReadableColumn): (value: SqlValue) => string {
   // A column without a declared type comes as JSON already.
-  if (column.stored?.open || column.type === "json") return (value) => (value === null ? "null" : String(value));
+  if (column.stored?.open || column.type === "json")
+    return (value) => (value === null ? "null" : String(value));
   if (column.type === "boolean") return (value) => (value === null ? "null" : value === 0 ? "false" : "true");
   if (column.type === "number" || column.type === "integer") return writeNumber;
   return (value) => JSON.stringify(value);

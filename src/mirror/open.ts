@@ -2,7 +2,9 @@ import { closeSync, existsSync, mkdirSync, openSync, realpathSync } from "node:f
 import { dirname, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { ConfigurationError, MirrorUnusable } from "../errors.js";
+import { createTables } from "./projection.js";
 import { applicationId, migrations } from "./schema.js";
+import { createViews } from "./views.js";
 
 /** An open mirror file. */
 export interface Mirror {
@@ -25,7 +27,13 @@ export async function openMirror(path: string): Promise<Mirror> {
     mirror.db.pragma("cache_size = -32000");
     mirror.db.pragma("temp_store = MEMORY");
     mirror.db.pragma("wal_autocheckpoint = 4000");
-    mirror.db.transaction(() => migrate(mirror.db)).immediate();
+    mirror.db
+      .transaction(() => {
+        migrate(mirror.db);
+        createTables(mirror);
+        createViews(mirror);
+      })
+      .immediate();
     return mirror;
   } catch (error) {
     mirror.db.close();

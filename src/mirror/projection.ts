@@ -1,4 +1,5 @@
 import { hasInexactNumbers, parseExact } from "../exact.js";
+import { details, resources } from "../resources/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
 import type { JsonObject, Resource } from "../resources/types.js";
 import { readInfo, writeInfo } from "./info.js";
@@ -49,6 +50,12 @@ export function openProjection(
     },
     setRemoved: (recordId, removedAt) => void setRemoved.run(removedAt, recordId),
   };
+}
+
+/** Creates the typed tables that are missing: people find every table from the first run on. */
+export function createTables(mirror: Mirror): void {
+  for (const resource of [...resources, ...details])
+    for (const shape of tablesOf(resource)) createIfMissing(mirror, shape, openColumns(mirror, shape).all());
 }
 
 /** Creates the indexes of a resource's tables: after the first read, since sorted building is far cheaper. */

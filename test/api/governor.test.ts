@@ -291,6 +291,21 @@ describe("what the server says is left", () => {
     expect(times.filter((time) => time === start).length).toBe(58);
   });
 
+  it("is forgotten where it agrees with our own count: each place goes as it comes free, not all at a reset", async () => {
+    const clock = new FakeClock();
+    const { governor } = governorOn(clock, { rateLimit: 3 });
+    const times: number[] = [];
+    const start = clock.mono;
+    for (const remaining of [0, 1, 0, 0]) {
+      const { place } = await governor.take(never);
+      times.push(clock.mono - start);
+      clock.pass(1_000);
+      place.answered({ remaining, resetMs: times.length === 1 ? 2_000 : 60_000 });
+    }
+    // Less than our own count after the first: held. Just as much after the second and third: not held.
+    expect(times).toEqual([0, 3_000, 4_000, 61_050]);
+  });
+
   it("is taken from the request sent last, whatever answer comes last", async () => {
     const clock = new FakeClock();
     const { governor, send } = governorOn(clock);

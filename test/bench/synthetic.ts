@@ -24,7 +24,9 @@ function fill(mirror: Mirror, count: number): void {
   const page = 5_000;
   for (let from = 0; from < count; from += page)
     mirror.db.transaction(() => {
-      const orders = Array.from({ length: Math.min(page, count - from) }, (_, i) => asRecord(order(from + i)));
+      const orders = Array.from({ length: Math.min(page, count - from) }, (_, i) =>
+        asRecord(order(from + i)),
+      );
       records.write(orders, { readAt: "2026-11-01T00:00:00.000Z" });
     })();
 }
@@ -78,7 +80,11 @@ function order(n: number): JsonObject {
     product:
       random() < 0.2
         ? null
-        : { id: `${host % 300}`, title: pick(titles), cover_photo: `https://cdn.example.com/p/${host % 300}.jpg` },
+        : {
+            id: `${host % 300}`,
+            title: pick(titles),
+            cover_photo: `https://cdn.example.com/p/${host % 300}.jpg`,
+          },
     gear_list: random() < 0.5 ? null : { id: `${host % 900}`, title: "What I carry on long runs" },
     line_items: items,
   };

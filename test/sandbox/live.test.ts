@@ -70,4 +70,14 @@ describe("time that passes", () => {
     for (const sandbox of [slow, fast]) sandbox.advance(2 * day);
     expect(fast.count("orders") - 1000).toBeGreaterThan(10 * (slow.count("orders") - 1000));
   });
+
+  test("nothing happens before its time", async () => {
+    const sandbox = await sandboxOf({ orders: 1000, pace: 200 }, handClock());
+    for (let n = 0; n < 50; n++) {
+      sandbox.advance(7 * 60_000);
+      const [newest] = sandbox.records("orders") as Generator<{ order_date: string }>;
+      expect(Date.parse(newest?.order_date ?? "")).toBeLessThanOrEqual(sandbox.now());
+    }
+    expect(sandbox.count("orders")).toBeGreaterThan(1030);
+  });
 });

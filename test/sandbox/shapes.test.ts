@@ -40,6 +40,10 @@ describe("the shape of what is served", () => {
       const [before, after] = [[...plain.records(set)], [...extra.records(set)]];
       for (const [place, record] of before.entries()) expectGrown(record, after[place], set);
     }
+    const counts = [...extra.records("opportunities")].flatMap((one) =>
+      Object.values((one as { assignment_counts: object }).assignment_counts),
+    );
+    expect(counts.every(Number.isInteger)).toBe(true);
     const served = await ask(extra, "/orders?per_page=100");
     expect(served.json.data).toEqual([...extra.records("orders")].slice(0, 100));
     expect(served.json.x_request).toBeDefined();

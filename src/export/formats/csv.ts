@@ -1,6 +1,6 @@
 import { type Options, stringify } from "csv-stringify/sync";
-import type { Row } from "../../mirror/select-read.js";
 import type { Source } from "../../mirror/select.js";
+import type { Row } from "../../mirror/select-read.js";
 import type { ReadableColumn } from "../../mirror/tables.js";
 import { type CellLayout, cutCells, type SpecialCell } from "../cells.js";
 import type { Chunk, WriteOptions } from "../format.js";
@@ -33,7 +33,9 @@ export function* write(source: Source, { excel, warn }: WriteOptions): Iterable<
       const { bytes } = batch;
       const special = cutCells(bytes, batch.rows, layout);
       const data =
-        special === undefined ? slow(batch.values()) : replaceCells(bytes, special, { layout, csv, excel, formulas });
+        special === undefined
+          ? slow(batch.values())
+          : replaceCells(bytes, special, { layout, csv, excel, formulas });
       yield { data, rows: batch.rows };
     }
   }
@@ -58,7 +60,12 @@ function isText({ type, stored }: ReadableColumn): boolean {
 }
 
 /** Writes rows value by value. What each column needs is settled before the first row. */
-function rowWriter(columns: readonly ReadableColumn[], csv: Options, excel: boolean, formulas: { count: number }) {
+function rowWriter(
+  columns: readonly ReadableColumn[],
+  csv: Options,
+  excel: boolean,
+  formulas: { count: number },
+) {
   const booleans = columns.flatMap(({ type }, index) => (type === "boolean" ? [index] : []));
   const texts = columns.flatMap((column, index) => (isText(column) ? [index] : []));
   return (rows: readonly Row[]): string =>
@@ -87,7 +94,12 @@ function asWord(value: Row[number]): Row[number] {
 function replaceCells(
   bytes: Buffer,
   special: readonly SpecialCell[],
-  { layout, csv, excel, formulas }: { layout: CellLayout; csv: Options; excel: boolean; formulas: { count: number } },
+  {
+    layout,
+    csv,
+    excel,
+    formulas,
+  }: { layout: CellLayout; csv: Options; excel: boolean; formulas: { count: number } },
 ): Buffer {
   const replaced: { from: number; to: number; text: string }[] = [];
   const quoted: (typeof replaced)[number][] = [];

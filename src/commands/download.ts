@@ -1,0 +1,162 @@
+import { readSettings, requireAccess } from "../config.js";
+import { ApiUnavailable, ConfigurationError, exitCodes, Incomplete, UsageError } from "../errors.js";
+import { expandPath } from "../paths.js";
+import { parseInstant } from "../times.js";
+import { version } from "../version.js";
+import { defineCommand, type Flag } from "./command.js";
+import { networkFlags } from "./globals.js";
+import { suggest } from "./nearest.js";
+
+interface DownloadFlags {
+  out?: string;
+  source?: readonly string[];
+  mediaType?: readonly string[];
+  opportunity?: readonly string[];
+  host?: readonly string[];
+  since?: string;
+  until?: string;
+  limit?: number;
+  wait?: boolean;
+}
+
+const kinds = ["content"];
+const sources = ["deliverable", "upload"];
+const mediaTypes = ["image", "video", "audio", "document", "other"];
+const defaultFolder = "brandapi-content";
+/** Failures that are named one by one. */
+const mostNamed = 20;
+
+const downloadFlags: readonly Flag[] = [
+  { flags: "-o, --out <dir>", about: "the folder that the files go to", shown: `./${defaultFolder}` },
+  { flags: "--source <list>", about: sources.join(", "), parse: listOf("source", sources) },
+  { flags: "--media-type <list>", about: mediaTypes.join(", "), parse: listOf("media type", mediaTypes) },
+  { flags: "--opportunity <id...>", about: "only files of these campaigns", parse: listOf("campaign") },
+  { flags: "--host <id...>", about: "only files of these hosts", parse: listOf("host") },
+  { flags: "--since <time>", about: "only files added from here" },
+  { flags: "--until <time>", about: "only files added up to here" },
+  { flags: "--limit <n>", about: "fetch at most this many, newest first", parse: parseLimit },
+  { flags: "--wait", about: "queue behind another run on this mirror" },
+];
+
+/**
+ * With `--json`, one line a file on stdout as it ends, then one for all of them:
+ * `{"file":{"source","id","path","outcome":"downloaded"|"failed","bytes","sha256","resumed_from","error"}}` and
+ * `{"summary":{"folder","selected","already_complete","downloaded","failed","not_tried","bytes"}}`.
+ */
+export const download = defineCommand<DownloadFlags>({
+  name: "download",
+  summary: "Fetch the files of the brand's library",
+  description:
+    "Fetches what `brandapi sync content` has listed and is not in the folder yet, as\n" +
+    "<date>_<id>_<name>. An interrupted file is resumed, a complete one is not fetched again.\n" +
+    "The table content_downloads says where each file is, with its SHA-256.",
+  arguments: [{ syntax: "<what>", about: kinds.join(", ") }],
+  flags: [...downloadFlags, ...networkFlags],
+  examples: [
+    { command: "brandapi download content", about: `everything, into ./${defaultFolder}` },
+    {
+      command: "brandapi download content --media-type image,video --since 30d -o ~/Pictures/brand",
+      about: "the last month's pictures and films",
+    },
+    { command: "brandapi download content --limit 10", about: "the ten newest that are not there yet" },
+  ],
+
+  async run({ deps, args, options }) {
+    const [what = ""] = args;
+    if (!kinds.includes(what))
+      throw new UsageError(`Nothing to download is called \`${what}\`.`, { hint: suggest(what, kinds) });
+    const now = deps.clock.now();
+    const since = options.since === undefined ? undefined : parseInstant(options.since, "start", now);
+    const until = options.until === undefined ? undefined : parseInstant(options.until, "end", now);
+    if (since !== undefined && until !== undefined && since > until)
+      throw new UsageError("`--since` is later than `--until`.", { hint: "swap them" });
+    const settings = await readSettings(options, deps);
+    const { baseUrl } = requireAccess(settings);
+    const selection = {
+      sources: options.source ?? [],
+      mediaTypes: options.mediaType ?? [],
+      opportunities: options.opportunity ?? [],
+      hosts: options.host ?? [],
+      ...(since === undefined ? {} : { since }),
+      ...(until === undefined ? {} : { until }),
+    };
+    const { withMirrorRun } = await import("./mirror-run.js");
+    const wait = options.wait ?? false;
+    return await withMirrorRun({ deps, options, purpose: "write", wait }, async (session) => {
+      const { contentWasSynced, selectFiles } = await import("../download/catalogue.js");
+      if (!contentWasSynced(session.mirror))
+        throw new ConfigurationError("The mirror does not know the library yet.", {
+          hint: "run `brandapi sync content` first",
+        });
+      const { downloadFiles } = await import("../download/engine.js");
+      const { formatBytes, formatCount } = await import("../ui/numbers.js");
+      const { reporter } = session;
+      const print = (value: unknown) => {
+        if (options.json) deps.stdout.write(`${JSON.stringify(value)}\n`);
+      };
+      const task = reporter.begin({ name: "download content", unit: "bytes" });
+      const failures: string[] = [];
+      const summary = await downloadFiles(
+        selectFiles(session.mirror, selection),
+        {
+          ...session,
+          fetch: deps.fetch,
+          random: deps.random,
+          task,
+          baseUrl,
+          userAgent: `brandapi/${version}`,
+          maxWaitMs: settings.maxWaitMs,
+          folder: expandPath(options.out ?? defaultFolder, deps),
+        },
+        options.limit ?? Number.POSITIVE_INFINITY,
+        (file) => {
+          print({ file });
+          if (file.error !== null) failures.push(`${file.path}: ${file.error}`);
+        },
+      );
+      const { downloaded, failed, not_tried, already_complete, bytes, folder } = summary;
+      const parts = [
+        `${formatCount(downloaded)} files, ${formatBytes(bytes)}, in ${folder}`,
+        already_complete > 0 ? `${formatCount(already_complete)} were there already` : "",
+        failed > 0 ? `${formatCount(failed)} failed` : "",
+        not_tried > 0 ? `${formatCount(not_tried)} not tried` : "",
+      ];
+      task.end(parts.filter((part) => part !== "").join("; "));
+      print({ summary });
+      for (const failure of failures.slice(0, mostNamed)) reporter.warn(failure);
+      if (failures.length > mostNamed)
+        reporter.warn(`and ${failures.length - mostNamed} more: \`--json\` names them all`);
+      if (failed === 0) return exitCodes.done;
+      if (not_tried > 0 && downloaded === 0)
+        throw new ApiUnavailable("The file host is unavailable: no file could be fetched.", {
+          hint: "check the network, or try again later",
+        });
+      const rest = not_tried > 0 ? `, and ${not_tried} were not tried` : "";
+      throw new Incomplete(
+        `${failed} of ${failed + not_tried + downloaded} files could not be fetched${rest}.`,
+        {
+          hint: "run the same command again: what is complete is kept",
+        },
+      );
+    });
+  },
+});
+
+/** Values with commas between, in one flag or several. */
+function listOf(what: string, known?: readonly string[]) {
+  return (text: string, previous?: unknown): readonly string[] => {
+    const values = text.split(",").map((value) => value.trim());
+    for (const value of values) {
+      if (value === "" || (known && !known.includes(value)))
+        throw new UsageError(`Unknown ${what}: \`${value}\`.`, {
+          hint: known ? suggest(value, known) : "give an id",
+        });
+    }
+    return [...(Array.isArray(previous) ? previous : []), ...values];
+  };
+}
+
+function parseLimit(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new UsageError(`Not a number of files: \`${text}\`.`, { hint: "use a whole number such as 10" });
+}

@@ -1,0 +1,107 @@
+import type { Settings } from "../config.js";
+import type { Deps } from "../deps.js";
+import { ConfigurationError, UsageError } from "../errors.js";
+import { openFileSink } from "../export/file-sink.js";
+import type { Format } from "../export/format.js";
+import { runExport } from "../export/run.js";
+import { streamSink } from "../export/sink.js";
+import { readAsOf } from "../mirror/as-of.js";
+import { checkCondition } from "../mirror/condition.js";
+import { type Mirror, openMirrorReadOnly } from "../mirror/open.js";
+import { openSource, withSnapshot } from "../mirror/select.js";
+import { dateOf, type Selection } from "../mirror/select-sql.js";
+import { knownTableNames, listTables, type ReadableTable, typedTables } from "../mirror/tables.js";
+import { expandPath } from "../paths.js";
+import { formatInstant, formatSpan } from "../times.js";
+import { formatBytes, formatCount } from "../ui/numbers.js";
+import { createReporter } from "../ui/reporter.js";
+import { suggest } from "./nearest.js";
+
+export interface ExportRequest extends Omit<Selection, "table"> {
+  deps: Deps;
+  settings: Settings;
+  format: Format;
+  tableName: string;
+  /** The file to write; undefined: stdout. */
+  out: string | undefined;
+  excel: boolean;
+  asOf: number | undefined;
+}
+
+/** Writes one table of the mirror, and says how much that was where it went into a file. */
+export async function exportFromMirror(request: ExportRequest): Promise<void> {
+  const { deps, settings, format, out } = request;
+  const { clock, signal } = deps;
+  const reporter = createReporter(deps, settings.output);
+  const started = clock.monotonic();
+  const mirror = await openMirrorReadOnly(settings.dbPath);
+  try {
+    await withSnapshot(mirror, async () => {
+      const table = findTable(mirror, request.tableName);
+      checkSelection(mirror, table, request);
+      const { write } = await format.load();
+      const sink = out
+        ? await openFileSink(expandPath(out, deps), deps.random)
+        : streamSink(deps.stdout, signal);
+      try {
+        if (request.asOf !== undefined) layAsOf(mirror, table, request.asOf, (text) => reporter.warn(text));
+        const source = openSource(mirror, { ...request, table });
+        const warn = (text: string) => reporter.warn(`${table.name}: ${text}`);
+        const done = await runExport(source, write, sink, { excel: request.excel, warn, signal, clock });
+        const took = formatSpan(clock.monotonic() - started);
+        if (out)
+          reporter.note(
+            `${table.name}: ${formatCount(done.rows)} rows, ${formatBytes(done.bytes)} in ${took}: ${out}`,
+          );
+      } catch (error) {
+        await sink.discard();
+        throw error;
+      }
+    });
+  } finally {
+    mirror.db.close();
+    reporter.close();
+  }
+}
+
+/**
+ * The table that a person means, spelled with `-` or `_`.
+ * @throws UsageError for an unknown one, ConfigurationError for one that was not synced yet
+ */
+export function findTable(mirror: Mirror, name: string): ReadableTable {
+  const wanted = name.replaceAll("-", "_").toLowerCase();
+  const tables = listTables(mirror);
+  const found = tables.find((table) => table.name.toLowerCase() === wanted);
+  if (found) return found;
+  const known = typedTables().find((shape) => shape.name === wanted);
+  if (known)
+    throw new ConfigurationError(`The mirror holds no \`${known.name}\` yet: ${mirror.path}`, {
+      hint: `run \`brandapi sync ${known.resource.name}\` first`,
+    });
+  const names = [...new Set([...tables.map((table) => table.name), ...knownTableNames()])];
+  throw new UsageError(`Unknown table: \`${name}\`.`, { hint: suggest(wanted, names) });
+}
+
+function checkSelection(mirror: Mirror, table: ReadableTable, request: ExportRequest): void {
+  const names = table.columns.map((column) => column.name);
+  for (const name of request.columns ?? [])
+    if (!names.includes(name))
+      throw new UsageError(`\`${table.name}\` has no column \`${name}\`.`, { hint: suggest(name, names) });
+  if ((request.since !== undefined || request.until !== undefined) && dateOf(table) === null)
+    throw new UsageError(`\`${table.name}\` has no date that \`--since\` and \`--until\` could go by.`, {
+      hint: 'use `--where "…"` instead',
+    });
+  if (request.asOf !== undefined && !table.shape)
+    throw new UsageError(`\`--as-of\` is for the API's records, not for \`${table.name}\`.`, {
+      hint: "leave `--as-of` out",
+    });
+  if (request.where !== undefined) checkCondition(mirror, table, request.where);
+}
+
+/** What the mirror did not know yet, it cannot tell. */
+function layAsOf(mirror: Mirror, table: ReadableTable, at: number, warn: (text: string) => void): void {
+  if (!table.shape) return;
+  const { firstReadAt } = readAsOf(mirror, table.shape, at);
+  if (firstReadAt !== null && firstReadAt > formatInstant(at))
+    warn(`${table.name}: the mirror read this first at ${firstReadAt}, later than ${formatInstant(at)}`);
+}

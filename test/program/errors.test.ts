@@ -1,0 +1,126 @@
+import { expect, test } from "vitest";
+import { BrandapiError, ConfigurationError, Stopped } from "../../src/errors.js";
+import { asBrandapiError } from "../../src/failures.js";
+import { reportError } from "../../src/run.js";
+import { brandapi, testDeps } from "../support/program.js";
+
+const withCode = (message: string, code: string, more: object = {}) =>
+  Object.assign(new Error(message), { code, ...more });
+
+test.each<[string, Error, string]>([
+  [
+    "a full disk",
+    withCode("ENOSPC: no space left on device, write", "ENOSPC", { path: "/d/x.csv" }),
+    "The disk is full: /d/x.csv",
+  ],
+  [
+    "a folder that is not writable",
+    withCode("EACCES: permission denied", "EACCES", { path: "/d" }),
+    "Permission was denied: /d",
+  ],
+  [
+    "a read-only disk",
+    withCode("EROFS: read-only file system", "EROFS", { path: "/d" }),
+    "The disk is read-only: /d",
+  ],
+  [
+    "a full disk under the mirror",
+    withCode("database or disk is full", "SQLITE_FULL"),
+    "The disk is full, so the mirror",
+  ],
+  [
+    "a damaged mirror",
+    withCode("database disk image is malformed", "SQLITE_CORRUPT"),
+    "The mirror is damaged",
+  ],
+  [
+    "a file that is no mirror",
+    withCode("file is not a database", "SQLITE_NOTADB"),
+    "The mirror is damaged, or not",
+  ],
+  [
+    "a read-only mirror",
+    withCode("attempt to write a readonly database", "SQLITE_READONLY_DBMOVED"),
+    "The mirror cannot be opened",
+  ],
+  [
+    "an unbuilt better-sqlite3",
+    new Error("Could not locate the bindings file. Tried:\n → /x"),
+    "better-sqlite3 is installed but not built.",
+  ],
+  [
+    "a better-sqlite3 of another Node",
+    withCode(
+      "The module was compiled against a different Node.js version using NODE_MODULE_VERSION 108.",
+      "ERR_DLOPEN_FAILED",
+    ),
+    "better-sqlite3 was built for another version of Node.",
+  ],
+  [
+    "a missing package",
+    withCode("Cannot find package 'undici' imported from /x", "ERR_MODULE_NOT_FOUND"),
+    "A part of brandapi is not installed: undici",
+  ],
+])("%s is a configuration error that says what to do", (_, thrown, message) => {
+  const error = asBrandapiError(thrown);
+  expect(error).toBeInstanceOf(ConfigurationError);
+  expect(error.message).toContain(message);
+  expect(error.hint).toBeTruthy();
+  expect(error.cause).toBe(thrown);
+});
+
+test("an error that a person can act on stays as it is, and anything else is a defect", () => {
+  const known = new ConfigurationError("x");
+  expect(asBrandapiError(known)).toBe(known);
+  expect(asBrandapiError(new TypeError("undefined is not a function"))).toMatchObject({
+    exitCode: 1,
+    code: "defect",
+  });
+  expect(asBrandapiError("thrown text").message).toContain("thrown text");
+});
+
+test("with --json the error is also one line of JSON on stdout, hint or not", async () => {
+  const { code, out, err } = await brandapi("whoami --json");
+  expect(code).toBe(3);
+  expect(err).toContain("brandapi: No key and no base URL");
+  expect(JSON.parse(out)).toEqual({
+    error: {
+      code: "configuration",
+      message: expect.any(String),
+      hint: expect.stringContaining("brandapi login"),
+    },
+  });
+  const deps = testDeps();
+  reportError(new BrandapiError("x"), ["status", "--json"], deps);
+  expect(deps.stdout.text).toBe('{"error":{"code":"defect","message":"x","hint":null}}\n');
+});
+
+test("`--json` behind `--` is an argument, not a flag", () => {
+  const deps = testDeps();
+  reportError(new BrandapiError("x"), ["query", "--", "--json"], deps);
+  expect(deps.stdout.text).toBe("");
+});
+
+test("what comes from outside reaches the terminal escaped", async () => {
+  const { err } = await brandapi(["\u001b[2Jwhoami\u202e"]);
+  expect(err).toBe("brandapi: Unknown command: `\\x1b[2Jwhoami\\u202e`.\n  hint: see `brandapi --help`\n");
+});
+
+test("a stack trace, with its causes, is for --verbose alone", () => {
+  const error = new ConfigurationError("outer", { cause: new Error("inner") });
+  const trace = (argv: string[]) => {
+    const deps = testDeps();
+    reportError(error, argv, deps);
+    return deps.stderr.text;
+  };
+  expect(trace(["status"])).toBe("brandapi: outer\n");
+  expect(trace(["status", "--verbose"])).toMatch(/brandapi: outer\n[\s\S]*at [\s\S]*Error: inner\n[\s\S]*at /);
+});
+
+test("a call that was cut short by a signal is the stop that was asked for", () => {
+  const stop = new AbortController();
+  const deps = testDeps({ signal: stop.signal });
+  stop.abort(new Stopped("SIGTERM"));
+  expect(reportError(new DOMException("aborted", "AbortError"), [], deps)).toBe(143);
+  expect(deps.stderr.text).toMatch(/^brandapi: Stopped/);
+});

@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import { commandGroups } from "../../src/commands/groups.js";
+import { commands } from "../../src/commands/index.js";
+import { brandapi } from "../support/program.js";
+
+test("every command has a place in the program's help", () => {
+  const placed = Object.values(commandGroups).flat();
+  for (const { name } of commands) expect(placed, `add \`${name}\` to commands/groups.ts`).toContain(name);
+});
+
+test("the program's help lists the commands first, grouped, then the flags", async () => {
+  const { out, code, err } = await brandapi("--help");
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  expect(out.indexOf("Set up:")).toBeLessThan(out.indexOf("Flags everywhere:"));
+  expect(out.indexOf("Flags everywhere:")).toBeLessThan(out.indexOf("Options:"));
+  for (const { name, summary } of commands)
+    expect(out).toMatch(new RegExp(`^  ${name}\\b.*  ${summary.split(" ")[0]}`, "m"));
+});
+
+test.each(commands)(
+  "the help of $name fits 80 columns and shows two or three examples that name it",
+  async (spec) => {
+    const help = await brandapi(`${spec.name} --help`, { columns: 80, tty: true });
+    expect(help.code).toBe(0);
+    expect((await brandapi(`help ${spec.name}`, { columns: 80, tty: true })).out).toBe(help.out);
+    for (const line of help.out.split("\n")) expect(line.length, line).toBeLessThanOrEqual(80);
+    expect(spec.examples.length).toBeGreaterThanOrEqual(2);
+    expect(spec.examples.length).toBeLessThanOrEqual(3);
+    for (const { command } of spec.examples) {
+      expect(help.out).toContain(`  $ ${command}\n`);
+      expect(command).toContain(`brandapi ${spec.name}`);
+    }
+    for (const flag of spec.flags) expect(help.out).toContain(flag.flags);
+  },
+);
+
+test("no command at all is the program's help", async () => {
+  expect((await brandapi("")).out).toBe((await brandapi("--help")).out);
+});
+
+test.each([
+  ["whoam", "Unknown command: `whoam`.", "did you mean `brandapi whoami`?"],
+  ["WHOAMI", "Unknown command: `WHOAMI`.", "did you mean `brandapi whoami`?"],
+  ["help logni", "Unknown command: `logni`.", "did you mean `brandapi login`?"],
+  ["xyzzy", "Unknown command: `xyzzy`.", "see `brandapi --help`"],
+  ["whoami --profil a", "Unknown option `--profil`.", "did you mean `--profile`?"],
+  ["--jsn whoami", "Unknown option `--jsn`.", "did you mean `--json`?"],
+  ["whoami --xyzzy", "Unknown option `--xyzzy`.", "see `brandapi whoami --help`"],
+  ["whoami --profile", "Option `--profile <name>` argument missing.", "see `brandapi whoami --help`"],
+  [
+    "whoami extra",
+    "Too many arguments for `whoami`. Expected 0 arguments but got 1.",
+    "see `brandapi whoami --help`",
+  ],
+  [
+    "whoami --rate-limit 0",
+    "The rate limit is not a number of requests a minute: `0`.",
+    "use a whole number such as 60, or `none`",
+  ],
+  ["--quiet", "No command was given.", "see `brandapi --help`"],
+])("`brandapi %s` is a usage error that says what to do", async (command, message, hint) => {
+  const { code, out, err } = await brandapi(command);
+  expect(err).toBe(`brandapi: ${message}\n  hint: ${hint}\n`);
+  expect({ code, out }).toEqual({ code: 2, out: "" });
+});
+
+test("flags work before the command's name and after it; after it wins", async () => {
+  const before = await brandapi("--profile acme whoami");
+  expect(before.err).toContain("for the profile `acme`");
+  expect((await brandapi("whoami --profile acme")).err).toBe(before.err);
+  expect((await brandapi("--profile other whoami --profile acme")).err).toBe(before.err);
+  expect(JSON.parse((await brandapi("--json whoami")).out).error.code).toBe("configuration");
+});

@@ -1,0 +1,118 @@
+import { expect, test, vi } from "vitest";
+import { Stopped } from "../../src/errors.js";
+import { createReporter, type ReporterOutput } from "../../src/ui/reporter.js";
+import { type ProgramOptions, testDeps } from "../support/program.js";
+import { screenOf } from "../support/screen.js";
+
+function reporterFor(output: ReporterOutput = {}, options: ProgramOptions = {}) {
+  let time = 0;
+  const clock = { monotonic: () => time };
+  const deps = testDeps({ clock, ...options });
+  const reporter = createReporter(deps, output);
+  return {
+    reporter,
+    pass: (ms: number) => {
+      time += ms;
+    },
+    get screen() {
+      return screenOf(deps.stderr.text);
+    },
+    get text() {
+      return deps.stderr.text;
+    },
+  };
+}
+
+const terminal: ProgramOptions = { tty: true, columns: 100, env: { NO_COLOR: "1" } };
+
+test("without a terminal a task is one line, at its end", () => {
+  const seen = reporterFor();
+  const task = seen.reporter.begin({ name: "orders", unit: "pages", total: 3 });
+  task.update({ done: 1, rows: 100 });
+  task.waiting(1_000, "rate limit");
+  task.end("250 read in 3s, verified");
+  task.end("twice");
+  seen.reporter.close();
+  expect(seen.text).toBe("orders: 250 read in 3s, verified\n");
+});
+
+test("--quiet leaves nothing but warnings, each once", () => {
+  const seen = reporterFor({ quiet: true }, terminal);
+  seen.reporter.begin({ name: "orders", unit: "pages" }).end("done");
+  seen.reporter.note("a note");
+  seen.reporter.warn("the key expires");
+  seen.reporter.warn("the key expires");
+  seen.reporter.detail("GET /orders");
+  seen.reporter.close();
+  expect(seen.text).toBe("warning: the key expires\n");
+});
+
+test("--verbose shows details, and what comes from outside is escaped", () => {
+  const seen = reporterFor({ verbose: true });
+  seen.reporter.detail("GET /me: 200\u001b[2J");
+  seen.reporter.note("host \u202eevil\nbrandapi: forged");
+  expect(seen.text).toBe("GET /me: 200\\x1b[2J\nhost \\u202eevil\n  brandapi: forged\n");
+});
+
+test("on a terminal each task has a bar; notes and ends go above the bars, and nothing is torn or left behind", async () => {
+  const seen = reporterFor({}, terminal);
+  const orders = seen.reporter.begin({ name: "orders", unit: "pages", total: 300 });
+  const roster = seen.reporter.begin({ name: "roster", unit: "pages" });
+  await vi.waitUntil(() => seen.text.includes("\u001b[?25l"));
+  for (let page = 1; page <= 60; page++) {
+    seen.pass(100);
+    orders.update({ done: page, rows: page * 100 });
+    seen.reporter.answered();
+  }
+  roster.update({ done: 2, rows: 150 });
+  seen.reporter.note("the first note is rather long: ".repeat(4).trim());
+  seen.reporter.note("short");
+  orders.waiting(34_000, "rate limit");
+  await vi.waitUntil(() => seen.text.includes("waiting 34s: rate limit"));
+  expect(seen.screen.cursorVisible).toBe(false);
+  const [first, second, third, fourth] = seen.screen.lines;
+  expect(first).toMatch(/^the first note is rather long:/);
+  expect(second).toBe("short");
+  expect(third).toMatch(/^orders {11}[█░]{6,28} {2}20% {2}60\/300 pages .*waiting 34s: rate limit/u);
+  expect(fourth).toMatch(/^roster {11} {2}2 pages {2}150 rows/);
+
+  orders.end("30,000 read, verified");
+  roster.end("150 read, verified");
+  seen.reporter.close();
+  expect(seen.screen.cursorVisible).toBe(true);
+  expect(seen.screen.lines.slice(1)).toEqual([
+    "short",
+    "orders: 30,000 read, verified",
+    "roster: 150 read, verified",
+    "",
+  ]);
+});
+
+test("a stop takes the bars away and gives the cursor back before anything else is said", async () => {
+  const stop = new AbortController();
+  const seen = reporterFor({}, { ...terminal, signal: stop.signal });
+  const task = seen.reporter.begin({ name: "orders", unit: "pages", total: 3 });
+  await vi.waitUntil(() => seen.text.includes("orders"));
+  stop.abort(new Stopped("SIGINT"));
+  expect(seen.screen).toEqual({ lines: [""], cursorVisible: true });
+  task.end("stopped");
+  seen.reporter.close();
+  expect(seen.screen.lines).toEqual(["orders: stopped", ""]);
+});
+
+test.each<[string, ReporterOutput, ProgramOptions]>([
+  ["--no-progress", { progress: false }, terminal],
+  ["a dumb terminal", {}, { ...terminal, env: { TERM: "dumb" } }],
+  ["JSON on the same terminal", { json: true }, terminal],
+  ["stderr in a file", {}, { tty: { stdout: true } }],
+])("%s means no bars", async (_, output, options) => {
+  const seen = reporterFor(output, options);
+  const task = seen.reporter.begin({ name: "orders", unit: "pages", total: 3 });
+  await import("cli-progress");
+  await new Promise((resolve) => setImmediate(resolve));
+  task.update({ done: 1 });
+  task.end("done");
+  seen.reporter.close();
+  expect(seen.text).not.toContain("\u001b[?25l");
+  expect(seen.screen.lines).toEqual(["orders: done", ""]);
+});
