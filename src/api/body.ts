@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { Clock } from "../deps.js";
 import { UnexpectedAnswer } from "../errors.js";
 import { Garbled, TooSlow } from "./faults.js";
@@ -42,13 +43,12 @@ export async function readBody(
   return { text: decode(chunks), bytes };
 }
 
+/** Node's own check and copy are several times faster than a `TextDecoder` that is fatal. */
 function decode(chunks: readonly Uint8Array[]): string {
-  const whole = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(whole);
-  } catch (cause) {
-    throw new Garbled("its body is not UTF-8 text", { cause });
-  }
+  const whole = Buffer.concat(chunks);
+  if (!isUtf8(whole)) throw new Garbled("its body is not UTF-8 text");
+  const hasMark = whole[0] === 0xef && whole[1] === 0xbb && whole[2] === 0xbf;
+  return whole.toString("utf8", hasMark ? 3 : 0);
 }
 
 function tooLarge(path: string, maxBytes: number): UnexpectedAnswer {

@@ -6,9 +6,10 @@ import { bodyLimits, readBody } from "./body.js";
 import { type Answer, readEnvelope } from "./envelope.js";
 import { type Fault, faultOf, withoutKey } from "./faults.js";
 import { openGovernor, type Place } from "./governor.js";
-import { readRetryAfter, readServerLimit } from "./limits.js";
-import { type Asked, forbidden, gaveUp, refusal, scopesIn, statusWords } from "./refusals.js";
+import { readServerLimit } from "./limits.js";
+import { type Asked, forbidden, gaveUp, refusal, scopesIn, statusFault, statusWords } from "./refusals.js";
 import { nextTry } from "./retry.js";
+import { WaitMeter } from "./wait-meter.js";
 
 export type { Answer, Pagination } from "./envelope.js";
 
@@ -46,6 +47,7 @@ export interface ApiStats {
   requests: number;
   retries: number;
   bytes: number;
+  /** Milliseconds in which some request waited for the rate limit or for its next try. */
   waitedMs: number;
 }
 
@@ -66,7 +68,8 @@ export function openApi(settings: ApiSettings, deps: Deps, events: ApiEvents = {
 type Outcome = { answer: Answer } | { fault: Fault };
 
 class Client implements ApiClient {
-  readonly stats: ApiStats = { requests: 0, retries: 0, bytes: 0, waitedMs: 0 };
+  readonly #counts = { requests: 0, retries: 0, bytes: 0 };
+  readonly #waits: WaitMeter;
   readonly #base: URL;
   readonly #headers: Record<string, string>;
   readonly #governor;
@@ -89,6 +92,7 @@ class Client implements ApiClient {
         },
       );
     }
+    this.#waits = new WaitMeter(deps.clock);
     this.#base = baseOf(settings.baseUrl);
     this.#headers = {
       authorization: `Bearer ${settings.key}`,
@@ -99,6 +103,10 @@ class Client implements ApiClient {
     const account = { origin: this.#base.origin, key };
     this.#governor = openGovernor({ ...account, rateLimit, statePath, windowMs }, deps, events);
     deps.signal.addEventListener("abort", this.#stop);
+  }
+
+  get stats(): ApiStats {
+    return { ...this.#counts, waitedMs: this.#waits.totalMs };
   }
 
   async get(path: string, query: Query = {}, options: RequestOptions = {}): Promise<Answer> {
@@ -129,8 +137,7 @@ class Client implements ApiClient {
   async #persist(url: URL, path: string, options: RequestOptions, signal: AbortSignal): Promise<Answer> {
     let since: number | null = null;
     for (let attempt = 1; ; attempt += 1) {
-      const { place, waitedMs } = await this.#governor.take(signal);
-      this.stats.waitedMs += waitedMs;
+      const place = await this.#waits.during(() => this.#governor.take(signal));
       since ??= this.deps.clock.monotonic();
       const outcome = await this.#send(url, path, options, place, signal);
       if ("answer" in outcome) return outcome.answer;
@@ -146,10 +153,9 @@ class Client implements ApiClient {
       if (!next)
         throw await this.#failure(fault, path, options, signal, { tries: attempt, triedMs: now - since });
       if (fault.kind === "status" && fault.status === 429) this.#governor.hold(next.waitMs);
-      this.stats.retries += 1;
+      this.#counts.retries += 1;
       this.events.onRetry?.({ path, reason: fault.reason, waitMs: next.waitMs, attempt });
-      await this.deps.clock.sleep(next.waitMs, signal);
-      this.stats.waitedMs += next.waitMs;
+      await this.#waits.during(() => this.deps.clock.sleep(next.waitMs, signal));
     }
   }
 
@@ -164,7 +170,7 @@ class Client implements ApiClient {
     const { clock, fetch } = this.deps;
     const receivedAt = clock.now();
     const started = clock.monotonic();
-    this.stats.requests += 1;
+    this.#counts.requests += 1;
     let status = 0;
     let bytes = 0;
     try {
@@ -177,7 +183,7 @@ class Client implements ApiClient {
       const limits = { ...bodyLimits, maxBytes: options.maxBytes ?? bodyLimits.maxBytes };
       const body = await readBody(response, path, limits, clock);
       bytes = body.bytes;
-      this.stats.bytes += bytes;
+      this.#counts.bytes += bytes;
       const answer = readEnvelope(body.text, path, receivedAt);
       this.#progressAt = clock.monotonic();
       return { answer };
@@ -236,10 +242,4 @@ class Client implements ApiClient {
       throw error;
     }
   }
-}
-
-function statusFault(response: Response, now: number): Fault {
-  const { status, headers } = response;
-  const reason = statusWords[status] ?? `it answered ${status}`;
-  return { kind: "status", status, reason, retryAfterMs: readRetryAfter(headers, now) };
 }

@@ -69,13 +69,18 @@ export function faultOf(error: unknown, host: string): Fault | null {
       "if your network has its own certificate authority, point NODE_EXTRA_CA_CERTS at its PEM file";
     return { kind: "permanent", reason, hint, cause };
   }
+  const proxyStatus = /^Proxy response \((\d+)\)/.exec(message)?.[1];
+  if (proxyStatus === "407") {
+    const reason = `the proxy on the way to ${host} asks for a password (407)`;
+    return { kind: "permanent", reason, hint: "put the user and password into HTTPS_PROXY", cause };
+  }
+  if (proxyStatus !== undefined) {
+    return { kind: "network", reason: `the proxy on the way to ${host} answered ${proxyStatus}`, cause };
+  }
   const said = words[code];
   if (said !== undefined) {
     const reason = connecting.test(code) ? `could not connect to ${host}: ${said}` : `${host}: ${said}`;
     return { kind: "network", reason, cause };
-  }
-  if (/proxy/i.test(message)) {
-    return { kind: "network", reason: `the proxy did not let the request to ${host} through`, cause };
   }
   if (error instanceof TypeError && /^(terminated|fetch failed)$/.test(error.message)) {
     return { kind: "network", reason: `${host}: the connection broke off${code ? ` (${code})` : ""}`, cause };

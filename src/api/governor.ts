@@ -33,8 +33,8 @@ export interface Place {
  * window in which bursts are allowed while there is room.
  */
 export interface Governor {
-  /** Waits for a place. Rejects with the signal's reason. Resolves to the milliseconds waited, beside the place. */
-  take(signal: AbortSignal): Promise<{ place: Place; waitedMs: number }>;
+  /** Waits for a place. Rejects with the signal's reason. */
+  take(signal: AbortSignal): Promise<Place>;
   /** Sends nothing with this key for `ms` milliseconds, in any process. */
   hold(ms: number): void;
   /** Milliseconds until a full window frees its next place; `null` when there is room. */
@@ -64,12 +64,11 @@ function freeGovernor(clock: Clock, events: GovernorEvents): Governor {
   };
   return {
     async take(signal) {
-      const since = clock.monotonic();
-      for (let ms = heldUntil - since; ms > 0; ms = heldUntil - clock.monotonic()) {
+      for (let ms = heldUntil - clock.monotonic(); ms > 0; ms = heldUntil - clock.monotonic()) {
         events.onWait?.({ ms, reason: "server" });
         await clock.sleep(ms, signal);
       }
-      return { place, waitedMs: clock.monotonic() - since };
+      return place;
     },
     hold,
     fullForMs: () => null,
@@ -104,15 +103,13 @@ class SharedGovernor implements Governor {
     this.#windowMs = settings.windowMs ?? 60_000;
   }
 
-  async take(signal: AbortSignal): Promise<{ place: Place; waitedMs: number }> {
-    const since = this.clock.monotonic();
+  async take(signal: AbortSignal): Promise<Place> {
     let said = false;
     for (;;) {
       signal.throwIfAborted();
       const now = this.#now();
       const verdict = await this.#ask(now);
-      if ("id" in verdict)
-        return { place: this.#place(verdict.id, now), waitedMs: this.clock.monotonic() - since };
+      if ("id" in verdict) return this.#place(verdict.id, now);
       if (!said && verdict.expectedMs > 0)
         this.events.onWait?.({ ms: verdict.expectedMs, reason: verdict.reason });
       said = true;

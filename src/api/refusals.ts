@@ -10,6 +10,7 @@ import {
 } from "../errors.js";
 import type { Json, JsonObject } from "../resources/types.js";
 import type { Fault } from "./faults.js";
+import { readRetryAfter } from "./limits.js";
 
 /** Where a refused request went. */
 export interface Asked {
@@ -151,6 +152,13 @@ export const statusWords: Record<number, string> = {
   503: "it answered 503, briefly unavailable",
   504: "it answered 504, gateway time-out",
 };
+
+/** The fault of an answer that is not a 200. */
+export function statusFault(response: Response, now: number): Fault {
+  const { status, headers } = response;
+  const reason = statusWords[status] ?? `it answered ${status}`;
+  return { kind: "status", status, reason, retryAfterMs: readRetryAfter(headers, now) };
+}
 
 /** Whether the path names one record, by an id: ids have digits, the API's own words have none. */
 function namesRecord(path: string): boolean {

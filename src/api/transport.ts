@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
 import type { Env, Fetch } from "../deps.js";
+import { ConfigurationError } from "../errors.js";
 
 /** Milliseconds: until connected, until the headers are there, and between two pieces of the body. */
 export interface TimeOuts {
@@ -19,6 +20,7 @@ export function createFetch(env: Env, limits: TimeOuts = timeOuts): Fetch {
   let dispatcher: Promise<Dispatcher> | undefined;
   return async (url, init) => {
     dispatcher ??= createDispatcher(env, limits);
+    if (new URL(url).protocol === "https:" && proxyOf(env) === null) throw noProxy();
     const mine = await dispatcher;
     const { getGlobalDispatcher, setGlobalDispatcher } = await import("undici");
     if (getGlobalDispatcher() !== mine) setGlobalDispatcher(mine);
@@ -32,7 +34,7 @@ async function createDispatcher(env: Env, limits: TimeOuts): Promise<Dispatcher>
     // Plain http is only ever loopback. An empty string, unlike `undefined`, also keeps undici from reading
     // HTTP_PROXY itself: the key would go to that proxy in clear text.
     httpProxy: "",
-    httpsProxy: env.https_proxy ?? env.HTTPS_PROXY ?? "",
+    httpsProxy: proxyOf(env) ?? "",
     noProxy: env.no_proxy ?? env.NO_PROXY ?? "",
     connect: { timeout: limits.connectMs },
     headersTimeout: limits.headersMs,
@@ -40,5 +42,20 @@ async function createDispatcher(env: Env, limits: TimeOuts): Promise<Dispatcher>
     connections: 8,
     // One request at a time on a connection: a reset then costs one request, not several.
     pipelining: 1,
+  });
+}
+
+/** The proxy for https; empty for none, `null` for a setting that is no proxy's address. Like curl, it may lack http://. */
+function proxyOf(env: Env): string | null {
+  const set = env.https_proxy ?? env.HTTPS_PROXY ?? "";
+  if (set === "") return "";
+  const url = set.includes("://") ? set : `http://${set}`;
+  return URL.canParse(url) && /^https?:\/\//i.test(url) ? url : null;
+}
+
+/** The value stays out of the message: a proxy's address can carry a password. */
+function noProxy(): ConfigurationError {
+  return new ConfigurationError("HTTPS_PROXY is not the address of an http proxy.", {
+    hint: "it reads like http://proxy.example.com:8080",
   });
 }

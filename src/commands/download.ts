@@ -1,9 +1,12 @@
-import { readSettings, requireAccess } from "../config.js";
-import { ApiUnavailable, ConfigurationError, exitCodes, Incomplete, UsageError } from "../errors.js";
+import { readSettings } from "../config.js";
+import type { Deps } from "../deps.js";
+import type { FileResult } from "../download/engine.js";
+import { ConfigurationError, exitCodes, UsageError } from "../errors.js";
 import { expandPath } from "../paths.js";
 import { parseInstant } from "../times.js";
 import { version } from "../version.js";
-import { defineCommand, type Flag } from "./command.js";
+import { defineCommand, type Flag, type GlobalOptions } from "./command.js";
+import { failureLines, failureOf, summaryText } from "./download-text.js";
 import { networkFlags } from "./globals.js";
 import { suggest } from "./nearest.js";
 
@@ -23,8 +26,6 @@ const kinds = ["content"];
 const sources = ["deliverable", "upload"];
 const mediaTypes = ["image", "video", "audio", "document", "other"];
 const defaultFolder = "brandapi-content";
-/** Failures that are named one by one. */
-const mostNamed = 20;
 
 const downloadFlags: readonly Flag[] = [
   { flags: "-o, --out <dir>", about: "the folder that the files go to", shown: `./${defaultFolder}` },
@@ -70,8 +71,6 @@ export const download = defineCommand<DownloadFlags>({
     const until = options.until === undefined ? undefined : parseInstant(options.until, "end", now);
     if (since !== undefined && until !== undefined && since > until)
       throw new UsageError("`--since` is later than `--until`.", { hint: "swap them" });
-    const settings = await readSettings(options, deps);
-    const { baseUrl } = requireAccess(settings);
     const selection = {
       sources: options.source ?? [],
       mediaTypes: options.mediaType ?? [],
@@ -84,63 +83,47 @@ export const download = defineCommand<DownloadFlags>({
     const wait = options.wait ?? false;
     return await withMirrorRun({ deps, options, purpose: "write", wait }, async (session) => {
       const { contentWasSynced, selectFiles } = await import("../download/catalogue.js");
-      if (!contentWasSynced(session.mirror))
+      const { downloadFiles } = await import("../download/engine.js");
+      const { mirror, reporter } = session;
+      if (!contentWasSynced(mirror))
         throw new ConfigurationError("The mirror does not know the library yet.", {
           hint: "run `brandapi sync content` first",
         });
-      const { downloadFiles } = await import("../download/engine.js");
-      const { formatBytes, formatCount } = await import("../ui/numbers.js");
-      const { reporter } = session;
-      const print = (value: unknown) => {
-        if (options.json) deps.stdout.write(`${JSON.stringify(value)}\n`);
+      const print = (line: unknown) => {
+        if (options.json) deps.stdout.write(`${JSON.stringify(line)}\n`);
       };
       const task = reporter.begin({ name: "download content", unit: "bytes" });
-      const failures: string[] = [];
+      const failures: FileResult[] = [];
       const summary = await downloadFiles(
-        selectFiles(session.mirror, selection),
+        selectFiles(mirror, selection),
         {
           ...session,
-          fetch: deps.fetch,
-          random: deps.random,
+          ...(await readAccess(options, deps)),
           task,
-          baseUrl,
-          userAgent: `brandapi/${version}`,
-          maxWaitMs: settings.maxWaitMs,
           folder: expandPath(options.out ?? defaultFolder, deps),
         },
         options.limit ?? Number.POSITIVE_INFINITY,
         (file) => {
           print({ file });
-          if (file.error !== null) failures.push(`${file.path}: ${file.error}`);
+          if (file.outcome === "failed") failures.push(file);
         },
       );
-      const { downloaded, failed, not_tried, already_complete, bytes, folder } = summary;
-      const parts = [
-        `${formatCount(downloaded)} files, ${formatBytes(bytes)}, in ${folder}`,
-        already_complete > 0 ? `${formatCount(already_complete)} were there already` : "",
-        failed > 0 ? `${formatCount(failed)} failed` : "",
-        not_tried > 0 ? `${formatCount(not_tried)} not tried` : "",
-      ];
-      task.end(parts.filter((part) => part !== "").join("; "));
+      task.end(summaryText(summary));
       print({ summary });
-      for (const failure of failures.slice(0, mostNamed)) reporter.warn(failure);
-      if (failures.length > mostNamed)
-        reporter.warn(`and ${failures.length - mostNamed} more: \`--json\` names them all`);
-      if (failed === 0) return exitCodes.done;
-      if (not_tried > 0 && downloaded === 0)
-        throw new ApiUnavailable("The file host is unavailable: no file could be fetched.", {
-          hint: "check the network, or try again later",
-        });
-      const rest = not_tried > 0 ? `, and ${not_tried} were not tried` : "";
-      throw new Incomplete(
-        `${failed} of ${failed + not_tried + downloaded} files could not be fetched${rest}.`,
-        {
-          hint: "run the same command again: what is complete is kept",
-        },
-      );
+      for (const line of failureLines(failures)) reporter.warn(line);
+      const failure = failureOf(summary);
+      if (failure) throw failure;
+      return exitCodes.done;
     });
   },
 });
+
+/** What calling the file host takes. The key is left out: it goes to the API only, and its file is read once only. */
+async function readAccess({ keyFile: _, ...options }: GlobalOptions, deps: Deps) {
+  const { baseUrl = "", maxWaitMs } = await readSettings(options, deps);
+  const { fetch, random } = deps;
+  return { baseUrl, maxWaitMs, fetch, random, userAgent: `brandapi/${version}` };
+}
 
 /** Values with commas between, in one flag or several. */
 function listOf(what: string, known?: readonly string[]) {

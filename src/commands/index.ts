@@ -1,4 +1,5 @@
 import type { CommandSpec } from "./command.js";
+import { download } from "./download.js";
 import { exportTable } from "./export.js";
 import { login } from "./login.js";
 import { logout } from "./logout.js";
@@ -8,4 +9,13 @@ import { verify } from "./verify.js";
 import { whoami } from "./whoami.js";
 
 /** The registry of commands, in the order in which help lists them. */
-export const commands: readonly CommandSpec[] = [login, logout, whoami, sync, verify, sandbox, exportTable];
+export const commands: readonly CommandSpec[] = [
+  login,
+  logout,
+  whoami,
+  sync,
+  verify,
+  download,
+  sandbox,
+  exportTable,
+];

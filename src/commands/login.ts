@@ -30,8 +30,7 @@ export const login = defineCommand<LoginFlags>({
     const { readSettings } = await import("../config.js");
     const { interactiveMaxWaitMs, openApiWith } = await import("./access.js");
     const settings = await readSettings(options, deps, { maxWaitMs: interactiveMaxWaitMs, keyFrom: "flag" });
-    const baseUrl = settings.baseUrl ?? (await askBaseUrl(deps, options.keyStdin === true));
-    const key = settings.key ?? (await readKey(deps, settings.profile));
+    const { baseUrl, key } = await completeAccess(settings, deps);
     const { createReporter } = await import("../ui/reporter.js");
     const { readIdentity } = await import("./identity.js");
     const reporter = createReporter(deps, options);
@@ -50,26 +49,32 @@ export const login = defineCommand<LoginFlags>({
   },
 });
 
-async function askBaseUrl(deps: Deps, keyStdin: boolean): Promise<string> {
-  if (!deps.stdin.isTTY || keyStdin)
+/** What no flag gave: asked for on the terminal, the key unseen, or the key from stdin where that is no terminal. */
+async function completeAccess(
+  { baseUrl, key, profile }: Settings,
+  deps: Deps,
+): Promise<{ baseUrl: string; key: string }> {
+  if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
+  const { checkKey, readKeyStream } = await import("../config/key.js");
+  if (!deps.stdin.isTTY) {
+    if (baseUrl !== undefined) return { baseUrl, key: await readKeyStream(deps.stdin, deps.signal) };
     throw new ConfigurationError("No base URL was given.", {
       hint: "add `--base-url https://…/api/brand/v1`, the address that your platform names",
     });
-  const { askLine } = await import("../ui/prompt.js");
+  }
   const { checkBaseUrl } = await import("../config/base-url.js");
-  return checkBaseUrl(
-    await askLine("Base URL (ends in /api/brand/v1): ", { hidden: false }, deps),
-    "the prompt",
-  );
-}
-
-/** From the terminal, unseen, or from stdin: also without `--key-stdin` where stdin is no terminal. */
-async function readKey(deps: Deps, profile: string): Promise<string> {
-  const { checkKey, readKeyStream } = await import("../config/key.js");
-  if (!deps.stdin.isTTY) return readKeyStream(deps.stdin, deps.signal);
-  const { askLine } = await import("../ui/prompt.js");
-  const question = `API key for the profile \`${profile}\` (not shown): `;
-  return checkKey(await askLine(question, { hidden: true }, deps), "the prompt");
+  const { openPrompt } = await import("../ui/prompt.js");
+  const prompt = openPrompt(deps);
+  const askBaseUrl = () => prompt.ask("Base URL (ends in /api/brand/v1): ", { hidden: false });
+  const askKey = () => prompt.ask(`API key for the profile \`${profile}\` (not shown): `, { hidden: true });
+  try {
+    return {
+      baseUrl: baseUrl ?? checkBaseUrl(await askBaseUrl(), "the prompt"),
+      key: key ?? checkKey(await askKey(), "the prompt"),
+    };
+  } finally {
+    prompt.close();
+  }
 }
 
 async function store(

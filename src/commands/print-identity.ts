@@ -27,7 +27,9 @@ export function printIdentity(
     ["mirror", settings.dbPath],
   ] as const;
   const style = styleFor(deps.stdout, settings.output, deps.env);
-  deps.stdout.write(`${renderFacts(facts, style)}\n`);
+  deps.stdout.write(
+    `${renderFacts(facts, { style, width: deps.stdout.isTTY ? deps.stdout.columns : undefined })}\n`,
+  );
 }
 
 function daysInWords(left: number | null): string {

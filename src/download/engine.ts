@@ -83,6 +83,7 @@ export async function downloadFiles(
   async function fetchOne(file: LibraryFile, name: string, own: FileAccess): Promise<FetchedFile> {
     const path = join(folder, name);
     const meter = meterFor(file.size);
+    let last: number | null = null;
     const memory = {
       validator: () => log.validatorOf(path, file),
       remember: (validator: string | null) => log.rememberValidator(path, file, validator),
@@ -90,7 +91,9 @@ export async function downloadFiles(
     try {
       return await fetchFile(file, { folder, name, memory }, own, {
         length(length, total) {
-          if (length > 0) failedInARow = 0;
+          // The first length is what an earlier run had left.
+          if (last !== null && length > last) failedInARow = 0;
+          last = length;
           meter.set(length, total);
         },
         waiting(ms, reason) {

@@ -26,8 +26,8 @@ export function completeAt(folder: string, file: LibraryFile, row: Downloaded | 
   return there?.isFile() && there.size === row.bytes ? path : null;
 }
 
-/** What concerns one name only: something else is in its place, or the file system does not take it. */
-const namesOnly = new Set([
+/** What concerns one file only: something else is in its place, or the file system takes no such name or size. */
+const oneFileOnly = new Set([
   "EISDIR",
   "EEXIST",
   "ENOTEMPTY",
@@ -37,13 +37,14 @@ const namesOnly = new Set([
   "EINVAL",
   "EPERM",
   "EBUSY",
+  "EFBIG",
 ]);
 
 /** What the file system said, as this file's failure where it is one; a full disk, say, is every file's. */
 export function explainFileError(error: unknown, folder: string): unknown {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const isSystem = error instanceof Error && "syscall" in error;
-  if (isSystem && namesOnly.has(code))
+  if (isSystem && oneFileOnly.has(code))
     return new FileFailed(`it cannot be put in its place (${code})`, { cause: error });
   if (code === "ENOSPC" || code === "EDQUOT")
     return new ConfigurationError(`The disk is full: ${folder}.`, {

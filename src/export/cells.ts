@@ -1,5 +1,5 @@
 import { cellEnd, rowEnd } from "../mirror/select.js";
-import { formulaStarts } from "./formulas.js";
+import { canStartFormula } from "./formulas.js";
 
 /** A cell that is not written as it stands. */
 export interface SpecialCell {
@@ -28,8 +28,7 @@ for (const byte of [0x22, comma, lineFeed, carriageReturn]) kinds[byte] = specia
 kinds[cellEnd] = endOfCell;
 kinds[rowEnd] = endOfRow;
 
-const starts = new Uint8Array(256);
-for (const byte of formulaStarts) starts[byte] = 1;
+const starts = Uint8Array.from({ length: 256 }, (_, byte) => (canStartFormula(byte) ? 1 : 0));
 
 /**
  * Turns joined cells into CSV where they stand: their ends become commas and line ends. The few cells that CSV cannot

@@ -1,9 +1,9 @@
 /**
  * Text that a spreadsheet would run when it opens a CSV file: it begins with = + - @, a tab or a carriage return, also
- * in full width, also after blanks and line feeds, which spreadsheets skip. A plain number (-5.00) is no formula.
+ * in full width, also after blanks and controls, which spreadsheets skip. A plain number (-5.00) is no formula.
  * Source: OWASP, "CSV Injection".
  */
-const formula = /^[\s\u0000]*[=+\-@\uff1d\uff0b\uff0d\uff20\t\r]/;
+const formula = /^[\s\p{Cc}]*[=+\-@\uff1d\uff0b\uff0d\uff20\t\r]/u;
 const plainNumber = /^[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?$/;
 
 export function isFormula(text: string): boolean {
@@ -15,9 +15,12 @@ export function neutralize(text: string): string {
   return isFormula(text) ? `'${text}` : text;
 }
 
-/** The bytes with which such text can begin, in UTF-8: what need not be looked at more closely is not. */
-export const formulaStarts: ReadonlySet<number> = new Set(
-  [..."=+-@\t\r\n\v\f \u00a0\u1680\u2000\u3000\ufeff\uff1d\0"].map(
-    (start) => new TextEncoder().encode(start)[0] ?? 0,
-  ),
-);
+/**
+ * Whether a text with this first byte, in UTF-8, can be a formula: what cannot need not be looked at more closely.
+ * Beside the signs themselves: blanks and controls, and the first bytes of wide blanks and wide signs.
+ */
+export function canStartFormula(byte: number): boolean {
+  return byte <= 0x20 || byte === 0x7f || "=+-@".includes(String.fromCharCode(byte)) || wideStarts.has(byte);
+}
+
+const wideStarts: ReadonlySet<number> = new Set([0xc2, 0xe1, 0xe2, 0xe3, 0xef]);

@@ -1,5 +1,6 @@
 import type { Json, Resource } from "../resources/types.js";
 import { formatInstant } from "../times.js";
+import { readCoverage } from "./coverage.js";
 import { diffRecords } from "./diff.js";
 import type { Mirror } from "./open.js";
 
@@ -36,18 +37,16 @@ export function openChangeLog(mirror: Mirror, resource: Resource, runId: number)
   const keep = db.prepare(
     "INSERT INTO record_versions (record_id, json, since_at, until_at, present, run_id) VALUES (?, ?, ?, ?, ?, ?)",
   );
-  const lastRead = db
-    .prepare(
-      `SELECT max(read_at) FROM coverage WHERE resource = @resource AND run_id <> @runId
-       AND (@at IS NULL OR (to_at >= @at AND (from_at IS NULL OR from_at <= @at)))`,
-    )
-    .pluck();
+  // As it stood before this run: what this run reads says nothing about before.
+  const spans = readCoverage(mirror, resource.name).filter((span) => span.runId !== runId);
 
-  /** When a read last covered this date, before this run. The API gives no date of change: an interval is the truth. */
-  const coveredAt = (dated: number | null) =>
-    lastRead.get({ resource: resource.name, runId, at: dated === null ? null : formatInstant(dated) }) as
-      | string
-      | null;
+  /** When a read last covered this date. The API gives no date of a change: an interval is the truth. */
+  function coveredAt(dated: number | null): string | null {
+    let last = Number.NEGATIVE_INFINITY;
+    for (const { from, to, readAt } of spans)
+      if (readAt > last && (dated === null || (from <= dated && dated <= to))) last = readAt;
+    return Number.isFinite(last) ? formatInstant(last) : null;
+  }
 
   function lastSeenUnchanged(row: Before, dated: number | null): string {
     const covered = coveredAt(dated);

@@ -4,7 +4,7 @@ import { quote } from "./schema.js";
 import type { ReadableTable } from "./tables.js";
 
 const tokens =
-  /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|[();'"`[?@:$]|[^]/g;
+  /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|[();'"`[?@:$]|[\s\S]/g;
 
 /**
  * Checks a person's `--where`: one expression over the table's columns. It may ask other tables of the mirror in

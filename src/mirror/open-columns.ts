@@ -55,6 +55,12 @@ export function openColumns(mirror: Mirror, shape: TableShape): OpenColumns {
   return { all: () => [...declared, ...discovered], discover: (item) => scan(item, []) };
 }
 
+/** Forgets discovered columns that this version declares by now. */
+export function dropDeclared(mirror: Mirror, shape: TableShape): void {
+  const drop = mirror.db.prepare("DELETE FROM open_columns WHERE table_name = ? AND lower(name) = ?");
+  for (const { name } of shape.columns) drop.run(shape.name, name.toLowerCase());
+}
+
 export function readDiscovered(mirror: Mirror, table: string): StoredColumn[] {
   const rows = mirror.db
     .prepare("SELECT name, path, type FROM open_columns WHERE table_name = ? ORDER BY position")

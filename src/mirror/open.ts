@@ -2,7 +2,7 @@ import { closeSync, existsSync, mkdirSync, openSync, realpathSync } from "node:f
 import { dirname, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { ConfigurationError, MirrorUnusable } from "../errors.js";
-import { createTables } from "./projection.js";
+import { isOutdated, reproject } from "./reprojection.js";
 import { applicationId, migrations } from "./schema.js";
 import { createViews } from "./views.js";
 
@@ -14,7 +14,7 @@ export interface Mirror {
 
 /**
  * Opens the mirror for writing, creating it (mode 0600, its folder 0700) where there is none, and migrates it
- * to this version's system tables in one transaction.
+ * to this version's tables in one transaction.
  * @throws MirrorUnusable when the file is no mirror, damaged, or written by a newer version (left untouched)
  */
 export async function openMirror(path: string): Promise<Mirror> {
@@ -30,7 +30,7 @@ export async function openMirror(path: string): Promise<Mirror> {
     mirror.db
       .transaction(() => {
         migrate(mirror.db);
-        createTables(mirror);
+        reproject(mirror);
         createViews(mirror);
       })
       .immediate();
@@ -42,7 +42,8 @@ export async function openMirror(path: string): Promise<Mirror> {
 }
 
 /**
- * Opens the mirror for reading: never blocked by a sync, never blocking one.
+ * Opens the mirror for reading: never blocked by a sync, never blocking one. A mirror that an older version wrote is
+ * brought up to date first, from what it holds.
  * @throws ConfigurationError when there is no mirror yet
  */
 export async function openMirrorReadOnly(path: string): Promise<Mirror> {
@@ -53,9 +54,13 @@ export async function openMirrorReadOnly(path: string): Promise<Mirror> {
   const mirror = await connect(path, true);
   try {
     checkIdentity(mirror);
-    if (mirror.db.pragma("user_version", { simple: true }) === 0)
+    const version = Number(mirror.db.pragma("user_version", { simple: true }));
+    if (version === 0)
       throw new ConfigurationError(`The mirror is empty: ${path}.`, { hint: "run `brandapi sync` first" });
-    return mirror;
+    if (version === migrations.length && !isOutdated(mirror)) return mirror;
+    mirror.db.close();
+    (await openMirror(path)).db.close();
+    return await connect(path, true);
   } catch (error) {
     mirror.db.close();
     throw asMirrorError(error, path);

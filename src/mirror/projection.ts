@@ -1,5 +1,4 @@
 import { hasInexactNumbers, parseExact } from "../exact.js";
-import { details, resources } from "../resources/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
 import type { JsonObject, Resource } from "../resources/types.js";
 import { readInfo, writeInfo } from "./info.js";
@@ -31,7 +30,8 @@ export function openProjection(
   resource: Resource,
   complain: (complaint: Complaint) => void,
 ): Projection {
-  const tables = tablesOf(resource).map((shape) => tableWriter(mirror, shape, complain));
+  const shapes = tablesOf(resource);
+  const tables = shapes.map((shape) => tableWriter(mirror, shape, shapes[0], complain));
   const main = tables[0];
   if (!main) throw new Error(`no table: ${resource.name}`);
   const setRemoved = mirror.db.prepare(
@@ -52,23 +52,22 @@ export function openProjection(
   };
 }
 
-/** Creates the typed tables that are missing: people find every table from the first run on. */
-export function createTables(mirror: Mirror): void {
-  for (const resource of [...resources, ...details])
-    for (const shape of tablesOf(resource)) createIfMissing(mirror, shape, openColumns(mirror, shape).all());
-}
-
 /** Creates the indexes of a resource's tables: after the first read, since sorted building is far cheaper. */
 export function indexProjection(mirror: Mirror, resource: Resource): void {
   for (const shape of tablesOf(resource))
     for (const statement of createIndexes(shape)) mirror.db.exec(statement);
 }
 
-function tableWriter(mirror: Mirror, shape: TableShape, complain: (complaint: Complaint) => void) {
+function tableWriter(
+  mirror: Mirror,
+  shape: TableShape,
+  main: TableShape | undefined,
+  complain: (complaint: Complaint) => void,
+) {
   const { db } = mirror;
   const known: OpenColumns = openColumns(mirror, shape);
   createIfMissing(mirror, shape, known.all());
-  let columns = known.all();
+  let cells = known.all().map((column) => cellOf(column, shape.name, main, complain));
   let insert = prepareInsert();
   const removeItems = shape.list
     ? db.prepare(`DELETE FROM ${quote(shape.name)} WHERE row_id BETWEEN ? AND ?`)
@@ -76,29 +75,20 @@ function tableWriter(mirror: Mirror, shape: TableShape, complain: (complaint: Co
 
   function prepareInsert() {
     const technical = shape.list ? ["synced_at", "row_id"] : ["synced_at", "removed_at", "record_id"];
-    const names = [...columns.map((column) => column.name), ...technical];
+    const names = [...known.all().map((column) => column.name), ...technical];
     return db.prepare(
       `INSERT OR REPLACE INTO ${quote(shape.name)} (${names.map(quote).join(", ")}) VALUES (${names.map(() => "?").join(", ")})`,
     );
   }
 
-  function valuesOf(
-    item: JsonObject,
-    record: StoredRecord,
-    parent: ReadonlyMap<string, SqlValue>,
-    position: number,
-    exact: unknown,
-  ): SqlValue[] {
-    if (shape.open && known.discover(item)) {
-      columns = known.all();
+  function valuesOf(row: CellSource): SqlValue[] {
+    if (shape.open && known.discover(row.item)) {
+      cells = known.all().map((column) => cellOf(column, shape.name, main, complain));
       insert = prepareInsert();
     }
-    return columns.map((column: StoredColumn) => {
-      if (column.from === "parent") return parent.get(column.path[0] ?? "") ?? null;
-      if (column.from === "position") return position;
-      const source = column.from === "context" ? record.context : item;
-      return columnValue(column, valueAt(source, column.path), shape.name, complain, exact);
-    });
+    const values: SqlValue[] = [];
+    for (const cell of cells) values.push(cell(row));
+    return values;
   }
 
   /** Only open columns can hold integers that a number cannot: they are then kept as text. */
@@ -106,37 +96,73 @@ function tableWriter(mirror: Mirror, shape: TableShape, complain: (complaint: Co
     shape.open && hasInexactNumbers(record.json) ? parseExact(record.json) : undefined;
 
   return {
-    writeMain(record: StoredRecord): ReadonlyMap<string, SqlValue> {
-      const values = valuesOf(record.value, record, new Map(), 0, exactOf(record));
-      insert.run(...values, record.sinceAt, record.removedAt, record.recordId);
-      return new Map(columns.map((column, index) => [column.name, values[index] ?? null]));
+    writeMain(record: StoredRecord): readonly SqlValue[] {
+      const values = valuesOf({
+        item: record.value,
+        record,
+        parent: [],
+        position: 0,
+        exact: exactOf(record),
+      });
+      insert.run([...values, record.sinceAt, record.removedAt, record.recordId]);
+      return values;
     },
-    writeItems(record: StoredRecord, parent: ReadonlyMap<string, SqlValue>, replace: boolean): void {
+    writeItems(record: StoredRecord, parent: readonly SqlValue[], replace: boolean): void {
       if (!shape.list) return;
       const first = record.recordId * positionsPerRecord;
       if (replace) removeItems?.run(first, first + positionsPerRecord - 1);
       const items = valueAt(record.value, shape.list.path);
       if (items === undefined || items === null) return;
       if (!Array.isArray(items)) {
-        complain({ table: shape.name, column: shape.list.path.join("."), found: typeof items });
+        complain({ kind: "type", table: shape.name, column: shape.list.path.join("."), found: typeof items });
         return;
       }
       const exactItems = valueAt(exactOf(record), shape.list.path);
       for (const [position, item] of items.slice(0, positionsPerRecord).entries()) {
         if (typeof item !== "object" || item === null || Array.isArray(item)) {
-          complain({ table: shape.name, column: shape.list.path.join("."), found: "not an object" });
+          const column = shape.list.path.join(".");
+          complain({ kind: "type", table: shape.name, column, found: "not an object" });
           continue;
         }
         const exact = Array.isArray(exactItems) ? exactItems[position] : undefined;
         // The values first: they may bring a new column, and so another statement.
-        const values = valuesOf(item, record, parent, position, exact);
-        insert.run(...values, record.sinceAt, first + position);
+        const values = valuesOf({ item, record, parent, position, exact });
+        values.push(record.sinceAt, first + position);
+        insert.run(values);
       }
     },
   };
 }
 
-function createIfMissing(mirror: Mirror, shape: TableShape, columns: readonly StoredColumn[]): void {
+/** What a row's cells are made from. */
+interface CellSource {
+  item: JsonObject;
+  record: StoredRecord;
+  /** The main table's values, in the order of its columns. */
+  parent: readonly SqlValue[];
+  position: number;
+  exact: unknown;
+}
+
+/** Prepares the making of one column's cells: it runs for every cell of every row. */
+function cellOf(
+  column: StoredColumn,
+  table: string,
+  main: TableShape | undefined,
+  complain: (complaint: Complaint) => void,
+): (source: CellSource) => SqlValue {
+  const { from, path } = column;
+  if (from === "position") return ({ position }) => position;
+  if (from === "parent") {
+    const index = main?.columns.findIndex(({ name }) => name === path[0]) ?? -1;
+    return ({ parent }) => parent[index] ?? null;
+  }
+  const holder =
+    from === "context" ? ({ record }: CellSource) => record.context : ({ item }: CellSource) => item;
+  return (source) => columnValue(column, valueAt(holder(source), path), table, complain, source.exact);
+}
+
+export function createIfMissing(mirror: Mirror, shape: TableShape, columns: readonly StoredColumn[]): void {
   const there = mirror.db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").pluck();
   if (there.get(shape.name) === undefined) mirror.db.exec(createTable(shape, columns));
 }

@@ -5,8 +5,10 @@ import { parseTimestamp } from "../times.js";
 import { type ChangeLog, openChangeLog } from "./changes.js";
 import { withDetails } from "./details.js";
 import { sameJson } from "./diff.js";
+import { openNotices } from "./notices.js";
 import type { Mirror } from "./open.js";
 import { openProjection } from "./projection.js";
+import { watchMembers } from "./unknown-members.js";
 import { type Complaint, valueAt } from "./values.js";
 
 /** What writing some records did. `ids` names each one's record in the mirror, in the order given. */
@@ -54,7 +56,8 @@ interface Row {
 
 /**
  * Opens a resource's records for writing.
- * @param complain hears of fields whose type is not the declared one
+ * @param complain hears of fields whose type is not the declared one and of members unknown to this version: of each
+ * once in the life of a mirror
  */
 export function openRecords(
   mirror: Mirror,
@@ -76,7 +79,13 @@ export function openRecords(
   const setForms = db.prepare("UPDATE records SET list_json = ?, detailed_at = ? WHERE record_id = ?");
   const setRemoved = db.prepare("UPDATE records SET removed_at = ?, since_at = ? WHERE record_id = ?");
   const getById = db.prepare("SELECT * FROM records WHERE record_id = ?");
-  const projection = openProjection(mirror, resource, complain);
+  const notices = openNotices(mirror);
+  let readAt = "";
+  const tell = (complaint: Complaint) => {
+    if (notices.isNew(complaint, readAt)) complain(complaint);
+  };
+  const projection = openProjection(mirror, resource, tell);
+  const watch = watchMembers(resource, (path) => tell({ kind: "attribute", table: resource.table, path }));
   const log: ChangeLog = openChangeLog(mirror, resource, runId);
 
   function writeOne(
@@ -105,6 +114,7 @@ export function openRecords(
     const value = asObject(record.value);
     const dated = datedAt(resource, value);
     const flags = flagsOf(resource, value);
+    watch(value);
     const stored = {
       json: record.json,
       value,
@@ -151,6 +161,7 @@ export function openRecords(
     keyOf: (record, position) => keyOf(resource, record, position),
     write(records, options) {
       const written: Written = { ids: [], added: 0, changed: 0 };
+      readAt = options.readAt;
       records.forEach((record, index) => {
         const one = writeOne(record, (options.position ?? 0) + index, options);
         written.ids.push(one.id);

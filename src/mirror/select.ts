@@ -82,7 +82,7 @@ export function openSource(mirror: Mirror, selection: Selection): Source {
 
 function chooseColumns({ table, columns }: Selection): readonly ReadableColumn[] {
   if (!columns) return table.columns;
-  return columns.flatMap((name) => table.columns.filter((column) => column.name === name));
+  return [...new Set(columns)].flatMap((name) => table.columns.filter((column) => column.name === name));
 }
 
 /** Whether there are removed records to leave out; for a child table they are gathered first, once. */

@@ -4,16 +4,18 @@ import type { Column } from "../resources/shape.js";
 /** What SQLite stores. */
 export type SqlValue = string | number | null;
 
-/** A field whose type is not the declared one: it stays in the record and is null in its column. */
-export interface Complaint {
-  table: string;
-  column: string;
-  found: string;
-}
+/**
+ * What is not as declared. `type`: a field of another type, which stays in the record and is null in its column.
+ * `attribute`: a member that this version does not know, by its path; it stays in the record.
+ */
+export type Complaint =
+  | { kind: "type"; table: string; column: string; found: string }
+  | { kind: "attribute"; table: string; path: string };
 
 /** The value at a path of members; undefined where a member is missing or its holder is null. */
 export function valueAt(source: unknown, path: readonly string[]): unknown {
   let value = source;
+  // Members that every object inherits, such as `constructor`, are none of the record's.
   for (const member of path) {
     if (typeof value !== "object" || value === null) return undefined;
     value = Object.hasOwn(value, member) ? (value as Record<string, unknown>)[member] : undefined;
@@ -49,7 +51,12 @@ export function columnValue(
     case "json":
       return JSON.stringify(value);
   }
-  complain({ table, column: column.name, found: Array.isArray(value) ? "array" : typeof value });
+  complain({
+    kind: "type",
+    table,
+    column: column.name,
+    found: Array.isArray(value) ? "array" : typeof value,
+  });
   return null;
 }
 

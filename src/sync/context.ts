@@ -25,6 +25,9 @@ export interface SyncOptions {
   groupBy: string;
   hosts: readonly string[];
   perHost: boolean;
+  /** Records a page, the API's most unless a test says less; pages a part of a walk, see `walkRange`. */
+  pageSize?: number;
+  pagesPerPart?: number;
 }
 
 export const defaultOptions: SyncOptions = {
@@ -77,7 +80,7 @@ export interface StrategyRun {
   run(context: SyncContext): Promise<void>;
 }
 
-/** The records of a resource, with one warning for each field of an unexpected type. */
+/** The records of a resource, with one warning for each field of an unexpected type and each new attribute. */
 export function openStore(
   access: Pick<Access, "mirror" | "reporter">,
   resource: Resource,
@@ -88,7 +91,11 @@ export function openStore(
   );
 }
 
-function complaintText({ table, column, found }: Complaint): string {
+function complaintText(complaint: Complaint): string {
+  const { table } = complaint;
+  if (complaint.kind === "attribute")
+    return `${table}: the API sends a new attribute \`${complaint.path.slice(0, 120)}\`: it is kept in JSON exports`;
+  const { column, found } = complaint;
   return `${table}.${column}: the API sent a value of another type (${found}): it is kept in JSON exports, and null in the column`;
 }
 

@@ -37,16 +37,19 @@ export interface PassOptions {
 /** The most that the API allows: its document, "Limits". */
 const pageSize = 100;
 
-/** Pages that are written in one transaction, and how long one may wait for others: what a kill can cost. */
-const pagesPerCommit = 32;
-const commitAfterMs = 500;
+/**
+ * How much is written in one transaction, and how long it may stay open: what a kill can cost. Large ones are far
+ * cheaper, since random keys touch the same index pages again and again.
+ */
+const pagesPerCommit = 150;
+const commitAfterMs = 1_000;
 
 /**
  * Reads pages in order and writes them, whole pages in a transaction.
  * @throws what `readPages` throws; pages that came before are written
  */
 export async function readPass(context: SyncContext, query: Query, options: PassOptions = {}): Promise<Pass> {
-  const { api, clock, progress, resource, task } = context;
+  const { api, clock, mirror, progress, resource, task } = context;
   const pass: Pass = {
     seen: options.seen ?? new Map(),
     total: 0,
@@ -67,31 +70,38 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
       ...(options.upTo === undefined ? {} : { upTo: options.upTo }),
     },
   )[Symbol.asyncIterator]();
-  let batch: Page[] = [];
-  let batchSince = 0;
+  let written = 0;
+  let openSince = 0;
+
+  function write(page: Page): void {
+    if (written === 0) {
+      mirror.db.exec("BEGIN IMMEDIATE");
+      openSince = clock.monotonic();
+    }
+    written += 1;
+    // A page that fails half-way is undone alone: those before it are whole.
+    mirror.db.transaction(() => writePage(context, page, pass))();
+  }
 
   function commit(): void {
-    if (batch.length === 0) return;
-    context.mirror.db.transaction(() => {
-      for (const page of batch) writePage(context, page, pass);
-      options.checkpoint?.(pass);
-    })();
-    batch = [];
+    if (written === 0) return;
+    written = 0;
+    options.checkpoint?.(pass);
+    mirror.db.exec("COMMIT");
   }
 
   try {
     for (;;) {
       const next = pages.next();
-      if (batch.length > 0 && !(await arrivesSoon(next, context))) commit();
+      if (written > 0 && !(await arrivesSoon(next, context))) commit();
       const { value: page, done: over } = await next;
       if (over) break;
-      if (batch.length === 0) batchSince = clock.monotonic();
-      batch.push(page);
+      write(page);
       progress.pages += 1;
       progress.rows += page.records.length;
       const ahead = Math.max(page.pagination.total_pages - page.page, 0);
       task.update({ done: progress.pages, total: progress.pages + ahead, rows: progress.rows });
-      if (batch.length >= pagesPerCommit || clock.monotonic() - batchSince >= commitAfterMs) commit();
+      if (written >= pagesPerCommit || clock.monotonic() - openSince >= commitAfterMs) commit();
     }
   } finally {
     commit();

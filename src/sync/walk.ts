@@ -75,7 +75,7 @@ async function readPart(
   resumed?: ResumedPart,
 ): Promise<number | null> {
   const pass = await readPass(context, rangeQuery(context.resource, goal.from, upper), {
-    upTo: pagesPerPart,
+    upTo: context.options.pagesPerPart ?? pagesPerPart,
     ...(resumed && { from: resumed.page, seen: resumed.seen, startedAt: resumed.startedAt }),
     checkpoint: (at) =>
       saveState(context, goal, { upper, page: at.nextPage, startedAt: at.startedAt }, at.seen.keys()),

@@ -2,11 +2,33 @@ import type { Style } from "./style.js";
 import { escapeText } from "./text.js";
 import { displayWidth, pad } from "./width.js";
 
-/** Lines of `label  value`, the values in one column and escaped; without a trailing newline. */
+/**
+ * Lines of `label  value`, the values in one column and escaped; without a trailing newline.
+ * @param width the terminal's columns, to wrap long values at their blanks; undefined: one line each
+ */
 export function renderFacts(
   facts: readonly (readonly [label: string, value: string])[],
-  style: Style,
+  { style, width }: { style: Style; width?: number | undefined },
 ): string {
-  const width = Math.max(0, ...facts.map(([label]) => displayWidth(label)));
-  return facts.map(([label, value]) => `${style.dim(pad(label, width))}  ${escapeText(value)}`).join("\n");
+  const labelWidth = Math.max(0, ...facts.map(([label]) => displayWidth(label)));
+  const indent = " ".repeat(labelWidth + 2);
+  const room = width === undefined ? Number.POSITIVE_INFINITY : width - indent.length;
+  return facts
+    .map(([label, value]) => {
+      const lines = wrap(escapeText(value), room);
+      return `${style.dim(pad(label, labelWidth))}  ${lines.join(`\n${indent}`)}`;
+    })
+    .join("\n");
+}
+
+function wrap(text: string, room: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && displayWidth(line) + 1 + displayWidth(word) > room) {
+      lines.push(line);
+      line = word;
+    } else line = line === "" ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
 }

@@ -3,45 +3,72 @@ import type { Deps } from "../deps.js";
 import { Stopped, UsageError } from "../errors.js";
 import { createLine } from "./line.js";
 
+/** Questions on a terminal, one after another; close it before anything else happens. */
+export interface Prompt {
+  /**
+   * Asks for one line, the question on stderr. With `hidden`, nothing that is typed is shown.
+   * Rejects with `Stopped` on Ctrl-C, with the signal's reason when it aborts, with UsageError at the end of input.
+   */
+  ask(question: string, options: { hidden: boolean }): Promise<string>;
+  /** Gives the terminal back as it was. */
+  close(): void;
+}
+
 /**
- * Asks for one line on the terminal, the question on stderr. With `hidden`, nothing that is typed is shown.
- * Rejects with `Stopped` on Ctrl-C, with the signal's reason when it aborts, with UsageError at the end of input.
+ * Listens from the first question to the last: a terminal that is paused between two questions does not always come
+ * back (Node 20), and what was typed ahead would be lost. Raw mode, so that the terminal itself echoes nothing.
  */
-export async function askLine(
-  question: string,
-  { hidden }: { hidden: boolean },
-  deps: Pick<Deps, "stdin" | "stderr" | "signal">,
-): Promise<string> {
-  const { stdin, stderr, signal } = deps;
-  signal.throwIfAborted();
-  const answer = new AbortController();
-  let rest = "";
-  // Raw mode comes before the question: what is typed after it is never echoed by the terminal itself.
+export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stderr" | "signal">): Prompt {
+  const decoder = new StringDecoder("utf8");
+  let typed = "";
+  let ended = false;
+  let wake = () => {};
+  const take = (chunk: Buffer | string) => {
+    typed += typeof chunk === "string" ? chunk : decoder.write(chunk);
+    wake();
+  };
+  const end = () => {
+    ended = true;
+    wake();
+  };
   stdin.setRawMode?.(true);
-  stderr.write(question);
-  try {
-    return await new Promise<string>((resolve, reject) => {
-      const decoder = new StringDecoder("utf8");
-      const line = createLine((text) => hidden || stderr.write(text));
-      const end = () => reject(new UsageError("Nothing was entered."));
-      const take = (chunk: Buffer | string) => {
-        const outcome = line.type(typeof chunk === "string" ? chunk : decoder.write(chunk));
-        if (outcome === "interrupted") reject(new Stopped("SIGINT"));
-        else if (outcome === "ended") end();
-        else if (outcome !== undefined) {
-          rest = outcome.rest;
-          resolve(outcome.line);
-        }
-      };
-      signal.addEventListener("abort", () => reject(signal.reason), { signal: answer.signal });
-      answer.signal.addEventListener("abort", () => stdin.off("data", take).off("end", end));
-      stdin.on("data", take).on("end", end).resume();
-    });
-  } finally {
-    answer.abort();
-    stdin.pause();
-    if (rest !== "") stdin.unshift(rest);
-    stdin.setRawMode?.(false);
-    stderr.write("\n");
+  stdin.on("data", take).on("end", end);
+  stdin.resume();
+  signal.addEventListener("abort", end);
+
+  async function answer(hidden: boolean): Promise<string> {
+    const line = createLine((text) => hidden || stderr.write(text));
+    for (;;) {
+      signal.throwIfAborted();
+      const outcome = line.type(typed);
+      typed = "";
+      if (outcome === "interrupted") throw new Stopped("SIGINT");
+      if (outcome === "ended" || (outcome === undefined && ended))
+        throw new UsageError("Nothing was entered.");
+      if (outcome !== undefined) {
+        typed = outcome.rest;
+        return outcome.line;
+      }
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
   }
+
+  return {
+    async ask(question, { hidden }) {
+      stderr.write(question);
+      try {
+        return await answer(hidden);
+      } finally {
+        stderr.write("\n");
+      }
+    },
+    close() {
+      signal.removeEventListener("abort", end);
+      stdin.off("data", take).off("end", end);
+      stdin.pause();
+      stdin.setRawMode?.(false);
+    },
+  };
 }

@@ -29,7 +29,7 @@ export interface ReporterOutput {
 }
 
 /** A wait worth a line where no bar can show it. */
-const longWaitMs = 5_000;
+const longWaitMs = 2_000;
 
 /**
  * Bars where stderr is a terminal, otherwise one line a task; with `--quiet` nothing but warnings.
@@ -82,7 +82,6 @@ export function createReporter(
         if (newTotal !== undefined) state.total = newTotal;
         if (rows !== undefined) state.rows = rows;
         speed.update(unit === "pages" ? (rows ?? 0) : done, clock.monotonic());
-        wait = undefined;
       },
       waiting(ms, reason) {
         wait = { until: clock.monotonic() + ms, reason };

@@ -148,10 +148,15 @@ describe("a 429", () => {
     const onRetry = () => {
       other = api.get("/roster");
     };
-    const { api } = patient(server.baseUrl, { events: { onRetry, onWait: (wait) => waits.push(wait) } });
+    const { api, clock } = patient(server.baseUrl, {
+      events: { onRetry, onWait: (wait) => waits.push(wait) },
+    });
+    const start = clock.mono;
     await api.get("/orders");
     await other;
     expect(waits[0]).toEqual({ ms: 30_125, reason: "server" });
+    // Two waits at once: that minute is counted once (the fake clock lets them pass one after the other).
+    expect(api.stats.waitedMs).toBe(clock.mono - start);
   });
 });
 

@@ -19,7 +19,7 @@ const signal = new AbortController().signal;
 let left = Number(count);
 async function send() {
   while (left-- > 0) {
-    const { place } = await governor.take(signal);
+    const place = await governor.take(signal);
     const sent = clock.monotonic();
     await clock.sleep(5 * Math.random());
     place.answered(null);

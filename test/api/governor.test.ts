@@ -16,7 +16,7 @@ function governorOn(clock: FakeClock, given: Partial<GovernorSettings> = {}, eve
   const send = async (count: number, ms = 20) => {
     const times: number[] = [];
     for (let each = 0; each < count; each += 1) {
-      const { place } = await governor.take(never);
+      const place = await governor.take(never);
       times.push(clock.mono);
       clock.pass(ms);
       place.answered(null);
@@ -263,7 +263,7 @@ describe("what the server says is left", () => {
     ] as const) {
       const clock = new FakeClock();
       const { governor, send } = governorOn(clock);
-      const { place } = await governor.take(never);
+      const place = await governor.take(never);
       place.answered({ remaining: 0, resetMs });
       const start = clock.mono;
       await send(1, 0);
@@ -274,7 +274,7 @@ describe("what the server says is left", () => {
   it("is obeyed where it is less than our own count, until the reset", async () => {
     const clock = new FakeClock();
     const { governor, send } = governorOn(clock);
-    const { place } = await governor.take(never);
+    const place = await governor.take(never);
     place.answered({ remaining: 3, resetMs: 20_000 });
     const start = clock.mono;
     const times = await send(6, 0);
@@ -284,8 +284,8 @@ describe("what the server says is left", () => {
   it("is ignored without a reset, and where it is more than our own count", async () => {
     const clock = new FakeClock();
     const { governor, send } = governorOn(clock);
-    (await governor.take(never)).place.answered({ remaining: 0, resetMs: null });
-    (await governor.take(never)).place.answered({ remaining: 5_000, resetMs: 60_000 });
+    (await governor.take(never)).answered({ remaining: 0, resetMs: null });
+    (await governor.take(never)).answered({ remaining: 5_000, resetMs: 60_000 });
     const start = clock.mono;
     const times = await send(59, 0);
     expect(times.filter((time) => time === start).length).toBe(58);
@@ -297,7 +297,7 @@ describe("what the server says is left", () => {
     const times: number[] = [];
     const start = clock.mono;
     for (const remaining of [0, 1, 0, 0]) {
-      const { place } = await governor.take(never);
+      const place = await governor.take(never);
       times.push(clock.mono - start);
       clock.pass(1_000);
       place.answered({ remaining, resetMs: times.length === 1 ? 2_000 : 60_000 });
@@ -311,8 +311,8 @@ describe("what the server says is left", () => {
     const { governor, send } = governorOn(clock);
     const first = await governor.take(never);
     const second = await governor.take(never);
-    second.place.answered({ remaining: 0, resetMs: 5_000 });
-    first.place.answered({ remaining: 50, resetMs: 5_000 });
+    second.answered({ remaining: 0, resetMs: 5_000 });
+    first.answered({ remaining: 50, resetMs: 5_000 });
     const start = clock.mono;
     await send(1);
     expect(clock.mono - start).toBeGreaterThanOrEqual(5_000);
@@ -334,7 +334,7 @@ describe("what the server says is left", () => {
   it("is obeyed without a budget of our own too", async () => {
     const clock = new FakeClock();
     const { governor, send } = governorOn(clock, { rateLimit: null });
-    (await governor.take(never)).place.answered({ remaining: 0, resetMs: 7_000 });
+    (await governor.take(never)).answered({ remaining: 0, resetMs: 7_000 });
     await send(1, 0);
     expect(clock.slept).toEqual([7_000]);
   });

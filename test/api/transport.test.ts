@@ -2,11 +2,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import nock from "nock";
 import { expect, it, onTestFinished, vi } from "vitest";
+import { faultOf } from "../../src/api/faults.js";
 import { createFetch } from "../../src/api/transport.js";
-import { freePort, sendJson, serve } from "./support.js";
+import { freePort, rejection, sendJson, serve } from "./support.js";
 
 /** A proxy that notes what it is asked and lets nothing through. */
-async function serveProxy() {
+async function serveProxy(status = 502) {
   const asked: string[] = [];
   const proxy = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);
@@ -14,7 +15,7 @@ async function serveProxy() {
   });
   proxy.on("connect", (request, socket) => {
     asked.push(`CONNECT ${request.url}`);
-    socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n");
+    socket.end(`HTTP/1.1 ${status} No\r\n\r\n`);
   });
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void proxy.close());
@@ -43,6 +44,34 @@ it("https goes through HTTPS_PROXY, except to the hosts in NO_PROXY", async () =
   await expect(direct(`https://127.0.0.1:${await freePort()}/me`)).rejects.toThrow();
   expect(proxy.asked).toHaveLength(1);
 });
+
+it.each([
+  [407, "permanent", /proxy .* asks for a password \(407\)/],
+  [502, "network", /proxy .* answered 502/],
+])("a proxy that answers %i is named as the cause", async (status, kind, reason) => {
+  const proxy = await serveProxy(status);
+  const error = await rejection(createFetch({ HTTPS_PROXY: proxy.url })("https://api.test/me"));
+  expect(faultOf(error, "api.test")).toMatchObject({ kind, reason: expect.stringMatching(reason) });
+});
+
+it("a proxy without its scheme is an http proxy, as for curl", async () => {
+  const proxy = await serveProxy();
+  const fetch = createFetch({ https_proxy: proxy.url.replace("http://", "") });
+  await expect(fetch("https://api.test/me")).rejects.toThrow();
+  expect(proxy.asked).toEqual(["CONNECT api.test:443"]);
+});
+
+it.each(["user:password@", "socks5://127.0.0.1:1"])(
+  "a proxy such as %s is the person's to mend, where it is needed",
+  async (value) => {
+    const server = await serve((_request, response) => sendJson(response, "{}"));
+    const fetch = createFetch({ HTTPS_PROXY: value });
+    expect((await fetch(`${server.baseUrl}/me`)).status).toBe(200);
+    const error = await rejection(fetch("https://api.test/me"));
+    expect(error).toMatchObject({ name: "ConfigurationError", exitCode: 3 });
+    expect(error.message).toBe("HTTPS_PROXY is not the address of an http proxy.");
+  },
+);
 
 it("nock still intercepts", async () => {
   nock("https://api.test").get("/me").reply(200, { mocked: true });

@@ -114,7 +114,9 @@ test("a stack trace, with its causes, is for --verbose alone", () => {
     return deps.stderr.text;
   };
   expect(trace(["status"])).toBe("brandapi: outer\n");
-  expect(trace(["status", "--verbose"])).toMatch(/brandapi: outer\n[\s\S]*at [\s\S]*Error: inner\n[\s\S]*at /);
+  expect(trace(["status", "--verbose"])).toMatch(
+    /brandapi: outer\n[\s\S]*at [\s\S]*Error: inner\n[\s\S]*at /,
+  );
 });
 
 test("a call that was cut short by a signal is the stop that was asked for", () => {

@@ -42,6 +42,8 @@ const action = fc.oneof(
     kind: fc.constant("look" as const),
     from: instants,
     to: instants,
+    /** Sets the range to the very instants of two orders. */
+    exact: fc.option(fc.tuple(nth, nth), { nil: undefined }),
     status: fc.constantFrom(...orderStatuses),
     offset: fc.nat({ max: 80 }),
     limit: fc.integer({ min: 1, max: 40 }),
@@ -66,8 +68,9 @@ describe("the order book", () => {
               const date = one.kind === "insert" ? one.at : (rowAt(one.nth)?.date ?? noon);
               rows.push({ id: book.insert(date, { bits: 0 }), date, bits: 0, since: since++ });
             } else if (one.kind === "look") {
-              const ids = expected(rows, one.from, one.to, one.status);
-              const range = { from: one.from, to: one.to };
+              const [from, to] = one.exact?.map((n) => rowAt(n)?.date ?? noon) ?? [one.from, one.to];
+              const range = { from: from ?? one.from, to: to ?? one.to };
+              const ids = expected(rows, range.from, range.to, one.status);
               const page = book
                 .page(range, one.status, one.offset, one.limit)
                 .map(({ index }) => orderId(world, index));
@@ -104,6 +107,7 @@ describe("the order book", () => {
       status,
       offset,
       limit: 1000,
+      exact: undefined,
     })),
   );
 

@@ -1,0 +1,67 @@
+import type { OutputSettings } from "../config.js";
+import type { Deps } from "../deps.js";
+import type { Health, ResourceHealth, Stretch } from "../mirror/health.js";
+import { formatSpan } from "../times.js";
+import { formatCount } from "../ui/numbers.js";
+import { type Style, styleFor } from "../ui/style.js";
+import { renderTable } from "../ui/table.js";
+import { escapeText } from "../ui/text.js";
+
+/** The mirror's health for people: a line a resource, then what needs a word. */
+export function printHealth(health: Health, deps: Deps, output: OutputSettings): void {
+  const style = styleFor(deps.stdout, output, deps.env);
+  const brand = health.brand ? `${escapeText(health.brand.name)}, ` : "";
+  const lines = [`${style.bold("Mirror")} of ${brand}${escapeText(health.db)}`, ""];
+  if (health.resources.length === 0) lines.push("Nothing was synced yet: run `brandapi sync`.");
+  else lines.push(table(health, deps, style), ...remarks(health, style));
+  deps.stdout.write(`${lines.join("\n")}\n`);
+}
+
+function table({ resources, checked_at }: Health, deps: Deps, style: Style): string {
+  const removed = resources.some((resource) => resource.removed > 0);
+  const titles = ["resource", "rows", ...(removed ? ["removed"] : []), "read completely", "last success", "age"];
+  const rows = resources.map((resource) => [
+    resource.resource,
+    formatCount(resource.rows),
+    ...(removed ? [formatCount(resource.removed)] : []),
+    coveredText(resource, checked_at),
+    resource.last_success_at === null ? "never" : minute(resource.last_success_at),
+    resource.age_seconds === null ? "" : formatSpan(resource.age_seconds * 1_000) + (resource.stale ? " !" : ""),
+  ]);
+  const width = deps.stdout.isTTY ? deps.stdout.columns : undefined;
+  return renderTable(titles, rows, { width, style, alignRight: ["rows", "removed"] });
+}
+
+function coveredText({ covered, gaps }: ResourceHealth, now: string): string {
+  const [first] = covered;
+  const last = covered.at(-1);
+  if (!first || !last) return "whole";
+  const from = first.from === null ? "from the start" : `from ${day(first.from)}`;
+  const until = day(last.to) === day(now) ? "" : ` to ${day(last.to)}`;
+  const holes = gaps.length === 0 ? "" : `, ${gaps.length} ${gaps.length === 1 ? "gap" : "gaps"}`;
+  return `${from}${until}${holes}`;
+}
+
+function remarks({ resources }: Health, style: Style): string[] {
+  const said = resources.flatMap(({ resource, gaps, last_error, unfinished, stale }) => [
+    ...gaps.map((gap) => `${resource}: not read: ${gapText(gap)}`),
+    ...(unfinished
+      ? [`${resource}: a read stopped after ${formatCount(unfinished.records)} records; the next sync goes on there`]
+      : []),
+    ...(last_error === null ? [] : [`${resource}: the last run failed: ${escapeText(last_error)}`]),
+    ...(stale ? [`${resource}: older than allowed`] : []),
+  ]);
+  return said.length === 0 ? [] : ["", ...said.map((line) => `${style.yellow("!")} ${line}`)];
+}
+
+function gapText({ from, to }: Stretch): string {
+  return `${from === null ? "the start" : minute(from)} to ${minute(to)}`;
+}
+
+function minute(at: string): string {
+  return `${at.slice(0, 10)} ${at.slice(11, 16)}`;
+}
+
+function day(at: string): string {
+  return at.slice(0, 10);
+}

@@ -1,0 +1,119 @@
+import { details, resources } from "../resources/index.js";
+import type { Resource } from "../resources/types.js";
+import { formatInstant } from "../times.js";
+import { readCoverage, type Span, stretches } from "./coverage.js";
+import { readInfo } from "./info.js";
+import type { Mirror } from "./open.js";
+import { latestRuns, type Run } from "./runs.js";
+import { quote } from "./schema.js";
+
+/** A stretch of dates, ISO 8601; `from` null: from the beginning. */
+export interface Stretch {
+  from: string | null;
+  to: string;
+}
+
+/** How one resource stands. Times are ISO 8601, ages seconds. */
+export interface ResourceHealth {
+  resource: string;
+  /** Records that the API still has, as far as known, and those it no longer has. */
+  rows: number;
+  removed: number;
+  /** What was read completely, and what lies unread between; empty where a resource is not read by date. */
+  covered: Stretch[];
+  gaps: Stretch[];
+  /** When the last run that ended well began: what the mirror says is as of then. */
+  last_success_at: string | null;
+  age_seconds: number | null;
+  last_run: Pick<Run, "run_id" | "started_at" | "finished_at" | "outcome" | "error"> | null;
+  /** What went wrong last, unless a later run ended well. */
+  last_error: string | null;
+  /** A read that stopped half-way: the next run goes on from there. */
+  unfinished: { updated_at: string; records: number } | null;
+  stale: boolean;
+}
+
+/** How a mirror stands. */
+export interface Health {
+  db: string;
+  brand: { id: string; name: string } | null;
+  checked_at: string;
+  max_age_seconds: number | null;
+  /** The names of the resources that are older than allowed; all of them where nothing was ever read. */
+  stale: string[];
+  resources: ResourceHealth[];
+}
+
+/**
+ * How every resource stands that was ever synced. Nothing is stale without `maxAgeMs`.
+ * @param now milliseconds since 1970
+ */
+export function readHealth(mirror: Mirror, now: number, maxAgeMs: number | null): Health {
+  const found = [...resources, ...details]
+    .map((resource) => readResource(mirror, resource, now, maxAgeMs))
+    .filter((health) => health !== null);
+  const id = readInfo(mirror, "brand_id");
+  return {
+    db: mirror.path,
+    brand: id === null ? null : { id, name: readInfo(mirror, "brand_name") ?? "" },
+    checked_at: formatInstant(now),
+    max_age_seconds: maxAgeMs === null ? null : maxAgeMs / 1_000,
+    stale: found.filter(({ stale }) => stale).map(({ resource }) => resource),
+    resources: found,
+  };
+}
+
+/** Null where a resource was never tried, or only skipped because the key does not allow it. */
+function readResource(
+  mirror: Mirror,
+  resource: Resource,
+  now: number,
+  maxAgeMs: number | null,
+): ResourceHealth | null {
+  const { last, lastGood } = latestRuns(mirror, resource.name);
+  if (!last || (!lastGood && last.outcome === "skipped")) return null;
+  const ageMs = lastGood ? Math.max(0, now - Date.parse(lastGood.started_at)) : null;
+  const covered = stretches(readCoverage(mirror, resource.name));
+  return {
+    resource: resource.name,
+    ...countRows(mirror, resource),
+    covered: covered.map(asStretch),
+    gaps: gapsBetween(covered).map(asStretch),
+    last_success_at: lastGood?.started_at ?? null,
+    age_seconds: ageMs === null ? null : Math.round(ageMs / 1_000),
+    last_run: {
+      run_id: last.run_id,
+      started_at: last.started_at,
+      finished_at: last.finished_at,
+      outcome: last.outcome,
+      error: last.error,
+    },
+    last_error: lastGood && lastGood.run_id >= last.run_id ? null : last.error,
+    unfinished: readUnfinished(mirror, resource),
+    stale: maxAgeMs !== null && (ageMs === null || ageMs > maxAgeMs),
+  };
+}
+
+function countRows({ db }: Mirror, { table }: Resource): { rows: number; removed: number } {
+  const there = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table);
+  if (there === undefined) return { rows: 0, removed: 0 };
+  return db
+    .prepare(`SELECT count(*) - count(removed_at) AS rows, count(removed_at) AS removed FROM ${quote(table)}`)
+    .get() as { rows: number; removed: number };
+}
+
+function readUnfinished({ db }: Mirror, { name }: Resource): ResourceHealth["unfinished"] {
+  const row = db
+    .prepare("SELECT updated_at, length(seen) / 8 AS records FROM checkpoints WHERE resource = ?")
+    .get(name) as { updated_at: string; records: number } | undefined;
+  return row ?? null;
+}
+
+/** What lies between the stretches that were read. */
+export function gapsBetween(covered: readonly Pick<Span, "from" | "to">[]): Pick<Span, "from" | "to">[] {
+  return covered.slice(1).map(({ from }, index) => ({ from: (covered[index]?.to ?? from) + 1, to: from - 1 }));
+}
+
+function asStretch({ from, to }: Pick<Span, "from" | "to">): Stretch {
+  return { from: Number.isFinite(from) ? formatInstant(from) : null, to: formatInstant(to) };
+}

@@ -1,0 +1,30 @@
+import type { Mirror } from "./open.js";
+import type { Complaint } from "./values.js";
+
+/**
+ * Lets through what the mirror has not heard of yet, and remembers it: the same finding in every record of every
+ * night is one warning.
+ */
+export interface Notices {
+  /** Whether this is the first time. `at`: when the answer was asked for, ISO 8601. */
+  isNew(complaint: Complaint, at: string): boolean;
+}
+
+export function openNotices(mirror: Mirror): Notices {
+  const insert = mirror.db.prepare("INSERT OR IGNORE INTO notices VALUES (?, ?)");
+  const heard = new Set<string>();
+  return {
+    isNew(complaint, at) {
+      const subject = subjectOf(complaint);
+      if (heard.has(subject)) return false;
+      heard.add(subject);
+      return insert.run(subject, at).changes > 0;
+    },
+  };
+}
+
+function subjectOf(complaint: Complaint): string {
+  return complaint.kind === "type"
+    ? `type:${complaint.table}.${complaint.column}:${complaint.found}`
+    : `attribute:${complaint.table}.${complaint.path}`;
+}

@@ -1,0 +1,110 @@
+import { createHash } from "node:crypto";
+import { details, resources } from "../resources/index.js";
+import { tablesOf } from "../resources/shape.js";
+import type { JsonObject, Resource } from "../resources/types.js";
+import { readInfo, writeInfo } from "./info.js";
+import type { Mirror } from "./open.js";
+import { dropDeclared, openColumns } from "./open-columns.js";
+import { createIfMissing, indexProjection, openProjection } from "./projection.js";
+import { createTable, quote } from "./schema.js";
+
+/**
+ * Typed tables follow from the registry: a newer program may declare other columns than those that a mirror's tables
+ * were made with. They are then made anew from the records, which hold everything; the API is not asked.
+ */
+
+/** Whether some typed table is not as this version declares it. */
+export function isOutdated(mirror: Mirror): boolean {
+  return [...resources, ...details].some((resource) => !isCurrent(mirror, resource));
+}
+
+/** Brings every typed table to this version's shape, and creates those that are missing. Call it in a transaction. */
+export function reproject(mirror: Mirror): void {
+  for (const resource of [...resources, ...details]) {
+    if (!isCurrent(mirror, resource)) {
+      dropTables(mirror, resource);
+      createTables(mirror, resource);
+      if (fill(mirror, resource) > 0) indexProjection(mirror, resource);
+      writeInfo(mirror, infoName(resource), fingerprint(resource));
+    } else createTables(mirror, resource);
+  }
+}
+
+function isCurrent(mirror: Mirror, resource: Resource): boolean {
+  return readInfo(mirror, infoName(resource)) === fingerprint(resource);
+}
+
+function infoName({ table }: Resource): string {
+  return `shape:${table}`;
+}
+
+/** All that a resource's rows depend on, beside its records. */
+function fingerprint(resource: Resource): string {
+  const parts = tablesOf(resource).map((shape) => {
+    const columns = shape.columns.map((column) => ({ ...column, open: false }));
+    const sources = columns.map(({ from, path }) => [from, ...path]);
+    return [createTable(shape, columns), shape.open, shape.list?.path ?? null, sources];
+  });
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
+}
+
+function createTables(mirror: Mirror, resource: Resource): void {
+  for (const shape of tablesOf(resource)) createIfMissing(mirror, shape, openColumns(mirror, shape).all());
+}
+
+function dropTables(mirror: Mirror, resource: Resource): void {
+  for (const shape of tablesOf(resource)) {
+    mirror.db.exec(`DROP TABLE IF EXISTS ${quote(shape.name)}`);
+    dropDeclared(mirror, shape);
+  }
+}
+
+interface Row {
+  record_id: number;
+  json: string;
+  context: string | null;
+  written_at: string;
+  removed_at: string | null;
+}
+
+/** Records read at a time: SQLite takes no writes while a statement is being read. */
+const recordsPerBatch = 500;
+
+/** Writes the rows of every record. @returns how many records there are */
+function fill(mirror: Mirror, resource: Resource): number {
+  // What is wrong with a record was said when it came.
+  const projection = openProjection(mirror, resource, () => {});
+  // A removal moves `since_at`, but is no new form of the record: that is as old as the version kept then.
+  const batch = mirror.db.prepare(
+    `SELECT record_id, json, context, removed_at,
+       CASE WHEN removed_at IS NULL THEN since_at ELSE coalesce(
+         (SELECT v.since_at FROM record_versions v WHERE v.record_id = r.record_id ORDER BY version_id DESC LIMIT 1),
+         since_at) END AS written_at
+     FROM records r WHERE record_id > ? AND +resource = ? ORDER BY record_id LIMIT ${recordsPerBatch}`,
+  );
+  let last = 0;
+  let count = 0;
+  for (;;) {
+    const rows = batch.all(last, resource.name) as Row[];
+    for (const row of rows)
+      projection.write(
+        {
+          recordId: row.record_id,
+          json: row.json,
+          value: asObject(JSON.parse(row.json)),
+          context: row.context === null ? {} : (JSON.parse(row.context) as JsonObject),
+          sinceAt: row.written_at,
+          removedAt: row.removed_at,
+        },
+        false,
+      );
+    count += rows.length;
+    const end = rows.at(-1);
+    if (!end || rows.length < recordsPerBatch) return count;
+    last = end.record_id;
+  }
+}
+
+function asObject(value: unknown): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+}

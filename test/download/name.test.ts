@@ -1,0 +1,153 @@
+import { join, resolve } from "node:path";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { fileName, foldName, type Nameable } from "../../src/download/name.js";
+
+const plain: Nameable = {
+  source: "upload",
+  id: "7d5c1a52-3a43-4f0e-8a57-0c3a5a1b2c3d",
+  filename: "reel final.mp4",
+  mimeType: "video/mp4",
+  createdAt: "2026-03-04T23:59:59Z",
+};
+const nameFor = (change: Partial<Nameable>) => fileName({ ...plain, ...change }, new Set());
+const lead = "2026-03-04_7d5c1a52-3a43-4f0e-8a57-0c3a5a1b2c3d_";
+
+/** Text with a good share of what makes names dangerous. */
+const nasty = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        "/",
+        "\\",
+        "..",
+        ".",
+        " ",
+        "-",
+        ":",
+        "*",
+        "\u0000",
+        "\u001b[31m",
+        "\u202e",
+        "\u200d",
+        "\u2028",
+      ),
+      fc.constantFrom(
+        "CON",
+        "nul",
+        "aux.",
+        "COM1",
+        "é",
+        "e\u0301",
+        "ß",
+        "🏔️",
+        "\ud800",
+        "\udc00",
+        "／",
+        "∕",
+        "%2f",
+        "\ufffe",
+      ),
+      fc.string({ unit: "binary" }),
+      fc.string({ unit: "grapheme", maxLength: 300 }),
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => parts.join(""));
+
+const files: fc.Arbitrary<Nameable> = fc.record({
+  source: fc.oneof(fc.constantFrom("upload", "deliverable"), nasty),
+  id: fc.oneof(fc.uuid(), nasty),
+  filename: fc.oneof(fc.constant(null), nasty),
+  mimeType: fc.oneof(fc.constantFrom(null, "image/jpeg", "constructor"), fc.string()),
+  createdAt: fc.oneof(fc.constant(null), fc.date().map(String), fc.constant("2026-03-04T23:59:59Z"), nasty),
+});
+
+test("a name has the date, the id and the file's own name", () => {
+  expect(nameFor({})).toBe(`${lead}reel final.mp4`);
+});
+
+test.each([
+  ["../../etc/passwd", "etc_passwd"],
+  ["C:\\boot.ini", "C_boot.ini"],
+  ["a\u0000b.jpg", "a_b.jpg"],
+  ["photo\u202egnp.exe", "photognp.exe"],
+  ["\u001b[2Jx.png", "[2Jx.png"],
+  [".bashrc", "bashrc"],
+  ["-rf", "rf"],
+  ["trailing. . .", "trailing"],
+  ["cafe\u0301.jpg", "café.jpg"],
+  ["\ud800.jpg", "jpg"],
+  ["", "file.mp4"],
+  ["...", "file.mp4"],
+  [null, "file.mp4"],
+])("the name %j becomes %j", (filename, expected) => {
+  expect(nameFor({ filename })).toBe(lead + expected);
+});
+
+test("an over-long name is cut between characters and keeps its extension", () => {
+  const name = nameFor({ filename: `${"🏔".repeat(200)}.jpeg` });
+  expect(name.endsWith("🏔.jpeg")).toBe(true);
+  expect(Buffer.byteLength(name)).toBeLessThanOrEqual(195);
+});
+
+test("the date is the UTC day, and `undated` where there is none to read", () => {
+  expect(nameFor({ createdAt: "2026-03-05T01:00:00+02:00" })).toMatch(/^2026-03-04_/);
+  expect(nameFor({ createdAt: "../.." })).toMatch(/^undated_/);
+});
+
+test("ids that look alike once they are safe still get different names", () => {
+  const names = ["a/b", "a\\b", "a_b"].map((id) => nameFor({ id }));
+  expect(new Set(names.map(foldName)).size).toBe(3);
+});
+
+test("whatever the API sends, the name is one portable file name inside the folder", () => {
+  fc.assert(
+    fc.property(files, (file) => {
+      const name = fileName(file, new Set());
+      const folder = resolve("/out");
+      expect(resolve(join(folder, name))).toBe(`${folder}/${name}`);
+      expect(Buffer.byteLength(`${name}.part`)).toBeLessThanOrEqual(255);
+      expect(name).not.toMatch(/[<>:"/\\|?*\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+      expect(name).not.toMatch(/^[.\-\s]|[.\s]$/u);
+      expect(name).not.toMatch(/^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i);
+      expect(name.normalize("NFC")).toBe(name);
+      expect(name).toMatch(/^(\d{4}-\d\d-\d\d|undated)_.+_.+$/su);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("no two files share a name, on a file system that ignores case and composition either", () => {
+  const crowded = fc.array(
+    fc.record({
+      source: fc.constantFrom("upload", "deliverable"),
+      id: fc.constantFrom("a", "A", "a/", "é", "e\u0301", ""),
+      filename: fc.constantFrom("x.jpg", "X.JPG", "x.jpg.", null),
+      mimeType: fc.constant(null),
+      createdAt: fc.constant(null),
+    }),
+    { maxLength: 40 },
+  );
+  fc.assert(
+    fc.property(crowded, (list) => {
+      const taken = new Set<string>();
+      for (const file of list) {
+        const folded = foldName(fileName(file, taken));
+        expect(taken.has(folded)).toBe(false);
+        taken.add(folded);
+      }
+    }),
+  );
+});
+
+test("a file keeps its name whichever other files are downloaded with it", () => {
+  fc.assert(
+    fc.property(files, files, (file, other) => {
+      const alone = fileName(file, new Set());
+      const neighbour = foldName(fileName(other, new Set()));
+      fc.pre(neighbour !== foldName(alone));
+      expect(fileName(file, new Set([neighbour]))).toBe(alone);
+    }),
+  );
+});
