@@ -36,12 +36,17 @@ export const changes = defineCommand<ChangesFlags>({
   ],
   examples: [
     { command: "brandapi changes", about: "the last week, every resource" },
-    { command: "brandapi changes orders --since 30d --csv > refunds.csv", about: "a month of refunds and corrections" },
+    {
+      command: "brandapi changes orders --since 30d --csv > refunds.csv",
+      about: "a month of refunds and corrections",
+    },
   ],
 
   async run({ deps, args, options }) {
     if (options.csv && options.json)
-      throw new UsageError("One format at a time, not `--csv` and `--json`.", { hint: "leave one of them out" });
+      throw new UsageError("One format at a time, not `--csv` and `--json`.", {
+        hint: "leave one of them out",
+      });
     const now = deps.clock.now();
     const chosen = args[0] === undefined ? undefined : chooseResources(args).resources[0];
     const { readSettings } = await import("../config.js");

@@ -1,9 +1,13 @@
+import { changes } from "./changes.js";
 import type { CommandSpec } from "./command.js";
+import { demo } from "./demo.js";
 import { download } from "./download.js";
 import { exportTable } from "./export.js";
 import { login } from "./login.js";
 import { logout } from "./logout.js";
+import { query } from "./query.js";
 import { sandbox } from "./sandbox.js";
+import { status } from "./status.js";
 import { sync } from "./sync.js";
 import { verify } from "./verify.js";
 import { whoami } from "./whoami.js";
@@ -18,4 +22,8 @@ export const commands: readonly CommandSpec[] = [
   download,
   sandbox,
   exportTable,
+  query,
+  changes,
+  status,
+  demo,
 ];

@@ -19,14 +19,23 @@ export function printHealth(health: Health, deps: Deps, output: OutputSettings):
 
 function table({ resources, checked_at }: Health, deps: Deps, style: Style): string {
   const removed = resources.some((resource) => resource.removed > 0);
-  const titles = ["resource", "rows", ...(removed ? ["removed"] : []), "read completely", "last success", "age"];
+  const titles = [
+    "resource",
+    "rows",
+    ...(removed ? ["removed"] : []),
+    "read completely",
+    "last success",
+    "age",
+  ];
   const rows = resources.map((resource) => [
     resource.resource,
     formatCount(resource.rows),
     ...(removed ? [formatCount(resource.removed)] : []),
     coveredText(resource, checked_at),
     resource.last_success_at === null ? "never" : minute(resource.last_success_at),
-    resource.age_seconds === null ? "" : formatSpan(resource.age_seconds * 1_000) + (resource.stale ? " !" : ""),
+    resource.age_seconds === null
+      ? ""
+      : formatSpan(resource.age_seconds * 1_000) + (resource.stale ? " !" : ""),
   ]);
   const width = deps.stdout.isTTY ? deps.stdout.columns : undefined;
   return renderTable(titles, rows, { width, style, alignRight: ["rows", "removed"] });
@@ -46,7 +55,9 @@ function remarks({ resources }: Health, style: Style): string[] {
   const said = resources.flatMap(({ resource, gaps, last_error, unfinished, stale }) => [
     ...gaps.map((gap) => `${resource}: not read: ${gapText(gap)}`),
     ...(unfinished
-      ? [`${resource}: a read stopped after ${formatCount(unfinished.records)} records; the next sync goes on there`]
+      ? [
+          `${resource}: a read stopped after ${formatCount(unfinished.records)} records; the next sync goes on there`,
+        ]
       : []),
     ...(last_error === null ? [] : [`${resource}: the last run failed: ${escapeText(last_error)}`]),
     ...(stale ? [`${resource}: older than allowed`] : []),

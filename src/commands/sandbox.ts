@@ -13,6 +13,8 @@ interface SandboxFlags {
   live?: boolean;
 }
 
+const defaultOrders = 5_000;
+
 export const sandbox = defineCommand<SandboxFlags>({
   name: "sandbox",
   summary: "Serve the whole documented API on this machine, with made-up data",
@@ -34,7 +36,7 @@ export const sandbox = defineCommand<SandboxFlags>({
       shown: "60",
     },
     { flags: "--latency <ms>", about: "wait this long before each answer", parse: parseCount, shown: "0" },
-    { flags: "--live", about: "let time pass: new orders, late refunds, cancellations" },
+    { flags: "--live", about: "let time pass: an order a second, late refunds, cancellations" },
   ],
   examples: [
     { command: "brandapi sandbox --port 4010", about: "try anything against it, in another terminal" },
@@ -50,10 +52,11 @@ export const sandbox = defineCommand<SandboxFlags>({
       {
         port: options.port ?? 0,
         seed: options.seed ?? 1,
-        orders: options.orders ?? 5_000,
+        orders: options.orders ?? defaultOrders,
         rateLimit: options.rateLimit === "none" ? null : (options.rateLimit ?? 60),
         latencyMs: options.latency ?? 0,
         live: options.live ?? false,
+        pace: paceFor(options.orders ?? defaultOrders),
       },
       deps,
     );
@@ -73,3 +76,9 @@ export const sandbox = defineCommand<SandboxFlags>({
     return deps.signal.reason instanceof Stopped ? deps.signal.reason.exitCode : undefined;
   },
 });
+
+/** How much faster than in life things happen with `--live`, so that somebody who watches sees an order a second. */
+function paceFor(orders: number): number {
+  const perDay = ((4 / 3) * Math.max(orders, 1)) / 730;
+  return Math.max(1, 86_400 / perDay);
+}

@@ -18,7 +18,10 @@ export const status = defineCommand<{ maxAge?: number }>({
   ],
   examples: [
     { command: "brandapi status", about: "a look at the mirror" },
-    { command: "brandapi status --max-age 26h --quiet", about: "for monitoring: exit 10 when a night was missed" },
+    {
+      command: "brandapi status --max-age 26h --quiet",
+      about: "for monitoring: exit 10 when a night was missed",
+    },
     { command: "brandapi status --json | jq '.resources[] | {resource, age_seconds}'", about: "for scripts" },
   ],
 
@@ -53,5 +56,7 @@ function staleError(stale: readonly string[], maxAge: number): MirrorStale {
 }
 
 function neverSynced(path: string): MirrorStale {
-  return new MirrorStale(`Nothing was ever synced into this mirror: ${path}`, { hint: "run `brandapi sync`" });
+  return new MirrorStale(`Nothing was ever synced into this mirror: ${path}`, {
+    hint: "run `brandapi sync`",
+  });
 }

@@ -37,7 +37,10 @@ export function listChanges(
 ): { changes: Change[]; total: number } {
   const { db } = mirror;
   const { sql, values } = filterSql(filter);
-  const total = db.prepare(`SELECT count(*) FROM changes WHERE ${sql}`).pluck().get(...values) as number;
+  const total = db
+    .prepare(`SELECT count(*) FROM changes WHERE ${sql}`)
+    .pluck()
+    .get(...values) as number;
   const rows = db
     .prepare(`SELECT * FROM changes WHERE ${sql} ORDER BY change_id DESC LIMIT ?`)
     .all(...values, limit) as Omit<Change, "label">[];
@@ -76,7 +79,9 @@ function openLabel(mirror: Mirror, name: string): ((key: string) => string | nul
   const resource = [...resources, ...details].find((one) => one.name === name);
   const shape: TableShape | undefined = resource && tablesOf(resource)[0];
   if (!shape) return null;
-  const there = (mirror.db.pragma(`table_info(${quote(shape.name)})`) as { name: string }[]).map((one) => one.name);
+  const there = (mirror.db.pragma(`table_info(${quote(shape.name)})`) as { name: string }[]).map(
+    (one) => one.name,
+  );
   const label = labels.find((one) => there.includes(one));
   if (!label) return null;
   const find = mirror.db

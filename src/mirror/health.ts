@@ -111,7 +111,9 @@ function readUnfinished({ db }: Mirror, { name }: Resource): ResourceHealth["unf
 
 /** What lies between the stretches that were read. */
 export function gapsBetween(covered: readonly Pick<Span, "from" | "to">[]): Pick<Span, "from" | "to">[] {
-  return covered.slice(1).map(({ from }, index) => ({ from: (covered[index]?.to ?? from) + 1, to: from - 1 }));
+  return covered
+    .slice(1)
+    .map(({ from }, index) => ({ from: (covered[index]?.to ?? from) + 1, to: from - 1 }));
 }
 
 function asStretch({ from, to }: Pick<Span, "from" | "to">): Stretch {

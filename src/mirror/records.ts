@@ -85,7 +85,7 @@ export function openRecords(
     if (notices.isNew(complaint, readAt)) complain(complaint);
   };
   const projection = openProjection(mirror, resource, tell);
-  const watch = watchMembers(resource, (path) => tell({ kind: "attribute", table: resource.table, path }));
+  const watch = watchMembers(resource, tell);
   const log: ChangeLog = openChangeLog(mirror, resource, runId);
 
   function writeOne(

@@ -32,6 +32,18 @@ export function forgetCandidates(mirror: Mirror, resource: string, found: Iterab
   for (const id of found) forget.run(resource, id);
 }
 
+/** How many records of a range the mirror holds as present, less those that a read did not find. */
+export function countConfirmed(mirror: Mirror, resource: string, range: DateRange, flags: number): number {
+  const missing = candidates(mirror, resource);
+  const all = countPresent(mirror, resource, range, flags);
+  if (missing.length === 0) return all;
+  const isInside = mirror.db
+    .prepare(`SELECT 1 FROM records WHERE ${present(range)} AND record_id = ? AND flags & ? = ?`)
+    .pluck();
+  const gone = missing.filter((id) => isInside.get(...parameters(resource, range), id, flags, flags) === 1);
+  return all - gone.length;
+}
+
 /** How many records of a range the mirror holds as present. */
 export function countPresent(
   mirror: Mirror,

@@ -1,9 +1,11 @@
 import type { Field, Json, JsonObject, Resource } from "../resources/types.js";
+import type { Complaint } from "./values.js";
 
 /** What a version knows of an object: each member's own, or null where anything may stand below it. */
 interface Known {
-  /** The path to it, with a dot behind, for messages. */
+  /** The path to it, dots between, for messages. */
   path: string;
+  isList: boolean;
   members: Map<string, Known | null>;
 }
 
@@ -11,21 +13,31 @@ interface Known {
 const mostNamed = 100;
 
 /**
- * Tells of members that no column and no child table knows, at any depth, each once (the API document, "Versioning" 2:
- * new attributes can arrive at any time). Silent where the document shows no fields at all.
- * @param tell hears the path, dots between: `line_items.tax`
+ * Tells of members that no column and no child table knows, at any depth (the API document, "Versioning" 2: new
+ * attributes can arrive at any time), and of values that stand where an object is declared: no column would miss them.
+ * Silent where the document shows no fields at all.
  */
-export function watchMembers(resource: Resource, tell: (path: string) => void): (record: JsonObject) => void {
+export function watchMembers(
+  resource: Resource,
+  complain: (complaint: Complaint) => void,
+): (record: JsonObject) => void {
   if (resource.open) return () => {};
-  const root = compile(resource.fields, "");
+  const { table } = resource;
+  const root = compile(resource.fields, "", false);
   let named = 0;
 
   function look(value: Json, known: Known): void {
-    if (Array.isArray(value)) {
-      for (const item of value) look(item, known);
-      return;
+    if (known.isList) {
+      // A list that is none, or an item that is no object, is noticed where the rows are written.
+      if (Array.isArray(value)) for (const item of value) if (isObject(item)) lookInto(item, known);
+    } else if (isObject(value)) lookInto(value, known);
+    else if (value !== null) {
+      const found = Array.isArray(value) ? "array" : typeof value;
+      complain({ kind: "type", table, column: known.path, found });
     }
-    if (typeof value !== "object" || value === null) return;
+  }
+
+  function lookInto(value: JsonObject, known: Known): void {
     for (const member in value) {
       const below = known.members.get(member);
       if (below === null) continue;
@@ -33,19 +45,25 @@ export function watchMembers(resource: Resource, tell: (path: string) => void): 
       else if (named < mostNamed) {
         named += 1;
         known.members.set(member, null);
-        tell(known.path + member);
+        complain({ kind: "attribute", table, path: known.path === "" ? member : `${known.path}.${member}` });
       }
     }
   }
 
-  return (record) => look(record, root);
+  return (record) => lookInto(record, root);
 }
 
-function compile(fields: readonly Field[], path: string): Known {
+function compile(fields: readonly Field[], path: string, isList: boolean): Known {
   const own = fields.filter((field) => field.kind !== "scalar" || field.from === "record");
   const members = own.map((field): [string, Known | null] => {
     const anything = field.kind === "scalar" || (field.kind === "list" && field.open);
-    return [field.name, anything ? null : compile(field.fields, `${path}${field.name}.`)];
+    if (anything) return [field.name, null];
+    const at = path === "" ? field.name : `${path}.${field.name}`;
+    return [field.name, compile(field.fields, at, field.kind === "list")];
   });
-  return { path, members: new Map(members) };
+  return { path, isList, members: new Map(members) };
+}
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

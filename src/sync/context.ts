@@ -3,8 +3,10 @@ import type { Clock } from "../deps.js";
 import type { Mirror } from "../mirror/open.js";
 import { openRecords, type RecordStore } from "../mirror/records.js";
 import type { Run } from "../mirror/runs.js";
+import { exportsRecords } from "../mirror/tables.js";
 import type { Complaint } from "../mirror/values.js";
 import type { Reporter, Task } from "../reporter.js";
+import { tablesOf } from "../resources/shape.js";
 import type { Query, Resource } from "../resources/types.js";
 import { formatInstant } from "../times.js";
 
@@ -87,14 +89,16 @@ export function openStore(
   runId: number,
 ): RecordStore {
   return openRecords(access.mirror, resource, runId, (complaint) =>
-    access.reporter.warn(complaintText(complaint)),
+    access.reporter.warn(complaintText(complaint, resource)),
   );
 }
 
-function complaintText(complaint: Complaint): string {
+function complaintText(complaint: Complaint, resource: Resource): string {
   const { table } = complaint;
-  if (complaint.kind === "attribute")
-    return `${table}: the API sends a new attribute \`${complaint.path.slice(0, 120)}\`: it is kept in JSON exports`;
+  if (complaint.kind === "attribute") {
+    const kept = exportsRecords(tablesOf(resource)[0] ?? null) ? "JSON exports" : "the mirror's records";
+    return `${table}: the API sends a new attribute \`${complaint.path.slice(0, 120)}\`: it is kept in ${kept}`;
+  }
   const { column, found } = complaint;
   return `${table}.${column}: the API sent a value of another type (${found}): it is kept in JSON exports, and null in the column`;
 }

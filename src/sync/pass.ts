@@ -10,6 +10,11 @@ export interface Pass {
   seen: Map<number, number | null>;
   /** `total_items` of the latest answer. */
   total: number;
+  /**
+   * Whether the API's count fell while the pages were read. A row that goes from a page already read draws one from a
+   * page to come onto it, past the reader: the count then agrees, and the read has missed a row all the same.
+   */
+  shrank: boolean;
   /** The page after the last one read, and how many the latest answer announced. */
   nextPage: number;
   totalPages: number;
@@ -34,6 +39,11 @@ export interface PassOptions {
   checkpoint?(pass: Pass): void;
 }
 
+/** Whether a pass that came to the end found each record that the API counts. */
+export function isWhole(pass: Pass): boolean {
+  return pass.seen.size === pass.total && !pass.shrank;
+}
+
 /** The most that the API allows: its document, "Limits". */
 const pageSize = 100;
 
@@ -53,6 +63,7 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
   const pass: Pass = {
     seen: options.seen ?? new Map(),
     total: 0,
+    shrank: false,
     nextPage: options.from ?? 1,
     totalPages: 1,
     descending: true,
@@ -62,7 +73,7 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
   const pages = readPages(
     api,
     resource.path,
-    { ...query, per_page: pageSize },
+    { ...query, per_page: context.options.pageSize ?? pageSize },
     {
       from: pass.nextPage,
       scope: resource.scope,
@@ -86,8 +97,14 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
   function commit(): void {
     if (written === 0) return;
     written = 0;
-    options.checkpoint?.(pass);
-    mirror.db.exec("COMMIT");
+    // A full disk makes SQLite undo the whole transaction by itself: a checkpoint must not speak of its pages.
+    if (!mirror.db.inTransaction) return;
+    try {
+      options.checkpoint?.(pass);
+      mirror.db.exec("COMMIT");
+    } finally {
+      if (mirror.db.inTransaction) mirror.db.exec("ROLLBACK");
+    }
   }
 
   try {
@@ -143,6 +160,7 @@ function writePage(context: SyncContext, page: Page, pass: Pass): void {
   run.rows_read += page.records.length;
   run.rows_new += written.added;
   run.rows_changed += written.changed;
+  if (page.pagination.total_items < pass.total) pass.shrank = true;
   pass.total = page.pagination.total_items;
   pass.totalPages = page.pagination.total_pages;
   pass.nextPage = page.page + 1;

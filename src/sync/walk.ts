@@ -3,7 +3,7 @@ import { recordCoverage } from "../mirror/coverage.js";
 import { noteMissing } from "../mirror/removals.js";
 import { formatInstant } from "../times.js";
 import { rangeQuery, type SyncContext } from "./context.js";
-import { type Pass, readPass } from "./pass.js";
+import { isWhole, type Pass, readPass } from "./pass.js";
 import type { Goal } from "./plan.js";
 
 /**
@@ -82,7 +82,7 @@ async function readPart(
   });
   const whole = pass.nextPage > pass.totalPages;
   if (whole) {
-    if (pass.seen.size === pass.total) prove(context, { from: goal.from, to: upper }, pass);
+    if (isWhole(pass)) prove(context, { from: goal.from, to: upper }, pass);
     else await readUntilProven(context, { from: goal.from, to: upper });
     return null;
   }
@@ -95,7 +95,7 @@ async function readPart(
   }
   const above = [...pass.seen.values()].filter((date) => date !== null && date > boundary).length;
   const below = await countItems(context, goal.from, boundary);
-  if (above === pass.total - below) prove(context, { from: boundary + 1, to: upper }, pass);
+  if (above === pass.total - below && !pass.shrank) prove(context, { from: boundary + 1, to: upper }, pass);
   else await readUntilProven(context, { from: boundary, to: upper });
   return boundary;
 }
@@ -105,7 +105,7 @@ export async function readUntilProven(context: SyncContext, range: Goal): Promis
   let pass: Pass | undefined;
   for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
     pass = await readPass(context, rangeQuery(context.resource, range.from, range.to));
-    if (pass.seen.size === pass.total) {
+    if (isWhole(pass)) {
       prove(context, range, pass);
       return true;
     }

@@ -22,15 +22,15 @@ const joiningScripts = [
 
 /**
  * Kept: variation selectors after an emoji, joiners inside emoji sequences and inside words of joining scripts.
- * Escaped: C0, C1, format characters (bidirectional overrides, tags), invisible fillers, line and paragraph
- * separators, lone surrogates.
+ * Escaped: C0, C1, whatever is invisible by default (bidirectional overrides, tags, fillers), annotations, line and
+ * paragraph separators, lone surrogates.
  */
 const unsafe = new RegExp(
   [
     "(?<=[\\p{Emoji}\\u20e3])[\\ufe0e\\ufe0f]",
     "(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})",
     `(?<=[${joiningScripts}\\p{M}])[\\u200c\\u200d](?=[${joiningScripts}])`,
-    "([\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}])",
+    "([\\p{Cc}\\p{Cs}\\ufff9-\\ufffb\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}])",
   ].join("|"),
   "gu",
 );

@@ -26,25 +26,16 @@ export async function verifyDated(context: SyncContext, repair: boolean): Promis
     };
   const wire = await askTripwire(context);
   const moved = wire ? movedDays(context, wire) : [];
-  const differences = await findDifferences(context, first, newest(context));
+  const differences = await findDifferences(context, first);
   if (repair && moved.length + differences.length > 0) {
     for (const range of joinRanges([...joinDays(moved), ...differences])) await reread(context, range);
-    const rest = await findDifferences(context, first, newest(context));
+    const rest = await findDifferences(context, first);
     if (wire) rememberDays(context, wire);
     const months = judge(context, covered, rest, []);
     return { ...verdict, state: stateOf(months) === "proven" ? "repaired" : stateOf(months), months };
   }
   const months = judge(context, covered, differences, moved);
   return { ...verdict, state: stateOf(months), months };
-}
-
-/** The range that was read last: where a filter's meaning can be tested. */
-function newest({ mirror, resource }: SyncContext): Goal | null {
-  const spans = readCoverage(mirror, resource.name);
-  return spans.reduce<(typeof spans)[number] | null>(
-    (last, span) => (last && last.readAt >= span.readAt ? last : span),
-    null,
-  );
 }
 
 function judge(

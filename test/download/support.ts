@@ -156,10 +156,12 @@ export type FileFault = (request: FileRequest, response: ServerResponse) => bool
 /**
  * A file host of its own before the sandbox's: what the fault does not answer is passed on with every header, so
  * that the sandbox still sees, and counts, a key.
+ * @param concerns the ids of the files that it serves; the others are served by the sandbox directly
  */
 export async function misbehave(
   sandbox: Sandbox,
   fault: FileFault,
+  concerns: (id: string) => boolean = () => true,
 ): Promise<{ requests: FileRequest[]; origin: string }> {
   const requests: FileRequest[] = [];
   const counts = new Map<string, number>();
@@ -191,7 +193,8 @@ export async function misbehave(
   });
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   sandbox.intercept = ({ path }) => {
-    if (!path.endsWith("/download")) return;
+    const [, , , id = "", last] = path.split("/");
+    if (last !== "download" || !concerns(id)) return;
     return {
       kind: "envelope",
       change: (envelope) => {

@@ -54,6 +54,9 @@ export interface Truth {
 
 const anchor = Date.UTC(2026, 10, 21, 9);
 
+/** In memory where the system has such a place: thousands of mirrors are made here. */
+const scratch = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+
 export async function createWorld(watched: Watched, seed: number, orders: number): Promise<World> {
   const sandbox = await startSandbox(
     { seed, orders, rateLimit: null, now: anchor, pace: 0 },
@@ -61,7 +64,7 @@ export async function createWorld(watched: Watched, seed: number, orders: number
   );
   const resource = findResource(watched);
   if (!resource) throw new RangeError(`No such resource: ${watched}.`);
-  const folder = mkdtempSync(join(tmpdir(), "brandapi-world-"));
+  const folder = mkdtempSync(join(scratch, "brandapi-world-"));
   const truth = createTruth(sandbox, resource, watched);
   let files = 0;
   const world: World = {

@@ -76,16 +76,38 @@ test("on a terminal each task has a bar; notes and ends go above the bars, and n
   expect(third).toMatch(/^orders {11}[█░]{6,28} {2}20% {2}60\/300 pages .*waiting 34s: rate limit/u);
   expect(fourth).toMatch(/^roster {11} {2}2 pages {2}150 rows/);
 
+  // Printed over two bars that do not change: each has to be wiped and drawn again further down.
+  const before = seen.text.length;
+  seen.reporter.note("a");
+  seen.reporter.note("b");
+  await vi.waitUntil(() => /roster/.test(seen.text.slice(before)));
+  expect(seen.screen.lines.slice(2)).toEqual(["a", "b", third, fourth]);
+
   orders.end("30,000 read, verified");
   roster.end("150 read, verified");
   seen.reporter.close();
   expect(seen.screen.cursorVisible).toBe(true);
   expect(seen.screen.lines.slice(1)).toEqual([
     "short",
+    "a",
+    "b",
     "orders: 30,000 read, verified",
     "roster: 150 read, verified",
     "",
   ]);
+});
+
+test("a coloured bar is drawn whole, although its codes make it longer than the terminal is wide", async () => {
+  const seen = reporterFor({}, { tty: true, columns: 60 });
+  const task = seen.reporter.begin({ name: "orders", unit: "pages", total: 300 });
+  task.update({ done: 10, rows: 1_000 });
+  for (let answer = 0; answer < 10; answer++) {
+    seen.pass(1_000);
+    seen.reporter.answered();
+  }
+  const line = /^orders {11}[█░]{6,} {3}3% {2}10\/300 pages {2}5m left$/u;
+  await vi.waitUntil(() => line.test(seen.screen.lines[0] ?? ""));
+  seen.reporter.close();
 });
 
 test("a stop takes the bars away and gives the cursor back before anything else is said", async () => {

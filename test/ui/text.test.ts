@@ -18,6 +18,8 @@ test.each([
   ["\ud800x\udc00", "\\ud800x\\udc00"],
   ["\u{e0041}", "\\u{e0041}"],
   ["\u3164", "\\u3164"],
+  ["\u200f\u061c", "\\u200f\\u061c"],
+  ["a\ufff9b", "a\\ufff9b"],
 ])("what a terminal would act on or hide is shown as an escape: %j", (text, escaped) => {
   expect(escapeText(text)).toBe(escaped);
 });

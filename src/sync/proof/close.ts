@@ -17,19 +17,14 @@ const mostRequests = 100;
  * counts of the whole history are compared, and a few requests go to what was read longest ago.
  * @param since milliseconds: when this run began to read
  */
-export async function closeOldChanges(
-  context: SyncContext,
-  since: number,
-  wire: Wire | null,
-  window: Goal,
-): Promise<void> {
+export async function closeOldChanges(context: SyncContext, since: number, wire: Wire | null): Promise<void> {
   if (wire) await rereadMoved(context, wire);
   const covered = stretches(readCoverage(context.mirror, context.resource.name))[0];
   const isAllFresh = readCoverage(context.mirror, context.resource.name).every(
     ({ readAt }) => readAt >= since,
   );
   if (covered && !isAllFresh) {
-    await rereadDiffering(context, covered, window);
+    await rereadDiffering(context, covered);
     for (const range of await auditOldest(context, since)) await closeRange(context, range);
   }
   if (wire) rememberDays(context, wire);
@@ -45,8 +40,8 @@ async function rereadMoved(context: SyncContext, wire: Wire): Promise<void> {
   }
 }
 
-async function rereadDiffering(context: SyncContext, covered: Goal, window: Goal): Promise<void> {
-  const differences = await findDifferences(context, covered, window);
+async function rereadDiffering(context: SyncContext, covered: Goal): Promise<void> {
+  const differences = await findDifferences(context, covered);
   for (const range of joinRanges(differences)) {
     context.reporter.detail(
       `${context.resource.name}: the API's counts differ from the mirror's: reading again`,
@@ -54,7 +49,7 @@ async function rereadDiffering(context: SyncContext, covered: Goal, window: Goal
     await reread(context, range);
   }
   if (differences.length === 0) return;
-  const rest = await findDifferences(context, covered, window);
+  const rest = await findDifferences(context, covered);
   if (rest.length > 0)
     context.shortfalls.push(
       `the API's counts still differ from the mirror's on ${rest.length} days: run \`brandapi verify ${context.resource.name}\``,

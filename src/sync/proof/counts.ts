@@ -1,5 +1,6 @@
+import { readCoverage, type Span } from "../../mirror/coverage.js";
 import { readInfo, writeInfo } from "../../mirror/info.js";
-import { countPresent } from "../../mirror/removals.js";
+import { countConfirmed } from "../../mirror/removals.js";
 import type { Query } from "../../resources/types.js";
 import { dayMs } from "../../times.js";
 import type { SyncContext } from "../context.js";
@@ -26,31 +27,34 @@ export interface Difference extends Goal {
   mirror: number;
 }
 
+/** The check that every resource has. */
+export const allRecords: CountCheck = { name: "all", query: {}, flags: 0 };
+
 /** The checks of a resource; those whose filter turned out to mean something else are left out. */
 export function countChecks({ mirror, resource }: Pick<SyncContext, "mirror" | "resource">): CountCheck[] {
   const { strategy } = resource;
-  const all: CountCheck = { name: "all", query: {}, flags: 0 };
-  if (strategy.kind !== "window") return [all];
+  if (strategy.kind !== "window") return [allRecords];
   const filters = strategy.counts.map(({ name, query }, bit) => ({ name, query, flags: 1 << bit }));
-  return [all, ...filters.filter(({ name }) => readInfo(mirror, unusable(resource.name, name)) === null)];
+  return [
+    allRecords,
+    ...filters.filter(({ name }) => readInfo(mirror, unusable(resource.name, name)) === null),
+  ];
 }
 
 /**
- * Compares the counts over a range, and finds the days where they differ.
- * @param proven a range that was just read: a filter that differs there means something else than its flag, and is
- * not asked again
+ * Compares the counts over a range, and finds the days where they differ. A filter that differs in what was read last
+ * means something else than its flag, and is not asked again.
  */
 export async function findDifferences(
   context: SyncContext,
   range: Goal,
-  proven: Goal | null,
+  checks: readonly CountCheck[] = countChecks(context),
 ): Promise<Difference[]> {
   const found: Difference[] = [];
-  for (const check of countChecks(context)) {
+  for (const check of checks) {
     const api = await countItems(context, range.from, range.to, check.query);
-    const mirror = local(context, range, check);
-    if (api === mirror) continue;
-    if (check.flags !== 0 && proven && !(await meansItsFlag(context, check, proven))) continue;
+    if (api === local(context, range, check)) continue;
+    if (check.flags !== 0 && !(await meansItsFlag(context, check))) continue;
     found.push(...(await bisect(context, check, range, api)));
   }
   return found;
@@ -78,7 +82,9 @@ async function bisect(
   ];
 }
 
-async function meansItsFlag(context: SyncContext, check: CountCheck, proven: Goal): Promise<boolean> {
+async function meansItsFlag(context: SyncContext, check: CountCheck): Promise<boolean> {
+  const proven = lastRead(context);
+  if (!proven) return false;
   const api = await countItems(context, proven.from, proven.to, check.query);
   if (api === local(context, proven, check)) return true;
   context.reporter.note(
@@ -88,12 +94,18 @@ async function meansItsFlag(context: SyncContext, check: CountCheck, proven: Goa
   return false;
 }
 
+/** The span that was read last. */
+function lastRead({ mirror, resource }: SyncContext): Goal | null {
+  const spans = readCoverage(mirror, resource.name);
+  return spans.reduce<Span | null>((last, span) => (last && last.readAt >= span.readAt ? last : span), null);
+}
+
 function unusable(resource: string, check: string): string {
   return `unusable-count:${resource}:${check}`;
 }
 
 function local({ mirror, resource }: SyncContext, range: Goal, { flags }: CountCheck): number {
-  return countPresent(mirror, resource.name, range, flags);
+  return countConfirmed(mirror, resource.name, range, flags);
 }
 
 /** Where bisecting begins when a range has no beginning: records older than any mirrored one are in its first half. */

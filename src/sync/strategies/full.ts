@@ -3,7 +3,7 @@ import { recordCoverage } from "../../mirror/coverage.js";
 import { countPresent, noteMissing } from "../../mirror/removals.js";
 import { formatInstant } from "../../times.js";
 import type { StrategyRun, SyncContext } from "../context.js";
-import { type Pass, readPass } from "../pass.js";
+import { isWhole, type Pass, readPass } from "../pass.js";
 import { removeMissing } from "../removal.js";
 import { readUnknownList } from "../unknown-list.js";
 import { countItems } from "../walk.js";
@@ -43,7 +43,7 @@ export async function readAll(context: SyncContext): Promise<void> {
       runId: run.run_id,
     });
   })();
-  removeMissing(context, { present, found: pass.seen.size });
+  removeMissing(context, { present, left: pass.seen.size });
   clearCheckpoint(mirror, resource.name);
 }
 
@@ -76,10 +76,10 @@ async function readPagedList(context: SyncContext): Promise<Pass | null> {
           formatInstant(startedAt),
         ),
     });
-    if (pass.seen.size === pass.total) return pass;
-    if (before && before.total !== pass.total) kept = new Map();
+    if (isWhole(pass)) return pass;
+    if (pass.shrank || (before && before.total !== pass.total)) kept = new Map();
     for (const id of pass.seen.keys()) kept.set(id, null);
-    if (kept.size === pass.total) return { ...pass, seen: kept };
+    if (kept.size === pass.total && !pass.shrank) return { ...pass, seen: kept };
     if (kept.size > pass.total) kept = new Map([...pass.seen.keys()].map((id) => [id, null]));
   }
   clearCheckpoint(mirror, resource.name);

@@ -33,8 +33,7 @@ export const window: StrategyRun = {
     const since = context.clock.now();
     const wire = context.options.until === undefined ? await askTripwire(context) : null;
     for (const goal of goals) await readGoal(context, goal);
-    const last = goals.at(-1);
-    if (last && context.options.until === undefined) await closeOldChanges(context, since, wire, last);
+    if (context.options.until === undefined) await closeOldChanges(context, since, wire);
     for (const gap of gaps)
       context.reporter.warn(
         `${context.resource.name}: ${describeRange(gap)} has never been read and is not claimed as covered: run \`brandapi sync ${context.resource.name}\``,

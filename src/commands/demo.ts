@@ -1,0 +1,110 @@
+import type { Deps } from "../deps.js";
+import { exitCodes } from "../errors.js";
+import { dayMs } from "../times.js";
+import { changes } from "./changes.js";
+import { type CommandSpec, defineCommand, type GlobalOptions } from "./command.js";
+import { demoFolder } from "./demo-folder.js";
+import { exportTable } from "./export.js";
+import { query } from "./query.js";
+import { status } from "./status.js";
+import { sync } from "./sync.js";
+import { parseCount } from "./values.js";
+import { verify } from "./verify.js";
+
+interface DemoFlags {
+  out?: string;
+  orders?: number;
+  seed?: number;
+}
+
+/** How long the first sync lies back: refunds and late attributions need time to happen. */
+const pauseMs = 21 * dayMs;
+
+export const demo = defineCommand<DemoFlags>({
+  name: "demo",
+  summary: "Show the whole job, without a key, against the built-in sandbox",
+  description:
+    "Starts a sandbox on this machine, syncs everything, lets three weeks pass, syncs again, shows what changed,\n" +
+    "proves the mirror and exports it. Needs no network and no configuration; can be run again.",
+  arguments: [],
+  flags: [
+    { flags: "-o, --out <dir>", about: "where the mirror and the exports go", shown: "brandapi-demo" },
+    { flags: "--orders <n>", about: "how many orders the sandbox has", parse: parseCount, shown: "5000" },
+    { flags: "--seed <n>", about: "the same data for the same number", parse: parseCount, shown: "1" },
+  ],
+  examples: [
+    { command: "brandapi demo", about: "see it work" },
+    { command: "brandapi demo --out /tmp/demo --orders 100000", about: "with more data, elsewhere" },
+  ],
+
+  async run({ deps, options }) {
+    const { startSandbox } = await import("../sandbox/index.js");
+    const folder = await demoFolder(options.out ?? "brandapi-demo", deps.cwd);
+    const started = deps.clock.monotonic();
+    const box = await startSandbox(
+      {
+        orders: options.orders ?? 5_000,
+        seed: options.seed ?? 1,
+        rateLimit: null,
+        now: deps.clock.now() - pauseMs,
+      },
+      deps,
+    );
+    const env = {
+      ...deps.env,
+      BRANDAPI_BASE_URL: box.baseUrl,
+      BRANDAPI_KEY: box.key,
+      BRANDAPI_RATE_LIMIT: "none",
+      BRANDAPI_DB: folder.mirror,
+      BRANDAPI_PROFILE: "demo",
+      BRANDAPI_CONFIG_DIR: folder.path,
+    };
+    const then: Deps = { ...deps, env, clock: { ...deps.clock, now: () => deps.clock.now() - pauseMs } };
+    const now: Deps = { ...deps, env };
+    const say = (text: string) => void deps.stdout.write(options.quiet ? "" : `${text}\n`);
+    const show = async (
+      command: CommandSpec,
+      words: string,
+      at: Deps,
+      given: Record<string, unknown> = {},
+    ) => {
+      say(`\n$ brandapi ${command.name}${words === "" ? "" : ` ${words}`}`);
+      const args = words.split(" ").filter((word) => command.arguments.length > 0 && /^[a-z]/.test(word));
+      await command.run({
+        deps: at,
+        args: given.args ? (given.args as string[]) : args.slice(0, 1),
+        options: { ...common(options), ...given },
+      });
+    };
+    try {
+      say(`A sandbox serves the brand API on this machine: ${box.baseUrl}`);
+      say(`\nThree weeks ago: the first sync reads everything.`);
+      await show(sync, "", then, { args: [] });
+      box.advance(pauseMs);
+      say(`\nThree weeks later: new orders, and old ones that were refunded, cancelled or attributed late.`);
+      await show(sync, "", now, { args: [] });
+      await show(changes, "orders --limit 8", now, { limit: 8 });
+      await show(verify, "orders", now);
+      const sql =
+        "SELECT month, currency, refunded_orders, refunded_amount FROM refunds_by_month ORDER BY 1 DESC LIMIT 4";
+      await show(query, `"${sql}"`, now, { args: [sql] });
+      for (const [table, file] of folder.exports)
+        await show(exportTable, `${table} -o ${file.shown}`, now, { out: file.path });
+      await show(status, "", now);
+      const seconds = ((deps.clock.monotonic() - started) / 1_000).toFixed(1);
+      say(
+        `\nDone in ${seconds} s, with ${box.log.length} requests. The mirror is an SQLite file, the exports lie beside it:`,
+      );
+      say(`  ${folder.shown}`);
+      say("Your own brand: `brandapi login`, then `brandapi sync`.");
+      return exitCodes.done;
+    } finally {
+      await box.close();
+    }
+  },
+});
+
+/** What the person said about output holds for each command that is shown. */
+function common({ color, progress, verbose, quiet }: GlobalOptions): Record<string, unknown> {
+  return { color, progress, verbose, quiet };
+}
