@@ -1,7 +1,7 @@
 import { Argument, Command, CommanderError, Help, Option } from "commander";
 import type { CommandSpec, Flag } from "./commands/command.js";
 import { globalFlags } from "./commands/globals.js";
-import { groupOf } from "./commands/groups.js";
+import { groupOf, inHelpOrder } from "./commands/groups.js";
 import { commands } from "./commands/index.js";
 import type { Deps } from "./deps.js";
 import { type ExitCode, exitCodes } from "./errors.js";
@@ -22,7 +22,7 @@ export async function runProgram(argv: readonly string[], deps: Deps): Promise<E
     .enablePositionalOptions()
     .addHelpText("after", closing);
   addFlags(program, globalFlags, "Flags everywhere:");
-  for (const spec of commands) {
+  for (const spec of inHelpOrder(commands)) {
     const command = prepare(program.command(spec.name), deps).helpGroup(groupOf(spec.name));
     describe(command, spec);
     command.action(async (...received) => {

@@ -34,13 +34,19 @@ function durationMs(text: string): number | undefined {
 export function parseInstant(text: string, edge: "start" | "end", now: number): number {
   const age = durationMs(text);
   if (age !== undefined) return now - age;
-  const day = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
-  const ms = day ? Date.parse(`${text}T00:00:00.000Z`) : parseTimestamp(text);
-  if (ms === undefined || Number.isNaN(ms) || (day && formatInstant(ms).slice(0, 10) !== text))
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  const ms = isDay ? Date.parse(`${text}T00:00:00.000Z`) : parseTimestamp(text);
+  if (ms === undefined || Number.isNaN(ms) || !isRealDay(text.trim().slice(0, 10)))
     throw new UsageError(`Not a time: \`${text}\`.`, {
       hint: "use a date (2026-01-31), a timestamp (2026-01-31T12:00:00Z) or an age (36h, 30d, 12w)",
     });
-  return day && edge === "end" ? ms + dayMs - 1 : ms;
+  return isDay && edge === "end" ? ms + dayMs - 1 : ms;
+}
+
+/** `Date.parse` takes 30 February for 2 March. */
+function isRealDay(day: string): boolean {
+  const ms = Date.parse(`${day}T00:00:00.000Z`);
+  return !Number.isNaN(ms) && formatInstant(ms).startsWith(day);
 }
 
 /** An ISO 8601 timestamp in milliseconds since 1970; without an offset it is UTC. Undefined if it is none. */

@@ -56,7 +56,7 @@ export const download = defineCommand<DownloadFlags>({
   examples: [
     { command: "brandapi download content", about: `everything, into ./${defaultFolder}` },
     {
-      command: "brandapi download content --media-type image,video --since 30d -o ~/Pictures/brand",
+      command: "brandapi download content --media-type image --since 30d -o ~/Pictures",
       about: "the last month's pictures and films",
     },
     { command: "brandapi download content --limit 10", about: "the ten newest that are not there yet" },

@@ -10,12 +10,18 @@ import { checkCondition } from "../mirror/condition.js";
 import { type Mirror, openMirrorReadOnly } from "../mirror/open.js";
 import { openSource, withSnapshot } from "../mirror/select.js";
 import { dateOf, type Selection } from "../mirror/select-sql.js";
-import { knownTableNames, listTables, type ReadableTable, typedTables } from "../mirror/tables.js";
+import {
+  describeTable,
+  knownTableNames,
+  listTables,
+  type ReadableTable,
+  typedTables,
+} from "../mirror/tables.js";
 import { expandPath } from "../paths.js";
-import { formatInstant, formatSpan } from "../times.js";
+import { formatInstant } from "../times.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import { createReporter } from "../ui/reporter.js";
-import { suggest } from "./nearest.js";
+import { nearest, suggest } from "./nearest.js";
 
 export interface ExportRequest extends Omit<Selection, "table"> {
   deps: Deps;
@@ -48,7 +54,7 @@ export async function exportFromMirror(request: ExportRequest): Promise<void> {
         const source = openSource(mirror, { ...request, table });
         const warn = (text: string) => reporter.warn(`${table.name}: ${text}`);
         const done = await runExport(source, write, sink, { excel: request.excel, warn, signal, clock });
-        const took = formatSpan(clock.monotonic() - started);
+        const took = `${((clock.monotonic() - started) / 1_000).toFixed(1)}s`;
         if (out)
           reporter.note(
             `${table.name}: ${formatCount(done.rows)} rows, ${formatBytes(done.bytes)} in ${took}: ${out}`,
@@ -70,16 +76,18 @@ export async function exportFromMirror(request: ExportRequest): Promise<void> {
  */
 export function findTable(mirror: Mirror, name: string): ReadableTable {
   const wanted = name.replaceAll("-", "_").toLowerCase();
-  const tables = listTables(mirror);
-  const found = tables.find((table) => table.name.toLowerCase() === wanted);
-  if (found) return found;
+  const names = listTables(mirror);
+  const found = names.find((one) => one.toLowerCase() === wanted);
+  if (found) return describeTable(mirror, found);
   const known = typedTables().find((shape) => shape.name === wanted);
   if (known)
     throw new ConfigurationError(`The mirror holds no \`${known.name}\` yet: ${mirror.path}`, {
       hint: `run \`brandapi sync ${known.resource.name}\` first`,
     });
-  const names = [...new Set([...tables.map((table) => table.name), ...knownTableNames()])];
-  throw new UsageError(`Unknown table: \`${name}\`.`, { hint: suggest(wanted, names) });
+  const near = nearest(wanted, new Set([...names, ...knownTableNames()]));
+  throw new UsageError(`Unknown table: \`${name}\`.`, {
+    hint: near ? `did you mean \`${near}\`?` : "`brandapi export --help` lists the tables",
+  });
 }
 
 function checkSelection(mirror: Mirror, table: ReadableTable, request: ExportRequest): void {

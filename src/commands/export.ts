@@ -37,9 +37,9 @@ export const exportTable = defineCommand<ExportFlags>({
   name: "export",
   summary: "Turn a table of the mirror into a file or stdout",
   description:
-    "Needs no key and no network. JSON and NDJSON give each record exactly as the API\n" +
-    "sent it; with --columns, and for tables whose rows are parts of a record, objects\n" +
-    `of their columns.\n\nTables:\n${wrap(knownTableNames().join(", "), 76)}`,
+    "Needs no key and no network. JSON and NDJSON give each record exactly as the\n" +
+    "API sent it; with --columns, and for tables whose rows are only parts of a\n" +
+    `record, objects of their columns.\n\nTables and views:\n${wrap(knownTableNames().join(", "), 76)}`,
   arguments: [{ syntax: "<table>", about: "spelled with - or _" }],
   flags: exportFlags,
   examples: [

@@ -11,3 +11,10 @@ export function groupOf(command: string): string {
   const group = Object.entries(commandGroups).find(([, names]) => names.includes(command));
   return `${group?.[0] ?? "Commands"}:`;
 }
+
+/** The commands in the order of their groups, and within a group in the group's order. */
+export function inHelpOrder<Named extends { name: string }>(commands: readonly Named[]): Named[] {
+  const order = Object.values(commandGroups).flat();
+  const place = ({ name }: Named) => (order.includes(name) ? order.indexOf(name) : order.length);
+  return [...commands].sort((a, b) => place(a) - place(b));
+}

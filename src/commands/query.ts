@@ -39,7 +39,7 @@ export const query = defineCommand<QueryFlags>({
       about: "sales per currency",
     },
     {
-      command: 'brandapi query "SELECT host_username, count(*) n FROM orders GROUP BY 1" --csv',
+      command: 'brandapi query "SELECT host_id, count(*) FROM orders GROUP BY 1" --csv',
       about: "orders per host, as CSV",
     },
     { command: 'brandapi query "PRAGMA table_info(orders)"', about: "the columns of a table" },

@@ -21,7 +21,7 @@ export async function runEach<Item>(
         await work(next.value);
       } catch (error) {
         failure ??= { error };
-        
+        stop(failure.error);
       }
     }
   }

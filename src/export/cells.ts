@@ -6,7 +6,7 @@ export interface SpecialCell {
   from: number;
   to: number;
   column: number;
-  /** Whether it has to be quoted: it holds a quote, a comma or a line's end. */
+  /** Whether csv-stringify has to see it: it holds a quote, a comma, a line's end, or half a character. */
   quote: boolean;
 }
 
@@ -20,11 +20,14 @@ export interface CellLayout {
   crlf: boolean;
 }
 
-const [plain, special, endOfCell, endOfRow] = [0, 1, 2, 3];
+const [plain, special, endOfCell, endOfRow, surrogate] = [0, 1, 2, 3, 4];
+/** Half a character, which the API can send as an escape, begins so and is no UTF-8: it is written as U+FFFD. */
+const surrogateStart = 0xed;
 const [comma, lineFeed, carriageReturn] = [0x2c, 0x0a, 0x0d];
 
 const kinds = new Uint8Array(256).fill(plain);
 for (const byte of [0x22, comma, lineFeed, carriageReturn]) kinds[byte] = special;
+kinds[surrogateStart] = surrogate;
 kinds[cellEnd] = endOfCell;
 kinds[rowEnd] = endOfRow;
 
@@ -45,8 +48,8 @@ export function cutCells(bytes: Uint8Array, rows: number, layout: CellLayout): S
   for (let at = 0; at < bytes.length; at++) {
     const kind = kinds[bytes[at] as number];
     if (kind === plain) continue;
-    if (kind === special) {
-      quote = true;
+    if (kind === special || kind === surrogate) {
+      if (kind === special || (bytes[at + 1] as number) >= 0xa0) quote = true;
       continue;
     }
     const first = bytes[from] as number;

@@ -14,11 +14,25 @@ export function objectWriter({ columns }: Source): (row: Row) => string {
 
 function valueWriter(column: ReadableColumn): (value: SqlValue) => string {
   // A column without a declared type comes as JSON already.
-  if (column.stored?.open || column.type === "json")
-    return (value) => (value === null ? "null" : String(value));
+  if (column.stored?.open) return writeJson;
+  if (column.type === "json") return column.stored ? writeJson : writeIfJson;
   if (column.type === "boolean") return (value) => (value === null ? "null" : value === 0 ? "false" : "true");
-  if (column.type === "number" || column.type === "integer") return writeNumber;
+  if (column.stored && (column.type === "number" || column.type === "integer")) return writeNumber;
   return (value) => JSON.stringify(value);
+}
+
+function writeJson(value: SqlValue): string {
+  return value === null ? "null" : String(value);
+}
+
+/** A view's column is JSON by its name alone. */
+function writeIfJson(value: SqlValue): string {
+  if (typeof value !== "string") return JSON.stringify(value);
+  try {
+    return JSON.stringify(JSON.parse(value));
+  } catch {
+    return JSON.stringify(value);
+  }
 }
 
 /** A number that is text is the API's own literal. */

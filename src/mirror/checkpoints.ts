@@ -31,5 +31,4 @@ export function saveCheckpoint<State>(
 
 export function clearCheckpoint(mirror: Mirror, resource: string): void {
   mirror.db.prepare("DELETE FROM checkpoints WHERE resource = ?").run(resource);
-  mirror.db.prepare("DELETE FROM removal_candidates WHERE resource = ?").run(resource);
 }

@@ -27,6 +27,11 @@ export function candidates(mirror: Mirror, resource: string): number[] {
     .all(resource) as number[];
 }
 
+/** Removed, or not: either way they are decided. */
+export function clearCandidates(mirror: Mirror, resource: string): void {
+  mirror.db.prepare("DELETE FROM removal_candidates WHERE resource = ?").run(resource);
+}
+
 export function forgetCandidates(mirror: Mirror, resource: string, found: Iterable<number>): void {
   const forget = mirror.db.prepare("DELETE FROM removal_candidates WHERE resource = ? AND record_id = ?");
   for (const id of found) forget.run(resource, id);
@@ -56,6 +61,19 @@ export function countPresent(
     .prepare(`SELECT count(*) FROM records WHERE ${present(range)}${flagged}`)
     .pluck()
     .get(...parameters(resource, range)) as number;
+}
+
+/** How many present records are dated from the oldest to the newest of some. */
+export function countAround(mirror: Mirror, resource: string, recordIds: readonly number[]): number {
+  const dated = mirror.db.prepare("SELECT dated_at FROM records WHERE record_id = ?").pluck();
+  const range = { from: Number.POSITIVE_INFINITY, to: Number.NEGATIVE_INFINITY };
+  for (const id of recordIds) {
+    const date = (dated.get(id) as number | null | undefined) ?? null;
+    if (date === null) continue;
+    range.from = Math.min(range.from, date);
+    range.to = Math.max(range.to, date);
+  }
+  return countPresent(mirror, resource, range);
 }
 
 /** The date by which a range holds so many records, counted from its beginning; null when it holds fewer. */

@@ -4,6 +4,7 @@ import type { ScalarType } from "../resources/types.js";
 import type { Mirror } from "./open.js";
 import { readDiscovered } from "./open-columns.js";
 import { quote, type StoredColumn } from "./schema.js";
+import { views } from "./views.js";
 
 /** A column as people read it. */
 export interface ReadableColumn {
@@ -45,6 +46,8 @@ const inner = new Set([
   "removal_candidates",
   "open_columns",
   "notices",
+  "tripwires",
+  "content_parts",
 ]);
 
 /** The typed tables, in the registry's order. */
@@ -54,26 +57,26 @@ export function typedTables(): readonly TableShape[] {
 
 /** The names that this version knows, for help: also those that the mirror does not hold yet. */
 export function knownTableNames(): readonly string[] {
-  return [...typedTables(), ...ownTables].map(({ name }) => name);
+  return [...typedTables(), ...ownTables, ...views].map(({ name }) => name);
 }
 
-/** The tables and views that a mirror holds now, the registry's first. */
-export function listTables(mirror: Mirror): readonly ReadableTable[] {
+/** The names of the tables and views that a mirror holds now, the known ones first. */
+export function listTables(mirror: Mirror): readonly string[] {
   const there = mirror.db
     .prepare(
-      "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite@_%' ESCAPE '@'",
+      "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite^_%' ESCAPE '^'",
     )
     .pluck()
     .all() as string[];
-  const present = new Set(there);
-  const typed = typedTables().filter(({ name }) => present.has(name));
-  const others = there
-    .filter((name) => !inner.has(name) && !typed.some((shape) => shape.name === name))
-    .sort();
-  return [
-    ...typed.map((shape) => describeTyped(mirror, shape)),
-    ...others.map((name) => describeOther(mirror, name)),
-  ];
+  const known = knownTableNames().filter((name) => there.includes(name));
+  const others = there.filter((name) => !inner.has(name) && !known.includes(name)).sort();
+  return [...known, ...others];
+}
+
+/** A table or view that `listTables` names. */
+export function describeTable(mirror: Mirror, name: string): ReadableTable {
+  const shape = typedTables().find((typed) => typed.name === name);
+  return shape ? describeTyped(mirror, shape) : describeOther(mirror, name);
 }
 
 /**
@@ -119,12 +122,13 @@ function describeOther(mirror: Mirror, name: string): ReadableTable {
   const [first, second] = keys;
   const rowId = first && !second && first.type === "INTEGER" ? first.name : null;
   const own = ownTables.find((table) => table.name === name);
+  const view = views.find((one) => one.name === name);
   const columns = info
     .filter((column) => column.type !== "BLOB" && column.name !== "row_id" && column.name !== "record_id")
     .map((column) => ({ name: column.name, type: typeOf(name, column), about: "", stored: null }));
   return {
     name,
-    about: own?.about ?? "",
+    about: own?.about ?? view?.about ?? "",
     columns,
     rowId,
     orderBy: rowId === null ? (keys.length > 0 ? keys : columns).map((column) => column.name) : [],
@@ -133,10 +137,18 @@ function describeOther(mirror: Mirror, name: string): ReadableTable {
   };
 }
 
+/** SQLite does not know what the API means by a column; a column of the same name elsewhere does. */
 function typeOf(table: string, column: { name: string; type: string }): ScalarType {
   if (table === "sync_runs" && column.name === "verified") return "boolean";
-  if (column.type.startsWith("INT")) return "integer";
-  if (column.type === "REAL" || column.type === "NUM") return "number";
+  const types = new Set(
+    typedTables().flatMap(({ columns }) =>
+      columns.filter(({ name }) => name === column.name).map(({ type }) => type),
+    ),
+  );
+  const [only] = types;
+  if (only !== undefined && types.size === 1) return only;
   if (column.name === "date") return "date";
-  return column.name.endsWith("_at") ? "timestamp" : "text";
+  if (column.name.endsWith("_by_currency")) return "json";
+  if (column.type.startsWith("INT")) return "integer";
+  return column.type === "REAL" || column.type === "NUM" ? "number" : "text";
 }

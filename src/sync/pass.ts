@@ -33,8 +33,9 @@ export interface PassOptions {
   upTo?: number;
   /** What the pages before `from` held. */
   seen?: Map<number, number | null>;
-  /** When they were read. */
+  /** When they were read, and how many records the API counted since. */
   startedAt?: number;
+  total?: number;
   /** Called in the transaction that holds the pages up to `pass.nextPage`, to leave a checkpoint. */
   checkpoint?(pass: Pass): void;
 }
@@ -42,6 +43,13 @@ export interface PassOptions {
 /** Whether a pass that came to the end found each record that the API counts. */
 export function isWhole(pass: Pass): boolean {
   return pass.seen.size === pass.total && !pass.shrank;
+}
+
+/** What to say of a list that was never found whole. */
+export function whyNotWhole({ seen, total }: Pass): string {
+  return seen.size === total
+    ? "never settled: records went while it was read, each time"
+    : `never settled: ${seen.size} distinct records were found where the API counts ${total}`;
 }
 
 /** The most that the API allows: its document, "Limits". */
@@ -62,7 +70,7 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
   const { api, clock, mirror, progress, resource, task } = context;
   const pass: Pass = {
     seen: options.seen ?? new Map(),
-    total: 0,
+    total: options.total ?? 0,
     shrank: false,
     nextPage: options.from ?? 1,
     totalPages: 1,

@@ -1,5 +1,5 @@
 import { Incomplete } from "../errors.js";
-import { candidates, isImplausible } from "../mirror/removals.js";
+import { candidates, clearCandidates, isImplausible } from "../mirror/removals.js";
 import { formatInstant } from "../times.js";
 import type { SyncContext } from "./context.js";
 
@@ -21,5 +21,6 @@ export function removeMissing(context: SyncContext, looked: { present: number; l
     );
   mirror.db.transaction(() => {
     run.rows_removed += store.remove(missing, formatInstant(context.clock.now()));
+    clearCandidates(mirror, resource.name);
   })();
 }

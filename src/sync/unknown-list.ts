@@ -33,7 +33,16 @@ export async function readUnknownList(context: SyncContext): Promise<Pass | null
     );
     return null;
   }
-  return { seen, total, nextPage: 2, totalPages: 1, descending: false, oldest: Number.NaN, startedAt };
+  return {
+    seen,
+    total,
+    shrank: false,
+    nextPage: 2,
+    totalPages: 1,
+    descending: false,
+    oldest: Number.NaN,
+    startedAt,
+  };
 }
 
 /** All pages, a hundred to a page where the endpoint takes `per_page`. */

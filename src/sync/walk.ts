@@ -3,8 +3,9 @@ import { recordCoverage } from "../mirror/coverage.js";
 import { noteMissing } from "../mirror/removals.js";
 import { formatInstant } from "../times.js";
 import { rangeQuery, type SyncContext } from "./context.js";
-import { isWhole, type Pass, readPass } from "./pass.js";
+import { isWhole, type Pass, readPass, whyNotWhole } from "./pass.js";
 import type { Goal } from "./plan.js";
+import { findStand } from "./resume.js";
 
 /**
  * Reading a range of dates while it moves. The range is pinned and read newest first, in parts: after some pages
@@ -74,9 +75,12 @@ async function readPart(
   upper: number,
   resumed?: ResumedPart,
 ): Promise<number | null> {
-  const pass = await readPass(context, rangeQuery(context.resource, goal.from, upper), {
+  const query = rangeQuery(context.resource, goal.from, upper);
+  const stand =
+    resumed && (await findStand(context, query, { page: resumed.page, seen: [...resumed.seen.keys()] }));
+  const pass = await readPass(context, query, {
     upTo: context.options.pagesPerPart ?? pagesPerPart,
-    ...(resumed && { from: resumed.page, seen: resumed.seen, startedAt: resumed.startedAt }),
+    ...(resumed && stand && { ...stand, seen: resumed.seen, startedAt: resumed.startedAt }),
     checkpoint: (at) =>
       saveState(context, goal, { upper, page: at.nextPage, startedAt: at.startedAt }, at.seen.keys()),
   });
@@ -110,9 +114,7 @@ export async function readUntilProven(context: SyncContext, range: Goal): Promis
       return true;
     }
   }
-  context.shortfalls.push(
-    `${describe(range)} never settled: ${pass?.seen.size} distinct records were found where the API counts ${pass?.total}`,
-  );
+  context.shortfalls.push(`${describe(range)} ${pass ? whyNotWhole(pass) : "was not read"}`);
   return false;
 }
 

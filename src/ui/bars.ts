@@ -33,7 +33,8 @@ export function createBars(stream: Output): Bars {
     multi = new library.MultiBar({
       // It cuts lines by characters, colour codes included; ours fit already.
       stream: unbounded(stream),
-      linewrap: null,
+      // Off, it would cut long lines printed above the bars at the edge of the terminal.
+      linewrap: true,
       clearOnComplete: true,
       hideCursor: true,
       gracefulExit: false,

@@ -1,11 +1,12 @@
 import { readCoverage, stretches } from "../mirror/coverage.js";
 import { dateOfNth } from "../mirror/removals.js";
+import { removeGone } from "../sync/close-range.js";
 import type { SyncContext } from "../sync/context.js";
 import type { Goal } from "../sync/plan.js";
-import { reread } from "../sync/proof/close.js";
 import { countChecks, type Difference, findDifferences } from "../sync/proof/counts.js";
 import { joinDays, joinRanges } from "../sync/proof/days.js";
 import { askTripwire, movedDays, rememberDays } from "../sync/proof/tripwire.js";
+import { readUntilProven } from "../sync/walk.js";
 import { formatInstant } from "../times.js";
 import { type MonthResult, monthsOf, stateOf, type Verdict } from "./report.js";
 
@@ -28,7 +29,9 @@ export async function verifyDated(context: SyncContext, repair: boolean): Promis
   const moved = wire ? movedDays(context, wire) : [];
   const differences = await findDifferences(context, first);
   if (repair && moved.length + differences.length > 0) {
-    for (const range of joinRanges([...joinDays(moved), ...differences])) await reread(context, range);
+    for (const range of joinRanges([...joinDays(moved), ...differences]))
+      await readUntilProven(context, range);
+    await removeGone(context);
     const rest = await findDifferences(context, first);
     if (wire) rememberDays(context, wire);
     const months = judge(context, covered, rest, []);

@@ -13,6 +13,15 @@ test("after one `sync` every table of every resource holds what the API serves",
   expect(err).not.toContain("warning");
   expect(code).toBe(0);
   for (const resource of everything) await expectFaithful(brand, resource);
+
+  const dump = () => brand.sql("SELECT * FROM records ORDER BY record_id");
+  const before = dump();
+  const again = await brand.run("sync --json");
+  expect(again.code).toBe(0);
+  for (const line of again.out.trim().split("\n"))
+    expect(JSON.parse(line)).toMatchObject({ rows_new: 0, rows_changed: 0, rows_removed: 0, verified: true });
+  const figures = (rows: unknown[]) => (rows as { json: string }[]).map(({ json }) => json);
+  expect(figures(dump())).toEqual(figures(before));
 });
 
 test("attributes that this version does not know, at any depth, lose nothing and are named once", async () => {

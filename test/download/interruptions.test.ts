@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   existsSync,
   linkSync,
@@ -12,6 +13,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { openDownloadLog } from "../../src/download/catalogue.js";
 import { ApiUnavailable, KeyRejected } from "../../src/errors.js";
 import { cutAfter, type FileFault, libraryOf, misbehave, type TestLibrary } from "./support.js";
 
@@ -25,6 +27,8 @@ async function oneFile(fault: (library: TestLibrary) => FileFault, stated: { sta
   const host = await misbehave(library.sandbox, fault(library));
   return { library, id, whole, etag: `"${id.slice(0, 8)}-${size}"`, ...host };
 }
+
+const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 
 const onlyFile = (folder: string) => {
   const names = readdirSync(folder);
@@ -67,7 +71,7 @@ test("a download that was stopped leaves a part, and the next run fetches only t
 
   expect(requests[1]).toMatchObject({ range: `bytes=${half}-`, ifRange: etag });
   expect(summary.downloaded).toBe(1);
-  expect(results[0]?.resumed_from).toBe(half);
+  expect(results[0]).toMatchObject({ resumed_from: half, bytes: size, sha256: sha256(whole) });
   expect(readFileSync(onlyFile(library.out)).equals(whole)).toBe(true);
 });
 
@@ -76,9 +80,11 @@ test("a file that changed at the file host since is fetched from its first byte"
   await stopHalfway(setting);
   const { library, requests, whole } = setting;
 
-  await library.run();
+  const { results } = await library.run();
 
+  expect(requests).toHaveLength(2);
   expect(requests[1]?.ifRange).toBe('"an older version"');
+  expect(results[0]?.sha256).toBe(sha256(whole));
   expect(readFileSync(onlyFile(library.out)).equals(whole)).toBe(true);
 });
 
@@ -169,6 +175,17 @@ test("a URL that is older than four and a half minutes is not called again: a ne
 
   expect(summary.downloaded).toBe(1);
   expect(requests[0]?.url).not.toBe(requests[1]?.url);
+});
+
+test("a URL that the file host refuses is not called again: a new one is asked for", async () => {
+  const refused = new Set<string>();
+  const { library } = await oneFile(() => ({ url }, response) => {
+    if (refused.size === 0) refused.add(url);
+    return refused.has(url) && Boolean(response.writeHead(410).end());
+  });
+  const { summary } = await library.run();
+  expect(summary.downloaded).toBe(1);
+  expect(library.clock.slept.at(-1)).toBe(0);
 });
 
 test("a URL that is still fresh is used for the second try", async () => {
@@ -288,6 +305,32 @@ test.each([
   await expect(library.run()).rejects.toBeInstanceOf(expected);
 });
 
+test("what ends the run also ends the files under way, and no other is begun", async () => {
+  const library = await libraryOf(Array.from({ length: 30 }, () => ({ filename: "a.jpg", size })));
+  const { requests } = await misbehave(library.sandbox, (request, response) =>
+    stallHalfway()(library)(request, response),
+  );
+  const toTheFileHost = library.sandbox.intercept;
+  let asked = 0;
+  library.sandbox.intercept = async (request) => {
+    asked += 1;
+    if (asked < 4) return toTheFileHost?.(request);
+    while (requests.length < 3) await new Promise((resolve) => setImmediate(resolve));
+    return { kind: "status", status: 401 };
+  };
+  await expect(library.run()).rejects.toBeInstanceOf(KeyRejected);
+  expect(asked).toBe(4);
+});
+
+test("the beginning of one file is never taken for that of another", async () => {
+  const { mirror } = await libraryOf([]);
+  const log = openDownloadLog(mirror);
+  log.rememberValidator("/out/name", { source: "upload", id: "1" }, '"v1"');
+  expect(log.validatorOf("/out/name", { source: "upload", id: "1" })).toBe('"v1"');
+  expect(log.validatorOf("/out/name", { source: "upload", id: "2" })).toBeNull();
+  expect(log.validatorOf("/out/name", { source: "deliverable", id: "1" })).toBeNull();
+});
+
 test("links and folders planted in the output folder are never written through", async () => {
   const library = await libraryOf(
     ["part.jpg", "hard.jpg", "final.jpg", "folder.jpg"].map((filename) => ({ filename, size: 400 })),
@@ -311,14 +354,20 @@ test("links and folders planted in the output folder are never written through",
     if (outcome === "downloaded") expect(readFileSync(path).equals(library.bytesOf(id))).toBe(true);
 });
 
-test("progress counts bytes up to the total, also where a file had to start over", async () => {
+test("progress counts bytes up to the total, also where a file starts over or fails", async () => {
   const library = await libraryOf([
     { filename: "a.jpg", size },
     { filename: "b.jpg", size: 1_000, statedSize: null },
+    { filename: "c.jpg", size },
   ]);
-  await misbehave(library.sandbox, ({ id, count }, response) =>
-    id === library.ids[0] && count === 1 ? cutAfter(response, library.bytesOf(id), half) : false,
-  );
+  const [startsOver, , fails] = library.ids;
+  await misbehave(library.sandbox, ({ id, count }, response) => {
+    const whole = library.bytesOf(id);
+    if (id === startsOver && count === 1) return cutAfter(response, whole, half);
+    if (id !== fails) return false;
+    if (count === 1) return cutAfter(response, whole, half, { etag: '"v1"' });
+    return Boolean(response.writeHead(404).end());
+  });
   let last = { done: 0, total: 0 };
   const task = {
     update: (progress: { done: number; total?: number }) => {

@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { selectFiles } from "../../src/download/catalogue.js";
+import { downloadFiles } from "../../src/download/engine.js";
 import { cutAfter, everything, libraryOf, misbehave, type TestFile } from "./support.js";
 
 const hostileNames = [
@@ -143,4 +145,23 @@ test("filters and a limit choose the newest files that are not there yet", async
   expect(await names({ since: day(5), until: day(15) })).toEqual(["mid.jpg"]);
   expect(await names({}, 1)).toEqual(["new.jpg"]);
   expect(await names({}, 1)).toEqual([]);
+});
+
+test("a file that has another size in the library than it had is fetched again", async () => {
+  const library = await libraryOf([{ filename: "a.jpg", size: 900 }]);
+  await library.run();
+  library.mirror.db.prepare("UPDATE content SET file_size_bytes = 901").run();
+  const { summary } = await library.run();
+  expect(summary).toMatchObject({ already_complete: 0, failed: 1 });
+});
+
+test("two files that would have the same name both arrive", async () => {
+  const library = await libraryOf([{ filename: "a.jpg", size: 900 }]);
+  const [file] = selectFiles(library.mirror, everything);
+  if (!file) throw new Error("the library is empty");
+  // The same id in both sources: it is unique within its source only.
+  const same = { ...file, source: "deliverable" };
+  const summary = await downloadFiles([file, same], library.access(), 10, () => {});
+  expect(summary.downloaded).toBe(2);
+  expect(new Set(readdirSync(library.out).map((name) => name.toLowerCase())).size).toBe(2);
 });

@@ -11,6 +11,8 @@ test("every command has a place in the program's help", () => {
 test("the program's help lists the commands first, grouped, then the flags", async () => {
   const { out, code, err } = await brandapi("--help");
   expect({ code, err }).toEqual({ code: 0, err: "" });
+  const headings = Object.keys(commandGroups).map((group) => out.indexOf(`${group}:`));
+  expect(headings).toEqual([...headings].sort((a, b) => a - b));
   expect(out.indexOf("Set up:")).toBeLessThan(out.indexOf("Flags everywhere:"));
   expect(out.indexOf("Flags everywhere:")).toBeLessThan(out.indexOf("Options:"));
   for (const { name, summary } of commands)

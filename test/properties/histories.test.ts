@@ -6,13 +6,13 @@ import { histories, play } from "./histories.js";
 const runs = Number(process.env.PROPERTY_RUNS ?? 40);
 const seed = Number(process.env.PROPERTY_SEED ?? 20261121);
 
-test.each([
-  "orders",
-  "content",
-  "roster",
-] as const)("%s: whatever happens, while reading or between, no run claims what it has not read", async (watched) => {
-  const property = fc.asyncProperty(histories, async (history) => {
-    expect(await play(watched, history)).toEqual([]);
-  });
-  await fc.assert(property, { numRuns: runs, seed, endOnFailure: process.env.PROPERTY_SHRINK === "no" });
-}, 3_600_000);
+test.each(["orders", "content", "roster"] as const)(
+  "%s: whatever happens, while reading or between, no run claims what it has not read",
+  async (watched) => {
+    const property = fc.asyncProperty(histories, async (history) => {
+      expect(await play(watched, history)).toEqual([]);
+    });
+    await fc.assert(property, { numRuns: runs, seed, endOnFailure: process.env.PROPERTY_SHRINK === "no" });
+  },
+  3_600_000,
+);

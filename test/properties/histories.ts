@@ -32,7 +32,7 @@ export interface Sync {
     audit?: number;
     pageSize: number;
     pagesPerPart: number;
-    during: { atRequest: number; then: Happening | Trouble }[];
+    during: { atRequest: number; what: Happening | Trouble }[];
   };
 }
 
@@ -133,16 +133,16 @@ function optionsOf(world: World, flags: Omit<Sync["sync"], "during">): Partial<S
   };
 }
 
-function disturbance(watched: Watched, { atRequest, then }: Sync["sync"]["during"][number]): Disturbance {
+function disturbance(watched: Watched, { atRequest, what }: Sync["sync"]["during"][number]): Disturbance {
   return {
     atRequest,
     happen(world) {
-      if (typeof then === "object") {
-        happen(world, watched, then);
+      if (typeof what === "object") {
+        happen(world, watched, what);
         return undefined;
       }
-      if (then === "crash" || then === "stop") return then;
-      return { fault: then === "500" ? 500 : then === "429" ? 429 : then };
+      if (what === "crash" || what === "stop") return what;
+      return { fault: what === "500" ? 500 : what === "429" ? 429 : what };
     },
   };
 }
@@ -190,7 +190,7 @@ const sync: fc.Arbitrary<Sync> = fc.record({
       during: fc.array(
         fc.record({
           atRequest: fc.integer({ min: 1, max: 20 }),
-          then: fc.oneof({ weight: 3, arbitrary: happening }, trouble),
+          what: fc.oneof({ weight: 3, arbitrary: happening }, trouble),
         }),
         { maxLength: 4 },
       ),

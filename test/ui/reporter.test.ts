@@ -70,6 +70,7 @@ test("on a terminal each task has a bar; notes and ends go above the bars, and n
   orders.waiting(34_000, "rate limit");
   await vi.waitUntil(() => seen.text.includes("waiting 34s: rate limit"));
   expect(seen.screen.cursorVisible).toBe(false);
+  expect(seen.text, "long lines are wrapped, not cut").not.toContain("\u001b[?7l");
   const [first, second, third, fourth] = seen.screen.lines;
   expect(first).toMatch(/^the first note is rather long:/);
   expect(second).toBe("short");

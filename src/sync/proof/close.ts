@@ -1,32 +1,38 @@
 import { readCoverage, stretches } from "../../mirror/coverage.js";
 import { countPresent } from "../../mirror/removals.js";
-import { closeRange } from "../close-range.js";
+import { removeGone } from "../close-range.js";
 import type { SyncContext } from "../context.js";
 import type { Goal } from "../plan.js";
 import { readUntilProven } from "../walk.js";
 import { auditOldest } from "./audit.js";
 import { findDifferences } from "./counts.js";
 import { joinDays, joinRanges } from "./days.js";
-import { movedDays, rememberDays, type Wire } from "./tripwire.js";
+import { askTripwire, movedDays, rememberDays, type Wire } from "./tripwire.js";
 
 /** Requests that may go into days whose figures moved; what is left is found again by the next run. */
 const mostRequests = 100;
 
 /**
- * Closes old changes, those beyond the window, at a bounded price: the days whose figures moved are read again, the
- * counts of the whole history are compared, and a few requests go to what was read longest ago.
+ * Closes old changes, those beyond the window, at a bounded price: the days whose figures moved are read again, also
+ * those that moved while this run was reading; the counts of the whole history are compared; and a few requests go to
+ * what was read longest ago. What is gone is removed when all places have been looked at that it could have moved to.
  * @param since milliseconds: when this run began to read
  */
 export async function closeOldChanges(context: SyncContext, since: number, wire: Wire | null): Promise<void> {
-  if (wire) await rereadMoved(context, wire);
-  const covered = stretches(readCoverage(context.mirror, context.resource.name))[0];
-  const isAllFresh = readCoverage(context.mirror, context.resource.name).every(
-    ({ readAt }) => readAt >= since,
-  );
-  if (covered && !isAllFresh) {
-    await rereadDiffering(context, covered);
-    for (const range of await auditOldest(context, since)) await closeRange(context, range);
+  if (wire) {
+    await rereadMoved(context, wire);
+    rememberDays(context, wire);
+    const after = await askTripwire(context);
+    if (after) await rereadMoved(context, after);
+    if (after) rememberDays(context, after);
   }
+  const spans = readCoverage(context.mirror, context.resource.name);
+  if (spans.some(({ readAt }) => readAt < since)) {
+    for (const covered of stretches(spans)) await rereadDiffering(context, covered);
+    await removeGone(context);
+    await auditOldest(context, since);
+  }
+  await removeGone(context);
   if (wire) rememberDays(context, wire);
 }
 
@@ -36,7 +42,7 @@ async function rereadMoved(context: SyncContext, wire: Wire): Promise<void> {
     const price = Math.ceil((countPresent(context.mirror, context.resource.name, range) + 1) / 100);
     if (price > left) break;
     left -= price;
-    await reread(context, range);
+    await readUntilProven(context, range);
   }
 }
 
@@ -46,7 +52,7 @@ async function rereadDiffering(context: SyncContext, covered: Goal): Promise<voi
     context.reporter.detail(
       `${context.resource.name}: the API's counts differ from the mirror's: reading again`,
     );
-    await reread(context, range);
+    await readUntilProven(context, range);
   }
   if (differences.length === 0) return;
   const rest = await findDifferences(context, covered);
@@ -54,10 +60,4 @@ async function rereadDiffering(context: SyncContext, covered: Goal): Promise<voi
     context.shortfalls.push(
       `the API's counts still differ from the mirror's on ${rest.length} days: run \`brandapi verify ${context.resource.name}\``,
     );
-}
-
-/** Reads a range again, and removes what is gone from it. */
-export async function reread(context: SyncContext, range: Goal): Promise<void> {
-  await readUntilProven(context, range);
-  await closeRange(context, range);
 }

@@ -1,10 +1,11 @@
 import { clearCheckpoint, readCheckpoint, saveCheckpoint } from "../../mirror/checkpoints.js";
 import { recordCoverage } from "../../mirror/coverage.js";
-import { countPresent, noteMissing } from "../../mirror/removals.js";
+import { clearCandidates, countPresent, noteMissing } from "../../mirror/removals.js";
 import { formatInstant } from "../../times.js";
 import type { StrategyRun, SyncContext } from "../context.js";
-import { isWhole, type Pass, readPass } from "../pass.js";
+import { isWhole, type Pass, type PassOptions, readPass, whyNotWhole } from "../pass.js";
 import { removeMissing } from "../removal.js";
+import { findStand } from "../resume.js";
 import { readUnknownList } from "../unknown-list.js";
 import { countItems } from "../walk.js";
 
@@ -35,6 +36,8 @@ export async function readAll(context: SyncContext): Promise<void> {
     resource.pagination === "unknown" ? await readUnknownList(context) : await readPagedList(context);
   if (!pass) return;
   mirror.db.transaction(() => {
+    clearCandidates(mirror, resource.name);
+    clearCheckpoint(mirror, resource.name);
     noteMissing(mirror, resource.name, pass.seen);
     recordCoverage(mirror, resource.name, {
       from: Number.NEGATIVE_INFINITY,
@@ -44,7 +47,6 @@ export async function readAll(context: SyncContext): Promise<void> {
     });
   })();
   removeMissing(context, { present, left: pass.seen.size });
-  clearCheckpoint(mirror, resource.name);
 }
 
 /** Where a stopped read of a whole list stands. */
@@ -53,20 +55,17 @@ interface ListState {
   startedAt: number;
 }
 
+/** A stopped read is gone on with for so long: a list is short, and says less the older its beginning is. */
+const freshMs = 3_600_000;
+
 async function readPagedList(context: SyncContext): Promise<Pass | null> {
   const { mirror, resource, shortfalls } = context;
-  const stopped = readCheckpoint<ListState>(mirror, resource.name);
-  let pass: Pass | undefined;
+  let resumed = await readStopped(context);
+  let before: Pass | undefined;
   let kept = new Map<number, null>();
   for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
-    const resumed =
-      attempt === 1 && stopped ? { from: stopped.state.page, startedAt: stopped.state.startedAt } : {};
-    const seen =
-      attempt === 1 && stopped ? new Map(stopped.seen.map((id) => [id, null])) : new Map<number, null>();
-    const before = pass;
-    pass = await readPass(context, resource.query, {
+    const pass = await readPass(context, resource.query, {
       ...resumed,
-      seen,
       checkpoint: ({ nextPage, startedAt, seen: found }) =>
         saveCheckpoint<ListState>(
           mirror,
@@ -76,15 +75,27 @@ async function readPagedList(context: SyncContext): Promise<Pass | null> {
           formatInstant(startedAt),
         ),
     });
+    resumed = {};
     if (isWhole(pass)) return pass;
-    if (pass.shrank || (before && before.total !== pass.total)) kept = new Map();
+    if (pass.shrank || before?.total !== pass.total) kept = new Map();
+    before = pass;
+    // What a list held before it shrank is no part of it.
+    if (pass.shrank) continue;
     for (const id of pass.seen.keys()) kept.set(id, null);
-    if (kept.size === pass.total && !pass.shrank) return { ...pass, seen: kept };
+    if (kept.size === pass.total) return { ...pass, seen: kept };
     if (kept.size > pass.total) kept = new Map([...pass.seen.keys()].map((id) => [id, null]));
   }
   clearCheckpoint(mirror, resource.name);
-  shortfalls.push(
-    `the list never settled: ${pass?.seen.size} distinct records were found where the API counts ${pass?.total}`,
-  );
+  shortfalls.push(`the list ${before ? whyNotWhole(before) : "was not read"}`);
   return null;
+}
+
+/** What a read that was stopped a short while ago has left to go on from; nothing when it must begin anew. */
+async function readStopped(context: SyncContext): Promise<Pick<PassOptions, "from" | "seen" | "startedAt">> {
+  const { mirror, resource, now } = context;
+  const stopped = readCheckpoint<ListState>(mirror, resource.name);
+  if (!stopped || Math.abs(now - stopped.state.startedAt) > freshMs) return {};
+  const { page, startedAt } = stopped.state;
+  const stand = await findStand(context, resource.query, { page, seen: stopped.seen });
+  return stand ? { ...stand, seen: new Map(stopped.seen.map((id) => [id, null])), startedAt } : {};
 }

@@ -51,9 +51,11 @@ async function readRanking(context: SyncContext): Promise<ApiRecord[] | null> {
   for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
     const rows: ApiRecord[] = [];
     let total = 0;
+    let isStill = true;
     const query = { ...resource.query, sort: "sale_amount", order: "desc", per_page: 100 };
     for await (const page of readPages(api, resource.path, query, { scope: resource.scope, signal })) {
       rows.push(...page.records);
+      isStill &&= page.page === 1 || page.pagination.total_items === total;
       total = page.pagination.total_items;
       progress.pages += 1;
       run.rows_read += page.records.length;
@@ -64,7 +66,7 @@ async function readRanking(context: SyncContext): Promise<ApiRecord[] | null> {
       });
     }
     const hosts = rows.map(hostId).filter((id) => id !== null);
-    if (rows.length === total && new Set(hosts).size === hosts.length) return rows;
+    if (isStill && rows.length === total && new Set(hosts).size === hosts.length) return rows;
   }
   shortfalls.push("the ranking never stood still long enough to be read");
   return null;

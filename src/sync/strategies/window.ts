@@ -1,6 +1,7 @@
+import { clearCheckpoint } from "../../mirror/checkpoints.js";
 import { readCoverage } from "../../mirror/coverage.js";
 import { formatInstant } from "../../times.js";
-import { closeRange } from "../close-range.js";
+import { removeGone } from "../close-range.js";
 import type { PlanStep, StrategyRun, SyncContext } from "../context.js";
 import { type Goal, planWindow, type WindowPlan } from "../plan.js";
 import { closeOldChanges } from "../proof/close.js";
@@ -32,20 +33,18 @@ export const window: StrategyRun = {
     context.run.until = instantOrNull(Math.max(...goals.map(({ to }) => to)));
     const since = context.clock.now();
     const wire = context.options.until === undefined ? await askTripwire(context) : null;
-    for (const goal of goals) await readGoal(context, goal);
+    for (const goal of goals) {
+      await walkRange(context, goal);
+      clearCheckpoint(context.mirror, context.resource.name);
+    }
     if (context.options.until === undefined) await closeOldChanges(context, since, wire);
+    else await removeGone(context);
     for (const gap of gaps)
       context.reporter.warn(
         `${context.resource.name}: ${describeRange(gap)} has never been read and is not claimed as covered: run \`brandapi sync ${context.resource.name}\``,
       );
   },
 };
-
-/** Reads a range, and removes from the mirror what is proven to be gone from it. */
-async function readGoal(context: SyncContext, goal: Goal & { resume: boolean }): Promise<void> {
-  await walkRange(context, goal);
-  await closeRange(context, goal);
-}
 
 function decide(context: SyncContext): WindowPlan {
   return planWindow(

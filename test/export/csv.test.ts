@@ -1,0 +1,261 @@
+import { parse } from "csv-parse/sync";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { write } from "../../src/export/formats/csv.js";
+import type { Mirror } from "../../src/mirror/open.js";
+import { openSource, type Source, withSnapshot } from "../../src/mirror/select.js";
+import { describeTable } from "../../src/mirror/tables.js";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { brandapi } from "../support/program.js";
+
+const hostile = [
+  '=HYPERLINK("http://x","y")',
+  "+1 555",
+  "-5.00",
+  "@cmd",
+  "\tx",
+  "\r=1",
+  " =1",
+  "\n=1",
+  "＝1",
+  "＋1",
+  "－1",
+  "＠x",
+  "-",
+  "- 5",
+  "-5e3",
+  "a,b",
+  'a"b',
+  "a\nb",
+  "a\r\nb",
+  "\r",
+  '"',
+  '""',
+  ",",
+  "",
+  " ",
+  "'",
+  "a\u001fb",
+  "\u001e",
+  "\u001f",
+  "a\u001e\u001fb",
+  "\u0000",
+  "a\u0000b",
+  "\u001b[31m",
+  "\u202eabc",
+  "\ud800",
+  "👩‍🚀",
+  "Größe",
+  "1e5",
+  "1.0",
+  "null",
+  "true",
+  "\ufeff",
+  "\u2028",
+]; // prettier-ignore
+
+const text = fc.oneof(
+  fc.constantFrom(...hostile),
+  fc.string({ unit: "binary", maxLength: 12 }),
+  fc.constant(null),
+);
+const amount = fc.oneof(
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.integer({ min: -100_000, max: 100_000 }).map((cents) => cents / 100),
+  fc.constantFrom(0.1 + 0.2, 1 / 3, 1e-7, 0.00002, 123456789012345680000, 1e21, 2 ** 53, 5e-324, 100, -0.5),
+  fc.constant(null),
+);
+const order = fc.record({
+  order_number: text,
+  currency: text,
+  host: fc.option(fc.record({ id: fc.constant("h"), username: text, last_name: text })),
+  total_amount: amount,
+  refund_amount: amount,
+  is_cancelled: fc.boolean(),
+});
+
+async function csvOf(mirror: Mirror, table: string, excel: boolean, change: (source: Source) => Source) {
+  return await withSnapshot(mirror, async () => {
+    const source = openSource(mirror, { table: describeTable(mirror, table), includeRemoved: false });
+    const pieces: Buffer[] = [];
+    const warned: string[] = [];
+    for (const { data } of write(change(source), { excel, warn: (text) => warned.push(text) }) as Iterable<{
+      data: Uint8Array | string;
+    }>)
+      pieces.push(Buffer.from(data as Uint8Array));
+    return { csv: Buffer.concat(pieces), warned };
+  });
+}
+
+const byCells = (source: Source): Source => source;
+/** What csv-stringify makes of every single row. */
+const byRows = (source: Source): Source => ({ ...source, cells: () => undefined });
+
+describe("CSV", () => {
+  it("is byte for byte what csv-stringify writes, whatever the text and the numbers", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(order, { minLength: 1, maxLength: 20 }),
+        fc.boolean(),
+        async (orders, excel) => {
+          const mirror = await makeMirror();
+          try {
+            writeRead(
+              mirror,
+              "orders",
+              orders.map((fields, n) => anOrder(n, fields)),
+            );
+            const cells = await csvOf(mirror, "orders", excel, byCells);
+            const rows = await csvOf(mirror, "orders", excel, byRows);
+            expect(cells.csv.equals(rows.csv)).toBe(true);
+            expect(cells.warned).toEqual(rows.warned);
+          } finally {
+            mirror.db.close();
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it("read back by another reader equals the table", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(order, { minLength: 1, maxLength: 20 }), async (orders) => {
+        const mirror = await makeMirror();
+        try {
+          writeRead(
+            mirror,
+            "orders",
+            orders.map((fields, n) => anOrder(n, fields)),
+          );
+          const { csv } = await csvOf(mirror, "orders", false, byCells);
+          const found = parse(csv, { columns: true, relax_column_count: false }) as Record<string, string>[];
+          const table = mirror.db.prepare("SELECT * FROM orders ORDER BY record_id").all() as Record<
+            string,
+            string | number | null
+          >[];
+          expect(found).toEqual(
+            table.map(({ record_id: _, ...row }) =>
+              Object.fromEntries(
+                Object.entries(row).map(([name, value]) => [
+                  name,
+                  value === null ? "" : name.startsWith("is_") ? (value ? "true" : "false") : String(value),
+                ]),
+              ),
+            ),
+          );
+        } finally {
+          mirror.db.close();
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("goes on in the same way over many batches", async () => {
+    const mirror = await makeMirror();
+    const numbers = Array.from({ length: 3_000 }, (_, n) => n);
+    writeRead(
+      mirror,
+      "orders",
+      numbers.map((n) => anOrder(n, { currency: n % 500 === 3 ? "a\u001fb" : 'x"y,z' })),
+    );
+    const cells = await csvOf(mirror, "orders", false, byCells);
+    const rows = await csvOf(mirror, "orders", false, byRows);
+    expect(cells.csv.equals(rows.csv)).toBe(true);
+    expect(parse(cells.csv)).toHaveLength(3_001);
+    mirror.db.close();
+  });
+
+  it("gives amounts to the last digit as the API sent them", async () => {
+    const mirror = await makeMirror();
+    const sent = JSON.stringify(anOrder(1))
+      .replace('"total_amount":101.5', '"total_amount":12.50')
+      .replace('"refund_amount":0', '"refund_amount":9007199254740993')
+      .replace('"price":90.5', '"price":90.5000000000000000001')
+      .replace('"quantity":1', '"quantity":1.0');
+    writeRead(mirror, "orders", [{ text: sent }, anOrder(2)]);
+    mirror.db.close();
+    const orders = await brandapi([
+      "export",
+      "orders",
+      "--csv",
+      "--columns",
+      "id,total_amount,refund_amount",
+      "--db",
+      mirror.path,
+    ]);
+    expect(orders.out).toBe(
+      "id,total_amount,refund_amount\norder-1,12.50,9007199254740993\norder-2,102.5,0\n",
+    );
+    const items = await brandapi([
+      "export",
+      "order-line-items",
+      "--csv",
+      "--columns",
+      "quantity,price",
+      "--db",
+      mirror.path,
+    ]);
+    expect(items.out).toBe("quantity,price\n1.0,90.5000000000000000001\n1,90.5\n");
+  });
+
+  it("counts what a spreadsheet would run in one warning, and leaves it exact", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [
+      anOrder(1, { order_number: "=1+1", currency: " @x", total_amount: -5, external_order_id: "-5.00" }),
+      anOrder(2, { order_number: "+49 (30)" }),
+    ]);
+    mirror.db.close();
+    const run = await brandapi([
+      "export",
+      "orders",
+      "--csv",
+      "--columns",
+      "order_number,currency,total_amount,external_order_id",
+      "--db",
+      mirror.path,
+    ]);
+    expect(run.out).toBe(
+      "order_number,currency,total_amount,external_order_id\n=1+1, @x,-5,-5.00\n+49 (30),EUR,102.5,9002\n",
+    );
+    expect(run.err.match(/warning:/g)).toHaveLength(1);
+    expect(run.err).toContain("3 cells would run as a formula");
+  });
+
+  it("for Excel has a BOM and CRLF, and makes formulas text but not numbers", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [
+      anOrder(1, { order_number: "=1+1", currency: "\n=2", total_amount: -5, external_order_id: "-5.00" }),
+    ]);
+    mirror.db.close();
+    const run = await brandapi([
+      "export",
+      "orders",
+      "--excel",
+      "--columns",
+      "order_number,currency,total_amount,external_order_id",
+      "--db",
+      mirror.path,
+    ]);
+    expect(run.out).toBe(
+      "\ufefforder_number,currency,total_amount,external_order_id\r\n'=1+1,\"'\n=2\",-5,-5.00\r\n",
+    );
+    expect(run.err).toBe("");
+  });
+
+  it("keeps a row of one empty cell a row", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1, { currency: null }), anOrder(2)]);
+    mirror.db.close();
+    const run = await brandapi(["export", "orders", "--csv", "--columns", "currency", "--db", mirror.path]);
+    expect(run.out).toBe('currency\n""\nEUR\n');
+  });
+
+  it("has a header even where there are no rows", async () => {
+    const mirror = await makeMirror();
+    mirror.db.close();
+    const run = await brandapi(["export", "changes", "--csv", "--db", mirror.path]);
+    expect(run.out).toMatch(/^change_id,resource,key,kind,field,old,new,[^\n]*\n$/);
+  });
+});

@@ -1,0 +1,135 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { brandapi } from "../support/program.js";
+
+async function exported(path: string, ...args: string[]): Promise<string> {
+  const run = await brandapi(["export", ...args, "--db", path]);
+  expect(run.err).toBe("");
+  expect(run.code).toBe(0);
+  return run.out;
+}
+
+describe("JSON and NDJSON", () => {
+  it("give every record deep-equal to what the API returned, unknown members of any depth included", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.dictionary(fc.string(), fc.jsonValue()), { maxLength: 10 }),
+        async (extras) => {
+          const mirror = await makeMirror();
+          const records = extras.map((extra, n) =>
+            anOrder(n, { ...(extra as object), id: `order-${n}`, extra: extra as never }),
+          );
+          writeRead(mirror, "orders", records);
+          mirror.db.close();
+          expect(JSON.parse(await exported(mirror.path, "orders", "--json"))).toEqual(
+            JSON.parse(JSON.stringify(records)),
+          );
+          const lines = (await exported(mirror.path, "orders", "--ndjson")).split("\n").slice(0, -1);
+          expect(lines.map((line) => JSON.parse(line))).toEqual(JSON.parse(JSON.stringify(records)));
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+
+  it("give a record's very text: numbers, escapes and order of members", async () => {
+    const mirror = await makeMirror();
+    const text =
+      '{"id":"a","total_amount":12.50,"big":9007199254740993,"half":"\\ud800","nul":"\\u0000","e":1E400}';
+    writeRead(mirror, "orders", [{ text }]);
+    mirror.db.close();
+    expect(await exported(mirror.path, "orders", "--ndjson")).toBe(`${text}\n`);
+    expect(await exported(mirror.path, "orders", "--json")).toBe(`[\n${text}\n]\n`);
+  });
+
+  it("are one array over many batches, and an empty one where there is nothing", async () => {
+    const mirror = await makeMirror();
+    expect(await exported(mirror.path, "roster", "--json")).toBe("[]\n");
+    expect(await exported(mirror.path, "roster", "--ndjson")).toBe("");
+    const records = Array.from({ length: 2_500 }, (_, n) => anOrder(n));
+    writeRead(mirror, "orders", records);
+    mirror.db.close();
+    expect(JSON.parse(await exported(mirror.path, "orders", "--json"))).toEqual(records);
+    expect(await exported(mirror.path, "orders", "--json", "--where", "id IN (SELECT id FROM orders)")).toBe(
+      await exported(mirror.path, "orders", "--json"),
+    );
+  });
+
+  it("with --columns give objects of columns: booleans, real JSON, exact numbers", async () => {
+    const mirror = await makeMirror();
+    const sent = JSON.stringify(anOrder(1)).replace('"total_amount":101.5', '"total_amount":12.50');
+    writeRead(mirror, "orders", [{ text: sent }]);
+    writeRead(mirror, "opportunities", [
+      {
+        text: '{"id":"o","category":["a","b"],"assignment_counts":{"ACTIVE":2},"payment":{"flatFee":100.00,"bonuses":[{"at":1.50}]}}',
+      },
+    ]);
+    mirror.db.close();
+    expect(
+      await exported(
+        mirror.path,
+        "orders",
+        "--ndjson",
+        "--columns",
+        "total_amount,is_cancelled,host_id,product_id",
+      ),
+    ).toBe('{"total_amount":12.50,"is_cancelled":false,"host_id":"host-1","product_id":null}\n');
+    expect(
+      await exported(
+        mirror.path,
+        "opportunities",
+        "--ndjson",
+        "--columns",
+        "category,assignment_counts,payment_flatFee,payment_bonuses,title",
+      ),
+    ).toBe(
+      '{"category":["a","b"],"assignment_counts":{"ACTIVE":2},"payment_flatFee":100.00,"payment_bonuses":[{"at":1.50}],"title":null}\n',
+    );
+  });
+
+  it("give columns that the API never documented with the types that it sent", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "codes", [
+      { text: '{"id":"1","live":true,"value":10.50,"note":"x"}' },
+      { text: '{"id":"2","live":1,"value":"10.50","note":5}' },
+    ]);
+    mirror.db.close();
+    expect(await exported(mirror.path, "codes", "--ndjson", "--columns", "live,value,note")).toBe(
+      '{"live":true,"value":10.50,"note":"x"}\n{"live":1,"value":"10.50","note":5}\n',
+    );
+  });
+
+  it("give child tables and months of clicks as their columns, survey results as records", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [
+      anOrder(1, { line_items: [{ title: "a", quantity: 2, price: 1.5 }, { title: "b" }] }),
+    ]);
+    writeRead(
+      mirror,
+      "analytics-clicks",
+      [
+        {
+          summary: { total_clicks: 5 },
+          timeseries: [{ date: "2026-10-01", total_clicks: 5 }],
+          top_hosts: [],
+          top_products: [],
+        },
+      ],
+      { context: { period_start: "2026-10-01", period_end: "2026-10-31", group_by: "day", host_id: null } },
+    );
+    writeRead(mirror, "survey-results", [{ id: "r", answers: [1, 2] }], { context: { survey_id: "s" } });
+    mirror.db.close();
+    const items = JSON.parse(await exported(mirror.path, "order_line_items", "--json"));
+    expect(items).toMatchObject([
+      { order_id: "order-1", position: 0, title: "a", quantity: 2, price: 1.5, sku: null },
+      { order_id: "order-1", position: 1, title: "b", quantity: null },
+    ]);
+    const [month] = JSON.parse(await exported(mirror.path, "analytics-clicks-periods", "--json"));
+    expect(month).toMatchObject({ period_start: "2026-10-01", group_by: "day", total_clicks: 5 });
+    expect(month).not.toHaveProperty("timeseries");
+    expect(JSON.parse(await exported(mirror.path, "survey_results", "--json"))).toEqual([
+      { id: "r", answers: [1, 2] },
+    ]);
+  });
+});

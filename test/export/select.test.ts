@@ -1,0 +1,246 @@
+import { parse } from "csv-parse/sync";
+import { describe, expect, it } from "vitest";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { brandapi } from "../support/program.js";
+
+async function rows(path: string, ...args: string[]): Promise<string[]> {
+  const run = await brandapi(["export", ...args, "--csv", "--db", path]);
+  expect(run.err).toBe("");
+  return (parse(run.out, { from_line: 2 }) as string[][]).map((row) => row.join(" "));
+}
+
+async function refusal(path: string, ...args: string[]): Promise<string> {
+  const run = await brandapi(["export", ...args, "--db", path]);
+  expect(run.code).toBe(2);
+  expect(run.out).toBe("");
+  return run.err;
+}
+
+describe("what export selects", () => {
+  it("leaves removed records and their child rows out unless told otherwise", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1), anOrder(2), anOrder(3)]);
+    writeRead(mirror, "orders", [], { at: "2026-11-02T00:00:00.000Z", remove: ["order-2"] });
+    mirror.db.close();
+    expect(await rows(mirror.path, "orders", "--columns", "id")).toEqual(["order-1", "order-3"]);
+    expect(await rows(mirror.path, "order-line-items", "--columns", "order_id")).toEqual([
+      "order-1",
+      "order-3",
+    ]);
+    expect(await rows(mirror.path, "orders", "--columns", "id,removed_at", "--include-removed")).toEqual([
+      "order-1 ",
+      "order-2 2026-11-02T00:00:00.000Z",
+      "order-3 ",
+    ]);
+    expect(
+      await rows(mirror.path, "order_line_items", "--columns", "order_id", "--include-removed"),
+    ).toHaveLength(3);
+    const json = await brandapi(["export", "orders", "--json", "--db", mirror.path]);
+    expect(JSON.parse(json.out).map(({ id }: { id: string }) => id)).toEqual(["order-1", "order-3"]);
+    const whole = await brandapi(["export", "orders", "--json", "--include-removed", "--db", mirror.path]);
+    expect(JSON.parse(whole.out)).toHaveLength(3);
+  });
+
+  it("compares instants, not texts, and takes whole days", async () => {
+    const mirror = await makeMirror();
+    const dates = [
+      "2026-03-01T00:00:00Z",
+      "2026-03-01T23:59:59.999Z",
+      "2026-03-02T01:00:00+02:00",
+      "2026-03-02T00:00:00.000Z",
+      "2026-02-28T23:59:59Z",
+    ];
+    writeRead(
+      mirror,
+      "orders",
+      dates.map((order_date, n) => anOrder(n, { order_date })),
+    );
+    mirror.db.close();
+    const day = ["--since", "2026-03-01", "--until", "2026-03-01"];
+    expect(await rows(mirror.path, "orders", "--columns", "id", ...day)).toEqual([
+      "order-0",
+      "order-1",
+      "order-2",
+    ]);
+    expect(await rows(mirror.path, "order-line-items", "--columns", "order_id", ...day)).toHaveLength(3);
+    expect(await refusal(mirror.path, "recommendations", "--csv", "--since", "7d")).toContain("has no date");
+  });
+
+  it("filters daily points by their own date, and changes by when they were seen", async () => {
+    const mirror = await makeMirror();
+    const timeseries = ["2026-10-01", "2026-10-02", "2026-10-03"].map((date) => ({ date }));
+    writeRead(mirror, "analytics-clicks", [{ summary: {}, timeseries, top_hosts: [], top_products: [] }], {
+      context: { period_start: "2026-10-01", period_end: "2026-10-31", group_by: "day", host_id: null },
+    });
+    writeRead(mirror, "orders", [anOrder(1)]);
+    writeRead(mirror, "orders", [anOrder(1, { refund_amount: 5 })], { at: "2026-11-02T00:00:00.000Z" });
+    mirror.db.close();
+    const since = ["--since", "2026-10-02T12:00:00Z", "--until", "2026-10-03"];
+    expect(await rows(mirror.path, "analytics_clicks", "--columns", "date", ...since)).toEqual([
+      "2026-10-02",
+      "2026-10-03",
+    ]);
+    expect(await rows(mirror.path, "changes", "--columns", "field,old,new", "--since", "2026-11-02")).toEqual(
+      ["refund_amount 0 5"],
+    );
+    expect(await rows(mirror.path, "changes", "--until", "2026-11-01")).toEqual([]);
+  });
+
+  it("gives the same bytes twice, in the order in which records were first read", async () => {
+    const mirror = await makeMirror();
+    writeRead(
+      mirror,
+      "orders",
+      Array.from({ length: 700 }, (_, n) => anOrder(n)),
+    );
+    writeRead(mirror, "orders", [anOrder(3, { refund_amount: 1 })], { at: "2026-11-02T00:00:00.000Z" });
+    mirror.db.close();
+    for (const format of ["--csv", "--json", "--ndjson"]) {
+      const [first, second] = [1, 2].map(() => brandapi(["export", "orders", format, "--db", mirror.path]));
+      expect((await first)?.out).toBe((await second)?.out);
+    }
+    const ids = await rows(mirror.path, "orders", "--columns", "id");
+    expect(ids.slice(0, 5)).toEqual(["order-0", "order-1", "order-2", "order-3", "order-4"]);
+  });
+
+  it("stops at --limit in every format", async () => {
+    const mirror = await makeMirror();
+    writeRead(
+      mirror,
+      "orders",
+      Array.from({ length: 300 }, (_, n) => anOrder(n)),
+    );
+    mirror.db.close();
+    for (const limit of [0, 1, 64, 65, 299, 300, 301]) {
+      const there = Math.min(limit, 300);
+      expect(
+        await rows(mirror.path, "orders", "--columns", "id,currency", "--limit", String(limit)),
+      ).toHaveLength(there);
+      const json = await brandapi([
+        "export",
+        "orders",
+        "--json",
+        "--limit",
+        String(limit),
+        "--db",
+        mirror.path,
+      ]);
+      expect(JSON.parse(json.out)).toHaveLength(there);
+    }
+  });
+
+  it("takes any SQL condition over the table, and other tables in subqueries", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1), anOrder(2, { currency: "USD" }), anOrder(3)]);
+    writeRead(mirror, "orders", [anOrder(3, { refund_amount: 9 })], { at: "2026-11-02T00:00:00.000Z" });
+    writeRead(mirror, "orders", [], { at: "2026-11-03T00:00:00.000Z", remove: ["order-1"] });
+    mirror.db.close();
+    const where = (condition: string) => rows(mirror.path, "orders", "--columns", "id", "--where", condition);
+    expect(await where("currency = 'USD'")).toEqual(["order-2"]);
+    expect(await where("id IN (SELECT key FROM changes WHERE field = 'refund_amount')")).toEqual(["order-3"]);
+    expect(await where("1 OR 1")).toEqual(["order-2", "order-3"]);
+    expect(await where("id = 'order-3' -- the third")).toEqual(["order-3"]);
+    expect(await where("id <> ')' AND id <> ';' AND \"currency\" = 'EUR' /* ) ; */")).toEqual(["order-3"]);
+  });
+
+  it.each([
+    ["1; DROP TABLE orders", "no second statement"],
+    ["1) OR (1", "closed that was never opened"],
+    ["1) UNION SELECT * FROM records WHERE (1", "closed that was never opened"],
+    ["(1", "never closed"],
+    ["id = 'x", "never closed"],
+    ["1 /* open", "incomplete input"],
+    ["nothing = 1", "no such column: nothing"],
+    ['"nothing" = 1', "no such column"],
+    ["id = ?", "parameters"],
+    ["id = :x", "parameters"],
+    ["", "empty"],
+    ["1 ORDER BY id", "syntax error"],
+    ["id = load_extension('x')", "no such function|not authorized"],
+  ])("refuses a condition that is none: %s", async (condition, why) => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1)]);
+    mirror.db.close();
+    expect(await refusal(mirror.path, "orders", "--csv", "--where", condition)).toMatch(new RegExp(why));
+  });
+
+  it("names the nearest table and column, and the formats", async () => {
+    const mirror = await makeMirror();
+    mirror.db.close();
+    expect(await refusal(mirror.path, "oders", "--csv")).toContain("did you mean `orders`?");
+    expect(await refusal(mirror.path, "mirror_info", "--csv")).toContain("Unknown table");
+    expect(await refusal(mirror.path, "orders", "--csv", "--columns", "id,curency")).toContain(
+      "did you mean `currency`?",
+    );
+    expect(await refusal(mirror.path, "orders")).toContain("add `--csv`, `--json` or `--ndjson`");
+    expect(await refusal(mirror.path, "orders", "--csv", "--ndjson")).toContain("One format at a time");
+    expect(await refusal(mirror.path, "orders", "--ndjson", "--excel")).toContain("`--excel` is for CSV");
+    expect(await refusal(mirror.path, "orders", "--csv", "--since", "yesterday")).toContain("Not a time");
+  });
+
+  it("writes every table and view of the mirror", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1)]);
+    const names = mirror.db
+      .prepare(
+        "SELECT name FROM sqlite_master WHERE type = 'view' OR name IN ('roster', 'changes', 'sync_runs')",
+      )
+      .pluck()
+      .all() as string[];
+    mirror.db.close();
+    for (const name of names)
+      for (const format of ["--csv", "--json", "--ndjson"]) {
+        const run = await brandapi(["export", name.replaceAll("_", "-"), format, "--db", mirror.path]);
+        expect({ name, code: run.code, err: run.err }).toEqual({ name, code: 0, err: "" });
+        if (format === "--json") expect(Array.isArray(JSON.parse(run.out))).toBe(true);
+      }
+  });
+});
+
+describe("export --as-of", () => {
+  it("gives the records as the mirror knew them then, in every format", async () => {
+    const mirror = await makeMirror();
+    const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
+    writeRead(mirror, "orders", [anOrder(1), anOrder(2)], { at: at(1) });
+    writeRead(mirror, "orders", [anOrder(1, { refund_amount: 10, line_items: [] }), anOrder(3)], {
+      at: at(2),
+    });
+    writeRead(mirror, "orders", [], { at: at(3), remove: ["order-2"] });
+    writeRead(mirror, "orders", [anOrder(2)], { at: at(4) });
+    mirror.db.close();
+    const columns = ["--columns", "id,refund_amount"];
+    const then = (day: number) =>
+      rows(mirror.path, "orders", ...columns, "--as-of", `2026-11-0${day}T12:00:00Z`);
+    expect(await then(1)).toEqual(["order-1 0", "order-2 0"]);
+    expect(await then(2)).toEqual(["order-1 10", "order-2 0", "order-3 0"]);
+    expect(await then(3)).toEqual(["order-1 10", "order-3 0"]);
+    expect(await then(4)).toEqual(["order-1 10", "order-2 0", "order-3 0"]);
+    expect(await then(4)).toEqual(await rows(mirror.path, "orders", ...columns));
+    const json = await brandapi(["export", "orders", "--json", "--as-of", "2026-11-01", "--db", mirror.path]);
+    expect(JSON.parse(json.out)).toEqual([anOrder(1), anOrder(2)]);
+    const items = ["order-line-items", "--columns", "order_id", "--as-of"];
+    expect(await rows(mirror.path, ...items, "2026-11-01")).toEqual(["order-1", "order-2"]);
+    expect(await rows(mirror.path, ...items, "2026-11-02")).toEqual(["order-2", "order-3"]);
+    expect(
+      await rows(mirror.path, "orders", ...columns, "--where", "refund_amount > 0", "--as-of", "2026-11-01"),
+    ).toEqual([]);
+    expect(
+      await rows(mirror.path, "orders", ...columns, "--include-removed", "--as-of", "2026-11-03"),
+    ).toHaveLength(3);
+  });
+
+  it("says when the mirror did not exist yet, and where no history is kept", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1)]);
+    mirror.db.close();
+    const early = await brandapi(["export", "orders", "--csv", "--as-of", "2026-10-01", "--db", mirror.path]);
+    expect(early.code).toBe(0);
+    expect(early.err).toContain("the mirror read this first at 2026-11-01T00:00:00.000Z");
+    expect(await refusal(mirror.path, "analytics-hosts", "--csv", "--as-of", "1d")).toContain(
+      "keeps no history",
+    );
+    expect(await refusal(mirror.path, "changes", "--csv", "--as-of", "1d")).toContain(
+      "is for the API's records",
+    );
+  });
+});

@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import { UsageError } from "../../src/errors.js";
+import {
+  formatInstant,
+  formatSpan,
+  parseDuration,
+  parseInstant,
+  parseTimestamp,
+  parseWindow,
+} from "../../src/times.js";
+
+const now = Date.parse("2026-11-21T12:00:00.000Z");
+
+test.each([
+  ["90s", 90_000],
+  ["5m", 300_000],
+  ["26h", 93_600_000],
+  ["30d", 2_592_000_000],
+  ["12w", 7_257_600_000],
+  ["0s", 0],
+])("the duration %s is %i ms", (text, ms) => {
+  expect(parseDuration(text)).toBe(ms);
+});
+
+test.each(["", "5", "5 m", "-5m", "1.5h", "5M", "5min", "9999999999d"])("%j is no duration", (text) => {
+  expect(() => parseDuration(text)).toThrow(UsageError);
+});
+
+test("a window also takes bare days", () => {
+  expect(parseWindow("30")).toBe(parseDuration("30d"));
+  expect(parseWindow("36h")).toBe(parseDuration("36h"));
+});
+
+test.each([
+  ["2026-01-31", "start", "2026-01-31T00:00:00.000Z"],
+  ["2026-01-31", "end", "2026-01-31T23:59:59.999Z"],
+  ["2026-01-31T12:30:00Z", "start", "2026-01-31T12:30:00.000Z"],
+  ["2026-01-31T12:30:00Z", "end", "2026-01-31T12:30:00.000Z"],
+  ["2026-01-31T12:30", "start", "2026-01-31T12:30:00.000Z"],
+  ["2026-01-31 12:30:00.25", "start", "2026-01-31T12:30:00.250Z"],
+  ["2026-01-31T00:30:00+02:00", "start", "2026-01-30T22:30:00.000Z"],
+  ["2026-01-31T00:30:00-0730", "start", "2026-01-31T08:00:00.000Z"],
+  ["36h", "start", "2026-11-20T00:00:00.000Z"],
+  ["1w", "end", "2026-11-14T12:00:00.000Z"],
+] as const)("%s as the %s of a range is %s, whatever the machine's time zone", (text, edge, instant) => {
+  expect(formatInstant(parseInstant(text, edge, now))).toBe(instant);
+});
+
+test.each([
+  "2026-02-30",
+  "2026-02-30T12:00:00Z",
+  "2026-13-01",
+  "2026-1-1",
+  "20260101",
+  "yesterday",
+  "2026-01-01T25:00:00Z",
+  "2026-01-01T12:00:00+2",
+  "",
+])("%j is no time, and the message shows what is", (text) => {
+  expect(() => parseInstant(text, "start", now)).toThrow(
+    expect.objectContaining({ exitCode: 2, hint: expect.stringContaining("2026-01-31T12:00:00Z") }),
+  );
+});
+
+test("timestamps of different precision are the same instant", () => {
+  const instants = ["2026-01-31T12:30:00Z", "2026-01-31T12:30:00.000Z", "2026-01-31T12:30:00.000000+00:00"];
+  expect(new Set(instants.map(parseTimestamp)).size).toBe(1);
+  expect(parseTimestamp("2026-01-31")).toBeUndefined();
+});
+
+test.each([
+  [0, "0s"],
+  [89_000, "89s"],
+  [90_000, "2m"],
+  [5_340_000, "89m"],
+  [7_200_000, "2h"],
+  [172_800_000, "2d"],
+])("%i ms is said as %s", (ms, text) => {
+  expect(formatSpan(ms)).toBe(text);
+});

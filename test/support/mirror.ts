@@ -1,0 +1,86 @@
+import { join } from "node:path";
+import { type Mirror, openMirror } from "../../src/mirror/open.js";
+import { openRecords } from "../../src/mirror/records.js";
+import { beginRun, saveRun } from "../../src/mirror/runs.js";
+import { details, findResource } from "../../src/resources/index.js";
+import type { ApiRecord, Json, JsonObject, Resource } from "../../src/resources/types.js";
+import { makeHome } from "./home.js";
+
+/** A mirror in a folder of its own, for commands: `brandapi(["export", …, "--db", mirror.path])`. */
+export async function makeMirror(home = makeHome()): Promise<Mirror> {
+  return await openMirror(join(home, "mirror.sqlite"));
+}
+
+/** One read of a resource, as a sync records it. Records as values, or as the exact text that the API sent. */
+export function writeRead(
+  mirror: Mirror,
+  name: string,
+  records: readonly (Json | { text: string })[],
+  options: { at?: string; context?: JsonObject; remove?: readonly string[]; position?: number } = {},
+): void {
+  const resource = resourceOf(name);
+  const at = options.at ?? "2026-11-01T00:00:00.000Z";
+  const run = beginRun(mirror, resource.name, at);
+  const store = openRecords(mirror, resource, run.run_id, () => {});
+  mirror.db.transaction(() => {
+    store.write(records.map(asRecord), {
+      readAt: at,
+      ...(options.context ? { context: options.context } : {}),
+      ...(options.position === undefined ? {} : { position: options.position }),
+    });
+    const gone = (options.remove ?? []).map(
+      (key) =>
+        mirror.db
+          .prepare("SELECT record_id FROM records WHERE resource = ? AND key = ?")
+          .pluck()
+          .get(resource.name, key) as number,
+    );
+    store.remove(gone, at);
+    saveRun(mirror, { ...run, finished_at: at, rows_read: records.length, outcome: "done" });
+  })();
+}
+
+export function resourceOf(name: string): Resource {
+  const resource = findResource(name) ?? details.find((one) => one.name === name);
+  if (!resource) throw new Error(`no resource: ${name}`);
+  return resource;
+}
+
+function asRecord(record: Json | { text: string }): ApiRecord {
+  const exact =
+    typeof record === "object" && record !== null && "text" in record && Object.keys(record).length === 1;
+  const json = exact ? String(record.text) : JSON.stringify(record);
+  return { json, value: JSON.parse(json) as Json };
+}
+
+/** A believable order; what differs is given. */
+export function anOrder(n: number, fields: JsonObject = {}): JsonObject {
+  return {
+    id: `order-${n}`,
+    external_order_id: `${9_000 + n}`,
+    order_number: `#${n}`,
+    order_date: new Date(Date.UTC(2026, 9, 1) - n * 3_600_000).toISOString(),
+    currency: "EUR",
+    total_amount: 100.5 + n,
+    subtotal_amount: 90 + n,
+    refund_amount: 0,
+    financial_status: "paid",
+    fulfillment_status: null,
+    is_cancelled: false,
+    is_refunded: false,
+    commission_rate: 12.5,
+    commission_amount: 11.31,
+    attribution: "tracked",
+    host: {
+      id: `host-${n % 7}`,
+      username: `host_${n % 7}`,
+      first_name: "Ada",
+      last_name: null,
+      profile_photo: null,
+    },
+    product: null,
+    gear_list: null,
+    line_items: [{ title: "Trail shoe", variant_title: null, sku: "S-1", quantity: 1, price: 90.5 }],
+    ...fields,
+  };
+}
