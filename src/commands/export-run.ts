@@ -6,7 +6,7 @@ import type { Format } from "../export/format.js";
 import { runExport } from "../export/run.js";
 import { streamSink } from "../export/sink.js";
 import { readAsOf } from "../mirror/as-of.js";
-import { checkCondition } from "../mirror/condition.js";
+import { checkCondition, explainRunning } from "../mirror/condition.js";
 import { type Mirror, openMirrorReadOnly } from "../mirror/open.js";
 import { openSource, withSnapshot } from "../mirror/select.js";
 import { dateOf, type Selection } from "../mirror/select-sql.js";
@@ -61,7 +61,7 @@ export async function exportFromMirror(request: ExportRequest): Promise<void> {
           );
       } catch (error) {
         await sink.discard();
-        throw error;
+        throw explainRunning(error, request.where);
       }
     });
   } finally {

@@ -40,6 +40,12 @@ function structuralFault(condition: string): string | undefined {
   return depth > 0 ? "a bracket is never closed" : undefined;
 }
 
+/** What a condition that compiles can still fail at while rows are read (`json('x')`, say); anything else as it is. */
+export function explainRunning(error: unknown, condition: string | undefined): unknown {
+  const own = error instanceof Error && "code" in error && error.code === "SQLITE_ERROR";
+  return own && condition !== undefined ? refused(error.message, error) : error;
+}
+
 function refused(why: string, cause?: unknown): UsageError {
   return new UsageError(`\`--where\` is not a condition that SQLite understands: ${why}.`, {
     hint: "use for example `--where \"currency = 'EUR' AND total_amount > 100\"`",

@@ -1,15 +1,14 @@
-import { UnexpectedAnswer } from "../errors.js";
-import { Exact, hasInexactNumbers, parseExact } from "../exact.js";
 import type { ApiRecord, JsonObject, Resource } from "../resources/types.js";
-import { parseTimestamp } from "../times.js";
+
 import { type ChangeLog, openChangeLog } from "./changes.js";
 import { withDetails } from "./details.js";
 import { sameJson } from "./diff.js";
 import { openNotices } from "./notices.js";
 import type { Mirror } from "./open.js";
 import { openProjection } from "./projection.js";
+import { asObject, datedAt, flagsOf, keyOf } from "./record-fields.js";
 import { watchMembers } from "./unknown-members.js";
-import { type Complaint, valueAt } from "./values.js";
+import type { Complaint } from "./values.js";
 
 /** What writing some records did. `ids` names each one's record in the mirror, in the order given. */
 export interface Written {
@@ -44,6 +43,13 @@ export interface RecordStore {
   keyOf(record: ApiRecord, position: number): string;
 }
 
+/** What writing one record did. */
+interface Effect {
+  id: number;
+  added: number;
+  changed: number;
+}
+
 interface Row {
   record_id: number;
   json: string;
@@ -69,8 +75,13 @@ export function openRecords(
   const find = db.prepare(
     "SELECT record_id, json, list_json, detailed_at, context, since_at, removed_at FROM records WHERE resource = ? AND key = ?",
   );
+  const findSame = db
+    .prepare(
+      "SELECT record_id FROM records WHERE resource = ? AND key = ? AND json = ? AND removed_at IS NULL AND context IS NULL AND list_json IS NULL",
+    )
+    .pluck();
   const add = db.prepare(
-    "INSERT INTO records (resource, key, json, list_json, detailed_at, context, dated_at, flags, since_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO records (resource, key, json, list_json, detailed_at, context, dated_at, flags, since_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (resource, key) DO NOTHING",
   );
   const replace = db.prepare(
     `UPDATE records SET json = ?, list_json = ?, detailed_at = ?, context = ?, dated_at = ?, flags = ?, since_at = ?, removed_at = NULL
@@ -88,58 +99,76 @@ export function openRecords(
   const watch = watchMembers(resource, tell);
   const log: ChangeLog = openChangeLog(mirror, resource, runId);
 
-  function writeOne(
-    sent: ApiRecord,
-    position: number,
-    options: WriteOptions,
-  ): { id: number; added: number; changed: number } {
+  /** New records come in runs: after one, the next is inserted without being looked for first. */
+  let lastWasNew = true;
+
+  function writeOne(sent: ApiRecord, position: number, options: WriteOptions): Effect {
     const key = `${options.keyPrefix ?? ""}${keyOf(resource, sent, position)}`;
+    if (lastWasNew) {
+      const id = insert(sent, key, options);
+      if (id !== null) return { id, added: 1, changed: 0 };
+    }
+    lastWasNew = false;
+    const isPlain = !options.context && !options.isDetail && !options.touch;
+    const same = isPlain ? (findSame.get(resource.name, key, sent.json) as number | undefined) : undefined;
+    if (same !== undefined) return { id: same, added: 0, changed: 0 };
     const row = find.get(resource.name, key) as Row | undefined;
+    if (row) return update(row, sent, key, options);
+    const id = insert(sent, key, options);
+    if (id === null) throw new Error(`a record is there and is not: ${resource.name} ${key}`);
+    return { id, added: 1, changed: 0 };
+  }
+
+  /** @returns the new record's id; null when there is one of this key already */
+  function insert(record: ApiRecord, key: string, options: WriteOptions): number | null {
+    const value = asObject(record.value);
+    const dated = datedAt(resource, value);
+    const { readAt } = options;
+    const done = add.run(
+      resource.name,
+      key,
+      record.json,
+      options.isList ? record.json : null,
+      options.isDetail ? readAt : null,
+      options.context ? JSON.stringify(options.context) : null,
+      dated,
+      flagsOf(resource, value),
+      readAt,
+    );
+    lastWasNew = done.changes === 1;
+    if (!lastWasNew) return null;
+    watch(value);
+    const recordId = Number(done.lastInsertRowid);
+    const context = options.context ?? {};
+    projection.write(
+      { recordId, json: record.json, value, context, sinceAt: readAt, removedAt: null },
+      false,
+    );
+    log.added(key, dated, readAt);
+    return recordId;
+  }
+
+  function update(row: Row, sent: ApiRecord, key: string, options: WriteOptions): Effect {
+    const { readAt } = options;
+    const recordId = row.record_id;
+    const unchanged: Effect = { id: recordId, added: 0, changed: 0 };
+    if (options.isList && row.list_json === sent.json && row.removed_at === null) return unchanged;
+    const record = options.isList && row.detailed_at !== null ? withDetails(sent, row.json) : sent;
+    const listJson = options.isList ? sent.json : row.list_json;
+    const detailedAt = options.isDetail ? readAt : row.detailed_at;
     const context = options.context ? JSON.stringify(options.context) : null;
-    if (row && options.isList && row.list_json === sent.json && row.removed_at === null)
-      return { id: row.record_id, added: 0, changed: 0 };
-    const record = row && options.isList && row.detailed_at !== null ? withDetails(sent, row.json) : sent;
-    const listJson = options.isList ? sent.json : (row?.list_json ?? null);
-    const detailedAt = options.isDetail ? options.readAt : (row?.detailed_at ?? null);
     const isSame =
-      row !== undefined &&
       row.removed_at === null &&
       row.context === context &&
       (row.json === record.json || sameJson(JSON.parse(row.json), record.value));
     if (isSame && !options.touch) {
       if (row.list_json !== listJson || row.detailed_at !== detailedAt)
-        setForms.run(listJson, detailedAt, row.record_id);
-      return { id: row.record_id, added: 0, changed: 0 };
+        setForms.run(listJson, detailedAt, recordId);
+      return unchanged;
     }
     const value = asObject(record.value);
     const dated = datedAt(resource, value);
-    const flags = flagsOf(resource, value);
     watch(value);
-    const stored = {
-      json: record.json,
-      value,
-      context: options.context ?? {},
-      sinceAt: options.readAt,
-      removedAt: null,
-    };
-    if (!row) {
-      const { lastInsertRowid } = add.run(
-        resource.name,
-        key,
-        record.json,
-        listJson,
-        detailedAt,
-        context,
-        dated,
-        flags,
-        options.readAt,
-      );
-      const recordId = Number(lastInsertRowid);
-      projection.write({ ...stored, recordId }, false);
-      log.added(key, dated, options.readAt);
-      return { id: recordId, added: 1, changed: 0 };
-    }
-    const recordId = row.record_id;
     // Details that are read for the first time complete a record: nothing has changed.
     const isChange = !isSame && !(options.isDetail && row.detailed_at === null);
     if (isChange)
@@ -150,11 +179,30 @@ export function openRecords(
         row,
         after: record.value,
         dated,
-        at: options.readAt,
+        at: readAt,
       });
-    replace.run(record.json, listJson, detailedAt, context, dated, flags, options.readAt, recordId);
-    projection.write({ ...stored, recordId }, true);
-    return { id: recordId, added: 0, changed: isChange ? 1 : 0 };
+    replace.run(
+      record.json,
+      listJson,
+      detailedAt,
+      context,
+      dated,
+      flagsOf(resource, value),
+      readAt,
+      recordId,
+    );
+    projection.write(
+      {
+        recordId,
+        json: record.json,
+        value,
+        context: options.context ?? {},
+        sinceAt: readAt,
+        removedAt: null,
+      },
+      true,
+    );
+    return { ...unchanged, changed: isChange ? 1 : 0 };
   }
 
   return {
@@ -183,47 +231,4 @@ export function openRecords(
       return removed;
     },
   };
-}
-
-/**
- * A record's key in the mirror.
- * @throws UnexpectedAnswer when a documented record lacks its id
- */
-export function keyOf(resource: Resource, record: ApiRecord, position: number): string {
-  const parts = resource.key.map((path) => keyPart(record, path.split(".")));
-  if (parts.length > 0 && parts.every((part) => part !== undefined)) return parts.join("/");
-  if (resource.key.length > 0 && resource.pagination === "documented")
-    throw new UnexpectedAnswer(`A record of ${resource.path} has no \`${resource.key.join("`, `")}\`.`, {
-      hint: "the API answered with something that is not its documented shape: report it to the platform",
-    });
-  return `#${position}`;
-}
-
-function keyPart(record: ApiRecord, path: readonly string[]): string | undefined {
-  const value = valueAt(record.value, path);
-  if (typeof value === "string") return value;
-  if (typeof value !== "number") return undefined;
-  const exact = hasInexactNumbers(record.json) ? valueAt(parseExact(record.json), path) : undefined;
-  return exact instanceof Exact ? exact.literal : String(value);
-}
-
-/** The instant that ranges go by, in milliseconds; null where the resource has none or it cannot be read. */
-function datedAt(resource: Resource, value: JsonObject): number | null {
-  const { strategy } = resource;
-  if (strategy.kind !== "window" && strategy.kind !== "increment") return null;
-  const text = value[strategy.date];
-  return typeof text === "string" ? (parseTimestamp(text) ?? null) : null;
-}
-
-/** A bit for each filter that the API would select this record by. */
-function flagsOf({ strategy }: Resource, value: JsonObject): number {
-  if (strategy.kind !== "window") return 0;
-  return strategy.counts.reduce(
-    (flags, { member }, bit) => (value[member] === true ? flags | (1 << bit) : flags),
-    0,
-  );
-}
-
-function asObject(value: ApiRecord["value"]): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 }

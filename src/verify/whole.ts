@@ -1,6 +1,6 @@
 import { readPages } from "../api/pages.js";
 import { sameJson } from "../mirror/diff.js";
-import { keyOf } from "../mirror/records.js";
+import { keyOf } from "../mirror/record-fields.js";
 import { countPresent } from "../mirror/removals.js";
 import type { ApiRecord, Json } from "../resources/types.js";
 import type { SyncContext } from "../sync/context.js";

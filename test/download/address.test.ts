@@ -24,6 +24,7 @@ test.each([
   ["https://user@platform.example/shop/api/brand/v1/content/x"],
   ["http://platform.example/shop/api/brand/v1/content/x"],
   ["https://platform.example/elsewhere"],
+  ["https://platform.example/elsewhere/on/the/same/origin"],
   ["../../../admin"],
   ["/shop/api/brand/v1/../../../admin"],
   ["\\\\evil.example\\x"],

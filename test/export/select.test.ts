@@ -150,18 +150,28 @@ describe("what export selects", () => {
     ["(1", "never closed"],
     ["id = 'x", "never closed"],
     ["1 /* open", "incomplete input"],
-    ["nothing = 1", "no such column: nothing"],
-    ['"nothing" = 1', "no such column"],
+    ["colour = 1", "no such column: colour"],
+    ['"colour" = 1', "no such column"],
     ["id = ?", "parameters"],
     ["id = :x", "parameters"],
     ["", "empty"],
     ["1 ORDER BY id", "syntax error"],
-    ["id = load_extension('x')", "no such function|not authorized"],
   ])("refuses a condition that is none: %s", async (condition, why) => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
     mirror.db.close();
     expect(await refusal(mirror.path, "orders", "--csv", "--where", condition)).toMatch(new RegExp(why));
+  });
+
+  it("says what a condition fails at while rows are read", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1)]);
+    mirror.db.close();
+    for (const condition of ["json(id) = 1", "id = load_extension('x')"]) {
+      const run = await brandapi(["export", "orders", "--csv", "--where", condition, "--db", mirror.path]);
+      expect(run.code).toBe(2);
+      expect(run.err).toMatch(/malformed JSON|not authorized/);
+    }
   });
 
   it("names the nearest table and column, and the formats", async () => {

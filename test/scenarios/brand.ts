@@ -22,7 +22,7 @@ export interface Brand {
   /** The key in the person's environment. */
   key: string;
   env(): Record<string, string>;
-  run(command: string, options?: ProgramOptions): Promise<Told>;
+  run(command: string | readonly string[], options?: ProgramOptions): Promise<Told>;
   /** Rows of the mirror. */
   sql<Row>(query: string, ...parameters: unknown[]): Row[];
   /** The present records of a resource, as the mirror holds them. */

@@ -1,0 +1,91 @@
+import { parse } from "csv-parse/sync";
+import { describe, expect, it } from "vitest";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { brandapi } from "../support/program.js";
+
+const clock = { now: () => Date.parse("2026-11-05T00:00:00.000Z") };
+
+async function mirrorWithChanges(): Promise<string> {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1), anOrder(2), anOrder(3)], { at: "2026-10-20T02:00:00.000Z" });
+  writeRead(mirror, "orders", [anOrder(1, { currency: "USD" })], { at: "2026-10-21T02:00:00.000Z" });
+  writeRead(mirror, "orders", [anOrder(2, { refund_amount: 45.5, financial_status: "partially_refunded" })], {
+    at: "2026-11-03T02:00:00.000Z",
+  });
+  const host = { id: "h", username: "ada\u001b[31m", first_name: null };
+  writeRead(mirror, "roster", [{ relationship_id: "r", host, commission_rate: 10 }], {
+    at: "2026-10-20T02:00:00.000Z",
+  });
+  writeRead(mirror, "roster", [{ relationship_id: "r", host, commission_rate: 12 }], {
+    at: "2026-11-04T02:00:00.000Z",
+  });
+  writeRead(mirror, "orders", [], { at: "2026-11-04T02:00:00.000Z", remove: ["order-3"] });
+  mirror.db.close();
+  return mirror.path;
+}
+
+describe("changes", () => {
+  it("shows since when, what and from what to what, the newest last", async () => {
+    const path = await mirrorWithChanges();
+    const run = await brandapi(["changes", "--db", path], { clock });
+    expect(run.code).toBe(0);
+    expect(run.out).toBe(
+      `orders 2026-10-20 02:00 to 2026-11-03 02:00 UTC
+record  what              was      is now              key
+#2      refund_amount     0     →  45.5                order-2
+#2      financial_status  paid  →  partially_refunded  order-2
+
+roster 2026-10-20 02:00 to 2026-11-04 02:00 UTC
+record       what             was     is now  key
+ada\\x1b[31m  commission_rate  10   →  12      r
+
+orders 2026-10-20 02:00 to 2026-11-04 02:00 UTC
+record  what     was    is now  key
+#3      removed                 order-3
+`,
+    );
+  });
+
+  it("takes a resource, a time and a number of the newest", async () => {
+    const path = await mirrorWithChanges();
+    const lines = async (...args: string[]) =>
+      (
+        parse((await brandapi(["changes", ...args, "--csv", "--db", path], { clock })).out, {
+          columns: true,
+        }) as {
+          field: string;
+          kind: string;
+        }[]
+      ).map(({ field, kind }) => field || kind);
+    expect(await lines("roster")).toEqual(["commission_rate"]);
+    expect(await lines("orders", "--since", "30d")).toEqual([
+      "currency",
+      "refund_amount",
+      "financial_status",
+      "removed",
+    ]);
+    expect(await lines("--since", "30d", "--until", "2026-10-31")).toEqual(["currency"]);
+    expect(await lines("--limit", "2")).toEqual(["commission_rate", "removed"]);
+    const json = await brandapi(["changes", "--json", "--limit", "1", "--db", path], { clock });
+    expect(JSON.parse(json.out)).toMatchObject([
+      { resource: "orders", key: "order-3", kind: "removed", field: null },
+    ]);
+    const cut = await brandapi(["changes", "--limit", "1", "--db", path], { clock });
+    expect(cut.err).toContain("The newest 1 of 4 changes");
+  });
+
+  it("says so where there are none, and refuses an unknown resource", async () => {
+    const mirror = await makeMirror();
+    mirror.db.close();
+    const none = await brandapi(["changes", "--db", mirror.path], { clock });
+    expect(none).toMatchObject({
+      code: 0,
+      out: "",
+      err: "No changes were seen since 2026-10-29 00:00 UTC.\n",
+    });
+    expect((await brandapi(["changes", "--json", "--db", mirror.path], { clock })).out).toBe("[]\n");
+    const unknown = await brandapi(["changes", "oders", "--db", mirror.path]);
+    expect(unknown.code).toBe(2);
+    expect(unknown.err).toContain("did you mean `orders`?");
+  });
+});

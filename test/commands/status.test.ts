@@ -1,0 +1,130 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { saveCheckpoint } from "../../src/mirror/checkpoints.js";
+import { recordCoverage } from "../../src/mirror/coverage.js";
+import { writeInfo } from "../../src/mirror/info.js";
+import { beginRun, saveRun } from "../../src/mirror/runs.js";
+import { makeHome } from "../support/home.js";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { brandapi } from "../support/program.js";
+
+const now = Date.parse("2026-11-02T06:00:00.000Z");
+const clock = { now: () => now };
+const span = (from: string, to: string) => ({
+  from: Date.parse(from),
+  to: Date.parse(to),
+  readAt: now,
+  runId: 1,
+});
+
+describe("status", () => {
+  it("tells rows, covered range, last success and age of every synced resource", async () => {
+    const mirror = await makeMirror();
+    writeInfo(mirror, "brand_id", "b");
+    writeInfo(mirror, "brand_name", "Fjell & Fern\u001b[31m");
+    writeRead(mirror, "orders", [anOrder(1), anOrder(2)], { at: "2026-11-01T06:00:00.000Z" });
+    writeRead(mirror, "orders", [], { at: "2026-11-02T02:00:00.000Z", remove: ["order-1"] });
+    recordCoverage(mirror, "orders", { ...span("2026-01-01", "2026-03-01"), from: Number.NEGATIVE_INFINITY });
+    recordCoverage(mirror, "orders", { ...span("2026-04-01", "2026-11-02"), runId: 2 });
+    mirror.db.close();
+    const run = await brandapi(["status", "--db", mirror.path], { clock });
+    expect(run.code).toBe(0);
+    expect(run.out).toBe(
+      `Mirror of Fjell & Fern\\x1b[31m, ${mirror.path}\n\n` +
+        "resource  rows  removed  read completely        last success      age\n" +
+        "orders       1        1  from the start, 1 gap  2026-11-02 02:00  4h\n\n" +
+        "! orders: not read: 2026-03-01 00:00 to 2026-03-31 23:59\n",
+    );
+  });
+
+  it("has the same in JSON, with names that stay", async () => {
+    const mirror = await makeMirror();
+    writeInfo(mirror, "brand_id", "b");
+    writeInfo(mirror, "brand_name", "Fjell");
+    writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
+    recordCoverage(mirror, "orders", { ...span("2026-04-01", "2026-11-02T02:00:00.000Z") });
+    mirror.db.close();
+    const run = await brandapi(["status", "--json", "--db", mirror.path], { clock });
+    expect(JSON.parse(run.out)).toEqual({
+      db: mirror.path,
+      brand: { id: "b", name: "Fjell" },
+      checked_at: "2026-11-02T06:00:00.000Z",
+      max_age_seconds: null,
+      stale: [],
+      resources: [
+        {
+          resource: "orders",
+          rows: 1,
+          removed: 0,
+          covered: [{ from: "2026-04-01T00:00:00.000Z", to: "2026-11-02T02:00:00.000Z" }],
+          gaps: [],
+          last_success_at: "2026-11-02T02:00:00.000Z",
+          age_seconds: 14_400,
+          last_run: {
+            run_id: 1,
+            started_at: "2026-11-02T02:00:00.000Z",
+            finished_at: "2026-11-02T02:00:00.000Z",
+            outcome: "done",
+            error: null,
+          },
+          last_error: null,
+          unfinished: null,
+          stale: false,
+        },
+      ],
+    });
+  });
+
+  it("exits with 10 and names what is older than --max-age, never what is not", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
+    writeRead(mirror, "roster", [], { at: "2026-11-01T02:00:00.000Z" });
+    mirror.db.close();
+    const fresh = await brandapi(["status", "--max-age", "28h", "--db", mirror.path], { clock });
+    expect({ code: fresh.code, err: fresh.err }).toEqual({ code: 0, err: "" });
+    const stale = await brandapi(["status", "--max-age", "26h", "--quiet", "--db", mirror.path], { clock });
+    expect(stale.code).toBe(10);
+    expect(stale.out).toBe("");
+    expect(stale.err).toBe("brandapi: Older than 26h: roster.\n  hint: run `brandapi sync roster`\n");
+    const json = await brandapi(["status", "--max-age", "26h", "--json", "--db", mirror.path], { clock });
+    const [health, error] = json.out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(health.stale).toEqual(["roster"]);
+    expect(error.error.code).toBe("stale");
+  });
+
+  it("shows the last error until a run ends well, and a read that stopped half-way", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
+    const run = beginRun(mirror, "orders", "2026-11-02T02:00:00.000Z");
+    saveRun(mirror, {
+      ...run,
+      finished_at: "2026-11-02T02:00:10.000Z",
+      outcome: "failed",
+      error: "The API is away.",
+    });
+    saveCheckpoint(mirror, "orders", {}, [1, 2, 3], "2026-11-02T02:00:09.000Z");
+    const text = await brandapi(["status", "--db", mirror.path], { clock });
+    expect(text.out).toContain("! orders: a read stopped after 3 records");
+    expect(text.out).toContain("! orders: the last run failed: The API is away.");
+    const stale = await brandapi(["status", "--max-age", "26h", "--db", mirror.path], { clock });
+    expect(stale.code).toBe(10);
+    writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T03:00:00.000Z" });
+    mirror.db.close();
+    expect((await brandapi(["status", "--db", mirror.path], { clock })).out).not.toContain("failed");
+  });
+
+  it("is stale where nothing was ever synced, with a mirror or without", async () => {
+    const mirror = await makeMirror();
+    mirror.db.close();
+    expect((await brandapi(["status", "--db", mirror.path])).out).toContain("Nothing was synced yet");
+    expect((await brandapi(["status", "--max-age", "1d", "--db", mirror.path])).code).toBe(10);
+    const nowhere = join(makeHome(), "none.sqlite");
+    expect((await brandapi(["status", "--max-age", "1d", "--db", nowhere])).code).toBe(10);
+    const plain = await brandapi(["status", "--db", nowhere]);
+    expect(plain.code).toBe(3);
+    expect(plain.err).toContain("No mirror yet");
+  });
+});

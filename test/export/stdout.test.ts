@@ -1,0 +1,93 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { PassThrough } from "node:stream";
+import { describe, expect, it } from "vitest";
+import type { Output } from "../../src/deps.js";
+import { streamSink } from "../../src/export/sink.js";
+import { openMirror, openMirrorReadOnly } from "../../src/mirror/open.js";
+import { openSource, withSnapshot } from "../../src/mirror/select.js";
+import { describeTable } from "../../src/mirror/tables.js";
+import { makeHome } from "../support/home.js";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { binPath } from "../support/process.js";
+
+async function mirrorWithOrders(count: number): Promise<string> {
+  const mirror = await makeMirror();
+  writeRead(
+    mirror,
+    "orders",
+    Array.from({ length: count }, (_, n) => anOrder(n)),
+  );
+  mirror.db.close();
+  return mirror.path;
+}
+
+describe("export to stdout", () => {
+  it.each(["--csv", "--json", "--ndjson"])(
+    "ends quietly with 0 when its reader leaves: %s",
+    async (format) => {
+      const path = await mirrorWithOrders(4_000);
+      const home = makeHome();
+      const child = spawn(process.execPath, [binPath, "export", "orders", format, "--db", path], {
+        env: { PATH: process.env.PATH ?? "", HOME: home },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      let err = "";
+      child.stderr.setEncoding("utf8").on("data", (text: string) => {
+        err += text;
+      });
+      await once(child.stdout, "data");
+      child.stdout.destroy();
+      const [code] = (await once(child, "close")) as [number];
+      expect({ code, err }).toEqual({ code: 0, err: "" });
+    },
+  );
+
+  it("waits for a slow reader instead of filling the memory", async () => {
+    const stream = new PassThrough({ highWaterMark: 10 });
+    const sink = streamSink(stream as unknown as Output, new AbortController().signal);
+    let written = 0;
+    const writing = (async () => {
+      for (let n = 0; n < 5; n++) {
+        await sink.write("x".repeat(20));
+        written += 1;
+      }
+    })();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(written).toBe(0);
+    stream.resume();
+    await writing;
+    expect(written).toBe(5);
+    await sink.finish();
+    expect(stream.listenerCount("error")).toBe(0);
+  });
+
+  it("is one state of the mirror, whatever a sync writes meanwhile", async () => {
+    const path = await mirrorWithOrders(2_000);
+    const mirror = await openMirrorReadOnly(path);
+    const ids = await withSnapshot(mirror, async () => {
+      const source = openSource(mirror, { table: describeTable(mirror, "orders"), includeRemoved: false });
+      const found: unknown[] = [];
+      let batches = 0;
+      for (const { bytes } of source.records("\n")) {
+        if (++batches === 1) {
+          const writer = await openMirror(path);
+          writeRead(writer, "orders", [anOrder(1_999, { refund_amount: 5 }), anOrder(5_000)], {
+            at: "2026-11-02T00:00:00.000Z",
+          });
+          writer.db.close();
+        }
+        found.push(
+          ...bytes
+            .toString()
+            .split("\n")
+            .map((line) => JSON.parse(line)),
+        );
+      }
+      expect(batches).toBeGreaterThan(1);
+      return found;
+    });
+    mirror.db.close();
+    expect(ids).toEqual(Array.from({ length: 2_000 }, (_, n) => anOrder(n)));
+  });
+});
