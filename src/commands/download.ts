@@ -1,11 +1,9 @@
-import { readSettings } from "../config.js";
-import type { Deps } from "../deps.js";
 import type { FileResult } from "../download/engine.js";
 import { ConfigurationError, exitCodes, UsageError } from "../errors.js";
 import { expandPath } from "../paths.js";
 import { parseInstant } from "../times.js";
 import { version } from "../version.js";
-import { defineCommand, type Flag, type GlobalOptions } from "./command.js";
+import { defineCommand, type Flag } from "./command.js";
 import { failureLines, failureOf, summaryText } from "./download-text.js";
 import { networkFlags } from "./globals.js";
 import { suggest } from "./nearest.js";
@@ -98,7 +96,11 @@ export const download = defineCommand<DownloadFlags>({
         selectFiles(mirror, selection),
         {
           ...session,
-          ...(await readAccess(options, deps)),
+          fetch: deps.fetch,
+          random: () => deps.random(),
+          baseUrl: session.settings.baseUrl ?? "",
+          maxWaitMs: session.settings.maxWaitMs,
+          userAgent: `brandapi/${version}`,
           task,
           folder: expandPath(options.out ?? defaultFolder, deps),
         },
@@ -117,13 +119,6 @@ export const download = defineCommand<DownloadFlags>({
     });
   },
 });
-
-/** What calling the file host takes. The key is left out: it goes to the API only, and its file is read once only. */
-async function readAccess({ keyFile: _, ...options }: GlobalOptions, deps: Deps) {
-  const { baseUrl = "", maxWaitMs } = await readSettings(options, deps);
-  const { fetch, random } = deps;
-  return { baseUrl, maxWaitMs, fetch, random, userAgent: `brandapi/${version}` };
-}
 
 /** Values with commas between, in one flag or several. */
 function listOf(what: string, known?: readonly string[]) {

@@ -1,3 +1,4 @@
+import type { Settings } from "../config.js";
 import type { Deps } from "../deps.js";
 import type { ExitCode } from "../errors.js";
 import { checkOwner, claimMirror } from "../mirror/info.js";
@@ -12,7 +13,7 @@ import { expiryWarning, type Identity, readIdentity } from "./identity.js";
 /** What a command that reads the API into the mirror works with. */
 export interface MirrorSession extends Omit<Access, "options"> {
   identity: Identity;
-  rateLimit: number | null;
+  settings: Settings;
 }
 
 export interface MirrorRunOptions {
@@ -45,7 +46,7 @@ export async function withMirrorRun(
     const identity = await readIdentity(api);
     const warning = expiryWarning(identity.key.expires_at, clock.now());
     if (warning) reporter.warn(warning);
-    const session = { api, clock, signal, reporter, identity, rateLimit: settings.rateLimit };
+    const session = { api, clock, signal, reporter, identity, settings };
     const present = await openMirrorOrNone(settings.dbPath);
     try {
       checkOwner(present, identity.brand);

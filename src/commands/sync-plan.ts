@@ -15,7 +15,7 @@ interface Plan {
 
 /** Prints what a sync would read. Costs a count request for each range, and writes nothing. */
 export async function printPlan(
-  access: Access & { rateLimit: number | null },
+  access: Access & { settings: { rateLimit: number | null } },
   chosen: { allowed: readonly Resource[]; skipped: readonly Skipped[] },
   deps: Pick<Deps, "stdout">,
   json: boolean,
@@ -37,7 +37,8 @@ export async function printPlan(
       plan.skipped.push({ resource: resource.name, why: error.message });
     }
   }
-  plan.minutes = access.rateLimit === null ? null : minutesFor(plan.requests, access.rateLimit);
+  const { rateLimit } = access.settings;
+  plan.minutes = rateLimit === null ? null : minutesFor(plan.requests, rateLimit);
   deps.stdout.write(json ? `${JSON.stringify(plan)}\n` : planText(plan));
 }
 

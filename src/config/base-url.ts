@@ -1,5 +1,5 @@
-import { isIP } from "node:net";
 import { ConfigurationError } from "../errors.js";
+import { isLoopback } from "../loopback.js";
 
 const versionedRoot = "/api/brand/v1";
 
@@ -36,12 +36,6 @@ export function checkBaseUrl(text: string, source: string): string {
       `did you mean ${url.origin}${mendPath(path)}?`,
     );
   return url.origin + path;
-}
-
-/** 127.0.0.0/8, ::1 and localhost: what never leaves this machine. `hostname` as a URL spells it. */
-export function isLoopback(hostname: string): boolean {
-  if (hostname === "localhost" || hostname === "[::1]") return true;
-  return isIP(hostname) === 4 && hostname.startsWith("127.");
 }
 
 /** A hint for an address without its scheme; none where the address may hold a password. */

@@ -1,4 +1,4 @@
-import { isLoopback } from "../config/base-url.js";
+import { isLoopback } from "../loopback.js";
 
 /**
  * The path, below the base URL, that gives an item's download URL. The item's own `download_path` may repeat the

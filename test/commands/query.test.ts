@@ -81,7 +81,7 @@ describe("query", () => {
     ["BEGIN", "only reads"],
     ["SELECT 1; SELECT 2", "these are several"],
     ["SELEC 1", "syntax error"],
-    ["SELECT * FROM nothing", "no such table: nothing"],
+    ["SELECT * FROM nowhere", "no such table: nowhere"],
     ["", "no SQL statement"],
   ])("refuses with 2: %s", async (sql, why) => {
     const path = await mirrorWithOrders();

@@ -1,0 +1,62 @@
+/** A query to begin with for each table of the reference. One that has none here gets its first five rows. */
+const examples: Readonly<Record<string, string>> = {
+  orders: `SELECT substr(order_date, 1, 7) AS month, currency, count(*) AS orders, sum(total_amount) AS gross
+FROM orders WHERE removed_at IS NULL AND NOT is_cancelled GROUP BY month, currency ORDER BY month DESC`,
+  order_line_items: `SELECT i.sku, i.title, o.currency, sum(i.quantity) AS sold, sum(i.quantity * i.price) AS worth
+FROM order_line_items i JOIN orders o ON o.id = i.order_id
+WHERE o.removed_at IS NULL GROUP BY i.sku, i.title, o.currency ORDER BY sold DESC LIMIT 10`,
+  roster: `SELECT host_username, commission_rate, joined_at, host_socials ->> 'instagram' AS instagram
+FROM roster WHERE removed_at IS NULL ORDER BY joined_at DESC LIMIT 10`,
+  recommendations: `SELECT host_username, product_count FROM recommendations
+WHERE removed_at IS NULL ORDER BY product_count DESC LIMIT 10`,
+  recommendation_products: `SELECT title, count(*) AS hosts FROM recommendation_products
+GROUP BY id, title ORDER BY hosts DESC LIMIT 10`,
+  opportunities: `SELECT title, status, deadline, payment_flatFee, assignment_counts ->> 'ACTIVE' AS active_hosts
+FROM opportunities WHERE removed_at IS NULL AND status IN ('PROPOSED', 'ACTIVE') ORDER BY deadline`,
+  opportunity_deliverables: `SELECT o.title AS campaign, d.title, d.due_date
+FROM opportunity_deliverables d JOIN opportunities o ON o.id = d.opportunity_id
+WHERE d.completed_at IS NULL AND o.status = 'ACTIVE' ORDER BY d.due_date`,
+  opportunity_assignments: `SELECT status, brand_payment_state, athlete_payment_state, count(*) AS hosts
+FROM opportunity_assignments GROUP BY 1, 2, 3 ORDER BY hosts DESC`,
+  opportunity_attachments: `SELECT o.title AS campaign, a.filename, a.file_size_bytes
+FROM opportunity_attachments a JOIN opportunities o ON o.id = a.opportunity_id LIMIT 10`,
+  content: `SELECT media_type, uploaded_by, count(*) AS files, sum(file_size_bytes) / 1000000 AS megabytes
+FROM content WHERE removed_at IS NULL GROUP BY 1, 2 ORDER BY files DESC`,
+  analytics_clicks_periods: `SELECT period_start, total_clicks, unique_sessions, orders, revenue, synced_at
+FROM analytics_clicks_periods WHERE group_by = 'day' AND host_id IS NULL ORDER BY period_start DESC LIMIT 12`,
+  analytics_clicks: `SELECT date, total_clicks, buy_now_clicks, orders, revenue
+FROM analytics_clicks WHERE group_by = 'day' AND host_id IS NULL ORDER BY date DESC LIMIT 14`,
+  analytics_clicks_top_hosts: `SELECT period_start, host_username, total_clicks, orders FROM analytics_clicks_top_hosts
+WHERE group_by = 'day' AND asked_host_id IS NULL AND position < 3 ORDER BY period_start DESC, position LIMIT 12`,
+  analytics_clicks_top_products: `SELECT period_start, title, total_clicks FROM analytics_clicks_top_products
+WHERE group_by = 'day' AND host_id IS NULL AND position < 3 ORDER BY period_start DESC, position LIMIT 12`,
+  analytics_hosts: `SELECT position + 1 AS place, host_username, clicks, orders, sales
+FROM analytics_hosts WHERE removed_at IS NULL ORDER BY position LIMIT 10`,
+  gifts: "SELECT * FROM gifts WHERE removed_at IS NULL LIMIT 5",
+  codes: "SELECT * FROM codes WHERE removed_at IS NULL LIMIT 5",
+  surveys: "SELECT * FROM surveys WHERE removed_at IS NULL LIMIT 5",
+  survey_results: "SELECT survey_id, count(*) AS records FROM survey_results GROUP BY survey_id",
+};
+
+export function exampleFor(table: string): string {
+  return examples[table] ?? `SELECT * FROM ${table} LIMIT 5`;
+}
+
+/** What the program's own tables hold, for the reference. A test sees to it that none is left out. */
+export const systemTables: Readonly<Record<string, string>> = {
+  records: "the truth: every record whole, as the API sent it; the typed tables are made from it",
+  record_versions: "what a record was before, and from when until when: for `--as-of`",
+  changes: "what changed in already mirrored records, a row a field",
+  sync_runs: "every run of every resource: range, requests, rows, outcome",
+  coverage: "which spans of a resource's dates were read completely, and when",
+  checkpoints: "where an unfinished read stopped",
+  tripwires: "the API's figures by day when the day's orders were last read",
+  removal_candidates: "records that a proven part of an unfinished read did not find",
+  open_columns: "columns and attributes that this version was not told about, as first seen",
+  analytics_hosts_snapshots: "the ranking's totals by day: a row only where a host's figures moved",
+  analytics_hosts_days: "the days that have a snapshot",
+  content_downloads: "library files that were fetched: path, bytes, SHA-256",
+  content_parts: "interrupted downloads, and which version of the file they are of",
+  notices: "warnings that were given once",
+  mirror_info: "whose mirror it is, and what it learned about the API",
+};

@@ -1,0 +1,175 @@
+import { describe, expect, test } from "vitest";
+import { details, resources } from "../../src/resources/index.js";
+import type { InterceptedRequest, LogEntry } from "../../src/sandbox/index.js";
+import { expectFaithful } from "../conformance/compare.js";
+import { type RunningProgram, spawnBrandapi } from "../support/process.js";
+import { asked, type Brand, brandForTest, byId, type OrderSeen, ordersOf } from "./brand.js";
+
+function start(brand: Brand, ...args: string[]): RunningProgram {
+  return spawnBrandapi(args, { env: brand.env(), home: brand.home });
+}
+
+/** Sends a signal to the process when the request comes that `when` is waiting for. */
+function signalAt(
+  brand: Brand,
+  program: RunningProgram,
+  signal: NodeJS.Signals,
+  when: (request: InterceptedRequest) => boolean,
+) {
+  brand.sandbox.intercept = (request) => {
+    if (!when(request)) return;
+    brand.sandbox.intercept = undefined;
+    program.child.kill(signal);
+  };
+}
+
+const atPage = (page: number) => (request: InterceptedRequest) =>
+  request.path === "/orders" &&
+  request.query.get("page") === String(page) &&
+  request.query.get("per_page") === "100";
+
+function pagesAsked(requests: readonly LogEntry[]): number[] {
+  return asked(requests, "/orders")
+    .filter((query) => query.get("per_page") === "100")
+    .map((query) => Number(query.get("page")));
+}
+
+function expectOnlyWholePages(brand: Brand): number {
+  expect(brand.sql("PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
+  const held = brand.mirrored("orders").length;
+  expect(held % 100).toBe(0);
+  const items = brand.sql("SELECT count(*) AS n FROM orders")[0] as { n: number };
+  expect(items.n).toBe(held);
+  return held;
+}
+
+function expectEqualToApi(brand: Brand) {
+  expect(byId(brand.mirrored("orders") as OrderSeen[])).toEqual(byId(ordersOf(brand.sandbox)));
+}
+
+describe("a first sync that is stopped", () => {
+  test.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)(
+    "by %s ends with %d after a clean stop, and the next one goes on at that page",
+    async (signal, code) => {
+      const brand = await brandForTest({ orders: 3_000, latencyMs: 20 });
+      const program = start(brand, "sync", "orders");
+      signalAt(brand, program, signal, atPage(16));
+      const ended = await program.ended;
+      expect(ended.code, ended.err).toBe(code);
+      expect(ended.err).toContain("Stopped: what was read so far is kept.");
+      const held = expectOnlyWholePages(brand);
+      expect(held).toBeGreaterThanOrEqual(1_000);
+      expect(brand.lastRun("orders")).toMatchObject({ outcome: "stopped" });
+
+      const next = await brand.run("sync orders");
+      expect(next.code, next.err).toBe(0);
+      const pages = pagesAsked(next.requests);
+      expect(Math.min(...pages)).toBe(held / 100 + 1);
+      expect(pages).toHaveLength(30 - held / 100);
+      expectEqualToApi(brand);
+    },
+  );
+
+  test("by `kill -9`, again and again, is finished by the runs after it, and never starts over", async () => {
+    const brand = await brandForTest({ orders: 6_000, latencyMs: 120 });
+    let held = 0;
+    for (const page of [2, 40, 58]) {
+      const program = start(brand, "sync", "orders");
+      signalAt(brand, program, "SIGKILL", atPage(page));
+      expect((await program.ended).signal).toBe("SIGKILL");
+      const now = page === 2 && !brandHasMirror(brand) ? 0 : expectOnlyWholePages(brand);
+      expect(now).toBeGreaterThanOrEqual(held);
+      held = now;
+    }
+    expect(held).toBeGreaterThan(0);
+    const next = await brand.run("sync orders");
+    expect(next.code, next.err).toBe(0);
+    expect(Math.min(...pagesAsked(next.requests))).toBe(held / 100 + 1);
+    expectEqualToApi(brand);
+    expect((await brand.run("verify orders")).code).toBe(0);
+  });
+
+  test("while orders come in, so that the pages shift, loses none of them", async () => {
+    const brand = await brandForTest({ orders: 2_000, latencyMs: 20 });
+    const program = start(brand, "sync", "orders");
+    signalAt(brand, program, "SIGINT", atPage(10));
+    await program.ended;
+    for (let hour = 1; hour <= 30; hour += 1)
+      brand.sandbox.events.lateOrder(brand.sandbox.now() - hour * 3_600_000);
+    const [removed] = ordersOf(brand.sandbox).slice(100);
+    brand.sandbox.events.withdraw(removed?.id ?? "");
+    const next = await brand.run("sync orders");
+    expect(next.code, next.err).toBe(0);
+    expectEqualToApi(brand);
+  });
+});
+
+test("`kill -9` at any moment of a whole sync: the mirror opens, and the next run makes it equal to the API", async () => {
+  const brand = await brandForTest({ orders: 400, latencyMs: 5 });
+  const moments: ((request: InterceptedRequest) => boolean)[] = [
+    ({ path }) => path === "/roster",
+    ({ path }) => path.startsWith("/opportunities/"),
+    ({ path, query }) => path === "/content" && query.get("page") === "3",
+    ({ path, query }) =>
+      path === "/analytics/clicks" && query.get("start_date") === "2026-02-01T00:00:00.000Z",
+    ({ path, query }) => path === "/analytics/hosts" && query.get("page") === "1",
+    ({ path }) => /\/surveys\/.*\/results/.test(path),
+  ];
+  for (const moment of moments) {
+    const program = start(brand, "sync");
+    signalAt(brand, program, "SIGKILL", moment);
+    const ended = await program.ended;
+    expect(ended.signal, ended.err).toBe("SIGKILL");
+    expect(brand.sql("PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
+  }
+  const last = await brand.run("sync");
+  expect(last.code, last.err).toBe(0);
+  for (const resource of [...resources, ...details]) await expectFaithful(brand, resource);
+  expect(brand.sql("SELECT * FROM checkpoints")).toEqual([]);
+  expect(brand.sql("SELECT * FROM sync_runs WHERE outcome = 'running'")).toEqual([]);
+});
+
+describe("two syncs at once", () => {
+  test("the second ends with 9 at once, with `--wait` it queues; exports are never blocked", async () => {
+    const brand = await brandForTest({ orders: 500, latencyMs: 150 });
+    await brand.run("sync roster");
+    const first = start(brand, "sync", "orders");
+    await new Promise<void>((resolve) => {
+      brand.sandbox.intercept = ({ path }) => {
+        if (path === "/orders") resolve();
+      };
+    });
+    const second = await brand.run("sync roster");
+    expect(second.code).toBe(9);
+    expect(second.err).toContain("Another run holds this mirror");
+    expect(second.err).toContain("`--wait`");
+    expect((await brand.run("export roster --csv")).code).toBe(0);
+    const [queued, ended] = await Promise.all([brand.run("sync roster --wait"), first.ended]);
+    expect(ended.code, ended.err).toBe(0);
+    expect(queued.code).toBe(0);
+    const starts = brand.sql<{ resource: string; started_at: string; finished_at: string }>(
+      "SELECT resource, started_at, finished_at FROM sync_runs ORDER BY run_id",
+    );
+    expect(starts.map(({ resource }) => resource)).toEqual(["roster", "orders", "roster"]);
+  });
+
+  test("a run that was killed leaves no lock behind", async () => {
+    const brand = await brandForTest({ orders: 500, latencyMs: 50 });
+    const first = start(brand, "sync", "orders");
+    signalAt(brand, first, "SIGKILL", atPage(3));
+    await first.ended;
+    expect((await brand.run("sync roster")).code).toBe(0);
+  });
+});
+
+function brandHasMirror(brand: Brand): boolean {
+  try {
+    brand.sql("SELECT 1 FROM records");
+    return true;
+  } catch {
+    return false;
+  }
+}
