@@ -13,7 +13,7 @@ export function printHealth(health: Health, deps: Deps, output: OutputSettings):
   const brand = health.brand ? `${escapeText(health.brand.name)}, ` : "";
   const lines = [`${style.bold("Mirror")} of ${brand}${escapeText(health.db)}`, ""];
   if (health.resources.length === 0) lines.push("Nothing was synced yet: run `brandapi sync`.");
-  else lines.push(table(health, deps, style), ...remarks(health, style));
+  else lines.push(table(health, deps, style), ...remarks(health, style), ...closingLines(health));
   deps.stdout.write(`${lines.join("\n")}\n`);
 }
 
@@ -63,6 +63,24 @@ function remarks({ resources }: Health, style: Style): string[] {
     ...(stale ? [`${resource}: older than allowed`] : []),
   ]);
   return said.length === 0 ? [] : ["", ...said.map((line) => `${style.yellow("!")} ${line}`)];
+}
+
+/** How long a change to an old record can stay unseen. */
+function closingLines({ resources, checked_at }: Health): string[] {
+  const lines = resources.flatMap(({ resource, closing }) => {
+    if (!closing) return [];
+    const age = formatSpan(Date.parse(checked_at) - Date.parse(closing.oldest_read_at));
+    const nights =
+      closing.reread_within_days === 1 ? "every night" : `within ${closing.reread_within_days} nights`;
+    const { refunds } = closing;
+    const share = refunds
+      ? `; ${Math.round((100 * refunds.inside_window) / refunds.seen)} % of ${refunds.seen} refunds came inside the window, \`--window ${refunds.recommended_window_days}\` would hold 99 %`
+      : "";
+    return [
+      `${resource}: the day read longest ago was read ${age} ago; nightly syncs read each again ${nights}${share}`,
+    ];
+  });
+  return lines.length === 0 ? [] : ["", ...lines];
 }
 
 function gapText({ from, to }: Stretch): string {

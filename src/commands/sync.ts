@@ -1,4 +1,4 @@
-import { exitCodes, Incomplete, UsageError } from "../errors.js";
+import { AccessForbidden, exitCodes, Incomplete, UsageError } from "../errors.js";
 import { resources } from "../resources/index.js";
 import { parseInstant, parseWindow } from "../times.js";
 import { chooseResources } from "./choose.js";
@@ -116,18 +116,24 @@ export const sync = defineCommand<SyncFlags>({
     return await withMirrorRun({ deps, options, purpose, wait: options.wait ?? false }, async (session) => {
       const access = { ...session, options: syncOptions };
       const { allowed, skipped } = divide(chosen, session.identity.key.scopes);
+      if (allowed.length === 0)
+        throw new AccessForbidden("The key has none of the scopes that a sync needs: nothing was read.", {
+          hint: "create a key with scopes in the console: settings, integrations, brand API",
+        });
       if (options.dryRun) {
         const { printPlan } = await import("./sync-plan.js");
         await printPlan(access, { allowed, skipped }, deps, options.json === true);
         return exitCodes.done;
       }
       const { syncResources } = await import("../sync/engine.js");
-      const { failures } = await syncResources(access, { allowed, skipped, named: chosen.named }, (run) => {
+      const chosenNow = { allowed, skipped, named: chosen.named };
+      const { failures, succeeded } = await syncResources(access, chosenNow, (run) => {
         if (options.json) deps.stdout.write(`${JSON.stringify(run)}\n`);
       });
       const [first] = failures;
       if (first === undefined) return exitCodes.done;
-      if (failures.length === 1 && allowed.length === 1) throw first;
+      // Where nothing succeeded, what happened says more than that it is incomplete.
+      if (succeeded === 0) throw first;
       throw new Incomplete(
         `${failures.length} of ${allowed.length} resources failed: ${failures.map(messageOf).join(" ")}`,
         {

@@ -1,6 +1,7 @@
 import { details, resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
 import { formatInstant } from "../times.js";
+import { type Closing, readClosing } from "./closing.js";
 import { readCoverage, type Span, stretches } from "./coverage.js";
 import { readInfo } from "./info.js";
 import type { Mirror } from "./open.js";
@@ -30,6 +31,8 @@ export interface ResourceHealth {
   last_error: string | null;
   /** A read that stopped half-way: the next run goes on from there. */
   unfinished: { updated_at: string; records: number } | null;
+  /** How changes to old records are found; null where a resource is not read by date. */
+  closing: Closing | null;
   stale: boolean;
 }
 
@@ -73,7 +76,8 @@ function readResource(
   const { last, lastGood } = latestRuns(mirror, resource.name);
   if (!last || (!lastGood && last.outcome === "skipped")) return null;
   const ageMs = lastGood ? Math.max(0, now - Date.parse(lastGood.started_at)) : null;
-  const covered = stretches(readCoverage(mirror, resource.name));
+  const spans = readCoverage(mirror, resource.name);
+  const covered = stretches(spans);
   return {
     resource: resource.name,
     ...countRows(mirror, resource),
@@ -90,6 +94,7 @@ function readResource(
     },
     last_error: lastGood && lastGood.run_id >= last.run_id ? null : last.error,
     unfinished: readUnfinished(mirror, resource),
+    closing: readClosing(mirror, resource, spans, now),
     stale: maxAgeMs !== null && (ageMs === null || ageMs > maxAgeMs),
   };
 }

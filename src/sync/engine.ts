@@ -1,4 +1,5 @@
 import { AccessForbidden, BrandapiError, Incomplete, KeyRejected, Stopped } from "../errors.js";
+import type { Mirror } from "../mirror/open.js";
 import { indexProjection } from "../mirror/projection.js";
 import { beginRun, blankRun, type Run, saveRun } from "../mirror/runs.js";
 import { silentReporter } from "../reporter.js";
@@ -42,10 +43,19 @@ export async function syncResource(
   run.requests = api.stats.requests - before.requests;
   run.retries = api.stats.retries - before.retries;
   run.finished_at = formatInstant(clock.now());
-  saveRun(mirror, run);
+  recordRun(mirror, run, error);
   task.end(summaryOf(run));
   if (error instanceof Stopped || (error !== null && !(error instanceof BrandapiError))) throw error;
   return { run, error };
+}
+
+/** A disk that is full cannot take the run either: what ended it is the error to tell. */
+function recordRun(mirror: Mirror, run: Run, error: unknown): void {
+  try {
+    saveRun(mirror, run);
+  } catch (second) {
+    throw error ?? second;
+  }
 }
 
 /** A resource that a run leaves out, and the reason. */
@@ -58,22 +68,32 @@ export interface Skipped {
  * Reads resources one after another; one that fails does not stop the others.
  * @param chosen.named whether the person named them: only then is a refusal by scope or plan a failure
  * @param finished is told of each run as it ends
- * @throws KeyRejected and Stopped at once: the rest would end the same way
+ * @throws KeyRejected, a refusal of this machine's address, and Stopped at once: the rest would end the same way
  */
 export async function syncResources(
   access: Access,
   chosen: { allowed: readonly Resource[]; skipped: readonly Skipped[]; named: boolean },
   finished: (run: Run) => void,
-): Promise<{ failures: unknown[] }> {
+): Promise<{ failures: unknown[]; succeeded: number }> {
   const failures: unknown[] = [];
+  let succeeded = 0;
   for (const resource of chosen.allowed) {
     const { run, error } = await syncResource(access, resource, chosen.named);
     finished(run);
-    if (error instanceof KeyRejected) throw error;
-    if (error !== null && run.outcome !== "skipped") failures.push(error);
+    if (error instanceof KeyRejected || isAddressRefused(error)) throw error;
+    if (error === null) succeeded += 1;
+    else if (run.outcome !== "skipped") failures.push(error);
   }
-  for (const { resource, why } of chosen.skipped) access.reporter.note(`${resource.name}: skipped: ${why}`);
-  return { failures };
+  for (const { resource, why } of chosen.skipped) {
+    access.reporter.note(`${resource.name}: skipped: ${why}`);
+    const at = formatInstant(access.clock.now());
+    finished({ ...blankRun(resource.name, at), finished_at: at, outcome: "skipped", error: why });
+  }
+  return { failures, succeeded };
+}
+
+function isAddressRefused(error: unknown): boolean {
+  return error instanceof AccessForbidden && error.reason === "address";
 }
 
 /** What a sync of this resource would do. */

@@ -1,5 +1,5 @@
 import { readCoverage, stretches } from "../../mirror/coverage.js";
-import { countPresent } from "../../mirror/removals.js";
+import { candidates, countPresent } from "../../mirror/removals.js";
 import { removeGone } from "../close-range.js";
 import type { SyncContext } from "../context.js";
 import type { Goal } from "../plan.js";
@@ -11,6 +11,8 @@ import { askTripwire, movedDays, rememberDays, type Wire } from "./tripwire.js";
 
 /** Requests that may go into days whose figures moved; what is left is found again by the next run. */
 const mostRequests = 100;
+/** A read that takes longer is followed by another look at the figures. */
+const longReadMs = 60_000;
 
 /**
  * Closes old changes, those beyond the window, at a bounded price: the days whose figures moved are read again, also
@@ -22,9 +24,7 @@ export async function closeOldChanges(context: SyncContext, since: number, wire:
   if (wire) {
     await rereadMoved(context, wire);
     rememberDays(context, wire);
-    const after = await askTripwire(context);
-    if (after) await rereadMoved(context, after);
-    if (after) rememberDays(context, after);
+    if (isWorthAnother(context, wire)) await rereadMovedMeanwhile(context);
   }
   const spans = readCoverage(context.mirror, context.resource.name);
   if (spans.some(({ readAt }) => readAt < since)) {
@@ -34,6 +34,18 @@ export async function closeOldChanges(context: SyncContext, since: number, wire:
   }
   await removeGone(context);
   if (wire) rememberDays(context, wire);
+}
+
+/** Long reads let things happen behind them, and what is missing may have moved behind them too. */
+function isWorthAnother({ clock, mirror, resource }: SyncContext, { askedAt }: Wire): boolean {
+  return candidates(mirror, resource.name).length > 0 || Math.abs(clock.now() - askedAt) > longReadMs;
+}
+
+async function rereadMovedMeanwhile(context: SyncContext): Promise<void> {
+  const wire = await askTripwire(context);
+  if (!wire) return;
+  await rereadMoved(context, wire);
+  rememberDays(context, wire);
 }
 
 async function rereadMoved(context: SyncContext, wire: Wire): Promise<void> {

@@ -1,0 +1,166 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { expect, onTestFinished } from "vitest";
+import { systemClock } from "../../src/deps.js";
+import { type RecordSet, type Sandbox, startSandbox } from "../../src/sandbox/index.js";
+import { makeHome } from "../support/home.js";
+import { brandapi, type ProgramOptions, type ProgramResult } from "../support/program.js";
+
+/** What a person sees when something goes wrong: the exit code, and one or two lines. */
+export interface Seen {
+  code: number;
+  /** What the message and its hint must say. */
+  says?: RegExp | undefined;
+}
+
+export const pageSize = 100;
+export const orderCount = 350;
+
+/** One brand for all cases of a file; each case has a HOME and a mirror of its own. */
+let shared: Promise<Sandbox> | undefined;
+
+/** The sandbox that a file's cases share: nothing in it may be changed but `intercept`, which a case resets. */
+export async function sharedSandbox(): Promise<Sandbox> {
+  shared ??= startSandbox({ orders: orderCount, rateLimit: null, pace: 0 }, { clock: systemClock });
+  const sandbox = await shared;
+  sandbox.intercept = undefined;
+  onTestFinished(() => {
+    sandbox.intercept = undefined;
+  });
+  return sandbox;
+}
+
+export function envOf({ baseUrl }: Pick<Sandbox, "baseUrl">, home: string, key: string) {
+  return {
+    BRANDAPI_BASE_URL: baseUrl,
+    BRANDAPI_KEY: key,
+    BRANDAPI_RATE_LIMIT: "none",
+    BRANDAPI_DB: join(home, "mirror.sqlite"),
+  };
+}
+
+/** Runs a command against the sandbox, without waiting between retries unless told otherwise. */
+export async function runAt(
+  sandbox: Sandbox,
+  home: string,
+  command: string | readonly string[],
+  options: ProgramOptions & { key?: string } = {},
+): Promise<ProgramResult> {
+  const { key = sandbox.key, ...rest } = options;
+  return await brandapi(command, {
+    home,
+    ...rest,
+    env: { ...envOf(sandbox, home, key), ...rest.env },
+  });
+}
+
+/** A clock whose waits take no time: it jumps. `waited` says how far. */
+export function jumpingClock() {
+  const state = { waited: 0 };
+  return {
+    state,
+    clock: {
+      now: () => systemClock.now() + state.waited,
+      monotonic: () => systemClock.monotonic() + state.waited,
+      async sleep(ms: number, signal?: AbortSignal) {
+        signal?.throwIfAborted();
+        state.waited += ms;
+        await new Promise((resolve) => setImmediate(resolve));
+        signal?.throwIfAborted();
+      },
+    },
+  };
+}
+
+/**
+ * What every fault has in common: the promised exit code; one line that says what happened, and at most one hint; no
+ * stack trace; the key nowhere; and a mirror, where there is one, that opens and holds whole pages only.
+ */
+export function expectSeen(
+  result: Pick<ProgramResult, "code" | "out" | "err" | "home">,
+  seen: Seen,
+  secrets: readonly string[],
+): void {
+  const { code, out, err, home } = result;
+  expect({ code, err }).toEqual({ code: seen.code, err: expect.stringMatching(seen.says ?? /^/) });
+  const said = err.split("\n").filter((line) => line.startsWith("brandapi: "));
+  expect(said.length, err).toBe(code === 0 ? 0 : 1);
+  expect(err).not.toMatch(/^\s+at .+:\d+:\d+/m);
+  expect(err).not.toContain("A defect in brandapi");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there.
+  expect(out + err).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
+  for (const secret of secrets) {
+    expect(out + err).not.toContain(secret);
+    for (const path of filesIn(home)) expect(readFileSync(path).includes(secret), path).toBe(false);
+  }
+  expectWhole(home);
+}
+
+/** The mirror opens, is sound, and holds whole pages of orders. */
+export function expectWhole(home: string): void {
+  const path = join(home, "mirror.sqlite");
+  if (!filesIn(home).includes(path)) return;
+  const db = new Sqlite(path, { readonly: true });
+  try {
+    expect(db.pragma("integrity_check", { simple: true })).toBe("ok");
+    const tables = db.prepare("SELECT count(*) FROM sqlite_master WHERE name = 'records'").pluck().get();
+    if (tables === 0) return;
+    const count = db
+      .prepare("SELECT count(*) FROM records WHERE resource = 'orders'")
+      .pluck()
+      .get() as number;
+    expect(count === orderCount || count % pageSize === 0, `${count} orders`).toBe(true);
+  } finally {
+    db.close();
+  }
+}
+
+/** The mirror's present records are the API's. */
+export function expectEqual(sandbox: Sandbox, home: string, resource: RecordSet = "orders"): void {
+  const db = new Sqlite(join(home, "mirror.sqlite"), { readonly: true });
+  try {
+    const rows = db
+      .prepare("SELECT json FROM records WHERE resource = ? AND removed_at IS NULL")
+      .pluck()
+      .all(resource) as string[];
+    const api = [...sandbox.records(resource)].map((record) => JSON.stringify(record));
+    expect(rows.sort()).toEqual(api.sort());
+  } finally {
+    db.close();
+  }
+}
+
+/** Every file below a folder. */
+export function filesIn(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+/**
+ * One case: a sync meets the fault, the person sees what is promised, and a sync afterwards finds everything.
+ * @param fault answers requests of `/orders`, by their number from 1; `undefined`: as usual
+ */
+export async function meetFault(
+  fault: (count: number) => ReturnType<NonNullable<Sandbox["intercept"]>>,
+  seen: Seen,
+  options: ProgramOptions & { command?: string } = {},
+): Promise<ProgramResult> {
+  const sandbox = await sharedSandbox();
+  const home = makeHome();
+  const { command = "sync orders --max-wait 0s", ...rest } = options;
+  let count = 0;
+  sandbox.intercept = ({ path }) => {
+    if (path !== "/orders") return undefined;
+    count += 1;
+    return fault(count);
+  };
+  const result = await runAt(sandbox, home, command, rest);
+  expectSeen(result, seen, [sandbox.key]);
+  sandbox.intercept = undefined;
+  const after = await runAt(sandbox, home, "sync orders");
+  expectSeen(after, { code: 0 }, [sandbox.key]);
+  expectEqual(sandbox, home);
+  return result;
+}

@@ -1,0 +1,50 @@
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { type Mirror, openMirror } from "../../src/mirror/open.js";
+import { openRecords } from "../../src/mirror/records.js";
+import type { Json, JsonObject, Resource } from "../../src/resources/types.js";
+import { makeHome } from "../support/home.js";
+
+/** A new mirror in a folder of its own, closed after the test. */
+export async function mirrorForTest(path = join(makeHome(), "mirror.sqlite")): Promise<Mirror> {
+  const mirror = await openMirror(path);
+  onTestFinished(() => void mirror.db.close());
+  return mirror;
+}
+
+/** Writes records as a read at `readAt` would. @returns what was complained of */
+export function write(
+  mirror: Mirror,
+  resource: Resource,
+  records: readonly Json[],
+  { readAt = "2026-11-01T00:00:00.000Z", context }: { readAt?: string; context?: JsonObject } = {},
+): string[] {
+  const complaints: string[] = [];
+  const store = openRecords(mirror, resource, 1, (complaint) => complaints.push(JSON.stringify(complaint)));
+  mirror.db.transaction(() =>
+    store.write(
+      records.map((value) => ({ json: JSON.stringify(value), value })),
+      { readAt, ...(context && { context }) },
+    ),
+  )();
+  return complaints;
+}
+
+/** An order with only what a test cares about. */
+export function order(id: string, rest: JsonObject = {}): JsonObject {
+  return {
+    id,
+    order_date: "2026-10-01T10:00:00Z",
+    currency: "EUR",
+    total_amount: 10,
+    is_cancelled: false,
+    is_refunded: false,
+    host: { id: "h1", username: "ada", first_name: null, last_name: null, profile_photo: null },
+    line_items: [{ title: "Sock", variant_title: null, sku: "S-1", quantity: 2, price: 5 }],
+    ...rest,
+  };
+}
+
+export function rows<Row>(mirror: Mirror, sql: string, ...parameters: unknown[]): Row[] {
+  return mirror.db.prepare(sql).all(...parameters) as Row[];
+}

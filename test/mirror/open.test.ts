@@ -1,0 +1,116 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import Sqlite from "better-sqlite3";
+import { describe, expect, test } from "vitest";
+import { systemClock } from "../../src/deps.js";
+import { MirrorBusy, MirrorUnusable } from "../../src/errors.js";
+import { lockMirror } from "../../src/mirror/lock.js";
+import { openMirror, openMirrorReadOnly } from "../../src/mirror/open.js";
+import { applicationId, migrations } from "../../src/mirror/schema.js";
+import { makeHome } from "../support/home.js";
+import { mirrorForTest } from "./mirror.js";
+
+const options = { wait: false, clock: systemClock, signal: new AbortController().signal };
+
+test("a new mirror is a file for its owner only, marked as ours, with its version", async () => {
+  const path = join(makeHome(), "deep", "mirror.sqlite");
+  const { db } = await mirrorForTest(path);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(statSync(join(path, "..")).mode & 0o777).toBe(0o700);
+  expect(db.pragma("application_id", { simple: true })).toBe(applicationId);
+  expect(db.pragma("user_version", { simple: true })).toBe(migrations.length);
+  expect(db.pragma("journal_mode", { simple: true })).toBe("wal");
+});
+
+describe("a file that is no mirror of this version is refused and left as it was to the byte", () => {
+  const cases: [string, (path: string) => void, RegExp][] = [
+    ["written by a newer version", newer, /written by a newer version of brandapi/],
+    ["another program's database", foreign, /Not a mirror of brandapi/],
+    [
+      "no database at all",
+      (path) => writeFileSync(path, "name,amount\n".repeat(200)),
+      /is not an SQLite database/,
+    ],
+  ];
+  test.each(cases)("%s", async (_, make, message) => {
+    const path = join(makeHome(), "other.sqlite");
+    make(path);
+    const before = readFileSync(path);
+    for (const open of [openMirror, openMirrorReadOnly]) {
+      const error = await open(path).then(
+        () => null,
+        (caught: unknown) => caught,
+      );
+      expect(error).toBeInstanceOf(MirrorUnusable);
+      expect((error as Error).message).toMatch(message);
+    }
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  function newer(path: string) {
+    const db = new Sqlite(path);
+    db.exec("CREATE TABLE records (future TEXT)");
+    db.pragma(`application_id = ${applicationId}`);
+    db.pragma(`user_version = ${migrations.length + 1}`);
+    db.close();
+  }
+
+  function foreign(path: string) {
+    const db = new Sqlite(path);
+    db.exec("CREATE TABLE invoices (id TEXT)");
+    db.close();
+  }
+});
+
+test("a mirror opened for reading takes no write, and is not blocked by one that is under way", async () => {
+  const { db, path } = await mirrorForTest();
+  db.exec("BEGIN IMMEDIATE; INSERT INTO mirror_info VALUES ('x', 'y')");
+  const reader = await openMirrorReadOnly(path);
+  try {
+    expect(reader.db.prepare("SELECT value FROM mirror_info WHERE name = 'x'").get()).toBeUndefined();
+    expect(() => reader.db.exec("DELETE FROM mirror_info")).toThrow(/readonly/);
+  } finally {
+    reader.db.close();
+    db.exec("ROLLBACK");
+  }
+});
+
+describe("the lock", () => {
+  test("holds off a second run, through links too, and is free when released", async () => {
+    const path = join(makeHome(), "mirror.sqlite");
+    const first = await lockMirror(path, options);
+    await expect(lockMirror(path, options)).rejects.toBeInstanceOf(MirrorBusy);
+    first.release();
+    (await lockMirror(path, options)).release();
+  });
+
+  test("is free when its holder is killed, although the file stays", async () => {
+    const path = join(makeHome(), "mirror.sqlite");
+    const lock = fileURLToPath(new URL("../../dist/mirror/lock.js", import.meta.url));
+    const script = `import { lockMirror } from ${JSON.stringify(lock)};
+      await lockMirror(${JSON.stringify(path)}, { wait: false, clock: {}, signal: new AbortController().signal });
+      console.log("held"); setInterval(() => {}, 1000);`;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(child.stdout, "data");
+    await expect(lockMirror(path, options)).rejects.toBeInstanceOf(MirrorBusy);
+    child.kill("SIGKILL");
+    await once(child, "close");
+    expect(statSync(`${path}-lock`).isFile()).toBe(true);
+    (await lockMirror(path, options)).release();
+  });
+
+  test("waiting for it ends when the person stops the program", async () => {
+    const path = join(makeHome(), "mirror.sqlite");
+    const first = await lockMirror(path, options);
+    const stop = new AbortController();
+    const waiting = lockMirror(path, { ...options, wait: true, signal: stop.signal });
+    stop.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+    first.release();
+  });
+});

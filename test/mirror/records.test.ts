@@ -1,0 +1,162 @@
+import { describe, expect, test } from "vitest";
+import { diffRecords } from "../../src/mirror/diff.js";
+import { opportunities } from "../../src/resources/opportunities.js";
+import { orders } from "../../src/resources/orders.js";
+import { roster } from "../../src/resources/roster.js";
+import type { Json } from "../../src/resources/types.js";
+import { gifts } from "../../src/resources/unshown.js";
+import { mirrorForTest, order, rows, write } from "./mirror.js";
+
+describe("what differs between two forms of a record", () => {
+  const before = order("o1", { refund_amount: 0, host: { id: "h1", username: "ada" } });
+  const cases: [string, Json, Json, object[]][] = [
+    ["nothing", before, { ...before }, []],
+    [
+      "nothing, when only the order of members changed",
+      { a: 1, b: { c: 1, d: 2 } },
+      { b: { d: 2, c: 1 }, a: 1 },
+      [],
+    ],
+    ["nothing, when null took the place of nothing", { a: 1 }, { a: 1, b: null }, []],
+    [
+      "an amount",
+      before,
+      { ...before, refund_amount: 4.5 },
+      [{ field: "refund_amount", old: "0", new: "4.5" }],
+    ],
+    [
+      "a member of a nested object, by its column's name",
+      before,
+      { ...before, host: { id: "h1", username: "bo" } },
+      [{ field: "host_username", old: "ada", new: "bo" }],
+    ],
+    [
+      "an object that is gone, whole",
+      { host: { id: "h1" } },
+      { host: null },
+      [{ field: "host", old: '{"id":"h1"}', new: null }],
+    ],
+    [
+      "a list of items without ids, whole",
+      { line_items: [{ sku: "a" }] },
+      { line_items: [{ sku: "b" }] },
+      [{ field: "line_items", old: '[{"sku":"a"}]', new: '[{"sku":"b"}]' }],
+    ],
+  ];
+  test.each(cases)("%s", (_, old, now, changes) => {
+    expect(diffRecords(old, now, orders)).toEqual(changes);
+  });
+
+  test("items with ids one by one, whatever their order; those that come and go whole", () => {
+    const item = (id: string, status: string) => ({ id, status });
+    expect(
+      diffRecords(
+        { assignments: [item("a", "ACTIVE"), item("b", "ACTIVE")] },
+        { assignments: [item("c", "READY"), item("a", "COMPLETED")] },
+        opportunities,
+      ),
+    ).toEqual([
+      { field: "assignments.a.status", old: "ACTIVE", new: "COMPLETED" },
+      { field: "assignments.b", old: '{"id":"b","status":"ACTIVE"}', new: null },
+      { field: "assignments.c", old: null, new: '{"id":"c","status":"READY"}' },
+    ]);
+  });
+
+  test("an open object as a whole, like its column", () => {
+    expect(
+      diffRecords({ host: { socials: { tiktok: "a" } } }, { host: { socials: { tiktok: "b" } } }, roster),
+    ).toEqual([{ field: "host_socials", old: '{"tiktok":"a"}', new: '{"tiktok":"b"}' }]);
+  });
+});
+
+describe("columns where the document shows no fields", () => {
+  test("come with the first scalar seen, also in nested objects, and stay", async () => {
+    const mirror = await mirrorForTest();
+    write(mirror, gifts, [
+      { id: "g1", status: "sent", host: { id: "h1", deep: { x: 1, deeper: { y: 2 } } } },
+    ]);
+    write(mirror, gifts, [{ id: "g2", value: 2.5, live: true, tags: ["a"], "odd name": 1, SELECT: "kept" }]);
+    expect(rows(mirror, "SELECT * FROM gifts ORDER BY record_id")).toMatchObject([
+      { id: "g1", status: "sent", host_id: "h1", host_deep_x: 1, value: null, live: null },
+      { id: "g2", status: null, value: 2.5, live: 1, SELECT: "kept" },
+    ]);
+    const names = rows<{ name: string }>(mirror, "SELECT name FROM open_columns").map(({ name }) => name);
+    expect(names).not.toContain("odd name");
+    expect(names).not.toContain("tags");
+  });
+
+  test("take values of any type, cannot take a technical column's name, and end at 300", async () => {
+    const mirror = await mirrorForTest();
+    write(mirror, gifts, [
+      { id: 1, v: "a", record_id: 77, Synced_At: "x", removed_at: "y" },
+      { id: 2, v: 5 },
+    ]);
+    expect(rows(mirror, "SELECT v, typeof(v) AS t FROM gifts ORDER BY v")).toEqual([
+      { v: 5, t: "integer" },
+      { v: "a", t: "text" },
+    ]);
+    expect(rows(mirror, "SELECT removed_at FROM gifts")).toEqual([
+      { removed_at: null },
+      { removed_at: null },
+    ]);
+    write(mirror, gifts, [Object.fromEntries(Array.from({ length: 400 }, (_, n) => [`c${n}`, n]))]);
+    expect(rows(mirror, "SELECT count(*) AS n FROM open_columns WHERE table_name = 'gifts'")).toEqual([
+      { n: 300 },
+    ]);
+  });
+});
+
+describe("what is not as declared is said once in the life of a mirror", () => {
+  test("a new attribute, by its path", async () => {
+    const mirror = await mirrorForTest();
+    const grown = (id: string) =>
+      order(id, {
+        tax: 1,
+        host: { id: "h", pronouns: "x", payment: { a: 1 } },
+        line_items: [
+          { title: "a", gift: true },
+          { title: "b", gift: false },
+        ],
+      });
+    const first = write(mirror, orders, [grown("o1"), grown("o2")]).map(
+      (text) => (JSON.parse(text) as { path: string }).path,
+    );
+    expect(first).toEqual(["tax", "host.pronouns", "host.payment", "line_items.gift"]);
+    expect(write(mirror, orders, [grown("o3")])).toEqual([]);
+    expect(write(mirror, orders, [order("o4", { other: null })])).toHaveLength(1);
+  });
+
+  test("a field of another type", async () => {
+    const mirror = await mirrorForTest();
+    const odd = (id: string) => order(id, { total_amount: "10.00", host: "ada" });
+    expect(write(mirror, orders, [odd("o1"), odd("o2")]).map((text) => JSON.parse(text) as object)).toEqual([
+      { kind: "type", table: "orders", column: "host", found: "string" },
+      { kind: "type", table: "orders", column: "total_amount", found: "string" },
+    ]);
+    expect(write(mirror, orders, [odd("o3")])).toEqual([]);
+  });
+
+  test("nothing of records that have not changed, and at most a hundred attributes", async () => {
+    const mirror = await mirrorForTest();
+    const many = Object.fromEntries(Array.from({ length: 250 }, (_, n) => [`new_${n}`, n]));
+    expect(write(mirror, orders, [order("o1", many)])).toHaveLength(100);
+    expect(write(mirror, gifts, [{ id: 1, anything: { goes: 1 } }])).toEqual([]);
+  });
+});
+
+test("an unchanged record writes nothing; another order of its members is no change", async () => {
+  const mirror = await mirrorForTest();
+  write(mirror, orders, [order("o1")]);
+  const before = rows(mirror, "SELECT * FROM records");
+  const reversed = Object.fromEntries(Object.entries(order("o1")).reverse());
+  write(mirror, orders, [reversed], { readAt: "2026-11-09T00:00:00.000Z" });
+  expect(rows(mirror, "SELECT * FROM records")).toEqual(before);
+  expect(rows(mirror, "SELECT * FROM changes")).toEqual([]);
+});
+
+test("a page that fails half-way leaves nothing of itself", async () => {
+  const mirror = await mirrorForTest();
+  expect(() => write(mirror, orders, [order("o1"), { no: "id" }])).toThrow("has no `id`");
+  for (const table of ["records", "orders", "order_line_items", "notices"])
+    expect(rows(mirror, `SELECT * FROM ${table}`)).toEqual([]);
+});

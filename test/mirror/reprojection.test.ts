@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import { type Mirror, openMirror, openMirrorReadOnly } from "../../src/mirror/open.js";
+import { openRecords } from "../../src/mirror/records.js";
+import { typedTables } from "../../src/mirror/tables.js";
+import { orders } from "../../src/resources/orders.js";
+import { recommendations } from "../../src/resources/recommendations.js";
+import { gifts } from "../../src/resources/unshown.js";
+import { mirrorForTest, order, rows, write } from "./mirror.js";
+
+/** Every typed table as it stands, columns and indexes included. */
+function dump({ db }: Mirror) {
+  const tables = typedTables().map(({ name, list }) => ({
+    name,
+    rows: db.prepare(`SELECT * FROM ${name} ORDER BY ${list ? "row_id" : "record_id"}`).all(),
+  }));
+  const schema = db
+    .prepare(
+      "SELECT name, sql FROM sqlite_master WHERE tbl_name IN (SELECT value FROM json_each(?)) ORDER BY name",
+    )
+    .all(JSON.stringify(typedTables().map(({ name }) => name)));
+  return { tables, schema };
+}
+
+/** As an older program left it: a column fewer, one of another name, another order, no children. */
+function fakeOlderShape({ db }: Mirror) {
+  db.exec(`
+    ALTER TABLE orders DROP COLUMN commission_amount;
+    ALTER TABLE orders RENAME COLUMN currency TO currency_code;
+    DELETE FROM order_line_items;
+    UPDATE mirror_info SET value = 'older' WHERE name = 'shape:orders';
+  `);
+}
+
+async function filledMirror() {
+  const mirror = await mirrorForTest();
+  const many = Array.from({ length: 1_203 }, (_, n) => order(`o${n}`, { commission_amount: n / 4 }));
+  write(mirror, orders, many);
+  write(mirror, orders, [order("o1", { currency: "USD", line_items: [] })], {
+    readAt: "2026-11-02T00:00:00.000Z",
+  });
+  const store = openRecords(mirror, orders, 2, () => {});
+  const [gone] = rows<{ record_id: number }>(mirror, "SELECT record_id FROM records WHERE key = 'o7'");
+  mirror.db.transaction(() => store.remove([gone?.record_id ?? 0], "2026-11-03T00:00:00.000Z"))();
+  write(mirror, gifts, [
+    { id: 1, colour: "red", nested: { size: 4 } },
+    { id: 2, live: true },
+  ]);
+  write(mirror, recommendations, [
+    { host: { id: "h", username: "u" }, product_count: 1, products: [{ id: "p", title: "P", note: "n" }] },
+  ]);
+  return mirror;
+}
+
+describe("typed tables that an older version made", () => {
+  test("are made anew from the records when a run opens the mirror: the same rows as if read by this version", async () => {
+    const mirror = await filledMirror();
+    mirror.db.exec(
+      "CREATE INDEX orders_by_id ON orders (id); CREATE INDEX orders_by_order_date ON orders (order_date)",
+    );
+    mirror.db.exec("CREATE INDEX order_line_items_by_order_id ON order_line_items (order_id)");
+    const before = dump(mirror);
+    fakeOlderShape(mirror);
+    expect(dump(mirror)).not.toEqual(before);
+    const again = await openMirror(mirror.path);
+    expect(dump(again)).toEqual(before);
+    again.db.close();
+  });
+
+  test("are made anew for a reader too: an export after an update shows the new columns without a sync", async () => {
+    const mirror = await filledMirror();
+    fakeOlderShape(mirror);
+    const reader = await openMirrorReadOnly(mirror.path);
+    expect(reader.db.prepare("SELECT currency, commission_amount FROM orders WHERE id = 'o2'").get()).toEqual(
+      { currency: "EUR", commission_amount: 0.5 },
+    );
+    expect(() => reader.db.exec("DELETE FROM orders")).toThrow(/readonly/);
+    reader.db.close();
+  });
+
+  test("keep their discovered columns, and a discovered one that is declared by now is no duplicate", async () => {
+    const mirror = await filledMirror();
+    const before = dump(mirror);
+    mirror.db.exec(`
+      INSERT INTO open_columns VALUES ('recommendation_products', 'title', 9, '["title"]', 'text');
+      UPDATE mirror_info SET value = 'older' WHERE name IN ('shape:gifts', 'shape:recommendations');
+    `);
+    const again = await openMirror(mirror.path);
+    expect(dump(again)).toEqual(before);
+    again.db.close();
+  });
+
+  test("stay as they were when making them anew fails half-way", async () => {
+    const mirror = await filledMirror();
+    fakeOlderShape(mirror);
+    mirror.db.exec("UPDATE records SET json = 'not json' WHERE key = 'o1100'");
+    const before = rows(mirror, "SELECT id, currency_code FROM orders ORDER BY record_id");
+    await expect(openMirror(mirror.path)).rejects.toThrow();
+    expect(rows(mirror, "SELECT id, currency_code FROM orders ORDER BY record_id")).toEqual(before);
+  });
+
+  test("are left alone when they are as this version declares them", async () => {
+    const mirror = await filledMirror();
+    mirror.db.exec("UPDATE orders SET currency = 'untouched'");
+    const again = await openMirror(mirror.path);
+    expect(rows(again, "SELECT DISTINCT currency FROM orders")).toEqual([{ currency: "untouched" }]);
+    again.db.close();
+  });
+});
