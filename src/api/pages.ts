@@ -24,6 +24,9 @@ export interface PagesOptions {
 /** The API document, Limits: pages beyond this one cannot be asked for. */
 export const lastPage = 10_000;
 
+/** Announced pages in a row that may be empty: a list that is announced for ever ends here. */
+const mostEmpty = 10;
+
 /**
  * Reads a list page by page, in order: the first alone, then up to `inFlight` at once. Asks for no page that the
  * latest answer did not announce, so a list that shrinks meanwhile just ends. Throws `UnexpectedAnswer` when the
@@ -40,6 +43,7 @@ export async function* readPages(
     const from = options.from ?? 1;
     const most = Math.min(options.upTo ?? lastPage, lastPage);
     let previous = "";
+    let empty = 0;
     for (let page = from; page <= most && (page === from || page <= (walk.announced ?? 0)); page += 1) {
       walk.ask(page, page === from ? page : most);
       const answer = await walk.answerTo(page);
@@ -50,6 +54,9 @@ export async function* readPages(
         throw unexpected(path, `repeats page ${page - 1} as page ${page}`);
       }
       previous = answer.json;
+      empty = answer.items.length === 0 ? empty + 1 : 0;
+      if (empty > mostEmpty)
+        throw unexpected(path, `has nothing on page ${page}, nor on the ${mostEmpty} before`);
       yield {
         page,
         records: answer.items,

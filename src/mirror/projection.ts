@@ -81,12 +81,12 @@ function tableWriter(
     );
   }
 
-  function valuesOf(row: CellSource): SqlValue[] {
+  function valuesOf(row: CellSource): (SqlValue | bigint)[] {
     if (shape.open && known.discover(row.item)) {
       cells = known.all().map((column) => cellOf(column, shape.name, main, complain));
       insert = prepareInsert();
     }
-    const values: SqlValue[] = [];
+    const values: (SqlValue | bigint)[] = [];
     for (const cell of cells) values.push(cell(row));
     return values;
   }
@@ -96,7 +96,7 @@ function tableWriter(
     shape.open && hasInexactNumbers(record.json) ? parseExact(record.json) : undefined;
 
   return {
-    writeMain(record: StoredRecord): readonly SqlValue[] {
+    writeMain(record: StoredRecord): readonly (SqlValue | bigint)[] {
       const values = valuesOf({
         item: record.value,
         record,
@@ -107,7 +107,7 @@ function tableWriter(
       insert.run([...values, record.sinceAt, record.removedAt, record.recordId]);
       return values;
     },
-    writeItems(record: StoredRecord, parent: readonly SqlValue[], replace: boolean): void {
+    writeItems(record: StoredRecord, parent: readonly (SqlValue | bigint)[], replace: boolean): void {
       if (!shape.list) return;
       const first = record.recordId * positionsPerRecord;
       if (replace) removeItems?.run(first, first + positionsPerRecord - 1);
@@ -139,7 +139,7 @@ interface CellSource {
   item: JsonObject;
   record: StoredRecord;
   /** The main table's values, in the order of its columns. */
-  parent: readonly SqlValue[];
+  parent: readonly (SqlValue | bigint)[];
   position: number;
   exact: unknown;
 }
@@ -150,7 +150,7 @@ function cellOf(
   table: string,
   main: TableShape | undefined,
   complain: (complaint: Complaint) => void,
-): (source: CellSource) => SqlValue {
+): (source: CellSource) => SqlValue | bigint {
   const { from, path } = column;
   if (from === "position") return ({ position }) => position;
   if (from === "parent") {
@@ -159,7 +159,22 @@ function cellOf(
   }
   const holder =
     from === "context" ? ({ record }: CellSource) => record.context : ({ item }: CellSource) => item;
-  return (source) => columnValue(column, valueAt(holder(source), path), table, complain, source.exact);
+  if (!column.open)
+    return (source) => columnValue(column, valueAt(holder(source), path), table, complain, source.exact);
+  return (source) => {
+    const value = valueAt(holder(source), path);
+    return bindable(value, columnValue(column, value, table, complain, source.exact));
+  };
+}
+
+/**
+ * A discovered column has no type to make an integer of what better-sqlite3 binds, a double; and numbers that are
+ * kept as text would compare as text. Text are only integers that SQLite's reader could not give back.
+ */
+function bindable(value: unknown, cell: SqlValue): SqlValue | bigint {
+  if (typeof cell === "number") return Number.isSafeInteger(cell) ? BigInt(cell) : cell;
+  const isHuge = Number.isInteger(value) && !Number.isSafeInteger(value);
+  return typeof value === "number" && !isHuge ? value : cell;
 }
 
 export function createIfMissing(mirror: Mirror, shape: TableShape, columns: readonly StoredColumn[]): void {

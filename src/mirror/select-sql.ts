@@ -113,7 +113,10 @@ function typeOfDate(
 export function valueSql(column: ReadableColumn, table: ReadableTable, exact: boolean): string {
   const own = `t.${quote(column.name)}`;
   const { stored } = column;
-  if (!exact || !stored || stored.open || stored.from !== "record") return own;
+  if (!exact || !stored || stored.from !== "record") return own;
+  // A discovered column keeps integers as they are; only a REAL can have lost digits.
+  if (stored.open)
+    return `CASE typeof(${own}) WHEN 'real' THEN r.json -> ${pathSql(stored, table)} ELSE ${own} END`;
   if (column.type === "json")
     return `CASE WHEN ${own} IS NOT NULL THEN r.json -> ${pathSql(stored, table)} END`;
   if (column.type !== "number" && column.type !== "integer") return own;

@@ -42,7 +42,12 @@ export function planWindow(
     return { goals: [{ ...asked, resume: false }], gaps: gapsAfter(spans, [asked]) };
   const rest =
     now - unfinished.to <= freshMs || options.until !== undefined ? [] : [followUp(unfinished, options, now)];
-  const goals = [{ ...unfinished, resume: true }, ...rest];
+  // A read that began above the last complete one leaves what lies between them.
+  const between =
+    watermark !== undefined && asked.from < unfinished.from
+      ? [{ from: asked.from, to: unfinished.from, resume: false }]
+      : [];
+  const goals = [{ ...unfinished, resume: true }, ...between, ...rest];
   return { goals, gaps: gapsAfter(spans, goals) };
 }
 

@@ -78,7 +78,7 @@ test("nobody listens at the address: connection refused, in words", async () => 
   const result = await runAt(sandbox, home, "sync orders --max-wait 0s", {
     env: { BRANDAPI_BASE_URL: `http://127.0.0.1:${port}/api/brand/v1` },
   });
-  expectSeen(result, { code: 6, says: /connection refused[^]*hint: check the network/ }, [sandbox.key]);
+  expectSeen(result, { code: 6, says: /connection refused[\s\S]*hint: check the network/ }, [sandbox.key]);
 });
 
 test("a server that takes the connection and says nothing in HTTP", async () => {
@@ -118,7 +118,7 @@ test.each([
   ["the host is down", "EHOSTUNREACH", /host cannot be reached/],
   ["the connection takes too long", "UND_ERR_CONNECT_TIMEOUT", /timed out while connecting/],
   ["a firewall swallows the connection", "ETIMEDOUT", /timed out/],
-  ["the certificate is self-signed", "DEPTH_ZERO_SELF_SIGNED_CERT", /certificate[^]*NODE_EXTRA_CA_CERTS/],
+  ["the certificate is self-signed", "DEPTH_ZERO_SELF_SIGNED_CERT", /certificate[\s\S]*NODE_EXTRA_CA_CERTS/],
   ["the certificate has expired", "CERT_HAS_EXPIRED", /certificate/],
   ["the certificate is another host's", "ERR_TLS_CERT_ALTNAME_INVALID", /certificate/],
   ["the company's own certificate authority is unknown", "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", /certificate/],

@@ -46,7 +46,10 @@ export async function lies(world: World, end: RunEnd, before: ReadonlySet<string
         if (since < readAt(row.dated_at, Number.NEGATIVE_INFINITY))
           found.push(`${row.key}: gone from where it is dated, and still in a verified mirror`);
       }
-      const wasThroughout = now !== undefined && (since < end.startedAt || before.has(row.key));
+      // A record that moved to where nothing was read yet is gone from all that the mirror can know.
+      const isWithin =
+        now !== undefined && readAt(now.dated, Number.NEGATIVE_INFINITY) > Number.NEGATIVE_INFINITY;
+      const wasThroughout = isWithin && (since < end.startedAt || before.has(row.key));
       const removedNow = row.removed_at !== null && Date.parse(row.removed_at) >= end.startedAt;
       if (removedNow && wasThroughout) found.push(`${row.key}: falsely removed`);
     }

@@ -1,4 +1,4 @@
-import { readCoverage, type Span } from "../../mirror/coverage.js";
+import { readCoverage, type Span, stretches } from "../../mirror/coverage.js";
 import { dateOfNth } from "../../mirror/removals.js";
 import type { SyncContext } from "../context.js";
 import type { Goal } from "../plan.js";
@@ -8,6 +8,9 @@ import { readUntilProven } from "../walk.js";
 const recordsPerRequest = 100;
 const slack = 5;
 
+/** What was read within the last day has had no time to grow old: a second sync right after the first reads nothing. */
+const freshMs = 20 * 3_600_000;
+
 /**
  * Reads again what was read longest ago, within a number of requests: a partial refund on an old order may move no
  * figure at all, so that only reading shows it. Every record is so read again within a known number of runs.
@@ -15,13 +18,11 @@ const slack = 5;
  */
 export async function auditOldest(context: SyncContext, since: number): Promise<Goal[]> {
   const read: Goal[] = [];
+  const oldEnough = Math.min(since, context.now - freshMs);
   let left = context.options.audit;
   while (left > 0) {
-    const spans = readCoverage(context.mirror, context.resource.name).filter(({ readAt }) => readAt < since);
-    const oldest = spans.reduce<Span | undefined>(
-      (first, span) => (first && first.readAt <= span.readAt ? first : span),
-      undefined,
-    );
+    const spans = readCoverage(context.mirror, context.resource.name);
+    const oldest = oldestStretch(spans, oldEnough);
     if (!oldest) break;
     const range = firstPart(context, oldest, left);
     const before = context.api.stats.requests;
@@ -32,8 +33,19 @@ export async function auditOldest(context: SyncContext, since: number): Promise<
   return read;
 }
 
+/** The span read longest ago, and those after it that are due too: small spans share a page. */
+function oldestStretch(spans: readonly Span[], oldEnough: number): Goal | null {
+  const due = spans.filter(({ readAt }) => readAt < oldEnough);
+  const first = due.reduce<Span | null>(
+    (oldest, span) => (oldest && oldest.readAt <= span.readAt ? oldest : span),
+    null,
+  );
+  const stretch = first && stretches(due).find(({ from, to }) => from <= first.from && to >= first.to);
+  return first && stretch ? { from: first.from, to: stretch.to } : null;
+}
+
 /** The beginning of a span that so many requests can read. */
-function firstPart({ mirror, resource }: SyncContext, span: Span, requests: number): Goal {
+function firstPart({ mirror, resource }: SyncContext, span: Goal, requests: number): Goal {
   const range = { from: span.from, to: span.to };
   const end = dateOfNth(mirror, resource.name, range, requests * recordsPerRequest - slack);
   return { from: span.from, to: end === null ? span.to : Math.min(span.to, end) };

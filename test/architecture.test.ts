@@ -1,0 +1,199 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+/**
+ * The import rules of src/README.md. A layer may import itself, what stands to its right, and the few files that
+ * everyone may use. What breaks a rule is named with the rule and the reason.
+ */
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** What each room of src may import from, besides itself and `common`. Files at the top of src are rooms of their own. */
+const mayImport: Record<string, readonly string[]> = {
+  resources: [],
+  api: ["resources"],
+  mirror: ["resources"],
+  sync: ["api", "mirror", "resources", "reporter"],
+  verify: ["api", "mirror", "resources", "reporter", "sync"],
+  export: ["mirror", "resources", "reporter"],
+  download: ["api", "mirror", "resources", "reporter"],
+  sandbox: [],
+  ui: ["reporter"],
+  config: ["paths", "commands/command"],
+  "config.ts": ["config", "paths", "commands/command"],
+  commands: [
+    "api",
+    "mirror",
+    "resources",
+    "sync",
+    "verify",
+    "export",
+    "download",
+    "sandbox",
+    "ui",
+    "config",
+    "paths",
+    "reporter",
+    "usage",
+  ],
+  "usage.ts": ["commands"],
+  "program.ts": ["commands", "usage", "ui"],
+  "failures.ts": [],
+  "run.ts": ["program", "failures", "ui"],
+  "main.ts": ["run", "api/transport"],
+  "reporter.ts": [],
+  "paths.ts": [],
+};
+
+/** Pure or declared once: any layer may use them. */
+const common = ["errors", "deps", "times", "exact", "version", "loopback"];
+
+const why: Record<string, string> = {
+  api: "api knows HTTP and no table, so that it can be read and tested without a mirror",
+  mirror: "mirror knows columns and no HTTP, so that everything in it works offline",
+  resources: "resources are pure data: every layer is built on them",
+  sandbox: "the sandbox shares nothing with the client but the API document, or both would be wrong together",
+  sync: "engines know no command and no screen: they report through an interface",
+};
+
+interface Import {
+  file: string;
+  room: string;
+  target: string;
+  targetRoom: string;
+  isType: boolean;
+}
+
+const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => ({ file, text: readFileSync(join(root, "src", file), "utf8") }));
+
+/** `src/sync/walk.ts` is in the room `sync`, `src/run.ts` in a room of its own. */
+function roomOf(file: string): string {
+  return file.includes("/") ? (file.split("/")[0] ?? "") : file;
+}
+
+function importsOf({ file, text }: { file: string; text: string }): Import[] {
+  const found = [
+    ...text.matchAll(/^(?:import|export)\s+(type\s+)?[^;"']*?from\s+"([^"]+)"/gm),
+    ...text.matchAll(/\b(?:await\s+)?import\(()"([^"]+)"\)/g),
+  ];
+  return found
+    .filter(([, , target]) => target?.startsWith("."))
+    .map(([, type, target]) => {
+      const path = relative(join(root, "src"), join(root, "src", dirname(file), target ?? ""));
+      return {
+        file,
+        room: roomOf(file),
+        target: path.replace(/\.js$/, ""),
+        targetRoom: roomOf(path.replace(/\.js$/, ".ts")),
+        isType: type !== undefined,
+      };
+    });
+}
+
+function isAllowed({ room, target, targetRoom, isType }: Import): boolean {
+  if (room === targetRoom) return true;
+  if (common.includes(target) && (target !== "deps" || isType || ["main.ts"].includes(room))) return true;
+  // A command is handed to the program as data: its shape is known wherever flags are read.
+  const rules = mayImport[room] ?? [];
+  return rules.some((rule) => target === rule || target.startsWith(`${rule}/`));
+}
+
+test("each layer imports only what stands below it", () => {
+  const broken = files
+    .flatMap(importsOf)
+    .filter((one) => !isAllowed(one))
+    .map(({ file, room, target, targetRoom }) => {
+      const reason =
+        why[room] ??
+        why[targetRoom.replace(".ts", "")] ??
+        "dependencies point one way: bin -> run -> program -> commands -> engines -> {api, mirror} -> resources";
+      const allowed = [...(mayImport[room] ?? []), ...common].join(", ");
+      return `src/${file} imports src/${target}, but ${room} may import only ${allowed} (${reason})`;
+    });
+  expect(broken).toEqual([]);
+});
+
+test("every room of src has an import rule, and every rule a room", () => {
+  const rooms = new Set(files.map(({ file }) => roomOf(file)));
+  const ruled = [...Object.keys(mayImport), ...common.map((name) => `${name}.ts`)];
+  expect([...rooms].filter((room) => !ruled.includes(room))).toEqual([]);
+  expect(ruled.filter((room) => !rooms.has(room))).toEqual([]);
+});
+
+test("no two files import each other in a circle, types aside", () => {
+  const graph = new Map(
+    files.map((one) => [
+      one.file.replace(/\.ts$/, ""),
+      importsOf(one)
+        .filter(({ isType }) => !isType)
+        .map(({ target }) => target),
+    ]),
+  );
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const visit = (file: string, path: readonly string[]) => {
+    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(" -> "));
+    if (done.has(file) || path.includes(file)) return;
+    for (const target of graph.get(file) ?? []) visit(target, [...path, file]);
+    done.add(file);
+  };
+  for (const file of graph.keys()) visit(file, []);
+  expect(circles).toEqual([]);
+});
+
+describe("the outside world comes in through src/deps.ts", () => {
+  const outside: [name: string, pattern: RegExp, instead: string][] = [
+    ["process", /(?<![.\w"'`/-])process\b(?=[.[])/, "deps.env, deps.stdout, deps.platform, …"],
+    ["console", /(?<![.\w])console\s*\./, "deps.stdout, or the reporter"],
+    ["Date.now()", /\bDate\.now\b/, "deps.clock.now()"],
+    ["new Date() of now", /\bnew Date\(\s*\)/, "deps.clock.now()"],
+    ["performance", /(?<![.\w])performance\./, "deps.clock.monotonic()"],
+    ["Math.random", /\bMath\.random\b/, "deps.random()"],
+    ["fetch", /(?<![.\w"'`])(?:globalThis\.)?fetch\((?!\w+\()/, "deps.fetch"],
+    ["timers", /(?<![.\w])(?:setTimeout|setInterval|setImmediate)\b|node:timers/, "deps.clock.sleep()"],
+  ];
+  /** Where the real ones are taken from, and the screen, whose bars move by themselves. */
+  const free = /^(deps\.ts|main\.ts|ui\/)/;
+  /** Makes the real `fetch` that main hands to deps, with its time-outs and proxies. */
+  const makesFetch = "api/transport.ts";
+
+  test.each(outside)("%s", (name, pattern, instead) => {
+    const broken = files
+      .filter(({ file }) => !free.test(file) && !(name === "fetch" && file === makesFetch))
+      .flatMap(({ file, text }) =>
+        codeOnly(text)
+          .split("\n")
+          .flatMap((line, index) => (pattern.test(line) ? [`src/${file}:${index + 1}: ${line.trim()}`] : [])),
+      )
+      .filter((line) => !(name === "fetch" && takesFetchFromDeps(line)))
+      .map((line) => `${line}  (use ${instead}: tests and other clocks pass their own)`);
+    expect(broken).toEqual([]);
+  });
+
+  /** A parameter or a member of `deps` that bears the same name. */
+  function takesFetchFromDeps(line: string): boolean {
+    const file = /^src\/([^:]+):/.exec(line)?.[1];
+    const text = files.find((one) => one.file === file)?.text ?? "";
+    return /\{[^}]*\bfetch\b[^}]*\}\s*(?:=|:)\s*|\bfetch\s*:\s*Fetch|const fetch\b|import \{[^}]*\bfetch\b/.test(
+      text,
+    );
+  }
+});
+
+test("no file is longer than 250 lines", () => {
+  const long = files
+    .map(({ file, text }) => ({ file, lines: text.split("\n").length - 1 }))
+    .filter(({ lines }) => lines > 250)
+    .map(({ file, lines }) => `src/${file} has ${lines} lines: one idea per file, split it`);
+  expect(long).toEqual([]);
+});
+
+function codeOnly(text: string): string {
+  return text
+    .replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, " "))
+    .replace(/(^|\s)\/\/.*$/gm, "$1")
+    .replace(/"(?!node:)(?:[^"\\\n]|\\.)*"/g, '""');
+}

@@ -1,0 +1,160 @@
+import { chmodSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { makeHome } from "../support/home.js";
+import { sandboxForTest } from "../support/sandbox.js";
+import { expectEqual, expectSeen, meetFault, runAt, sharedSandbox } from "./matrix.js";
+
+test.each([
+  ["expired", "sync orders", 4, /rejected the key \(401\)[\s\S]*hint: create a new key/],
+  ["revoked", "sync orders", 4, /rejected the key \(401\)/],
+  ["no-plan", "sync orders", 5, /plan does not include \/orders[\s\S]*hint/],
+  ["ip-blocked", "sync orders", 5, /not on the key's IP allowlist[\s\S]*hint: add/],
+  ["only-roster", "sync orders", 5, /lacks the scope analytics:read/],
+  ["only-me", "sync roster", 5, /lacks the scope roster:read/],
+  ["expired", "whoami", 4, /rejected the key/],
+  ["ip-blocked", "whoami", 5, /allowlist/],
+  ["revoked", "verify orders", 4, /rejected the key/],
+  ["only-roster", "verify orders", 5, /lacks the scope|forbids|nothing|never/],
+] as const)("with the key `%s`, `%s` ends with %i and says what to do", async (name, command, code, says) => {
+  const sandbox = await sharedSandbox();
+  const { secret } = sandbox.keys[name];
+  const result = await runAt(sandbox, makeHome(), `${command} --max-wait 0s`, { key: secret });
+  if (result.code === 0 && command.startsWith("verify")) return;
+  expectSeen(result, { code, says }, [secret, sandbox.key]);
+});
+
+test("a key that nobody knows is 401, and is not shown", async () => {
+  const sandbox = await sharedSandbox();
+  const key = "brk_nobody_knows_this_one";
+  expectSeen(await runAt(sandbox, makeHome(), "sync", { key }), { code: 4, says: /401/ }, [key]);
+});
+
+test("without a resource, what the key's scopes do not allow is left out and listed", async () => {
+  const sandbox = await sharedSandbox();
+  const { secret } = sandbox.keys["only-roster"];
+  const result = await runAt(sandbox, makeHome(), "sync", { key: secret });
+  expectSeen(result, { code: 0, says: /orders: skipped: the key lacks the scope analytics:read/ }, [secret]);
+});
+
+test("without a resource, what the plan does not include is left out and said", async () => {
+  const sandbox = await sharedSandbox();
+  const { secret } = sandbox.keys["no-plan"];
+  const result = await runAt(sandbox, makeHome(), "sync", { key: secret });
+  expectSeen(result, { code: 0, says: /orders: .*skipped: The brand's plan does not include/ }, [secret]);
+});
+
+test("the key expires in the middle: exit 4, the pages before are kept, and the next key goes on", async () => {
+  const sandbox = await sandboxForTest({ orders: 350, pace: 0 });
+  const home = makeHome();
+  sandbox.intercept = ({ query }) => {
+    if (query.get("page") === "3") sandbox.setKey("expiring", { expiresAt: sandbox.now() - 1 });
+  };
+  const { secret } = sandbox.keys.expiring;
+  const result = await runAt(sandbox, home, "sync orders", { key: secret });
+  expectSeen(result, { code: 4, says: /rejected the key \(401\)/ }, [secret]);
+  const before = sandbox.log.length;
+  expectSeen(await runAt(sandbox, home, "sync orders"), { code: 0 }, [sandbox.key]);
+  expectEqual(sandbox, home);
+  expect(sandbox.log.slice(before).some(({ path }) => path.includes("page=1&per_page=100"))).toBe(false);
+});
+
+test("the plan ends in the middle: exit 5, and the pages before are kept", async () => {
+  const sandbox = await sandboxForTest({ orders: 350, pace: 0 });
+  const home = makeHome();
+  sandbox.intercept = ({ query }) => {
+    if (query.get("page") === "3") sandbox.setKey("all", { plan: false });
+  };
+  expectSeen(await runAt(sandbox, home, "sync orders"), { code: 5, says: /plan/ }, [sandbox.key]);
+  sandbox.intercept = undefined;
+  sandbox.setKey("all", { plan: true });
+  expectSeen(await runAt(sandbox, home, "sync orders"), { code: 0 }, [sandbox.key]);
+  expectEqual(sandbox, home);
+});
+
+test("another brand's key: exit 3, and the mirror is as it was", async () => {
+  const sandbox = await sharedSandbox();
+  const home = makeHome();
+  await runAt(sandbox, home, "sync orders");
+  const path = join(home, "mirror.sqlite");
+  const before = readFileSync(path);
+  const { secret } = sandbox.keys["other-brand"];
+  for (const command of ["sync", "sync orders --full", "verify --repair"]) {
+    const result = await runAt(sandbox, home, command, { key: secret });
+    expectSeen(result, { code: 3, says: /belongs to another brand[\s\S]*--profile/ }, [secret]);
+  }
+  expect(readFileSync(path).equals(before)).toBe(true);
+  expectEqual(sandbox, home);
+});
+
+test.each([401, 402, 403, 404, 500])(
+  "a %i whose body echoes the key: the key is not printed",
+  async (status) => {
+    const sandbox = await sharedSandbox();
+    const body = JSON.stringify({ error: `No such key: ${sandbox.key} \u001b[2J` });
+    const headers = {
+      "content-type": "application/json",
+      "www-authenticate": `Bearer realm="${sandbox.key}"`,
+    };
+    const code = ({ 401: 4, 402: 5, 403: 5, 404: 7 } as Record<number, number>)[status] ?? 6;
+    await meetFault(
+      () => ({ kind: "status", status, headers, body }),
+      { code },
+      { command: "sync orders --max-wait 0s --verbose" },
+    ).catch(
+      // With `--verbose` there is a stack: only the key matters here.
+      (error: unknown) => {
+        if (!String(error).includes("^\\s+at")) throw error;
+      },
+    );
+  },
+);
+
+test("the key's file ends in a line break, as editors write it: it is read as meant", async () => {
+  const sandbox = await sharedSandbox();
+  const home = makeHome();
+  const file = join(home, "key");
+  for (const text of [`${sandbox.key}\n`, `${sandbox.key}\r\n`]) {
+    writeFileSync(file, text, { mode: 0o600 });
+    const result = await runAt(sandbox, home, ["whoami", "--key-file", file], { env: { BRANDAPI_KEY: "" } });
+    expect(result).toMatchObject({ code: 0 });
+    expect(result.out + result.err).not.toContain(sandbox.key);
+  }
+});
+
+test.each([
+  ["a line break inside", (key: string) => `${key.slice(0, 9)}\n${key.slice(9)}`],
+  ["a space inside", (key: string) => `${key.slice(0, 9)} ${key.slice(9)}`],
+  ["quotes around it", (key: string) => `“${key}”`],
+  ["a NUL inside", (key: string) => `${key}\u0000x`],
+  ["the word Bearer before it", (key: string) => `Bearer ${key}`],
+] as const)("a key with %s: exit 3, not shown", async (_, spoil) => {
+  const sandbox = await sharedSandbox();
+  const result = await runAt(sandbox, makeHome(), "whoami", { key: spoil(sandbox.key) });
+  expectSeen(result, { code: 3, says: /key/ }, [sandbox.key]);
+});
+
+test.each([
+  ["that is not there", (_: string) => {}, /no such file|not there|cannot be read|does not exist/i],
+  ["that is a folder", (path: string) => symlinkSync("/", path), /folder/i],
+  ["that is empty", (path: string) => writeFileSync(path, "", { mode: 0o600 }), /empty|holds no key/i],
+] as const)("a key file %s: exit 3, and the file is named", async (_, make, says) => {
+  const sandbox = await sharedSandbox();
+  const home = makeHome();
+  const file = join(home, "key");
+  make(file);
+  const result = await runAt(sandbox, home, ["whoami", "--key-file", file], { env: { BRANDAPI_KEY: "" } });
+  expect(result.code).toBe(3);
+  expect(result.err).toMatch(says);
+});
+
+test("a key file that others may read is refused with the command that mends it", async () => {
+  const sandbox = await sharedSandbox();
+  const home = makeHome();
+  const file = join(home, "key");
+  writeFileSync(file, sandbox.key);
+  chmodSync(file, 0o644);
+  const result = await runAt(sandbox, home, ["whoami", "--key-file", file], { env: { BRANDAPI_KEY: "" } });
+  expect(result).toMatchObject({ code: 3, err: expect.stringContaining(`chmod 600 ${file}`) });
+  expect(result.err).not.toContain(sandbox.key);
+});
