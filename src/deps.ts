@@ -56,7 +56,10 @@ export const systemClock: Clock = {
   },
 };
 
-/** The real world. `fetch` gets its dispatcher (time-outs, proxies) at the first request: see api/transport. */
+/**
+ * The real world. `fetch` gets its dispatcher (time-outs, proxies) at the first request: see api/transport; stdin is
+ * opened by who reads it.
+ */
 export function systemDeps(signal: AbortSignal, fetch: Fetch): Deps {
   return {
     env: process.env,
@@ -64,7 +67,9 @@ export function systemDeps(signal: AbortSignal, fetch: Fetch): Deps {
     home: homedir(),
     tmp: tmpdir(),
     platform: process.platform,
-    stdin: process.stdin,
+    get stdin() {
+      return process.stdin;
+    },
     stdout: process.stdout,
     stderr: process.stderr,
     clock: systemClock,

@@ -68,10 +68,10 @@ function remarks({ resources }: Health, style: Style): string[] {
 /** How long a change to an old record can stay unseen. */
 function closingLines({ resources, checked_at }: Health): string[] {
   const lines = resources.flatMap(({ resource, closing }) => {
-    if (!closing) return [];
+    // What lies inside the window is read every night.
+    if (!closing || closing.reread_within_days === 1) return [];
     const age = formatSpan(Date.parse(checked_at) - Date.parse(closing.oldest_read_at));
-    const nights =
-      closing.reread_within_days === 1 ? "every night" : `within ${closing.reread_within_days} nights`;
+    const nights = `within ${closing.reread_within_days} nights`;
     const { refunds } = closing;
     const share = refunds
       ? `; ${Math.round((100 * refunds.inside_window) / refunds.seen)} % of ${refunds.seen} refunds came inside the window, \`--window ${refunds.recommended_window_days}\` would hold 99 %`

@@ -69,6 +69,7 @@ describe("status", () => {
           },
           last_error: null,
           unfinished: null,
+          closing: { oldest_read_at: "2026-11-02T06:00:00.000Z", reread_within_days: 1, refunds: null },
           stale: false,
         },
       ],

@@ -1,0 +1,50 @@
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "rolldown";
+
+/**
+ * The program as few files: loading many small ones costs more than running them. Packages stay packages, names stay
+ * as they are, and source maps lead back to `src`. What `main` needs at once is one file; what a command loads when it
+ * runs is one more.
+ */
+const source = fileURLToPath(new URL("src", import.meta.url));
+const main = `${source}/main.ts`;
+/** @type {Set<string> | undefined} */
+let neededAtStart;
+
+/** @type {(id: string, context: import("rolldown").ChunkingContext) => string | null} */
+function chunkOf(id, context) {
+  neededAtStart ??= collect(main, context, new Set());
+  return neededAtStart.has(id) ? "start" : null;
+}
+
+/** @type {(id: string, context: import("rolldown").ChunkingContext, found: Set<string>) => Set<string>} */
+function collect(id, context, found) {
+  if (found.has(id)) return found;
+  found.add(id);
+  for (const imported of context.getModuleInfo(id)?.importedIds ?? []) collect(imported, context, found);
+  return found;
+}
+
+/** `src/sync/engine.ts` becomes `sync-engine.js`. All are in one folder: paths relative to a module stay true. */
+function fileName({ name, facadeModuleId, moduleIds }) {
+  const id = facadeModuleId ?? (name === "start" ? undefined : moduleIds.at(-1));
+  if (!id?.startsWith(source)) return `${name}.js`;
+  return `${relative(source, id).replace(/\.ts$/, "").replaceAll("/", "-")}.js`;
+}
+
+export default defineConfig({
+  input: { main, "query-child": `${source}/mirror/query-child.ts` },
+  platform: "node",
+  external: /^[^./]/,
+  output: {
+    dir: "dist",
+    cleanDir: true,
+    format: "esm",
+    sourcemap: true,
+    minifyInternalExports: false,
+    entryFileNames: "[name].js",
+    chunkFileNames: fileName,
+    codeSplitting: { groups: [{ name: chunkOf, debugName: "start" }] },
+  },
+});

@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import { readClosing } from "../../src/mirror/closing.js";
+import { orders } from "../../src/resources/orders.js";
+import { roster } from "../../src/resources/roster.js";
+import { dayMs, formatInstant } from "../../src/times.js";
+import { mirrorForTest } from "./mirror.js";
+
+const now = Date.parse("2026-11-21T00:00:00Z");
+const spans = [{ from: Number.NEGATIVE_INFINITY, to: now, readAt: now - 9 * dayMs, runId: 1 }];
+
+describe("how long a change to an old record can stay unseen", () => {
+  it("is counted in nights of the audit, from the records behind the window", async () => {
+    const mirror = await mirrorForTest();
+    const add = mirror.db.prepare(
+      "INSERT INTO records (resource, key, json, dated_at, since_at) VALUES ('orders', ?, '{}', ?, '')",
+    );
+    for (let index = 0; index < 1_000; index += 1) add.run(`old ${index}`, now - 100 * dayMs);
+    for (let index = 0; index < 500; index += 1) add.run(`new ${index}`, now - 5 * dayMs);
+    expect(readClosing(mirror, orders, spans, now)).toEqual({
+      oldest_read_at: formatInstant(now - 9 * dayMs),
+      reread_within_days: 3,
+      refunds: null,
+    });
+  });
+
+  it("says nothing of resources that are read whole", async () => {
+    expect(readClosing(await mirrorForTest(), roster, spans, now)).toBeNull();
+  });
+
+  it("recommends a window that holds almost all refunds, of ripe orders only", async () => {
+    const mirror = await mirrorForTest();
+    const start = now - 300 * dayMs;
+    mirror.db
+      .prepare("INSERT INTO sync_runs (resource, started_at, outcome) VALUES ('orders', ?, 'done')")
+      .run(formatInstant(start));
+    for (let index = 0; index < 40; index += 1) {
+      // A tenth of the refunds comes after 60 days; orders of the last weeks were refunded at once.
+      const age = index % 10 === 0 ? 60 : 10;
+      refund(mirror, `ripe ${index}`, start + dayMs, age);
+      refund(mirror, `young ${index}`, now - 20 * dayMs, 1);
+    }
+    expect(readClosing(mirror, orders, spans, now)?.refunds).toEqual({
+      seen: 40,
+      inside_window: 36,
+      recommended_window_days: 65,
+    });
+  });
+});
+
+function refund(
+  mirror: Awaited<ReturnType<typeof mirrorForTest>>,
+  id: string,
+  placed: number,
+  days: number,
+): void {
+  const seen = formatInstant(placed + days * dayMs);
+  mirror.db
+    .prepare("INSERT INTO orders (id, order_date, synced_at) VALUES (?, ?, '')")
+    .run(id, formatInstant(placed));
+  mirror.db
+    .prepare(
+      `INSERT INTO changes (resource, key, kind, field, old, new, last_seen_unchanged_at, seen_changed_at, run_id)
+       VALUES ('orders', ?, 'changed', 'refund_amount', '0', '5', ?, ?, 1)`,
+    )
+    .run(id, seen, seen);
+}

@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import { systemClock } from "../../src/deps.js";
+import { silentReporter } from "../../src/reporter.js";
+import { orders } from "../../src/resources/orders.js";
+import type { JsonObject } from "../../src/resources/types.js";
+import { type Access, defaultOptions } from "../../src/sync/context.js";
+import { syncResource } from "../../src/sync/engine.js";
+import { mirrorForTest, order, rows } from "../mirror/mirror.js";
+import { type ListApi, listApi } from "./list-api.js";
+
+const start = Date.UTC(2026, 0, 1);
+
+/** `count` orders, `perInstant` of them at each instant. */
+function list(count: number, perInstant = 1): JsonObject[] {
+  return Array.from({ length: count }, (_, n) =>
+    order(`o${n}`, { order_date: new Date(start + Math.floor(n / perInstant) * 60_000).toISOString() }),
+  );
+}
+
+async function accessTo(api: ListApi, options: Partial<Access["options"]>): Promise<Access> {
+  return {
+    api,
+    mirror: await mirrorForTest(),
+    clock: systemClock,
+    signal: new AbortController().signal,
+    reporter: silentReporter,
+    options: { ...defaultOptions, ...options },
+  };
+}
+
+function mirrored({ mirror }: Access): string[] {
+  return rows<{ key: string }>(mirror, "SELECT key FROM records WHERE removed_at IS NULL")
+    .map(({ key }) => key)
+    .sort();
+}
+
+test("a range of more than 10,000 pages is split by date: no page beyond the API's last is asked for", async () => {
+  const api = listApi(list(10_400));
+  const access = await accessTo(api, { pageSize: 1 });
+  const { run, error } = await syncResource(access, orders);
+  expect(error).toBeNull();
+  expect(run).toMatchObject({ outcome: "done", rows_new: 10_400 });
+  expect(Math.max(...api.asked.map(({ page }) => Number(page)))).toBeLessThanOrEqual(10_000);
+  expect(mirrored(access)).toHaveLength(10_400);
+  // One count for each part, and the newest order of a part once more: half a per cent each.
+  expect(run.requests).toBeLessThan(10_400 * 1.02);
+});
+
+test.each([1, 2, 3, 5, 7])(
+  "parts that end in the middle of orders of one instant lose none (%d an instant)",
+  async (perInstant) => {
+    const api = listApi(list(97, perInstant));
+    const access = await accessTo(api, { pageSize: 4, pagesPerPart: 2 });
+    const { error } = await syncResource(access, orders);
+    expect(error).toBeNull();
+    expect(mirrored(access)).toEqual(api.rows.map(({ id }) => String(id)).sort());
+  },
+);
+
+test("orders that all bear one date are read in one piece", async () => {
+  const api = listApi(list(60, 60));
+  const access = await accessTo(api, { pageSize: 4, pagesPerPart: 2 });
+  expect((await syncResource(access, orders)).error).toBeNull();
+  expect(mirrored(access)).toHaveLength(60);
+});
+
+test("a list that is not newest first is read in one piece, and is as complete", async () => {
+  const api = listApi(list(60));
+  const inOrder = api.get;
+  api.get = async (path, query, options) => {
+    const all = await inOrder(path, { ...query, page: 1, per_page: 100 }, options);
+    if (query?.per_page === 1) return await inOrder(path, query, options);
+    const items = [...(all.items ?? [])].sort((a, b) => (a.json < b.json ? -1 : 1));
+    const answer = await inOrder(path, query, options);
+    const from = (Number(query?.page) - 1) * Number(query?.per_page);
+    return { ...answer, items: items.slice(from, from + Number(query?.per_page)) };
+  };
+  const access = await accessTo(api, { pageSize: 4, pagesPerPart: 2 });
+  expect((await syncResource(access, orders)).error).toBeNull();
+  expect(mirrored(access)).toHaveLength(60);
+});
+
+test("a part that is disturbed is read again alone, not the whole range", async () => {
+  const api = listApi(list(400));
+  const access = await accessTo(api, { pageSize: 4, pagesPerPart: 10 });
+  let pages = 0;
+  api.before = ({ per_page }) => {
+    if (per_page === 4) pages += 1;
+    if (pages === 55) api.rows = api.rows.filter(({ id }) => id !== "o190");
+  };
+  const { run, error } = await syncResource(access, orders);
+  expect(error).toBeNull();
+  expect(mirrored(access)).toEqual(api.rows.map(({ id }) => String(id)).sort());
+  expect(run.requests).toBeLessThan(100 + 10 + 30);
+});
