@@ -162,9 +162,7 @@ export class Stopped extends BrandapiError {
   override readonly code = "stopped";
 
   constructor(readonly signalName: "SIGINT" | "SIGTERM") {
-    super("Stopped: what was read so far is kept.", {
-      hint: "run the same command again to go on from here",
-    });
+    super("Stopped.", { hint: "what was done so far is kept: run the same command again to go on" });
     this.exitCode = signalName === "SIGINT" ? exitCodes.interrupted : exitCodes.terminated;
   }
 }

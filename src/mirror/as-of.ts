@@ -50,16 +50,22 @@ export function readAsOf(mirror: Mirror, wanted: TableShape, at: number): { firs
   return { firstReadAt: db.prepare(first).pluck().get(resource.name) as string | null };
 }
 
-/** A record's form held from `since_at` until the next one's; a removal is a form of its own. */
+/**
+ * A record's form held from `since_at` until the next one's; a removal is a form of its own. `past` says which form
+ * each record had, `records` reads it from where it is kept.
+ */
 function layRecords({ db }: Mirror, resource: string, at: string): void {
   db.exec(
-    `CREATE TEMP VIEW records AS
-     SELECT record_id, resource, key, json, context, since_at, removed_at
-     FROM main.records WHERE resource = '${resource}' AND since_at <= '${at}'
-     UNION ALL
-     SELECT v.record_id, r.resource, r.key, v.json, r.context, v.since_at, iif(v.present, NULL, v.since_at)
-     FROM main.record_versions AS v JOIN main.records AS r ON r.record_id = v.record_id
-     WHERE r.resource = '${resource}' AND v.since_at <= '${at}' AND v.until_at > '${at}'`,
+    `CREATE TEMP TABLE past (record_id INTEGER PRIMARY KEY, version_id INTEGER, since_at TEXT, removed_at TEXT);
+     INSERT INTO past SELECT record_id, NULL, since_at, removed_at
+       FROM main.records WHERE +resource = '${resource}' AND since_at <= '${at}';
+     INSERT INTO past SELECT v.record_id, v.version_id, v.since_at, iif(v.present, NULL, v.since_at)
+       FROM main.record_versions AS v CROSS JOIN main.records AS r ON r.record_id = v.record_id
+       WHERE r.resource = '${resource}' AND v.since_at <= '${at}' AND v.until_at > '${at}';
+     CREATE TEMP VIEW records AS
+       SELECT past.record_id, r.resource, r.key, coalesce(v.json, r.json) AS json, r.context, past.since_at, past.removed_at
+       FROM past CROSS JOIN main.records AS r ON r.record_id = past.record_id
+       LEFT JOIN main.record_versions AS v ON v.version_id = past.version_id`,
   );
 }
 

@@ -9,7 +9,7 @@ function expectEqualToApi(brand: Brand) {
 }
 
 /** Does something once, right before the API answers with this page. */
-function before(brand: Brand, path: string, page: number, happening: () => void) {
+function rightBefore(brand: Brand, path: string, page: number, happening: () => void) {
   brand.sandbox.intercept = ({ path: asked, query }) => {
     if (asked !== path || query.get("page") !== String(page) || query.get("per_page") !== "100") return;
     brand.sandbox.intercept = undefined;
@@ -65,7 +65,7 @@ describe("while orders are being read, page by page,", () => {
     await brand.run("sync orders");
     const orders = ordersOf(brand.sandbox);
     const ids = () => new Set(ordersOf(brand.sandbox).map(({ id }) => id));
-    before(brand, "/orders", 4, () => happen(brand, orders));
+    rightBefore(brand, "/orders", 4, () => happen(brand, orders));
     const during = await brand.run("sync orders --full");
     expect(during.code, during.err).toBe(0);
     const removed = brand.changes("orders").filter(({ kind }) => kind === "removed");
@@ -78,7 +78,7 @@ describe("while orders are being read, page by page,", () => {
   test("a first read that is disturbed is right all the same", async () => {
     const brand = await brandForTest({ orders: 600 });
     const orders = ordersOf(brand.sandbox);
-    before(brand, "/orders", 3, () => {
+    rightBefore(brand, "/orders", 3, () => {
       brand.sandbox.events.withdraw(orders[10]?.id ?? "");
       brand.sandbox.events.withdraw(orders[11]?.id ?? "");
       brand.sandbox.events.lateOrder(dateOf(orders, 420));
@@ -91,7 +91,7 @@ describe("while orders are being read, page by page,", () => {
   test("one is withdrawn and another attributed in the same instant: the next night sees it", async () => {
     const brand = await brandForTest({ orders: 600 });
     const orders = ordersOf(brand.sandbox);
-    before(brand, "/orders", 5, () => {
+    rightBefore(brand, "/orders", 5, () => {
       brand.sandbox.events.withdraw(orders[350]?.id ?? "");
       brand.sandbox.events.lateOrder(dateOf(orders, 355));
     });

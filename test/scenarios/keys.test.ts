@@ -39,7 +39,7 @@ test("a key that expires in the middle: exit 4, what was read stays, and the nex
   const next = await brand.run("sync orders");
   expect(next.code).toBe(0);
   // The last page is read again, to see that the rows still stand where they stood.
-  expect(pagesAsked(next.requests)[0]).toBe(held / 100);
+  expect(Math.min(...pagesAsked(next.requests))).toBe(held / 100);
   expectEqualToApi(brand);
 });
 

@@ -59,7 +59,7 @@ describe("a first sync that is stopped", () => {
       signalAt(brand, program, signal, atPage(16));
       const ended = await program.ended;
       expect(ended.code, ended.err).toBe(code);
-      expect(ended.err).toContain("Stopped: what was read so far is kept.");
+      expect(ended.err).toContain("Stopped.\n  hint: what was done so far is kept");
       const held = expectOnlyWholePages(brand);
       expect(held).toBeGreaterThanOrEqual(1_000);
       expect(brand.lastRun("orders")).toMatchObject({ outcome: "stopped" });

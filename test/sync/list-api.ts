@@ -29,20 +29,32 @@ export function listApi(rows: JsonObject[]): ListApi {
   return api;
 }
 
-function select(rows: readonly JsonObject[], { start_date, end_date, status }: Query): JsonObject[] {
-  const from = start_date === undefined ? Number.NEGATIVE_INFINITY : Date.parse(String(start_date));
-  const to = end_date === undefined ? Number.POSITIVE_INFINITY : Date.parse(String(end_date));
-  return rows
-    .filter((row) => Date.parse(String(row.order_date)) >= from && Date.parse(String(row.order_date)) <= to)
-    .filter((row) => status === undefined || row[`is_${status}`] === true)
-    .sort((a, b) => Date.parse(String(b.order_date)) - Date.parse(String(a.order_date)));
+interface Dated {
+  at: number;
+  row: JsonObject;
 }
 
-function answer(found: readonly JsonObject[], query: Query): Answer {
+/** Newest first, worked out once for each list. */
+const sorted = new WeakMap<readonly JsonObject[], Dated[]>();
+
+function select(rows: readonly JsonObject[], { start_date, end_date, status }: Query): Dated[] {
+  const list =
+    sorted.get(rows) ??
+    rows.map((row) => ({ at: Date.parse(String(row.order_date)), row })).sort((a, b) => b.at - a.at);
+  sorted.set(rows, list);
+  const from = start_date === undefined ? Number.NEGATIVE_INFINITY : Date.parse(String(start_date));
+  const to = end_date === undefined ? Number.POSITIVE_INFINITY : Date.parse(String(end_date));
+  if (from === Number.NEGATIVE_INFINITY && to >= (list[0]?.at ?? 0) && status === undefined) return list;
+  return list.filter(
+    ({ at, row }) => at >= from && at <= to && (status === undefined || row[`is_${status}`] === true),
+  );
+}
+
+function answer(found: readonly Dated[], query: Query): Answer {
   const page = Number(query.page ?? 1);
   const perPage = Number(query.per_page ?? 25);
   const pages = Math.ceil(found.length / perPage);
-  const items = found.slice((page - 1) * perPage, page * perPage);
+  const items = found.slice((page - 1) * perPage, page * perPage).map(({ row }) => row);
   return {
     data: items,
     json: JSON.stringify(items),

@@ -1,5 +1,5 @@
 import type { Answer } from "../../api/client.js";
-import { UnexpectedAnswer } from "../../errors.js";
+import { ConfigurationError, UnexpectedAnswer } from "../../errors.js";
 import { readCoverage, recordCoverage } from "../../mirror/coverage.js";
 import { presentKeys } from "../../mirror/read.js";
 import { valueAt } from "../../mirror/values.js";
@@ -29,7 +29,9 @@ export const monthly: StrategyRun = {
   },
 
   async run(context) {
-    for (const series of seriesOf(context)) await readSeries(context, series);
+    const series = seriesOf(context);
+    if (context.options.perHost) context.reporter.note(priceOf(context, series));
+    for (const one of series) await readSeries(context, one);
   },
 };
 
@@ -47,8 +49,24 @@ interface Month {
 
 function seriesOf({ mirror, options }: SyncContext): Series[] {
   const ids = options.perHost ? presentKeys(mirror, "roster", "host.id") : options.hosts;
+  if (options.perHost && ids.length === 0)
+    throw new ConfigurationError("The mirror holds no roster, so there are no hosts to ask for.", {
+      hint: "run `brandapi sync roster` first",
+    });
   const hosts = ids.length > 0 ? ids : [null];
   return hosts.map((hostId) => ({ groupBy: options.groupBy, hostId }));
+}
+
+/** What `--per-host` costs, said before it is spent. */
+function priceOf(context: SyncContext, series: readonly Series[]): string {
+  const longest = readCoverage(context.mirror, context.resource.name)[0]?.from;
+  const requests = series.reduce((sum, one) => {
+    const first = firstKnown(context, one);
+    return (
+      sum + (first === null ? 1 : 0) + monthsToRead(context, one, first ?? longest ?? context.now).length
+    );
+  }, 0);
+  return `${context.resource.name}: ${series.length} hosts, at most ${requests} requests`;
 }
 
 /** Coverage is kept a series; the plain one is the resource's own. */

@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { type Measured, measure, type Program } from "./measure.js";
+import type { Line } from "./table.js";
+
+/** What a scenario works with. */
+export interface Bench {
+  /** A folder of its own, removed afterwards. */
+  folder: string;
+  /** How often each contestant runs. */
+  rounds: number;
+  serve(options: { orders: number; latency?: number }): Promise<Served>;
+  say(text: string): void;
+}
+
+export interface Scenario {
+  name: string;
+  about: string;
+  /** Takes real minutes: runs only when it is named. */
+  slow?: boolean;
+  run(bench: Bench): Promise<Line[]>;
+}
+
+/** A server in a process of its own. */
+export interface Served {
+  /** What a client finds in its environment. */
+  env: Record<string, string>;
+  /** The bytes of all orders' JSON. */
+  bytes: number;
+}
+
+/** This file is bundled: beside it are the other programs, above it the project. */
+const own = fileURLToPath(new URL(".", import.meta.url));
+export const bin = join(own, "../../../bin/brandapi.js");
+
+/** Gives a scenario what it needs, and takes it away again however it ends. */
+export async function withBench(
+  rounds: number,
+  say: Bench["say"],
+  work: (bench: Bench) => Promise<Line[]>,
+): Promise<Line[]> {
+  const folder = mkdtempSync(join(tmpdir(), "brandapi-bench-"));
+  const servers: ChildProcess[] = [];
+  async function serve({ orders, latency = 0 }: { orders: number; latency?: number }): Promise<Served> {
+    const child = spawn(
+      process.execPath,
+      [join(own, "server.mjs"), "--orders", `${orders}`, "--latency", `${latency}`],
+      {
+        stdio: ["ignore", "pipe", "inherit"],
+      },
+    );
+    servers.push(child);
+    for await (const line of createInterface({ input: child.stdout })) {
+      const { baseUrl, key, bytes } = JSON.parse(line) as { baseUrl: string; key: string; bytes: number };
+      return { bytes, env: { BRANDAPI_BASE_URL: baseUrl, BRANDAPI_KEY: key, BRANDAPI_RATE_LIMIT: "none" } };
+    }
+    throw new Error("the server did not start");
+  }
+  try {
+    return await work({ folder, rounds, serve, say });
+  } finally {
+    for (const server of servers) server.kill();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The program, with a home of its own. */
+export function brandapi(bench: Bench, args: readonly string[], env: Record<string, string> = {}): Program {
+  return {
+    command: process.execPath,
+    args: [bin, ...args],
+    cwd: bench.folder,
+    env: { HOME: bench.folder, ...env },
+  };
+}
+
+/** Another program of the benchmark, by its name. */
+export function peer(name: "floor" | "fill", args: readonly string[], env: Record<string, string> = {}) {
+  return { command: process.execPath, args: [join(own, `${name}.mjs`), ...args], env } satisfies Program;
+}
+
+export async function runBrandapi(
+  bench: Bench,
+  args: readonly string[],
+  env?: Record<string, string>,
+): Promise<Measured> {
+  return await measure(brandapi(bench, args, env));
+}
+
+/** A mirror or a floor's file with what SQLite keeps beside it. */
+export function removeDatabase(path: string): void {
+  for (const end of ["", "-wal", "-shm", "-lock"]) rmSync(`${path}${end}`, { force: true });
+}

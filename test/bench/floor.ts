@@ -1,0 +1,121 @@
+import Database from "better-sqlite3";
+import { Agent, request } from "undici";
+
+/**
+ * The least that a person would write for speed: typed columns and line items, four requests in flight, 50 pages a
+ * transaction, line items by integer row id. No whole records, no history of changes, no checkpoint, no proof.
+ * Arguments: the file, and from when on (a timestamp, or nothing for everything).
+ */
+const [path = "", since] = process.argv.slice(2);
+const { BRANDAPI_BASE_URL: base, BRANDAPI_KEY: key } = process.env;
+const columns =
+  "id external_order_id order_number order_date currency total_amount subtotal_amount refund_amount financial_status fulfillment_status is_cancelled is_refunded commission_rate commission_amount attribution host_id host_username host_first_name host_last_name host_profile_photo product_id product_title product_cover_photo gear_list_id gear_list_title".split(
+    " ",
+  );
+interface Item {
+  title: string | null;
+  variant_title: string | null;
+  sku: string | null;
+  quantity: number | null;
+  price: number | null;
+}
+type Order = Record<string, string | number | boolean | null> & {
+  host: Record<string, string | null> | null;
+  product: Record<string, string | null> | null;
+  gear_list: Record<string, string | null> | null;
+  line_items: Item[];
+};
+interface Page {
+  data: Order[];
+  pagination: { total_pages: number };
+}
+
+const db = new Database(path);
+db.pragma("journal_mode = WAL");
+db.pragma("synchronous = NORMAL");
+db.pragma("cache_size = -64000");
+db.exec(`
+  CREATE TABLE IF NOT EXISTS orders (row_id INTEGER PRIMARY KEY, ${columns.join(", ")});
+  CREATE UNIQUE INDEX IF NOT EXISTS orders_id ON orders (id);
+  CREATE TABLE IF NOT EXISTS line_items (
+    row_id INTEGER PRIMARY KEY, position, title, variant_title, sku, quantity, price
+  );`);
+const marks = columns.map(() => "?").join(", ");
+const add = db.prepare(
+  `INSERT INTO orders (${columns.join(", ")}) VALUES (${marks}) ON CONFLICT (id) DO NOTHING`,
+);
+const find = db.prepare("SELECT row_id FROM orders WHERE id = ?").pluck();
+const replace = db.prepare(
+  `UPDATE orders SET ${columns.map((name) => `${name} = ?`).join(", ")} WHERE row_id = ?`,
+);
+const clear = db.prepare("DELETE FROM line_items WHERE row_id BETWEEN ? AND ?");
+const addItem = db.prepare("INSERT INTO line_items VALUES (?, ?, ?, ?, ?, ?, ?)");
+
+const write = db.transaction((pages: readonly Page[]) => {
+  for (const { data } of pages) for (const order of data) writeOrder(order);
+});
+
+function writeOrder(order: Order): void {
+  const { host, product, gear_list } = order;
+  const values = [
+    ...columns.slice(0, 15).map((name) => {
+      const value = order[name] ?? null;
+      return typeof value === "boolean" ? Number(value) : value;
+    }),
+    host?.id ?? null,
+    host?.username ?? null,
+    host?.first_name ?? null,
+    host?.last_name ?? null,
+    host?.profile_photo ?? null,
+    product?.id ?? null,
+    product?.title ?? null,
+    product?.cover_photo ?? null,
+    gear_list?.id ?? null,
+    gear_list?.title ?? null,
+  ];
+  const added = add.run(values);
+  const id = added.changes === 1 ? Number(added.lastInsertRowid) : (find.get(order.id) as number);
+  const first = id * 1_024;
+  if (added.changes === 0) {
+    replace.run(values, id);
+    clear.run(first, first + 1_023);
+  }
+  for (const [position, item] of order.line_items.entries())
+    addItem.run(
+      first + position,
+      position,
+      item.title,
+      item.variant_title,
+      item.sku,
+      item.quantity,
+      item.price,
+    );
+}
+
+const dispatcher = new Agent({ connections: 4 });
+const range = since ? `&start_date=${since}` : "";
+async function get(page: number): Promise<Page> {
+  const { body } = await request(`${base}/orders?per_page=100&page=${page}${range}`, {
+    dispatcher,
+    headers: { authorization: `Bearer ${key}` },
+  });
+  return (await body.json()) as Page;
+}
+
+const first = await get(1);
+const last = first.pagination.total_pages;
+const flying: Promise<Page>[] = [];
+let next = 2;
+let batch = [first];
+for (;;) {
+  while (flying.length < 4 && next <= last) flying.push(get(next++));
+  const landed = flying.shift();
+  if (!landed) break;
+  batch.push(await landed);
+  if (batch.length < 50) continue;
+  write(batch);
+  batch = [];
+}
+write(batch);
+db.close();
+await dispatcher.close();

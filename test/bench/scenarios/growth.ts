@@ -1,0 +1,59 @@
+import { join } from "node:path";
+import { type Bench, removeDatabase, runBrandapi, type Scenario } from "../bench.js";
+import { type Measured, medianOf } from "../measure.js";
+import type { Line } from "../table.js";
+
+/** Whether time per order and memory stay as they are with ten times the orders. */
+export const growth: Scenario = {
+  name: "growth",
+  about: "Growth: 1,000,000 orders against 100,000",
+  async run(bench) {
+    // The large one takes a minute and more: one run of it stands between runs of the small one.
+    const small = await readAll(bench, 100_000, Math.min(bench.rounds, 3));
+    const large = await readAll(bench, 1_000_000, 1);
+    const again = await readAll(bench, 100_000, Math.min(bench.rounds, 2));
+    const base = Object.fromEntries(
+      Object.entries(small).map(([name, runs]) => [name, medianOf([...runs, ...(again[name] ?? [])])]),
+    );
+    return Object.entries(large).flatMap(([name, [one]]): Line[] => {
+      const before = base[name];
+      if (!one || !before) return [];
+      const scale = name.endsWith("read") ? 10 : 1;
+      const cpu = one.cpuMs / before.cpuMs / scale;
+      return [
+        { what: `${name}, 100,000`, measured: before },
+        {
+          what: `${name}, 1,000,000`,
+          ratio: one.wallMs / before.wallMs / scale,
+          to: scale === 10 ? "the same, per order" : "the same",
+          goal: "1.15; under 150 MB",
+          measured: one,
+          note: `CPU ratio ${cpu.toFixed(2)}`,
+        },
+      ];
+    });
+  },
+};
+
+async function readAll(bench: Bench, orders: number, rounds: number): Promise<Record<string, Measured[]>> {
+  const { env } = await bench.serve({ orders });
+  const path = join(bench.folder, `${orders}.sqlite`);
+  const out = join(bench.folder, "out");
+  const done: Record<string, Measured[]> = {};
+  const step = async (name: string, args: readonly string[]) => {
+    const one = await runBrandapi(bench, [...args, "--quiet", "--db", path], env);
+    bench.say(`${orders}: ${name}: ${one.wallMs.toFixed(0)} ms, ${one.peakMb.toFixed(0)} MB`);
+    done[name] = [...(done[name] ?? []), one];
+  };
+  for (let round = 0; round < rounds; round += 1) {
+    removeDatabase(path);
+    await step("first read", ["sync", "orders"]);
+    await step("unchanged read", ["sync", "orders", "--full"]);
+    await step("nightly window of a day", ["sync", "orders", "--window", "1d", "--audit", "0"]);
+    await step("verify", ["verify", "orders"]);
+    for (const format of ["csv", "ndjson", "json"])
+      await step(`export ${format}: each read`, ["export", "orders", `--${format}`, "-o", out]);
+  }
+  removeDatabase(path);
+  return done;
+}

@@ -1,0 +1,51 @@
+import { join } from "node:path";
+import { peer, removeDatabase, runBrandapi, type Scenario } from "../bench.js";
+import { interleaved, type Measured, measure, medianOf } from "../measure.js";
+import { compared } from "../table.js";
+
+const dayMs = 86_400_000;
+
+/** 100,000 orders: into an empty mirror, all again, and a nightly window. */
+export const reading: Scenario = {
+  name: "reading",
+  about: "100,000 orders without a rate limit: first, again, the window",
+  async run(bench) {
+    const { env } = await bench.serve({ orders: 100_000 });
+    const [ours, floor] = ["mirror.sqlite", "floor.sqlite"].map((name) => join(bench.folder, name)) as [
+      string,
+      string,
+    ];
+    const since = () => new Date(Date.now() - 30 * dayMs).toISOString();
+    const sync = (...flags: string[]) =>
+      runBrandapi(bench, ["sync", "orders", "--quiet", "--db", ours, ...flags], env);
+    const steps: Record<string, Measured[]> = {};
+    const keep = (name: string, one: Measured) => {
+      steps[name] = [...(steps[name] ?? []), one];
+    };
+    for (let round = 1; round <= bench.rounds; round += 1) {
+      removeDatabase(ours);
+      removeDatabase(floor);
+      const both = await interleaved(1, {
+        floor: () => measure(peer("floor", [floor], env)),
+        first: () => sync(),
+        floorAgain: () => measure(peer("floor", [floor], env)),
+        again: () => sync("--full"),
+        floorWindow: () => measure(peer("floor", [floor, since()], env)),
+        window: () => sync(),
+      });
+      for (const [name, one] of Object.entries(both)) keep(name, one);
+      bench.say(
+        `round ${round}: floor ${both.floor.wallMs.toFixed(0)} ms, first ${both.first.wallMs.toFixed(0)} ms, again ${both.again.wallMs.toFixed(0)} ms`,
+      );
+    }
+    const of = (name: string) => medianOf(steps[name] ?? []);
+    return [
+      { what: "tuned floor, first read", ratio: 1, measured: of("floor") },
+      compared("brandapi, first read", of("first"), of("floor"), { to: "floor", goal: "2.0" }),
+      { what: "tuned floor, again", measured: of("floorAgain") },
+      compared("brandapi, again, unchanged", of("again"), of("first"), { to: "its first read", goal: "0.5" }),
+      { what: "tuned floor, window of 30 days", measured: of("floorWindow") },
+      compared("brandapi, nightly window", of("window"), of("floorWindow"), { to: "floor" }),
+    ];
+  },
+};
