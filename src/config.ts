@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import type { GlobalOptions } from "./commands/command.js";
 import { checkBaseUrl } from "./config/base-url.js";
 import { checkKey, readKeyFile } from "./config/key.js";
 import { checkProfileName, configFile, type Profile, readProfiles } from "./config/profiles.js";
 import type { Deps } from "./deps.js";
 import { ConfigurationError } from "./errors.js";
+import type { GlobalOptions } from "./options.js";
 import { expandPath, findFolders } from "./paths.js";
 
 /** How much is printed, and how. */

@@ -1,5 +1,8 @@
 import type { Deps } from "../deps.js";
 import type { ExitCode } from "../errors.js";
+import type { GlobalOptions } from "../options.js";
+
+export type { GlobalOptions };
 
 /** One flag, as data: help, README and parsing come from it. */
 export interface Flag {
@@ -22,23 +25,6 @@ export interface Argument {
 export interface Example {
   command: string;
   about: string;
-}
-
-/** The flags that every command takes: contract, section 3. */
-export interface GlobalOptions {
-  profile?: string;
-  db?: string;
-  baseUrl?: string;
-  keyFile?: string;
-  json?: boolean;
-  quiet?: boolean;
-  verbose?: boolean;
-  /** false with `--no-color`. */
-  color?: boolean;
-  /** false with `--no-progress`. */
-  progress?: boolean;
-  rateLimit?: number | "none";
-  maxWait?: number;
 }
 
 /** What a command's run is given. */

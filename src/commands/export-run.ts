@@ -7,7 +7,8 @@ import { runExport } from "../export/run.js";
 import { streamSink } from "../export/sink.js";
 import { readAsOf } from "../mirror/as-of.js";
 import { checkCondition, explainRunning } from "../mirror/condition.js";
-import { type Mirror, openMirrorReadOnly } from "../mirror/open.js";
+import type { Mirror } from "../mirror/mirror.js";
+import { openMirrorReadOnly } from "../mirror/open.js";
 import { openSource, withSnapshot } from "../mirror/select.js";
 import { dateOf, type Selection } from "../mirror/select-sql.js";
 import {

@@ -3,7 +3,7 @@ import { hasInexactNumbers, parseExact } from "../exact.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
 import type { JsonObject } from "../resources/types.js";
 import { formatInstant } from "../times.js";
-import type { Mirror } from "./open.js";
+import type { Mirror } from "./mirror.js";
 import { readDiscovered } from "./open-columns.js";
 import { createTable, positionsPerRecord, quote, type StoredColumn } from "./schema.js";
 import { columnValue, type SqlValue, valueAt } from "./values.js";

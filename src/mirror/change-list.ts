@@ -1,6 +1,6 @@
 import { details, resources } from "../resources/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
-import type { Mirror } from "./open.js";
+import type { Mirror } from "./mirror.js";
 import { quote } from "./schema.js";
 
 /** A row of `changes`, with what people call the record. */

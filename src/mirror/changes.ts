@@ -2,7 +2,7 @@ import type { Json, Resource } from "../resources/types.js";
 import { formatInstant } from "../times.js";
 import { readCoverage } from "./coverage.js";
 import { diffRecords } from "./diff.js";
-import type { Mirror } from "./open.js";
+import type { Mirror } from "./mirror.js";
 
 /** A record's form before a change. */
 interface Before {

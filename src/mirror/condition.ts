@@ -1,5 +1,5 @@
 import { UsageError } from "../errors.js";
-import type { Mirror } from "./open.js";
+import type { Mirror } from "./mirror.js";
 import { quote } from "./schema.js";
 import type { ReadableTable } from "./tables.js";
 

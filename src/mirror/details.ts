@@ -1,5 +1,5 @@
 import type { ApiRecord, Json } from "../resources/types.js";
-import type { Mirror } from "./open.js";
+import type { Mirror } from "./mirror.js";
 
 /** A record whose details may be read. */
 export interface Detailed {

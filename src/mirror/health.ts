@@ -4,7 +4,7 @@ import { formatInstant } from "../times.js";
 import { type Closing, readClosing } from "./closing.js";
 import { readCoverage, type Span, stretches } from "./coverage.js";
 import { readInfo } from "./info.js";
-import type { Mirror } from "./open.js";
+import type { Mirror } from "./mirror.js";
 import { latestRuns, type Run } from "./runs.js";
 import { quote } from "./schema.js";
 

@@ -1,5 +1,5 @@
 import { MirrorUnusable } from "../errors.js";
-import type { Mirror } from "./open.js";
+import type { Mirror } from "./mirror.js";
 
 export function readInfo(mirror: Mirror, name: string): string | null {
   return (

@@ -1,6 +1,6 @@
 import type { TableShape } from "../resources/shape.js";
 import type { JsonObject, ScalarType } from "../resources/types.js";
-import type { Mirror } from "./open.js";
+import type { Mirror } from "./mirror.js";
 import { quote, type StoredColumn } from "./schema.js";
 
 /** The columns of a table: those declared, and those discovered where the document shows no fields. */

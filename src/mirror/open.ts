@@ -2,15 +2,10 @@ import { closeSync, existsSync, mkdirSync, openSync, realpathSync } from "node:f
 import { dirname, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { ConfigurationError, MirrorUnusable } from "../errors.js";
+import type { Mirror } from "./mirror.js";
 import { isOutdated, reproject } from "./reprojection.js";
 import { applicationId, migrations } from "./schema.js";
 import { createViews } from "./views.js";
-
-/** An open mirror file. */
-export interface Mirror {
-  readonly db: Database;
-  readonly path: string;
-}
 
 /**
  * Opens the mirror for writing, creating it (mode 0600, its folder 0700) where there is none, and migrates it

@@ -1,4 +1,4 @@
-import type { Mirror } from "./open.js";
+import type { Mirror } from "./mirror.js";
 
 /** A range of dates in milliseconds, both ends included. */
 export interface DateRange {

@@ -3,7 +3,7 @@ import { details, resources } from "../resources/index.js";
 import { tablesOf } from "../resources/shape.js";
 import type { JsonObject, Resource } from "../resources/types.js";
 import { readInfo, writeInfo } from "./info.js";
-import type { Mirror } from "./open.js";
+import type { Mirror } from "./mirror.js";
 import { dropDeclared, openColumns } from "./open-columns.js";
 import { createIfMissing, indexProjection, openProjection } from "./projection.js";
 import { createTable, quote } from "./schema.js";

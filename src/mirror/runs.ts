@@ -1,4 +1,4 @@
-import type { Mirror } from "./open.js";
+import type { Mirror } from "./mirror.js";
 
 /** How a run ended; `running` that is not running any more was killed. */
 export type Outcome = "running" | "done" | "verified" | "incomplete" | "failed" | "stopped" | "skipped";

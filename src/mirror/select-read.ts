@@ -1,4 +1,4 @@
-import type { Mirror } from "./open.js";
+import type { Mirror } from "./mirror.js";
 import { quote } from "./schema.js";
 import type { SelectSql } from "./select-sql.js";
 import type { SqlValue } from "./values.js";

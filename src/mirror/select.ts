@@ -1,6 +1,6 @@
 import { parseTimestamp } from "../times.js";
 import { readInfo } from "./info.js";
-import type { Mirror } from "./open.js";
+import type { Mirror } from "./mirror.js";
 import { quote } from "./schema.js";
 import { type Joined, type Row, readJoined, readRows } from "./select-read.js";
 import { openJsonSql, type Selection, selectSql, valueSql } from "./select-sql.js";

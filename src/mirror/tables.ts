@@ -1,7 +1,7 @@
 import { details, resources } from "../resources/index.js";
 import { type Column, type TableShape, tablesOf } from "../resources/shape.js";
 import type { ScalarType } from "../resources/types.js";
-import type { Mirror } from "./open.js";
+import type { Mirror } from "./mirror.js";
 import { readDiscovered } from "./open-columns.js";
 import { quote, type StoredColumn } from "./schema.js";
 import { views } from "./views.js";

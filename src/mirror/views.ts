@@ -1,4 +1,4 @@
-import type { Mirror } from "./open.js";
+import type { Mirror } from "./mirror.js";
 import { quote } from "./schema.js";
 
 /** A view for analysts: part of the mirror, so that any SQL program has it. */

@@ -1,6 +1,6 @@
 import type { ApiClient } from "../api/client.js";
 import type { Clock } from "../deps.js";
-import type { Mirror } from "../mirror/open.js";
+import type { Mirror } from "../mirror/mirror.js";
 import { openRecords, type RecordStore } from "../mirror/records.js";
 import type { Run } from "../mirror/runs.js";
 import { exportsRecords } from "../mirror/tables.js";

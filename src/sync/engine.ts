@@ -1,5 +1,5 @@
 import { AccessForbidden, BrandapiError, Incomplete, KeyRejected, Stopped } from "../errors.js";
-import type { Mirror } from "../mirror/open.js";
+import type { Mirror } from "../mirror/mirror.js";
 import { indexProjection } from "../mirror/projection.js";
 import { beginRun, blankRun, type Run, saveRun } from "../mirror/runs.js";
 import { silentReporter } from "../reporter.js";

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Mirror, openMirror } from "../../src/mirror/open.js";
+import type { Mirror } from "../../src/mirror/mirror.js";
+import { openMirror } from "../../src/mirror/open.js";
 import { describeTable } from "../../src/mirror/tables.js";
 import { views } from "../../src/mirror/views.js";
 import { details, resources } from "../../src/resources/index.js";
@@ -54,7 +55,9 @@ function overview(): string {
       endpointsOf(resource).map(code).join(", "),
       code(resource.scope),
       resource.plan ?? "",
-      [...tablesOf(resource), ...besides(resource).flatMap(tablesOf)].map(({ name }) => code(name)).join(", "),
+      [...tablesOf(resource), ...besides(resource).flatMap(tablesOf)]
+        .map(({ name }) => code(name))
+        .join(", "),
     ]),
   );
 }
@@ -82,9 +85,12 @@ function tableText(shape: TableShape): string {
 
 function viewText(mirror: Mirror, { name, about, example }: (typeof views)[number]): string {
   const columns = describeTable(mirror, name).columns.map((column) => code(column.name));
-  return [`#### ${name}`, wrap(`${capital(about)}.`), wrap(`Columns: ${columns.join(", ")}.`), sql(example)].join(
-    "\n\n",
-  );
+  return [
+    `#### ${name}`,
+    wrap(`${capital(about)}.`),
+    wrap(`Columns: ${columns.join(", ")}.`),
+    sql(example),
+  ].join("\n\n");
 }
 
 function systemText(mirror: Mirror): string {

@@ -14,7 +14,8 @@ import {
   downloadFiles,
   type FileResult,
 } from "../../src/download/engine.js";
-import { type Mirror, openMirror } from "../../src/mirror/open.js";
+import type { Mirror } from "../../src/mirror/mirror.js";
+import { openMirror } from "../../src/mirror/open.js";
 import { silentReporter } from "../../src/reporter.js";
 import { content } from "../../src/resources/content.js";
 import { fileBytes } from "../../src/sandbox/downloads.js";

@@ -2,7 +2,7 @@ import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { write } from "../../src/export/formats/csv.js";
-import type { Mirror } from "../../src/mirror/open.js";
+import type { Mirror } from "../../src/mirror/mirror.js";
 import { openSource, type Source, withSnapshot } from "../../src/mirror/select.js";
 import { describeTable } from "../../src/mirror/tables.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";

@@ -33,7 +33,7 @@ test("each instant keeps its newest read, whatever was read before it", () => {
         expect(found[0]?.readAt).toBeLessThanOrEqual(newest + 1);
       }
     }),
-    { numRuns: 400 },
+    { numRuns: 150 },
   );
 });
 
@@ -56,7 +56,7 @@ test("spans stay sorted and apart, and a stretch is unbroken exactly where every
         if (next) expect(next.from - to).toBeGreaterThan(1);
       }
     }),
-    { numRuns: 400 },
+    { numRuns: 150 },
   );
 });
 

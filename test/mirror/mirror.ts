@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { type Mirror, openMirror } from "../../src/mirror/open.js";
+import type { Mirror } from "../../src/mirror/mirror.js";
+import { openMirror } from "../../src/mirror/open.js";
 import { openRecords } from "../../src/mirror/records.js";
 import type { Json, JsonObject, Resource } from "../../src/resources/types.js";
 import { makeHome } from "../support/home.js";

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import Sqlite from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
@@ -89,13 +89,11 @@ describe("the lock", () => {
 
   test("is free when its holder is killed, although the file stays", async () => {
     const path = join(makeHome(), "mirror.sqlite");
-    const lock = fileURLToPath(new URL("../../dist/mirror/lock.js", import.meta.url));
-    const script = `import { lockMirror } from ${JSON.stringify(lock)};
-      await lockMirror(${JSON.stringify(path)}, { wait: false, clock: {}, signal: new AbortController().signal });
+    // What a run holds, held by another process.
+    const script = `const Sqlite = require(${JSON.stringify(createRequire(import.meta.url).resolve("better-sqlite3"))});
+      new Sqlite(${JSON.stringify(`${path}-lock`)}).exec("BEGIN EXCLUSIVE");
       console.log("held"); setInterval(() => {}, 1000);`;
-    const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
+    const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
     await once(child.stdout, "data");
     await expect(lockMirror(path, options)).rejects.toBeInstanceOf(MirrorBusy);
     child.kill("SIGKILL");

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Mirror, openMirror, openMirrorReadOnly } from "../../src/mirror/open.js";
+import type { Mirror } from "../../src/mirror/mirror.js";
+import { openMirror, openMirrorReadOnly } from "../../src/mirror/open.js";
 import { indexProjection } from "../../src/mirror/projection.js";
 import { openRecords } from "../../src/mirror/records.js";
 import { typedTables } from "../../src/mirror/tables.js";

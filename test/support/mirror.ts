@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { type Mirror, openMirror } from "../../src/mirror/open.js";
+import type { Mirror } from "../../src/mirror/mirror.js";
+import { openMirror } from "../../src/mirror/open.js";
 import { openRecords } from "../../src/mirror/records.js";
 import { beginRun, saveRun } from "../../src/mirror/runs.js";
 import { details, findResource } from "../../src/resources/index.js";
