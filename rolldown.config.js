@@ -34,7 +34,7 @@ function fileName({ name, facadeModuleId, moduleIds }) {
 }
 
 export default defineConfig({
-  input: { main, "query-child": `${source}/mirror/query-child.ts` },
+  input: { main, "query-child": `${source}/export/query-child.ts` },
   platform: "node",
   external: /^[^./]/,
   output: {

@@ -55,8 +55,8 @@ const sqliteFailures: readonly [code: RegExp, message: string, hint: string][] =
   ],
   [
     /^SQLITE_IOERR/,
-    "The disk failed while the mirror was read or written.",
-    "check the disk, then run the same command again: what was read is kept",
+    "The disk failed, or is full, while the mirror was read or written.",
+    "check the disk and its free space, then run the same command again: what was read is kept",
   ],
 ];
 

@@ -7,5 +7,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/build.ts"],
     testTimeout: 20_000,
+    // Two cores are what the smallest machine has; files share nothing but the build.
+    maxWorkers: 2,
   },
 });

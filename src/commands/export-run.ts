@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { Settings } from "../config.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
@@ -16,7 +17,9 @@ import {
   knownTableNames,
   listTables,
   type ReadableTable,
+  syncedBy,
   typedTables,
+  wasRead,
 } from "../mirror/tables.js";
 import { expandPath } from "../paths.js";
 import { formatInstant } from "../times.js";
@@ -41,6 +44,8 @@ export async function exportFromMirror(request: ExportRequest): Promise<void> {
   const { clock, signal } = deps;
   const reporter = createReporter(deps, settings.output);
   const started = clock.monotonic();
+  // A name that no mirror could hold is the first thing to say.
+  if (!existsSync(settings.dbPath)) checkName(request.tableName, knownTableNames());
   const mirror = await openMirrorReadOnly(settings.dbPath);
   try {
     await withSnapshot(mirror, async () => {
@@ -78,14 +83,20 @@ export async function exportFromMirror(request: ExportRequest): Promise<void> {
 export function findTable(mirror: Mirror, name: string): ReadableTable {
   const wanted = name.replaceAll("-", "_").toLowerCase();
   const names = listTables(mirror);
-  const found = names.find((one) => one.toLowerCase() === wanted);
-  if (found) return describeTable(mirror, found);
   const known = typedTables().find((shape) => shape.name === wanted);
-  if (known)
+  if (known && !wasRead(mirror, known.resource))
     throw new ConfigurationError(`The mirror holds no \`${known.name}\` yet: ${mirror.path}`, {
-      hint: `run \`brandapi sync ${known.resource.name}\` first`,
+      hint: `run \`brandapi sync ${syncedBy(known.resource).name}\` first`,
     });
-  const near = nearest(wanted, new Set([...names, ...knownTableNames()]));
+  return describeTable(mirror, checkName(name, [...names, ...knownTableNames()]));
+}
+
+/** @returns the table's own name @throws UsageError with the nearest valid name */
+function checkName(name: string, names: readonly string[]): string {
+  const wanted = name.replaceAll("-", "_").toLowerCase();
+  const found = names.find((one) => one.toLowerCase() === wanted);
+  if (found) return found;
+  const near = nearest(wanted, new Set(names));
   throw new UsageError(`Unknown table: \`${name}\`.`, {
     hint: near ? `did you mean \`${near}\`?` : "`brandapi export --help` lists the tables",
   });

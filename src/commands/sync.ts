@@ -87,6 +87,8 @@ export const sync = defineCommand<SyncFlags>({
     const until = options.until === undefined ? undefined : parseInstant(options.until, "end", now);
     if (since !== undefined && until !== undefined && since > until)
       throw new UsageError("`--since` is later than `--until`.", { hint: "swap them" });
+    if (since !== undefined && since > now)
+      throw new UsageError("`--since` lies in the future.", { hint: "name a time that has been" });
     if (options.full && since !== undefined)
       throw new UsageError("`--full` reads everything: it takes no `--since`.", {
         hint: "leave one of them out",

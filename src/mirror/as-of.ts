@@ -30,6 +30,7 @@ export function readAsOf(mirror: Mirror, wanted: TableShape, at: number): { firs
       hint: "leave `--as-of` out",
     });
   const { db } = mirror;
+  db.pragma("temp.cache_size = -4000");
   const first = "SELECT min(started_at) FROM sync_runs WHERE resource = ? AND rows_read > 0";
   layRecords(mirror, resource.name, formatInstant(at));
   const shapes = tablesOf(resource).filter((shape) => shape.list === null || shape === wanted);

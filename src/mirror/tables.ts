@@ -1,6 +1,6 @@
 import { details, resources } from "../resources/index.js";
 import { type Column, type TableShape, tablesOf } from "../resources/shape.js";
-import type { ScalarType } from "../resources/types.js";
+import type { Resource, ScalarType } from "../resources/types.js";
 import type { Mirror } from "./mirror.js";
 import { readDiscovered } from "./open-columns.js";
 import { quote, type StoredColumn } from "./schema.js";
@@ -22,7 +22,7 @@ export interface ReadableTable {
   columns: readonly ReadableColumn[];
   /** The integer that orders its rows and never changes: `record_id`, `row_id` or a key; null where there is none. */
   rowId: string | null;
-  /** What its rows are ordered by where there is no such integer. */
+  /** What its rows are ordered by where there is no such integer; none for a view: its own order stands. */
   orderBy: readonly string[];
   /** What its rows are made from; null for system tables and views. */
   shape: TableShape | null;
@@ -53,6 +53,21 @@ const inner = new Set([
 /** The typed tables, in the registry's order. */
 export function typedTables(): readonly TableShape[] {
   return [...resources, ...details].flatMap((resource) => tablesOf(resource));
+}
+
+/** Whether a resource was ever read, if only in part: an empty table of one that was not says nothing. */
+export function wasRead({ db }: Mirror, resource: Resource): boolean {
+  const found = db.prepare(
+    "SELECT 1 FROM records WHERE resource = @own UNION ALL SELECT 1 FROM coverage WHERE resource IN (@own, @synced) LIMIT 1",
+  );
+  return found.get({ own: resource.name, synced: syncedBy(resource).name }) !== undefined;
+}
+
+/** The resource whose sync reads this one: itself, or the one whose details it holds. */
+export function syncedBy(resource: Resource): Resource {
+  const isHolder = ({ strategy }: Resource) =>
+    strategy.kind === "detail" && strategy.into !== "merge" && strategy.into.resource === resource;
+  return resources.find(isHolder) ?? resource;
 }
 
 /** The names that this version knows, for help: also those that the mirror does not hold yet. */
@@ -131,7 +146,7 @@ function describeOther(mirror: Mirror, name: string): ReadableTable {
     about: own?.about ?? view?.about ?? "",
     columns,
     rowId,
-    orderBy: rowId === null ? (keys.length > 0 ? keys : columns).map((column) => column.name) : [],
+    orderBy: rowId === null ? keys.map((column) => column.name) : [],
     shape: null,
     date: own?.date ?? (columns.some((column) => column.name === "date") ? "date" : null),
   };

@@ -3,62 +3,72 @@ import { RequestRefused } from "../errors.js";
 import type { ApiRecord, Query } from "../resources/types.js";
 import { formatInstant } from "../times.js";
 import type { SyncContext } from "./context.js";
-import type { Pass } from "./pass.js";
+import { isWhole, type Pass, whyNotWhole } from "./pass.js";
+
+const mostAttempts = 4;
 
 /**
- * Reads a list of which the API document shows neither parameters nor payload. Parameters are strict, so the first
- * request is bare; only when `pagination` comes back are pages asked for, and a refused `per_page` is left out.
+ * Reads a list of which the API document shows neither parameters nor payload, until what is found agrees with its
+ * total, where it has one.
  * @returns what was found; null when the pages never agreed with their total
  */
 export async function readUnknownList(context: SyncContext): Promise<Pass | null> {
-  const { api, clock, mirror, progress, resource, run, shortfalls, signal, store } = context;
-  const startedAt = clock.now();
-  const first = await api.get(resource.path, resource.query, { scope: resource.scope, signal });
-  const { pagination } = first;
-  const bare = first.items ?? [{ json: first.json, value: first.data }];
-  const items = pagination && pagination.total_items > bare.length ? await readMore(context) : bare;
-  const seen = new Map<number, null>();
-  mirror.db.transaction(() => {
-    const written = store.write(items, { readAt: formatInstant(first.receivedAt) });
-    for (const id of written.ids) seen.set(id, null);
-    run.rows_new += written.added;
-    run.rows_changed += written.changed;
-  })();
-  run.rows_read += items.length;
-  progress.rows += items.length;
-  const total = pagination?.total_items ?? seen.size;
-  if (pagination && seen.size !== total) {
-    shortfalls.push(
-      `the list never settled: ${seen.size} distinct records were found where the API counts ${total}`,
-    );
-    return null;
+  const { clock, mirror, progress, resource, run, shortfalls, store } = context;
+  let pass: Pass | undefined;
+  for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
+    const startedAt = clock.now();
+    const { items, total, receivedAt } = await askUnknown(context, resource.path);
+    const seen = new Map<number, null>();
+    mirror.db.transaction(() => {
+      const written = store.write(items, { readAt: formatInstant(receivedAt) });
+      for (const id of written.ids) seen.set(id, null);
+      run.rows_new += written.added;
+      run.rows_changed += written.changed;
+    })();
+    run.rows_read += items.length;
+    progress.rows += items.length;
+    const blank = { shrank: false, nextPage: 2, totalPages: 1, descending: false, oldest: Number.NaN };
+    pass = { ...blank, seen, total: total ?? seen.size, startedAt };
+    if (isWhole(pass)) return pass;
   }
-  return {
-    seen,
-    total,
-    shrank: false,
-    nextPage: 2,
-    totalPages: 1,
-    descending: false,
-    oldest: Number.NaN,
-    startedAt,
-  };
+  shortfalls.push(`the list ${pass ? whyNotWhole(pass) : "was not read"}`);
+  return null;
 }
 
-/** All pages, a hundred to a page where the endpoint takes `per_page`. */
-async function readMore(context: SyncContext): Promise<ApiRecord[]> {
+/** Everything at a path; `total` is what the API counts there, null where it does not say. */
+export interface Unknown {
+  items: readonly ApiRecord[];
+  total: number | null;
+  /** Milliseconds: when it was asked for. */
+  receivedAt: number;
+}
+
+/**
+ * Asks for all there is at a path whose form is not documented. Parameters are strict, so the first request is bare;
+ * only when `pagination` announces more are pages asked for, and a refused `per_page` is left out. An answer that is
+ * no list is one record.
+ */
+export async function askUnknown(context: SyncContext, path: string): Promise<Unknown> {
+  const { api, resource, signal } = context;
+  const first = await api.get(path, resource.query, { scope: resource.scope, signal });
+  const { pagination, receivedAt } = first;
+  const items = first.items ?? [{ json: first.json, value: first.data }];
+  if (!pagination) return { items, total: null, receivedAt };
+  if (pagination.total_items <= items.length) return { items, total: pagination.total_items, receivedAt };
   try {
-    return await collect(context, { ...context.resource.query, per_page: 100 });
+    return { ...(await readAllPages(context, path, { ...resource.query, per_page: 100 })), receivedAt };
   } catch (error) {
     if (!(error instanceof RequestRefused)) throw error;
-    return await collect(context, context.resource.query);
+    return { ...(await readAllPages(context, path, resource.query)), receivedAt };
   }
 }
 
-async function collect(context: SyncContext, query: Query): Promise<ApiRecord[]> {
-  const { api, resource, signal } = context;
-  const records: ApiRecord[] = [];
-  for await (const page of readPages(api, resource.path, query, { scope: resource.scope, signal }))
-    records.push(...page.records);
-  return records;
+async function readAllPages({ api, resource, signal }: SyncContext, path: string, query: Query) {
+  const items: ApiRecord[] = [];
+  let total = 0;
+  for await (const page of readPages(api, path, query, { scope: resource.scope, signal })) {
+    items.push(...page.records);
+    total = page.pagination.total_items;
+  }
+  return { items, total };
 }

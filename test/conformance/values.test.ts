@@ -131,3 +131,92 @@ test("records without an id are kept by their place, and a list that shrinks los
   expect((await run("sync gifts")).code).toBe(0);
   expect(rows("SELECT key FROM records WHERE removed_at IS NOT NULL")).toEqual([["#3"]]);
 });
+
+test("a survey's results that come as a list, or in pages, are all kept, keyed by the survey", async () => {
+  const answers = {
+    "/surveys": { items: ['{"id":1}', '{"id":2}', '{"id":3}'] },
+    "/surveys/1/results": { items: Array.from({ length: 60 }, (_, n) => `{"id":${n},"share":0.5}`) },
+    "/surveys/2/results": { items: ['{"question":"a"}', '{"question":"b"}'] },
+    "/surveys/3/results": { data: '{"questions":[{"id":"q"}]}' },
+  };
+  const { result, rows, run } = await synced(answers, "surveys");
+  expect(result.code, result.err).toBe(0);
+  expect(rows("SELECT survey_id, count(*) FROM survey_results GROUP BY 1 ORDER BY 1")).toEqual([
+    ["1", 60],
+    ["2", 2],
+    ["3", 1],
+  ]);
+  answers["/surveys/1/results"].items.pop();
+  expect((await run("sync surveys")).code).toBe(0);
+  expect(rows("SELECT count(*) FROM survey_results WHERE removed_at IS NULL")).toEqual([[62]]);
+});
+
+test("a list in pages that changes once while it is read is read again, not given up", async () => {
+  const items = Array.from({ length: 60 }, (_, n) => `{"id":${n}}`);
+  const api = await fixedApi({ "/codes": { items } });
+  let requests = 0;
+  const home = makeHome();
+  const env = { BRANDAPI_BASE_URL: api.baseUrl, BRANDAPI_KEY: "key", BRANDAPI_RATE_LIMIT: "none" };
+  const { code, err } = await brandapi("sync codes", {
+    home,
+    env,
+    fetch: async (url, init) => {
+      requests += 1;
+      const response = await fetch(url, init);
+      if (requests !== 3) return response;
+      const text = (await response.text()).replace('"total_items":60', '"total_items":59');
+      return new Response(text, response);
+    },
+  });
+  expect(code, err).toBe(0);
+});
+
+test("nulls wherever the document allows them crash nothing and are no complaint", async () => {
+  const listed =
+    '{"id":"c1","title":"T","status":"ACTIVE","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z","payment":null,"attachments":[{"url":null,"filename":null}],"content_types":[],"category":[],"assignment_counts":{},"description":null,"deadline":null';
+  const { result, rows } = await synced(
+    {
+      "/orders": {
+        items: [
+          order("o1", '"total_amount":null,"product":null,"gear_list":null,"refund_amount":null')
+            .replace('"EUR"', "null")
+            .replace("[]", '[{"title":null,"quantity":null,"price":null}]'),
+        ],
+      },
+      "/roster": {
+        items: [
+          '{"relationship_id":"r1","host":{"id":"h1","username":null,"socials":null},"status":"active","commission_rate":10,"joined_at":"2026-01-01T00:00:00Z","activated_at":null,"campaigns":null}',
+        ],
+      },
+      "/recommendations": { items: ['{"host":{"id":"h1","motto":null},"product_count":0,"products":[]}'] },
+      "/opportunities": { items: [`${listed}}`] },
+      "/opportunities/c1": {
+        data: `${listed},"deliverables":[{"id":"d","title":"t","due_date":null}],"assignments":[{"id":"a","status":"READY","host":null,"brand_payment_state":null}]}`,
+      },
+      "/content": {
+        items: [
+          '{"id":"f1","source":"upload","media_type":"image","filename":null,"created_at":"2026-01-01T00:00:00Z","uploaded_by":"brand","host":null,"opportunity":null,"deliverable":null,"download_path":"/x"}',
+        ],
+      },
+      "/analytics/hosts": {
+        items: ['{"host":null,"clicks":1,"sales":0}', '{"host":null,"clicks":1,"sales":0}'],
+      },
+      "/analytics/clicks": {
+        data: '{"summary":{"orders":0},"timeseries":[{"date":"2026-11-01","orders":0}],"top_hosts":[{"host":null}],"top_products":[]}',
+      },
+    },
+    "orders roster recommendations opportunities content analytics-clicks analytics-hosts",
+  );
+  expect(result.code, result.err).toBe(0);
+  expect(result.err).not.toContain("warning");
+  for (const table of [
+    "order_line_items",
+    "roster",
+    "recommendations",
+    "opportunity_assignments",
+    "content",
+    "opportunity_deliverables",
+  ])
+    expect(rows(`SELECT count(*) FROM ${table}`), table).toEqual([[1]]);
+  expect(rows("SELECT count(*) FROM analytics_hosts")).toEqual([[2]]);
+});

@@ -180,6 +180,19 @@ describe("the library", () => {
     expect(requests.length).toBeLessThan(25);
   });
 
+  test("a file added at the very instant of `--until` is inside, one a millisecond later is not", async () => {
+    const brand = await brandForTest({ orders: 5 });
+    const at = Date.parse("2026-11-10T10:00:00.000Z");
+    const inside = brand.sandbox.events.addContent({ createdAt: at });
+    const outside = brand.sandbox.events.addContent({ createdAt: at + 1 });
+    expect((await brand.run("sync content --until 2026-11-10T10:00:00Z")).code).toBe(0);
+    const ids = (brand.mirrored("content") as { id: string }[]).map(({ id }) => id);
+    expect(ids).toContain(inside.id);
+    expect(ids).not.toContain(outside.id);
+    expect((await brand.run("sync content")).code).toBe(0);
+    await expectResource(brand, "content");
+  });
+
   test("filters make the run partial: nothing is claimed, nothing removed, more than 50 ids are split", async () => {
     const brand = await brandForTest({ orders: 5 });
     await brand.run("sync content");

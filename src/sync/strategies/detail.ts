@@ -1,4 +1,3 @@
-import type { Answer } from "../../api/client.js";
 import { NotFound, UnexpectedAnswer } from "../../errors.js";
 import { type Detailed, readDetailed } from "../../mirror/details.js";
 import { presentIds } from "../../mirror/removals.js";
@@ -6,6 +5,7 @@ import type { ApiRecord, JsonObject, Resource } from "../../resources/types.js";
 import { formatInstant } from "../../times.js";
 import { openStore, type StrategyRun, type SyncContext } from "../context.js";
 import { inOrder } from "../pool.js";
+import { askUnknown } from "../unknown-list.js";
 import { full, readAll } from "./full.js";
 
 /** Every page of the list, then one request for each record whose details can have changed. */
@@ -45,8 +45,9 @@ async function mergeDetails(
   due: readonly Detailed[],
   path: (key: string) => string,
 ): Promise<void> {
-  const { mirror, run, store } = context;
-  await eachAnswer(context, due, path, (answer, { key }) => {
+  const { api, mirror, resource, run, signal, store } = context;
+  const ask = (key: string) => api.get(path(key), {}, { scope: resource.scope, signal });
+  await eachAnswer(context, due, ask, (answer, { key }) => {
     const record: ApiRecord = { json: answer.json, value: answer.data };
     if (store.keyOf(record, 0) !== key)
       throw new UnexpectedAnswer(`The API's answer to ${path(key)} is another record.`);
@@ -68,12 +69,12 @@ async function keepBeside(
   const store = openStore(context, into.resource, run.run_id);
   const found = new Set<number>();
   let complete = true;
-  await eachAnswer(context, due, path, (answer, { key }) => {
-    const items = answer.items ?? [{ json: answer.json, value: answer.data }];
-    if (answer.pagination && answer.pagination.total_items > items.length) complete = false;
+  const ask = (key: string) => askUnknown(context, path(key));
+  await eachAnswer(context, due, ask, ({ items, total, receivedAt }, { key }) => {
+    if (total !== null && total !== items.length) complete = false;
     mirror.db.transaction(() => {
       const written = store.write(items, {
-        readAt: formatInstant(answer.receivedAt),
+        readAt: formatInstant(receivedAt),
         context: { [into.parent]: key },
         keyPrefix: `${key}/`,
       });
@@ -83,11 +84,9 @@ async function keepBeside(
       run.rows_changed += written.changed;
     })();
   });
-  if (!complete)
-    context.shortfalls.push(
-      "some results are paged, which this version does not expect: they are not complete",
-    );
-  if (context.options.details === "none" || !complete || found.size === 0) return;
+  if (!complete) context.shortfalls.push("some results moved while their pages were read");
+  const { acceptRemovals, details } = context.options;
+  if (details === "none" || !complete || (found.size === 0 && !acceptRemovals)) return;
   const gone = presentIds(mirror, into.resource.name).filter((id) => !found.has(id));
   mirror.db.transaction(() => {
     run.rows_removed += store.remove(gone, formatInstant(context.clock.now()));
@@ -95,19 +94,19 @@ async function keepBeside(
 }
 
 /** Asks for the details of each record, a few at once. One that is gone meanwhile is left to the next list. */
-async function eachAnswer(
+async function eachAnswer<Answer>(
   context: SyncContext,
   due: readonly Detailed[],
-  path: (key: string) => string,
+  ask: (key: string) => Promise<Answer>,
   take: (answer: Answer, record: Detailed) => void,
 ): Promise<void> {
-  const { api, progress, resource, signal, task } = context;
+  const { progress, resource, task } = context;
   const total = progress.pages + due.length;
   await inOrder(
     due,
     async ({ key }) => {
       try {
-        return await api.get(path(key), {}, { scope: resource.scope, signal });
+        return await ask(key);
       } catch (error) {
         if (error instanceof NotFound) return null;
         throw error;

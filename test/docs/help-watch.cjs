@@ -1,0 +1,25 @@
+// Loaded before the program: ends it when it opens a file outside its own folder, a database or a connection.
+const fs = require("node:fs");
+const net = require("node:net");
+const path = require("node:path");
+
+const own = path.resolve(__dirname, "../..");
+const isOwn = (file) => typeof file === "number" || path.resolve(String(file)).startsWith(own);
+
+function refuse(what) {
+  process.stderr.write(`not on the way to help: ${what}\n`);
+  process.exit(99);
+}
+
+for (const [module, names] of [
+  [fs, ["openSync", "open", "readFileSync", "readFile", "mkdirSync", "mkdir", "writeFileSync", "writeFile"]],
+  [fs.promises, ["open", "readFile", "mkdir", "writeFile"]],
+])
+  for (const name of names) {
+    const original = module[name];
+    module[name] = (file, ...rest) => (isOwn(file) ? original.call(module, file, ...rest) : refuse(`${name} ${file}`));
+  }
+require("node:module").syncBuiltinESMExports();
+process.dlopen = (_, file) => refuse(`dlopen ${file}`);
+net.Socket.prototype.connect = () => refuse("connect");
+globalThis.fetch = () => refuse("fetch");

@@ -1,0 +1,31 @@
+import { describe, expect, test } from "vitest";
+import { commands } from "../../src/commands/index.js";
+import { spawnBrandapi } from "../support/process.js";
+import { parses } from "./parses.js";
+import { brandapiCalls } from "./words.js";
+
+describe.each(commands)("the help of $name", ({ name, examples }) => {
+  test.each(examples)("its example parses: $command", async ({ command }) => {
+    const calls = brandapiCalls(command);
+    expect(calls).toHaveLength(1);
+    for (const words of calls) expect(await parses(words)).toBe("");
+  });
+
+  test("opens no database, no network and no file of the person's", async () => {
+    const { code, out, err } = await watched([name, "--help"]).ended;
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).toMatch(/^Usage: brandapi /);
+  });
+});
+
+test("the watch that these tests rely on sees a settings file being read, and a native module being loaded", async () => {
+  const { code, err } = await watched(["status", "--db", "none.sqlite"]).ended;
+  expect(err).toMatch(/not on the way to help: .*config\.json/);
+  expect(code).not.toBe(0);
+});
+
+/** Runs the program so that it ends at once, and says so, when it opens what help has no use for. */
+function watched(args: readonly string[]) {
+  const watch = new URL("help-watch.cjs", import.meta.url).pathname;
+  return spawnBrandapi(args, { node: [process.execPath, "--require", watch] });
+}

@@ -1,0 +1,270 @@
+import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../src/deps.js";
+import { Stopped } from "../../src/errors.js";
+import { lockMirror } from "../../src/mirror/lock.js";
+import { type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandbox/index.js";
+import { makeHome } from "../support/home.js";
+import { binPath, spawnBrandapi } from "../support/process.js";
+import {
+  envOf,
+  expectEqual,
+  expectSeen,
+  expectWhole,
+  jumpingClock,
+  meetFault,
+  runAt,
+  sharedSandbox,
+} from "./matrix.js";
+
+/** A brand whose API takes its time, so that things can happen meanwhile. */
+async function slowSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = await startSandbox(
+    { orders: 350, rateLimit: null, pace: 0, latencyMs: 60, ...options },
+    { clock: systemClock },
+  );
+  onTestFinished(() => sandbox.close());
+  return sandbox;
+}
+
+/** Resolves when the sandbox is asked for this page of orders. */
+function whenAsked(sandbox: Sandbox, page: string): Promise<void> {
+  return new Promise((resolve) => {
+    sandbox.intercept = ({ path, query }) => {
+      if (path === "/orders" && query.get("page") === page) resolve();
+    };
+  });
+}
+
+const starts = (sandbox: Sandbox, home: string, args: string[]) =>
+  spawnBrandapi(args, { home, env: envOf(sandbox, home, sandbox.key) });
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)(
+  "%s in the middle of a sync: a clean stop with %i, and the next run goes on",
+  async (signal, code) => {
+    const sandbox = await slowSandbox();
+    const home = makeHome();
+    const asked = whenAsked(sandbox, "3");
+    const program = starts(sandbox, home, ["sync", "orders"]);
+    await asked;
+    program.child.kill(signal);
+    const ended = await program.ended;
+    expect(ended.signal).toBeNull();
+    expectSeen({ ...ended, code: ended.code ?? -1, home }, { code, says: /Stopped[\s\S]*kept/ }, [
+      sandbox.key,
+    ]);
+    sandbox.intercept = undefined;
+    expectSeen(await runAt(sandbox, home, "sync orders"), { code: 0 }, [sandbox.key]);
+    expectEqual(sandbox, home);
+  },
+);
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)("%s twice in a sync: it ends at once with %i, and the mirror is whole", async (signal, code) => {
+  const sandbox = await slowSandbox();
+  const home = makeHome();
+  const asked = whenAsked(sandbox, "2");
+  const program = starts(sandbox, home, ["sync", "orders"]);
+  await asked;
+  program.child.kill(signal);
+  program.child.kill(signal);
+  expect((await program.ended).code).toBe(code);
+  expectWhole(home);
+  expectSeen(await runAt(sandbox, home, "sync orders"), { code: 0 }, [sandbox.key]);
+  expectEqual(sandbox, home);
+});
+
+test("kill -9 in a sync leaves no stale lock: the next run begins at once, and goes on", async () => {
+  const sandbox = await slowSandbox();
+  const home = makeHome();
+  const asked = whenAsked(sandbox, "3");
+  const program = starts(sandbox, home, ["sync", "orders"]);
+  await asked;
+  program.child.kill("SIGKILL");
+  expect((await program.ended).signal).toBe("SIGKILL");
+  expectWhole(home);
+  expectSeen(await runAt(sandbox, home, "sync orders"), { code: 0 }, [sandbox.key]);
+  expectEqual(sandbox, home);
+});
+
+test.each(["sync orders", "sync roster", "verify orders"])(
+  "another run holds the mirror: `%s` ends at once with 9",
+  async (command) => {
+    const sandbox = await sharedSandbox();
+    const home = makeHome();
+    const held = await lockMirror(join(home, "mirror.sqlite"), {
+      wait: false,
+      clock: systemClock,
+      signal: new AbortController().signal,
+    });
+    try {
+      const result = await runAt(sandbox, home, command);
+      expectSeen(result, { code: 9, says: /Another run holds this mirror[\s\S]*--wait/ }, [sandbox.key]);
+    } finally {
+      held.release();
+    }
+    expectSeen(await runAt(sandbox, home, "sync orders"), { code: 0 }, [sandbox.key]);
+  },
+);
+
+test("two syncs at once: one does the work, the other ends with 9; with --wait it queues", async () => {
+  const sandbox = await slowSandbox();
+  const home = makeHome();
+  const asked = whenAsked(sandbox, "1");
+  const first = starts(sandbox, home, ["sync", "orders"]);
+  await asked;
+  const [second, third] = [
+    starts(sandbox, home, ["sync", "orders"]),
+    starts(sandbox, home, ["sync", "orders", "--wait"]),
+  ];
+  expect((await second.ended).code).toBe(9);
+  expect((await first.ended).code).toBe(0);
+  expect((await third.ended).code).toBe(0);
+  expectEqual(sandbox, home);
+});
+
+test("Ctrl-C while queueing with --wait: 130, and the lock stays the other's", async () => {
+  const sandbox = await sharedSandbox();
+  const home = makeHome();
+  const held = await lockMirror(join(home, "mirror.sqlite"), {
+    wait: false,
+    clock: systemClock,
+    signal: new AbortController().signal,
+  });
+  const stop = new AbortController();
+  const waiting = runAt(sandbox, home, "sync orders --wait", { signal: stop.signal });
+  stop.abort(new Stopped("SIGINT"));
+  expectSeen(await waiting, { code: 130, says: /Stopped/ }, [sandbox.key]);
+  expect((await runAt(sandbox, home, "sync orders")).code).toBe(9);
+  held.release();
+});
+
+test("an export, a status and another program read the mirror while a sync writes it", async () => {
+  const sandbox = await slowSandbox();
+  const home = makeHome();
+  await runAt(sandbox, home, "sync orders roster");
+  const asked = whenAsked(sandbox, "2");
+  const program = starts(sandbox, home, ["sync", "orders", "--full"]);
+  await asked;
+  const reader = new Sqlite(join(home, "mirror.sqlite"), { readonly: true });
+  reader.exec("BEGIN");
+  expect(reader.prepare("SELECT count(*) FROM orders").pluck().get()).toBe(350);
+  const exported = await runAt(sandbox, home, "export orders --ndjson");
+  expect(exported.code).toBe(0);
+  expect(exported.out.trim().split("\n")).toHaveLength(350);
+  expect((await runAt(sandbox, home, "status")).code).toBe(0);
+  expect((await program.ended).code).toBe(0);
+  // The reader's view stands still however long it looks.
+  expect(reader.prepare("SELECT count(*) FROM orders").pluck().get()).toBe(350);
+  reader.close();
+  expectEqual(sandbox, home);
+});
+
+test("another program holds a write transaction for a while: the sync waits for it", async () => {
+  const sandbox = await sharedSandbox();
+  const home = makeHome();
+  await runAt(sandbox, home, "sync orders");
+  const holder = spawn(process.execPath, [
+    "-e",
+    `
+    const db = require(${JSON.stringify(createRequire(import.meta.url).resolve("better-sqlite3"))})(${JSON.stringify(join(home, "mirror.sqlite"))});
+    db.exec("BEGIN IMMEDIATE"); console.log("held"); setTimeout(() => { db.exec("COMMIT"); }, 700);`,
+  ]);
+  await new Promise((resolve) => holder.stdout.once("data", resolve));
+  expectSeen(await runAt(sandbox, home, "sync orders --full"), { code: 0 }, [sandbox.key]);
+  await new Promise((resolve) => (holder.exitCode === null ? holder.once("exit", resolve) : resolve(null)));
+});
+
+test("stderr is closed: the sync goes on", async () => {
+  const sandbox = await sharedSandbox();
+  const home = makeHome();
+  const child = spawn(process.execPath, [binPath, "sync", "orders"], {
+    env: { PATH: process.env.PATH, HOME: home, ...envOf(sandbox, home, sandbox.key) },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  child.stderr.destroy();
+  expect(await new Promise((resolve) => child.on("close", resolve))).toBe(0);
+  expectEqual(sandbox, home);
+});
+
+test.each([
+  ["export", "orders", "--csv"],
+  ["export", "orders", "--json"],
+  ["sync", "orders", "--json"],
+])("the reader of `%s %s %s` has seen enough (| head): it ends quietly with 0", async (...args) => {
+  const sandbox = await sharedSandbox();
+  const home = makeHome();
+  await runAt(sandbox, home, "sync orders");
+  const child = spawn(process.execPath, [binPath, ...args], {
+    env: { PATH: process.env.PATH, HOME: home, ...envOf(sandbox, home, sandbox.key) },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let err = "";
+  child.stderr.on("data", (text) => {
+    err += text;
+  });
+  child.stdout.destroy();
+  expect(await new Promise((resolve) => child.on("close", resolve)), err).toBe(0);
+  expect(err).not.toMatch(/EPIPE|defect|at .+:\d+:\d+/);
+  expectWhole(home);
+});
+
+test("few files may be open (ulimit -n 40): it works, or says so in words", async () => {
+  const sandbox = await sharedSandbox();
+  const home = makeHome();
+  const program = spawnBrandapi(["sync", "--max-wait", "0s"], {
+    home,
+    env: envOf(sandbox, home, sandbox.key),
+    node: ["sh", "-c", 'ulimit -n 40; exec "$0" "$@"', process.execPath],
+  });
+  const ended = await program.ended;
+  expect([0, 3, 6], ended.err).toContain(ended.code);
+  expect(ended.err).not.toMatch(/defect|at .+:\d+:\d+/);
+  expectWhole(home);
+});
+
+test("the laptop sleeps for hours in the middle of a sync: it goes on", async () => {
+  const { clock, state } = jumpingClock();
+  await meetFault(
+    (count) => {
+      if (count === 2) state.waited += 5 * 3_600_000;
+      return undefined;
+    },
+    { code: 0 },
+    { command: "sync orders", clock },
+  );
+});
+
+test("the mirror is moved away in the middle of a sync: no crash, and the next run is complete", async () => {
+  const sandbox = await slowSandbox({ latencyMs: 20 });
+  const home = makeHome();
+  const asked = whenAsked(sandbox, "2");
+  const program = starts(sandbox, home, ["sync", "orders"]);
+  await asked;
+  const { rename } = await import("node:fs/promises");
+  await rename(join(home, "mirror.sqlite"), join(home, "moved.sqlite"));
+  const ended = await program.ended;
+  expect(ended.err).not.toMatch(/at .+:\d+:\d+/);
+  sandbox.intercept = undefined;
+  expectSeen(
+    await runAt(sandbox, home, "sync orders", { env: { BRANDAPI_DB: join(home, "new.sqlite") } }),
+    { code: 0 },
+    [sandbox.key],
+  );
+});
+
+test("a lock file that nobody holds means nothing", async () => {
+  const sandbox = await sharedSandbox();
+  const home = makeHome();
+  writeFileSync(join(home, "mirror.sqlite-lock"), "");
+  expectSeen(await runAt(sandbox, home, "sync orders"), { code: 0 }, [sandbox.key]);
+});
