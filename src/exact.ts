@@ -3,7 +3,7 @@
  * want what was sent. The record's text has it, so the exact literal is looked up there, and only where it differs.
  */
 
-const suspicious = /[:[,]-?(?:\d+\.\d*0(?=[,}\]])|\d{16,}|\d+\.\d{15,}|\d+(?:\.\d+)?[eE]|0(?=[,}\]])(?<=-0))/;
+const suspicious = /[:[,]-?(?:\d+\.\d*0(?=[,}\]])|\d{16,}|[\d.]{17,}|\d+(?:\.\d+)?[eE]|0(?=[,}\]])(?<=-0))/;
 const token = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /** Whether some number in minified JSON text would not print as it was sent. */

@@ -23,9 +23,16 @@ export async function main(): Promise<void> {
 function fetchWhenNeeded(env: Deps["env"]): Fetch {
   let ready: Promise<Fetch> | undefined;
   return async (url, init) => {
-    ready ??= import("./api/transport.js").then(({ createFetch }) => createFetch(env));
+    ready ??= prepareFetch(env);
     return (await ready)(url, init);
   };
+}
+
+async function prepareFetch(env: Deps["env"]): Promise<Fetch> {
+  const { createFetch } = await import("./api/transport.js");
+  const { keepMemorySmall } = await import("./memory.js");
+  keepMemorySmall();
+  return createFetch(env);
 }
 
 /** The first signal asks for a clean stop; a second of its kind ends at once. */

@@ -49,8 +49,15 @@ function isRealDay(day: string): boolean {
   return !Number.isNaN(ms) && formatInstant(ms).startsWith(day);
 }
 
+/** The form in which `Date.parse` alone is right: asked for every record. */
+const plainTimestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
+
 /** An ISO 8601 timestamp in milliseconds since 1970; without an offset it is UTC. Undefined if it is none. */
 export function parseTimestamp(text: string): number | undefined {
+  if (plainTimestamp.test(text)) {
+    const ms = Date.parse(text);
+    return Number.isNaN(ms) ? undefined : ms;
+  }
   const match = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?$/i.exec(
     text.trim(),
   );

@@ -13,7 +13,7 @@ export interface BodyLimits {
 export const bodyLimits: BodyLimits = { maxBytes: 32 * 1024 * 1024, totalMs: 300_000 };
 
 /**
- * Reads a whole body as UTF-8 text, without a byte order mark.
+ * Reads a whole body: the bytes of UTF-8 text, without a byte order mark.
  * Throws `UnexpectedAnswer` when it is too large, `TooSlow` when it takes too long, `Garbled` when it is not
  * UTF-8, and what the stream throws when it breaks off.
  */
@@ -22,8 +22,8 @@ export async function readBody(
   path: string,
   limits: BodyLimits,
   clock: Clock,
-): Promise<{ text: string; bytes: number }> {
-  if (!response.body) return { text: "", bytes: 0 };
+): Promise<{ content: Buffer; bytes: number }> {
+  if (!response.body) return { content: Buffer.alloc(0), bytes: 0 };
   const since = clock.monotonic();
   const reader = response.body.getReader();
   const chunks: Uint8Array[] = [];
@@ -40,15 +40,15 @@ export async function readBody(
     reader.cancel().catch(() => {});
     throw error;
   }
-  return { text: decode(chunks), bytes };
+  return { content: join(chunks), bytes };
 }
 
-/** Node's own check and copy are several times faster than a `TextDecoder` that is fatal. */
-function decode(chunks: readonly Uint8Array[]): string {
+/** Node's own check is several times faster than a `TextDecoder` that is fatal. */
+function join(chunks: readonly Uint8Array[]): Buffer {
   const whole = Buffer.concat(chunks);
   if (!isUtf8(whole)) throw new Garbled("its body is not UTF-8 text");
   const hasMark = whole[0] === 0xef && whole[1] === 0xbb && whole[2] === 0xbf;
-  return whole.toString("utf8", hasMark ? 3 : 0);
+  return hasMark ? whole.subarray(3) : whole;
 }
 
 function tooLarge(path: string, maxBytes: number): UnexpectedAnswer {

@@ -184,7 +184,7 @@ class Client implements ApiClient {
       const body = await readBody(response, path, limits, clock);
       bytes = body.bytes;
       this.#counts.bytes += bytes;
-      const answer = readEnvelope(body.text, path, receivedAt);
+      const answer = readEnvelope(body.content, path, receivedAt);
       this.#progressAt = clock.monotonic();
       return { answer };
     } catch (error) {

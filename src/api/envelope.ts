@@ -1,7 +1,7 @@
 import { UnexpectedAnswer } from "../errors.js";
 import type { ApiRecord, Json, JsonObject } from "../resources/types.js";
 import { Garbled } from "./faults.js";
-import { exactRecords, exactText, maxDepth, sliceEnvelope } from "./json.js";
+import { exactRecords, exactText, maxDepth, type Slices, sliceEnvelope } from "./json.js";
 
 /** The `pagination` of a list (API document, "Pagination object"). */
 export interface Pagination {
@@ -16,8 +16,8 @@ export interface Pagination {
 /** A 200, checked and taken apart. */
 export interface Answer {
   data: Json;
-  /** The exact text of `data`, on one line. */
-  json: string;
+  /** The exact text of `data`, on one line; made when it is asked for. */
+  readonly json: string;
   /** The records, when `data` is an array. */
   items: ApiRecord[] | null;
   pagination: Pagination | null;
@@ -30,33 +30,45 @@ const mostPages = 1e7;
 
 /**
  * Reads an envelope (API document, "Envelope"). Members that the document does not name are let through.
+ * @param body UTF-8
  * Throws `Garbled` when the text is not JSON, `UnexpectedAnswer` when it is JSON of another shape.
  */
-export function readEnvelope(text: string, path: string, receivedAt: number): Answer {
-  const slices = sliceEnvelope(text);
+export function readEnvelope(body: Buffer, path: string, receivedAt: number): Answer {
+  // JSON's own signs are single bytes in UTF-8: read as Latin-1, which costs next to nothing, they stand where they are.
+  const slices = sliceEnvelope(body.toString("latin1"));
   if (slices.tooDeep) throw unexpected(path, `is nested more than ${maxDepth} levels deep`);
-  const envelope = parse(text);
+  const { envelope, items } = parse(body, slices);
   if (!isObject(envelope)) throw unexpected(path, "is not an object");
   if (envelope.success !== true) throw unexpected(path, `has ${named(envelope, "success")}, not true`);
   const data = envelope.data;
   if (!slices.data || typeof data !== "object" || data === null) {
     throw unexpected(path, `has ${named(envelope, "data")}, not an object or array`);
   }
+  const { from, to } = slices.data;
+  const json = items ? undefined : exactText(body, from, to, slices.spaced);
   return {
-    data,
-    json: exactText(text, slices.data.from, slices.data.to, slices.spaced),
-    items: Array.isArray(data) ? exactRecords(text, slices, data) : null,
+    data: items ? items.map(({ value }) => value) : data,
+    get json() {
+      return json ?? `[${items?.map((item) => item.json).join(",")}]`;
+    },
+    items,
     pagination: readPagination(envelope.pagination, path),
     receivedAt,
   };
 }
 
-function parse(text: string): Json {
+/** The envelope, and the records of a list by themselves: `data` is then an empty list. */
+function parse(body: Buffer, slices: Slices): { envelope: Json; items: ApiRecord[] | null } {
   try {
-    return JSON.parse(text) as Json;
+    const { data, items } = slices;
+    if (!data || !items) return { envelope: JSON.parse(body.toString("utf8")) as Json, items: null };
+    // What stands around the list, with an empty one in its place: between items the scanner has seen only commas.
+    const rest = `${body.toString("utf8", 0, data.from)}[]${body.toString("utf8", data.to)}`;
+    if (!slices.closed) throw new SyntaxError("the list has no end");
+    return { envelope: JSON.parse(rest) as Json, items: exactRecords(body, slices) };
   } catch {
     // The engine's own message would quote the body, which may echo anything: it goes no further.
-    throw new Garbled(describe(text));
+    throw new Garbled(describe(body.toString("utf8", 0, 200)));
   }
 }
 

@@ -9,6 +9,10 @@ export interface Slices {
   data: { from: number; to: number } | null;
   /** Offsets of each item, two by two; `null` when `data` is not an array. */
   items: number[] | null;
+  /** Whether the array was closed, with nothing but commas between its items. */
+  closed: boolean;
+  /** The items in which a number may not print as it was sent, by their place. */
+  odd: ReadonlySet<number>;
   /** Whether there is whitespace outside strings, so that slices must be minified. */
   spaced: boolean;
   /** Whether the text nests deeper than `maxDepth`: then the other members mean nothing. */
@@ -17,6 +21,10 @@ export interface Slices {
 
 const quote = 34;
 const comma = 44;
+const minus = 45;
+const point = 46;
+const zero = 48;
+const nine = 57;
 const colon = 58;
 const openArray = 91;
 const backslash = 92;
@@ -31,7 +39,14 @@ const closeObject = 125;
  */
 export function sliceEnvelope(text: string): Slices {
   const scanner = new Scanner(text);
-  const slices: Slices = { data: null, items: null, spaced: false, tooDeep: false };
+  const slices: Slices = {
+    data: null,
+    items: null,
+    closed: false,
+    odd: scanner.odd,
+    spaced: false,
+    tooDeep: false,
+  };
   let at = scanner.skipSpace(0);
   if (text.charCodeAt(at) !== openObject) {
     scanner.skipValue(at, 0);
@@ -57,24 +72,30 @@ export function sliceEnvelope(text: string): Slices {
     if (text.charCodeAt(at) !== comma) break;
     at = scanner.skipSpace(at + 1);
   }
+  slices.closed = scanner.closed;
   slices.spaced = scanner.spaced;
   slices.tooDeep = scanner.tooDeep;
   return slices;
 }
 
-/** The exact text of `[from, to)`, on one line. */
-export function exactText(text: string, from: number, to: number, spaced: boolean): string {
-  const slice = text.slice(from, to);
+/** The exact text of `[from, to)` of a body, on one line. */
+export function exactText(body: Buffer, from: number, to: number, spaced: boolean): string {
+  const slice = body.toString("utf8", from, to);
   return spaced ? minify(slice) : slice;
 }
 
-/** Each item's exact text beside its value; `values` is what `JSON.parse` made of the same `data`. */
-export function exactRecords(text: string, slices: Slices, values: readonly Json[]): ApiRecord[] {
-  const items = slices.items ?? [];
-  return values.map((value, index) => ({
-    json: exactText(text, items[2 * index] ?? 0, items[2 * index + 1] ?? 0, slices.spaced),
-    value,
-  }));
+/**
+ * Each item's exact text beside its value. Item by item that is faster than all at once: most are of plain letters,
+ * which the engine keeps, reads and hands over in half the time.
+ * Throws what `JSON.parse` throws.
+ */
+export function exactRecords(body: Buffer, { items, odd, spaced }: Slices): ApiRecord[] {
+  const records: ApiRecord[] = [];
+  for (let at = 0; items && at < items.length; at += 2) {
+    const json = exactText(body, items[at] ?? 0, items[at + 1] ?? 0, spaced);
+    records.push({ json, value: JSON.parse(json) as Json, plain: !odd.has(at / 2) });
+  }
+  return records;
 }
 
 /** Takes the whitespace between JSON tokens away; strings and numbers stay as they are. */
@@ -107,8 +128,11 @@ function isKeyData(text: string, from: number, to: number): boolean {
 }
 
 class Scanner {
+  readonly odd = new Set<number>();
+  closed = false;
   spaced = false;
   tooDeep = false;
+  #isOdd = false;
 
   constructor(private readonly text: string) {}
 
@@ -133,16 +157,21 @@ class Scanner {
   /** From an array's bracket to just after its end; writes down where its items are. */
   skipItems(from: number, items: number[]): number {
     const { text } = this;
+    this.odd.clear();
+    this.closed = true;
     let at = this.skipSpace(from + 1);
     if (text.charCodeAt(at) === closeArray) return at + 1;
     while (at < text.length) {
       const start = at;
+      this.#isOdd = false;
       at = this.skipValue(at, 2);
+      if (this.#isOdd) this.odd.add(items.length / 2);
       items.push(start, at);
       at = this.skipSpace(at);
       if (text.charCodeAt(at) !== comma) break;
       at = this.skipSpace(at + 1);
     }
+    this.closed = text.charCodeAt(at) === closeArray;
     return at + 1;
   }
 
@@ -169,8 +198,25 @@ class Scanner {
       } else if (code <= 32) {
         if (open === 0) return at;
         this.spaced = true;
-      } else if (code === comma && open === 0) return at;
+      } else if (code === comma) {
+        if (open === 0) return at;
+      } else if (code === minus || (code >= zero && code <= nine)) at = this.#skipNumber(at) - 1;
     }
     return length;
+  }
+
+  /** From a number's first character to just after its last; notes one that may not print as it was sent. */
+  #skipNumber(from: number): number {
+    const { text } = this;
+    let hasPoint = false;
+    let at = from + 1;
+    let code = text.charCodeAt(at);
+    for (; (code >= zero && code <= nine) || code === point; code = text.charCodeAt(++at))
+      hasPoint ||= code === point;
+    const last = text.charCodeAt(at - 1);
+    const isMinusZero = at - from === 2 && last === zero && text.charCodeAt(from) === minus;
+    const hasExponent = code === 69 || code === 101;
+    if (at - from > 15 || hasExponent || isMinusZero || (hasPoint && last === zero)) this.#isOdd = true;
+    return at;
   }
 }

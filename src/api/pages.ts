@@ -42,7 +42,7 @@ export async function* readPages(
   try {
     const from = options.from ?? 1;
     const most = Math.min(options.upTo ?? lastPage, lastPage);
-    let previous = "";
+    let previous: readonly ApiRecord[] = [];
     let empty = 0;
     for (let page = from; page <= most && (page === from || page <= (walk.announced ?? 0)); page += 1) {
       walk.ask(page, page === from ? page : most);
@@ -50,10 +50,10 @@ export async function* readPages(
       if (!answer) return;
       // The next ones are on their way while this one is put away.
       walk.ask(page + 1, most);
-      if (answer.json === previous && answer.items.length >= answer.pagination.per_page) {
+      if (answer.items.length >= answer.pagination.per_page && isSame(answer.items, previous)) {
         throw unexpected(path, `repeats page ${page - 1} as page ${page}`);
       }
-      previous = answer.json;
+      previous = answer.items;
       empty = answer.items.length === 0 ? empty + 1 : 0;
       if (empty > mostEmpty)
         throw unexpected(path, `has nothing on page ${page}, nor on the ${mostEmpty} before`);
@@ -69,7 +69,7 @@ export async function* readPages(
   }
 }
 
-type ListAnswer = Answer & { items: ApiRecord[]; pagination: Pagination };
+type ListAnswer = Pick<Answer, "receivedAt"> & { items: ApiRecord[]; pagination: Pagination };
 
 class Walk {
   /** The last page, as the latest answer announced it; `null` before the first. */
@@ -155,8 +155,12 @@ class Walk {
         `says that page ${pagination.page} of ${pagination.total_pages} has a next one`,
       );
     }
-    return { ...answer, items, pagination };
+    return { items, pagination, receivedAt: answer.receivedAt };
   }
+}
+
+function isSame(page: readonly ApiRecord[], other: readonly ApiRecord[]): boolean {
+  return page.length === other.length && page.every(({ json }, index) => json === other[index]?.json);
 }
 
 function isRefusal(error: unknown): boolean {

@@ -47,7 +47,6 @@ export function startQuery(
     stdio: ["pipe", "pipe", "pipe", "ipc"],
     execArgv: [],
   });
-  child.disconnect();
   const { stdin, stdout, stderr } = child;
   if (!stdin || !stdout || !stderr) throw new Error("the query's process has no streams");
   const stop = () => void child.kill("SIGKILL");

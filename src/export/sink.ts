@@ -18,7 +18,9 @@ export function streamSink(stream: Output, signal: AbortSignal): Sink {
   let failure: Error | undefined;
   let wake: (() => void) | undefined;
   const fail = (error: NodeJS.ErrnoException) => {
-    failure = error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED" ? new ReaderGone() : error;
+    const gone = error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED";
+    // The first failure says why: a stream that failed is closed as well.
+    failure ??= gone ? new ReaderGone() : error;
     wake?.();
   };
   const close = () => fail(Object.assign(new Error("closed"), { code: "EPIPE" }));

@@ -27,7 +27,7 @@ export interface ResourceHealth {
   last_success_at: string | null;
   age_seconds: number | null;
   last_run: Pick<Run, "run_id" | "started_at" | "finished_at" | "outcome" | "error"> | null;
-  /** What went wrong last, unless a later run ended well. */
+  /** What the last run ended with; null where it ended well. */
   last_error: string | null;
   /** A read that stopped half-way: the next run goes on from there. */
   unfinished: { updated_at: string; records: number } | null;
@@ -92,7 +92,7 @@ function readResource(
       outcome: last.outcome,
       error: last.error,
     },
-    last_error: lastGood && lastGood.run_id >= last.run_id ? null : last.error,
+    last_error: last.error,
     unfinished: readUnfinished(mirror, resource),
     closing: readClosing(mirror, resource, spans, now),
     stale: maxAgeMs !== null && (ageMs === null || ageMs > maxAgeMs),

@@ -11,6 +11,8 @@ import { type Complaint, columnValue, type SqlValue, valueAt } from "./values.js
 export interface StoredRecord {
   recordId: number;
   json: string;
+  /** See `ApiRecord`. */
+  plain?: boolean | undefined;
   value: JsonObject;
   context: JsonObject;
   sinceAt: string;
@@ -40,7 +42,7 @@ export function openProjection(
   let inexact = readInfo(mirror, `inexact:${resource.table}`) !== null;
   return {
     write(record, replace) {
-      if (!inexact && hasInexactNumbers(record.json)) {
+      if (!inexact && !record.plain && hasInexactNumbers(record.json)) {
         // From now on exports of these tables look numbers up in the records' text.
         writeInfo(mirror, `inexact:${resource.table}`, "1");
         inexact = true;
@@ -104,7 +106,7 @@ function tableWriter(
         position: 0,
         exact: exactOf(record),
       });
-      insert.run([...values, record.sinceAt, record.removedAt, record.recordId]);
+      insert.run(values, record.sinceAt, record.removedAt, record.recordId);
       return values;
     },
     writeItems(record: StoredRecord, parent: readonly (SqlValue | bigint)[], replace: boolean): void {
@@ -157,13 +159,28 @@ function cellOf(
     const index = main?.columns.findIndex(({ name }) => name === path[0]) ?? -1;
     return ({ parent }) => parent[index] ?? null;
   }
+  const read = readerOf(path);
+  if (!column.open && from !== "context")
+    return ({ item, exact }) => columnValue(column, read(item), table, complain, exact);
   const holder =
     from === "context" ? ({ record }: CellSource) => record.context : ({ item }: CellSource) => item;
   if (!column.open)
-    return (source) => columnValue(column, valueAt(holder(source), path), table, complain, source.exact);
+    return (source) => columnValue(column, read(holder(source)), table, complain, source.exact);
   return (source) => {
     const value = valueAt(holder(source), path);
     return bindable(value, columnValue(column, value, table, complain, source.exact));
+  };
+}
+
+/** `valueAt` for one path: straight to the member, where its name is not one that every object has. */
+function readerOf(path: readonly string[]): (object: JsonObject) => unknown {
+  const [first, second] = path;
+  if (first === undefined || path.length > 2 || path.some((member) => member in Object.prototype))
+    return (object) => valueAt(object, path);
+  if (second === undefined) return (object) => object[first];
+  return (object) => {
+    const inner = object[first];
+    return typeof inner === "object" && inner !== null ? (inner as JsonObject)[second] : undefined;
   };
 }
 

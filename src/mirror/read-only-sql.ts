@@ -37,7 +37,7 @@ export function prepareReading(mirror: Mirror, sql: string): Statement {
   const tells =
     word === "PRAGMA" && telling.has(pragma?.[1]?.toLowerCase() ?? "") && !pragma?.[2]?.includes("=");
   const reads = ["SELECT", "WITH", "VALUES", "EXPLAIN"].includes(word) && statement.readonly;
-  if (!statement.reader || !(reads || tells))
+  if (!reads && !tells)
     throw new UsageError("`query` only reads: this statement would do something else.", {
       hint: "begin with SELECT or WITH; the mirror is changed by `brandapi sync` alone",
     });

@@ -140,10 +140,8 @@ export function openRecords(
     watch(value);
     const recordId = Number(done.lastInsertRowid);
     const context = options.context ?? {};
-    projection.write(
-      { recordId, json: record.json, value, context, sinceAt: readAt, removedAt: null },
-      false,
-    );
+    const { json, plain } = record;
+    projection.write({ recordId, json, plain, value, context, sinceAt: readAt, removedAt: null }, false);
     log.added(key, dated, readAt);
     return recordId;
   }

@@ -33,6 +33,8 @@ export function clearCandidates(mirror: Mirror, resource: string): void {
 }
 
 export function forgetCandidates(mirror: Mirror, resource: string, found: Iterable<number>): void {
+  const any = mirror.db.prepare("SELECT 1 FROM removal_candidates WHERE resource = ? LIMIT 1");
+  if (any.get(resource) === undefined) return;
   const forget = mirror.db.prepare("DELETE FROM removal_candidates WHERE resource = ? AND record_id = ?");
   for (const id of found) forget.run(resource, id);
 }

@@ -58,7 +58,9 @@ export function typedTables(): readonly TableShape[] {
 /** Whether a resource was ever read, if only in part: an empty table of one that was not says nothing. */
 export function wasRead({ db }: Mirror, resource: Resource): boolean {
   const found = db.prepare(
-    "SELECT 1 FROM records WHERE resource = @own UNION ALL SELECT 1 FROM coverage WHERE resource IN (@own, @synced) LIMIT 1",
+    `SELECT 1 FROM records WHERE resource = @own
+     UNION ALL SELECT 1 FROM coverage WHERE resource IN (@own, @synced)
+     UNION ALL SELECT 1 FROM sync_runs WHERE resource IN (@own, @synced) AND outcome = 'done' LIMIT 1`,
   );
   return found.get({ own: resource.name, synced: syncedBy(resource).name }) !== undefined;
 }

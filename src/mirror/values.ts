@@ -37,7 +37,8 @@ export function columnValue(
     case "text":
     case "timestamp":
     case "date":
-      if (typeof value === "string") return value;
+      // Half a character, alone, would be stored as bytes that no other reader takes for text.
+      if (typeof value === "string") return value.toWellFormed();
       break;
     case "integer":
       if (typeof value === "number" && Number.isSafeInteger(value)) return value;
@@ -62,7 +63,7 @@ export function columnValue(
 
 /** A discovered column takes every scalar as it is. */
 function openValue(column: Column, value: unknown, exact: unknown): SqlValue {
-  if (typeof value === "string") return value;
+  if (typeof value === "string") return value.toWellFormed();
   if (typeof value === "boolean") return value ? 1 : 0;
   if (typeof value !== "number") return null;
   const literal = valueAt(exact, column.path);

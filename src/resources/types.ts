@@ -12,6 +12,8 @@ export interface JsonObject {
 export interface ApiRecord {
   json: string;
   value: Json;
+  /** True where every number is known to print as it was sent; otherwise that is to be looked at. */
+  plain?: boolean;
 }
 
 /** Query parameters of a request; `undefined` leaves one out. */

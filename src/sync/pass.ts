@@ -91,20 +91,24 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
   )[Symbol.asyncIterator]();
   let written = 0;
   let openSince = 0;
+  let due = never();
+  // A page that fails half-way is undone alone: those before it are whole.
+  const writeWhole = mirror.db.transaction((page: Page) => writePage(context, page, pass));
 
   function write(page: Page): void {
     if (written === 0) {
       mirror.db.exec("BEGIN IMMEDIATE");
       openSince = clock.monotonic();
+      due = dueIn(clock, commitAfterMs);
     }
     written += 1;
-    // A page that fails half-way is undone alone: those before it are whole.
-    mirror.db.transaction(() => writePage(context, page, pass))();
+    writeWhole(page);
   }
 
   function commit(): void {
     if (written === 0) return;
     written = 0;
+    due.cancel();
     // A full disk makes SQLite undo the whole transaction by itself: a checkpoint must not speak of its pages.
     if (!mirror.db.inTransaction) return;
     try {
@@ -118,7 +122,7 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
   try {
     for (;;) {
       const next = pages.next();
-      if (written > 0 && !(await arrivesSoon(next, context))) commit();
+      if (written > 0 && !(await arrivesBefore(due.passed, next))) commit();
       const { value: page, done: over } = await next;
       if (over) break;
       write(page);
@@ -134,20 +138,32 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
   return pass;
 }
 
+/** A moment to come: false once it has passed, true when it was called off. */
+interface Due {
+  passed: Promise<boolean>;
+  cancel(): void;
+}
+
+function dueIn(clock: SyncContext["clock"], ms: number): Due {
+  const off = new AbortController();
+  const passed = clock.sleep(ms, off.signal).then(
+    () => false,
+    () => true,
+  );
+  return { passed, cancel: () => off.abort() };
+}
+
+function never(): Due {
+  return { passed: Promise.resolve(true), cancel() {} };
+}
+
 /** Whether the next page comes before the ones in hand should be written. */
-async function arrivesSoon(next: Promise<unknown>, context: SyncContext): Promise<boolean> {
-  const late = new AbortController();
+async function arrivesBefore(due: Promise<boolean>, next: Promise<unknown>): Promise<boolean> {
   const settled = next.then(
     () => true,
     () => true,
   );
-  const timer = context.clock.sleep(commitAfterMs, late.signal).then(
-    () => false,
-    () => true,
-  );
-  const soon = await Promise.race([settled, timer]);
-  late.abort();
-  return soon;
+  return await Promise.race([settled, due]);
 }
 
 function writePage(context: SyncContext, page: Page, pass: Pass): void {

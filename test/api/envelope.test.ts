@@ -3,7 +3,7 @@ import { readEnvelope } from "../../src/api/envelope.js";
 import { UnexpectedAnswer } from "../../src/errors.js";
 import { pagination } from "./support.js";
 
-const read = (text: string) => readEnvelope(text, "/orders", 5);
+const read = (text: string) => readEnvelope(Buffer.from(text), "/orders", 5);
 const list = (given: object) =>
   JSON.stringify({ success: true, data: [], pagination: { ...pagination(1, 100, 250), ...given } });
 

@@ -51,7 +51,10 @@ function render() {
 
 function answer(incoming: IncomingMessage, response: ServerResponse): void {
   const url = new URL(incoming.url ?? "/", "http://localhost");
-  if (url.pathname !== "/api/brand/v1/orders") return passOn(incoming, response);
+  if (url.pathname !== "/api/brand/v1/orders") {
+    passOn(incoming, response);
+    return;
+  }
   const query = url.searchParams;
   const page = Number(query.get("page") ?? 1);
   const perPage = Number(query.get("per_page") ?? 25);

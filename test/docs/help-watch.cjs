@@ -2,9 +2,12 @@
 const fs = require("node:fs");
 const net = require("node:net");
 const path = require("node:path");
+const { fileURLToPath } = require("node:url");
 
 const own = path.resolve(__dirname, "../..");
-const isOwn = (file) => typeof file === "number" || path.resolve(String(file)).startsWith(own);
+const pathOf = (file) =>
+  /^file:/.test(String(file)) ? fileURLToPath(String(file)) : path.resolve(String(file));
+const isOwn = (file) => typeof file === "number" || pathOf(file).startsWith(own);
 
 function refuse(what) {
   process.stderr.write(`not on the way to help: ${what}\n`);
@@ -17,7 +20,8 @@ for (const [module, names] of [
 ])
   for (const name of names) {
     const original = module[name];
-    module[name] = (file, ...rest) => (isOwn(file) ? original.call(module, file, ...rest) : refuse(`${name} ${file}`));
+    module[name] = (file, ...rest) =>
+      isOwn(file) ? original.call(module, file, ...rest) : refuse(`${name} ${file}`);
   }
 require("node:module").syncBuiltinESMExports();
 process.dlopen = (_, file) => refuse(`dlopen ${file}`);

@@ -12,7 +12,9 @@ export async function parses(words: readonly string[]): Promise<string> {
   const spies = commands.map((spec) =>
     vi.spyOn(spec, "run").mockImplementation(async ({ args }) => {
       const named = spec.arguments.some(({ syntax }) => syntax.includes("resource")) ? args : [];
-      wrong.push(...named.filter((name) => !findResource(name)).map((name) => `no resource: ${name}`));
+      wrong.push(
+        ...named.filter((name) => !findResource(name)).map((name) => `Unknown resource: \`${name}\`.`),
+      );
       return 0;
     }),
   );

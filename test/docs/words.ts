@@ -36,6 +36,8 @@ function commandsOf(line: string): string[][] {
       word ??= "";
     } else if (character === " ") close();
     else if ("|;&<>".includes(character)) {
+      // The number of a redirected stream, as in `2>&1`, is no word.
+      if (character === ">" && /^\d$/.test(word ?? "")) word = undefined;
       close();
       redirected = character === ">" || character === "<";
       if (!redirected) commands.push([]);

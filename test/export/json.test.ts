@@ -45,6 +45,7 @@ describe("JSON and NDJSON", () => {
 
   it("are one array over many batches, and an empty one where there is nothing", async () => {
     const mirror = await makeMirror();
+    writeRead(mirror, "roster", [], { whole: true });
     expect(await exported(mirror.path, "roster", "--json")).toBe("[]\n");
     expect(await exported(mirror.path, "roster", "--ndjson")).toBe("");
     const records = Array.from({ length: 2_500 }, (_, n) => anOrder(n));

@@ -55,6 +55,7 @@ describe("what export selects", () => {
       "orders",
       dates.map((order_date, n) => anOrder(n, { order_date })),
     );
+    writeRead(mirror, "recommendations", [], { whole: true });
     mirror.db.close();
     const day = ["--since", "2026-03-01", "--until", "2026-03-01"];
     expect(await rows(mirror.path, "orders", "--columns", "id", ...day)).toEqual([
@@ -176,6 +177,7 @@ describe("what export selects", () => {
 
   it("names the nearest table and column, and the formats", async () => {
     const mirror = await makeMirror();
+    writeRead(mirror, "orders", [], { whole: true });
     mirror.db.close();
     expect(await refusal(mirror.path, "oders", "--csv")).toContain("did you mean `orders`?");
     expect(await refusal(mirror.path, "mirror_info", "--csv")).toContain("Unknown table");
@@ -188,9 +190,22 @@ describe("what export selects", () => {
     expect(await refusal(mirror.path, "orders", "--csv", "--since", "yesterday")).toContain("Not a time");
   });
 
+  it("says of a table that was never synced which sync brings it", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1)]);
+    mirror.db.close();
+    const run = await brandapi(["export", "survey-results", "--csv", "--db", mirror.path]);
+    expect(run).toMatchObject({
+      code: 3,
+      out: "",
+      err: expect.stringContaining("run `brandapi sync surveys` first"),
+    });
+  });
+
   it("writes every table and view of the mirror", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
+    writeRead(mirror, "roster", [], { whole: true });
     const names = mirror.db
       .prepare(
         "SELECT name FROM sqlite_master WHERE type = 'view' OR name IN ('roster', 'changes', 'sync_runs')",
@@ -242,6 +257,7 @@ describe("export --as-of", () => {
   it("says when the mirror did not exist yet, and where no history is kept", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
+    writeRead(mirror, "analytics-hosts", [], { whole: true });
     mirror.db.close();
     const early = await brandapi(["export", "orders", "--csv", "--as-of", "2026-10-01", "--db", mirror.path]);
     expect(early.code).toBe(0);

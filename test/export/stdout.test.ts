@@ -1,8 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { PassThrough } from "node:stream";
+import { PassThrough, Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import type { Output } from "../../src/deps.js";
+import { type Output, systemClock } from "../../src/deps.js";
+import { write } from "../../src/export/formats/csv.js";
+import { runExport } from "../../src/export/run.js";
 import { streamSink } from "../../src/export/sink.js";
 import { openMirror, openMirrorReadOnly } from "../../src/mirror/open.js";
 import { openSource, withSnapshot } from "../../src/mirror/select.js";
@@ -42,6 +44,25 @@ describe("export to stdout", () => {
       expect({ code, err }).toEqual({ code: 0, err: "" });
     },
   );
+
+  it("takes a reader that left for the end of the work, and any other failure for a failure", async () => {
+    const broken = (code: string) =>
+      new Writable({
+        write(_piece, _encoding, done) {
+          done(Object.assign(new Error(code), { code }));
+        },
+      });
+    const exportInto = async (code: string) => {
+      const mirror = await openMirrorReadOnly(await mirrorWithOrders(400));
+      const { signal } = new AbortController();
+      const sink = streamSink(broken(code) as unknown as Output, signal);
+      const source = openSource(mirror, { table: describeTable(mirror, "orders"), includeRemoved: false });
+      const options = { excel: false, warn: () => {}, signal, clock: systemClock };
+      return await runExport(source, write, sink, options).finally(() => mirror.db.close());
+    };
+    expect((await exportInto("EPIPE")).cutShort).toBe(true);
+    await expect(exportInto("ENOSPC")).rejects.toThrow("ENOSPC");
+  });
 
   it("waits for a slow reader instead of filling the memory", async () => {
     const stream = new PassThrough({ highWaterMark: 10 });

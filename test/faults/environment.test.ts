@@ -22,6 +22,7 @@ test("HOME is unset, and every place is named: the sync works", async () => {
     ...envOf(sandbox, home, sandbox.key),
     BRANDAPI_CONFIG_DIR: join(home, "config"),
     XDG_STATE_HOME: join(home, "state"),
+    XDG_DATA_HOME: join(home, "data"),
   };
   const result = await spawnBrandapi(["sync", "orders"], { home, env: { ...env, HOME: "" } }).ended;
   expect(result.code, result.err).toBe(0);

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished } from "vitest";
@@ -15,6 +15,9 @@ export interface Seen {
   /** What the message and its hint must say. */
   says?: RegExp | undefined;
 }
+
+// Hundreds of mirrors are made here: in memory, where the system has such a place.
+if (existsSync("/dev/shm")) process.env.TMPDIR = "/dev/shm";
 
 export const pageSize = 100;
 export const orderCount = 350;

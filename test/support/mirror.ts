@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { recordCoverage } from "../../src/mirror/coverage.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { openMirror } from "../../src/mirror/open.js";
 import { openRecords } from "../../src/mirror/records.js";
@@ -12,12 +13,18 @@ export async function makeMirror(home = makeHome()): Promise<Mirror> {
   return await openMirror(join(home, "mirror.sqlite"));
 }
 
-/** One read of a resource, as a sync records it. Records as values, or as the exact text that the API sent. */
+/** One read of a resource, as a sync records it; `whole`: proven to be all that there is. Records as values, or as the exact text that the API sent. */
 export function writeRead(
   mirror: Mirror,
   name: string,
   records: readonly (Json | { text: string })[],
-  options: { at?: string; context?: JsonObject; remove?: readonly string[]; position?: number } = {},
+  options: {
+    at?: string;
+    context?: JsonObject;
+    remove?: readonly string[];
+    position?: number;
+    whole?: boolean;
+  } = {},
 ): void {
   const resource = resourceOf(name);
   const at = options.at ?? "2026-11-01T00:00:00.000Z";
@@ -39,6 +46,14 @@ export function writeRead(
     store.remove(gone, at);
     saveRun(mirror, { ...run, finished_at: at, rows_read: records.length, outcome: "done" });
   })();
+  const readAt = Date.parse(at);
+  if (options.whole)
+    recordCoverage(mirror, resource.name, {
+      from: Number.NEGATIVE_INFINITY,
+      to: readAt,
+      readAt,
+      runId: run.run_id,
+    });
 }
 
 export function resourceOf(name: string): Resource {

@@ -1,4 +1,3 @@
-import { readCoverage, type Span } from "../../mirror/coverage.js";
 import { readInfo, writeInfo } from "../../mirror/info.js";
 import { countConfirmed } from "../../mirror/removals.js";
 import type { Query } from "../../resources/types.js";
@@ -6,6 +5,7 @@ import { dayMs } from "../../times.js";
 import type { SyncContext } from "../context.js";
 import type { Goal } from "../plan.js";
 import { countItems } from "../walk.js";
+import { countsItsMember } from "./filter-meaning.js";
 
 /**
  * Count probes: `total_items` of a range and a filter is one small request, and the mirror knows what it should be.
@@ -18,6 +18,8 @@ export interface CountCheck {
   query: Query;
   /** The bit of `records.flags`; 0 for all. */
   flags: number;
+  /** The member that says of a record whether the filter should select it; null for all. */
+  member: string | null;
 }
 
 /** A range in which the API's count is not the mirror's. */
@@ -28,13 +30,18 @@ export interface Difference extends Goal {
 }
 
 /** The check that every resource has. */
-export const allRecords: CountCheck = { name: "all", query: {}, flags: 0 };
+export const allRecords: CountCheck = { name: "all", query: {}, flags: 0, member: null };
 
 /** The checks of a resource; those whose filter turned out to mean something else are left out. */
 export function countChecks({ mirror, resource }: Pick<SyncContext, "mirror" | "resource">): CountCheck[] {
   const { strategy } = resource;
   if (strategy.kind !== "window") return [allRecords];
-  const filters = strategy.counts.map(({ name, query }, bit) => ({ name, query, flags: 1 << bit }));
+  const filters = strategy.counts.map(({ name, query, member }, bit) => ({
+    name,
+    query,
+    flags: 1 << bit,
+    member,
+  }));
   return [
     allRecords,
     ...filters.filter(({ name }) => readInfo(mirror, unusable(resource.name, name)) === null),
@@ -42,8 +49,8 @@ export function countChecks({ mirror, resource }: Pick<SyncContext, "mirror" | "
 }
 
 /**
- * Compares the counts over a range, and finds the days where they differ. A filter that differs in what was read last
- * means something else than its flag, and is not asked again.
+ * Compares the counts over a range, and finds the days where they differ. A filter that does not count what the API's
+ * own records say means something else, and is not asked again.
  */
 export async function findDifferences(
   context: SyncContext,
@@ -54,7 +61,7 @@ export async function findDifferences(
   for (const check of checks) {
     const api = await countItems(context, range.from, range.to, check.query);
     if (api === local(context, range, check)) continue;
-    if (check.flags !== 0 && !(await meansItsFlag(context, check))) continue;
+    if (!(await meansItsFlag(context, check, range))) continue;
     found.push(...(await bisect(context, check, range, api)));
   }
   return found;
@@ -82,22 +89,15 @@ async function bisect(
   ];
 }
 
-async function meansItsFlag(context: SyncContext, check: CountCheck): Promise<boolean> {
-  const proven = lastRead(context);
-  if (!proven) return false;
-  const api = await countItems(context, proven.from, proven.to, check.query);
-  if (api === local(context, proven, check)) return true;
+/** Whether the newest records of a range are counted by a filter as their own members say. */
+async function meansItsFlag(context: SyncContext, check: CountCheck, range: Goal): Promise<boolean> {
+  if (check.member === null || (await countsItsMember(context, check.query, check.member, range)))
+    return true;
   context.reporter.note(
     `${context.resource.name}: the API's filter \`${check.name}\` does not count what its records say: it is not used as a proof`,
   );
   writeInfo(context.mirror, unusable(context.resource.name, check.name), "1");
   return false;
-}
-
-/** The span that was read last. */
-function lastRead({ mirror, resource }: SyncContext): Goal | null {
-  const spans = readCoverage(mirror, resource.name);
-  return spans.reduce<Span | null>((last, span) => (last && last.readAt >= span.readAt ? last : span), null);
 }
 
 function unusable(resource: string, check: string): string {

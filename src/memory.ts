@@ -1,0 +1,20 @@
+import { PerformanceObserver } from "node:perf_hooks";
+import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
+
+/** Bytes of the engine's space for new objects beyond which it may grow no more. */
+const enough = 4e6;
+
+/**
+ * Where page after page is read and thrown away, the engine lets its space for new objects grow to 48 MB. That makes a
+ * sync no faster that could be measured, and a third larger. Its size cannot be set once the process runs, but its
+ * growth can be ended.
+ */
+export function keepMemorySmall(): void {
+  const observer = new PerformanceObserver(() => {
+    const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space");
+    if (young && young.space_size < enough) return;
+    setFlagsFromString("--semi-space-growth-factor=1");
+    observer.disconnect();
+  });
+  observer.observe({ entryTypes: ["gc"] });
+}

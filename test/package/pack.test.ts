@@ -1,0 +1,70 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const { version } = JSON.parse(readFileSync(`${root}/package.json`, "utf8")) as { version: string };
+
+interface Packed {
+  filename: string;
+  unpackedSize: number;
+  files: { path: string; mode: number }[];
+}
+
+/** What `npm pack` would put into the tarball, without building anew. */
+function pack(): Packed {
+  const text = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+    cwd: root,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const packed: unknown = JSON.parse(text);
+  // An array up to npm 11, an object by package name from npm 12 on.
+  const [only] = Object.values(packed as Record<string, Packed>);
+  if (!only) throw new Error("npm pack named no package");
+  return only;
+}
+
+test("the tarball holds the built program, what a reader needs, and nothing else", () => {
+  const { files, filename, unpackedSize } = pack();
+  const paths = files.map(({ path }) => path);
+  const outside = paths.filter((path) => !path.startsWith("dist/"));
+  expect(filename).toBe(`brandapi-${version}.tgz`);
+  expect(outside.toSorted()).toEqual([
+    "CHANGELOG.md",
+    "LICENSE",
+    "README.md",
+    "bin/brandapi.js",
+    "package.json",
+  ]);
+  expect(paths).toContain("dist/main.js");
+  expect(unpackedSize).toBeLessThan(3_000_000);
+});
+
+test("every built file that does something comes with its source map, and the maps hold the sources", () => {
+  const paths = pack().files.map(({ path }) => path);
+  const built = paths.filter((path) => path.startsWith("dist/") && path.endsWith(".js"));
+  expect(built.length).toBeGreaterThan(0);
+  const mapped = built.filter((path) => paths.includes(`${path}.map`));
+  for (const path of built.filter((one) => !mapped.includes(one)))
+    expect(withoutImports(readFileSync(`${root}/${path}`, "utf8")), path).toBe("");
+  for (const path of mapped) {
+    const { sources = [], sourcesContent = [] } = JSON.parse(readFileSync(`${root}/${path}.map`, "utf8"));
+    expect(sourcesContent.filter(Boolean), path).toHaveLength(sources.length);
+  }
+});
+
+test("the program's file can be run, and its package needs no folder of this checkout", () => {
+  expect(statSync(`${root}/bin/brandapi.js`).mode & 0o111).toBe(0o111);
+  const packageJson = JSON.parse(readFileSync(`${root}/package.json`, "utf8"));
+  expect(existsSync(`${root}/${packageJson.bin.brandapi}`)).toBe(true);
+  expect(
+    Object.values(packageJson.dependencies).filter((wanted) => String(wanted).startsWith("file:")),
+  ).toEqual([]);
+});
+
+/** What is left of a file that only passes on what others export: nothing. */
+function withoutImports(text: string): string {
+  return text.replace(/^(import|export)\b[^;]*;$/gm, "").trim();
+}

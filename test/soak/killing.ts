@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Sandbox } from "../../src/sandbox/index.js";
+
+/** The program as people run it, in a HOME of its own. */
+export interface Launch {
+  bin: string;
+  home: string;
+  args: readonly string[];
+  env: Record<string, string>;
+}
+
+/** How a process ended, and how long its work took: from its first sign of work to its end, in milliseconds. */
+export interface Ended {
+  signal: NodeJS.Signals | null;
+  code: number | null;
+  workMs: number;
+  err: string;
+}
+
+/**
+ * Runs a process and kills it so long after its work began; without `afterMs` it may end by itself. Work begins with
+ * the first request that reaches the API, or for an export with the file that it writes.
+ */
+export async function launch(
+  { bin, home, args, env }: Launch,
+  sign: { requests: Requests } | { folder: string; besides: ReadonlySet<string> },
+  afterMs?: number,
+): Promise<Ended> {
+  const child = spawn(process.execPath, [bin, ...args], {
+    cwd: home,
+    env: { PATH: process.env.PATH ?? "", HOME: home, ...env },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let err = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    err += text;
+  });
+  let began: number | undefined;
+  const begin = () => {
+    if (began !== undefined) return;
+    began = performance.now();
+    if (afterMs !== undefined) setTimeout(() => child.kill("SIGKILL"), afterMs).unref();
+  };
+  const stopWatching = "requests" in sign ? sign.requests.watch(begin) : watchFolder(sign, child, begin);
+  const ended = await new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) =>
+    child.once("close", (code, signal) => resolve({ code, signal })),
+  );
+  stopWatching();
+  return { ...ended, err, workMs: began === undefined ? 0 : performance.now() - began };
+}
+
+/** Tells when the first request of a process arrives: there is one process at a time. */
+export interface Requests {
+  watch(begin: () => void): () => void;
+}
+
+export function requestsOf(sandbox: Sandbox): Requests {
+  return {
+    watch(begin) {
+      // Slow enough for a kill to find several requests and a transaction under way.
+      sandbox.intercept = () => {
+        begin();
+        return { kind: "delay", ms: 15 };
+      };
+      return () => {
+        sandbox.intercept = undefined;
+      };
+    },
+  };
+}
+
+function watchFolder(
+  { folder, besides }: { folder: string; besides: ReadonlySet<string> },
+  child: ChildProcess,
+  begin: () => void,
+): () => void {
+  const timer = setInterval(() => {
+    if (child.exitCode !== null || !existsSync(folder)) return;
+    if (readdirSync(folder).some((name) => !besides.has(name))) begin();
+  }, 1);
+  return () => clearInterval(timer);
+}
+
+/** Where the mirror of a HOME is. */
+export const mirrorIn = (home: string) => join(home, "mirror.sqlite");
