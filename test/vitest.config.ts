@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/build.ts"],
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     // Two cores are what the smallest machine has; files share nothing but the build.
     maxWorkers: 2,
   },

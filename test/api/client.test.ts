@@ -20,8 +20,8 @@ it("asks below the base URL with the key in its header only, and hands back the 
   });
   expect(answer.json).toBe('[{"id":"a","total_amount":12.50},{"id":"b"}]');
   expect(answer.items).toEqual([
-    { json: '{"id":"a","total_amount":12.50}', value: { id: "a", total_amount: 12.5 } },
-    { json: '{"id":"b"}', value: { id: "b" } },
+    { json: '{"id":"a","total_amount":12.50}', value: { id: "a", total_amount: 12.5 }, plain: false },
+    { json: '{"id":"b"}', value: { id: "b" }, plain: true },
   ]);
   expect(answer.pagination).toBeNull();
   expect(api.stats).toMatchObject({ requests: 1, retries: 0 });

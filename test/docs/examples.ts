@@ -27,9 +27,11 @@ FROM analytics_clicks_periods WHERE group_by = 'day' AND host_id IS NULL ORDER B
   analytics_clicks: `SELECT date, total_clicks, buy_now_clicks, orders, revenue
 FROM analytics_clicks WHERE group_by = 'day' AND host_id IS NULL ORDER BY date DESC LIMIT 14`,
   analytics_clicks_top_hosts: `SELECT period_start, host_username, total_clicks, orders FROM analytics_clicks_top_hosts
-WHERE group_by = 'day' AND asked_host_id IS NULL AND position < 3 ORDER BY period_start DESC, position LIMIT 12`,
+WHERE group_by = 'day' AND asked_host_id IS NULL AND position < 3
+ORDER BY period_start DESC, position LIMIT 12`,
   analytics_clicks_top_products: `SELECT period_start, title, total_clicks FROM analytics_clicks_top_products
-WHERE group_by = 'day' AND host_id IS NULL AND position < 3 ORDER BY period_start DESC, position LIMIT 12`,
+WHERE group_by = 'day' AND host_id IS NULL AND position < 3
+ORDER BY period_start DESC, position LIMIT 12`,
   analytics_hosts: `SELECT position + 1 AS place, host_username, clicks, orders, sales
 FROM analytics_hosts WHERE removed_at IS NULL ORDER BY position LIMIT 10`,
   gifts: "SELECT * FROM gifts WHERE removed_at IS NULL LIMIT 5",

@@ -89,7 +89,7 @@ function viewText(mirror: Mirror, { name, about, example }: (typeof views)[numbe
     `#### ${name}`,
     wrap(`${capital(about)}.`),
     wrap(`Columns: ${columns.join(", ")}.`),
-    sql(example),
+    sql(wrap(example, 106)),
   ].join("\n\n");
 }
 

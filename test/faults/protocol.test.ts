@@ -109,6 +109,11 @@ test.each(refused.filter(([name]) => !/absurd|billion|contradicts/.test(name)))(
   },
 );
 
+test("a record in the middle of the third page has no id: that page is left out as a whole", async () => {
+  const spoiled = records((list) => list.map((one, place) => (place === 50 ? { ...one, id: null } : one)));
+  await meetFault((count) => (count === 3 ? spoiled : undefined), { code: 7, says: /has no `id`/ });
+});
+
 /** What looks odd and is no error. */
 const accepted: [name: string, fault: Fault][] = [
   ["members that nobody documented", change((e) => ({ ...e, meta: { a: [1, { b: 2 }] }, warnings: [] }))],

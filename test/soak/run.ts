@@ -1,8 +1,12 @@
+import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { killPoints } from "./kill.js";
 import { playYears, summarize } from "./years.js";
 
-/** `npm run soak -- kill 1000 [seed]`. Ends with 1 when anything was lost. */
+/**
+ * `npm run soak`, or one of them: `npm run soak -- kill 1000 [seed]`, `years 730`, `properties 2000`. Ends with 1 when
+ * anything was lost or claimed without proof.
+ */
 const [what = "all", amount, seedText = "20261121"] = process.argv.slice(2);
 const seed = Number(seedText);
 const bin = fileURLToPath(new URL("../../../bin/brandapi.js", import.meta.url));
@@ -30,6 +34,24 @@ if (what === "years" || what === "all") {
   say(`two years of nights, seed ${seed}:`);
   for (const line of summarize(report)) say(`  ${line}`);
   failed ||= !report.equalAtEnd;
+}
+
+if (what === "properties" || what === "all") {
+  const runs = what === "properties" ? (amount ?? "2000") : "2000";
+  const root = fileURLToPath(new URL("../../..", import.meta.url));
+  const { status } = spawnSync(
+    process.execPath,
+    ["node_modules/vitest/vitest.mjs", "run", "--config", "test/vitest.config.ts", "test/properties"],
+    {
+      cwd: root,
+      stdio: "inherit",
+      env: { ...process.env, PROPERTY_RUNS: runs, PROPERTY_SEED: String(seed) },
+    },
+  );
+  say(
+    `random histories, seed ${seed}: ${runs} of each resource, ${status === 0 ? "no" : "SOME"} false claim`,
+  );
+  failed ||= status !== 0;
 }
 
 process.exitCode = failed ? 1 : 0;

@@ -1,0 +1,226 @@
+/** A line that guards against a loss, and what it becomes when it is broken. */
+export interface Guard {
+  file: string;
+  line: string;
+  broken: string;
+  /** Tests that should see it, by path; all quick ones of the mirror's reading where nothing else is said. */
+  tests?: readonly string[];
+}
+
+const api = ["test/api"];
+const disk = ["test/faults/disk.test.ts", "test/mirror"];
+const processes = ["test/faults/processes.test.ts", "test/mirror"];
+
+/** The guarding lines of reading, removing, retrying and keeping to the budget. */
+export const guards: readonly Guard[] = [
+  {
+    file: "src/sync/pass.ts",
+    line: "return pass.seen.size === pass.total && !pass.shrank;",
+    broken: "return !pass.shrank;",
+  },
+  {
+    file: "src/sync/pass.ts",
+    line: "return pass.seen.size === pass.total && !pass.shrank;",
+    broken: "return pass.seen.size === pass.total;",
+  },
+  {
+    file: "src/sync/pass.ts",
+    line: "if (!mirror.db.inTransaction) return;",
+    broken: "",
+    tests: disk,
+  },
+  {
+    file: "src/sync/pass.ts",
+    line: "const writeWhole = mirror.db.transaction((page: Page) => writePage(context, page, pass));",
+    broken: "const writeWhole = (page: Page) => writePage(context, page, pass);",
+    tests: ["test/faults/protocol.test.ts"],
+  },
+  {
+    file: "src/sync/pass.ts",
+    line: "forgetCandidates(context.mirror, resource.name, written.ids);",
+    broken: "",
+  },
+  {
+    file: "src/sync/pass.ts",
+    line: "  } finally {\n    commit();\n  }",
+    broken: "  } finally {\n  }\n  commit();",
+  },
+  {
+    file: "src/sync/walk.ts",
+    line: "if (above === pass.total - below && !pass.shrank) prove(",
+    broken: "if (!pass.shrank) prove(",
+  },
+  {
+    file: "src/sync/walk.ts",
+    line: "if (above === pass.total - below && !pass.shrank) prove(",
+    broken: "if (above === pass.total - below) prove(",
+  },
+  { file: "src/sync/walk.ts", line: "noteMissing(mirror, resource.name, pass.seen, range);", broken: "" },
+  {
+    file: "src/sync/walk.ts",
+    line: "const boundary = pass.oldest + 1;",
+    broken: "const boundary = pass.oldest - 1;",
+  },
+  {
+    file: "src/sync/walk.ts",
+    line: "if (!pass.descending || boundary >= upper) {",
+    broken: "if (boundary >= upper) {",
+  },
+  {
+    file: "src/sync/walk.ts",
+    line: "if (!pass.descending || boundary >= upper) {",
+    broken: "if (!pass.descending) {",
+  },
+  {
+    file: "src/sync/resume.ts",
+    line: "if (ids.length === 0 || ids.some((id, index) => id !== tail[index])) return null;",
+    broken: "if (ids.length === 0) return null;",
+  },
+  {
+    file: "src/sync/close-range.ts",
+    line: "if (differences.length > 0)",
+    broken: "if (differences.length > 1e9)",
+  },
+  {
+    file: "src/sync/close-range.ts",
+    line: "for (const range of joinRanges(differences)) await readUntilProven(context, range);",
+    broken: "",
+  },
+  {
+    file: "src/sync/removal.ts",
+    line: "const isDoubtful = looked.left === 0 || isImplausible(missing.length, looked.present);",
+    broken: "const isDoubtful = isImplausible(missing.length, looked.present);",
+  },
+  {
+    file: "src/sync/removal.ts",
+    line: "const isDoubtful = looked.left === 0 || isImplausible(missing.length, looked.present);",
+    broken: "const isDoubtful = looked.left === 0;",
+  },
+  {
+    file: "src/mirror/removals.ts",
+    line: "return present > 20 && removals > present / 2;",
+    broken: "return removals > present / 2;",
+  },
+  {
+    file: "src/mirror/removals.ts",
+    line: "return present > 20 && removals > present / 2;",
+    broken: "return present > 20 && removals >= present;",
+  },
+  {
+    file: "src/sync/plan.ts",
+    line: "const watermark = stretches(spans)[0]?.to;",
+    broken: "const watermark = stretches(spans).at(-1)?.to;",
+  },
+  { file: "src/sync/plan.ts", line: "watermark - options.windowMs;", broken: "watermark;" },
+  { file: "src/sync/plan.ts", line: "unfinished.from <= asked.from &&", broken: "" },
+  {
+    file: "src/mirror/coverage.ts",
+    line: "if (last && last.runId === span.runId && span.from - last.to <= touching)",
+    broken: "if (last && last.runId === span.runId)",
+  },
+  {
+    file: "src/mirror/coverage.ts",
+    line: "if (last && from - last.to <= touching) last.to = Math.max(last.to, to);",
+    broken: "if (last) last.to = Math.max(last.to, to);",
+  },
+  {
+    file: "src/mirror/coverage.ts",
+    line: "readAt: Math.min(last.readAt, span.readAt)",
+    broken: "readAt: Math.max(last.readAt, span.readAt)",
+  },
+  {
+    file: "src/sync/proof/close.ts",
+    line: "    await rereadMoved(context, wire);\n    rememberDays(context, wire);",
+    broken: "    rememberDays(context, wire);",
+  },
+  {
+    file: "src/sync/proof/close.ts",
+    line: "for (const covered of stretches(spans)) await rereadDiffering(context, covered);",
+    broken: "",
+  },
+  { file: "src/sync/proof/close.ts", line: "await auditOldest(context, since);", broken: "" },
+  {
+    file: "src/sync/proof/tripwire.ts",
+    line: "before.get(day) !== figure(wire, day) && isCovered(day) && !isFresh(day)",
+    broken: "false",
+  },
+  {
+    file: "src/sync/proof/filter-meaning.ts",
+    line: "return (await countItems(context, from, range.to, filter)) === selected;",
+    broken: "return true;",
+  },
+  { file: "src/sync/strategies/full.ts", line: "if (pass.shrank) continue;", broken: "" },
+  { file: "src/sync/strategies/full.ts", line: "noteMissing(mirror, resource.name, pass.seen);", broken: "" },
+  {
+    file: "src/sync/strategies/snapshot.ts",
+    line: "if (isStill && rows.length === total",
+    broken: "if (rows.length === total",
+  },
+  {
+    file: "src/sync/strategies/snapshot.ts",
+    line: "rows.length === total && new Set(hosts).size === hosts.length",
+    broken: "new Set(hosts).size === hosts.length",
+  },
+  {
+    file: "src/mirror/records.ts",
+    line: "      row.removed_at === null &&\n      row.context === context &&",
+    broken: "      row.context === context &&",
+  },
+  {
+    file: "src/mirror/info.ts",
+    line: "if (owner === null || owner === brand.id) return;",
+    broken: "return;",
+    tests: ["test/faults/auth.test.ts"],
+  },
+  { file: "src/mirror/lock.ts", line: "BEGIN EXCLUSIVE", broken: "BEGIN", tests: processes },
+  {
+    file: "src/api/pages.ts",
+    line: "answer.json === previous && answer.items.length >= answer.pagination.per_page",
+    broken: "false",
+    tests: [...api, "test/faults/protocol.test.ts"],
+  },
+  { file: "src/api/retry.ts", line: "if (leftMs <= noTimeMs) return null;", broken: "", tests: api },
+  {
+    file: "src/api/retry.ts",
+    line: 'if (fault.kind === "garbled" && attempt > garbledTries) return null;',
+    broken: "",
+    tests: api,
+  },
+  {
+    file: "src/api/retry.ts",
+    line: "if (fault.retryAfterMs !== null) return fault.retryAfterMs + random * 250;",
+    broken: "",
+    tests: api,
+  },
+  {
+    file: "src/api/retry.ts",
+    line: "return status === 408 || status === 429 ||",
+    broken: "return status === 408 ||",
+    tests: api,
+  },
+  {
+    file: "src/api/retry.ts",
+    line: "waitMs: Math.min(leftMs, wantedMs(fault, situation))",
+    broken: "waitMs: wantedMs(fault, situation)",
+    tests: api,
+  },
+  {
+    file: "src/api/ledger.ts",
+    line: "if (used < most) return [];",
+    broken: "if (used <= most) return [];",
+    tests: api,
+  },
+  { file: "src/api/ledger.ts", line: "2 * limit]", broken: "20 * limit]", tests: api },
+  {
+    file: "src/api/client.ts",
+    line: 'redirect: "manual"',
+    broken: 'redirect: "follow"',
+    tests: [...api, "test/faults/hostile-content.test.ts"],
+  },
+  {
+    file: "src/api/envelope.ts",
+    line: "if (envelope.success !== true)",
+    broken: "if (envelope.success === null)",
+    tests: [...api, "test/faults/protocol.test.ts"],
+  },
+];

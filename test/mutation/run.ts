@@ -1,0 +1,79 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Guard, guards } from "./guards.js";
+
+/**
+ * Breaks each guarding line in turn, in a copy of the project, and runs the tests that should see it. One that they do
+ * not see has no guard of its own. `npm run mutation -- [part of a file's name]`. Ends with 1 when one survives.
+ */
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const quick = ["test/sync", "test/scenarios", "test/faults/drift.test.ts", "test/properties"];
+const only = process.argv[2] ?? "";
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+
+const copy = mkdtempSync(join(tmpdir(), "brandapi-mutation-"));
+for (const part of ["src", "test", "bin", "dist", "package.json", "tsconfig.json"])
+  cpSync(join(root, part), join(copy, part), { recursive: true });
+symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+writeFileSync(
+  join(copy, "vitest.config.mjs"),
+  `export default { cacheDir: "cache", test: { include: ["test/**/*.test.ts"], testTimeout: 20000, maxWorkers: 2 } };`,
+);
+
+const survivors: Guard[] = [];
+const chosen = guards.filter(({ file }) => file.includes(only));
+try {
+  for (const guard of chosen) {
+    const seen = isSeen(guard);
+    if (!seen) survivors.push(guard);
+    say(
+      `${seen ? "seen    " : "SURVIVED"}  ${guard.file}: ${oneLine(guard.line)}  ->  ${oneLine(guard.broken) || "(nothing)"}`,
+    );
+  }
+} finally {
+  rmSync(copy, { recursive: true, force: true });
+}
+say(`${chosen.length - survivors.length} of ${chosen.length} broken guards were seen.`);
+process.exitCode = survivors.length > 0 ? 1 : 0;
+
+function isSeen({ file, line, broken, tests = quick }: Guard): boolean {
+  const path = join(copy, file);
+  const source = readFileSync(path, "utf8");
+  if (!source.includes(line)) throw new Error(`The guard is no longer in ${file}: ${line}`);
+  writeFileSync(
+    path,
+    source.replace(line, () => broken),
+  );
+  try {
+    const { status } = spawnSync(
+      process.execPath,
+      [
+        join(root, "node_modules/vitest/vitest.mjs"),
+        "run",
+        "--config",
+        "vitest.config.mjs",
+        "--bail",
+        "1",
+        "--reporter",
+        "dot",
+        ...tests,
+      ],
+      {
+        cwd: copy,
+        stdio: "ignore",
+        timeout: 300_000,
+        env: { ...process.env, PROPERTY_RUNS: "40", PROPERTY_SHRINK: "no" },
+      },
+    );
+    return status !== 0;
+  } finally {
+    writeFileSync(path, source);
+  }
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim();
+}

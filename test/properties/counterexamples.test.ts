@@ -1,0 +1,87 @@
+import { expect, test } from "vitest";
+import { type History, play } from "./histories.js";
+import type { Watched } from "./world.js";
+
+/** Histories that once made a run claim what it had not read, shrunk to what mattered. */
+const found: [name: string, watched: Watched, history: History][] = [
+  [
+    "someone leaves the roster from a page already read: the count agrees, and one slipped past",
+    "roster",
+    {
+      seed: 1,
+      records: 0,
+      steps: [
+        {
+          sync: {
+            pageSize: 5,
+            pagesPerPart: 1,
+            during: [{ atRequest: 5, what: { what: "withdraw", pick: 7320, days: 0 } }],
+          },
+        },
+      ],
+    },
+  ],
+  [
+    "one order is withdrawn and one is placed, and two runs with --until see neither",
+    "orders",
+    {
+      seed: 1,
+      records: 1,
+      steps: [
+        { sync: { pageSize: 2, pagesPerPart: 1, during: [] } },
+        { what: "withdraw", pick: 0, days: 0 },
+        { what: "new", pick: 0, days: 0 },
+        { sync: { untilDays: 1, full: true, pageSize: 2, pagesPerPart: 1, during: [] } },
+        { sync: { untilDays: 0, pageSize: 2, pagesPerPart: 1, during: [] } },
+      ],
+    },
+  ],
+  [
+    "an order moves out of all that was ever read",
+    "orders",
+    {
+      seed: 226,
+      records: 2,
+      steps: [
+        { sync: { sinceDays: 36, pageSize: 2, pagesPerPart: 1, during: [] } },
+        { what: "redate", pick: 0, days: 0 },
+        { sync: { sinceDays: 36, untilDays: 1, pageSize: 2, pagesPerPart: 1, during: [] } },
+      ],
+    },
+  ],
+  [
+    "a stopped read goes on after rows above it have gone",
+    "orders",
+    {
+      seed: 3,
+      records: 30,
+      steps: [
+        { sync: { pageSize: 5, pagesPerPart: 4, during: [{ atRequest: 5, what: "stop" }] } },
+        { what: "withdraw", pick: 1, days: 0 },
+        { what: "withdraw", pick: 2, days: 0 },
+        { what: "late", pick: 3, days: 600 },
+        { what: "late", pick: 4, days: 600 },
+        { sync: { pageSize: 5, pagesPerPart: 4, during: [] } },
+      ],
+    },
+  ],
+  [
+    "a crash between two pages, and the next run with another window",
+    "orders",
+    {
+      seed: 4,
+      records: 40,
+      steps: [
+        { sync: { pageSize: 4, pagesPerPart: 2, during: [] } },
+        { what: "redate", pick: 11, days: 400 },
+        { sync: { full: true, pageSize: 4, pagesPerPart: 2, during: [{ atRequest: 7, what: "crash" }] } },
+        { what: "withdraw", pick: 5, days: 0 },
+        { sync: { sinceDays: 20, pageSize: 4, pagesPerPart: 2, during: [] } },
+      ],
+    },
+  ],
+];
+
+test.each(found)("%s", async (_, watched, history) => {
+  expect(await play(watched, history)).toEqual([]);
+});
