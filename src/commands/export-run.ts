@@ -1,4 +1,5 @@
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Settings } from "../config.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
@@ -44,6 +45,7 @@ export async function exportFromMirror(request: ExportRequest): Promise<void> {
   const { clock, signal } = deps;
   const reporter = createReporter(deps, settings.output);
   const started = clock.monotonic();
+  if (out) refuseMirror(out, settings.dbPath, deps);
   // A name that no mirror could hold is the first thing to say.
   if (!existsSync(settings.dbPath)) checkName(request.tableName, knownTableNames());
   const mirror = await openMirrorReadOnly(settings.dbPath);
@@ -89,6 +91,17 @@ export function findTable(mirror: Mirror, name: string): ReadableTable {
       hint: `run \`brandapi sync ${syncedBy(known.resource).name}\` first`,
     });
   return describeTable(mirror, checkName(name, [...names, ...knownTableNames()]));
+}
+
+/** What an export would overwrite must not be what it reads. */
+function refuseMirror(out: string, dbPath: string, deps: Deps): void {
+  const real = (path: string) => (existsSync(path) ? realpathSync(path) : resolve(path));
+  const target = real(expandPath(out, deps));
+  const mirror = real(dbPath);
+  if (["", "-wal", "-shm", "-lock", "-journal"].some((suffix) => target === `${mirror}${suffix}`))
+    throw new UsageError(`The file to write is the mirror itself: ${out}.`, {
+      hint: "name another file with `-o`",
+    });
 }
 
 /** @returns the table's own name @throws UsageError with the nearest valid name */

@@ -92,6 +92,10 @@ function chooseFormat(options: ExportFlags & { json?: boolean }): Format {
         hint: "leave all but one out",
       },
     );
+  if (options.out !== undefined && /\.xlsx?$/i.test(options.out))
+    throw new UsageError("Excel's own format is not among the exports.", {
+      hint: "write CSV that Excel opens safely: `--excel -o FILE.csv`",
+    });
   const byName = formats.find(({ extensions }) =>
     extensions.some((extension) => options.out?.toLowerCase().endsWith(extension)),
   );

@@ -9,7 +9,7 @@ export const globalFlags: readonly Flag[] = [
   { flags: "--base-url <url>", about: "the API's address, ending in /api/brand/v1 (BRANDAPI_BASE_URL)" },
   { flags: "--key-file <path>", about: "a file that holds the key (or BRANDAPI_KEY)" },
   { flags: "--json", about: "print JSON on stdout" },
-  { flags: "--quiet", about: "print nothing but errors" },
+  { flags: "--quiet", about: "print nothing but warnings and errors" },
   { flags: "--verbose", about: "print every request, and a stack trace with an error" },
   { flags: "--no-color", about: "no colours (or NO_COLOR)" },
   { flags: "--no-progress", about: "no progress bars" },

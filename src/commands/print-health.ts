@@ -41,10 +41,10 @@ function table({ resources, checked_at }: Health, deps: Deps, style: Style): str
   return renderTable(titles, rows, { width, style, alignRight: ["rows", "removed"] });
 }
 
-function coveredText({ covered, gaps }: ResourceHealth, now: string): string {
+function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: string): string {
   const [first] = covered;
   const last = covered.at(-1);
-  if (!first || !last) return "whole";
+  if (!first || !last) return last_success_at === null ? "not yet" : "whole";
   const from = first.from === null ? "from the start" : `from ${day(first.from)}`;
   const until = day(last.to) === day(now) ? "" : ` to ${day(last.to)}`;
   const holes = gaps.length === 0 ? "" : `, ${gaps.length} ${gaps.length === 1 ? "gap" : "gaps"}`;

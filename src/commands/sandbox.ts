@@ -1,4 +1,4 @@
-import { Stopped } from "../errors.js";
+import { ConfigurationError, Stopped } from "../errors.js";
 import { sandboxChoices } from "../sandbox/choices.js";
 import { defineCommand } from "./command.js";
 import { parseRateLimit } from "./globals.js";
@@ -59,7 +59,9 @@ export const sandbox = defineCommand<SandboxFlags>({
         pace: paceFor(options.orders ?? defaultOrders),
       },
       deps,
-    );
+    ).catch((error: unknown) => {
+      throw isTaken(error) ? portTaken(options.port ?? 0) : error;
+    });
     const { baseUrl, key, keys } = box;
     if (options.json) deps.stdout.write(`${JSON.stringify({ baseUrl, key })}\n`);
     else {
@@ -81,4 +83,14 @@ export const sandbox = defineCommand<SandboxFlags>({
 function paceFor(orders: number): number {
   const perDay = ((4 / 3) * Math.max(orders, 1)) / 730;
   return Math.max(1, 86_400 / perDay);
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+}
+
+function portTaken(port: number): ConfigurationError {
+  return new ConfigurationError(`Port ${port} is taken by another program.`, {
+    hint: "leave `--port` out to get any free one",
+  });
 }

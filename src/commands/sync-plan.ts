@@ -62,5 +62,7 @@ function planText(plan: Plan): string {
       : plan.minutes === 0
         ? ", within a minute"
         : `, about ${plan.minutes} min at the rate limit`;
-  return `${[...lines, ...skipped, `${plan.requests} requests in all${time}. Nothing was written.`].join("\n")}\n`;
+  const isOpen = plan.resources.some(({ steps }) => steps.some((step) => step.open));
+  const least = isOpen ? "At least " : "";
+  return `${[...lines, ...skipped, `${least}${plan.requests} requests in all${time}. Nothing was written.`].join("\n")}\n`;
 }

@@ -93,6 +93,7 @@ export const sync = defineCommand<SyncFlags>({
       throw new UsageError("`--full` reads everything: it takes no `--since`.", {
         hint: "leave one of them out",
       });
+    if (since !== undefined || until !== undefined) checkDated(chosen);
     const { defaultOptions } = await import("../sync/context.js");
     const syncOptions = {
       ...defaultOptions,
@@ -145,6 +146,18 @@ export const sync = defineCommand<SyncFlags>({
     });
   },
 });
+
+/** A range says nothing of a resource that the API only gives whole. */
+function checkDated({ resources: chosen, named }: ReturnType<typeof chooseResources>): void {
+  const whole = chosen.find(({ strategy }) => !["window", "increment", "monthly"].includes(strategy.kind));
+  if (named && whole)
+    throw new UsageError(
+      `\`${whole.name}\` is always read whole: it takes no \`--since\` and no \`--until\`.`,
+      {
+        hint: "leave them out",
+      },
+    );
+}
 
 /** Without a resource named, what the key does not allow is left out, and said; named, the API refuses it. */
 function divide({ resources: chosen, named }: ReturnType<typeof chooseResources>, scopes: readonly string[]) {

@@ -57,7 +57,12 @@ function compile(mirror: Mirror, sql: string): Statement {
         : none
           ? "There is no SQL statement in this."
           : `SQLite does not understand this: ${error.message}.`,
-      { hint: 'see the tables with `brandapi query "PRAGMA table_list"`', cause: error },
+      {
+        hint: several
+          ? "send them one at a time"
+          : 'see the tables with `brandapi query "PRAGMA table_list"`',
+        cause: error,
+      },
     );
   }
 }

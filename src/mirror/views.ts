@@ -10,7 +10,10 @@ export interface View {
   sql: string;
 }
 
-/** Amounts of different currencies are never added: where a row is about several, they stand in a JSON object. */
+/**
+ * Sums are rounded to six digits: what binary fractions add to them is no money.
+ * Amounts of different currencies are never added: where a row is about several, they stand in a JSON object.
+ */
 export const views: readonly View[] = [
   {
     name: "orders_net",
@@ -18,7 +21,7 @@ export const views: readonly View[] = [
     example: "SELECT currency, sum(net_amount) FROM orders_net GROUP BY currency",
     sql: `SELECT id, order_number, order_date, substr(order_date, 1, 7) AS month, currency,
         total_amount AS gross_amount, coalesce(refund_amount, 0) AS refunded_amount,
-        CASE WHEN is_cancelled THEN 0 ELSE total_amount - coalesce(refund_amount, 0) END AS net_amount,
+        CASE WHEN is_cancelled THEN 0 ELSE round(total_amount - coalesce(refund_amount, 0), 6) END AS net_amount,
         commission_amount, is_cancelled, is_refunded, attribution, host_id, host_username
       FROM orders WHERE removed_at IS NULL`,
   },
@@ -27,7 +30,7 @@ export const views: readonly View[] = [
     about: "refunds by the month of the order and currency",
     example: "SELECT * FROM refunds_by_month WHERE month >= '2026-01' ORDER BY month",
     sql: `SELECT month, currency, count(*) AS orders, sum(refunded_amount > 0) AS refunded_orders,
-        sum(gross_amount) AS gross_amount, sum(refunded_amount) AS refunded_amount
+        round(sum(gross_amount), 6) AS gross_amount, round(sum(refunded_amount), 6) AS refunded_amount
       FROM orders_net GROUP BY month, currency`,
   },
   {
@@ -36,7 +39,7 @@ export const views: readonly View[] = [
       "refunds that this mirror saw come, by how old the order was: at least and at most, since the API gives no date of a refund",
     example: "SELECT days_at_most / 7 AS week, count(*) FROM refunds_by_age GROUP BY 1",
     sql: `SELECT o.id AS order_id, o.order_date, o.currency,
-        CAST(coalesce(c.new, 0) AS REAL) - CAST(coalesce(c.old, 0) AS REAL) AS refunded_amount,
+        round(CAST(coalesce(c.new, 0) AS REAL) - CAST(coalesce(c.old, 0) AS REAL), 6) AS refunded_amount,
         max(0, CAST(julianday(c.last_seen_unchanged_at) - julianday(o.order_date) AS INTEGER)) AS days_at_least,
         CAST(julianday(c.seen_changed_at) - julianday(o.order_date) AS INTEGER) + 1 AS days_at_most,
         c.last_seen_unchanged_at, c.seen_changed_at
@@ -57,7 +60,7 @@ export const views: readonly View[] = [
           WHERE c.resource = 'orders'
             AND ((c.kind = 'removed' AND o.removed_at IS NOT NULL) OR (c.field = 'is_cancelled' AND c.new = 'true' AND o.is_cancelled))
       )
-      SELECT o.host_id, max(o.host_username) AS host_username, o.currency, sum(cuts.amount) AS amount, count(*) AS changes
+      SELECT o.host_id, max(o.host_username) AS host_username, o.currency, round(sum(cuts.amount), 6) AS amount, count(*) AS changes
       FROM cuts JOIN orders o ON o.id = cuts.key WHERE cuts.amount > 0 GROUP BY o.host_id, o.currency`,
   },
   {
@@ -120,7 +123,7 @@ export const views: readonly View[] = [
           s.clicks - coalesce(lag(s.clicks) OVER w, 0) AS clicks,
           s.buy_now_clicks - coalesce(lag(s.buy_now_clicks) OVER w, 0) AS buy_now_clicks,
           s.orders - coalesce(lag(s.orders) OVER w, 0) AS orders,
-          s.sales - coalesce(lag(s.sales) OVER w, 0) AS sales
+          round(s.sales - coalesce(lag(s.sales) OVER w, 0), 6) AS sales
         FROM analytics_hosts_snapshots s WINDOW w AS (PARTITION BY s.host_id ORDER BY s.date)
       ) WHERE since IS NOT NULL`,
   },

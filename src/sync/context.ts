@@ -72,6 +72,8 @@ export interface SyncContext extends Access {
 export interface PlanStep {
   what: string;
   requests: number;
+  /** Whether it takes more requests than that, as many as only reading shows. */
+  open?: boolean;
 }
 
 /** A way to read a resource. */

@@ -149,7 +149,7 @@ function summaryOf(run: Run): string {
     `${run.rows_new} new`,
     `${run.rows_changed} changed`,
     `${run.rows_removed} removed`,
-    `${run.requests} requests`,
+    `${run.requests} ${run.requests === 1 ? "request" : "requests"}`,
     ...(run.retries > 0 ? [`${run.retries} retries`] : []),
   ].join(", ");
   const end = run.outcome === "done" ? "verified" : `${run.outcome}${run.error ? `: ${run.error}` : ""}`;

@@ -6,7 +6,7 @@ import type { Goal } from "../sync/plan.js";
 import { countChecks, type Difference, findDifferences } from "../sync/proof/counts.js";
 import { joinDays, joinRanges } from "../sync/proof/days.js";
 import { askTripwire, movedDays, rememberDays } from "../sync/proof/tripwire.js";
-import { readUntilProven } from "../sync/walk.js";
+import { countItems, readUntilProven } from "../sync/walk.js";
 import { formatInstant } from "../times.js";
 import { type MonthResult, monthsOf, stateOf, type Verdict } from "./report.js";
 
@@ -37,8 +37,18 @@ export async function verifyDated(context: SyncContext, repair: boolean): Promis
     const months = judge(context, covered, rest, []);
     return { ...verdict, state: stateOf(months) === "proven" ? "repaired" : stateOf(months), months };
   }
-  const months = judge(context, covered, differences, moved);
+  const months = [...(await olderThan(context, first)), ...judge(context, covered, differences, moved)];
   return { ...verdict, state: stateOf(months), months };
+}
+
+/** What the API has from before the first date that was ever asked for. */
+async function olderThan(context: SyncContext, { from }: Goal): Promise<MonthResult[]> {
+  if (!Number.isFinite(from)) return [];
+  const items = await countItems(context, Number.NEGATIVE_INFINITY, from - 1);
+  if (items === 0) return [];
+  const { name } = context.resource;
+  const why = `${items} older ${name} were never read: \`brandapi sync ${name} --full\` reads them`;
+  return [{ month: `before ${formatInstant(from).slice(0, 10)}`, state: "unproven", why, read_at: null }];
 }
 
 function judge(

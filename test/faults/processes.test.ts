@@ -119,7 +119,18 @@ test.each(["sync orders", "sync roster", "verify orders"])(
 test("two syncs at once: one does the work, the other ends with 9; with --wait it queues", async () => {
   const sandbox = await slowSandbox();
   const home = makeHome();
-  const asked = whenAsked(sandbox, "1");
+  // The first is kept waiting for its answer, however long the machine takes to start the others.
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const asked = new Promise<void>((resolve) => {
+    sandbox.intercept = async ({ path }) => {
+      if (!path.includes("/orders")) return;
+      resolve();
+      await held;
+    };
+  });
   const first = starts(sandbox, home, ["sync", "orders"]);
   await asked;
   const [second, third] = [
@@ -127,6 +138,7 @@ test("two syncs at once: one does the work, the other ends with 9; with --wait i
     starts(sandbox, home, ["sync", "orders", "--wait"]),
   ];
   expect((await second.ended).code).toBe(9);
+  goOn();
   expect((await first.ended).code).toBe(0);
   expect((await third.ended).code).toBe(0);
   expectEqual(sandbox, home);

@@ -16,10 +16,11 @@ export const detail: StrategyRun = {
     const due = known.filter((record) => isDue(context, record)).length;
     const listed = Number(/\d+/.exec(steps[0]?.what ?? "")?.[0] ?? known.length);
     const unknown = context.options.details === "none" ? 0 : Math.max(0, listed - known.length);
-    return [
-      ...steps,
-      { what: `details of ${due + unknown} that are new, changed or still open`, requests: due + unknown },
-    ];
+    const details = {
+      what: `details of ${due + unknown} that are new, changed or still open`,
+      requests: due + unknown,
+    };
+    return due + unknown > 0 ? [...steps, details] : steps;
   },
 
   async run(context) {

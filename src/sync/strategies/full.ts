@@ -13,7 +13,8 @@ import { countItems } from "../walk.js";
 export const full: StrategyRun = {
   async plan(context) {
     const { resource } = context;
-    if (resource.pagination === "unknown") return [{ what: "everything, however it is paged", requests: 1 }];
+    if (resource.pagination === "unknown")
+      return [{ what: "everything, however it is paged", requests: 1, open: true }];
     const items = await countItems(context, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
     return [{ what: `everything: ${items} records`, requests: Math.max(1, Math.ceil(items / 100)) }];
   },

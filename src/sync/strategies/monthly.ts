@@ -21,9 +21,15 @@ export const monthly: StrategyRun = {
     );
     const unknown = series.filter((one) => firstKnown(context, one) === null).length;
     return [
-      { what: `${months} months`, requests: months },
+      ...(months > 0 ? [{ what: `${months} months`, requests: months }] : []),
       ...(unknown > 0
-        ? [{ what: "the whole range, to learn where it begins; then its months", requests: unknown }]
+        ? [
+            {
+              what: "the whole range, to learn where it begins; then its months",
+              requests: unknown,
+              open: true,
+            },
+          ]
         : []),
     ];
   },
