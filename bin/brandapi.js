@@ -6,6 +6,11 @@ if (major < 20 || (major === 20 && (minor < 18 || (minor === 18 && patch < 1))))
     `brandapi needs Node 20.18.1 or newer; this is Node ${process.versions.node}.`,
     "install a current Node",
   );
+} else if (process.argv.length === 3 && ["--version", "-V"].includes(process.argv[2])) {
+  // Asked by scripts again and again: without loading the program.
+  const { readFileSync } = await import("node:fs");
+  const about = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+  process.stdout.write(`${about.version}\n`);
 } else {
   try {
     const { main } = await import("../dist/main.js");

@@ -76,6 +76,8 @@ const fileFailures: Readonly<Record<string, readonly [message: string, hint: str
   EPERM: ["Permission was denied", "check the permissions of the file and its folder"],
   EROFS: ["The disk is read-only", "name a place that can be written to"],
   ENOENT: ["There is no such file or folder", "check the path"],
+  EEXIST: ["A file is where a folder is needed", "check the path"],
+  EADDRINUSE: ["The port is taken by another program", "name another, or leave it out"],
   ENOTDIR: ["A part of the path is not a folder", "check the path"],
   EISDIR: ["A file was expected, and this is a folder", "check the path"],
   EMFILE: ["Too many files are open", "raise the limit (`ulimit -n`) and try again"],

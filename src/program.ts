@@ -25,6 +25,8 @@ export async function runProgram(argv: readonly string[], deps: Deps): Promise<E
   for (const spec of inHelpOrder(commands)) {
     const command = prepare(program.command(spec.name), deps).helpGroup(groupOf(spec.name));
     describe(command, spec);
+    // The flags of all commands would take longer to set up than most commands to run.
+    if (argv.includes(spec.name)) detail(command, spec);
     command.action(async (...received) => {
       const args = received
         .slice(0, spec.arguments.length)
@@ -63,6 +65,10 @@ function describe(command: Command, spec: CommandSpec): void {
     .summary(spec.summary)
     .description(spec.description ? `${spec.summary}\n\n${spec.description}` : spec.summary);
   for (const argument of spec.arguments) command.addArgument(new Argument(argument.syntax, argument.about));
+}
+
+/** What only matters to a command that was named. */
+function detail(command: Command, spec: CommandSpec): void {
   addFlags(command, spec.flags, "Options:");
   addFlags(command, globalFlags, "Flags everywhere:");
   const { notes } = spec;

@@ -33,14 +33,21 @@ function durationMs(text: string): number | undefined {
  */
 export function parseInstant(text: string, edge: "start" | "end", now: number): number {
   const age = durationMs(text);
-  if (age !== undefined) return now - age;
+  if (age !== undefined) {
+    // Further back than a date can say.
+    if (now - age < -8.64e15) throw notATime(text);
+    return now - age;
+  }
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
   const ms = isDay ? Date.parse(`${text}T00:00:00.000Z`) : parseTimestamp(text);
-  if (ms === undefined || Number.isNaN(ms) || !isRealDay(text.trim().slice(0, 10)))
-    throw new UsageError(`Not a time: \`${text}\`.`, {
-      hint: "use a date (2026-01-31), a timestamp (2026-01-31T12:00:00Z) or an age (36h, 30d, 12w)",
-    });
+  if (ms === undefined || Number.isNaN(ms) || !isRealDay(text.trim().slice(0, 10))) throw notATime(text);
   return isDay && edge === "end" ? ms + dayMs - 1 : ms;
+}
+
+function notATime(text: string): UsageError {
+  return new UsageError(`Not a time: \`${text}\`.`, {
+    hint: "use a date (2026-01-31), a timestamp (2026-01-31T12:00:00Z) or an age (36h, 30d, 12w)",
+  });
 }
 
 /** `Date.parse` takes 30 February for 2 March. */

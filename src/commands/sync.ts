@@ -134,6 +134,10 @@ export const sync = defineCommand<SyncFlags>({
         if (options.json) deps.stdout.write(`${JSON.stringify(run)}\n`);
       });
       const [first] = failures;
+      if (first === undefined && succeeded === 0)
+        throw new AccessForbidden("Neither the key nor the plan allows any of it: nothing was read.", {
+          hint: "see `brandapi whoami` for the key's scopes, and the brand's plan",
+        });
       if (first === undefined) return exitCodes.done;
       // Where nothing succeeded, what happened says more than that it is incomplete.
       if (succeeded === 0) throw first;

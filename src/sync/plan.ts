@@ -30,7 +30,9 @@ export function planWindow(
   now: number,
 ): WindowPlan {
   const to = Math.min(options.until ?? now, now);
-  const watermark = stretches(spans)[0]?.to;
+  const covered = stretches(spans)[0]?.to;
+  // A clock that was ahead once must not blind the runs after it.
+  const watermark = covered === undefined ? undefined : Math.min(covered, now);
   const from = firstInstant(options, watermark);
   const asked: Goal = { from: Math.min(from, to), to };
   const resume =

@@ -27,7 +27,8 @@ export async function closeOldChanges(context: SyncContext, since: number, wire:
     if (isWorthAnother(context, wire)) await rereadMovedMeanwhile(context);
   }
   const spans = readCoverage(context.mirror, context.resource.name);
-  if (spans.some(({ readAt }) => readAt < since)) {
+  // Read in the future: by a clock that was ahead.
+  if (spans.some(({ readAt }) => readAt < since || readAt > context.clock.now())) {
     for (const covered of stretches(spans)) await rereadDiffering(context, covered);
     await removeGone(context);
     await auditOldest(context, since);

@@ -1,6 +1,6 @@
 import { NotFound, UnexpectedAnswer } from "../../errors.js";
 import { type Detailed, readDetailed } from "../../mirror/details.js";
-import { presentIds } from "../../mirror/removals.js";
+import { isImplausible, presentIds } from "../../mirror/removals.js";
 import type { ApiRecord, JsonObject, Resource } from "../../resources/types.js";
 import { formatInstant } from "../../times.js";
 import { openStore, type StrategyRun, type SyncContext } from "../context.js";
@@ -71,7 +71,11 @@ async function keepBeside(
   const found = new Set<number>();
   let complete = true;
   const ask = (key: string) => askUnknown(context, path(key));
-  await eachAnswer(context, due, ask, ({ items, total, receivedAt }, { key }) => {
+  // What has no id of its own cannot be asked for.
+  const asked = due.filter(({ key }) => !/^(#\d+|\.{0,2})$/.test(key));
+  let answered = 0;
+  await eachAnswer(context, asked, ask, ({ items, total, receivedAt }, { key }) => {
+    answered += 1;
     if (total !== null && total !== items.length) complete = false;
     mirror.db.transaction(() => {
       const written = store.write(items, {
@@ -85,10 +89,19 @@ async function keepBeside(
       run.rows_changed += written.changed;
     })();
   });
+  // A survey whose results were not found says nothing of those that are mirrored.
+  if (answered < asked.length) return;
   if (!complete) context.shortfalls.push("some results moved while their pages were read");
   const { acceptRemovals, details } = context.options;
   if (details === "none" || !complete || (found.size === 0 && !acceptRemovals)) return;
-  const gone = presentIds(mirror, into.resource.name).filter((id) => !found.has(id));
+  const known = presentIds(mirror, into.resource.name);
+  const gone = known.filter((id) => !found.has(id));
+  if (!acceptRemovals && isImplausible(gone.length, known.length)) {
+    context.shortfalls.push(
+      `${gone.length} of ${known.length} results are no longer there: nothing was removed (\`--accept-removals\`)`,
+    );
+    return;
+  }
   mirror.db.transaction(() => {
     run.rows_removed += store.remove(gone, formatInstant(context.clock.now()));
   })();

@@ -1,6 +1,12 @@
 import { clearCheckpoint, readCheckpoint, saveCheckpoint } from "../../mirror/checkpoints.js";
 import { recordCoverage } from "../../mirror/coverage.js";
-import { clearCandidates, countPresent, noteMissing } from "../../mirror/removals.js";
+import {
+  candidates,
+  clearCandidates,
+  countPresent,
+  forgetCandidates,
+  noteMissing,
+} from "../../mirror/removals.js";
 import { formatInstant } from "../../times.js";
 import type { StrategyRun, SyncContext } from "../context.js";
 import { isWhole, type Pass, type PassOptions, readPass, whyNotWhole } from "../pass.js";
@@ -33,8 +39,8 @@ const mostAttempts = 5;
 export async function readAll(context: SyncContext): Promise<void> {
   const { mirror, resource, run } = context;
   const present = countPresent(mirror, resource.name);
-  const pass =
-    resource.pagination === "unknown" ? await readUnknownList(context) : await readPagedList(context);
+  const read = () => (resource.pagination === "unknown" ? readUnknownList(context) : readPagedList(context));
+  const pass = await read();
   if (!pass) return;
   mirror.db.transaction(() => {
     clearCandidates(mirror, resource.name);
@@ -47,8 +53,18 @@ export async function readAll(context: SyncContext): Promise<void> {
       runId: run.run_id,
     });
   })();
+  // One that came while another left, between two pages, pushes a third past the reader: look again before removing.
+  if (pass.total > pageSize && candidates(mirror, resource.name).length > 0) {
+    const again = await read();
+    if (!again) return;
+    forgetCandidates(mirror, resource.name, again.seen.keys());
+    clearCheckpoint(mirror, resource.name);
+  }
   removeMissing(context, { present, left: pass.seen.size });
 }
+
+/** A list that fits into one answer is of one moment. The smallest page is the default of 25. */
+const pageSize = 25;
 
 /** Where a stopped read of a whole list stands. */
 interface ListState {

@@ -156,8 +156,11 @@ async function ask(
     { ...resource.query, ...query, host_id: hostId ?? undefined },
     { scope: resource.scope, signal },
   );
-  if (answer.items !== null || typeof answer.data !== "object" || !valueAt(answer.data, ["summary"]))
-    throw new UnexpectedAnswer(`The API's answer to ${resource.path} has no \`summary\`.`);
+  const summary = valueAt(answer.data, ["summary"]);
+  if (typeof summary !== "object" || summary === null || !Array.isArray(valueAt(answer.data, ["timeseries"])))
+    throw new UnexpectedAnswer(
+      `The API's answer to ${resource.path} has no \`summary\` or no \`timeseries\`.`,
+    );
   return answer;
 }
 
@@ -176,7 +179,7 @@ function writeMonth(context: SyncContext, series: Series, month: Month, answer: 
     run.rows_changed += written.changed;
     recordCoverage(mirror, coverageName(context, series), {
       from: month.start,
-      to: month.end,
+      to: Math.min(month.end, answer.receivedAt),
       readAt: answer.receivedAt,
       runId: run.run_id,
     });

@@ -3,7 +3,6 @@ import { disk } from "./disk.js";
 import { exports } from "./exports.js";
 import { growth } from "./growth.js";
 import { latency } from "./latency.js";
-import { progress } from "./progress.js";
 import { rateLimit } from "./rate-limit.js";
 import { reading } from "./reading.js";
 import { requests } from "./requests.js";
@@ -19,5 +18,4 @@ export const scenarios: readonly Scenario[] = [
   startUp,
   disk,
   rateLimit,
-  progress,
 ];
