@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { brandForTest, byId, type OrderSeen, ordersOf } from "./brand.js";
+
+test("one order leaves a page that was read while an old one comes to a page that was not: nobody else is removed", async () => {
+  const brand = await brandForTest({ orders: 250 });
+  expect((await brand.run("sync orders")).code).toBe(0);
+  const before = ordersOf(brand.sandbox);
+  brand.sandbox.intercept = ({ path, query }) => {
+    if (path !== "/orders" || query.get("page") !== "2" || query.get("per_page") !== "100") return;
+    brand.sandbox.intercept = undefined;
+    brand.sandbox.events.withdraw(before[50]?.id ?? "");
+    brand.sandbox.events.lateOrder(Date.parse(before[240]?.order_date ?? ""));
+  };
+  expect((await brand.run("sync orders --full")).code).toBe(0);
+  const after = ordersOf(brand.sandbox).map(({ id }) => id);
+  const mirrored = new Set((brand.mirrored("orders") as OrderSeen[]).map(({ id }) => id));
+  expect(after.filter((id) => !mirrored.has(id))).toEqual([]);
+  // The one that left is found by the next run at the latest.
+  expect((await brand.run("sync orders")).code).toBe(0);
+  expect(byId(brand.mirrored("orders") as OrderSeen[])).toEqual(byId(ordersOf(brand.sandbox)));
+});
