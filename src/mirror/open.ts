@@ -100,7 +100,7 @@ function checkIdentity({ db, path }: Mirror): void {
   const id = Number(db.pragma("application_id", { simple: true }));
   const empty =
     version === 0 && id === 0 && db.prepare("SELECT count(*) FROM sqlite_master").pluck().get() === 0;
-  if (!empty && (id !== applicationId || version < 1))
+  if (!empty && id !== applicationId)
     throw new MirrorUnusable(`Not a mirror of brandapi: ${path}.`, { hint: "name another file with `--db`" });
   if (version > migrations.length)
     throw new MirrorUnusable(`The mirror was written by a newer version of brandapi: ${path}.`, {
