@@ -36,6 +36,11 @@ export interface WriteOptions {
 
 /** The records of one resource: the truth, with its projection and its history. */
 export interface RecordStore {
+  /**
+   * Looks whether each record has its key, before any is written.
+   * @throws UnexpectedAnswer when a documented record lacks its id
+   */
+  checkKeys(records: readonly ApiRecord[]): void;
   /** Writes whole records. Call it inside a transaction that holds a whole page. */
   write(records: readonly ApiRecord[], options: WriteOptions): Written;
   /** Marks records as removed; those that are already stay as they are. @returns how many were marked */
@@ -204,6 +209,9 @@ export function openRecords(
   }
 
   return {
+    checkKeys(records) {
+      for (const record of records) keyOf(resource, record, 0);
+    },
     keyOf: (record, position) => keyOf(resource, record, position),
     write(records, options) {
       const written: Written = { ids: [], added: 0, changed: 0 };

@@ -92,31 +92,48 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
   let written = 0;
   let openSince = 0;
   let due = never();
-  // A page that fails half-way is undone alone: those before it are whole.
-  const writeWhole = mirror.db.transaction((page: Page) => writePage(context, page, pass));
+  let counted = countsOf(context);
 
   function write(page: Page): void {
+    // A record that cannot be kept is refused before any of its page is written: the pages before it stay.
+    context.store.checkKeys(page.records);
     if (written === 0) {
       mirror.db.exec("BEGIN IMMEDIATE");
+      counted = countsOf(context);
       openSince = clock.monotonic();
       due = dueIn(clock, commitAfterMs);
     }
     written += 1;
-    writeWhole(page);
+    try {
+      writePage(context, page, pass);
+    } catch (error) {
+      undo();
+      throw error;
+    }
   }
 
   function commit(): void {
     if (written === 0) return;
-    written = 0;
-    due.cancel();
-    // A full disk makes SQLite undo the whole transaction by itself: a checkpoint must not speak of its pages.
-    if (!mirror.db.inTransaction) return;
     try {
       options.checkpoint?.(pass);
       mirror.db.exec("COMMIT");
-    } finally {
-      if (mirror.db.inTransaction) mirror.db.exec("ROLLBACK");
+      written = 0;
+      due.cancel();
+    } catch (error) {
+      undo();
+      throw error;
     }
+  }
+
+  /**
+   * Takes back what is not committed, unless SQLite has done so itself, as when the disk is full. A savepoint for each page would cost less of it, but makes SQLite copy every
+   * page of an index that the next record touches: a tenth of a first read.
+   */
+  function undo(): void {
+    written = 0;
+    due.cancel();
+    Object.assign(context.run, counted);
+    if (mirror.db.inTransaction) mirror.db.exec("ROLLBACK");
   }
 
   try {
@@ -136,6 +153,11 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
     commit();
   }
   return pass;
+}
+
+/** What a run counts of rows, to be set back when they are not kept after all. */
+function countsOf({ run: { rows_read, rows_new, rows_changed } }: SyncContext) {
+  return { rows_read, rows_new, rows_changed };
 }
 
 /** A moment to come: false once it has passed, true when it was called off. */
