@@ -34,8 +34,7 @@ const mostPages = 1e7;
  * Throws `Garbled` when the text is not JSON, `UnexpectedAnswer` when it is JSON of another shape.
  */
 export function readEnvelope(body: Buffer, path: string, receivedAt: number): Answer {
-  // JSON's own signs are single bytes in UTF-8: read as Latin-1, which costs next to nothing, they stand where they are.
-  const slices = sliceEnvelope(body.toString("latin1"));
+  const slices = sliceEnvelope(body);
   if (slices.tooDeep) throw unexpected(path, `is nested more than ${maxDepth} levels deep`);
   const { envelope, items } = parse(body, slices);
   if (!isObject(envelope)) throw unexpected(path, "is not an object");

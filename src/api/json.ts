@@ -3,7 +3,7 @@ import type { ApiRecord, Json } from "../resources/types.js";
 /** Deeper than this and a body is refused: the document's deepest answer has six levels. */
 export const maxDepth = 100;
 
-/** Where an envelope's `data` and its items stand in the text: `[from, to)` offsets, in order. */
+/** Where an envelope's `data` and its items stand in the body: `[from, to)` offsets in bytes, in order. */
 export interface Slices {
   /** `null` when the text has no object at its top, or the object no member `data`. */
   data: { from: number; to: number } | null;
@@ -33,12 +33,12 @@ const openObject = 123;
 const closeObject = 125;
 
 /**
- * Finds the raw text of `data` and of its items without parsing: numbers keep every digit that was sent.
- * One pass, no allocation per value. It trusts nothing: text that is not JSON gives offsets without meaning
+ * Finds the raw text of `data` and of its items without parsing: numbers keep every digit that was sent. JSON's own
+ * signs are single bytes in UTF-8, so the bytes are looked at as they came. One pass, no allocation per value. It trusts nothing: text that is not JSON gives offsets without meaning
  * (never an endless loop), and `JSON.parse` is asked afterwards. Of duplicate members the last wins, as there.
  */
-export function sliceEnvelope(text: string): Slices {
-  const scanner = new Scanner(text);
+export function sliceEnvelope(body: Buffer): Slices {
+  const scanner = new Scanner(body);
   const slices: Slices = {
     data: null,
     items: null,
@@ -48,19 +48,19 @@ export function sliceEnvelope(text: string): Slices {
     tooDeep: false,
   };
   let at = scanner.skipSpace(0);
-  if (text.charCodeAt(at) !== openObject) {
+  if (body[at] !== openObject) {
     scanner.skipValue(at, 0);
     return { ...slices, tooDeep: scanner.tooDeep };
   }
   at = scanner.skipSpace(at + 1);
-  while (text.charCodeAt(at) === quote) {
+  while (body[at] === quote) {
     const keyEnd = scanner.skipString(at);
-    const isData = isKeyData(text, at, keyEnd);
+    const isData = isKeyData(body, at, keyEnd);
     at = scanner.skipSpace(keyEnd);
-    if (text.charCodeAt(at) !== colon) break;
+    if (body[at] !== colon) break;
     at = scanner.skipSpace(at + 1);
     const from = at;
-    if (isData && text.charCodeAt(at) === openArray) {
+    if (isData && body[at] === openArray) {
       slices.items = [];
       at = scanner.skipItems(at, slices.items);
     } else {
@@ -69,7 +69,7 @@ export function sliceEnvelope(text: string): Slices {
     }
     if (isData) slices.data = { from, to: at };
     at = scanner.skipSpace(at);
-    if (text.charCodeAt(at) !== comma) break;
+    if (body[at] !== comma) break;
     at = scanner.skipSpace(at + 1);
   }
   slices.closed = scanner.closed;
@@ -100,28 +100,31 @@ export function exactRecords(body: Buffer, { items, odd, spaced }: Slices): ApiR
 
 /** Takes the whitespace between JSON tokens away; strings and numbers stay as they are. */
 export function minify(json: string): string {
-  const scanner = new Scanner(json);
+  const bytes = Buffer.from(json);
+  const scanner = new Scanner(bytes);
   const runs: string[] = [];
   let from = 0;
-  for (let at = 0; at < json.length; ) {
-    const code = json.charCodeAt(at);
+  for (let at = 0; at < bytes.length; ) {
+    const code = bytes[at] ?? 0;
     if (code === quote) at = scanner.skipString(at);
     else if (code > 32) at += 1;
     else {
-      runs.push(json.slice(from, at));
+      runs.push(bytes.toString("utf8", from, at));
       at = scanner.skipSpace(at);
       from = at;
     }
   }
-  runs.push(json.slice(from));
+  runs.push(bytes.toString("utf8", from));
   return runs.join("");
 }
 
-function isKeyData(text: string, from: number, to: number): boolean {
-  if (to - from === 6) return text.startsWith('"data"', from);
-  if (text.indexOf("\\", from) >= to || to - from > 26) return false;
+function isKeyData(body: Buffer, from: number, to: number): boolean {
+  if (to - from < 6 || to - from > 26) return false;
+  const key = body.toString("latin1", from, to);
+  if (to - from === 6) return key === '"data"';
+  if (!key.includes("\\")) return false;
   try {
-    return JSON.parse(text.slice(from, to)) === "data";
+    return JSON.parse(key) === "data";
   } catch {
     return false;
   }
@@ -134,54 +137,55 @@ class Scanner {
   tooDeep = false;
   #isOdd = false;
 
-  constructor(private readonly text: string) {}
+  constructor(private readonly bytes: Buffer) {}
 
   skipSpace(from: number): number {
+    const { bytes } = this;
     let at = from;
-    while (at < this.text.length && this.text.charCodeAt(at) <= 32) at += 1;
+    while (at < bytes.length && (bytes[at] ?? 0) <= 32) at += 1;
     if (at !== from) this.spaced = true;
     return at;
   }
 
   /** From a quote to just after the quote that closes it. */
   skipString(from: number): number {
-    const { text } = this;
-    for (let at = from + 1; at < text.length; at += 1) {
-      const code = text.charCodeAt(at);
+    const { bytes } = this;
+    for (let at = from + 1; at < bytes.length; at += 1) {
+      const code = bytes[at];
       if (code === quote) return at + 1;
       if (code === backslash) at += 1;
     }
-    return text.length;
+    return bytes.length;
   }
 
   /** From an array's bracket to just after its end; writes down where its items are. */
   skipItems(from: number, items: number[]): number {
-    const { text } = this;
+    const { bytes } = this;
     this.odd.clear();
     this.closed = true;
     let at = this.skipSpace(from + 1);
-    if (text.charCodeAt(at) === closeArray) return at + 1;
-    while (at < text.length) {
+    if (bytes[at] === closeArray) return at + 1;
+    while (at < bytes.length) {
       const start = at;
       this.#isOdd = false;
       at = this.skipValue(at, 2);
       if (this.#isOdd) this.odd.add(items.length / 2);
       items.push(start, at);
       at = this.skipSpace(at);
-      if (text.charCodeAt(at) !== comma) break;
+      if (bytes[at] !== comma) break;
       at = this.skipSpace(at + 1);
     }
-    this.closed = text.charCodeAt(at) === closeArray;
+    this.closed = bytes[at] === closeArray;
     return at + 1;
   }
 
   /** From a value's first character to just after its last; `depth` is what it stands in. */
   skipValue(from: number, depth: number): number {
-    const { text } = this;
-    const { length } = text;
+    const { bytes } = this;
+    const { length } = bytes;
     let open = 0;
     for (let at = from; at < length; at += 1) {
-      const code = text.charCodeAt(at);
+      const code = bytes[at] ?? 0;
       if (code === quote) {
         at = this.skipString(at) - 1;
         if (open === 0) return at + 1;
@@ -207,14 +211,14 @@ class Scanner {
 
   /** From a number's first character to just after its last; notes one that may not print as it was sent. */
   #skipNumber(from: number): number {
-    const { text } = this;
+    const { bytes } = this;
     let hasPoint = false;
     let at = from + 1;
-    let code = text.charCodeAt(at);
-    for (; (code >= zero && code <= nine) || code === point; code = text.charCodeAt(++at))
+    let code = bytes[at] ?? 0;
+    for (; (code >= zero && code <= nine) || code === point; code = bytes[++at] ?? 0)
       hasPoint ||= code === point;
-    const last = text.charCodeAt(at - 1);
-    const isMinusZero = at - from === 2 && last === zero && text.charCodeAt(from) === minus;
+    const last = bytes[at - 1];
+    const isMinusZero = at - from === 2 && last === zero && bytes[from] === minus;
     const hasExponent = code === 69 || code === 101;
     if (at - from > 15 || hasExponent || isMinusZero || (hasPoint && last === zero)) this.#isOdd = true;
     return at;
