@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,13 +15,10 @@ const only = process.argv[2] ?? "";
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
 const copy = mkdtempSync(join(tmpdir(), "brandapi-mutation-"));
-for (const part of ["src", "test", "bin", "dist", "package.json", "tsconfig.json"])
-  cpSync(join(root, part), join(copy, part), { recursive: true });
+for (const part of readdirSync(root))
+  if (!["node_modules", "dist", ".git"].includes(part))
+    cpSync(join(root, part), join(copy, part), { recursive: true });
 symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
-writeFileSync(
-  join(copy, "vitest.config.mjs"),
-  `export default { cacheDir: "cache", test: { include: ["test/**/*.test.ts"], testTimeout: 120000, hookTimeout: 120000, maxWorkers: 2 } };`,
-);
 
 const survivors: Guard[] = [];
 const chosen = guards.filter(({ file }) => file.includes(only));
@@ -61,7 +58,17 @@ function isSeen({ file, line, broken, tests = quick }: Guard): boolean {
 
 function passes(tests: readonly string[]): boolean {
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
-  const flags = ["run", "--config", "vitest.config.mjs", "--bail", "1", "--reporter", "dot"];
+  const flags = [
+    "run",
+    "--config",
+    "test/vitest.config.ts",
+    "--bail",
+    "1",
+    "--testTimeout",
+    "300000",
+    "--reporter",
+    "dot",
+  ];
   const env = { ...process.env, PROPERTY_RUNS: "40", PROPERTY_SHRINK: "no" };
   const options = { cwd: copy, stdio: "ignore", timeout: 900_000, env } as const;
   return spawnSync(process.execPath, [vitest, ...flags, ...tests], options).status === 0;
