@@ -41,6 +41,8 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
   /** Most bytes of the answer after decompression. */
   maxBytes?: number | undefined;
+  /** Milliseconds to wait for a place under the rate limit, where somebody sits and waits; else as long as it takes. */
+  patienceMs?: number | undefined;
 }
 
 export interface ApiStats {
@@ -137,7 +139,7 @@ class Client implements ApiClient {
   async #persist(url: URL, path: string, options: RequestOptions, signal: AbortSignal): Promise<Answer> {
     let since: number | null = null;
     for (let attempt = 1; ; attempt += 1) {
-      const place = await this.#waits.during(() => this.#governor.take(signal));
+      const place = await this.#waits.during(() => this.#governor.take(signal, options.patienceMs));
       since ??= this.deps.clock.monotonic();
       const outcome = await this.#send(url, path, options, place, signal);
       if ("answer" in outcome) return outcome.answer;

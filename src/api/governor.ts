@@ -3,6 +3,7 @@ import type { Clock, Deps } from "../deps.js";
 import type { Stamp, Verdict, Wait } from "./ledger.js";
 import { type LedgerFile, openLedgerFile, openLedgerInMemory, removeLedgerFile } from "./ledger-file.js";
 import type { ServerLimit } from "./limits.js";
+import { noPlaceInTime } from "./refusals.js";
 
 export interface GovernorSettings {
   /** The API's origin: sandboxes on other ports have budgets of their own. */
@@ -33,8 +34,11 @@ export interface Place {
  * window in which bursts are allowed while there is room.
  */
 export interface Governor {
-  /** Waits for a place. Rejects with the signal's reason. */
-  take(signal: AbortSignal): Promise<Place>;
+  /**
+   * Waits for a place, for `patienceMs` at most: without end where that is left out.
+   * Rejects with the signal's reason, or with ApiUnavailable as soon as it is known that no place comes in time.
+   */
+  take(signal: AbortSignal, patienceMs?: number): Promise<Place>;
   /** Sends nothing with this key for `ms` milliseconds, in any process. */
   hold(ms: number): void;
   /** Milliseconds until a full window frees its next place; `null` when there is room. */
@@ -63,8 +67,10 @@ function freeGovernor(clock: Clock, events: GovernorEvents): Governor {
     },
   };
   return {
-    async take(signal) {
+    async take(signal, patienceMs = Number.POSITIVE_INFINITY) {
+      const until = clock.monotonic() + patienceMs;
       for (let ms = heldUntil - clock.monotonic(); ms > 0; ms = heldUntil - clock.monotonic()) {
+        if (heldUntil > until) throw noPlaceInTime({ expectedMs: ms, reason: "server" });
         events.onWait?.({ ms, reason: "server" });
         await clock.sleep(ms, signal);
       }
@@ -103,13 +109,15 @@ class SharedGovernor implements Governor {
     this.#windowMs = settings.windowMs ?? 60_000;
   }
 
-  async take(signal: AbortSignal): Promise<Place> {
+  async take(signal: AbortSignal, patienceMs = Number.POSITIVE_INFINITY): Promise<Place> {
+    const until = this.clock.monotonic() + patienceMs;
     let said = false;
     for (;;) {
       signal.throwIfAborted();
       const now = this.#now();
       const verdict = await this.#ask(now);
       if ("id" in verdict) return this.#place(verdict.id, now);
+      if (now.mono + verdict.expectedMs > until) throw noPlaceInTime(verdict);
       if (!said && verdict.expectedMs > 0)
         this.events.onWait?.({ ms: verdict.expectedMs, reason: verdict.reason });
       said = true;

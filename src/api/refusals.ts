@@ -9,8 +9,10 @@ import {
   UnexpectedAnswer,
 } from "../errors.js";
 import type { Json, JsonObject } from "../resources/types.js";
+import { formatSpan } from "../times.js";
 import type { Fault } from "./faults.js";
 import { readRetryAfter } from "./limits.js";
+import { mayPass } from "./retry.js";
 
 /** Where a refused request went. */
 export interface Asked {
@@ -56,7 +58,8 @@ export function refusal(status: number, asked: Asked): BrandapiError {
       hint: "look for a newer version of brandapi, and check that the base URL ends in /api/brand/v1",
     });
   }
-  if (status >= 300 && status < 400) {
+  // 304 sends nobody anywhere: it says "not modified", to a question that was not asked.
+  if (status >= 300 && status < 400 && status !== 304) {
     return new UnexpectedAnswer(
       `The API redirected ${path} to another address (${status}); redirects are not followed, so that the key goes nowhere else.`,
       { status, hint: "set `--base-url` to the address that answers itself, without a redirect" },
@@ -136,11 +139,36 @@ export function gaveUp(fault: Fault, path: string, triedMs: number, tries: numbe
   if (fault.kind === "permanent") {
     return new ApiUnavailable(`The API cannot be reached: ${fault.reason}.`, { cause, hint: fault.hint });
   }
+  if (!mayPass(fault)) {
+    return new ApiUnavailable(`The API cannot do this: ${fault.reason} to ${path}.`, {
+      status,
+      cause,
+      hint: "check that the base URL is the brand API's; trying again does not help",
+    });
+  }
   const tried = `tried ${tries === 1 ? "once" : `${tries} times`} in ${duration(triedMs)}`;
   return new ApiUnavailable(`The API is unavailable: ${fault.reason} (${tried}).`, {
     status,
     cause,
     hint: "check the network and the base URL, try again later, or give it longer with `--max-wait 30m`",
+  });
+}
+
+/** The rate limit leaves no room in time. Somebody waits: told at once, they can decide what a minute is worth. */
+export function noPlaceInTime({
+  expectedMs,
+  reason,
+}: {
+  expectedMs: number;
+  reason: "budget" | "server";
+}): ApiUnavailable {
+  const why =
+    reason === "server"
+      ? "The API asked to wait"
+      : "The rate limit is used up, by this machine's other requests with this key";
+  const wait = formatSpan(Math.ceil(expectedMs / 1_000) * 1_000);
+  return new ApiUnavailable(`${why}: the next request can be sent in ${wait}.`, {
+    hint: "try again then, or wait for it with `--max-wait 5m`",
   });
 }
 

@@ -43,7 +43,7 @@ function wantedMs(fault: Fault, { attempt, budgetFreeMs, random }: Situation): n
 }
 
 /** Whether the fault can pass by itself (API document, Errors: 5xx means retry later). */
-function mayPass(fault: Fault): boolean {
+export function mayPass(fault: Fault): boolean {
   if (fault.kind === "permanent") return false;
   if (fault.kind !== "status") return true;
   const { status } = fault;

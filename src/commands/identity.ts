@@ -18,10 +18,11 @@ const warnWithinMs = 14 * dayMs;
 
 /**
  * Asks `/me`, which needs no scope: an answer proves that the key works.
+ * @param patienceMs where a person waits for it: how long it may wait for its turn under the rate limit
  * @throws UnexpectedAnswer when it names no brand or no scopes, KeyRejected, ApiUnavailable, and the like
  */
-export async function readIdentity(api: Pick<ApiClient, "get">): Promise<Identity> {
-  const { data } = await api.get("/me");
+export async function readIdentity(api: Pick<ApiClient, "get">, patienceMs?: number): Promise<Identity> {
+  const { data } = await api.get("/me", {}, { patienceMs });
   const brand = member(data, "brand");
   const key = member(data, "key");
   const id = member(brand, "id");

@@ -36,7 +36,7 @@ export const login = defineCommand<LoginFlags>({
     const reporter = createReporter(deps, options);
     const api = await openApiWith({ ...settings, baseUrl, key }, deps, reporter);
     try {
-      const identity = await readIdentity(api);
+      const identity = await readIdentity(api, settings.maxWaitMs);
       await store(settings, { baseUrl, key, ...(options.db === undefined ? {} : { db: settings.dbPath }) });
       for (const name of ["BRANDAPI_KEY", "BRANDAPI_BASE_URL"])
         if (deps.env[name]) reporter.warn(`${name} is set, and goes before what was stored.`);

@@ -25,7 +25,7 @@ export const whoami = defineCommand({
         maxWaitMs: interactiveMaxWaitMs,
       });
       try {
-        const identity = await readIdentity(api);
+        const identity = await readIdentity(api, settings.maxWaitMs);
         printIdentity(deps, settings, identity);
         const warning = expiryWarning(identity.key.expires_at, deps.clock.now());
         if (warning) reporter.warn(warning);

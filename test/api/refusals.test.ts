@@ -41,11 +41,14 @@ describe("a refused request", () => {
     [405, "/orders", "UnexpectedAnswer", 7, /undocumented status: 405/],
     [204, "/orders", "UnexpectedAnswer", 7, /undocumented status: 204/],
     [302, "/orders", "UnexpectedAnswer", 7, /redirected/],
+    [304, "/orders", "UnexpectedAnswer", 7, /undocumented status: 304/],
+    [501, "/orders", "ApiUnavailable", 6, /^The API cannot do this: it answered 501 to \/orders\.$/],
+    [505, "/orders", "ApiUnavailable", 6, /^The API cannot do this: it answered 505 to \/orders\.$/],
     [407, "/orders", "ApiUnavailable", 6, /proxy asks for a password/],
   ])(
     "with %i for %s is a %3$s, asked once, and never shows what the body says",
     async (status, path, name, exitCode, message) => {
-      for (const body of status === 204 ? [""] : bodies) {
+      for (const body of [204, 304].includes(status) ? [""] : bodies) {
         const scope = nock(origin)
           .get(`/api/brand/v1${path}`)
           .reply(status, body, { location: "https://evil.test/" });
@@ -53,6 +56,8 @@ describe("a refused request", () => {
         const error = await rejection(api.get(path));
         expect(error).toMatchObject({ name, exitCode, status });
         expect(error.message).toMatch(message);
+        // Asking for longer does not change a refusal.
+        expect(`${error.hint}`).not.toContain("--max-wait");
         expect(`${error.message}${error.hint}${error.stack}${String(error.cause)}`).not.toContain(key);
         expect(api.stats).toMatchObject({ requests: 1, retries: 0 });
         expect(scope.isDone()).toBe(true);

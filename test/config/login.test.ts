@@ -127,3 +127,18 @@ test("a key with 3 days left is warned about, a rejected or blocked key has its 
   expect((await whoami(sandbox.keys.expired.secret)).code).toBe(4);
   expect((await whoami(sandbox.keys["ip-blocked"].secret)).code).toBe(5);
 });
+
+test("whoami and login say at once, and with 6, that the rate limit leaves no room within their 15 seconds", async () => {
+  const sandbox = await sandboxForTest();
+  const env = { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: sandbox.key };
+  const { home, code } = await brandapi("whoami --rate-limit 1", { env });
+  expect(code).toBe(0);
+  for (const command of ["whoami --rate-limit 1", "login --key-stdin --rate-limit 1 --max-wait 30s"]) {
+    const second = await brandapi(command, { env, home, stdin: sandbox.key });
+    expect(second.err).toMatch(
+      /^brandapi: The rate limit is used up, by this machine's other requests with this key: the next request can be sent in (61|60|59|58)s\.\n {2}hint: .*`--max-wait 5m`\n$/,
+    );
+    expect(second.code).toBe(6);
+  }
+  expect(sandbox.log.length).toBe(1);
+});
