@@ -7,7 +7,7 @@ import type { GlobalOptions } from "./command.js";
 
 /** A reporter that can also show what the API client does; see `createReporter`. */
 export type AccessReporter = Reporter & {
-  waiting?(ms: number, reason: string): void;
+  waiting?(ms: number, reason: string, full?: boolean): void;
   answered?(): void;
   limited?(perMinute: number | null): void;
 };
@@ -57,7 +57,7 @@ function eventsFor(reporter: AccessReporter): ApiEvents {
       reporter.detail(`${path}: ${reason}; retry ${attempt} in ${Math.round(waitMs)} ms`);
     },
     onWait({ ms, reason }) {
-      reporter.waiting?.(ms, waits[reason]);
+      reporter.waiting?.(ms, waits[reason], reason === "budget");
       reporter.detail(`waiting ${Math.round(ms)} ms: ${waits[reason]}`);
     },
     onRequest({ method, path, status, ms, bytes }) {

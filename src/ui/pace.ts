@@ -2,13 +2,17 @@
 const windowMs = 60_000;
 /** Enough to see past the pauses between bursts, and few enough to follow a change. */
 const intervalsKept = 63;
+/** From here on the whole budget counts as ours: a request or two may be on its way. */
+const almostAll = 0.9;
+/** An answer is seen a little after the rate budget has noted it. */
+const clockSlackMs = 250;
 
 /** Estimates how long the rest takes, from when requests were answered. All times in milliseconds, monotonic. */
 export interface Pace {
   /** A request was answered. */
   answered(now: number): void;
-  /** Nothing will be sent before `until`. */
-  heldUntil(until: number): void;
+  /** Nothing will be sent before `until`; `full` because the rate limit has no place left before then. */
+  heldUntil(until: number, full?: boolean): void;
   /** How long `requests` more will take; undefined while there is nothing to judge by. */
   timeFor(requests: number, now: number): number | undefined;
 }
@@ -16,14 +20,28 @@ export interface Pace {
 /**
  * Under a limit, time goes in steps: a burst of up to `perMinute` requests, then a pause until the window has room.
  * So the time left is not what is left divided by a speed: the last request goes out as many windows later as it
- * has full budgets before it, counted from the request that its place in the window waits for.
+ * has full budgets before it, counted from the request that its place in the window waits for. Where other processes
+ * take part of the budget, what this one got of the last full window is what it will get of the next.
  */
 export function createPace(perMinute: number | null): Pace {
-  const budget = perMinute ?? Number.POSITIVE_INFINITY;
+  const limit = perMinute ?? Number.POSITIVE_INFINITY;
   const sent: number[] = [];
   const intervals: number[] = [];
+  let first: number | undefined;
   let last: number | undefined;
   let held = Number.NEGATIVE_INFINITY;
+  let fullFrom: number | undefined;
+
+  /**
+   * Requests a window that this process gets: those that it had in the last full one. Only a window that began after
+   * this process did tells: an older one holds what an earlier run spent, and that one is no rival.
+   */
+  function budgetOfOurs(): number {
+    if (fullFrom === undefined) return limit;
+    const from = fullFrom - clockSlackMs;
+    const ours = sent.filter((at) => at >= from && at < from + windowMs).length;
+    return ours >= almostAll * limit ? limit : Math.max(1, ours);
+  }
 
   function timeFor(requests: number, now: number): number | undefined {
     if (requests <= 0) return 0;
@@ -31,12 +49,14 @@ export function createPace(perMinute: number | null): Pace {
     const latency = median(intervals);
     const unpaced = requests * latency;
     if (perMinute === null) return unpaced;
+    const budget = budgetOfOurs();
+    const recent = sent.slice(-budget);
     const windows = Math.floor((requests - 1) / budget);
     const place = ((requests - 1) % budget) + 1;
-    const waitsFor = sent[place - 1 - (budget - sent.length)];
+    const waitsFor = recent[place - 1 - (budget - recent.length)];
     const freed = waitsFor === undefined ? 0 : waitsFor + windowMs - now;
-    const first = Math.max(freed, held - now, 0) + Math.min(place, 4) * latency;
-    return Math.max(windows * windowMs + Math.max(first, place * latency), unpaced);
+    const next = Math.max(freed, held - now, 0) + Math.min(place, 4) * latency;
+    return Math.max(windows * windowMs + Math.max(next, place * latency), unpaced);
   }
 
   return {
@@ -44,12 +64,15 @@ export function createPace(perMinute: number | null): Pace {
       if (last !== undefined) intervals.push(now - last);
       if (intervals.length > intervalsKept) intervals.shift();
       last = now;
+      first ??= now;
       if (perMinute === null) return;
       sent.push(now);
-      if (sent.length > budget) sent.shift();
+      if (sent.length > 2 * limit) sent.shift();
     },
-    heldUntil(until) {
+    heldUntil(until, full = false) {
       held = Math.max(held, until);
+      const from = until - windowMs;
+      if (full && first !== undefined && from + clockSlackMs >= first) fullFrom = from;
     },
     timeFor,
   };

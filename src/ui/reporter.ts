@@ -9,8 +9,8 @@ import { escapeLines } from "./text.js";
 
 /** A reporter on stderr, which the command closes when it is done; it can also show what the API client does. */
 export interface TerminalReporter extends Reporter {
-  /** The API client waits: every task that is under way shows it. */
-  waiting(ms: number, reason: string): void;
+  /** The API client waits: every task that is under way shows it. `full` where the rate limit has no place left. */
+  waiting(ms: number, reason: string, full?: boolean): void;
   /** The API client got an answer: what the time left is judged by. */
   answered(): void;
   /** Requests a minute that the rate limit allows; null for none. */
@@ -119,8 +119,8 @@ export function createReporter(
     detail(text) {
       if (output.verbose) bars.print(look.style.dim(escapeLines(text)));
     },
-    waiting(ms, reason) {
-      pace.heldUntil(clock.monotonic() + ms);
+    waiting(ms, reason, full) {
+      pace.heldUntil(clock.monotonic() + ms, full);
       for (const task of active) task.waiting(ms, reason);
       if (active.size === 0 && !quiet && ms >= longWaitMs)
         bars.print(escapeLines(`waiting ${Math.round(ms / 1_000)}s: ${reason}`));
