@@ -31,7 +31,8 @@ import { nearest, suggest } from "./nearest.js";
 export interface ExportRequest extends Omit<Selection, "table"> {
   deps: Deps;
   settings: Settings;
-  format: Format;
+  /** Says which format was asked for; throws UsageError where that is none, or two. */
+  chooseFormat: () => Format;
   tableName: string;
   /** The file to write; undefined: stdout. */
   out: string | undefined;
@@ -41,15 +42,20 @@ export interface ExportRequest extends Omit<Selection, "table"> {
 
 /** Writes one table of the mirror, and says how much that was where it went into a file. */
 export async function exportFromMirror(request: ExportRequest): Promise<void> {
-  const { deps, settings, format, out } = request;
+  const { deps, settings, out } = request;
   const { clock, signal } = deps;
   const reporter = createReporter(deps, settings.output);
   const started = clock.monotonic();
   if (out) refuseMirror(out, settings.dbPath, deps);
-  // A name that no mirror could hold is the first thing to say.
-  if (!existsSync(settings.dbPath)) checkName(request.tableName, knownTableNames());
+  // A name that no mirror could hold is the first thing to say, then a format that is missing.
+  if (!existsSync(settings.dbPath)) {
+    checkName(request.tableName, knownTableNames());
+    request.chooseFormat();
+  }
   const mirror = await openMirrorReadOnly(settings.dbPath);
   try {
+    checkName(request.tableName, [...listTables(mirror), ...knownTableNames()]);
+    const format = request.chooseFormat();
     await withSnapshot(mirror, async () => {
       const table = findTable(mirror, request.tableName);
       checkSelection(mirror, table, request);

@@ -1,7 +1,10 @@
 import { exitCodes, UsageError } from "../errors.js";
 import type { Format } from "../export/format.js";
 import { formats } from "../export/formats/index.js";
-import { knownTableNames } from "../mirror/tables.js";
+import { knownTableNames, syncedBy, typedTables } from "../mirror/tables.js";
+import { views } from "../mirror/views.js";
+import { resources } from "../resources/index.js";
+import type { Resource } from "../resources/types.js";
 import { parseInstant } from "../times.js";
 import { defineCommand, type Flag } from "./command.js";
 import { parseCount, parseList } from "./values.js";
@@ -37,9 +40,9 @@ export const exportTable = defineCommand<ExportFlags>({
   name: "export",
   summary: "Turn a table of the mirror into a file or stdout",
   description:
-    "Needs no key and no network. JSON and NDJSON give each record exactly as the\n" +
-    "API sent it; with --columns, and for tables whose rows are only parts of a\n" +
-    `record, objects of their columns.\n\nTables and views:\n${wrap(knownTableNames().join(", "), 76)}`,
+    "Needs no key and no network. JSON and NDJSON give each record exactly as the API sent it; with --columns, " +
+    "and for tables whose rows are only parts of a record, objects of their columns.",
+  notes: { heading: "Tables and views", lines: tableLines() },
   arguments: [{ syntax: "<table>", about: "spelled with - or _" }],
   flags: exportFlags,
   examples: [
@@ -55,7 +58,6 @@ export const exportTable = defineCommand<ExportFlags>({
   ],
 
   async run({ deps, args, options }) {
-    const format = chooseFormat(options);
     const now = deps.clock.now();
     const time = (text: string | undefined, edge: "start" | "end") =>
       text === undefined ? undefined : parseInstant(text, edge, now);
@@ -65,7 +67,7 @@ export const exportTable = defineCommand<ExportFlags>({
     await exportFromMirror({
       deps,
       settings,
-      format,
+      chooseFormat: () => chooseFormat(options),
       tableName: args[0] ?? "",
       out: options.out === "-" ? undefined : options.out,
       excel: options.excel ?? false,
@@ -111,12 +113,14 @@ function chooseFormat(options: ExportFlags & { json?: boolean }): Format {
   return format;
 }
 
-function wrap(text: string, width: number): string {
-  const lines = [""];
-  for (const word of text.split(" ")) {
-    const line = lines.at(-1) ?? "";
-    if (line !== "" && line.length + word.length + 1 > width) lines.push(word);
-    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
-  }
-  return lines.map((line) => `  ${line}`).join("\n");
+/** What can be exported: a line for each resource that sync takes, then the views and the mirror's own tables. */
+function tableLines(): string[] {
+  const typed = typedTables();
+  const namesOf = (resource: Resource) =>
+    typed.filter((shape) => syncedBy(shape.resource) === resource).map(({ name }) => name);
+  const lines = resources.map((resource) => `${resource.name}: ${namesOf(resource).join(", ")}`);
+  const viewNames = views.map(({ name }) => name);
+  const known = new Set([...typed.map(({ name }) => name), ...viewNames]);
+  const own = knownTableNames().filter((name) => !known.has(name));
+  return [...lines, `views: ${viewNames.join(", ")}`, `the mirror's own: ${own.join(", ")}`];
 }

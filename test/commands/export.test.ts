@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { makeMirror } from "../support/mirror.js";
+import { brandapi } from "../support/program.js";
+
+test("a table's name is judged before the format that is missing, with a mirror and without", async () => {
+  const mirror = await makeMirror();
+  mirror.db.close();
+  for (const db of [mirror.path, `${mirror.path}-none`]) {
+    const unknown = await brandapi(["export", "oders", "--db", db]);
+    expect(unknown.err).toBe("brandapi: Unknown table: `oders`.\n  hint: did you mean `orders`?\n");
+    expect(unknown.code).toBe(2);
+    const formatless = await brandapi(["export", "order-line-items", "--db", db]);
+    expect(formatless.err).toContain("No format was given.");
+    expect(formatless.code).toBe(2);
+  }
+});
