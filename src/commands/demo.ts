@@ -1,3 +1,4 @@
+import { Writable } from "node:stream";
 import type { Deps } from "../deps.js";
 import { exitCodes } from "../errors.js";
 import { dayMs } from "../times.js";
@@ -24,7 +25,7 @@ export const demo = defineCommand<DemoFlags>({
   name: "demo",
   summary: "Show the whole job, without a key, against the built-in sandbox",
   description:
-    "Starts a sandbox on this machine, syncs everything, lets three weeks pass, syncs again, shows what changed,\n" +
+    "Starts a sandbox on this machine, syncs everything, lets three weeks pass, syncs again, shows what changed, " +
     "proves the mirror and exports it. Needs no network and no configuration; can be run again.",
   arguments: [],
   flags: [
@@ -59,9 +60,10 @@ export const demo = defineCommand<DemoFlags>({
       BRANDAPI_PROFILE: "demo",
       BRANDAPI_CONFIG_DIR: folder.path,
     };
-    const then: Deps = { ...deps, env, clock: { ...deps.clock, now: () => deps.clock.now() - pauseMs } };
-    const now: Deps = { ...deps, env };
-    const say = (text: string) => void deps.stdout.write(options.quiet ? "" : `${text}\n`);
+    const shown = options.quiet ? { ...deps, stdout: nowhere() } : deps;
+    const then: Deps = { ...shown, env, clock: { ...deps.clock, now: () => deps.clock.now() - pauseMs } };
+    const now: Deps = { ...shown, env };
+    const say = (text: string) => void shown.stdout.write(`${text}\n`);
     const show = async (
       command: CommandSpec,
       words: string,
@@ -103,6 +105,11 @@ export const demo = defineCommand<DemoFlags>({
     }
   },
 });
+
+/** Where tables go that nobody wants to see. */
+function nowhere(): Deps["stdout"] {
+  return new Writable({ write: (_chunk, _encoding, done) => done() });
+}
 
 /** What the person said about output holds for each command that is shown. */
 function common({ color, progress, verbose, quiet }: GlobalOptions): Record<string, unknown> {
