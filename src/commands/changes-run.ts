@@ -78,16 +78,13 @@ function printChanges(mirror: Mirror, filter: ChangeFilter, { deps, settings, li
     );
 }
 
-/** Neighbours that were seen in one run and cannot be told apart in time. */
+/** Neighbours under one heading: what differs by less than it shows is not worth another. */
 function groupTogether(changes: readonly Change[]): Change[][] {
   const groups: Change[][] = [];
   for (const change of changes) {
     const first = groups.at(-1)?.[0];
-    const same =
-      first?.resource === change.resource &&
-      first.seen_changed_at === change.seen_changed_at &&
-      first.last_seen_unchanged_at === change.last_seen_unchanged_at;
-    if (same) groups.at(-1)?.push(change);
+    if (first?.resource === change.resource && interval(first) === interval(change))
+      groups.at(-1)?.push(change);
     else groups.push([change]);
   }
   return groups;
@@ -96,18 +93,25 @@ function groupTogether(changes: readonly Change[]): Change[][] {
 function renderGroup(group: readonly Change[], style: Style, width: number | undefined): string {
   const [first] = group;
   if (!first) return "";
-  const since = first.last_seen_unchanged_at;
-  const when = `${since === null ? "before" : `${minute(since)} to`} ${minute(first.seen_changed_at)} UTC`;
   const rows = group.map((change) => [
     change.label ?? change.key,
     change.field ?? change.kind,
-    change.old,
+    change.field === null ? "" : change.old,
     change.field === null ? "" : "→",
-    change.new,
+    change.field === null ? "" : change.new,
     change.label === null ? "" : change.key,
   ]);
-  const body = renderTable(["record", "what", "was", "", "is now", "key"], rows, { width, alignRight: [] });
-  return `${style.bold(first.resource)} ${style.dim(when)}\n${body}`;
+  const body = renderTable(["record", "what", "was", "", "is now", "key"], rows, {
+    width,
+    alignRight: [],
+    none: "null",
+  });
+  return `${style.bold(first.resource)} ${style.dim(interval(first))}\n${body}`;
+}
+
+/** When it happened, as far as is known. */
+function interval({ last_seen_unchanged_at: since, seen_changed_at }: Change): string {
+  return `${since === null ? "before" : `${minute(since)} to`} ${minute(seen_changed_at)} UTC`;
 }
 
 function minute(at: string): string {

@@ -16,7 +16,7 @@ export const changes = defineCommand<ChangesFlags>({
   name: "changes",
   summary: "Show what changed in already mirrored records",
   description:
-    "Refunds, cancellations, rates, states, joins and leaves. The API gives no date of a\n" +
+    "Refunds, cancellations, rates, states, joins and leaves. The API gives no date of a " +
     "change, so each is told as an interval: last seen as it was, first seen as it is.",
   arguments: [
     {
@@ -30,7 +30,7 @@ export const changes = defineCommand<ChangesFlags>({
   flags: [
     { flags: "--since <time>", about: "seen since then", shown: "7d" },
     { flags: "--until <time>", about: "seen until then" },
-    { flags: "--limit <n>", about: "the newest so many", parse: parseCount },
+    { flags: "--limit <n>", about: "the newest so many; a table ends with whole records", parse: parseCount },
     { flags: "--csv", about: "CSV on stdout, as `export changes` writes it" },
     { flags: "--json", about: "a JSON array on stdout, as `export changes` writes it" },
   ],

@@ -66,7 +66,7 @@ async function printTable(
   const more = await query.ended;
   const style = styleFor(deps.stdout, settings.output, deps.env);
   const width = deps.stdout.isTTY ? deps.stdout.columns : undefined;
-  await write(`${renderTable(names, rows, { width, style })}\n`);
+  await write(`${renderTable(names, rows, { width, style, none: "null" })}\n`);
   if (more && limit === undefined && !settings.output.quiet)
     deps.stderr.write(
       `The first ${formatCount(rows.length)} rows; more with \`--limit\`, all with \`--csv\`.\n`,

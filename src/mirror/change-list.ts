@@ -29,7 +29,10 @@ export interface ChangeFilter {
 /** What people call a record, by the name of the column, the best first. */
 const labels = ["order_number", "title", "filename", "host_username", "code", "name", "host_name"];
 
-/** The newest changes, the newest last, and how many there are in all. */
+/**
+ * The newest changes, the newest last, and how many there are in all. What else changed in the oldest of their records
+ * in the same run comes along, beyond `limit`: a refund without its amount says little.
+ */
 export function listChanges(
   mirror: Mirror,
   filter: ChangeFilter,
@@ -42,7 +45,13 @@ export function listChanges(
     .pluck()
     .get(...values) as number;
   const rows = db
-    .prepare(`SELECT * FROM changes WHERE ${sql} ORDER BY change_id DESC LIMIT ?`)
+    .prepare(
+      `WITH newest AS (SELECT * FROM changes WHERE ${sql} ORDER BY change_id DESC LIMIT ?),
+         oldest AS (SELECT * FROM newest ORDER BY change_id LIMIT 1)
+       SELECT * FROM newest
+       UNION SELECT c.* FROM changes AS c JOIN oldest AS o USING (resource, key, run_id, seen_changed_at)
+       ORDER BY change_id DESC`,
+    )
     .all(...values, limit) as Omit<Change, "label">[];
   const labelOf = openLabels(mirror);
   return { changes: rows.reverse().map((row) => ({ ...row, label: labelOf(row.resource, row.key) })), total };

@@ -10,6 +10,8 @@ export interface TableOptions {
   style?: Style | undefined;
   /** Titles of columns to align right; by default those that hold nothing but numbers. */
   alignRight?: readonly string[];
+  /** What stands for null, where that has to be told from an empty text; by default nothing. */
+  none?: string;
 }
 
 const gap = "  ";
@@ -25,7 +27,7 @@ export function renderTable(
   rows: readonly (readonly Cell[])[],
   options: TableOptions = {},
 ): string {
-  const texts = rows.map((row) => titles.map((_, index) => cellText(row[index])));
+  const texts = rows.map((row) => titles.map((_, index) => cellText(row[index], options.none)));
   const heads = titles.map(escapeText);
   const natural = heads.map((head, index) =>
     texts.reduce((most, row) => Math.max(most, displayWidth(row[index] ?? "")), displayWidth(head)),
@@ -48,8 +50,8 @@ export function renderTable(
   return [options.style ? options.style.bold(header) : header, ...texts.map(line)].join("\n");
 }
 
-function cellText(cell: Cell): string {
-  return cell === null || cell === undefined ? "" : escapeText(String(cell));
+function cellText(cell: Cell, none = ""): string {
+  return cell === null || cell === undefined ? none : escapeText(String(cell));
 }
 
 function isNumeric(cell: Cell): boolean {

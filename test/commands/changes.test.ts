@@ -46,6 +46,35 @@ record  what     was    is now  key
     );
   });
 
+  it("gives records that were seen in the same minutes one heading, and cuts none in two", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:10.000Z" });
+    writeRead(mirror, "orders", [anOrder(2, { refund_amount: null })], { at: "2026-11-01T02:00:20.000Z" });
+    const refund = { refund_amount: 45.5, financial_status: "partially_refunded" };
+    writeRead(mirror, "orders", [anOrder(1, refund)], { at: "2026-11-03T02:00:10.000Z" });
+    writeRead(mirror, "orders", [anOrder(2, refund)], { at: "2026-11-03T02:00:20.000Z" });
+    mirror.db.close();
+    const run = await brandapi(["changes", "--db", mirror.path], { clock });
+    expect(run.out).toBe(`orders 2026-11-01 02:00 to 2026-11-03 02:00 UTC
+record  what              was      is now              key
+#1      refund_amount     0     →  45.5                order-1
+#1      financial_status  paid  →  partially_refunded  order-1
+#2      refund_amount     null  →  45.5                order-2
+#2      financial_status  paid  →  partially_refunded  order-2
+`);
+    const cut = await brandapi(["changes", "--limit", "3", "--db", mirror.path], { clock });
+    expect(cut).toMatchObject({ out: run.out, err: "" });
+    const one = await brandapi(["changes", "--limit", "1", "--db", mirror.path], { clock });
+    expect(one.out.split("\n").slice(2)).toEqual([
+      "#2      refund_amount     null  →  45.5                order-2",
+      "#2      financial_status  paid  →  partially_refunded  order-2",
+      "",
+    ]);
+    expect(one.err).toContain("The newest 2 of 4 changes");
+    const csv = await brandapi(["changes", "--limit", "1", "--csv", "--db", mirror.path], { clock });
+    expect(csv.out.trimEnd().split("\n")).toHaveLength(2);
+  });
+
   it("takes a resource, a time and a number of the newest", async () => {
     const path = await mirrorWithChanges();
     const lines = async (...args: string[]) =>

@@ -29,7 +29,7 @@ describe("query", () => {
     const path = await mirrorWithOrders();
     const sql = "SELECT id, total_amount, fulfillment_status FROM orders ORDER BY id LIMIT 2";
     expect((await ask(path, sql)).out).toBe(
-      "id       total_amount  fulfillment_status\norder-0         100.5\norder-1         101.5\n",
+      "id       total_amount  fulfillment_status\norder-0         100.5                null\norder-1         101.5                null\n",
     );
     expect((await ask(path, sql, "--csv")).out).toBe(
       "id,total_amount,fulfillment_status\norder-0,100.5,\norder-1,101.5,\n",
