@@ -26,7 +26,7 @@ export async function runProgram(argv: readonly string[], deps: Deps): Promise<E
     const command = prepare(program.command(spec.name), deps).helpGroup(groupOf(spec.name));
     describe(command, spec);
     // The flags of all commands would take longer to set up than most commands to run.
-    if (argv.includes(spec.name)) detail(command, spec);
+    if (argv.includes(spec.name)) detail(command, spec, helpWidth(deps));
     command.action(async (...received) => {
       const args = received
         .slice(0, spec.arguments.length)
@@ -68,23 +68,28 @@ function describe(command: Command, spec: CommandSpec): void {
 }
 
 /** What only matters to a command that was named. */
-function detail(command: Command, spec: CommandSpec): void {
+function detail(command: Command, spec: CommandSpec, width: number): void {
   addFlags(command, spec.flags, "Options:");
   addFlags(command, globalFlags, "Flags everywhere:");
   const { notes } = spec;
   if (notes)
     command.addHelpText(
       "after",
-      () => `\n${notes.heading}:\n${notes.lines.map((line) => wrapped(command, line)).join("\n")}`,
+      () =>
+        `\n${notes.heading}:\n${notes.lines.map((line) => wrapped(command, line, "  - ", width)).join("\n")}`,
     );
-  const examples = spec.examples.map((example) => `  $ ${example.command}\n      ${example.about}`);
+  // A command stays on one line: it is there to be copied.
+  const examples = spec.examples.map(
+    (example) => `  $ ${example.command}\n${wrapped(command, example.about, "      ", width)}`,
+  );
   if (examples.length > 0) command.addHelpText("after", `\nExamples:\n${examples.join("\n")}`);
 }
 
-/** A line of notes, its second line on indented under the first. */
-function wrapped(command: Command, line: string): string {
-  const help = command.createHelp();
-  return help.boxWrap(line, 76).replace(/^/gm, "    ").replace(/^ {4}/, "  - ");
+/** A line after `mark`, its second line on indented under the first. */
+function wrapped(command: Command, line: string, mark: string, width: number): string {
+  const indent = " ".repeat(mark.length);
+  const text = command.createHelp().boxWrap(line, Math.max(20, width - mark.length));
+  return text.replace(/^/gm, indent).replace(indent, mark);
 }
 
 /** A command's own flag of the same name goes before the one of everywhere. */
@@ -122,17 +127,23 @@ function formatHelp(command: Command, help: Help): string {
   return `${ordered.join("\n\n")}\n`;
 }
 
+/** As wide as the terminal, or as `COLUMNS` says where there is none, but no wider than reads well. */
+function helpWidth({ stdout, env }: Deps): number {
+  const asked = /^[1-9]\d{0,4}$/.test(env.COLUMNS ?? "") ? Number(env.COLUMNS) : 80;
+  return Math.min(stdout.columns ?? asked, 100);
+}
+
 /** Commander writes help to the given stream, never exits, and leaves what is wrong to `run`. */
 function prepare(command: Command, deps: Deps): Command {
   return command
     .exitOverride()
     .showSuggestionAfterError(true)
     .helpOption("-h, --help", "show this help")
-    .configureHelp({ subcommandTerm, formatHelp })
+    .configureHelp({ subcommandTerm, formatHelp, minWidthToWrap: 12 })
     .configureOutput({
       writeOut: (text) => void deps.stdout.write(text),
       writeErr: () => {},
-      getOutHelpWidth: () => Math.min(deps.stdout.columns ?? 80, 100),
+      getOutHelpWidth: () => helpWidth(deps),
       getOutHasColors: () => false,
     });
 }

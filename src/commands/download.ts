@@ -46,15 +46,15 @@ export const download = defineCommand<DownloadFlags>({
   name: "download",
   summary: "Fetch the files of the brand's library",
   description:
-    "Fetches what `brandapi sync content` has listed and is not in the folder yet, as\n" +
-    "<date>_<id>_<name>. An interrupted file is resumed, a complete one is not fetched again.\n" +
+    "Fetches what `brandapi sync content` has listed and is not in the folder yet, as <date>_<id>_<name>. " +
+    "An interrupted file is resumed, a complete one is not fetched again. " +
     "The table content_downloads says where each file is, with its SHA-256.",
   arguments: [{ syntax: "<what>", about: kinds.join(", ") }],
   flags: [...downloadFlags, ...networkFlags],
   examples: [
     { command: "brandapi download content", about: `everything, into ./${defaultFolder}` },
     {
-      command: "brandapi download content --media-type image --since 30d -o ~/Pictures",
+      command: "brandapi download content --media-type image,video --since 30d",
       about: "the last month's pictures and films",
     },
     { command: "brandapi download content --limit 10", about: "the ten newest that are not there yet" },

@@ -15,7 +15,7 @@ export const query = defineCommand<QueryFlags>({
   name: "query",
   summary: "Ask the mirror in SQL",
   description:
-    "One statement that reads. The mirror cannot be changed by it, and a query that takes\n" +
+    "One statement that reads. The mirror cannot be changed by it, and a query that takes " +
     "too long is stopped. Needs no key and no network.",
   arguments: [{ syntax: "<sql>", about: "the statement, in quotes" }],
   flags: [

@@ -6,7 +6,7 @@ export const status = defineCommand<{ maxAge?: number }>({
   name: "status",
   summary: "Show how complete and how fresh the mirror is",
   description:
-    "Per resource: rows, what was read completely, the last success and the last error.\n" +
+    "Per resource: rows, what was read completely, the last success and the last error. " +
     "Needs no key and no network.",
   arguments: [],
   flags: [

@@ -70,7 +70,7 @@ export const sync = defineCommand<SyncFlags>({
   name: "sync",
   summary: "Pull the brand's data into the mirror",
   description:
-    "Without a resource: everything that the key's scopes and the plan allow.\n" +
+    "Without a resource: everything that the key's scopes and the plan allow. " +
     "A run that was stopped is finished by the next one, from the page where it stopped.",
   arguments: [{ syntax: "[resource...]", about: resources.map(({ name }) => name).join(", ") }],
   flags: [...syncFlags, ...networkFlags],

@@ -15,7 +15,7 @@ export const verify = defineCommand<VerifyFlags>({
   name: "verify",
   summary: "Prove that the mirror holds what the API holds",
   description:
-    "Orders and content are compared by counts, halved down to the day where they differ: a handful of requests for\n" +
+    "Orders and content are compared by counts, halved down to the day where they differ: a handful of requests for " +
     "the whole history. Other resources are read whole. Says what it cannot see.",
   arguments: [{ syntax: "[resource...]", about: resources.map(({ name }) => name).join(", ") }],
   flags: [

@@ -36,6 +36,23 @@ test.each(commands)(
   },
 );
 
+test.each(commands)("the help of $name follows the width there is, terminal or COLUMNS", async ({ name }) => {
+  const help = await brandapi(`${name} --help`, { columns: 60, tty: true });
+  expect((await brandapi(`${name} --help`, { env: { COLUMNS: "60" } })).out).toBe(help.out);
+  // A command stays whole, to be copied.
+  const lines = help.out.split("\n").filter((line) => !/^ {2}\$ |^Usage|^Where the/.test(line));
+  for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(60);
+  const wide = (await brandapi(`${name} --help`, { columns: 300, tty: true })).out.split("\n");
+  const prose = wide.slice(
+    2,
+    wide.findIndex((line) => /^(Arguments|Options):/.test(line)),
+  );
+  for (const [index, line] of prose.entries()) {
+    const [next = ""] = (prose[index + 1] ?? "").split(" ");
+    if (line !== "" && next !== "") expect(`${line} ${next}`.length, line).toBeGreaterThan(100);
+  }
+});
+
 test("no command at all is the program's help", async () => {
   expect((await brandapi("")).out).toBe((await brandapi("--help")).out);
 });
