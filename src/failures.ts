@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { BrandapiError, ConfigurationError, MirrorUnusable } from "./errors.js";
 
 /**
@@ -27,7 +28,7 @@ function explainNative(error: unknown): BrandapiError | undefined {
       unbuilt
         ? "better-sqlite3 is installed but not built."
         : "better-sqlite3 was built for another version of Node.",
-      { hint: "run `npm rebuild better-sqlite3` in brandapi's folder", cause: error },
+      { hint: rebuildHint(fileURLToPath(import.meta.url)), cause: error },
     );
   const lost = /Cannot find (?:package|module) '([^']+)'/.exec(text)?.[1];
   if (!lost || !/MODULE_NOT_FOUND/.test(codeOf(error))) return undefined;
@@ -35,6 +36,18 @@ function explainNative(error: unknown): BrandapiError | undefined {
     hint: "run `npm ci` in brandapi's folder",
     cause: error,
   });
+}
+
+/**
+ * How to build better-sqlite3 again. Where brandapi is installed globally, npm 12 runs no package's script without leave;
+ * a checkout's package.json gives it.
+ * @param file a file of this program
+ */
+export function rebuildHint(file: string): string {
+  const prefix = /^(.*)\/lib\/node_modules\/brandapi\//.exec(file)?.[1];
+  if (prefix === undefined) return "run `npm rebuild better-sqlite3` in brandapi's folder";
+  const place = /[^\w./@+-]/.test(prefix) ? JSON.stringify(prefix) : prefix;
+  return `run \`npm rebuild -g --prefix ${place} --allow-scripts=better-sqlite3 better-sqlite3\``;
 }
 
 const sqliteFailures: readonly [code: RegExp, message: string, hint: string][] = [

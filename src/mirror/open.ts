@@ -104,7 +104,7 @@ function checkIdentity({ db, path }: Mirror): void {
     throw new MirrorUnusable(`Not a mirror of brandapi: ${path}.`, { hint: "name another file with `--db`" });
   if (version > migrations.length)
     throw new MirrorUnusable(`The mirror was written by a newer version of brandapi: ${path}.`, {
-      hint: "update brandapi: `npm install -g brandapi@latest`; the file was left as it is",
+      hint: "use the newer brandapi, or update this one: `git pull && npm ci` in a checkout, `npm install -g` with its newer package; the file was left as it is",
     });
 }
 

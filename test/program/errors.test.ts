@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { BrandapiError, ConfigurationError, Stopped } from "../../src/errors.js";
-import { asBrandapiError } from "../../src/failures.js";
+import { asBrandapiError, rebuildHint } from "../../src/failures.js";
 import { reportError } from "../../src/run.js";
 import { brandapi, testDeps } from "../support/program.js";
 
@@ -125,4 +125,16 @@ test("a call that was cut short by a signal is the stop that was asked for", () 
   stop.abort(new Stopped("SIGTERM"));
   expect(reportError(new DOMException("aborted", "AbortError"), [], deps)).toBe(143);
   expect(deps.stderr.text).toMatch(/^brandapi: Stopped/);
+});
+
+test("a module that was not built is built again where brandapi is installed, global or not", () => {
+  expect(rebuildHint("/home/ada/brandapi/dist/failures.js")).toBe(
+    "run `npm rebuild better-sqlite3` in brandapi's folder",
+  );
+  expect(rebuildHint("/home/ada/.local/lib/node_modules/brandapi/dist/failures.js")).toBe(
+    "run `npm rebuild -g --prefix /home/ada/.local --allow-scripts=better-sqlite3 better-sqlite3`",
+  );
+  expect(rebuildHint("/opt/my tools/lib/node_modules/brandapi/dist/failures.js")).toContain(
+    ' --prefix "/opt/my tools" ',
+  );
 });
