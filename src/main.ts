@@ -50,11 +50,13 @@ function listenForSignals(stop: AbortController): void {
 
 /**
  * A reader that has seen enough (`| head`) closes its end: for stdout that is the end of the work, quietly and with 0.
- * Without a reader on stderr the work goes on: nobody is there to be told.
+ * A sync and a download work for the mirror and the folder, and only report on stdout: they go on. Without a reader on
+ * stderr the work goes on: nobody is there to be told.
  */
 function survivePipes(argv: readonly string[], deps: Deps): void {
+  const onlyReports = argv.some((word) => word === "sync" || word === "download");
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") exitNow(exitCodes.done);
+    if (error.code === "EPIPE") return onlyReports ? undefined : exitNow(exitCodes.done);
     const failure =
       error.code === "ENOSPC"
         ? new ConfigurationError("The output cannot be written: the disk is full.", {

@@ -4,8 +4,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { resources } from "../../src/resources/index.js";
 import { makeHome } from "../support/home.js";
 import { binPath, spawnBrandapi } from "../support/process.js";
+import { envFor, sandboxForTest } from "../support/sandbox.js";
 
 /** The program waiting for an API that takes a request and never answers. */
 async function waitingProgram(node: [string, ...string[]] = [process.execPath]) {
@@ -65,6 +67,21 @@ test("a reader that closes the pipe ends the program quietly with 0", async () =
   child.stdout.destroy();
   const code = await new Promise((resolve) => child.on("close", resolve));
   expect({ code, err }).toEqual({ code: 0, err: "" });
+});
+
+test("a sync goes on to its end when the reader of its report leaves", async () => {
+  const sandbox = await sandboxForTest({ orders: 20 });
+  const home = makeHome();
+  const env = { PATH: process.env.PATH, HOME: home, ...envFor(sandbox) };
+  const child = spawn(process.execPath, [binPath, "sync", "--json"], {
+    env,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  child.stdout.destroy();
+  expect(await new Promise((resolve) => child.on("close", resolve))).toBe(0);
+  const { out } = await spawnBrandapi(["status", "--json"], { home }).ended;
+  const read = (JSON.parse(out) as { resources: { resource: string }[] }).resources;
+  expect(read.map(({ resource }) => resource)).toEqual(resources.map(({ name }) => name));
 });
 
 test.runIf(process.platform === "linux")("a full disk behind stdout is said, and is no success", async () => {
