@@ -4,6 +4,8 @@ const windowMs = 60_000;
 const intervalsKept = 63;
 /** From here on the whole budget counts as ours: a request or two may be on its way. */
 const almostAll = 0.9;
+/** The split differs from window to window: some of them make a fair guess. */
+const windowsKept = 4;
 /** An answer is seen a little after the rate budget has noted it. */
 const clockSlackMs = 250;
 
@@ -21,7 +23,7 @@ export interface Pace {
  * Under a limit, time goes in steps: a burst of up to `perMinute` requests, then a pause until the window has room.
  * So the time left is not what is left divided by a speed: the last request goes out as many windows later as it
  * has full budgets before it, counted from the request that its place in the window waits for. Where other processes
- * take part of the budget, what this one got of the last full window is what it will get of the next.
+ * take part of the budget, what this one got of the last full windows is what it will get of the next.
  */
 export function createPace(perMinute: number | null): Pace {
   const limit = perMinute ?? Number.POSITIVE_INFINITY;
@@ -30,17 +32,18 @@ export function createPace(perMinute: number | null): Pace {
   let first: number | undefined;
   let last: number | undefined;
   let held = Number.NEGATIVE_INFINITY;
-  let fullFrom: number | undefined;
+  /** When the last full windows began. */
+  const full: number[] = [];
 
   /**
-   * Requests a window that this process gets: those that it had in the last full one. Only a window that began after
+   * Requests a window that this process gets: as many as it had in the last full ones. Only a window that began after
    * this process did tells: an older one holds what an earlier run spent, and that one is no rival.
    */
   function budgetOfOurs(): number {
-    if (fullFrom === undefined) return limit;
-    const from = fullFrom - clockSlackMs;
-    const ours = sent.filter((at) => at >= from && at < from + windowMs).length;
-    return ours >= almostAll * limit ? limit : Math.max(1, ours);
+    const ours = full.map((from) => sent.filter((at) => at >= from && at < from + windowMs).length);
+    // The last one alone says that the others are done.
+    if ((ours.at(-1) ?? limit) >= almostAll * limit) return limit;
+    return Math.max(1, Math.round(ours.reduce((sum, one) => sum + one, 0) / ours.length));
   }
 
   function timeFor(requests: number, now: number): number | undefined {
@@ -67,12 +70,16 @@ export function createPace(perMinute: number | null): Pace {
       first ??= now;
       if (perMinute === null) return;
       sent.push(now);
-      if (sent.length > 2 * limit) sent.shift();
+      if (sent.length > (windowsKept + 1) * limit) sent.shift();
     },
-    heldUntil(until, full = false) {
+    heldUntil(until, isFull = false) {
       held = Math.max(held, until);
-      const from = until - windowMs;
-      if (full && first !== undefined && from + clockSlackMs >= first) fullFrom = from;
+      const from = until - windowMs - clockSlackMs;
+      if (!isFull || first === undefined || from + 2 * clockSlackMs < first) return;
+      // Several requests may wait for one window.
+      if (from < (full.at(-1) ?? Number.NEGATIVE_INFINITY) + 0.9 * windowMs) full.pop();
+      full.push(from);
+      if (full.length > windowsKept) full.shift();
     },
     timeFor,
   };
