@@ -105,6 +105,7 @@ function renderGroup(group: readonly Change[], style: Style, width: number | und
     width,
     alignRight: [],
     none: "null",
+    spare: ["key"],
   });
   return `${style.bold(first.resource)} ${style.dim(interval(first))}\n${body}`;
 }

@@ -38,7 +38,12 @@ function table({ resources, checked_at }: Health, deps: Deps, style: Style): str
       : formatSpan(resource.age_seconds * 1_000) + (resource.stale ? " !" : ""),
   ]);
   const width = deps.stdout.isTTY ? deps.stdout.columns : undefined;
-  return renderTable(titles, rows, { width, style, alignRight: ["rows", "removed"] });
+  return renderTable(titles, rows, {
+    width,
+    style,
+    alignRight: ["rows", "removed"],
+    spare: ["last success", "removed", "read completely"],
+  });
 }
 
 function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: string): string {

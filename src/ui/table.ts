@@ -12,6 +12,8 @@ export interface TableOptions {
   alignRight?: readonly string[];
   /** What stands for null, where that has to be told from an empty text; by default nothing. */
   none?: string;
+  /** Titles of columns that are left out, one after another, where the table would not fit. */
+  spare?: readonly string[];
 }
 
 const gap = "  ";
@@ -20,7 +22,7 @@ const narrowest = 4;
 
 /**
  * A table as text, without a trailing newline: a header, then one line a row. Every cell is escaped.
- * With a width, the widest columns are cut with `…` until the table fits.
+ * With a width, spare columns are left out, then the widest are cut with `…`, until the table fits.
  */
 export function renderTable(
   titles: readonly string[],
@@ -32,6 +34,13 @@ export function renderTable(
   const natural = heads.map((head, index) =>
     texts.reduce((most, row) => Math.max(most, displayWidth(row[index] ?? "")), displayWidth(head)),
   );
+  const [spare, ...spared] = options.spare ?? [];
+  const dropped = spare === undefined ? -1 : titles.indexOf(spare);
+  if (dropped >= 0 && options.width !== undefined && widthOf(natural) > options.width) {
+    const others = <T>(cells: readonly T[]): T[] =>
+      titles.flatMap((_, at) => (at === dropped ? [] : [cells[at] as T]));
+    return renderTable(others(titles), rows.map(others), { ...options, spare: spared });
+  }
   const widths = options.width === undefined ? natural : narrow(natural, options.width);
   const right = titles.map(
     (title, index) => options.alignRight?.includes(title) ?? rows.every((row) => isNumeric(row[index])),
@@ -58,10 +67,15 @@ function isNumeric(cell: Cell): boolean {
   return cell === null || cell === undefined || typeof cell === "number" || typeof cell === "bigint";
 }
 
+/** How wide a table of these columns is. */
+function widthOf(columns: readonly number[]): number {
+  return columns.reduce((sum, one) => sum + one, 0) + gap.length * (columns.length - 1);
+}
+
 /** Narrows the widest columns, evenly, until all fit; the others keep their width. */
 function narrow(natural: readonly number[], width: number): number[] {
   const room = width - gap.length * (natural.length - 1);
-  if (natural.reduce((sum, one) => sum + one, 0) <= room) return [...natural];
+  if (widthOf(natural) <= width) return [...natural];
   const ascending = natural.map((one, index) => ({ one, index })).sort((a, b) => a.one - b.one);
   const fitted = [...natural];
   let left = room;

@@ -27,6 +27,14 @@ test("a table fits the terminal: the widest column is cut, the narrow ones stay 
   expect(table.split("\n")[1]).toBe("a1  A rather long titl…   12.5");
 });
 
+test("spare columns go, one after another, before anything is cut", () => {
+  const spare = ["title", "total"];
+  expect(renderTable(titles, rows, { width: 50, spare })).toBe(renderTable(titles, rows, { width: 50 }));
+  expect(renderTable(titles, rows, { width: 30, spare })).toBe("id  total\na1   12.5\nb2");
+  expect(renderTable(titles, rows, { width: 8, spare })).toBe("id\na1\nb2");
+  expect(renderTable(titles, rows, { spare })).toBe(renderTable(titles, rows));
+});
+
 test("many wide columns share the width evenly", () => {
   const wide = Array.from({ length: 5 }, (_, index) => `column_${index}_with_a_long_name`);
   const table = renderTable(wide, [wide.map(() => "x".repeat(50))], { width: 80 });
