@@ -30,7 +30,7 @@ export const changes = defineCommand<ChangesFlags>({
   flags: [
     { flags: "--since <time>", about: "seen since then", shown: "7d" },
     { flags: "--until <time>", about: "seen until then" },
-    { flags: "--limit <n>", about: "the newest so many; a table ends with whole records", parse: parseCount },
+    { flags: "--limit <n>", about: "the newest so many; in a table, whole records", parse: parseCount },
     { flags: "--csv", about: "CSV on stdout, as `export changes` writes it" },
     { flags: "--json", about: "a JSON array on stdout, as `export changes` writes it" },
   ],
