@@ -57,17 +57,24 @@ function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: st
 }
 
 function remarks({ resources }: Health, style: Style): string[] {
-  const said = resources.flatMap(({ resource, gaps, last_error, unfinished, stale }) => [
+  const said = resources.flatMap(({ resource, gaps, last_run, unfinished, stale }) => [
     ...gaps.map((gap) => `${resource}: not read: ${gapText(gap)}`),
     ...(unfinished
       ? [
           `${resource}: a read stopped after ${formatCount(unfinished.records)} records; the next sync goes on there`,
         ]
       : []),
-    ...(last_error === null ? [] : [`${resource}: the last run failed: ${escapeText(last_error)}`]),
+    ...(last_run?.error ? [`${resource}: the last run ${endText(last_run)}`] : []),
     ...(stale ? [`${resource}: older than allowed`] : []),
   ]);
   return said.length === 0 ? [] : ["", ...said.map((line) => `${style.yellow("!")} ${line}`)];
+}
+
+/** How a run ended that did not end well. */
+function endText({ outcome, error }: NonNullable<ResourceHealth["last_run"]>): string {
+  if (outcome === "stopped") return "was stopped";
+  const verb = outcome === "failed" ? "failed" : `was ${outcome}`;
+  return `${verb}: ${escapeText(error ?? "")}`;
 }
 
 /** How long a change to an old record can stay unseen. */

@@ -152,6 +152,7 @@ function summaryOf(run: Run): string {
     `${run.requests} ${run.requests === 1 ? "request" : "requests"}`,
     ...(run.retries > 0 ? [`${run.retries} retries`] : []),
   ].join(", ");
-  const end = run.outcome === "done" ? "verified" : `${run.outcome}${run.error ? `: ${run.error}` : ""}`;
+  const why = run.error && run.outcome !== "stopped" ? `: ${run.error}` : "";
+  const end = run.outcome === "done" ? "verified" : `${run.outcome}${why}`;
   return `${counts} in ${span}, ${end}`;
 }

@@ -112,6 +112,15 @@ describe("status", () => {
     expect(text.out).toContain("! orders: the last run failed: The API is away.");
     const stale = await brandapi(["status", "--max-age", "26h", "--db", mirror.path], { clock });
     expect(stale.code).toBe(10);
+    for (const [outcome, error, says] of [
+      ["stopped", "killed", "was stopped"],
+      ["incomplete", "A page is missing.", "was incomplete: A page is missing."],
+    ] as const) {
+      saveRun(mirror, { ...run, finished_at: "2026-11-02T02:00:10.000Z", outcome, error });
+      expect((await brandapi(["status", "--db", mirror.path], { clock })).out).toContain(
+        `! orders: the last run ${says}\n`,
+      );
+    }
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T03:00:00.000Z" });
     mirror.db.close();
     expect((await brandapi(["status", "--db", mirror.path], { clock })).out).not.toContain("failed");
