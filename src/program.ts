@@ -37,7 +37,8 @@ export async function runProgram(argv: readonly string[], deps: Deps): Promise<E
     });
   }
   program.commandsGroup("Help:").helpCommand("help [command]", "Show help for a command");
-  if (argv.length === 0) {
+  const asksAboutHelp = argv[0] === "help" && ["help", "-h", "--help"].includes(argv[1] ?? "");
+  if (argv.length === 0 || asksAboutHelp) {
     program.outputHelp();
     return exitCodes.done;
   }

@@ -15,6 +15,10 @@ export function chooseResources(names: readonly string[]): {
       if (resource) return resource;
       const all = resources.map((known) => known.name);
       const close = nearest(name, all);
+      if (name.split(",").every((part) => findResource(part)))
+        throw new UsageError(`Not one resource: \`${name}\`.`, {
+          hint: `put blanks between the names: \`${name.replaceAll(",", " ")}\``,
+        });
       throw new UsageError(`Unknown resource: \`${name}\`.`, {
         hint: close ? `did you mean \`${close}\`?` : `the resources are ${all.join(", ")}`,
       });

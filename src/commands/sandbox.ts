@@ -1,4 +1,4 @@
-import { ConfigurationError, Stopped } from "../errors.js";
+import { ConfigurationError, Stopped, UsageError } from "../errors.js";
 import { sandboxChoices } from "../sandbox/choices.js";
 import { defineCommand } from "./command.js";
 import { parseRateLimit } from "./globals.js";
@@ -26,7 +26,7 @@ export const sandbox = defineCommand<SandboxFlags>({
   },
   arguments: [],
   flags: [
-    { flags: "--port <n>", about: "the port; 0: any free one", parse: parseCount, shown: "0" },
+    { flags: "--port <n>", about: "the port; 0: any free one", parse: parsePort, shown: "0" },
     { flags: "--seed <n>", about: "the same data for the same number", parse: parseCount, shown: "1" },
     { flags: "--orders <n>", about: "how many orders", parse: parseCount, shown: "5000" },
     {
@@ -83,6 +83,12 @@ export const sandbox = defineCommand<SandboxFlags>({
 function paceFor(orders: number): number {
   const perDay = ((4 / 3) * Math.max(orders, 1)) / 730;
   return Math.max(1, 86_400 / perDay);
+}
+
+function parsePort(text: string): number {
+  const port = parseCount(text);
+  if (port <= 65_535) return port;
+  throw new UsageError(`Not a port: \`${text}\`.`, { hint: "ports end at 65535; 0 is any free one" });
 }
 
 function isTaken(error: unknown): boolean {

@@ -53,7 +53,9 @@ test.each(commands)("the help of $name follows the width there is, terminal or C
   }
 });
 
-test("no command at all is the program's help", async () => {
+test("no command at all is the program's help, and so is help about help", async () => {
+  for (const command of ["help", "help help", "help -h", "help --help"])
+    expect(await brandapi(command)).toMatchObject({ code: 0, out: (await brandapi("")).out });
   expect((await brandapi("")).out).toBe((await brandapi("--help")).out);
 });
 
@@ -76,6 +78,12 @@ test.each([
     "The rate limit is not a number of requests a minute: `0`.",
     "use a whole number such as 60, or `none`",
   ],
+  [
+    "sync orders,roster",
+    "Not one resource: `orders,roster`.",
+    "put blanks between the names: `orders roster`",
+  ],
+  ["sandbox --port 99999", "Not a port: `99999`.", "ports end at 65535; 0 is any free one"],
   ["--quiet", "No command was given.", "see `brandapi --help`"],
 ])("`brandapi %s` is a usage error that says what to do", async (command, message, hint) => {
   const { code, out, err } = await brandapi(command);
