@@ -11,6 +11,8 @@ export interface Bars {
   close(): void;
 }
 
+/** The terminal itself writes `^C` after the bar: where that begins a new line, the bar cannot be taken away. */
+const spareColumns = 3;
 const eraseToTheRight = "\u001b[K";
 
 /** cli-progress does the drawing, at most ten times a second; it is loaded when a bar is first shown. */
@@ -48,7 +50,7 @@ export function createBars(stream: Output): Bars {
       queue = [];
     });
     for (const line of lines)
-      multi.create(1, 0, {}, { format: () => line(Math.max(20, (stream.columns ?? 80) - 1)) });
+      multi.create(1, 0, {}, { format: () => line(Math.max(20, (stream.columns ?? 80) - spareColumns)) });
   }
 
   /** Leaves the terminal as if there had been no bars, with every printed line on it. */
