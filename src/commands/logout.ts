@@ -1,4 +1,5 @@
 import { exitCodes } from "../errors.js";
+import { findFolders } from "../paths.js";
 import { defineCommand } from "./command.js";
 
 export const logout = defineCommand({
@@ -16,7 +17,6 @@ export const logout = defineCommand({
     const { existsSync } = await import("node:fs");
     const { chooseMirror, chooseProfile } = await import("../config.js");
     const { readProfiles, writeProfiles } = await import("../config/profiles.js");
-    const { findFolders } = await import("../paths.js");
     const { createReporter } = await import("../ui/reporter.js");
     const reporter = createReporter(deps, options);
     const name = chooseProfile(options, deps.env);

@@ -9,10 +9,7 @@ import { fileURLToPath } from "node:url";
  */
 export default function build(): void {
   const root = fileURLToPath(new URL("../..", import.meta.url));
-  const sources = filesIn(join(root, "src")).concat(
-    join(root, "rolldown.config.js"),
-    join(root, "package.json"),
-  );
+  const sources = filesIn(join(root, "src")).concat(join(root, "bin/build.js"), join(root, "package.json"));
   const built = statSync(join(root, "dist/main.js"), { throwIfNoEntry: false });
   if (built && sources.every((path) => statSync(path).mtimeMs < built.mtimeMs)) return;
   execFileSync("npm", ["run", "--silent", "build"], { cwd: root, stdio: ["ignore", "inherit", "inherit"] });

@@ -1,13 +1,13 @@
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "rolldown";
+import { build } from "rolldown";
 
 /**
- * The program as few files: loading many small ones costs more than running them. Packages stay packages, names stay
+ * `npm run build`: the program as few files: loading many small ones costs more than running them. Packages stay packages, names stay
  * as they are, and source maps lead back to `src`. What `main` needs at once is one file; what a command loads when it
- * runs is one more.
+ * runs is one more. By rolldown's own function, since its command prints a line for each of them.
  */
-const source = fileURLToPath(new URL("src", import.meta.url));
+const source = fileURLToPath(new URL("../src", import.meta.url));
 const main = `${source}/main.ts`;
 /** @type {Set<string> | undefined} */
 let neededAtStart;
@@ -33,12 +33,13 @@ function fileName({ name, facadeModuleId, moduleIds }) {
   return `${relative(source, id).replace(/\.ts$/, "").replaceAll("/", "-")}.js`;
 }
 
-export default defineConfig({
+await build({
   input: { main, "query-child": `${source}/export/query-child.ts` },
   platform: "node",
+  logLevel: "warn",
   external: /^[^./]/,
   output: {
-    dir: "dist",
+    dir: fileURLToPath(new URL("../dist", import.meta.url)),
     cleanDir: true,
     format: "esm",
     sourcemap: true,
