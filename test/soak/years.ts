@@ -45,6 +45,8 @@ export interface YearsReport {
   /** Bytes of the mirror at the end, and of one that was read at once on the last day. */
   bytes: number;
   freshBytes: number;
+  /** Bytes of what a fresh one cannot know: old forms, changes, runs, the ranking day by day. */
+  historyBytes: number;
   /** Whether a last whole read found nothing left to change. */
   equalAtEnd: boolean;
 }
@@ -79,6 +81,7 @@ export async function playYears(options: YearsOptions): Promise<YearsReport> {
       nights,
       bytes: statSync(path).size,
       freshBytes: statSync(fresh).size,
+      historyBytes: await historyOf(path),
       equalAtEnd: last.equal === last.orders && last.tooMany === 0,
     };
   } finally {
@@ -193,8 +196,23 @@ async function compare(sandbox: Sandbox, path: string): Promise<Pick<Night, "ord
   }
 }
 
+async function historyOf(path: string): Promise<number> {
+  const mirror = await openMirror(path);
+  const tables = ["record_versions", "changes", "sync_runs", "analytics_hosts_snapshots"];
+  const sizes = mirror.db.prepare(
+    "SELECT sum(pgsize) FROM dbstat WHERE name IN (SELECT name FROM sqlite_schema WHERE tbl_name = ?)",
+  );
+  try {
+    return tables.reduce((sum, table) => sum + Number(sizes.pluck().get(table)), 0);
+  } finally {
+    mirror.db.close();
+  }
+}
+
 /** The figures that the README shows. */
-export function summarize({ nights, bytes, freshBytes, equalAtEnd }: YearsReport): string[] {
+export function summarize(report: YearsReport): string[] {
+  const { nights, bytes, freshBytes, historyBytes, equalAtEnd } = report;
+  const mib = (size: number) => `${(size / 2 ** 20).toFixed(1)} MiB`;
   const ran = nights.filter(({ trouble }) => trouble === "none").slice(1);
   const extra = ran.map(({ requests, windowPages }) => requests - windowPages).sort((a, b) => a - b);
   const shares = ran.map(({ equal, orders }) => equal / orders);
@@ -204,6 +222,6 @@ export function summarize({ nights, bytes, freshBytes, equalAtEnd }: YearsReport
     `${nights.length} nights, ${nights.length - ran.length - 1} of them troubled; ${ran.filter(({ verified }) => verified).length} of ${ran.length} others verified`,
     `orders equal to the API after a night: ${per(shares.reduce((sum, share) => sum + share, 0) / shares.length)} on average, ${per(Math.min(...shares))} at worst, all of them on ${whole} nights`,
     `requests beyond the window's pages: ${extra[Math.floor(extra.length / 2)]} in the middle, ${extra[Math.floor(extra.length * 0.95)]} on 19 of 20 nights, ${extra.at(-1)} at most`,
-    `at the end ${equalAtEnd ? "equal" : "NOT EQUAL"}; the file is ${(bytes / freshBytes).toFixed(2)} times a fresh one (${(bytes / 2 ** 20).toFixed(1)} MiB)`,
+    `at the end ${equalAtEnd ? "equal" : "NOT EQUAL"}; the file has ${mib(bytes)}, a fresh one ${mib(freshBytes)}; ${mib(historyBytes)} are history`,
   ];
 }
