@@ -2,9 +2,8 @@ import type { ApiRecord, Json } from "../resources/types.js";
 import type { Mirror } from "./mirror.js";
 
 /** A record whose details may be read. */
-export interface Detailed {
+export interface Detailed extends ApiRecord {
   key: string;
-  value: Json;
   /** Whether the list's record came or changed since its details were read. */
   pending: boolean;
 }
@@ -18,9 +17,29 @@ export function readDetailed(mirror: Mirror, resource: string): Detailed[] {
     .all(resource) as { key: string; json: string; detailed_at: string | null; since_at: string }[];
   return rows.map(({ key, json, detailed_at, since_at }) => ({
     key,
+    json,
     value: JSON.parse(json) as Json,
     pending: detailed_at === null || detailed_at < since_at,
   }));
+}
+
+/** The present records that are details of others, and whose: the text under `parent` in what was asked for. */
+export function presentDetails(mirror: Mirror, resource: string, parent: string): Map<number, string> {
+  const rows = mirror.db
+    .prepare(
+      "SELECT record_id, json_extract(context, ?) FROM records WHERE resource = ? AND removed_at IS NULL",
+    )
+    .raw()
+    .all(`$.${parent}`, resource) as [number, string][];
+  return new Map(rows);
+}
+
+/** Whether a record is there and not removed. */
+export function isPresent(mirror: Mirror, resource: string, key: string): boolean {
+  const find = mirror.db.prepare(
+    "SELECT 1 FROM records WHERE resource = ? AND key = ? AND removed_at IS NULL",
+  );
+  return find.get(resource, key) !== undefined;
 }
 
 /**

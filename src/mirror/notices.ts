@@ -24,7 +24,12 @@ export function openNotices(mirror: Mirror): Notices {
 }
 
 function subjectOf(complaint: Complaint): string {
-  return complaint.kind === "type"
-    ? `type:${complaint.table}.${complaint.column}:${complaint.found}`
-    : `attribute:${complaint.table}.${complaint.path}`;
+  switch (complaint.kind) {
+    case "type":
+      return `type:${complaint.table}.${complaint.column}:${complaint.found}`;
+    case "attribute":
+      return `attribute:${complaint.table}.${complaint.path}`;
+    case "repeat":
+      return `repeat:${complaint.table}`;
+  }
 }

@@ -3,10 +3,11 @@ import type { ApiRecord, JsonObject, Resource } from "../resources/types.js";
 import { type ChangeLog, openChangeLog } from "./changes.js";
 import { withDetails } from "./details.js";
 import { sameJson } from "./diff.js";
+import { isRepeat, keyOf, keysOf } from "./keys.js";
 import type { Mirror } from "./mirror.js";
 import { openNotices } from "./notices.js";
 import { openProjection } from "./projection.js";
-import { asObject, datedAt, flagsOf, keyOf } from "./record-fields.js";
+import { asObject, datedAt, flagsOf } from "./record-fields.js";
 import { watchMembers } from "./unknown-members.js";
 import type { Complaint } from "./values.js";
 
@@ -26,6 +27,8 @@ export interface WriteOptions {
   position?: number;
   /** Stands before every key: what the records are part of. */
   keyPrefix?: string;
+  /** The records are all of one answer: where several have the same id, each of them is a record. */
+  isAnswer?: boolean;
   /** The records are a list's form of what has details too: details already known stay. */
   isList?: boolean;
   /** The records are details of what a list has shown before. */
@@ -107,8 +110,8 @@ export function openRecords(
   /** New records come in runs: after one, the next is inserted without being looked for first. */
   let lastWasNew = true;
 
-  function writeOne(sent: ApiRecord, position: number, options: WriteOptions): Effect {
-    const key = `${options.keyPrefix ?? ""}${keyOf(resource, sent, position)}`;
+  function writeOne(sent: ApiRecord, ownKey: string, options: WriteOptions): Effect {
+    const key = `${options.keyPrefix ?? ""}${ownKey}`;
     if (lastWasNew) {
       const id = insert(sent, key, options);
       if (id !== null) return { id, added: 1, changed: 0 };
@@ -216,8 +219,11 @@ export function openRecords(
     write(records, options) {
       const written: Written = { ids: [], added: 0, changed: 0 };
       readAt = options.readAt;
+      const keys = options.isAnswer ? keysOf(resource, records) : undefined;
+      if (keys?.some((key) => isRepeat(key))) tell({ kind: "repeat", table: resource.table });
       records.forEach((record, index) => {
-        const one = writeOne(record, (options.position ?? 0) + index, options);
+        const key = keys?.[index] ?? keyOf(resource, record, (options.position ?? 0) + index);
+        const one = writeOne(record, key, options);
         written.ids.push(one.id);
         written.added += one.added;
         written.changed += one.changed;

@@ -101,6 +101,8 @@ function complaintText(complaint: Complaint, resource: Resource): string {
     const kept = exportsRecords(tablesOf(resource)[0] ?? null) ? "JSON exports" : "the mirror's records";
     return `${table}: the API sends a new attribute \`${complaint.path.slice(0, 120)}\`: it is kept in ${kept}`;
   }
+  if (complaint.kind === "repeat")
+    return `${table}: several records of one answer have the same id: each is kept, as a row of its own`;
   const { column, found } = complaint;
   return `${table}.${column}: the API sent a value of another type (${found}): it is kept in JSON exports, and null in the column`;
 }

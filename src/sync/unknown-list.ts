@@ -1,44 +1,120 @@
 import { readPages } from "../api/pages.js";
-import { RequestRefused } from "../errors.js";
-import type { ApiRecord, Query } from "../resources/types.js";
+import { Incomplete, RequestRefused } from "../errors.js";
+import { type Form, formBefore, formOf, rememberForm, saysLess } from "../mirror/forms.js";
+import { hasId, keyOf, keysOf } from "../mirror/keys.js";
+import type { ApiRecord, Query, Resource } from "../resources/types.js";
 import { formatInstant } from "../times.js";
 import type { SyncContext } from "./context.js";
-import { isWhole, type Pass, whyNotWhole } from "./pass.js";
+import { type Pass, whyNotWhole } from "./pass.js";
 
 const mostAttempts = 4;
 
 /**
  * Reads a list of which the API document shows neither parameters nor payload, until what is found agrees with its
  * total, where it has one.
- * @returns what was found; null when the pages never agreed with their total
+ * @returns what was found; null when nothing may be removed because of it: the shortfalls say why
+ * @throws Incomplete when something else answers than before, and nobody accepted it; nothing is written
  */
 export async function readUnknownList(context: SyncContext): Promise<Pass | null> {
-  const { clock, mirror, progress, resource, run, shortfalls, store } = context;
-  let pass: Pass | undefined;
-  for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
-    const startedAt = clock.now();
-    const { items, total, receivedAt } = await askUnknown(context, resource.path);
-    const seen = new Map<number, null>();
-    mirror.db.transaction(() => {
-      const written = store.write(items, { readAt: formatInstant(receivedAt) });
-      for (const id of written.ids) seen.set(id, null);
-      run.rows_new += written.added;
-      run.rows_changed += written.changed;
-    })();
-    run.rows_read += items.length;
-    progress.rows += items.length;
-    const blank = { shrank: false, nextPage: 2, totalPages: 1, descending: false, oldest: Number.NaN };
-    pass = { ...blank, seen, total: total ?? seen.size, startedAt };
-    if (isWhole(pass)) return pass;
-  }
-  shortfalls.push(`the list ${pass ? whyNotWhole(pass) : "was not read"}`);
+  const { clock, mirror, options, progress, resource, run, shortfalls, store } = context;
+  const startedAt = clock.now();
+  const found = await settle(context, resource, resource.path);
+  const before = formBefore(mirror, resource.path, resource.name);
+  if (saysLess(found.form, before) && !options.acceptRemovals)
+    throw new Incomplete(
+      `${resource.name}: ${formText(found.form, before)}: nothing was written or removed.`,
+      {
+        hint: "if that is right, run the same command again with `--accept-removals`",
+      },
+    );
+  const seen = new Map<number, null>();
+  mirror.db.transaction(() => {
+    const { items, isAnswer, receivedAt } = found;
+    const written = store.write(items, { readAt: formatInstant(receivedAt), isAnswer });
+    for (const id of written.ids) seen.set(id, null);
+    run.rows_new += written.added;
+    run.rows_changed += written.changed;
+    rememberForm(mirror, resource.path, found.form);
+  })();
+  progress.rows += found.items.length;
+  const { total, answers } = found;
+  const pages = { shrank: found.shrank, nextPage: answers + 1, totalPages: answers };
+  const pass = {
+    ...pages,
+    seen,
+    total: total ?? seen.size,
+    descending: false,
+    oldest: Number.NaN,
+    startedAt,
+  };
+  if (!found.isWhole) shortfalls.push(`the list ${whyNotWhole(pass)}`);
+  else if (before === null || found.form === null || found.form === before || options.acceptRemovals)
+    return pass;
+  else shortfalls.push(`${formText(found.form, before)}: nothing was removed`);
   return null;
 }
 
+export function formText(form: Form | null, before: Form | null): string {
+  return `the API answers with ${form}, and before it was ${before}`;
+}
+
+/** Everything at a path, as far as it could be read. */
+export interface Settled extends Unknown {
+  /** Whether what was found agrees with the API's total. */
+  isWhole: boolean;
+  /** Whether the items are those of one answer, so that two of the same id are two records. */
+  isAnswer: boolean;
+  form: Form | null;
+  /** The items' keys. */
+  keys: readonly string[];
+}
+
+/** Asks for everything at a path until it agrees with its total, a bounded number of times. Nothing is written. */
+export async function settle(context: SyncContext, resource: Resource, path: string): Promise<Settled> {
+  const earlier = new Map<string, ApiRecord>();
+  let before: Unknown | undefined;
+  for (let attempt = 1; ; attempt += 1) {
+    const found = await askUnknown(context, path);
+    context.run.rows_read += found.items.length;
+    // A record that comes twice in two pages has moved between them, unless the list stands still.
+    const isAnswer = found.answers === 1 || isSame(found, before);
+    const keys = isAnswer
+      ? keysOf(resource, found.items)
+      : found.items.map((item, position) => keyOf(resource, item, position));
+    const distinct = new Set(keys);
+    const isWhole = distinct.size === (found.total ?? distinct.size) && !found.shrank;
+    const form = formOf(keys, found.isList);
+    if (isWhole) return { ...found, isWhole, isAnswer, form, keys };
+    if (attempt === mostAttempts) {
+      const others = [...earlier].filter(([key]) => !distinct.has(key));
+      const items = [...found.items, ...others.map(([, item]) => item)];
+      const all = [...keys, ...others.map(([key]) => key)];
+      return { ...found, items, isWhole, isAnswer: false, form, keys: all };
+    }
+    keys.forEach((key, index) => {
+      const item = found.items[index];
+      if (item && hasId(key)) earlier.set(key, item);
+    });
+    before = found;
+  }
+}
+
+function isSame({ items }: Unknown, before: Unknown | undefined): boolean {
+  return (
+    before?.items.length === items.length &&
+    items.every(({ json }, index) => json === before.items[index]?.json)
+  );
+}
+
 /** Everything at a path; `total` is what the API counts there, null where it does not say. */
-export interface Unknown {
+interface Unknown {
   items: readonly ApiRecord[];
+  isList: boolean;
   total: number | null;
+  /** How many answers it took: what comes in one is of one moment. */
+  answers: number;
+  /** Whether the API's count fell meanwhile: a record may then have slipped past, although the count agrees. */
+  shrank: boolean;
   /** Milliseconds: when it was asked for. */
   receivedAt: number;
 }
@@ -48,13 +124,15 @@ export interface Unknown {
  * only when `pagination` announces more are pages asked for, and a refused `per_page` is left out. An answer that is
  * no list is one record.
  */
-export async function askUnknown(context: SyncContext, path: string): Promise<Unknown> {
+async function askUnknown(context: SyncContext, path: string): Promise<Unknown> {
   const { api, resource, signal } = context;
   const first = await api.get(path, resource.query, { scope: resource.scope, signal });
   const { pagination, receivedAt } = first;
+  const isList = first.items !== null;
   const items = first.items ?? [{ json: first.json, value: first.data }];
-  if (!pagination) return { items, total: null, receivedAt };
-  if (pagination.total_items <= items.length) return { items, total: pagination.total_items, receivedAt };
+  const total = pagination?.total_items ?? null;
+  if (total === null || total <= items.length)
+    return { items, isList, total, answers: 1, shrank: false, receivedAt };
   try {
     return { ...(await readAllPages(context, path, { ...resource.query, per_page: 100 })), receivedAt };
   } catch (error) {
@@ -65,10 +143,12 @@ export async function askUnknown(context: SyncContext, path: string): Promise<Un
 
 async function readAllPages({ api, resource, signal }: SyncContext, path: string, query: Query) {
   const items: ApiRecord[] = [];
-  let total = 0;
+  const list = { items, isList: true, total: 0, answers: 0, shrank: false };
   for await (const page of readPages(api, path, query, { scope: resource.scope, signal })) {
     items.push(...page.records);
-    total = page.pagination.total_items;
+    list.answers += 1;
+    if (page.pagination.total_items < list.total) list.shrank = true;
+    list.total = page.pagination.total_items;
   }
-  return { items, total };
+  return list;
 }

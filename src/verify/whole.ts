@@ -1,9 +1,10 @@
 import { readPages } from "../api/pages.js";
 import { sameJson } from "../mirror/diff.js";
-import { keyOf } from "../mirror/record-fields.js";
+import { keyOf } from "../mirror/keys.js";
 import { countPresent } from "../mirror/removals.js";
 import type { ApiRecord, Json } from "../resources/types.js";
 import type { SyncContext } from "../sync/context.js";
+import { settle } from "../sync/unknown-list.js";
 import { formatInstant } from "../times.js";
 import type { MonthResult, Verdict } from "./report.js";
 
@@ -18,8 +19,7 @@ export async function verifyWhole(context: SyncContext): Promise<Omit<Verdict, "
   );
   const found = { read: 0, missing: 0, changed: 0 };
   const seen = new Set<string>();
-  for await (const { record, position } of everyRecord(context)) {
-    const key = keyOf(resource, record, position);
+  for await (const { record, key } of everyRecord(context)) {
     if (seen.has(key)) continue;
     seen.add(key);
     found.read += 1;
@@ -45,25 +45,18 @@ export async function verifyWhole(context: SyncContext): Promise<Omit<Verdict, "
   return { resource: resource.name, state: isSame ? "proven" : "different", months: [month], blind_spot };
 }
 
-async function* everyRecord({
-  api,
-  resource,
-  signal,
-}: SyncContext): AsyncGenerator<{ record: ApiRecord; position: number }> {
-  const options = { scope: resource.scope, signal };
+async function* everyRecord(context: SyncContext): AsyncGenerator<{ record: ApiRecord; key: string }> {
+  const { api, resource, signal } = context;
   if (resource.pagination === "unknown") {
-    const answer = await api.get(resource.path, resource.query, options);
-    const items = answer.items ?? [{ json: answer.json, value: answer.data }];
-    if (!answer.pagination || answer.pagination.total_items <= items.length) {
-      for (const [position, record] of items.entries()) yield { record, position };
-      return;
-    }
+    const { items, keys } = await settle(context, resource, resource.path);
+    for (const [index, record] of items.entries()) yield { record, key: keys[index] ?? "" };
+    return;
   }
-  const query = resource.pagination === "unknown" ? resource.query : { ...resource.query, per_page: 100 };
   let position = 0;
-  for await (const page of readPages(api, resource.path, query, options))
+  const query = { ...resource.query, per_page: 100 };
+  for await (const page of readPages(api, resource.path, query, { scope: resource.scope, signal }))
     for (const record of page.records) {
-      yield { record, position };
+      yield { record, key: keyOf(resource, record, position) };
       position += 1;
     }
 }

@@ -54,7 +54,7 @@ export async function readAll(context: SyncContext): Promise<void> {
     });
   })();
   // One that came while another left, between two pages, pushes a third past the reader: look again before removing.
-  if (pass.total > pageSize && candidates(mirror, resource.name).length > 0) {
+  if ((pass.total > pageSize || pass.nextPage > 2) && candidates(mirror, resource.name).length > 0) {
     const again = await read();
     if (!again) return;
     forgetCandidates(mirror, resource.name, again.seen.keys());
@@ -63,7 +63,7 @@ export async function readAll(context: SyncContext): Promise<void> {
   removeMissing(context, { present, left: pass.seen.size });
 }
 
-/** A list that fits into one answer is of one moment. The smallest page is the default of 25. */
+/** A list that came in one answer is of one moment. What a read was put together from may have been of several. */
 const pageSize = 25;
 
 /** Where a stopped read of a whole list stands. */

@@ -1,0 +1,91 @@
+import { UnexpectedAnswer } from "../errors.js";
+import { Exact, hasInexactNumbers, parseExact } from "../exact.js";
+import type { ApiRecord, Resource } from "../resources/types.js";
+import { valueAt } from "./values.js";
+
+/**
+ * A record's key in the mirror. Two ids never share one: a text stands for itself unless it could be read as something
+ * else, and then in quotes; everything else is its JSON. A record without an id is `#` and its place.
+ * @throws UnexpectedAnswer when a documented record lacks its id
+ */
+export function keyOf(resource: Resource, record: ApiRecord, position: number): string {
+  if (resource.pagination === "unknown") return unknownKey(resource, record) ?? `#${position}`;
+  const parts = resource.key.map((path) => documentedPart(record, path.split(".")));
+  if (parts.length > 0 && parts.every((part) => part !== undefined))
+    return parts.length > 1 ? parts.map(escapeSlash).join("/") : (parts[0] ?? "");
+  if (resource.key.length > 0)
+    throw new UnexpectedAnswer(`A record of ${resource.path} has no \`${resource.key.join("`, `")}\`.`, {
+      hint: "the API answered with something that is not its documented shape: report it to the platform",
+    });
+  return `#${position}`;
+}
+
+/**
+ * The keys of all records of one answer: where several have the same id, each has a key of its own, the second
+ * `id#2`. What the document does not show may well repeat its ids.
+ */
+export function keysOf(resource: Resource, records: readonly ApiRecord[]): string[] {
+  const counts = new Map<string, number>();
+  return records.map((record, position) => {
+    const key = keyOf(resource, record, position);
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    return count === 1 ? key : `${key}#${count}`;
+  });
+}
+
+/** Whether a key says an id, or only a place in the answer. */
+export function hasId(key: string): boolean {
+  return !/^#\d+$/.test(key);
+}
+
+/** Whether a key is that of a record whose id another one of the same answer has too. */
+export function isRepeat(key: string): boolean {
+  return /.#\d+$/s.test(key);
+}
+
+/** A record's id as text, for addresses and columns; null where it has none, or one that is neither text nor number. */
+export function idText({ key }: Resource, record: ApiRecord): string | null {
+  return documentedPart(record, (key[0] ?? "").split(".")) ?? null;
+}
+
+function unknownKey({ key }: Resource, record: ApiRecord): string | undefined {
+  const path = (key[0] ?? "").split(".");
+  const value = valueAt(record.value, path);
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string") return isPlain(value) ? value : JSON.stringify(value);
+  return canonical(hasInexactNumbers(record.json) ? valueAt(parseExact(record.json), path) : value);
+}
+
+/** Whether a text can only be a text, and holds nothing that stands between keys. */
+function isPlain(text: string): boolean {
+  if (text === "" || /[#/"]/.test(text) || !text.isWellFormed()) return false;
+  try {
+    JSON.parse(text);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** JSON with its members in order: the same value, the same text. */
+function canonical(value: unknown): string {
+  if (value instanceof Exact) return value.literal;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
+}
+
+function documentedPart(record: ApiRecord, path: readonly string[]): string | undefined {
+  const value = valueAt(record.value, path);
+  if (typeof value === "string") return value;
+  if (typeof value !== "number") return undefined;
+  const exact = hasInexactNumbers(record.json) ? valueAt(parseExact(record.json), path) : undefined;
+  return exact instanceof Exact ? exact.literal : String(value);
+}
+
+/** A slash inside a part is none between parts. */
+function escapeSlash(part: string): string {
+  return part.replaceAll("%", "%25").replaceAll("/", "%2F");
+}

@@ -1,0 +1,38 @@
+import { NotFound } from "../errors.js";
+import type { Detailed } from "../mirror/details.js";
+import type { SyncContext } from "./context.js";
+import { inOrder } from "./pool.js";
+
+/**
+ * Asks for the details of each record, a few at once.
+ * @returns the records whose details are not there: gone meanwhile, perhaps
+ */
+export async function eachAnswer<Answer>(
+  context: SyncContext,
+  due: readonly Detailed[],
+  ask: (record: Detailed) => Promise<Answer>,
+  take: (answer: Answer, record: Detailed) => void,
+): Promise<Detailed[]> {
+  const { progress, resource, task } = context;
+  const total = progress.pages + due.length;
+  const lost: Detailed[] = [];
+  await inOrder(
+    due,
+    async (record) => {
+      try {
+        return await ask(record);
+      } catch (error) {
+        if (error instanceof NotFound) return null;
+        throw error;
+      }
+    },
+    (answer, record) => {
+      progress.pages += 1;
+      task.update({ done: progress.pages, total, rows: progress.rows });
+      if (answer) return take(answer, record);
+      lost.push(record);
+      context.reporter.note(`${resource.name}: ${record.key} was gone when its details were asked for`);
+    },
+  );
+  return lost;
+}

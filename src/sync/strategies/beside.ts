@@ -1,0 +1,132 @@
+import { type Detailed, presentDetails } from "../../mirror/details.js";
+import { formBefore, rememberForm, saysLess } from "../../mirror/forms.js";
+import { idText } from "../../mirror/keys.js";
+import type { RecordStore } from "../../mirror/records.js";
+import { isImplausible } from "../../mirror/removals.js";
+import type { Resource } from "../../resources/types.js";
+import { formatInstant } from "../../times.js";
+import { openStore, type SyncContext } from "../context.js";
+import { eachAnswer } from "../each-answer.js";
+import { formText, type Settled, settle } from "../unknown-list.js";
+
+/** Where details go that are records of their own, and what is found of them. */
+interface Beside {
+  context: SyncContext;
+  resource: Resource;
+  parent: string;
+  store: RecordStore;
+  found: Set<number>;
+  /** Parents whose answer says nothing of the details that are mirrored. */
+  undecided: Set<string>;
+  /** Parents whose details came in pages, which are of several moments. */
+  paged: Map<string, Detailed>;
+}
+
+/**
+ * Details that are records of their own: a survey's results. They are removed where their parent is gone, or answers
+ * completely and in the form that it had, without them.
+ */
+export async function keepBeside(
+  context: SyncContext,
+  due: readonly Detailed[],
+  path: (id: string) => string,
+  { resource, parent }: { resource: Resource; parent: string },
+): Promise<void> {
+  const { run, options, shortfalls } = context;
+  const beside: Beside = {
+    context,
+    resource,
+    parent,
+    store: openStore(context, resource, run.run_id),
+    found: new Set(),
+    undecided: new Set(),
+    paged: new Map(),
+  };
+  const pathOf = (record: Detailed) => path(idOf(beside, record) ?? "");
+  const ask = (record: Detailed) => settle(context, resource, pathOf(record));
+  const asked = due.filter((record) => idOf(beside, record) !== null);
+  if (asked.length < due.length)
+    context.reporter.note(
+      `${context.resource.name}: ${due.length - asked.length} have no id that more could be asked by`,
+    );
+  const take = (settled: Settled, record: Detailed) => keep(beside, settled, record, pathOf(record));
+  const lost = await eachAnswer(context, asked, ask, take);
+  for (const record of lost) beside.undecided.add(idOf(beside, record) ?? "");
+  if (asked.length > 0 && lost.length === asked.length)
+    shortfalls.push(`the API answers 404 for ${pathOf(asked[0] as Detailed)}, and for every other`);
+  if (options.details === "none" || (beside.found.size === 0 && !options.acceptRemovals)) return;
+  const again = [...beside.paged].filter(([id]) => missing(beside).some((one) => one.parent === id));
+  await eachAnswer(
+    context,
+    again.map(([, record]) => record),
+    ask,
+    take,
+  );
+  removeGone(beside);
+}
+
+/** A record's id, where something can be asked by it: `.` and `..` would lead elsewhere. */
+function idOf({ context }: Beside, record: Detailed): string | null {
+  const id = idText(context.resource, record);
+  return id === null || /^\.{0,2}$/.test(id) ? null : id;
+}
+
+function keep(beside: Beside, settled: Settled, record: Detailed, path: string): void {
+  const { context, resource, parent, store, found, undecided, paged } = beside;
+  const { mirror, run, shortfalls, options } = context;
+  const id = idOf(beside, record) ?? "";
+  const keyPrefix = `${record.key}/`;
+  const before = formBefore(mirror, path, resource.name, keyPrefix);
+  const isOther = before !== null && settled.form !== null && settled.form !== before;
+  const isEmptied = settled.form === null && missing(beside).some((one) => one.parent === id);
+  if (!options.acceptRemovals && (isOther || isEmptied)) {
+    undecided.add(id);
+    const isLess = saysLess(settled.form, before);
+    const what = isEmptied ? "the API answers with nothing" : formText(settled.form, before);
+    shortfalls.push(
+      `${path}: ${what}: nothing was ${isLess ? "written or " : ""}removed${isLess || isEmptied ? " (`--accept-removals`)" : ""}`,
+    );
+    if (isLess) return;
+  }
+  if (!settled.isWhole) {
+    undecided.add(id);
+    shortfalls.push(`${path} moved while its pages were read, each time`);
+  }
+  if (settled.answers > 1) paged.set(id, record);
+  const { items, isAnswer, receivedAt } = settled;
+  mirror.db.transaction(() => {
+    const written = store.write(items, {
+      readAt: formatInstant(receivedAt),
+      context: { [parent]: id },
+      keyPrefix,
+      isAnswer,
+    });
+    for (const one of written.ids) found.add(one);
+    run.rows_new += written.added;
+    run.rows_changed += written.changed;
+    rememberForm(mirror, path, settled.form);
+  })();
+}
+
+/** The mirrored details that were not found, and can be decided. */
+function missing({ context, resource, parent, found, undecided }: Beside): { id: number; parent: string }[] {
+  return [...presentDetails(context.mirror, resource.name, parent)]
+    .filter(([id, of]) => !found.has(id) && !undecided.has(of))
+    .map(([id, of]) => ({ id, parent: of }));
+}
+
+function removeGone(beside: Beside): void {
+  const { context, resource, parent, store } = beside;
+  const { mirror, run, options, shortfalls } = context;
+  const known = presentDetails(mirror, resource.name, parent).size;
+  const gone = missing(beside).map(({ id }) => id);
+  if (!options.acceptRemovals && isImplausible(gone.length, known)) {
+    shortfalls.push(
+      `${gone.length} of ${known} results are no longer there: nothing was removed (\`--accept-removals\`)`,
+    );
+    return;
+  }
+  mirror.db.transaction(() => {
+    run.rows_removed += store.remove(gone, formatInstant(context.clock.now()));
+  })();
+}
