@@ -40,6 +40,8 @@ export async function withMirrorRun(
     const { api, settings } = await openAccess(options, deps, reporter);
     closers.unshift(() => api.close());
     if (purpose === "write") {
+      // What is no mirror is refused before a lock is laid beside it.
+      (await openMirrorOrNone(settings.dbPath)).db.close();
       const lock = await lockMirror(settings.dbPath, { wait, clock, signal });
       closers.unshift(() => lock.release());
     }

@@ -25,7 +25,10 @@ export function checkOwner(mirror: Mirror, brand: Brand): void {
   const owner = readInfo(mirror, "brand_id");
   if (owner === null || owner === brand.id) return;
   const name = readInfo(mirror, "brand_name");
-  throw new MirrorUnusable(`The mirror belongs to another brand, ${name}, and the key to ${brand.name}.`, {
+  // Names need not tell two brands apart; their ids do.
+  const [mine, yours] =
+    name === brand.name ? [`${name} (${owner})`, `${name} (${brand.id})`] : [name, brand.name];
+  throw new MirrorUnusable(`The mirror belongs to another brand, ${mine}, and the key to ${yours}.`, {
     hint: "use a profile for each brand: `--profile NAME`, or another file: `--db PATH`",
   });
 }

@@ -1,7 +1,8 @@
-import { closeSync, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
+import type { Database } from "better-sqlite3";
 import type { Clock } from "../deps.js";
 import { MirrorBusy } from "../errors.js";
+import { checkPlace, realPlace } from "./place.js";
 
 /** Held for as long as a run writes. */
 export interface Lock {
@@ -10,26 +11,31 @@ export interface Lock {
 
 /**
  * One run at a time for a mirror. The lock is SQLite's own on a file beside the mirror, and so the operating
- * system's: it goes when the process goes, however it dies. The empty file stays; it means nothing by itself.
+ * system's: it goes when the process goes, however it dies. The empty file stays beside a mirror; it means nothing by
+ * itself, and goes where no mirror came to be.
  * @param wait queue until the other run ends
- * @throws MirrorBusy
+ * @throws MirrorBusy, and MirrorUnusable where no mirror can be
  */
 export async function lockMirror(
   path: string,
   options: { wait: boolean; clock: Clock; signal: AbortSignal },
 ): Promise<Lock> {
-  const { default: Sqlite } = await import("better-sqlite3");
-  const lockPath = `${realPath(path)}-lock`;
-  closeSync(openSync(lockPath, "a", 0o600));
-  const file = new Sqlite(lockPath, { timeout: 0 });
+  checkPlace(path);
+  const mirrorPath = realPlace(path);
+  const lockPath = `${mirrorPath}-lock`;
+  let file = await openLock(lockPath);
   for (;;) {
     try {
-      file.exec("BEGIN EXCLUSIVE");
-      return { release: () => file.close() };
+      file.db.exec("BEGIN EXCLUSIVE");
+      if (file.id === idOf(lockPath)) return { release: () => release(file.db, mirrorPath, lockPath) };
+      // Whoever held it has taken the file away: the lock of a file that is nowhere holds off nobody.
+      file.db.close();
+      file = await openLock(lockPath);
+      continue;
     } catch (error) {
       const busy = error instanceof Error && "code" in error && error.code === "SQLITE_BUSY";
       if (!busy || !options.wait) {
-        file.close();
+        file.db.close();
         if (!busy) throw error;
         throw new MirrorBusy(`Another run holds this mirror: ${path}.`, {
           hint: "wait for it to end, or queue behind it with `--wait`",
@@ -40,16 +46,33 @@ export async function lockMirror(
     try {
       await options.clock.sleep(250, options.signal);
     } catch (error) {
-      file.close();
+      file.db.close();
       throw error;
     }
   }
 }
 
-/** One mirror, one lock, whatever links lead to it; the mirror itself need not be there yet. */
-function realPath(path: string): string {
-  if (existsSync(path)) return realpathSync(path);
-  const folder = dirname(resolve(path));
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return join(realpathSync(folder), basename(path));
+/** The lock's file, and which one it is: another can take its path meanwhile. */
+async function openLock(lockPath: string): Promise<{ db: Database; id: string | null }> {
+  const { default: Sqlite } = await import("better-sqlite3");
+  if (!existsSync(lockPath)) closeSync(openSync(lockPath, "a", 0o600));
+  const id = idOf(lockPath);
+  const db = new Sqlite(lockPath, { timeout: 0 });
+  return { db, id: id === idOf(lockPath) ? id : null };
+}
+
+function idOf(path: string): string | null {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found ? `${found.dev}:${found.ino}` : null;
+}
+
+function release(db: Database, mirrorPath: string, lockPath: string): void {
+  try {
+    // While it is held: nobody can take it in between.
+    if (!existsSync(mirrorPath)) rmSync(lockPath, { force: true });
+  } catch {
+    // Some systems keep an open file: it means nothing by itself.
+  } finally {
+    db.close();
+  }
 }

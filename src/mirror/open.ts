@@ -3,8 +3,9 @@ import { dirname, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { ConfigurationError, MirrorUnusable } from "../errors.js";
 import type { Mirror } from "./mirror.js";
+import { checkPlace } from "./place.js";
 import { isOutdated, reproject } from "./reprojection.js";
-import { applicationId, migrations } from "./schema.js";
+import { applicationId, migrations, quote } from "./schema.js";
 import { createViews } from "./views.js";
 
 /**
@@ -51,7 +52,7 @@ export async function openMirrorReadOnly(path: string): Promise<Mirror> {
   try {
     checkIdentity(mirror);
     const version = Number(mirror.db.pragma("user_version", { simple: true }));
-    if (version === 0)
+    if (version < 1)
       throw new ConfigurationError(`The mirror is empty: ${path}.`, { hint: "run `brandapi sync` first" });
     if (version === migrations.length && !isOutdated(mirror)) return mirror;
     mirror.db.close();
@@ -63,13 +64,21 @@ export async function openMirrorReadOnly(path: string): Promise<Mirror> {
   }
 }
 
-/** Opens what is there for reading; where there is no mirror yet, an empty one in memory. */
+/**
+ * Opens what is there for reading; where there is no mirror yet, an empty one in memory.
+ * @throws MirrorUnusable when what is there is no mirror of this version or an older one
+ */
 export async function openMirrorOrNone(path: string): Promise<Mirror> {
   if (existsSync(path)) {
     const mirror = await connect(path, true);
-    checkIdentity(mirror);
-    if (Number(mirror.db.pragma("user_version", { simple: true })) > 0) return mirror;
-    mirror.db.close();
+    try {
+      checkIdentity(mirror);
+      if (Number(mirror.db.pragma("user_version", { simple: true })) > 0) return mirror;
+      mirror.db.close();
+    } catch (error) {
+      mirror.db.close();
+      throw asMirrorError(error, path);
+    }
   }
   const { default: Sqlite } = await import("better-sqlite3");
   const mirror = { db: new Sqlite(":memory:"), path };
@@ -78,6 +87,7 @@ export async function openMirrorOrNone(path: string): Promise<Mirror> {
 }
 
 async function connect(path: string, readonly: boolean): Promise<Mirror> {
+  checkPlace(path);
   const { default: Sqlite } = await import("better-sqlite3");
   try {
     return {
@@ -98,35 +108,51 @@ function createFile(path: string): void {
 function checkIdentity({ db, path }: Mirror): void {
   const version = Number(db.pragma("user_version", { simple: true }));
   const id = Number(db.pragma("application_id", { simple: true }));
-  const empty =
-    version === 0 && id === 0 && db.prepare("SELECT count(*) FROM sqlite_master").pluck().get() === 0;
-  if (!empty && id !== applicationId)
+  const hasTables = db.prepare("SELECT count(*) FROM sqlite_master").pluck().get() !== 0;
+  if (version === 0 && id === 0 && !hasTables) return;
+  if (id !== applicationId)
     throw new MirrorUnusable(`Not a mirror of brandapi: ${path}.`, { hint: "name another file with `--db`" });
   if (version > migrations.length)
     throw new MirrorUnusable(`The mirror was written by a newer version of brandapi: ${path}.`, {
       hint: "use the newer brandapi, or update this one: `git pull && npm ci` in a checkout, `npm install -g` with its newer package; the file was left as it is",
     });
+  // Version and tables are written in one transaction: one without the other was somebody else's doing.
+  if (version < 1 && holdsRecords(db))
+    throw unusable("is damaged: it holds records, but its version is gone", path, damagedHint, undefined);
+}
+
+const damagedHint = "restore it from a backup, or move it away and run `brandapi sync --full`";
+
+function holdsRecords(db: Database): boolean {
+  const table = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'records'");
+  if (table.get() === undefined) return false;
+  return db.prepare("SELECT 1 FROM records LIMIT 1").get() !== undefined;
 }
 
 function migrate(db: Database): void {
   const version = Number(db.pragma("user_version", { simple: true }));
   if (version === migrations.length) return;
-  for (const step of migrations.slice(version)) db.exec(step);
+  if (version < 1) clear(db);
+  for (const step of migrations.slice(Math.max(0, version))) db.exec(step);
   db.pragma(`application_id = ${applicationId}`);
   db.pragma(`user_version = ${migrations.length}`);
+}
+
+/** A mirror of ours that was never finished holds nothing: it is made anew. */
+function clear(db: Database): void {
+  const parts = db
+    .prepare(
+      "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite^_%' ESCAPE '^'",
+    )
+    .all() as { type: string; name: string }[];
+  for (const { type, name } of parts) db.exec(`DROP ${type} IF EXISTS ${quote(name)}`);
 }
 
 function asMirrorError(error: unknown, path: string): unknown {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code === "SQLITE_NOTADB")
     return unusable("is not an SQLite database", path, "name another file with `--db`", error);
-  if (code.startsWith("SQLITE_CORRUPT"))
-    return unusable(
-      "is damaged",
-      path,
-      "restore it from a backup, or move it away and run `brandapi sync --full`",
-      error,
-    );
+  if (code.startsWith("SQLITE_CORRUPT")) return unusable("is damaged", path, damagedHint, error);
   if (code === "SQLITE_CANTOPEN")
     return unusable("cannot be opened", path, "check the path and its permissions", error);
   if (code.startsWith("SQLITE_READONLY"))

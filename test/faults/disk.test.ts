@@ -3,6 +3,7 @@ import {
   chmodSync,
   copyFileSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -295,4 +296,43 @@ test("the mirror's journal is left over from a kill: it is taken in, and nothing
   const after = new Sqlite(`${path}.killed`, { readonly: true });
   expect(after.prepare("SELECT x FROM left_over").pluck().get()).toBe(1);
   after.close();
+});
+
+test.each([
+  ["somebody else's database", "CREATE TABLE invoices (id TEXT); INSERT INTO invoices VALUES ('1')"],
+  ["somebody else's database, with our table's name", "CREATE TABLE records (id TEXT)"],
+])(
+  "the mirror is %s: exit 3 from every command, not a byte is written, and no lock lies beside it",
+  async (_, sql) => {
+    const sandbox = await sharedSandbox();
+    const home = makeHome();
+    const path = join(home, "mirror.sqlite");
+    const db = new Sqlite(path);
+    db.exec(sql);
+    db.close();
+    const before = readFileSync(path);
+    for (const command of [
+      "sync orders",
+      "sync --dry-run",
+      "verify",
+      "status",
+      "export orders --csv",
+      "changes",
+    ]) {
+      const { code, err } = await runAt(sandbox, home, command);
+      expect({ command, code, err }).toMatchObject({
+        code: 3,
+        err: expect.stringMatching(/^brandapi: Not a mirror of brandapi: /),
+      });
+    }
+    expect(readFileSync(path).equals(before)).toBe(true);
+    expect(readdirSync(home).filter((name) => name.startsWith("mirror"))).toEqual(["mirror.sqlite"]);
+  },
+);
+
+test("the API refuses the key before there is a mirror: nothing is left where it would have been", async () => {
+  const sandbox = await sharedSandbox();
+  const home = makeHome();
+  expect((await runAt(sandbox, home, "sync orders", { key: "wrong" })).code).toBe(4);
+  expect(readdirSync(home).filter((name) => name.startsWith("mirror"))).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import { MirrorBusy, MirrorUnusable } from "../../src/errors.js";
 import { lockMirror } from "../../src/mirror/lock.js";
-import { openMirror, openMirrorReadOnly } from "../../src/mirror/open.js";
+import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../../src/mirror/open.js";
 import { applicationId, migrations } from "../../src/mirror/schema.js";
 import { makeHome } from "../support/home.js";
 import { mirrorForTest } from "./mirror.js";
@@ -35,11 +35,19 @@ describe("a file that is no mirror of this version is refused and left as it was
       /is not an SQLite database/,
     ],
   ];
+  cases.push(
+    ["a mirror whose version is gone", (path) => unversioned(path, 0), /damaged: .*its version is gone/],
+    [
+      "a mirror with an impossible version",
+      (path) => unversioned(path, -1),
+      /damaged: .*its version is gone/,
+    ],
+  );
   test.each(cases)("%s", async (_, make, message) => {
     const path = join(makeHome(), "other.sqlite");
     make(path);
     const before = readFileSync(path);
-    for (const open of [openMirror, openMirrorReadOnly]) {
+    for (const open of [openMirror, openMirrorReadOnly, openMirrorOrNone]) {
       const error = await open(path).then(
         () => null,
         (caught: unknown) => caught,
@@ -49,6 +57,15 @@ describe("a file that is no mirror of this version is refused and left as it was
     }
     expect(readFileSync(path).equals(before)).toBe(true);
   });
+
+  function unversioned(path: string, version: number) {
+    const db = new Sqlite(path);
+    for (const step of migrations) db.exec(step);
+    db.exec("INSERT INTO records (resource, key, json, since_at) VALUES ('orders', 'o', '{}', '2026')");
+    db.pragma(`application_id = ${applicationId}`);
+    db.pragma(`user_version = ${version}`);
+    db.close();
+  }
 
   function newer(path: string) {
     const db = new Sqlite(path);
@@ -63,6 +80,37 @@ describe("a file that is no mirror of this version is refused and left as it was
     db.exec("CREATE TABLE invoices (id TEXT)");
     db.close();
   }
+});
+
+test.each([0, -1])(
+  "a mirror that was never finished, version %i, holds nothing and is made anew",
+  async (version) => {
+    const path = join(makeHome(), "mirror.sqlite");
+    const half = new Sqlite(path);
+    half.exec(
+      "CREATE TABLE mirror_info (half TEXT); CREATE TABLE orders (id); CREATE VIEW orders_net AS SELECT 1",
+    );
+    half.pragma(`application_id = ${applicationId}`);
+    half.pragma(`user_version = ${version}`);
+    half.close();
+    await expect(openMirrorReadOnly(path)).rejects.toThrow(/empty/);
+    const mirror = await mirrorForTest(path);
+    expect(mirror.db.pragma("user_version", { simple: true })).toBe(migrations.length);
+    expect(mirror.db.prepare("SELECT count(*) FROM orders_net").pluck().get()).toBe(0);
+  },
+);
+
+describe("what cannot be a mirror is refused in one line, and nothing is made or left beside it", () => {
+  test.each([
+    ["a folder", () => makeHome(), /this is a folder/],
+    ["a device", () => "/dev/null", /this is a device/],
+    ["a full device", () => "/dev/full", /this is a device/],
+  ])("%s", async (_, make, message) => {
+    const path = make();
+    for (const open of [openMirror, openMirrorReadOnly, openMirrorOrNone, () => lockMirror(path, options)])
+      await expect(open(path)).rejects.toThrow(message);
+    expect(statSync(`${path}-lock`, { throwIfNoEntry: false })).toBeUndefined();
+  });
 });
 
 test("a mirror opened for reading takes no write, and is not blocked by one that is under way", async () => {
@@ -100,6 +148,19 @@ describe("the lock", () => {
     await once(child, "close");
     expect(statSync(`${path}-lock`).isFile()).toBe(true);
     (await lockMirror(path, options)).release();
+  });
+
+  test("leaves no file behind where no mirror came to be, and holds off whoever queued meanwhile", async () => {
+    const path = join(makeHome(), "mirror.sqlite");
+    const first = await lockMirror(path, options);
+    const queued = lockMirror(path, { ...options, wait: true });
+    first.release();
+    expect(statSync(`${path}-lock`, { throwIfNoEntry: false })).toBeUndefined();
+    const second = await queued;
+    await expect(lockMirror(path, options)).rejects.toBeInstanceOf(MirrorBusy);
+    writeFileSync(path, "");
+    second.release();
+    expect(statSync(`${path}-lock`).isFile()).toBe(true);
   });
 
   test("waiting for it ends when the person stops the program", async () => {

@@ -21,7 +21,7 @@ async function brand(answers: Answers) {
     asked.push(path + url.search);
     const page = Number(url.searchParams.get("page") ?? 1);
     hooks.before?.(path, url.searchParams.has("per_page") ? page : 0);
-    const me = {
+    const me: Answer = {
       data: { brand: { id: "b", name: "B" }, key: { id: "k", scopes, expires_at: "2030-01-01T00:00:00Z" } },
     };
     const answer = path === "/me" ? me : (answers[path] ?? { status: 404 });
