@@ -64,7 +64,8 @@ export async function exportFromMirror(request: ExportRequest): Promise<void> {
         ? await openFileSink(expandPath(out, deps), deps.random)
         : streamSink(deps.stdout, signal);
       try {
-        if (request.asOf !== undefined) layAsOf(mirror, table, request.asOf, (text) => reporter.warn(text));
+        if (request.asOf !== undefined)
+          layAsOf(mirror, table, request.asOf, clock.now(), (text) => reporter.warn(text));
         const source = openSource(mirror, { ...request, table });
         const warn = (text: string) => reporter.warn(`${table.name}: ${text}`);
         const done = await runExport(source, write, sink, { excel: request.excel, warn, signal, clock });
@@ -138,8 +139,16 @@ function checkSelection(mirror: Mirror, table: ReadableTable, request: ExportReq
 }
 
 /** What the mirror did not know yet, it cannot tell. */
-function layAsOf(mirror: Mirror, table: ReadableTable, at: number, warn: (text: string) => void): void {
+function layAsOf(
+  mirror: Mirror,
+  table: ReadableTable,
+  at: number,
+  now: number,
+  warn: (text: string) => void,
+): void {
   if (!table.shape) return;
+  if (at > now)
+    warn(`${table.name}: ${formatInstant(at)} is yet to come: these are the records as they are known now`);
   const { firstReadAt } = readAsOf(mirror, table.shape, at);
   if (firstReadAt !== null && firstReadAt > formatInstant(at))
     warn(`${table.name}: the mirror read this first at ${firstReadAt}, later than ${formatInstant(at)}`);

@@ -8,6 +8,9 @@ import type { ChildEnd, ChildRequest } from "./query.js";
 
 const [stdin, stdout, stderr] = [0, 1, 2];
 const rowsPerWrite = 500;
+const lettersPerWrite = 1e6;
+/** A table is held whole, for the widths of its columns. */
+const lettersPerTable = 5e7;
 
 type Row = readonly unknown[];
 
@@ -19,17 +22,25 @@ async function answer(): Promise<ChildEnd> {
   writeAll(stdout, head);
   let rows: Row[] = [];
   let count = 0;
+  let letters = 0;
+  let unwritten = 0;
   let more = false;
   for (const row of statement.iterate() as IterableIterator<Row>) {
     if (limit !== null && count === limit) {
       more = true;
       break;
     }
-    rows.push(row.map(plain));
+    const cells = row.map(plain);
+    rows.push(cells);
     count += 1;
-    if (rows.length < rowsPerWrite) continue;
+    unwritten += lettersOf(cells);
+    letters += lettersOf(cells);
+    if (format === "rows" && letters > lettersPerTable)
+      throw new Error("the answer is too large for a table, `--csv` and `--json` have no such limit");
+    if (rows.length < rowsPerWrite && unwritten < lettersPerWrite) continue;
     writeAll(stdout, batch(rows));
     rows = [];
+    unwritten = 0;
   }
   if (rows.length > 0) writeAll(stdout, batch(rows));
   writeAll(stdout, tail(count));
@@ -39,6 +50,10 @@ async function answer(): Promise<ChildEnd> {
 /** Bytes as hexadecimal text: no format here has another place for them. */
 function plain(value: unknown): unknown {
   return value instanceof Uint8Array ? Buffer.from(value).toString("hex") : value;
+}
+
+function lettersOf(row: Row): number {
+  return row.reduce<number>((sum, cell) => sum + (typeof cell === "string" ? cell.length : 8), 0);
 }
 
 /** How rows become text; `rows` are lines of JSON arrays for `readRows`, integers beyond 2^53 as `{"integer":"…"}`. */

@@ -68,7 +68,13 @@ export function startQuery(
       throw new Incomplete(`The query took longer than ${formatSpan(timeoutMs)}.`, {
         hint: "give it more with `--timeout 5m`, or ask for less",
       });
-    if (end === undefined) throw new Error("the query's process ended before its answer did");
+    if (end === undefined)
+      throw new UsageError(
+        "The query's process ended before its answer did: it may have run out of memory.",
+        {
+          hint: "ask for fewer rows or shorter texts",
+        },
+      );
     if ("error" in end) throw new UsageError(`SQLite stopped: ${end.error}.`, { hint: "check the query" });
     return end.more;
   });

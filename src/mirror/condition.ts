@@ -40,10 +40,20 @@ function structuralFault(condition: string): string | undefined {
   return depth > 0 ? "a bracket is never closed" : undefined;
 }
 
-/** What a condition that compiles can still fail at while rows are read (`json('x')`, say); anything else as it is. */
+/** What SQLite says of a statement, not of the file that it reads. */
+const ofStatement = /^SQLITE_(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$/;
+
+/**
+ * What a condition that compiles can still fail at while rows are read (`json('x')`, say, or a text longer than SQLite
+ * can hold); anything else as it is.
+ */
 export function explainRunning(error: unknown, condition: string | undefined): unknown {
-  const own = error instanceof Error && "code" in error && error.code === "SQLITE_ERROR";
-  return own && condition !== undefined ? refused(error.message, error) : error;
+  if (condition === undefined || !(error instanceof Error) || !("code" in error)) return error;
+  if (!ofStatement.test(String(error.code))) return error;
+  return new UsageError(`SQLite stopped at \`--where\`: ${error.message}.`, {
+    hint: "check the condition",
+    cause: error,
+  });
 }
 
 function refused(why: string, cause?: unknown): UsageError {

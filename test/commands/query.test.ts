@@ -98,6 +98,18 @@ describe("query", () => {
     expect((await ask(path, "SELECT ?", "--json")).code).toBe(2);
   });
 
+  it("says with 2 that a text is too long, or that there is too much for a table", async () => {
+    const path = await mirrorWithOrders(30);
+    const blob = await ask(path, "SELECT zeroblob(2000000000)", "--csv");
+    expect(blob).toMatchObject({ code: 2, err: expect.stringContaining("string or blob too big") });
+    const sql = "SELECT replace(hex(zeroblob(1500000)), '0', 'a') FROM orders";
+    const table = await ask(path, sql);
+    expect(table).toMatchObject({ code: 2, err: expect.stringContaining("too large for a table") });
+    const csv = await ask(path, sql, "--csv");
+    expect(csv).toMatchObject({ code: 0, err: "" });
+    expect(csv.out.length).toBeGreaterThan(8e7);
+  });
+
   it("stops a query at its time limit, wherever it is", async () => {
     const path = await mirrorWithOrders();
     const run = await ask(path, `${forever} count(*) FROM c`, "--timeout", "1s");

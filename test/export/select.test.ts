@@ -168,11 +168,21 @@ describe("what export selects", () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
     mirror.db.close();
-    for (const condition of ["json(id) = 1", "id = load_extension('x')"]) {
-      const run = await brandapi(["export", "orders", "--csv", "--where", condition, "--db", mirror.path]);
-      expect(run.code).toBe(2);
-      expect(run.err).toMatch(/malformed JSON|not authorized/);
-    }
+    for (const condition of [
+      "json(id) = 1",
+      "id = load_extension('x')",
+      "length(zeroblob(2000000000)) > 1",
+      "(SELECT sum(x) FROM (SELECT 9223372036854775807 AS x UNION ALL SELECT 1)) > 0",
+      "abs(-9223372036854775807 - 1) > 0",
+      "id GLOB hex(zeroblob(50000))",
+    ])
+      for (const format of ["--csv", "--json", "--ndjson"]) {
+        const run = await brandapi(["export", "orders", format, "--where", condition, "--db", mirror.path]);
+        expect({ condition, code: run.code }).toEqual({ condition, code: 2 });
+        expect(run.err).toMatch(
+          /^brandapi: SQLite stopped at `--where`: (malformed JSON|not authorized|string or blob too big|integer overflow|LIKE or GLOB pattern too complex)\.\n {2}hint: /,
+        );
+      }
   });
 
   it("names the nearest table and column, and the formats", async () => {
@@ -252,6 +262,24 @@ describe("export --as-of", () => {
     expect(
       await rows(mirror.path, "orders", ...columns, "--include-removed", "--as-of", "2026-11-03"),
     ).toHaveLength(3);
+  });
+
+  it("says that a time is yet to come, and gives what is known now", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1)]);
+    mirror.db.close();
+    const later = await brandapi([
+      "export",
+      "orders",
+      "--ndjson",
+      "--as-of",
+      "2199-01-01",
+      "--db",
+      mirror.path,
+    ]);
+    expect(later.code).toBe(0);
+    expect(later.err).toContain("2199-01-01T23:59:59.999Z is yet to come");
+    expect(JSON.parse(later.out)).toEqual(anOrder(1));
   });
 
   it("says when the mirror did not exist yet, and where no history is kept", async () => {
