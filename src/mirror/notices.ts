@@ -29,6 +29,8 @@ function subjectOf(complaint: Complaint): string {
       return `type:${complaint.table}.${complaint.column}:${complaint.found}`;
     case "attribute":
       return `attribute:${complaint.table}.${complaint.path}`;
+    case "column":
+      return `column:${complaint.table}.${complaint.name === null ? "" : complaint.path}`;
     case "repeat":
       return `repeat:${complaint.table}`;
   }

@@ -2,30 +2,48 @@ import type { TableShape } from "../resources/shape.js";
 import type { JsonObject, ScalarType } from "../resources/types.js";
 import type { Mirror } from "./mirror.js";
 import { quote, type StoredColumn } from "./schema.js";
+import type { Complaint } from "./values.js";
 
 /** The columns of a table: those declared, and those discovered where the document shows no fields. */
 export interface OpenColumns {
   all(): readonly StoredColumn[];
   /** Adds columns for scalars seen for the first time; whether there were any. */
-  discover(item: JsonObject): boolean;
+  discover(item: JsonObject, context: JsonObject): boolean;
 }
 
-/** Names that people can write in SQL without quotes; anything else stays in the record only. */
-const plainName = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 const atMost = 300;
+const longest = 63;
+/** The type of a column that has held yes or no and other values too. */
+export const mixed: ScalarType = "json";
 const technical = ["synced_at", "removed_at", "record_id", "row_id"];
 
-export function openColumns(mirror: Mirror, shape: TableShape): OpenColumns {
+/**
+ * Opens a table's columns. A name that SQL takes without quotes is kept, what else it holds becomes `_`; where another
+ * column has it already, whatever its case, it ends in `_2`, `_3` and so on, in the order in which they were seen.
+ * @param complain hears of names that were changed, of columns whose values are of several types, and, once, that
+ * something is in the records only
+ */
+export function openColumns(
+  mirror: Mirror,
+  shape: TableShape,
+  complain: (complaint: Complaint) => void = () => {},
+): OpenColumns {
   const { db } = mirror;
   const declared = shape.columns.map((column): StoredColumn => ({ ...column, open: false }));
   const discovered = shape.open ? readDiscovered(mirror, shape.name) : [];
   const taken = new Set([...declared, ...discovered].map(({ name }) => name.toLowerCase()).concat(technical));
+  const known = new Map<string, StoredColumn | null>();
+  for (const column of [...declared, ...discovered])
+    if (column.from === "record") known.set(JSON.stringify(column.path), column);
 
-  function add(name: string, path: readonly string[], type: ScalarType): void {
-    const exists = (db.pragma(`table_info(${quote(shape.name)})`) as { name: string }[]).some(
-      (column) => column.name === name,
-    );
-    if (!exists) db.exec(`ALTER TABLE ${quote(shape.name)} ADD COLUMN ${quote(name)}`);
+  function add(path: readonly string[], type: ScalarType): StoredColumn | null {
+    const name = discovered.length < atMost && path.every(canBeRead) ? freeName(path) : null;
+    const at = path.join(".");
+    if (name !== path.join("_")) complain({ kind: "column", table: shape.name, path: at, name });
+    if (name === null) return null;
+    const there = db.pragma(`table_info(${quote(shape.name)})`) as { name: string }[];
+    if (!there.some((column) => column.name.toLowerCase() === name.toLowerCase()))
+      db.exec(`ALTER TABLE ${quote(shape.name)} ADD COLUMN ${quote(name)}`);
     db.prepare("INSERT OR REPLACE INTO open_columns VALUES (?, ?, ?, ?, ?)").run(
       shape.name,
       name,
@@ -33,26 +51,71 @@ export function openColumns(mirror: Mirror, shape: TableShape): OpenColumns {
       JSON.stringify(path),
       type,
     );
-    discovered.push(openColumn(name, path, type));
+    const column = openColumn(name, path, type);
+    discovered.push(column);
     taken.add(name.toLowerCase());
+    return column;
   }
 
-  function scan(object: JsonObject, path: readonly string[]): boolean {
+  function freeName(path: readonly string[]): string {
+    const plain = path
+      .join("_")
+      .replaceAll(/[^A-Za-z0-9_]/g, "_")
+      .replace(/^(?![A-Za-z_])/, "_");
+    const base = plain.slice(0, longest);
+    let name = base;
+    for (let n = 2; taken.has(name.toLowerCase()); n += 1)
+      name = `${base.slice(0, longest - 1 - String(n).length)}_${n}`;
+    return name;
+  }
+
+  /** A 1 could be yes or a number by now: only the record tells. */
+  function mix(column: StoredColumn): void {
+    db.prepare("UPDATE open_columns SET type = ? WHERE table_name = ? AND name = ?").run(
+      mixed,
+      shape.name,
+      column.name,
+    );
+    column.type = mixed;
+  }
+
+  function scan(object: JsonObject, path: readonly string[], context: JsonObject): boolean {
     let found = false;
     for (const [member, value] of Object.entries(object)) {
+      if (value === null || Array.isArray(value)) continue;
       const at = [...path, member];
-      const name = at.join("_");
       if (typeof value === "object") {
-        if (value !== null && !Array.isArray(value) && path.length < 2) found = scan(value, at) || found;
-      } else if (!taken.has(name.toLowerCase()) && plainName.test(name) && discovered.length < atMost) {
-        add(name, at, typeof value === "boolean" ? "boolean" : typeof value === "number" ? "number" : "text");
-        found = true;
+        if (path.length < deepest) found = scan(value, at, {}) || found;
+        else complain({ kind: "column", table: shape.name, path: at.join("."), name: null });
+        continue;
       }
+      // What was asked for has a column already; that the record says so too is nothing new.
+      if (Object.hasOwn(context, member) && String(context[member]) === String(value)) continue;
+      const type = typeof value === "string" ? "text" : typeof value;
+      const id = JSON.stringify(at);
+      const column = known.get(id);
+      if (column === undefined) {
+        known.set(id, add(at, type as ScalarType));
+        found = true;
+      } else if (
+        column?.open &&
+        column.type !== mixed &&
+        (column.type === "boolean") !== (type === "boolean")
+      )
+        mix(column);
     }
     return found;
   }
 
-  return { all: () => [...declared, ...discovered], discover: (item) => scan(item, []) };
+  return { all: () => [...declared, ...discovered], discover: (item, context) => scan(item, [], context) };
+}
+
+const deepest = 2;
+
+/** Whether SQLite can find a member by its name in a record's text. */
+function canBeRead(member: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they stand in the text as escapes.
+  return member.isWellFormed() && !/["\\\u0000-\u001f]/.test(member);
 }
 
 /** Forgets discovered columns that this version declares by now. */

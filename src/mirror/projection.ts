@@ -67,7 +67,7 @@ function tableWriter(
   complain: (complaint: Complaint) => void,
 ) {
   const { db } = mirror;
-  const known: OpenColumns = openColumns(mirror, shape);
+  const known: OpenColumns = openColumns(mirror, shape, complain);
   createIfMissing(mirror, shape, known.all());
   let cells = known.all().map((column) => cellOf(column, shape.name, main, complain));
   let insert = prepareInsert();
@@ -84,7 +84,7 @@ function tableWriter(
   }
 
   function valuesOf(row: CellSource): (SqlValue | bigint)[] {
-    if (shape.open && known.discover(row.item)) {
+    if (shape.open && known.discover(row.item, row.record.context)) {
       cells = known.all().map((column) => cellOf(column, shape.name, main, complain));
       insert = prepareInsert();
     }

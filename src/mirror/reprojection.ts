@@ -38,12 +38,15 @@ function infoName({ table }: Resource): string {
   return `shape:${table}`;
 }
 
+/** Which members become columns, and under which name, where the document shows none: by its number. */
+const discovery = 2;
+
 /** All that a resource's rows depend on, beside its records. */
 function fingerprint(resource: Resource): string {
   const parts = tablesOf(resource).map((shape) => {
     const columns = shape.columns.map((column) => ({ ...column, open: false }));
     const sources = columns.map(({ from, path }) => [from, ...path]);
-    return [createTable(shape, columns), shape.open, shape.list?.path ?? null, sources];
+    return [createTable(shape, columns), shape.open && discovery, shape.list?.path ?? null, sources];
   });
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
 }

@@ -1,5 +1,6 @@
 import { formatInstant } from "../times.js";
 import { asksOtherTables } from "./condition.js";
+import { mixed } from "./open-columns.js";
 import { positionsPerRecord, quote, type StoredColumn } from "./schema.js";
 import type { ReadableColumn, ReadableTable } from "./tables.js";
 
@@ -113,16 +114,30 @@ function typeOfDate(
 export function valueSql(column: ReadableColumn, table: ReadableTable, exact: boolean): string {
   const own = `t.${quote(column.name)}`;
   const { stored } = column;
-  if (!exact || !stored || stored.from !== "record") return own;
-  // A discovered column keeps integers as they are; only a REAL can have lost digits.
-  if (stored.open)
-    return `CASE typeof(${own}) WHEN 'real' THEN r.json -> ${pathSql(stored, table)} ELSE ${own} END`;
+  if (stored?.from !== "record") return own;
+  if (stored.open) return openValueSql(stored, table, exact);
+  if (!exact) return own;
   if (column.type === "json")
     return `CASE WHEN ${own} IS NOT NULL THEN r.json -> ${pathSql(stored, table)} END`;
   if (column.type !== "number" && column.type !== "integer") return own;
   const literal = `(r.json -> ${pathSql(stored, table)})`;
   const same = `abs(CAST(${literal} AS REAL) - ${own}) <= abs(${own}) * 1e-12`;
   return `CASE WHEN CAST(${literal} AS REAL) = ${own} OR ${same} THEN ${literal} ELSE ${own} END`;
+}
+
+function openValueSql(stored: StoredColumn, table: ReadableTable, exact: boolean): string {
+  const own = `t.${quote(stored.name)}`;
+  const path = pathSql(stored, table);
+  // It keeps integers as they are; only a REAL can have lost digits.
+  const value = exact ? `CASE typeof(${own}) WHEN 'real' THEN r.json -> ${path} ELSE ${own} END` : own;
+  if (stored.type !== mixed) return value;
+  const type = `json_type(r.json, ${path})`;
+  return `CASE WHEN ${type} IN ('true', 'false') THEN ${type} ELSE ${value} END`;
+}
+
+/** Whether only the record tells a column's yes from its 1. */
+export function isMixed({ stored }: ReadableColumn): boolean {
+  return stored?.open === true && stored.type === mixed;
 }
 
 /** An open column's value as JSON text: only the record knows whether `1` was a number, a text or true. */

@@ -3,7 +3,7 @@ import { readInfo } from "./info.js";
 import type { Mirror } from "./mirror.js";
 import { quote } from "./schema.js";
 import { type Joined, type Row, readJoined, readRows } from "./select-read.js";
-import { openJsonSql, type Selection, selectSql, valueSql } from "./select-sql.js";
+import { isMixed, openJsonSql, type Selection, selectSql, valueSql } from "./select-sql.js";
 import { exportsRecords, type ReadableColumn, type ReadableTable } from "./tables.js";
 
 /** A selection, ready to be read: batch by batch, in one order, from one state of the mirror. */
@@ -51,7 +51,7 @@ export function openSource(mirror: Mirror, selection: Selection): Source {
   const { rowId } = sql;
   const batched = rowId !== null && !sql.once ? { ...sql, rowId } : undefined;
   const values = columns.map((column) => valueSql(column, table, exact));
-  const reading = { sql, values, withRecords: exact, limit };
+  const reading = { sql, values, withRecords: exact || columns.some(isMixed), limit };
   return {
     table,
     columns,

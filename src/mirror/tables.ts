@@ -140,9 +140,21 @@ function describeOther(mirror: Mirror, name: string): ReadableTable {
   const rowId = first && !second && first.type === "INTEGER" ? first.name : null;
   const own = ownTables.find((table) => table.name === name);
   const view = views.find((one) => one.name === name);
+  const like = new Map(
+    (view?.like ? describeTable(mirror, view.like).columns : []).map((column) => [column.name, column.type]),
+  );
+  for (const column of view?.booleans ?? []) like.set(column, "boolean");
   const columns = info
-    .filter((column) => column.type !== "BLOB" && column.name !== "row_id" && column.name !== "record_id")
-    .map((column) => ({ name: column.name, type: typeOf(name, column), about: "", stored: null }));
+    // SQLite calls a view's column without a type BLOB; those of `like` are known to be none.
+    .filter(
+      ({ type, name: own }) => (type !== "BLOB" || like.has(own)) && own !== "row_id" && own !== "record_id",
+    )
+    .map((column) => ({
+      name: column.name,
+      type: like.get(column.name) ?? typeOf(name, column),
+      about: "",
+      stored: null,
+    }));
   return {
     name,
     about: own?.about ?? view?.about ?? "",

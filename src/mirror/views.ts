@@ -8,6 +8,10 @@ export interface View {
   /** A query to begin with, for the README. */
   example: string;
   sql: string;
+  /** The table whose columns it has, so that they are written alike. */
+  like?: string;
+  /** Columns that are yes or no, and that no table has. */
+  booleans?: readonly string[];
 }
 
 /**
@@ -65,6 +69,7 @@ export const views: readonly View[] = [
   },
   {
     name: "hosts",
+    booleans: ["on_roster"],
     about:
       "each host on one line: roster, orders, net amounts and commission by currency, clicks, recommended products",
     example: "SELECT username, orders, net_by_currency, clicks FROM hosts ORDER BY orders DESC LIMIT 10",
@@ -129,12 +134,14 @@ export const views: readonly View[] = [
   },
   {
     name: "codes_current",
+    like: "codes",
     about: "discount codes as far as known: every column seen, without those that are gone",
     example: "SELECT * FROM codes_current LIMIT 10",
     sql: "SELECT * FROM codes WHERE removed_at IS NULL",
   },
   {
     name: "gifts_current",
+    like: "gifts",
     about: "gifts as far as known: every column seen, without those that are gone",
     example: "SELECT * FROM gifts_current LIMIT 10",
     sql: "SELECT * FROM gifts WHERE removed_at IS NULL",

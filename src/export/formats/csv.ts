@@ -8,7 +8,8 @@ import { isFormula, neutralize } from "../formulas.js";
 
 /**
  * CSV: UTF-8, a header, RFC 4180 quoting, `\n`, null as empty, exact values. With `excel`: a BOM, CRLF, and cells that
- * a spreadsheet would run are made text by a leading apostrophe; without it they stay exact and are counted.
+ * a spreadsheet would run are made text by a leading apostrophe; without it they stay exact and are counted. Control
+ * characters, NUL too, are values like any other.
  *
  * csv-stringify writes the file. Where SQLite can hand over whole batches of joined cells, only the cells that need
  * quoting go through it: the bytes are the same (a test holds them together), the time is a quarter.
