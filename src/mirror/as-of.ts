@@ -31,12 +31,15 @@ export function readAsOf(mirror: Mirror, wanted: TableShape, at: number): { firs
     });
   const { db } = mirror;
   db.pragma("temp.cache_size = -4000");
+  db.pragma("main.cache_size = -4000");
   const first = "SELECT min(started_at) FROM sync_runs WHERE resource = ? AND rows_read > 0";
   layRecords(mirror, resource.name, formatInstant(at));
   const shapes = tablesOf(resource).filter((shape) => shape.list === null || shape === wanted);
   const writers = shapes.map((shape) => tableWriter(mirror, shape));
+  // Only forms that a record no longer has are taken apart again: everything else stands in the tables.
   const page = db.prepare(
-    "SELECT record_id, json, context, since_at, removed_at FROM temp.records WHERE record_id > ? ORDER BY record_id LIMIT 200",
+    `SELECT record_id, json, context, since_at, removed_at FROM temp.records
+     WHERE record_id > ? AND version_id IS NOT NULL ORDER BY record_id LIMIT 20`,
   );
   for (let last = Number.MIN_SAFE_INTEGER; ; ) {
     const records = page.all(last) as PastRecord[];
@@ -53,24 +56,29 @@ export function readAsOf(mirror: Mirror, wanted: TableShape, at: number): { firs
 
 /**
  * A record's form held from `since_at` until the next one's; a removal is a form of its own. `past` says which form
- * each record had, `records` reads it from where it is kept.
+ * each record had, `records` reads it from where it is kept. A clock that was set back can make two forms hold at once:
+ * the one that was read last counts.
  */
 function layRecords({ db }: Mirror, resource: string, at: string): void {
   db.exec(
     `CREATE TEMP TABLE past (record_id INTEGER PRIMARY KEY, version_id INTEGER, since_at TEXT, removed_at TEXT);
      INSERT INTO past SELECT record_id, NULL, since_at, removed_at
        FROM main.records WHERE +resource = '${resource}' AND since_at <= '${at}';
-     INSERT INTO past SELECT v.record_id, v.version_id, v.since_at, iif(v.present, NULL, v.since_at)
+     INSERT OR IGNORE INTO past SELECT v.record_id, v.version_id, v.since_at, iif(v.present, NULL, v.since_at)
        FROM main.record_versions AS v CROSS JOIN main.records AS r ON r.record_id = v.record_id
-       WHERE r.resource = '${resource}' AND v.since_at <= '${at}' AND v.until_at > '${at}';
+       WHERE r.resource = '${resource}' AND v.since_at <= '${at}' AND v.until_at > '${at}' ORDER BY v.version_id DESC;
      CREATE TEMP VIEW records AS
-       SELECT past.record_id, r.resource, r.key, coalesce(v.json, r.json) AS json, r.context, past.since_at, past.removed_at
+       SELECT past.record_id, past.version_id, r.resource, r.key, coalesce(v.json, r.json) AS json, r.context,
+         past.since_at, past.removed_at
        FROM past CROSS JOIN main.records AS r ON r.record_id = past.record_id
        LEFT JOIN main.record_versions AS v ON v.version_id = past.version_id`,
   );
 }
 
-/** Writes a record's rows into a temporary table of the same name; gives the main table's values to its children. */
+/**
+ * Makes a temporary table of the same name with the rows of all records that still have the form they had. What it
+ * returns writes a record's rows into it, and gives the main table's values to its children.
+ */
 function tableWriter(mirror: Mirror, shape: TableShape) {
   const { db } = mirror;
   const declared = shape.columns.map((column): StoredColumn => ({ ...column, open: false }));
@@ -78,6 +86,7 @@ function tableWriter(mirror: Mirror, shape: TableShape) {
   db.exec(createTable(shape, columns).replace("CREATE TABLE", "CREATE TEMP TABLE"));
   const technical = shape.list ? ["synced_at", "row_id"] : ["synced_at", "removed_at", "record_id"];
   const names = [...columns.map(({ name }) => name), ...technical];
+  copyUnchanged(mirror, shape, columns);
   const insert = db.prepare(
     `INSERT INTO temp.${quote(shape.name)} (${names.map(quote).join(", ")}) VALUES (${names.map(() => "?").join(", ")})`,
   );
@@ -107,6 +116,18 @@ function tableWriter(mirror: Mirror, shape: TableShape) {
       }
     return parent;
   };
+}
+
+function copyUnchanged({ db }: Mirror, shape: TableShape, columns: readonly StoredColumn[]): void {
+  const table = quote(shape.name);
+  const own = columns.map(({ name }) => `t.${quote(name)}`);
+  const [technical, id] = shape.list
+    ? [["past.since_at", "t.row_id"], `t.row_id / ${positionsPerRecord}`]
+    : [["past.since_at", "past.removed_at", "t.record_id"], "t.record_id"];
+  db.exec(
+    `INSERT INTO temp.${table} SELECT ${[...own, ...technical].join(", ")}
+     FROM main.${table} AS t CROSS JOIN temp.past AS past ON past.record_id = ${id} WHERE past.version_id IS NULL`,
+  );
 }
 
 function asObject(value: unknown): JsonObject {

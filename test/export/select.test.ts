@@ -264,6 +264,34 @@ describe("export --as-of", () => {
     ).toHaveLength(3);
   });
 
+  it("gives columns that were discovered later their place, beside rows that have changed since", async () => {
+    const mirror = await makeMirror();
+    const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
+    writeRead(mirror, "gifts", [{ id: "a", kind: "shoe" }, { id: "b" }], { at: at(1), whole: true });
+    writeRead(mirror, "gifts", [{ id: "b", sent: true, kind: "cap" }], { at: at(3) });
+    mirror.db.close();
+    const columns = ["gifts", "--columns", "id,kind,sent,synced_at"];
+    expect(await rows(mirror.path, ...columns, "--as-of", at(2))).toEqual([
+      `a shoe  ${at(1)}`,
+      `b   ${at(1)}`,
+    ]);
+    expect(await rows(mirror.path, ...columns, "--as-of", at(4))).toEqual([
+      `a shoe  ${at(1)}`,
+      `b cap true ${at(3)}`,
+    ]);
+  });
+
+  it("takes the form that was read last where the clock was set back in between", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T10:00:00.000Z" });
+    writeRead(mirror, "orders", [anOrder(1, { refund_amount: 1 })], { at: "2026-11-01T12:00:00.000Z" });
+    writeRead(mirror, "orders", [anOrder(1, { refund_amount: 2 })], { at: "2026-11-01T11:00:00.000Z" });
+    mirror.db.close();
+    const columns = ["orders", "--columns", "refund_amount", "--as-of"];
+    expect(await rows(mirror.path, ...columns, "2026-11-01T11:30:00Z")).toEqual(["2"]);
+    expect(await rows(mirror.path, ...columns, "2026-11-01T10:30:00Z")).toEqual(["0"]);
+  });
+
   it("says that a time is yet to come, and gives what is known now", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);
