@@ -71,7 +71,7 @@ export function openSource(mirror: Mirror, selection: Selection): Source {
     },
     cells({ lineFeed }) {
       // Where a column has no declared type, only the value itself says what it is.
-      if (!batched || !table.shape || table.shape.open) return undefined;
+      if (!batched || !table.isTyped) return undefined;
       const cells = columns.map((column, index) => cellSql(column, values[index] ?? "NULL"));
       const text = `concat_ws(char(${cellEnd}), ${cells.join(", ")})`;
       const end = lineFeed ? `char(${rowEnd}, 10)` : `char(${rowEnd})`;

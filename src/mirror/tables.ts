@@ -26,6 +26,8 @@ export interface ReadableTable {
   orderBy: readonly string[];
   /** What its rows are made from; null for system tables and views. */
   shape: TableShape | null;
+  /** Whether every column's type says what its values are. */
+  isTyped: boolean;
   /** The column that `--since` and `--until` go by; null where there is none. For typed tables: see the shape. */
   date: string | null;
 }
@@ -124,6 +126,7 @@ function describeTyped(mirror: Mirror, shape: TableShape): ReadableTable {
     rowId: shape.list ? "row_id" : "record_id",
     orderBy: [],
     shape,
+    isTyped: !shape.open,
     date: null,
   };
 }
@@ -137,13 +140,15 @@ function describeOther(mirror: Mirror, name: string): ReadableTable {
   const info = mirror.db.pragma(`table_info(${quote(name)})`) as { name: string; type: string; pk: number }[];
   const keys = info.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
   const [first, second] = keys;
-  const rowId = first && !second && first.type === "INTEGER" ? first.name : null;
   const own = ownTables.find((table) => table.name === name);
   const view = views.find((one) => one.name === name);
+  const key = first && !second && first.type === "INTEGER" ? first.name : null;
+  // An older version may have made the view: the next run makes it anew.
+  const rowId = info.find((column) => column.name === view?.rowId)?.name ?? key;
   const like = new Map(
     (view?.like ? describeTable(mirror, view.like).columns : []).map((column) => [column.name, column.type]),
   );
-  for (const column of view?.booleans ?? []) like.set(column, "boolean");
+  for (const [column, type] of Object.entries(view?.types ?? {})) like.set(column, type);
   const columns = info
     // SQLite calls a view's column without a type BLOB; those of `like` are known to be none.
     .filter(
@@ -162,6 +167,7 @@ function describeOther(mirror: Mirror, name: string): ReadableTable {
     rowId,
     orderBy: rowId === null ? keys.map((column) => column.name) : [],
     shape: null,
+    isTyped: view?.rowId !== undefined && rowId === view.rowId,
     date: own?.date ?? (columns.some((column) => column.name === "date") ? "date" : null),
   };
 }

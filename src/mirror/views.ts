@@ -1,3 +1,4 @@
+import type { ScalarType } from "../resources/types.js";
 import type { Mirror } from "./mirror.js";
 import { quote } from "./schema.js";
 
@@ -10,8 +11,10 @@ export interface View {
   sql: string;
   /** The table whose columns it has, so that they are written alike. */
   like?: string;
-  /** Columns that are yes or no, and that no table has. */
-  booleans?: readonly string[];
+  /** What columns hold that it works out itself. */
+  types?: Readonly<Record<string, ScalarType>>;
+  /** The integer that orders its rows and never changes, where each is a row of a table: it is read as fast as that. */
+  rowId?: string;
 }
 
 /**
@@ -21,12 +24,14 @@ export interface View {
 export const views: readonly View[] = [
   {
     name: "orders_net",
+    types: { month: "text", refunded_amount: "number", net_amount: "number" },
+    rowId: "record_id",
     about: "orders that count, with what is left after refunds; cancelled orders have a net of 0",
     example: "SELECT currency, sum(net_amount) FROM orders_net GROUP BY currency",
     sql: `SELECT id, order_number, order_date, substr(order_date, 1, 7) AS month, currency,
         total_amount AS gross_amount, coalesce(refund_amount, 0) AS refunded_amount,
         CASE WHEN is_cancelled THEN 0 ELSE round(total_amount - coalesce(refund_amount, 0), 6) END AS net_amount,
-        commission_amount, is_cancelled, is_refunded, attribution, host_id, host_username
+        commission_amount, is_cancelled, is_refunded, attribution, host_id, host_username, record_id
       FROM orders WHERE removed_at IS NULL`,
   },
   {
@@ -69,7 +74,7 @@ export const views: readonly View[] = [
   },
   {
     name: "hosts",
-    booleans: ["on_roster"],
+    types: { on_roster: "boolean" },
     about:
       "each host on one line: roster, orders, net amounts and commission by currency, clicks, recommended products",
     example: "SELECT username, orders, net_by_currency, clicks FROM hosts ORDER BY orders DESC LIMIT 10",

@@ -107,10 +107,12 @@ describe("CSV", () => {
               "orders",
               orders.map((fields, n) => anOrder(n, fields)),
             );
-            const cells = await csvOf(mirror, "orders", excel, byCells);
-            const rows = await csvOf(mirror, "orders", excel, byRows);
-            expect(cells.csv.equals(rows.csv)).toBe(true);
-            expect(cells.warned).toEqual(rows.warned);
+            for (const table of ["orders", "orders_net"]) {
+              const cells = await csvOf(mirror, table, excel, byCells);
+              const rows = await csvOf(mirror, table, excel, byRows);
+              expect(cells.csv.toString("latin1")).toBe(rows.csv.toString("latin1"));
+              expect(cells.warned).toEqual(rows.warned);
+            }
           } finally {
             mirror.db.close();
           }

@@ -232,6 +232,19 @@ describe("what export selects", () => {
   });
 });
 
+it("reads a view as an older version left it", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1), anOrder(2)]);
+  const columns = ["orders-net", "--columns", "id,net_amount,is_cancelled"];
+  const now = await rows(mirror.path, ...columns);
+  expect(now).toEqual(["order-1 101.5 false", "order-2 102.5 false"]);
+  const find = mirror.db.prepare("SELECT sql FROM sqlite_master WHERE name = 'orders_net'").pluck();
+  const old = (find.get() as string).replace(", record_id", "");
+  mirror.db.exec(`DROP VIEW orders_net; ${old}`);
+  mirror.db.close();
+  expect(await rows(mirror.path, ...columns)).toEqual(now);
+});
+
 describe("export --as-of", () => {
   it("gives the records as the mirror knew them then, in every format", async () => {
     const mirror = await makeMirror();
