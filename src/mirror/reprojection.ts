@@ -13,7 +13,7 @@ import { createTable, quote } from "./schema.js";
  * were made with. They are then made anew from the records, which hold everything; the API is not asked.
  */
 
-/** Whether some typed table is not as this version declares it. */
+/** Whether some typed table is not as this version declares it, or not there: somebody else took it away. */
 export function isOutdated(mirror: Mirror): boolean {
   return [...resources, ...details].some((resource) => !isCurrent(mirror, resource));
 }
@@ -31,7 +31,9 @@ export function reproject(mirror: Mirror): void {
 }
 
 function isCurrent(mirror: Mirror, resource: Resource): boolean {
-  return readInfo(mirror, infoName(resource)) === fingerprint(resource);
+  if (readInfo(mirror, infoName(resource)) !== fingerprint(resource)) return false;
+  const find = mirror.db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
+  return tablesOf(resource).every(({ name }) => find.get(name) !== undefined);
 }
 
 function infoName({ table }: Resource): string {

@@ -78,6 +78,15 @@ describe("typed tables that an older version made", () => {
     reader.db.close();
   });
 
+  test("come back with all their rows where somebody took one away", async () => {
+    const mirror = await filledMirror();
+    const before = dump(mirror);
+    mirror.db.exec("DROP VIEW orders_net; DROP TABLE order_line_items; DROP TABLE gifts");
+    mirror.db.close();
+    const again = await mirrorForTest(mirror.path);
+    expect(dump(again).tables).toEqual(before.tables);
+  });
+
   test("keep their discovered columns, and a discovered one that is declared by now is no duplicate", async () => {
     const mirror = await filledMirror();
     const products = () => rows(mirror, "SELECT id, title, note FROM recommendation_products");
