@@ -24,31 +24,41 @@ export async function lockMirror(
   const mirrorPath = realPlace(path);
   const lockPath = `${mirrorPath}-lock`;
   let file = await openLock(lockPath);
-  for (;;) {
-    try {
-      file.db.exec("BEGIN EXCLUSIVE");
-      if (file.id === idOf(lockPath)) return { release: () => release(file.db, mirrorPath, lockPath) };
-      // Whoever held it has taken the file away: the lock of a file that is nowhere holds off nobody.
-      file.db.close();
-      file = await openLock(lockPath);
-      continue;
-    } catch (error) {
-      const busy = error instanceof Error && "code" in error && error.code === "SQLITE_BUSY";
-      if (!busy || !options.wait) {
+  try {
+    for (;;) {
+      const refusal = take(file.db);
+      if (file.id !== idOf(lockPath)) {
+        // Whoever held it has taken the file away: the lock of a file that is nowhere holds off nobody.
         file.db.close();
-        if (!busy) throw error;
+        file = await openLock(lockPath);
+        continue;
+      }
+      if (refusal === null) {
+        const held = file.db;
+        return { release: () => release(held, mirrorPath, lockPath) };
+      }
+      if (!("code" in refusal) || refusal.code !== "SQLITE_BUSY") throw refusal;
+      if (!options.wait)
         throw new MirrorBusy(`Another run holds this mirror: ${path}.`, {
           hint: "wait for it to end, or queue behind it with `--wait`",
-          cause: error,
+          cause: refusal,
         });
-      }
-    }
-    try {
       await options.clock.sleep(250, options.signal);
-    } catch (error) {
-      file.db.close();
-      throw error;
     }
+  } catch (error) {
+    file.db.close();
+    throw error;
+  }
+}
+
+/** @returns null once it is held; otherwise what SQLite says */
+function take(db: Database): Error | null {
+  try {
+    db.exec("BEGIN EXCLUSIVE");
+    return null;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return error;
   }
 }
 

@@ -153,7 +153,16 @@ describe("the lock", () => {
   test("leaves no file behind where no mirror came to be, and holds off whoever queued meanwhile", async () => {
     const path = join(makeHome(), "mirror.sqlite");
     const first = await lockMirror(path, options);
-    const queued = lockMirror(path, { ...options, wait: true });
+    let wake = () => {};
+    const asleep = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    const sleep = async () => {
+      wake();
+      await systemClock.sleep(5);
+    };
+    const queued = lockMirror(path, { ...options, wait: true, clock: { ...systemClock, sleep } });
+    await asleep;
     first.release();
     expect(statSync(`${path}-lock`, { throwIfNoEntry: false })).toBeUndefined();
     const second = await queued;

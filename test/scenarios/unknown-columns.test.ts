@@ -156,6 +156,11 @@ test("a type that changes over time: numbers, yes and no, and texts stay apart",
   db.close();
 });
 
+test("a yes beside a 1 is told from it by the record, where no other value needs it", async () => {
+  const { csv } = await gifts(['{"id":"1","v":1}', '{"id":"2","v":true}']);
+  expect((await csv("--columns", "v")).map(({ v }) => v)).toEqual(["1", "true"]);
+});
+
 test("yes and no are written alike in a table and in the view of it", async () => {
   const { run } = await gifts(['{"id":"1","live":true}', '{"id":"2","live":false}', '{"id":"3"}']);
   for (const table of ["gifts", "gifts-current"]) {

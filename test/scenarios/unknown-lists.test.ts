@@ -87,6 +87,9 @@ describe("records of which no form is documented", () => {
     const { run, rows } = await brand({ "/gifts": { data } });
     const first = await run("sync gifts");
     expect(first.code, first.err).toBe(0);
+    const ids = new Set(data.map((one) => JSON.stringify((one as { id?: unknown } | null)?.id ?? {})));
+    const repeats = data.filter((one) => (one as { id?: unknown } | null)?.id != null).length > ids.size;
+    expect(first.err.includes("have the same id")).toBe(repeats);
     const { out } = await run("export gifts --ndjson");
     expect(
       out
