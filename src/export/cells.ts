@@ -69,7 +69,7 @@ export function cutCells(bytes: Uint8Array, rows: number, layout: CellLayout): S
       column = 0;
       row += 1;
       bytes[at] = crlf ? carriageReturn : lineFeed;
-      if (crlf) at += 1;
+      if (crlf && bytes[++at] !== lineFeed) return undefined;
     }
     from = at + 1;
   }

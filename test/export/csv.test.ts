@@ -122,6 +122,18 @@ describe("CSV", () => {
     );
   });
 
+  it("is so too where the last cell of a row ends in the sign that ends rows on their way", async () => {
+    const mirror = await makeMirror();
+    try {
+      const host = { id: "h", username: "\x1e", last_name: null };
+      writeRead(mirror, "orders", [anOrder(0, { host }), anOrder(1, { host: null })]);
+      const cells = await csvOf(mirror, "orders_net", true, byCells);
+      expect(cells.csv.toString()).toBe((await csvOf(mirror, "orders_net", true, byRows)).csv.toString());
+    } finally {
+      mirror.db.close();
+    }
+  });
+
   it("read back by another reader equals the table", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(order, { minLength: 1, maxLength: 20 }), async (orders) => {
