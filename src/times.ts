@@ -41,7 +41,9 @@ export function parseInstant(text: string, edge: "start" | "end", now: number): 
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
   const ms = isDay ? Date.parse(`${text}T00:00:00.000Z`) : parseTimestamp(text);
   if (ms === undefined || Number.isNaN(ms) || !isRealDay(text.trim().slice(0, 10))) throw notATime(text);
-  return isDay && edge === "end" ? ms + dayMs - 1 : ms;
+  if (isDay) return edge === "end" ? ms + dayMs - 1 : ms;
+  // What is sent has milliseconds: a finer instant is rounded outwards.
+  return edge === "end" ? Math.ceil(ms) : Math.floor(ms);
 }
 
 function notATime(text: string): UsageError {
@@ -59,11 +61,14 @@ function isRealDay(day: string): boolean {
 /** The form in which `Date.parse` alone is right: asked for every record. */
 const plainTimestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 
-/** An ISO 8601 timestamp in milliseconds since 1970; without an offset it is UTC. Undefined if it is none. */
+/**
+ * An ISO 8601 timestamp in milliseconds since 1970; without an offset it is UTC. Undefined if it is none.
+ * Microseconds stay, as a fraction: the API compares dates as fine as it has them, and so must whoever counts with it.
+ */
 export function parseTimestamp(text: string): number | undefined {
   if (plainTimestamp.test(text)) {
     const ms = Date.parse(text);
-    return Number.isNaN(ms) ? undefined : ms;
+    return Number.isNaN(ms) ? undefined : text.length > plainLength ? ms + finerMs(text) : ms;
   }
   const match = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?$/i.exec(
     text.trim(),
@@ -73,7 +78,15 @@ export function parseTimestamp(text: string): number | undefined {
   const ms = Date.parse(
     `${match[1]}T${match[2]}${offset.length === 5 ? `${offset.slice(0, 3)}:${offset.slice(3)}` : offset}`,
   );
-  return Number.isNaN(ms) ? undefined : ms;
+  return Number.isNaN(ms) ? undefined : ms + finerMs(text);
+}
+
+const plainLength = "2026-01-31T12:00:00.000Z".length;
+
+/** What a timestamp says beyond its milliseconds, which `Date.parse` cuts off. */
+function finerMs(text: string): number {
+  const digits = /\.\d{3}(\d{1,6})/.exec(text)?.[1];
+  return digits === undefined ? 0 : Number(`0.${digits}`);
 }
 
 /** ISO 8601 in UTC with milliseconds: what is sent to the API and what is recorded. */

@@ -15,7 +15,7 @@ export interface Closing {
 }
 
 /** The defaults of `sync`: the audit's records a night, and the window. */
-const recordsPerNight = 5 * 99;
+const recordsPerNight = 5 * 95;
 const windowMs = 30 * dayMs;
 
 /** Orders younger than this have not had time to be refunded, and would make refunds look early. */

@@ -9,7 +9,10 @@ export interface Span {
   runId: number;
 }
 
-/** Spans that are no further apart than this touch: the API's dates are no finer than a millisecond. */
+/**
+ * Spans that are no further apart than this touch. The API's dates may be finer than a millisecond: whoever reads on
+ * where a span ends begins at its last millisecond, so that no record lies between the two.
+ */
 const touching = 1;
 
 /**
@@ -42,6 +45,11 @@ export function stretches(spans: readonly Span[]): { from: number; to: number }[
   }, []);
 }
 
+/** Coverage without what lies beyond `now`: written while the clock was ahead, of dates that nobody can have read. */
+export function coverageUntil(spans: readonly Span[], now: number): Span[] {
+  return spans.filter(({ from }) => from <= now).map((span) => ({ ...span, to: Math.min(span.to, now) }));
+}
+
 /** A resource's coverage, sorted by date. */
 export function readCoverage(mirror: Mirror, resource: string): Span[] {
   const rows = mirror.db
@@ -57,7 +65,16 @@ export function readCoverage(mirror: Mirror, resource: string): Span[] {
 
 /** Records that a span was read completely. */
 export function recordCoverage(mirror: Mirror, resource: string, added: Span): void {
-  const spans = addSpan(readCoverage(mirror, resource), added);
+  writeCoverage(mirror, resource, addSpan(readCoverage(mirror, resource), added));
+}
+
+/** Takes back what is claimed beyond `now`. */
+export function trimCoverage(mirror: Mirror, resource: string, now: number): void {
+  const spans = readCoverage(mirror, resource);
+  if (spans.some(({ to }) => to > now)) writeCoverage(mirror, resource, coverageUntil(spans, now));
+}
+
+function writeCoverage(mirror: Mirror, resource: string, spans: readonly Span[]): void {
   const insert = mirror.db.prepare("INSERT INTO coverage VALUES (?, ?, ?, ?, ?)");
   mirror.db.transaction(() => {
     mirror.db.prepare("DELETE FROM coverage WHERE resource = ?").run(resource);

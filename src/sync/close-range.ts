@@ -2,10 +2,11 @@ import { readCoverage, stretches } from "../mirror/coverage.js";
 import { candidates, countAround, countPresent } from "../mirror/removals.js";
 import { rangeQuery, type SyncContext } from "./context.js";
 import { readPass } from "./pass.js";
+import { readNewest } from "./proof/beyond.js";
 import { allRecords, type Difference, findDifferences } from "./proof/counts.js";
 import { dayOf, joinDays, joinRanges } from "./proof/days.js";
 import { removeMissing } from "./removal.js";
-import { readUntilProven } from "./walk.js";
+import { readAgain } from "./walk.js";
 
 const mostRounds = 3;
 
@@ -49,7 +50,9 @@ async function lookAgain(context: SyncContext): Promise<void> {
     dates.length > mostInstants
       ? joinDays(new Set(dates.map(dayOf)))
       : joinRanges(dates.map((date) => ({ from: date, to: date + 1 })));
-  for (const { from, to } of ranges) await readPass(context, rangeQuery(resource, from, to));
+  for (const { from, to } of ranges) await readPass(context, rangeQuery(resource, from, to + 1));
+  // Nor is one that was given a date in the future.
+  await readNewest(context);
 }
 
 /** Reads the days whose count differs until none does; what is left after a few rounds is returned. */
@@ -60,7 +63,7 @@ async function readDiffering(context: SyncContext): Promise<Difference[]> {
     for (const covered of stretches(readCoverage(context.mirror, context.resource.name)))
       differences.push(...(await findDifferences(context, covered, [allRecords])));
     if (differences.length === 0) break;
-    for (const range of joinRanges(differences)) await readUntilProven(context, range);
+    for (const range of joinRanges(differences)) await readAgain(context, range);
   }
   return differences;
 }

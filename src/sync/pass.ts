@@ -1,6 +1,8 @@
 import { type Page, readPages } from "../api/pages.js";
 import { forgetCandidates } from "../mirror/removals.js";
-import type { Query } from "../resources/types.js";
+import { noteUndated } from "../mirror/undated.js";
+import { valueAt } from "../mirror/values.js";
+import type { ApiRecord, Query } from "../resources/types.js";
 import { formatInstant, parseTimestamp } from "../times.js";
 import type { SyncContext } from "./context.js";
 
@@ -18,7 +20,7 @@ export interface Pass {
   /** The page after the last one read, and how many the latest answer announced. */
   nextPage: number;
   totalPages: number;
-  /** Whether every row is dated, and none is newer than the one before it. */
+  /** Whether no row is newer than the one before it; one without a date stands anywhere. */
   descending: boolean;
   /** The date of the last row. */
   oldest: number;
@@ -89,6 +91,7 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
       ...(options.upTo === undefined ? {} : { upTo: options.upTo }),
     },
   )[Symbol.asyncIterator]();
+  const isRange = hasDates(context, query);
   let written = 0;
   let openSince = 0;
   let due = never();
@@ -105,7 +108,7 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
     }
     written += 1;
     try {
-      writePage(context, page, pass);
+      writePage(context, page, pass, isRange);
     } catch (error) {
       undo();
       throw error;
@@ -188,7 +191,7 @@ async function arrivesBefore(due: Promise<boolean>, next: Promise<unknown>): Pro
   return await Promise.race([settled, due]);
 }
 
-function writePage(context: SyncContext, page: Page, pass: Pass): void {
+function writePage(context: SyncContext, page: Page, pass: Pass, isRange: boolean): void {
   const { run, store, resource } = context;
   const written = store.write(page.records, {
     readAt: formatInstant(page.receivedAt),
@@ -196,13 +199,16 @@ function writePage(context: SyncContext, page: Page, pass: Pass): void {
     isList: resource.strategy.kind === "detail",
   });
   forgetCandidates(context.mirror, resource.name, written.ids);
+  const undated: ApiRecord[] = [];
   page.records.forEach((record, index) => {
     const dated = dateOf(context, record.value);
     const id = written.ids[index];
     if (id !== undefined) pass.seen.set(id, dated);
-    if (dated === null || dated > pass.oldest) pass.descending = false;
+    if (dated === null) undated.push(record);
+    else if (dated > pass.oldest) pass.descending = false;
     else pass.oldest = dated;
   });
+  if (undated.length > 0 && "date" in resource.strategy) tellUndated(context, isRange, undated);
   run.rows_read += page.records.length;
   run.rows_new += written.added;
   run.rows_changed += written.changed;
@@ -210,6 +216,27 @@ function writePage(context: SyncContext, page: Page, pass: Pass): void {
   pass.total = page.pagination.total_items;
   pass.totalPages = page.pagination.total_pages;
   pass.nextPage = page.page + 1;
+}
+
+function hasDates({ resource: { strategy } }: SyncContext, query: Query): boolean {
+  if (!("date" in strategy)) return false;
+  return query[strategy.from] !== undefined || query[strategy.until] !== undefined;
+}
+
+/** A record without a date is kept like any other; of the first one a person is told. */
+function tellUndated(
+  { mirror, reporter, resource }: SyncContext,
+  inRange: boolean,
+  records: ApiRecord[],
+): void {
+  if (!("date" in resource.strategy)) return;
+  if (!noteUndated(mirror, resource.name, inRange).isFirst) return;
+  const [first] = records;
+  const { date } = resource.strategy;
+  const key = first ? valueAt(first.value, [resource.key.at(-1) ?? "id"]) : null;
+  reporter.warn(
+    `${resource.name}: the API sent a record whose \`${date}\` is no date (${String(key).slice(0, 120)}): it is kept, and no range of dates has it`,
+  );
 }
 
 function lastDate(seen: PassOptions["seen"]): number[] {

@@ -33,7 +33,7 @@ export function planWindow(
   const covered = stretches(spans)[0]?.to;
   // A clock that was ahead once must not blind the runs after it.
   const watermark = covered === undefined ? undefined : Math.min(covered, now);
-  const from = firstInstant(options, watermark);
+  const from = beside(spans, firstInstant(options, watermark));
   const asked: Goal = { from: Math.min(from, to), to };
   const resume =
     unfinished !== null &&
@@ -60,6 +60,11 @@ function firstInstant(
   if (options.full) return Number.NEGATIVE_INFINITY;
   if (options.since !== undefined) return options.since;
   return watermark === undefined ? Number.NEGATIVE_INFINITY : watermark - options.windowMs;
+}
+
+/** Where a stretch ends right before an instant, its last millisecond: a finer date would lie between the two. */
+function beside(spans: readonly Span[], from: number): number {
+  return stretches(spans).some((stretch) => stretch.to === from - 1) ? from - 1 : from;
 }
 
 /** What has happened since the unfinished read began. */

@@ -1,6 +1,7 @@
 import { readCheckpoint, saveCheckpoint } from "../mirror/checkpoints.js";
-import { recordCoverage } from "../mirror/coverage.js";
+import { readCoverage, recordCoverage, stretches } from "../mirror/coverage.js";
 import { noteMissing } from "../mirror/removals.js";
+import { noteMissingUndated } from "../mirror/undated.js";
 import { formatInstant } from "../times.js";
 import { rangeQuery, type SyncContext } from "./context.js";
 import { isWhole, type Pass, readPass, whyNotWhole } from "./pass.js";
@@ -90,8 +91,8 @@ async function readPart(
     else await readUntilProven(context, { from: goal.from, to: upper });
     return null;
   }
-  // The API's dates may be finer than the milliseconds kept here: a millisecond up, no row falls in between.
-  const boundary = pass.oldest + 1;
+  // What is sent has milliseconds, and the API's dates may be finer: the next one up, so that no row falls in between.
+  const boundary = Math.floor(pass.oldest) + 1;
   if (!pass.descending || boundary >= upper) {
     // Nothing to anchor at: the list is not in order, or all of it bears one date. Read it in one piece.
     await readUntilProven(context, { from: goal.from, to: upper });
@@ -99,7 +100,7 @@ async function readPart(
   }
   const above = [...pass.seen.values()].filter((date) => date !== null && date > boundary).length;
   const below = await countItems(context, goal.from, boundary);
-  if (above === pass.total - below && !pass.shrank) prove(context, { from: boundary + 1, to: upper }, pass);
+  if (above === pass.total - below && !pass.shrank) prove(context, { from: boundary, to: upper }, pass);
   else await readUntilProven(context, { from: boundary, to: upper });
   return boundary;
 }
@@ -116,6 +117,17 @@ export async function readUntilProven(context: SyncContext, range: Goal): Promis
   }
   context.shortfalls.push(`${describe(range)} ${pass ? whyNotWhole(pass) : "was not read"}`);
   return false;
+}
+
+/**
+ * Reads a range that was covered before once more. It ends at the next millisecond: the API's dates may be finer than
+ * what is sent, and a record of that very instant that comes along does no harm.
+ */
+export async function readAgain(context: SyncContext, { from, to }: Goal): Promise<boolean> {
+  const covered = stretches(readCoverage(context.mirror, context.resource.name));
+  const end = covered.find((stretch) => stretch.from <= to && stretch.to >= to)?.to ?? to;
+  const last = Math.min(Math.floor(to) + 1, end);
+  return await readUntilProven(context, { from: Math.floor(from), to: last });
 }
 
 /** `total_items` of a range: one request for one record. Source: the API document, "Pagination object". */
@@ -138,6 +150,11 @@ function prove(context: SyncContext, range: Goal, pass: Pass): void {
   const { mirror, resource, run } = context;
   mirror.db.transaction(() => {
     noteMissing(mirror, resource.name, pass.seen, range);
+    if ("date" in resource.strategy)
+      noteMissingUndated(mirror, resource.name, pass.seen, {
+        date: resource.strategy.date,
+        all: !Number.isFinite(range.from),
+      });
     recordCoverage(mirror, resource.name, { ...range, readAt: pass.startedAt, runId: run.run_id });
   })();
 }

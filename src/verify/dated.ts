@@ -1,4 +1,4 @@
-import { readCoverage, stretches } from "../mirror/coverage.js";
+import { readCoverage, stretches, trimCoverage } from "../mirror/coverage.js";
 import { dateOfNth } from "../mirror/removals.js";
 import { removeGone } from "../sync/close-range.js";
 import type { SyncContext } from "../sync/context.js";
@@ -6,7 +6,7 @@ import type { Goal } from "../sync/plan.js";
 import { countChecks, type Difference, findDifferences } from "../sync/proof/counts.js";
 import { joinDays, joinRanges } from "../sync/proof/days.js";
 import { askTripwire, movedDays, rememberDays } from "../sync/proof/tripwire.js";
-import { countItems, readUntilProven } from "../sync/walk.js";
+import { countItems, readAgain } from "../sync/walk.js";
 import { formatInstant } from "../times.js";
 import { type MonthResult, monthsOf, stateOf, type Verdict } from "./report.js";
 
@@ -16,6 +16,7 @@ import { type MonthResult, monthsOf, stateOf, type Verdict } from "./report.js";
  */
 export async function verifyDated(context: SyncContext, repair: boolean): Promise<Omit<Verdict, "requests">> {
   const { mirror, resource } = context;
+  trimCoverage(mirror, resource.name, context.now);
   const verdict = { resource: resource.name, blind_spot: blindSpot(context) };
   const covered = stretches(readCoverage(mirror, resource.name));
   const [first] = covered;
@@ -29,8 +30,7 @@ export async function verifyDated(context: SyncContext, repair: boolean): Promis
   const moved = wire ? movedDays(context, wire) : [];
   const differences = await findDifferences(context, first);
   if (repair && moved.length + differences.length > 0) {
-    for (const range of joinRanges([...joinDays(moved), ...differences]))
-      await readUntilProven(context, range);
+    for (const range of joinRanges([...joinDays(moved), ...differences])) await readAgain(context, range);
     await removeGone(context);
     const rest = await findDifferences(context, first);
     if (wire) rememberDays(context, wire);
@@ -91,6 +91,6 @@ function differenceText(counts: readonly Difference[], days: readonly string[]):
 
 function blindSpot({ resource }: SyncContext): string {
   return resource.strategy.kind === "window"
-    ? "a change to an old record that moves no count and no figure by day, such as a partial refund where the figures are gross: only reading again shows it, which every sync does in turn (`--audit`)"
-    : "a change to an item that moves no count, such as an assignment's state: only reading again shows it, which every sync does in turn (`--audit`)";
+    ? "a change to an old record that moves no count and no figure by day, such as a partial refund where the figures are gross, or one record that left while another came where there are no such figures: only reading again shows it, which every sync does in turn (`--audit`)"
+    : "a change to an item that moves no count, such as an assignment's state, or one item that left while another came: only reading again shows it, which every sync does in turn (`--audit`)";
 }

@@ -1,38 +1,8 @@
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/deps.js";
-import { silentReporter } from "../../src/reporter.js";
 import { orders } from "../../src/resources/orders.js";
-import type { JsonObject } from "../../src/resources/types.js";
-import { type Access, defaultOptions } from "../../src/sync/context.js";
 import { syncResource } from "../../src/sync/engine.js";
-import { mirrorForTest, order, rows } from "../mirror/mirror.js";
-import { type ListApi, listApi } from "./list-api.js";
-
-const start = Date.UTC(2026, 0, 1);
-
-/** `count` orders, `perInstant` of them at each instant. */
-function list(count: number, perInstant = 1): JsonObject[] {
-  return Array.from({ length: count }, (_, n) =>
-    order(`o${n}`, { order_date: new Date(start + Math.floor(n / perInstant) * 60_000).toISOString() }),
-  );
-}
-
-async function accessTo(api: ListApi, options: Partial<Access["options"]>): Promise<Access> {
-  return {
-    api,
-    mirror: await mirrorForTest(),
-    clock: systemClock,
-    signal: new AbortController().signal,
-    reporter: silentReporter,
-    options: { ...defaultOptions, ...options },
-  };
-}
-
-function mirrored({ mirror }: Access): string[] {
-  return rows<{ key: string }>(mirror, "SELECT key FROM records WHERE removed_at IS NULL")
-    .map(({ key }) => key)
-    .sort();
-}
+import { accessTo, list, mirrored } from "./access.js";
+import { listApi } from "./list-api.js";
 
 test("a range of more than 10,000 pages is split by date: no page beyond the API's last is asked for", async () => {
   const api = listApi(list(10_400));

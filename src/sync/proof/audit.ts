@@ -2,7 +2,7 @@ import { readCoverage, type Span, stretches } from "../../mirror/coverage.js";
 import { dateOfNth } from "../../mirror/removals.js";
 import type { SyncContext } from "../context.js";
 import type { Goal } from "../plan.js";
-import { readUntilProven } from "../walk.js";
+import { readAgain } from "../walk.js";
 
 /** Records a request, and a few less for what may have come since the mirror counted them. */
 const recordsPerRequest = 100;
@@ -24,9 +24,9 @@ export async function auditOldest(context: SyncContext, since: number): Promise<
     const spans = readCoverage(context.mirror, context.resource.name);
     const oldest = oldestStretch(spans, oldEnough);
     if (!oldest) break;
-    const range = firstPart(context, oldest, left);
+    const range = firstPart(context, oldest);
     const before = context.api.stats.requests;
-    if (!(await readUntilProven(context, range))) break;
+    if (!(await readAgain(context, range))) break;
     read.push(range);
     left -= Math.max(1, context.api.stats.requests - before);
   }
@@ -44,9 +44,9 @@ function oldestStretch(spans: readonly Span[], oldEnough: number): Goal | null {
   return first && stretch ? { from: first.from, to: stretch.to } : null;
 }
 
-/** The beginning of a span that so many requests can read. */
-function firstPart({ mirror, resource }: SyncContext, span: Goal, requests: number): Goal {
+/** The beginning of a span that one request can read: what one answer holds is all of one moment. */
+function firstPart({ mirror, resource }: SyncContext, span: Goal): Goal {
   const range = { from: span.from, to: span.to };
-  const end = dateOfNth(mirror, resource.name, range, requests * recordsPerRequest - slack);
-  return { from: span.from, to: end === null ? span.to : Math.min(span.to, end) };
+  const end = dateOfNth(mirror, resource.name, range, recordsPerRequest - slack);
+  return { from: span.from, to: end === null ? span.to : Math.min(span.to, Math.ceil(end)) };
 }

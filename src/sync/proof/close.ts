@@ -2,11 +2,10 @@ import { readCoverage, stretches } from "../../mirror/coverage.js";
 import { candidates, countPresent } from "../../mirror/removals.js";
 import { removeGone } from "../close-range.js";
 import type { SyncContext } from "../context.js";
-import type { Goal } from "../plan.js";
-import { readUntilProven } from "../walk.js";
+import { readAgain } from "../walk.js";
 import { auditOldest } from "./audit.js";
-import { findDifferences } from "./counts.js";
-import { joinDays, joinRanges } from "./days.js";
+import { joinDays } from "./days.js";
+import { rereadDiffering } from "./differing.js";
 import { askTripwire, movedDays, rememberDays, type Wire } from "./tripwire.js";
 
 /** Requests that may go into days whose figures moved; what is left is found again by the next run. */
@@ -15,17 +14,35 @@ const mostRequests = 100;
 const longReadMs = 60_000;
 
 /**
- * Closes old changes, those beyond the window, at a bounded price: the days whose figures moved are read again, also
- * those that moved while this run was reading; the counts of the whole history are compared; and a few requests go to
- * what was read longest ago. What is gone is removed when all places have been looked at that it could have moved to.
- * @param since milliseconds: when this run began to read
+ * Reads the days again whose figures moved since they were read, however old they are.
+ * @param figures.wire asked for before the run read anything
+ * @param figures.begun asked for by the run whose stopped read this one went on with
  */
-export async function closeOldChanges(context: SyncContext, since: number, wire: Wire | null): Promise<void> {
-  if (wire) {
-    await rereadMoved(context, wire);
-    rememberDays(context, wire);
-    if (isWorthAnother(context, wire)) await rereadMovedMeanwhile(context);
-  }
+export async function rereadMovedDays(
+  context: SyncContext,
+  { wire, begun }: { wire: Wire | null; begun: Wire | null },
+): Promise<void> {
+  // What was read before a stop is as old as the figures that were asked for before it.
+  if (begun) rememberDays(context, begun);
+  if (!wire) return;
+  await rereadMoved(context, wire);
+  rememberDays(context, wire);
+}
+
+/**
+ * Closes old changes, those beyond the window, at a bounded price: days that moved while this run was reading are read
+ * again; the counts of the whole history are compared; and a few requests go to what was read longest ago. What is
+ * gone is removed when all places have been looked at that it could have moved to.
+ * @param read.since milliseconds: when this run began to read
+ * @param read.unsure whether something was read in several answers, and not looked at again when the last was there
+ */
+export async function closeOldChanges(
+  context: SyncContext,
+  wire: Wire | null,
+  { since, unsure }: { since: number; unsure: boolean },
+): Promise<void> {
+  const isLater = wire !== null && (unsure || isWorthAnother(context, wire));
+  const latest = isLater ? await rereadMovedMeanwhile(context) : wire;
   const spans = readCoverage(context.mirror, context.resource.name);
   // Read in the future: by a clock that was ahead.
   if (spans.some(({ readAt }) => readAt < since || readAt > context.clock.now())) {
@@ -34,7 +51,7 @@ export async function closeOldChanges(context: SyncContext, since: number, wire:
     await auditOldest(context, since);
   }
   await removeGone(context);
-  if (wire) rememberDays(context, wire);
+  if (latest) rememberDays(context, latest);
 }
 
 /** Long reads let things happen behind them, and what is missing may have moved behind them too. */
@@ -42,11 +59,12 @@ function isWorthAnother({ clock, mirror, resource }: SyncContext, { askedAt }: W
   return candidates(mirror, resource.name).length > 0 || Math.abs(clock.now() - askedAt) > longReadMs;
 }
 
-async function rereadMovedMeanwhile(context: SyncContext): Promise<void> {
+async function rereadMovedMeanwhile(context: SyncContext): Promise<Wire | null> {
   const wire = await askTripwire(context);
-  if (!wire) return;
+  if (!wire) return null;
   await rereadMoved(context, wire);
   rememberDays(context, wire);
+  return wire;
 }
 
 async function rereadMoved(context: SyncContext, wire: Wire): Promise<void> {
@@ -55,22 +73,6 @@ async function rereadMoved(context: SyncContext, wire: Wire): Promise<void> {
     const price = Math.ceil((countPresent(context.mirror, context.resource.name, range) + 1) / 100);
     if (price > left) break;
     left -= price;
-    await readUntilProven(context, range);
+    await readAgain(context, range);
   }
-}
-
-async function rereadDiffering(context: SyncContext, covered: Goal): Promise<void> {
-  const differences = await findDifferences(context, covered);
-  for (const range of joinRanges(differences)) {
-    context.reporter.detail(
-      `${context.resource.name}: the API's counts differ from the mirror's: reading again`,
-    );
-    await readUntilProven(context, range);
-  }
-  if (differences.length === 0) return;
-  const rest = await findDifferences(context, covered);
-  if (rest.length > 0)
-    context.shortfalls.push(
-      `the API's counts still differ from the mirror's on ${rest.length} days: run \`brandapi verify ${context.resource.name}\``,
-    );
 }

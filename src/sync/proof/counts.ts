@@ -1,5 +1,6 @@
 import { readInfo, writeInfo } from "../../mirror/info.js";
 import { countConfirmed } from "../../mirror/removals.js";
+import { countUndated } from "../../mirror/undated.js";
 import type { Query } from "../../resources/types.js";
 import { dayMs } from "../../times.js";
 import type { SyncContext } from "../context.js";
@@ -60,21 +61,24 @@ export async function findDifferences(
   const found: Difference[] = [];
   for (const check of checks) {
     const api = await countItems(context, range.from, range.to, check.query);
-    if (api === local(context, range, check)) continue;
+    const mirror = countHere(context, range, check);
+    if (api === mirror) continue;
     if (!(await meansItsFlag(context, check, range))) continue;
-    found.push(...(await bisect(context, check, range, api)));
+    found.push(...(await bisect(context, check, range, { api, mirror })));
   }
   return found;
 }
 
-/** Days on which a check differs, below a range whose count is known already. */
+/**
+ * Days on which a check differs, below a range whose counts are known already. What is not in the upper half is in the
+ * lower one, on both sides: an end between the two would lose a date finer than its milliseconds.
+ */
 async function bisect(
   context: SyncContext,
   check: CountCheck,
   range: Goal,
-  api: number,
+  { api, mirror }: { api: number; mirror: number },
 ): Promise<Difference[]> {
-  const mirror = local(context, range, check);
   if (api === mirror) return [];
   const oldest = Number.isFinite(range.from) ? range.from : oldestDay(context, range);
   const days = Math.round((range.to + 1 - oldest) / dayMs);
@@ -82,10 +86,16 @@ async function bisect(
   const middle = startOfDay(oldest + Math.floor(days / 2) * dayMs);
   const lower = { from: range.from, to: middle - 1 };
   const upper = { from: middle, to: range.to };
-  const inUpper = await countItems(context, upper.from, upper.to, check.query);
+  const inUpper = {
+    api: await countItems(context, upper.from, upper.to, check.query),
+    mirror: countHere(context, upper, check),
+  };
   return [
     ...(await bisect(context, check, upper, inUpper)),
-    ...(await bisect(context, check, lower, api - inUpper)),
+    ...(await bisect(context, check, lower, {
+      api: api - inUpper.api,
+      mirror: mirror - inUpper.mirror,
+    })),
   ];
 }
 
@@ -104,9 +114,21 @@ function unusable(resource: string, check: string): string {
   return `unusable-count:${resource}:${check}`;
 }
 
-function local({ mirror, resource }: SyncContext, range: Goal, { flags }: CountCheck): number {
-  return countConfirmed(mirror, resource.name, range, flags);
+/** How many records the API should count in a range, by what the mirror holds. */
+export function countHere(
+  { mirror, resource }: SyncContext,
+  range: Goal,
+  { flags }: Pick<CountCheck, "flags">,
+): number {
+  // An exclusive end is sent a millisecond later: all of the last one is inside.
+  const to = resource.strategy.kind === "increment" ? range.to + lastOfMs : range.to;
+  const dated = countConfirmed(mirror, resource.name, { from: range.from, to }, flags);
+  const isAll = !Number.isFinite(range.from) && !Number.isFinite(range.to);
+  return isAll ? dated : dated + countUndated(mirror, resource.name, flags);
 }
+
+/** From a millisecond to its last instant, as finely as a number of milliseconds since 1970 tells. */
+const lastOfMs = 0.9995;
 
 /** Where bisecting begins when a range has no beginning: records older than any mirrored one are in its first half. */
 function oldestDay({ mirror, resource }: SyncContext, range: Goal): number {

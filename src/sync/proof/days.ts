@@ -1,7 +1,7 @@
 import { dayMs, formatInstant } from "../../times.js";
 import type { Goal } from "../plan.js";
 
-/** A day (UTC) by its name, from its first instant to its last. */
+/** A day (UTC) by its name, from its first instant to its last millisecond. */
 export function dayRange(day: string): Goal {
   const from = Date.parse(`${day}T00:00:00.000Z`);
   return { from, to: from + dayMs - 1 };

@@ -30,7 +30,7 @@ export async function countsItsMember(
   const isAll = (pagination?.total_items ?? records.length) <= records.length;
   const oldest = records.reduce((first, { dated }) => Math.min(first, dated), Number.POSITIVE_INFINITY);
   // The page may end among records of one instant: only newer ones are there for certain.
-  const from = isAll ? range.from : oldest + 1;
+  const from = isAll ? range.from : Math.floor(oldest) + 1;
   if (!isAll && !Number.isFinite(from)) return true;
   const selected = records.filter((record) => record.selected && (isAll || record.dated >= from)).length;
   return (await countItems(context, from, range.to, filter)) === selected;

@@ -1,12 +1,13 @@
 import { BrandapiError, KeyRejected, Stopped } from "../../errors.js";
 import { readCoverage, stretches } from "../../mirror/coverage.js";
+import { readInfo, writeInfo } from "../../mirror/info.js";
 import { type DayFigures, readTripwires, saveTripwires } from "../../mirror/tripwires.js";
 import { valueAt } from "../../mirror/values.js";
-import type { Json } from "../../resources/types.js";
-import { formatInstant } from "../../times.js";
+import type { Json, Resource } from "../../resources/types.js";
+import { dayMs, formatInstant } from "../../times.js";
 import type { SyncContext } from "../context.js";
 import type { Goal } from "../plan.js";
-import { dayRange } from "./days.js";
+import { dayOf, dayRange } from "./days.js";
 
 /** The API's figures by day, asked for before the records they speak of were read. */
 export interface Wire {
@@ -34,6 +35,40 @@ export async function askTripwire(context: SyncContext): Promise<Wire | null> {
     context.reporter.detail(`${resource.name}: no figures by day (${error.message})`);
     return null;
   }
+}
+
+/**
+ * Keeps the figures that a read began with: should it be stopped, the run that goes on with it learns from them what
+ * moved behind the place where it stood.
+ */
+export function keepWire({ mirror, resource }: SyncContext, wire: Wire | null): void {
+  const kept = wire && { askedAt: wire.askedAt, figures: [...wire.figures] };
+  writeInfo(mirror, keptName(resource), JSON.stringify(kept));
+}
+
+export function keptWire({ mirror, resource }: SyncContext): Wire | null {
+  const text = readInfo(mirror, keptName(resource));
+  const kept =
+    text === null ? null : (JSON.parse(text) as { askedAt: number; figures: [string, string][] } | null);
+  return kept && { askedAt: kept.askedAt, figures: new Map(kept.figures) };
+}
+
+function keptName({ name }: Resource): string {
+  return `figures:${name}`;
+}
+
+/** Whether there are figures for almost all days of a range that have records: otherwise they show nothing. */
+export function speaksOf({ mirror, resource }: SyncContext, wire: Wire | null, { from, to }: Goal): boolean {
+  if (!wire) return false;
+  const days = mirror.db
+    .prepare(
+      `SELECT DISTINCT CAST(dated_at / ${dayMs} AS INTEGER) FROM records
+       WHERE resource = ? AND dated_at >= ? AND dated_at <= ? AND removed_at IS NULL`,
+    )
+    .pluck()
+    .all(resource.name, Math.max(from, -8.64e15), to) as number[];
+  const told = days.filter((day) => wire.figures.has(dayOf(day * dayMs))).length;
+  return told >= days.length * 0.9;
 }
 
 function readFigures(

@@ -1,11 +1,13 @@
 import { clearCheckpoint } from "../../mirror/checkpoints.js";
-import { readCoverage } from "../../mirror/coverage.js";
+import { coverageUntil, readCoverage, trimCoverage } from "../../mirror/coverage.js";
 import { formatInstant } from "../../times.js";
 import { removeGone } from "../close-range.js";
 import type { PlanStep, StrategyRun, SyncContext } from "../context.js";
 import { type Goal, planWindow, type WindowPlan } from "../plan.js";
-import { closeOldChanges } from "../proof/close.js";
-import { askTripwire } from "../proof/tripwire.js";
+import { readBeyond } from "../proof/beyond.js";
+import { closeOldChanges, rereadMovedDays } from "../proof/close.js";
+import { takeSoundings } from "../proof/soundings.js";
+import { askTripwire, keepWire, keptWire, speaksOf, type Wire } from "../proof/tripwire.js";
 import { countItems, unfinishedGoal, walkRange } from "../walk.js";
 
 /**
@@ -28,16 +30,25 @@ export const window: StrategyRun = {
   },
 
   async run(context) {
+    trimCoverage(context.mirror, context.resource.name, context.now);
     const { goals, gaps } = decide(context);
     context.run.since = instantOrNull(Math.min(...goals.map(({ from }) => from)));
     context.run.until = instantOrNull(Math.max(...goals.map(({ to }) => to)));
     const since = context.clock.now();
-    const wire = context.options.until === undefined ? await askTripwire(context) : null;
+    const isOpen = context.options.until === undefined;
+    const wire = isOpen ? await askTripwire(context) : null;
+    const resumed = goals.some(({ resume }) => resume);
+    const begun = resumed ? keptWire(context) : null;
+    if (!resumed) keepWire(context, wire);
     for (const goal of goals) {
       await walkRange(context, goal);
       clearCheckpoint(context.mirror, context.resource.name);
     }
-    if (context.options.until === undefined) await closeOldChanges(context, since, wire);
+    if (isOpen) await rereadMovedDays(context, { wire, begun });
+    // A range that never settled is not claimed: there is nothing to look at again.
+    const unsure =
+      context.shortfalls.length === 0 && (await lookBehind(context, goals, { wire, begun, since }));
+    if (isOpen) await closeOldChanges(context, wire, { since, unsure });
     else await removeGone(context);
     for (const gap of gaps)
       context.reporter.warn(
@@ -46,9 +57,36 @@ export const window: StrategyRun = {
   },
 };
 
+/** Pages looked at again where the API has no figures by day; more where much time may have passed behind the reader. */
+const mostWithoutFigures = 4;
+const mostAfterStop = 10;
+
+/**
+ * Looks again at what lies behind the reader, and beyond the range.
+ * @returns whether the figures by day must be asked for again
+ */
+async function lookBehind(
+  context: SyncContext,
+  goals: WindowPlan["goals"],
+  { wire, begun, since }: { wire: Wire | null; begun: Wire | null; since: number },
+): Promise<boolean> {
+  const isOpen = context.options.until === undefined;
+  const told = goals.map((goal) => speaksOf(context, goal.resume ? begun : wire, goal));
+  if (isOpen) await readBeyond(context, { isWhole: !told.every(Boolean), since });
+  let unsure = false;
+  for (const [index, goal] of goals.entries()) {
+    const hasFigures = told[index] === true;
+    const most = hasFigures ? 1 : goal.resume ? mostAfterStop : mostWithoutFigures;
+    const looks = { first: isOpen ? 2 : 1, most, isWhole: !hasFigures };
+    const isSure = await takeSoundings(context, goal, looks);
+    unsure ||= hasFigures && !isSure;
+  }
+  return unsure;
+}
+
 function decide(context: SyncContext): WindowPlan {
   return planWindow(
-    readCoverage(context.mirror, context.resource.name),
+    coverageUntil(readCoverage(context.mirror, context.resource.name), context.now),
     unfinishedGoal(context),
     context.options,
     context.now,
