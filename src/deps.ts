@@ -37,6 +37,8 @@ export interface Deps {
   stderr: Output;
   clock: Clock;
   fetch: Fetch;
+  /** Calls back after `ms` milliseconds unless it is called off; without it, nothing has a deadline of its own. */
+  later?(ms: number, call: () => void): () => void;
   /** A number in [0, 1), for jitter. */
   random(): number;
   /** Aborts, with a `Stopped` as its reason, when the person or the system asks the program to end. */
@@ -74,6 +76,10 @@ export function systemDeps(signal: AbortSignal, fetch: Fetch): Deps {
     stderr: process.stderr,
     clock: systemClock,
     fetch,
+    later(ms, call) {
+      const timer = setTimeout(call, ms);
+      return () => clearTimeout(timer);
+    },
     random: Math.random,
     signal,
   };

@@ -1,14 +1,16 @@
 import type { Deps } from "../deps.js";
-import { AccessForbidden, BrandapiError, ConfigurationError } from "../errors.js";
+import { AccessForbidden, BrandapiError } from "../errors.js";
 import type { Query } from "../resources/types.js";
 import { addressOf, baseOf } from "./address.js";
 import { bodyLimits, readBody } from "./body.js";
 import { type Answer, readEnvelope } from "./envelope.js";
 import { type Fault, faultOf, withoutKey } from "./faults.js";
 import { openGovernor, type Place } from "./governor.js";
+import { headersOf } from "./headers.js";
 import { readServerLimit } from "./limits.js";
 import { type Asked, forbidden, gaveUp, refusal, scopesIn, statusFault, statusWords } from "./refusals.js";
 import { nextTry } from "./retry.js";
+import { graceMs, leastDeadlineMs, startSending } from "./sending.js";
 import { WaitMeter } from "./wait-meter.js";
 
 export type { Answer, Pagination } from "./envelope.js";
@@ -85,22 +87,9 @@ class Client implements ApiClient {
     private readonly deps: Deps,
     private readonly events: ApiEvents,
   ) {
-    // `fetch` would quote a key that cannot be a header in its own error.
-    if (!/^[\x21-\x7e]+$/.test(settings.key)) {
-      throw new ConfigurationError(
-        "The key holds characters that no key has, such as a space or a line break.",
-        {
-          hint: "store it again: `brandapi login`",
-        },
-      );
-    }
     this.#waits = new WaitMeter(deps.clock);
     this.#base = baseOf(settings.baseUrl);
-    this.#headers = {
-      authorization: `Bearer ${settings.key}`,
-      accept: "application/json",
-      "user-agent": settings.userAgent,
-    };
+    this.#headers = headersOf(settings);
     const { rateLimit, statePath, key, windowMs } = settings;
     const account = { origin: this.#base.origin, key };
     this.#governor = openGovernor({ ...account, rateLimit, statePath, windowMs }, deps, events);
@@ -139,15 +128,17 @@ class Client implements ApiClient {
   async #persist(url: URL, path: string, options: RequestOptions, signal: AbortSignal): Promise<Answer> {
     let since: number | null = null;
     for (let attempt = 1; ; attempt += 1) {
-      const place = await this.#waits.during(() => this.#governor.take(signal, options.patienceMs));
+      const patience = { serverMs: this.#leftMs(since) + graceMs, inAllMs: options.patienceMs };
+      const place = await this.#waits.during(() => this.#governor.take(signal, patience));
       since ??= this.deps.clock.monotonic();
-      const outcome = await this.#send(url, path, options, place, signal);
+      const deadlineMs = Math.min(bodyLimits.totalMs, Math.max(leastDeadlineMs, this.#leftMs(since)));
+      const outcome = await this.#send(url, path, options, place, { signal, deadlineMs });
       if ("answer" in outcome) return outcome.answer;
       const { fault } = outcome;
       const now = this.deps.clock.monotonic();
       const next = nextTry(fault, {
         attempt,
-        idleMs: now - Math.max(since, this.#progressAt),
+        idleMs: this.settings.maxWaitMs - this.#leftMs(since),
         maxWaitMs: this.settings.maxWaitMs,
         budgetFreeMs: this.#governor.fullForMs(),
         random: this.deps.random(),
@@ -161,28 +152,35 @@ class Client implements ApiClient {
     }
   }
 
+  /** How long to go on without progress. */
+  #leftMs(since: number | null): number {
+    const idleMs = since === null ? 0 : this.deps.clock.monotonic() - Math.max(since, this.#progressAt);
+    return this.settings.maxWaitMs - idleMs;
+  }
+
   /** One request. */
   async #send(
     url: URL,
     path: string,
     options: RequestOptions,
     place: Place,
-    signal: AbortSignal,
+    { signal, deadlineMs }: { signal: AbortSignal; deadlineMs: number },
   ): Promise<Outcome> {
     const { clock, fetch } = this.deps;
+    const sending = startSending(this.deps, signal, deadlineMs);
     const receivedAt = clock.now();
     const started = clock.monotonic();
     this.#counts.requests += 1;
     let status = 0;
     let bytes = 0;
     try {
-      const response = await this.#fetched(fetch(url, this.#init(signal)), place);
+      const response = await this.#fetched(fetch(url, this.#init(sending.signal)), place);
       status = response.status;
       if (status !== 200) {
         response.body?.cancel().catch(() => {});
         return { fault: statusFault(response, clock.now()) };
       }
-      const limits = { ...bodyLimits, maxBytes: options.maxBytes ?? bodyLimits.maxBytes };
+      const limits = { maxBytes: options.maxBytes ?? bodyLimits.maxBytes, totalMs: deadlineMs };
       const body = await readBody(response, path, limits, clock);
       bytes = body.bytes;
       this.#counts.bytes += bytes;
@@ -196,6 +194,7 @@ class Client implements ApiClient {
       if (!fault) throw error;
       return { fault: withoutKey(fault, this.settings.key) };
     } finally {
+      sending.end();
       this.events.onRequest?.({ method: "GET", path, status, ms: clock.monotonic() - started, bytes });
     }
   }

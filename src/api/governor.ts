@@ -3,7 +3,7 @@ import type { Clock, Deps } from "../deps.js";
 import type { Stamp, Verdict, Wait } from "./ledger.js";
 import { type LedgerFile, openLedgerFile, openLedgerInMemory, removeLedgerFile } from "./ledger-file.js";
 import type { ServerLimit } from "./limits.js";
-import { noPlaceInTime } from "./refusals.js";
+import { held, noPlaceInTime } from "./refusals.js";
 
 export interface GovernorSettings {
   /** The API's origin: sandboxes on other ports have budgets of their own. */
@@ -29,16 +29,23 @@ export interface Place {
   answered(limit: ServerLimit | null): void;
 }
 
+/** Milliseconds to wait for a place; without end where one is left out. */
+export interface Patience {
+  /** On the server's word. */
+  serverMs?: number | undefined;
+  /** For whatever reason, where somebody sits and waits: it is said at once that no place comes in time. */
+  inAllMs?: number | undefined;
+}
+
 /**
  * Keeps the requests of every process on this machine within the API's limits (API document, Limits): a sliding
  * window in which bursts are allowed while there is room.
  */
 export interface Governor {
   /**
-   * Waits for a place, for `patienceMs` at most: without end where that is left out.
-   * Rejects with the signal's reason, or with ApiUnavailable as soon as it is known that no place comes in time.
+   * Waits for a place. Rejects with the signal's reason, or with `ApiUnavailable` where patience does not reach.
    */
-  take(signal: AbortSignal, patienceMs?: number): Promise<Place>;
+  take(signal: AbortSignal, patience?: Patience): Promise<Place>;
   /** Sends nothing with this key for `ms` milliseconds, in any process. */
   hold(ms: number): void;
   /** Milliseconds until a full window frees its next place; `null` when there is room. */
@@ -67,12 +74,13 @@ function freeGovernor(clock: Clock, events: GovernorEvents): Governor {
     },
   };
   return {
-    async take(signal, patienceMs = Number.POSITIVE_INFINITY) {
-      const until = clock.monotonic() + patienceMs;
+    async take(signal, { serverMs = Number.POSITIVE_INFINITY, inAllMs = Number.POSITIVE_INFINITY } = {}) {
+      const begun = clock.monotonic();
       for (let ms = heldUntil - clock.monotonic(); ms > 0; ms = heldUntil - clock.monotonic()) {
-        if (heldUntil > until) throw noPlaceInTime({ expectedMs: ms, reason: "server" });
+        const leftMs = begun + serverMs - clock.monotonic();
+        if (leftMs <= 0 || heldUntil > begun + inAllMs) throw held(ms);
         events.onWait?.({ ms, reason: "server" });
-        await clock.sleep(ms, signal);
+        await clock.sleep(Math.min(ms, leftMs), signal);
       }
       return place;
     },
@@ -109,19 +117,28 @@ class SharedGovernor implements Governor {
     this.#windowMs = settings.windowMs ?? 60_000;
   }
 
-  async take(signal: AbortSignal, patienceMs = Number.POSITIVE_INFINITY): Promise<Place> {
-    const until = this.clock.monotonic() + patienceMs;
+  async take(
+    signal: AbortSignal,
+    { serverMs = Number.POSITIVE_INFINITY, inAllMs = Number.POSITIVE_INFINITY }: Patience = {},
+  ): Promise<Place> {
+    const until = this.clock.monotonic() + inAllMs;
     let said = false;
+    let heldMs = 0;
     for (;;) {
       signal.throwIfAborted();
       const now = this.#now();
       const verdict = await this.#ask(now);
       if ("id" in verdict) return this.#place(verdict.id, now);
-      if (now.mono + verdict.expectedMs > until) throw noPlaceInTime(verdict);
+      const isTold = verdict.reason === "server";
+      if (now.mono + verdict.expectedMs > until)
+        throw isTold ? held(verdict.expectedMs) : noPlaceInTime(verdict.expectedMs);
       if (!said && verdict.expectedMs > 0)
         this.events.onWait?.({ ms: verdict.expectedMs, reason: verdict.reason });
       said = true;
-      await this.clock.sleep(verdict.waitMs, signal);
+      if (isTold && heldMs >= serverMs) throw held(verdict.expectedMs);
+      const waitMs = isTold ? Math.min(verdict.waitMs, serverMs - heldMs) : verdict.waitMs;
+      if (isTold) heldMs += waitMs;
+      await this.clock.sleep(waitMs, signal);
     }
   }
 

@@ -162,13 +162,15 @@ export class Ledger {
 
   /** The wait that a server asked for: a hold, or nothing left of what it last said was remaining. */
   #held(now: Stamp): Wait | null {
-    const [told] = this.#row(
-      `SELECT max(${holdLeft}) FROM holds
-       WHERE kind = 'told' AND ((origin = :origin AND key = :key) OR origin = '*')`,
+    const [told, isOurs] = this.#row(
+      `SELECT ${holdLeft} AS left, origin = '*' FROM holds
+       WHERE kind = 'told' AND ((origin = :origin AND key = :key) OR origin = '*') ORDER BY left DESC LIMIT 1`,
       now,
       this.account,
     );
-    if (Number(told) > 0) return { waitMs: Number(told), expectedMs: Number(told), reason: "server" };
+    // A hold for everyone is no server's word: a new file takes the window for spent.
+    const reason = isOurs ? "budget" : "server";
+    if (Number(told) > 0) return { waitMs: Number(told), expectedMs: Number(told), reason };
     const [left] = this.#row(
       `SELECT ${holdLeft} FROM holds AS h WHERE kind = 'answer' AND origin = :origin AND key = :key
        AND remaining <= (SELECT count(*) FROM sends AS s

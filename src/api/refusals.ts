@@ -155,21 +155,23 @@ export function gaveUp(fault: Fault, path: string, triedMs: number, tries: numbe
 }
 
 /** The rate limit leaves no room in time. Somebody waits: told at once, they can decide what a minute is worth. */
-export function noPlaceInTime({
-  expectedMs,
-  reason,
-}: {
-  expectedMs: number;
-  reason: "budget" | "server";
-}): ApiUnavailable {
-  const why =
-    reason === "server"
-      ? "The API asked to wait"
-      : "The rate limit is used up, by this machine's other requests with this key";
+export function noPlaceInTime(expectedMs: number): ApiUnavailable {
   const wait = formatSpan(Math.ceil(expectedMs / 1_000) * 1_000);
-  return new ApiUnavailable(`${why}: the next request can be sent in ${wait}.`, {
-    hint: "try again then, or wait for it with `--max-wait 5m`",
-  });
+  return new ApiUnavailable(
+    `The rate limit is used up, by this machine's other requests with this key: the next request can be sent in ${wait}.`,
+    { hint: "try again then, or wait for it with `--max-wait 5m`" },
+  );
+}
+
+/** What to throw when the server's own headers ask for a longer wait than the person has patience for. */
+export function held(leftMs: number): ApiUnavailable {
+  return new ApiUnavailable(
+    `The API asks for a wait of another ${duration(leftMs)} before the next request.`,
+    {
+      status: 429,
+      hint: "try again later, or give it longer with `--max-wait 30m`",
+    },
+  );
 }
 
 export const statusWords: Record<number, string> = {

@@ -36,7 +36,7 @@ it("heeds what the answer says is left of the server's limit", async () => {
   );
   const clock = new FakeClock();
   const api = testApi(server.baseUrl, {
-    settings: { rateLimit: 60, statePath: temporaryFolder() },
+    settings: { rateLimit: 60, maxWaitMs: 60_000, statePath: temporaryFolder() },
     deps: { clock },
   });
   await api.get("/me");

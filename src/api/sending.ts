@@ -1,0 +1,38 @@
+import type { Deps } from "../deps.js";
+import { TooSlow } from "./faults.js";
+
+/** However little patience there is, one request gets so long: an answer takes its time. */
+export const leastDeadlineMs = 5_000;
+
+/** Timers are not exact: a hold that is as long as the patience is waited out. */
+export const graceMs = 50;
+
+/** One request under way: it is cut off by whoever asked for it, or at its deadline. */
+export interface Sending {
+  signal: AbortSignal;
+  /** To be called when there is an answer, or a failure. */
+  end(): void;
+}
+
+/** The deadline covers the whole request, also one whose body drips; it needs `deps.later`. */
+export function startSending(
+  { later }: Pick<Deps, "later">,
+  signal: AbortSignal,
+  deadlineMs: number,
+): Sending {
+  const sending = new AbortController();
+  const stop = () => sending.abort(signal.reason);
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  const seconds = Math.round(deadlineMs / 1_000);
+  const callOff = later?.(deadlineMs, () =>
+    sending.abort(new TooSlow(`no whole answer came within ${seconds} s`)),
+  );
+  return {
+    signal: sending.signal,
+    end() {
+      callOff?.();
+      signal.removeEventListener("abort", stop);
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { systemDeps } from "../../src/deps.js";
+import { FakeClock, rejection, sendJson, serve, temporaryFolder, testApi } from "./support.js";
+
+const good = '{"success":true,"data":{}}';
+const limits = [
+  { "ratelimit-remaining": "0", "ratelimit-reset": "3600" },
+  { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "60" },
+];
+
+describe("patience bounds what the server's own headers ask for", () => {
+  it.each(limits)("a hold by %j, with our budget and without", async (headers) => {
+    for (const rateLimit of [60, null]) {
+      const server = await serve((_request, response) => sendJson(response, good, 200, headers));
+      const clock = new FakeClock();
+      const settings = { rateLimit, maxWaitMs: 2_000, statePath: temporaryFolder() };
+      const api = testApi(server.baseUrl, { settings, deps: { clock } });
+      await api.get("/me");
+      const error = await rejection(api.get("/me"));
+      expect(error.exitCode).toBe(6);
+      expect(error.message).toMatch(/^The API asks for a wait of another 58 s before the next request\.$/);
+      expect(clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(2_100);
+      expect(server.requests.length).toBe(1);
+    }
+  });
+
+  it("a hold that comes with 429s", async () => {
+    const server = await serve((_request, response) => sendJson(response, good, 429, limits[0]));
+    const clock = new FakeClock();
+    const settings = { rateLimit: 60, maxWaitMs: 2_000, statePath: temporaryFolder() };
+    const error = await rejection(testApi(server.baseUrl, { settings, deps: { clock } }).get("/me"));
+    expect(error.exitCode).toBe(6);
+    expect(clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(2_200);
+  });
+
+  it("not our own budget, which is waited for as long as it takes", async () => {
+    const server = await serve((_request, response) => sendJson(response, good));
+    const clock = new FakeClock();
+    const settings = { rateLimit: 1, maxWaitMs: 2_000, statePath: temporaryFolder() };
+    const api = testApi(server.baseUrl, { settings, deps: { clock } });
+    await api.get("/me");
+    await api.get("/me");
+    expect(server.requests.length).toBe(2);
+  });
+});
+
+it("a damaged file of requests is no word of the server's: its window is waited for", async () => {
+  const server = await serve((_request, response) => sendJson(response, good));
+  const clock = new FakeClock();
+  const statePath = temporaryFolder();
+  writeFileSync(
+    join(statePath, "rate.sqlite"),
+    "no database at all, but long enough to be taken for one".repeat(50),
+  );
+  const api = testApi(server.baseUrl, {
+    settings: { rateLimit: 60, maxWaitMs: 2_000, statePath },
+    deps: { clock },
+  });
+  await api.get("/me");
+  expect(clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(50_000);
+});
+
+describe("one request has a deadline, as long as the patience and at least five seconds", () => {
+  const deadlines: number[] = [];
+  /** Deadlines pass at once. */
+  const later = (ms: number, call: () => void) => {
+    deadlines.push(ms);
+    const timer = setTimeout(call, 20);
+    return () => clearTimeout(timer);
+  };
+
+  it.each([
+    ["a server that is silent", () => {}],
+    [
+      "a body that drips",
+      (response: import("node:http").ServerResponse) => {
+        response.writeHead(200, { "content-type": "application/json" });
+        const timer = setInterval(() => response.write(" "), 5);
+        response.on("close", () => clearInterval(timer));
+      },
+    ],
+  ])("%s is cut off", async (_, answer) => {
+    const server = await serve((_request, response) => answer(response));
+    deadlines.length = 0;
+    const api = testApi(server.baseUrl, { settings: { maxWaitMs: 0 }, deps: { later } });
+    const error = await rejection(api.get("/me"));
+    expect(error.exitCode).toBe(6);
+    expect(error.message).toContain("no whole answer came within 5 s");
+    expect(deadlines).toEqual([5_000]);
+  });
+
+  it("follows the patience, up to five minutes", async () => {
+    const server = await serve((_request, response) => sendJson(response, good));
+    deadlines.length = 0;
+    for (const maxWaitMs of [20_000, 1_800_000])
+      await testApi(server.baseUrl, { settings: { maxWaitMs }, deps: { later } }).get("/me");
+    expect(deadlines.map(Math.round)).toEqual([20_000, 300_000]);
+  });
+
+  it("the real program has one", () => {
+    expect(systemDeps(new AbortController().signal, fetch).later).toBeTypeOf("function");
+  });
+});
