@@ -148,7 +148,12 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
       write(page);
       progress.pages += 1;
       progress.rows += page.records.length;
-      const ahead = Math.max(page.pagination.total_pages - page.page, 0);
+      // A part is followed by another; who only looks at a page goes no further.
+      const last = options.checkpoint ? undefined : options.upTo;
+      const ahead = Math.max(
+        Math.min(page.pagination.total_pages, last ?? Number.POSITIVE_INFINITY) - page.page,
+        0,
+      );
       task.update({ done: progress.pages, total: progress.pages + ahead, rows: progress.rows });
       if (written >= pagesPerCommit || clock.monotonic() - openSince >= commitAfterMs) commit();
     }

@@ -155,7 +155,15 @@ function prove(context: SyncContext, range: Goal, pass: Pass): void {
         date: resource.strategy.date,
         all: !Number.isFinite(range.from),
       });
-    recordCoverage(mirror, resource.name, { ...range, readAt: pass.startedAt, runId: run.run_id });
+    // A walk that began while the clock was ahead ends beyond now: nobody can have read that.
+    const to = Math.min(range.to, context.now);
+    if (range.from <= to)
+      recordCoverage(mirror, resource.name, {
+        from: range.from,
+        to,
+        readAt: pass.startedAt,
+        runId: run.run_id,
+      });
   })();
 }
 

@@ -58,8 +58,8 @@ export const guards: readonly Guard[] = [
   { file: "src/sync/walk.ts", line: "noteMissing(mirror, resource.name, pass.seen, range);", broken: "" },
   {
     file: "src/sync/walk.ts",
-    line: "const boundary = pass.oldest + 1;",
-    broken: "const boundary = pass.oldest - 1;",
+    line: "const boundary = Math.floor(pass.oldest) + 1;",
+    broken: "const boundary = Math.floor(pass.oldest) - 1;",
   },
   {
     file: "src/sync/walk.ts",
@@ -83,7 +83,7 @@ export const guards: readonly Guard[] = [
   },
   {
     file: "src/sync/close-range.ts",
-    line: "for (const range of joinRanges(differences)) await readUntilProven(context, range);",
+    line: "for (const range of joinRanges(differences)) await readAgain(context, range);",
     broken: "",
   },
   {
@@ -130,8 +130,38 @@ export const guards: readonly Guard[] = [
   },
   {
     file: "src/sync/proof/close.ts",
-    line: "    await rereadMoved(context, wire);\n    rememberDays(context, wire);",
-    broken: "    rememberDays(context, wire);",
+    line: "  if (!wire) return;\n  await rereadMoved(context, wire);",
+    broken: "  if (!wire) return;",
+  },
+  {
+    file: "src/sync/proof/close.ts",
+    line: "if (begun) rememberDays(context, begun);",
+    broken: "",
+  },
+  {
+    file: "src/sync/proof/close.ts",
+    line: "(unsure || isWorthAnother(context, wire))",
+    broken: "isWorthAnother(context, wire)",
+  },
+  {
+    file: "src/sync/close-range.ts",
+    line: "await lookAgain(context);",
+    broken: "",
+  },
+  {
+    file: "src/sync/proof/beyond.ts",
+    line: "if (!isSame(context, pass, { from: lowest, to: now }, newest))",
+    broken: "if (!newest)",
+  },
+  {
+    file: "src/sync/proof/soundings.ts",
+    line: "return isExact && pass.total === held;",
+    broken: "return isExact;",
+  },
+  {
+    file: "src/sync/proof/soundings.ts",
+    line: "if (!isExact) await readAgain(context, seen);",
+    broken: "",
   },
   {
     file: "src/sync/proof/close.ts",

@@ -1,7 +1,6 @@
 import { readCoverage, stretches } from "../../mirror/coverage.js";
-import { datedAt } from "../../mirror/record-fields.js";
+import { asObject, datedAt } from "../../mirror/record-fields.js";
 import { countConfirmed, noteMissing, presentIds } from "../../mirror/removals.js";
-import type { JsonObject } from "../../resources/types.js";
 import type { SyncContext } from "../context.js";
 import { type Pass, readPass } from "../pass.js";
 import type { Goal } from "../plan.js";
@@ -47,7 +46,7 @@ async function isUnexpected(context: SyncContext, covered: Goal | undefined): Pr
   const query = { ...resource.query, page: 1, per_page: 1 };
   const { items, pagination } = await api.get(resource.path, query, { scope: resource.scope, signal });
   const newest = items?.[0];
-  if (newest && !((datedAt(resource, newest.value as JsonObject) ?? Number.POSITIVE_INFINITY) <= now))
+  if (newest && !((datedAt(resource, asObject(newest.value)) ?? Number.POSITIVE_INFINITY) <= now))
     return true;
   if (covered?.from !== everything.from) return false;
   return (
