@@ -73,6 +73,20 @@ test("in a long read without figures, on two sides of a page that is looked at: 
   expect(mirrored(access)).toEqual(listed(api));
 });
 
+test.each([
+  ["the first page", 2, 20],
+  ["a page in the middle", 81, 100],
+])(
+  "in a long read without figures, from a page that is looked at (%s) to one that is not: it is found",
+  async (_, leaves, comes) => {
+    const api = listApi(list(400, 1, 5 * hour));
+    const access = await accessTo(api, { pageSize: 4 });
+    beforePage(api, 50, () => swap(api, leaves, comes));
+    expect((await syncResource(access, orders)).error).toBeNull();
+    expect(mirrored(access)).toEqual(listed(api));
+  },
+);
+
 describe("a read is stopped, and behind the place where it stood one order leaves while another comes", () => {
   test.each([
     ["with figures by day", true],
@@ -95,6 +109,20 @@ describe("a read is stopped, and behind the place where it stood one order leave
     // It did not start over.
     expect(api.asked.filter((query) => query.page === 2 && query.start_date === undefined)).toEqual([]);
   });
+});
+
+test("figures that were not there before the stop prove nothing of what lay behind it", async () => {
+  const api = listApi(list(24, 1, 5 * hour));
+  const access = await accessTo(api, { pageSize: 4 });
+  beforePage(api, 5, () => {
+    throw new Stopped("SIGINT");
+  });
+  await expect(syncResource(access, orders)).rejects.toThrow(Stopped);
+  swap(api, 6, 5);
+  api.before = undefined;
+  api.figures = true;
+  expect((await syncResource(access, orders)).error).toBeNull();
+  expect(mirrored(access)).toEqual(listed(api));
 });
 
 test("a record that slipped past the reader is looked for once more, and is not removed", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { Stopped } from "../../src/errors.js";
 import { readCoverage } from "../../src/mirror/coverage.js";
 import { silentReporter } from "../../src/reporter.js";
 import { orders } from "../../src/resources/orders.js";
@@ -174,6 +175,22 @@ test("what a clock that was ahead claimed is taken back as far as it lies beyond
   await expectDone(ahead);
   const access = { ...ahead, clock: { ...ahead.clock, now: () => now } };
   api.rows = [...api.rows, order("new", { order_date: at(now - dayMs) })];
+  await expectDone(access);
+  expect(Math.max(...readCoverage(access.mirror, "orders").map(({ to }) => to))).toBe(now);
+  expect(mirrored(access)).toEqual(listed(api));
+});
+
+test("a read that was stopped while the clock was ahead claims nothing beyond now when it is finished", async () => {
+  const api = listApi(list(24));
+  const ahead = await accessAt(api, now + 400 * dayMs);
+  let pages = 0;
+  api.before = () => {
+    pages += 1;
+    if (pages === 4) throw new Stopped("SIGINT");
+  };
+  await expect(syncResource(ahead, orders)).rejects.toThrow(Stopped);
+  api.before = undefined;
+  const access = { ...ahead, clock: { ...ahead.clock, now: () => now } };
   await expectDone(access);
   expect(Math.max(...readCoverage(access.mirror, "orders").map(({ to }) => to))).toBe(now);
   expect(mirrored(access)).toEqual(listed(api));

@@ -58,6 +58,14 @@ describe("what a run reads", () => {
       ["10d..0d"],
       ["92d..10d"],
     ],
+    [
+      "`--since` where a stretch ends: nothing lies between the two",
+      [span(beginning, ago(10) - 1)],
+      null,
+      { ...plain, since: ago(10) },
+      ["10d..0d"],
+      [],
+    ],
     ["`--until`: no further", first100, null, { ...plain, until: ago(5) }, ["31d..5d"], []],
     [
       "`--until` in the future: no further than now",
@@ -136,6 +144,11 @@ describe("what a run reads", () => {
   test.each(cases)("%s", (_, spans, unfinished, options, goals, gaps) => {
     expect(planned(spans, unfinished, options)).toEqual({ goals, gaps });
   });
+});
+
+test("`--since` right after a stretch begins at its last millisecond: a finer date would lie between", () => {
+  const { goals } = planWindow([span(beginning, ago(10) - 1)], null, { ...plain, since: ago(10) }, now);
+  expect(goals[0]?.from).toBe(ago(10) - 1);
 });
 
 const days = fc.integer({ min: 0, max: 400 });
