@@ -111,6 +111,22 @@ describe("a read is stopped, and behind the place where it stood one order leave
   });
 });
 
+test("a run that is stopped before it looked again leaves that to the next one", async () => {
+  const api = listApi(list(24, 1, 5 * hour));
+  api.figures = true;
+  const access = await accessTo(api, { pageSize: 4 });
+  beforePage(api, 5, () => swap(api, 6, 2));
+  const disturb = api.before;
+  api.before = (query) => {
+    disturb?.(query);
+    if (query.per_page === 1) throw new Stopped("SIGINT");
+  };
+  await expect(syncResource(access, orders)).rejects.toThrow(Stopped);
+  api.before = undefined;
+  expect((await syncResource(access, orders)).error).toBeNull();
+  expect(mirrored(access)).toEqual(listed(api));
+});
+
 test("figures that were not there before the stop prove nothing of what lay behind it", async () => {
   const api = listApi(list(24, 1, 5 * hour));
   const access = await accessTo(api, { pageSize: 4 });
