@@ -38,6 +38,8 @@ export interface PassOptions {
   /** When they were read, and how many records the API counted since. */
   startedAt?: number;
   total?: number;
+  /** Only a second look at what was read: it goes no further than `upTo`, and its rows are not counted as read. */
+  isLook?: boolean;
   /** Called in the transaction that holds the pages up to `pass.nextPage`, to leave a checkpoint. */
   checkpoint?(pass: Pass): void;
 }
@@ -147,13 +149,12 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
       if (over) break;
       write(page);
       progress.pages += 1;
-      progress.rows += page.records.length;
-      // A part is followed by another; who only looks at a page goes no further.
-      const last = options.checkpoint ? undefined : options.upTo;
-      const ahead = Math.max(
-        Math.min(page.pagination.total_pages, last ?? Number.POSITIVE_INFINITY) - page.page,
-        0,
-      );
+      if (!options.isLook) {
+        progress.rows += page.records.length;
+        context.run.rows_read += page.records.length;
+      }
+      const last = options.isLook && options.upTo ? options.upTo : page.pagination.total_pages;
+      const ahead = Math.max(Math.min(page.pagination.total_pages, last) - page.page, 0);
       task.update({ done: progress.pages, total: progress.pages + ahead, rows: progress.rows });
       if (written >= pagesPerCommit || clock.monotonic() - openSince >= commitAfterMs) commit();
     }
@@ -214,7 +215,6 @@ function writePage(context: SyncContext, page: Page, pass: Pass, isRange: boolea
     else pass.oldest = dated;
   });
   if (undated.length > 0 && "date" in resource.strategy) tellUndated(context, isRange, undated);
-  run.rows_read += page.records.length;
   run.rows_new += written.added;
   run.rows_changed += written.changed;
   if (page.pagination.total_items < pass.total) pass.shrank = true;

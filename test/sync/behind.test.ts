@@ -3,7 +3,7 @@ import { Stopped } from "../../src/errors.js";
 import { orders } from "../../src/resources/orders.js";
 import { syncResource } from "../../src/sync/engine.js";
 import { order } from "../mirror/mirror.js";
-import { accessTo, list, listed, mirrored } from "./access.js";
+import { accessTo, list, listed, mirrored, start } from "./access.js";
 import { type ListApi, listApi } from "./list-api.js";
 
 const hour = 3_600_000;
@@ -86,6 +86,30 @@ test.each([
     expect(mirrored(access)).toEqual(listed(api));
   },
 );
+
+test("a first read of a few pages does not trust figures that never move", async () => {
+  const api = listApi(list(12, 1, 5 * hour));
+  const real = api.get;
+  const figures = list(12, 1, 5 * hour).map((row) => ({
+    date: String(row.order_date).slice(0, 10),
+    orders: 1,
+  }));
+  api.get = async (path, query, options) => {
+    if (path === "/orders") return await real(path, query, options);
+    return { ...(await real("/orders", { page: 1 }, options)), data: { timeseries: figures } };
+  };
+  const access = await accessTo(api, { pageSize: 4 });
+  beforePage(api, 3, () => swap(api, 5, 7));
+  expect((await syncResource(access, orders)).error).toBeNull();
+  expect(mirrored(access)).toEqual(listed(api));
+});
+
+test("nothing older than was asked for comes along", async () => {
+  const api = listApi(list(12, 1, 5 * hour));
+  const access = await accessTo(api, { since: start + 50 * hour });
+  expect((await syncResource(access, orders)).error).toBeNull();
+  expect(mirrored(access)).toEqual(["o10", "o11"]);
+});
 
 describe("a read is stopped, and behind the place where it stood one order leaves while another comes", () => {
   test.each([

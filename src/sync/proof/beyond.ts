@@ -1,7 +1,7 @@
-import { readCoverage, stretches } from "../../mirror/coverage.js";
+import { readCoverage, type Span, stretches } from "../../mirror/coverage.js";
 import { asObject, datedAt } from "../../mirror/record-fields.js";
 import { countConfirmed, noteMissing, presentIds } from "../../mirror/removals.js";
-import type { SyncContext } from "../context.js";
+import { rangeQuery, type SyncContext } from "../context.js";
 import { type Pass, readPass } from "../pass.js";
 import type { Goal } from "../plan.js";
 import { readAgain } from "../walk.js";
@@ -27,7 +27,7 @@ export async function readBeyond(
 ): Promise<void> {
   const { mirror, resource, now } = context;
   const spans = readCoverage(mirror, resource.name);
-  const covered = stretches(spans).find(({ from, to }) => from <= now && to >= now);
+  const covered = upToNow(context, spans);
   if (!isWhole && !(await isUnexpected(context, covered))) return;
   const newest = newestId(context);
   const pass = await readNewest(context);
@@ -38,6 +38,11 @@ export async function readBeyond(
   if (covered.from !== everything.from) return;
   const isCountedLater = spans.some(({ readAt }) => readAt < since);
   await compareTotals(context, isCountedLater ? null : covered, pass);
+}
+
+/** The stretch of what was read that reaches up to now. */
+function upToNow({ now }: SyncContext, spans: readonly Span[]): Goal | undefined {
+  return stretches(spans).find(({ from, to }) => from <= now && to >= now);
 }
 
 /** Whether the newest record of all, or their number, is another than a mirror that is complete up to now has. */
@@ -54,13 +59,25 @@ async function isUnexpected(context: SyncContext, covered: Goal | undefined): Pr
   );
 }
 
-/** The pages, without dates, down to the first record that is not dated in the future. */
+/**
+ * The pages, without an end, down to the first record that is not dated in the future; without a beginning too, unless
+ * nobody asked for what is older.
+ */
 export async function readNewest(context: SyncContext): Promise<Pass> {
   const { mirror, now, resource } = context;
-  let pass = await readPass(context, resource.query, { upTo: 1 });
+  const oldest = upToNow(context, readCoverage(mirror, resource.name))?.from ?? now;
+  const query = rangeQuery(resource, oldest, everything.to);
+  let pass = await readPass(context, query, { upTo: 1, isLook: true });
   while (pass.oldest > now && !reachesEnd(pass) && pass.nextPage <= mostPages) {
     const { nextPage: from, seen, total, startedAt } = pass;
-    pass = await readPass(context, resource.query, { from, upTo: from, seen, total, startedAt });
+    pass = await readPass(context, query, {
+      from,
+      upTo: from,
+      seen,
+      total,
+      startedAt,
+      isLook: true,
+    });
   }
   if (pass.oldest <= now || reachesEnd(pass))
     noteMissing(mirror, resource.name, pass.seen, { from: now + instantMs, to: everything.to });
@@ -101,6 +118,7 @@ async function compareTotals(
   const { mirror, resource } = context;
   const held = () => countConfirmed(mirror, resource.name, everything, 0);
   if (held() === total) return;
-  if (held() < total && totalPages > 1) await readPass(context, resource.query, { from: totalPages });
+  if (held() < total && totalPages > 1)
+    await readPass(context, resource.query, { from: totalPages, isLook: true });
   if (covered && held() !== total) await rereadDiffering(context, covered, [allRecords]);
 }

@@ -59,7 +59,10 @@ async function countBelow(context: SyncContext, { from }: Goal, at: number): Pro
 async function lookAt(context: SyncContext, { from }: Goal, at: number): Promise<boolean> {
   const newest = newestId(context);
   const held = countHere(context, { from, to: at }, allRecords);
-  const pass = await readPass(context, rangeQuery(context.resource, from, at), { upTo: 1 });
+  const pass = await readPass(context, rangeQuery(context.resource, from, at), {
+    upTo: 1,
+    isLook: true,
+  });
   const seen = { from: reachesEnd(pass) ? from : Math.max(from, pass.oldest), to: at };
   const isExact = isSame(context, pass, seen, newest);
   if (!isExact) await readAgain(context, seen);

@@ -31,6 +31,7 @@ export const window: StrategyRun = {
 
   async run(context) {
     trimCoverage(context.mirror, context.resource.name, context.now);
+    const isFirst = readCoverage(context.mirror, context.resource.name).length === 0;
     const { goals, gaps } = decide(context);
     context.run.since = instantOrNull(Math.min(...goals.map(({ from }) => from)));
     context.run.until = instantOrNull(Math.max(...goals.map(({ to }) => to)));
@@ -47,7 +48,7 @@ export const window: StrategyRun = {
     if (isOpen) await rereadMovedDays(context, { wire, begun });
     // A range that never settled is not claimed: there is nothing to look at again.
     const unsure =
-      context.shortfalls.length === 0 && (await lookBehind(context, goals, { wire, begun, since }));
+      context.shortfalls.length === 0 && (await lookBehind(context, goals, { wire, begun, since, isFirst }));
     if (isOpen) await closeOldChanges(context, wire, { since, unsure });
     else await removeGone(context);
     for (const gap of gaps)
@@ -68,16 +69,18 @@ const mostAfterStop = 10;
 async function lookBehind(
   context: SyncContext,
   goals: WindowPlan["goals"],
-  { wire, begun, since }: { wire: Wire | null; begun: Wire | null; since: number },
+  { wire, begun, since, isFirst }: { wire: Wire | null; begun: Wire | null; since: number; isFirst: boolean },
 ): Promise<boolean> {
   const isOpen = context.options.until === undefined;
   const told = goals.map((goal) => speaksOf(context, goal.resume ? begun : wire, goal));
-  if (isOpen) await readBeyond(context, { isWhole: !told.every(Boolean), since });
+  // What was never read before has nothing else to be compared with; it costs no request more.
+  const isNew = isFirst && !goals.some(({ resume }) => resume);
+  if (isOpen) await readBeyond(context, { isWhole: isNew || !told.every(Boolean), since });
   let unsure = false;
   for (const [index, goal] of goals.entries()) {
     const hasFigures = told[index] === true;
     const most = hasFigures ? 1 : goal.resume ? mostAfterStop : mostWithoutFigures;
-    const looks = { first: isOpen ? 2 : 1, most, isWhole: !hasFigures };
+    const looks = { first: isOpen ? 2 : 1, most, isWhole: isNew || !hasFigures };
     const isSure = await takeSoundings(context, goal, looks);
     unsure ||= hasFigures && !isSure;
   }
