@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock, Deps } from "../deps.js";
+import { freeGovernor } from "./free-governor.js";
 import type { Stamp, Verdict, Wait } from "./ledger.js";
 import { type LedgerFile, openLedgerFile, openLedgerInMemory, removeLedgerFile } from "./ledger-file.js";
 import type { ServerLimit } from "./limits.js";
@@ -60,34 +61,6 @@ export function openGovernor(
 ): Governor {
   if (settings.rateLimit === null) return freeGovernor(deps.clock, events);
   return new SharedGovernor(settings, settings.rateLimit, deps.clock, events);
-}
-
-/** No budget of our own; what the server tells is still obeyed, within this process. */
-function freeGovernor(clock: Clock, events: GovernorEvents): Governor {
-  let heldUntil = Number.NEGATIVE_INFINITY;
-  const hold = (ms: number) => {
-    heldUntil = Math.max(heldUntil, clock.monotonic() + ms);
-  };
-  const place: Place = {
-    answered(limit) {
-      if (limit?.remaining === 0 && limit.resetMs !== null) hold(Math.min(limit.resetMs, 60_000));
-    },
-  };
-  return {
-    async take(signal, { serverMs = Number.POSITIVE_INFINITY, inAllMs = Number.POSITIVE_INFINITY } = {}) {
-      const begun = clock.monotonic();
-      for (let ms = heldUntil - clock.monotonic(); ms > 0; ms = heldUntil - clock.monotonic()) {
-        const leftMs = begun + serverMs - clock.monotonic();
-        if (leftMs <= 0 || heldUntil > begun + inAllMs) throw held(ms);
-        events.onWait?.({ ms, reason: "server" });
-        await clock.sleep(Math.min(ms, leftMs), signal);
-      }
-      return place;
-    },
-    hold,
-    fullForMs: () => null,
-    close() {},
-  };
 }
 
 /** A request that this process sent: kept here too, for when the file is deleted. */

@@ -61,7 +61,7 @@ async function readDiffering(context: SyncContext): Promise<Difference[]> {
   for (let round = 1; round <= mostRounds; round += 1) {
     differences = [];
     for (const covered of stretches(readCoverage(context.mirror, context.resource.name)))
-      differences.push(...(await findDifferences(context, covered, [allRecords])));
+      differences.push(...(await findDifferences(context, covered, [allRecords], true)));
     if (differences.length === 0) break;
     for (const range of joinRanges(differences)) await readAgain(context, range);
   }

@@ -5,6 +5,7 @@ import { valueAt } from "../mirror/values.js";
 import type { ApiRecord, Query } from "../resources/types.js";
 import { formatInstant, parseTimestamp } from "../times.js";
 import type { SyncContext } from "./context.js";
+import { arrivesBefore, dueIn, never } from "./due.js";
 
 /** What one pass over the pages of a query found. */
 export interface Pass {
@@ -167,34 +168,6 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
 /** What a run counts of rows, to be set back when they are not kept after all. */
 function countsOf({ run: { rows_read, rows_new, rows_changed } }: SyncContext) {
   return { rows_read, rows_new, rows_changed };
-}
-
-/** A moment to come: false once it has passed, true when it was called off. */
-interface Due {
-  passed: Promise<boolean>;
-  cancel(): void;
-}
-
-function dueIn(clock: SyncContext["clock"], ms: number): Due {
-  const off = new AbortController();
-  const passed = clock.sleep(ms, off.signal).then(
-    () => false,
-    () => true,
-  );
-  return { passed, cancel: () => off.abort() };
-}
-
-function never(): Due {
-  return { passed: Promise.resolve(true), cancel() {} };
-}
-
-/** Whether the next page comes before the ones in hand should be written. */
-async function arrivesBefore(due: Promise<boolean>, next: Promise<unknown>): Promise<boolean> {
-  const settled = next.then(
-    () => true,
-    () => true,
-  );
-  return await Promise.race([settled, due]);
 }
 
 function writePage(context: SyncContext, page: Page, pass: Pass, isRange: boolean): void {

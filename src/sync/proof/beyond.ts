@@ -20,24 +20,27 @@ const instantMs = 0.0005;
  * @param looks.isWhole look at the whole newest page, not only at its first record and the count: it was read first,
  * and has lain behind the reader longest
  * @param looks.since milliseconds: what was read before is counted later, with all that is covered
+ * @returns whether the API has as many records as the mirror, which has read everything up to now
  */
 export async function readBeyond(
   context: SyncContext,
   { isWhole, since }: { isWhole: boolean; since: number },
-): Promise<void> {
+): Promise<boolean> {
   const { mirror, resource, now } = context;
   const spans = readCoverage(mirror, resource.name);
   const covered = upToNow(context, spans);
-  if (!isWhole && !(await isUnexpected(context, covered))) return;
+  const hasEverything = covered?.from === everything.from;
+  if (!isWhole && !(await isUnexpected(context, hasEverything))) return hasEverything;
   const newest = newestId(context);
   const pass = await readNewest(context);
-  if (!covered) return;
+  if (!covered) return false;
   const lowest = reachesEnd(pass) ? covered.from : Math.max(covered.from, pass.oldest);
   if (!isSame(context, pass, { from: lowest, to: now }, newest))
     await readAgain(context, { from: lowest, to: now });
-  if (covered.from !== everything.from) return;
+  if (!hasEverything) return false;
   const isCountedLater = spans.some(({ readAt }) => readAt < since);
   await compareTotals(context, isCountedLater ? null : covered, pass);
+  return false;
 }
 
 /** The stretch of what was read that reaches up to now. */
@@ -46,14 +49,14 @@ function upToNow({ now }: SyncContext, spans: readonly Span[]): Goal | undefined
 }
 
 /** Whether the newest record of all, or their number, is another than a mirror that is complete up to now has. */
-async function isUnexpected(context: SyncContext, covered: Goal | undefined): Promise<boolean> {
+async function isUnexpected(context: SyncContext, hasEverything: boolean): Promise<boolean> {
   const { api, mirror, now, resource, signal } = context;
   const query = { ...resource.query, page: 1, per_page: 1 };
   const { items, pagination } = await api.get(resource.path, query, { scope: resource.scope, signal });
   const newest = items?.[0];
   if (newest && !((datedAt(resource, asObject(newest.value)) ?? Number.POSITIVE_INFINITY) <= now))
     return true;
-  if (covered?.from !== everything.from) return false;
+  if (!hasEverything) return false;
   return (
     (pagination?.total_items ?? items?.length ?? 0) !== countConfirmed(mirror, resource.name, everything, 0)
   );

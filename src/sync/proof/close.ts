@@ -4,6 +4,7 @@ import { removeGone } from "../close-range.js";
 import type { SyncContext } from "../context.js";
 import { readAgain } from "../walk.js";
 import { auditOldest } from "./audit.js";
+import { allRecords, countChecks } from "./counts.js";
 import { joinDays } from "./days.js";
 import { rereadDiffering } from "./differing.js";
 import { askTripwire, movedDays, rememberDays, type Wire } from "./tripwire.js";
@@ -35,18 +36,20 @@ export async function rereadMovedDays(
  * gone is removed when all places have been looked at that it could have moved to.
  * @param read.since milliseconds: when this run began to read
  * @param read.unsure whether something was read in several answers, and not looked at again when the last was there
+ * @param read.isCounted whether all records of the history were counted already, and found as many
  */
 export async function closeOldChanges(
   context: SyncContext,
   wire: Wire | null,
-  { since, unsure }: { since: number; unsure: boolean },
+  { since, unsure, isCounted }: { since: number; unsure: boolean; isCounted: boolean },
 ): Promise<void> {
   const isLater = wire !== null && (unsure || isWorthAnother(context, wire));
   const latest = isLater ? await rereadMovedMeanwhile(context) : wire;
   const spans = readCoverage(context.mirror, context.resource.name);
   // Read in the future: by a clock that was ahead.
   if (spans.some(({ readAt }) => readAt < since || readAt > context.clock.now())) {
-    for (const covered of stretches(spans)) await rereadDiffering(context, covered);
+    const checks = countChecks(context).filter((check) => !isCounted || check !== allRecords);
+    for (const covered of stretches(spans)) await rereadDiffering(context, covered, checks);
     await removeGone(context);
     await auditOldest(context, since);
   }

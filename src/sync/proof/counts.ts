@@ -52,11 +52,14 @@ export function countChecks({ mirror, resource }: Pick<SyncContext, "mirror" | "
 /**
  * Compares the counts over a range, and finds the days where they differ. A filter that does not count what the API's
  * own records say means something else, and is not asked again.
+ * @param isToRead the differences are to be read: a range that is read with fewer requests than its days are found with
+ * is not divided further
  */
 export async function findDifferences(
   context: SyncContext,
   range: Goal,
   checks: readonly CountCheck[] = countChecks(context),
+  isToRead = false,
 ): Promise<Difference[]> {
   const found: Difference[] = [];
   for (const check of checks) {
@@ -64,7 +67,7 @@ export async function findDifferences(
     const mirror = countHere(context, range, check);
     if (api === mirror) continue;
     if (!(await meansItsFlag(context, check, range))) continue;
-    found.push(...(await bisect(context, check, range, { api, mirror })));
+    found.push(...(await bisect(context, { check, isToRead }, range, { api, mirror })));
   }
   return found;
 }
@@ -75,14 +78,17 @@ export async function findDifferences(
  */
 async function bisect(
   context: SyncContext,
-  check: CountCheck,
+  by: { check: CountCheck; isToRead: boolean },
   range: Goal,
   { api, mirror }: { api: number; mirror: number },
 ): Promise<Difference[]> {
+  const { check, isToRead } = by;
   if (api === mirror) return [];
   const oldest = Number.isFinite(range.from) ? range.from : oldestDay(context, range);
   const days = Math.round((range.to + 1 - oldest) / dayMs);
-  if (days <= 1) return [{ ...range, check: check.name, api, mirror }];
+  const pages = Math.ceil(countHere(context, range, allRecords) / 100);
+  if (days <= 1 || (isToRead && pages <= Math.log2(days)))
+    return [{ ...range, check: check.name, api, mirror }];
   const middle = startOfDay(oldest + Math.floor(days / 2) * dayMs);
   const lower = { from: range.from, to: middle - 1 };
   const upper = { from: middle, to: range.to };
@@ -91,8 +97,8 @@ async function bisect(
     mirror: countHere(context, upper, check),
   };
   return [
-    ...(await bisect(context, check, upper, inUpper)),
-    ...(await bisect(context, check, lower, {
+    ...(await bisect(context, by, upper, inUpper)),
+    ...(await bisect(context, by, lower, {
       api: api - inUpper.api,
       mirror: mirror - inUpper.mirror,
     })),

@@ -10,7 +10,7 @@ export async function rereadDiffering(
   covered: Goal,
   checks: readonly CountCheck[] = countChecks(context),
 ): Promise<void> {
-  const differences = await findDifferences(context, covered, checks);
+  const differences = await findDifferences(context, covered, checks, true);
   for (const range of joinRanges(differences)) {
     context.reporter.detail(
       `${context.resource.name}: the API's counts differ from the mirror's: reading again`,

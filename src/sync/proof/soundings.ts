@@ -29,7 +29,7 @@ export interface Looks {
  * and as much must lie below it as did. In a read of no more pages than are looked at, nothing is left unseen but a
  * record that left and came back; in a longer one a record that left and one that came, between the same two answers,
  * both between the same two pages looked at.
- * @returns whether every page was looked at
+ * @returns whether every page was looked at, or all came in one answer
  */
 export async function takeSoundings(context: SyncContext, goal: Goal, looks: Looks): Promise<boolean> {
   const { mirror, options, resource } = context;
@@ -48,7 +48,7 @@ export async function takeSoundings(context: SyncContext, goal: Goal, looks: Loo
       ])
         await rereadDiffering(context, half, [allRecords]);
   }
-  return looks.isWhole && behind.length <= looks.most;
+  return count <= size || (looks.isWhole && behind.length <= looks.most);
 }
 
 async function countBelow(context: SyncContext, { from }: Goal, at: number): Promise<boolean> {

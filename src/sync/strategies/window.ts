@@ -47,9 +47,11 @@ export const window: StrategyRun = {
     }
     if (isOpen) await rereadMovedDays(context, { wire, begun });
     // A range that never settled is not claimed: there is nothing to look at again.
-    const unsure =
-      context.shortfalls.length === 0 && (await lookBehind(context, goals, { wire, begun, since, isFirst }));
-    if (isOpen) await closeOldChanges(context, wire, { since, unsure });
+    const found =
+      context.shortfalls.length === 0
+        ? await lookBehind(context, goals, { wire, begun, since, isFirst })
+        : { unsure: false, isCounted: false };
+    if (isOpen) await closeOldChanges(context, wire, { since, ...found });
     else await removeGone(context);
     for (const gap of gaps)
       context.reporter.warn(
@@ -64,27 +66,33 @@ const mostAfterStop = 10;
 
 /**
  * Looks again at what lies behind the reader, and beyond the range.
- * @returns whether the figures by day must be asked for again
+ * @returns `unsure`: the figures by day must be asked for again; `isCounted`: the API has as many records as the mirror
  */
 async function lookBehind(
   context: SyncContext,
   goals: WindowPlan["goals"],
   { wire, begun, since, isFirst }: { wire: Wire | null; begun: Wire | null; since: number; isFirst: boolean },
-): Promise<boolean> {
+): Promise<{ unsure: boolean; isCounted: boolean }> {
   const isOpen = context.options.until === undefined;
   const told = goals.map((goal) => speaksOf(context, goal.resume ? begun : wire, goal));
   // What was never read before has nothing else to be compared with; it costs no request more.
   const isNew = isFirst && !goals.some(({ resume }) => resume);
-  if (isOpen) await readBeyond(context, { isWhole: isNew || !told.every(Boolean), since });
+  const isCounted = isOpen && (await readBeyond(context, { isWhole: isNew || !told.every(Boolean), since }));
   let unsure = false;
   for (const [index, goal] of goals.entries()) {
     const hasFigures = told[index] === true;
-    const most = hasFigures ? 1 : goal.resume ? mostAfterStop : mostWithoutFigures;
+    const most = mostLooks(goal, hasFigures);
     const looks = { first: isOpen ? 2 : 1, most, isWhole: isNew || !hasFigures };
     const isSure = await takeSoundings(context, goal, looks);
     unsure ||= hasFigures && !isSure;
   }
-  return unsure;
+  return { unsure, isCounted };
+}
+
+/** With figures one look at a long read, and none at a nightly window: it is read again for a month of nights. */
+function mostLooks({ from, resume }: WindowPlan["goals"][number], hasFigures: boolean): number {
+  if (hasFigures) return resume || !Number.isFinite(from) ? 1 : 0;
+  return resume ? mostAfterStop : mostWithoutFigures;
 }
 
 function decide(context: SyncContext): WindowPlan {

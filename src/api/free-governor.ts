@@ -1,0 +1,31 @@
+import type { Clock } from "../deps.js";
+import type { Governor, GovernorEvents, Place } from "./governor.js";
+import { held } from "./refusals.js";
+
+/** No budget of our own; what the server tells is still obeyed, within this process. */
+export function freeGovernor(clock: Clock, events: GovernorEvents): Governor {
+  let heldUntil = Number.NEGATIVE_INFINITY;
+  const hold = (ms: number) => {
+    heldUntil = Math.max(heldUntil, clock.monotonic() + ms);
+  };
+  const place: Place = {
+    answered(limit) {
+      if (limit?.remaining === 0 && limit.resetMs !== null) hold(Math.min(limit.resetMs, 60_000));
+    },
+  };
+  return {
+    async take(signal, { serverMs = Number.POSITIVE_INFINITY, inAllMs = Number.POSITIVE_INFINITY } = {}) {
+      const begun = clock.monotonic();
+      for (let ms = heldUntil - clock.monotonic(); ms > 0; ms = heldUntil - clock.monotonic()) {
+        const leftMs = begun + serverMs - clock.monotonic();
+        if (leftMs <= 0 || heldUntil > begun + inAllMs) throw held(ms);
+        events.onWait?.({ ms, reason: "server" });
+        await clock.sleep(Math.min(ms, leftMs), signal);
+      }
+      return place;
+    },
+    hold,
+    fullForMs: () => null,
+    close() {},
+  };
+}
