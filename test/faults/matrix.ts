@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished } from "vitest";
@@ -100,6 +100,19 @@ export function expectSeen(
     for (const path of filesIn(home)) expect(readFileSync(path).includes(secret), path).toBe(false);
   }
   expectWhole(home, seen.moves);
+  noteSeen(result, [home, ...secrets]);
+}
+
+/** `npm run soak -- faults` collects what a person saw, a line of JSON a case. `parts` differ from run to run. */
+function noteSeen({ code, err }: Pick<ProgramResult, "code" | "err">, parts: readonly string[]): void {
+  const { FAULTS_SEEN: path } = process.env;
+  if (path === undefined) return;
+  const said = err
+    .split("\n")
+    .filter((line) => /^brandapi: |^ {2}hint: /.test(line))
+    .map((line) => parts.reduce((text, part) => text.replaceAll(part, "…"), line).trim());
+  const name = expect.getState().currentTestName ?? "";
+  appendFileSync(path, `${JSON.stringify({ name, code, said: said.slice(0, 2) })}\n`);
 }
 
 /** The mirror opens, is sound, and holds whole pages of orders. */

@@ -1,11 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { collectFaults } from "./faults.js";
 import { killPoints } from "./kill.js";
 import { playYears, summarize } from "./years.js";
 
 /**
  * `npm run soak`, or one of them: `npm run soak -- kill 1000 [seed]`, `years 730`, `properties 2000`. Ends with 1 when
- * anything was lost or claimed without proof.
+ * anything was lost or claimed without proof. `npm run soak -- faults` prints what a person sees of each fault.
  */
 const [what = "all", amount, seedText = "20261121"] = process.argv.slice(2);
 const seed = Number(seedText);
@@ -52,6 +53,12 @@ if (what === "properties" || what === "all") {
     `random histories, seed ${seed}: ${runs} of each resource, ${status === 0 ? "no" : "SOME"} false claim`,
   );
   failed ||= status !== 0;
+}
+
+if (what === "faults") {
+  const { passed, table } = collectFaults(fileURLToPath(new URL("../../..", import.meta.url)));
+  for (const line of table) say(line);
+  failed ||= !passed;
 }
 
 process.exitCode = failed ? 1 : 0;
