@@ -59,10 +59,14 @@ export function countPresent(
   flags = 0,
 ): number {
   const flagged = flags === 0 ? "" : ` AND flags & ${flags} = ${flags}`;
-  return mirror.db
-    .prepare(`SELECT count(*) FROM records WHERE ${present(range)}${flagged}`)
-    .pluck()
-    .get(...parameters(resource, range)) as number;
+  const count = (condition: string) =>
+    mirror.db
+      .prepare(`SELECT count(*) FROM records WHERE ${condition}${flagged}`)
+      .pluck()
+      .get(...parameters(resource, range)) as number;
+  // There is an index for records that have a date, and one for those that have none: none for both.
+  const dated = count(`${present(range)} AND dated_at IS NOT NULL`);
+  return isAny(range) ? dated + count(`${present(range)} AND dated_at IS NULL`) : dated;
 }
 
 /** How many present records are dated from the oldest to the newest of some. */
@@ -94,6 +98,10 @@ export function presentIds(mirror: Mirror, resource: string, range: DateRange = 
     .prepare(`SELECT record_id FROM records WHERE ${present(range)}`)
     .pluck()
     .all(...parameters(resource, range)) as number[];
+}
+
+function isAny({ from, to }: DateRange): boolean {
+  return !Number.isFinite(from) && !Number.isFinite(to);
 }
 
 function present(range: DateRange): string {

@@ -151,6 +151,10 @@ export const migrations: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE TABLE notices (subject TEXT PRIMARY KEY, first_at TEXT NOT NULL) WITHOUT ROWID;
   `,
+  `
+  -- Counting records without a date would otherwise read every record whole.
+  CREATE INDEX records_undated ON records (resource, flags, removed_at) WHERE dated_at IS NULL;
+  `,
 ];
 
 const sqlTypes: Record<ScalarType, string> = {
