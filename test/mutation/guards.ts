@@ -165,7 +165,7 @@ export const guards: readonly Guard[] = [
   },
   {
     file: "src/sync/proof/close.ts",
-    line: "for (const covered of stretches(spans)) await rereadDiffering(context, covered);",
+    line: "for (const covered of stretches(spans)) await rereadDiffering(context, covered, checks);",
     broken: "",
   },
   { file: "src/sync/proof/close.ts", line: "await auditOldest(context, since);", broken: "" },
@@ -252,5 +252,15 @@ export const guards: readonly Guard[] = [
     line: "if (envelope.success !== true)",
     broken: "if (envelope.success === null)",
     tests: [...api, "test/faults/protocol.test.ts"],
+  },
+  {
+    file: "src/sync/proof/close.ts",
+    line: "filter((check) => !isCounted || check !== allRecords)",
+    broken: "filter((check) => check !== allRecords)",
+  },
+  {
+    file: "src/sync/proof/beyond.ts",
+    line: "return hasEverything;",
+    broken: "return true;",
   },
 ];
