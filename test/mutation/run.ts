@@ -28,7 +28,8 @@ try {
       throw new Error(`The guard is no longer in ${file}: ${line}`);
   // A test that fails by itself would see everything.
   const needed = [...new Set(chosen.flatMap(({ tests = quick }) => tests))];
-  if (!passes(needed)) throw new Error("The tests fail on the unbroken program: nothing can be said.");
+  if (!passes(needed, "inherit"))
+    throw new Error("The tests fail on the unbroken program: nothing can be said.");
   for (const guard of chosen) {
     const seen = isSeen(guard);
     if (!seen) survivors.push(guard);
@@ -56,7 +57,7 @@ function isSeen({ file, line, broken, tests = quick }: Guard): boolean {
   }
 }
 
-function passes(tests: readonly string[]): boolean {
+function passes(tests: readonly string[], stdio: "ignore" | "inherit" = "ignore"): boolean {
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
   const flags = [
     "run",
@@ -70,7 +71,7 @@ function passes(tests: readonly string[]): boolean {
     "dot",
   ];
   const env = { ...process.env, PROPERTY_RUNS: "40", PROPERTY_SHRINK: "no" };
-  const options = { cwd: copy, stdio: "ignore", timeout: 900_000, env } as const;
+  const options = { cwd: copy, stdio, timeout: 900_000, env } as const;
   return spawnSync(process.execPath, [vitest, ...flags, ...tests], options).status === 0;
 }
 
