@@ -8,7 +8,7 @@ import { inOrder } from "./pool.js";
  * @returns the records whose details are not there: gone meanwhile, perhaps
  */
 export async function eachAnswer<Answer>(
-  context: SyncContext,
+  context: Pick<SyncContext, "progress" | "reporter" | "resource" | "task">,
   due: readonly Detailed[],
   ask: (record: Detailed) => Promise<Answer>,
   take: (answer: Answer, record: Detailed) => void,
@@ -16,6 +16,8 @@ export async function eachAnswer<Answer>(
   const { progress, resource, task } = context;
   const total = progress.pages + due.length;
   const lost: Detailed[] = [];
+  // Before the first answer, which may wait for the rate limit: the list alone is not all of it.
+  task.update({ done: progress.pages, total, rows: progress.rows });
   await inOrder(
     due,
     async (record) => {
