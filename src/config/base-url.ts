@@ -45,9 +45,9 @@ function withScheme(text: string): string | undefined {
   return `did you mean ${isLoopback(hostname) ? "http" : "https"}://${text}?`;
 }
 
-/** `/api/brand` and `/` lack the end of the root; `/api/brand/v1/orders` has too much. */
+/** `/api/brand` and `/` lack the end of the root; `/api/brand/v1/orders` has too much, `/api/brand/v2` another. */
 function mendPath(path: string): string {
-  const within = path.indexOf(`${versionedRoot}/`);
+  const within = path.search(/\/api\/brand\/v\d+(\/|$)/);
   if (within >= 0) return path.slice(0, within) + versionedRoot;
   const begun = ["/api/brand", "/api"].find((part) => path.endsWith(part)) ?? "";
   return path.slice(0, path.length - begun.length) + versionedRoot;

@@ -188,6 +188,7 @@ test.each([
   ["https://api.example", "did you mean https://api.example/api/brand/v1?"],
   ["https://api.example/api", "did you mean https://api.example/api/brand/v1?"],
   ["https://api.example/api/brand/v1/orders", "did you mean https://api.example/api/brand/v1?"],
+  ["https://api.example/eu/api/brand/v2", "did you mean https://api.example/eu/api/brand/v1?"],
   ["api.example/api/brand/v1", "did you mean https://api.example/api/brand/v1?"],
   ["localhost:4010/api/brand/v1", "did you mean http://localhost:4010/api/brand/v1?"],
   ["http://api.example/api/brand/v1", "use https://api.example/api/brand/v1"],
