@@ -16,7 +16,8 @@ export function nearest(typed: string, names: Iterable<string>): string | undefi
 /** A hint for an unknown name: the nearest one, or all of them. */
 export function suggest(typed: string, names: readonly string[]): string {
   const near = nearest(typed, names);
-  return near === undefined ? `use one of ${names.join(", ")}` : `did you mean \`${near}\`?`;
+  if (near !== undefined) return `did you mean \`${near}\`?`;
+  return names.length === 1 ? `use \`${names[0]}\`` : `use one of ${names.join(", ")}`;
 }
 
 function distance(a: string, b: string): number {

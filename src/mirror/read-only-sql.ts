@@ -51,6 +51,7 @@ function compile(mirror: Mirror, sql: string): Statement {
     if (!(error instanceof Error)) throw error;
     const several = /more than one statement/.test(error.message);
     const none = /no statements/.test(error.message);
+    const column = /no such column/.test(error.message);
     throw new UsageError(
       several
         ? "`query` takes one statement, and these are several."
@@ -60,7 +61,9 @@ function compile(mirror: Mirror, sql: string): Statement {
       {
         hint: several
           ? "send them one at a time"
-          : 'see the tables with `brandapi query "PRAGMA table_list"`',
+          : column
+            ? 'see the columns of `orders`, for one, with `brandapi query "PRAGMA table_info(orders)"`'
+            : 'see the tables with `brandapi query "PRAGMA table_list"`',
         cause: error,
       },
     );

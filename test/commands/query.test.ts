@@ -82,6 +82,8 @@ describe("query", () => {
     ["SELECT 1; SELECT 2", "these are several"],
     ["SELEC 1", "syntax error"],
     ["SELECT * FROM nowhere", "no such table: nowhere"],
+    ["SELECT * FROM nowhere", 'with `brandapi query "PRAGMA table_list"`'],
+    ["SELECT colour FROM orders", 'with `brandapi query "PRAGMA table_info(orders)"`'],
     ["", "no SQL statement"],
   ])("refuses with 2: %s", async (sql, why) => {
     const path = await mirrorWithOrders();

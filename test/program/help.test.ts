@@ -83,6 +83,7 @@ test.each([
     "Not one resource: `orders,roster`.",
     "put blanks between the names: `orders roster`",
   ],
+  ["download photos", "Nothing to download is called `photos`.", "use `content`"],
   ["sandbox --port 99999", "Not a port: `99999`.", "ports end at 65535; 0 is any free one"],
   ["--quiet", "No command was given.", "see `brandapi --help`"],
 ])("`brandapi %s` is a usage error that says what to do", async (command, message, hint) => {
