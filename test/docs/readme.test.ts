@@ -104,8 +104,25 @@ describe("the map of the code, src/README.md,", () => {
     expect(missing).toEqual([]);
   });
 
-  test("leaves out no room", () => {
+  test("leaves out no room, and no file beside them", () => {
     for (const room of rooms()) expect(map).toContain(`\`${room}/\``);
+    const files = readdirSync(new URL("src/", root)).filter((file) => file.endsWith(".ts"));
+    for (const file of files) expect(map).toContain(`\`${file}\``);
+  });
+
+  test("leaves out no folder of the tests", () => {
+    const folders = readdirSync(new URL("test/", root), { withFileTypes: true });
+    const own = folders.filter((entry) => entry.isDirectory() && !rooms().includes(entry.name));
+    for (const { name } of own) expect(map).toMatch(new RegExp(`\`(test/)?${name}/|npm run ${name}\\b`));
+  });
+
+  test("names commands of npm that are there, as the README does", () => {
+    const { scripts } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as {
+      scripts: object;
+    };
+    const named = [...`${map}${readme}`.matchAll(/\bnpm run ([\w-]+)/g)].map(([, name = ""]) => name);
+    expect(named.length).toBeGreaterThan(10);
+    for (const name of named) expect(Object.keys(scripts)).toContain(name);
   });
 
   test("its lines end at 110 characters, those of tables excepted", () => {
