@@ -100,14 +100,18 @@ export function readOutput(options: GlobalOptions): OutputSettings {
   };
 }
 
+/** The command that stores a key for a profile. */
+export function loginFor(profile: string): string {
+  return profile === "default" ? "brandapi login" : `brandapi login --profile ${profile}`;
+}
+
 /** @throws ConfigurationError when the base URL or the key is missing */
 export function requireAccess(settings: Settings): { baseUrl: string; key: string } {
   const { baseUrl, key, profile } = settings;
   if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
   const missing = key !== undefined ? "base URL" : baseUrl !== undefined ? "key" : "key and no base URL";
-  const login = profile === "default" ? "brandapi login" : `brandapi login --profile ${profile}`;
   throw new ConfigurationError(`No ${missing} for the profile \`${profile}\`.`, {
-    hint: `run \`${login}\`; without a key, try \`brandapi demo\``,
+    hint: `run \`${loginFor(profile)}\`; without a key, try \`brandapi demo\``,
   });
 }
 

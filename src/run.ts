@@ -1,6 +1,7 @@
 import type { Deps } from "./deps.js";
 import { type ExitCode, Stopped } from "./errors.js";
 import { asBrandapiError } from "./failures.js";
+import { hintFor } from "./hint.js";
 import { runProgram } from "./program.js";
 import { escapeLines } from "./ui/text.js";
 
@@ -24,7 +25,8 @@ export function reportError(
   deps: Pick<Deps, "stdout" | "stderr" | "signal">,
 ): ExitCode {
   const known = asBrandapiError(stopOf(error, deps.signal) ?? error);
-  const { code, message, hint } = known;
+  const { code, message } = known;
+  const hint = known.hint && hintFor(known.hint, argv);
   if (hasFlag(argv, "--json"))
     deps.stdout.write(`${JSON.stringify({ error: { code, message, hint: hint ?? null } })}\n`);
   deps.stderr.write(`brandapi: ${escapeLines(message)}\n`);

@@ -1,4 +1,5 @@
 import type { ApiClient } from "../api/client.js";
+import { loginFor } from "../config.js";
 import { UnexpectedAnswer } from "../errors.js";
 import type { Json, JsonObject } from "../resources/types.js";
 import { dayMs, formatSpan, parseTimestamp } from "../times.js";
@@ -46,13 +47,13 @@ export function daysLeft(expiresAt: string | null, now: number): number | null {
 }
 
 /** What to say, at every sync, about a key with 14 days or less left (contract, section 3); otherwise undefined. */
-export function expiryWarning(expiresAt: string | null, now: number): string | undefined {
+export function expiryWarning(expiresAt: string | null, now: number, profile: string): string | undefined {
   const expires = expiresAt === null ? undefined : parseTimestamp(expiresAt);
   if (expires === undefined || expires - now > warnWithinMs) return undefined;
   const when = expires > now ? `expires in ${formatSpan(expires - now)}` : "has expired";
   return (
     `The key ${when} (${expiresAt}): create a new one in the console ` +
-    "(settings, integrations, brand API), then run `brandapi login`."
+    `(settings, integrations, brand API), then run \`${loginFor(profile)}\`.`
   );
 }
 

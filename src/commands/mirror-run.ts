@@ -46,7 +46,7 @@ export async function withMirrorRun(
       closers.unshift(() => lock.release());
     }
     const identity = await readIdentity(api);
-    const warning = expiryWarning(identity.key.expires_at, clock.now());
+    const warning = expiryWarning(identity.key.expires_at, clock.now(), settings.profile);
     if (warning) reporter.warn(warning);
     const session = { api, clock, signal, reporter, identity, settings };
     const present = await openMirrorOrNone(settings.dbPath);

@@ -27,7 +27,7 @@ export const whoami = defineCommand({
       try {
         const identity = await readIdentity(api, settings.maxWaitMs);
         printIdentity(deps, settings, identity);
-        const warning = expiryWarning(identity.key.expires_at, deps.clock.now());
+        const warning = expiryWarning(identity.key.expires_at, deps.clock.now(), settings.profile);
         if (warning) reporter.warn(warning);
       } finally {
         api.close();

@@ -86,7 +86,9 @@ describe("status", () => {
     const stale = await brandapi(["status", "--max-age", "26h", "--quiet", "--db", mirror.path], { clock });
     expect(stale.code).toBe(10);
     expect(stale.out).toBe("");
-    expect(stale.err).toBe("brandapi: Older than 26h: roster.\n  hint: run `brandapi sync roster`\n");
+    expect(stale.err).toBe(
+      `brandapi: Older than 26h: roster.\n  hint: run \`brandapi sync roster --db ${mirror.path}\`\n`,
+    );
     const json = await brandapi(["status", "--max-age", "26h", "--json", "--db", mirror.path], { clock });
     const [health, error] = json.out
       .trim()

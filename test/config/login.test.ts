@@ -119,11 +119,13 @@ test("logout removes the key and base URL, mends loose permissions on the way, a
 
 test("a key with 3 days left is warned about, a rejected or blocked key has its own exit code", async () => {
   const sandbox = await sandboxForTest();
-  const whoami = (key: string) =>
-    brandapi("whoami", { env: { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: key } });
+  const whoami = (key: string, flags = "") =>
+    brandapi(`whoami ${flags}`.trim(), { env: { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: key } });
   const expiring = await whoami(sandbox.keys.expiring.secret);
   expect(expiring.code).toBe(0);
   expect(expiring.err).toMatch(/warning: The key expires in 3d \(.*\): create a new one/);
+  const acme = await whoami(sandbox.keys.expiring.secret, "--profile acme");
+  expect(acme.err).toContain("then run `brandapi login --profile acme`.");
   expect((await whoami(sandbox.keys.expired.secret)).code).toBe(4);
   expect((await whoami(sandbox.keys["ip-blocked"].secret)).code).toBe(5);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { BrandapiError, ConfigurationError, Stopped } from "../../src/errors.js";
 import { asBrandapiError, rebuildHint } from "../../src/failures.js";
+import { hintFor } from "../../src/hint.js";
 import { reportError } from "../../src/run.js";
 import { brandapi, testDeps } from "../support/program.js";
 
@@ -137,4 +138,27 @@ test("a module that was not built is built again where brandapi is installed, gl
   expect(rebuildHint("/opt/my tools/lib/node_modules/brandapi/dist/failures.js")).toContain(
     ' --prefix "/opt/my tools" ',
   );
+});
+
+test.each([
+  [
+    "status --profile acme",
+    "run `brandapi sync` first, or `brandapi demo`",
+    "run `brandapi sync --profile acme` first, or `brandapi demo`",
+  ],
+  [
+    "--profile=acme verify --db b.sqlite",
+    "`brandapi verify orders --repair`",
+    "`brandapi verify orders --repair --profile acme --db b.sqlite`",
+  ],
+  ["sync --db b.sqlite --profile acme", "then `brandapi login`", "then `brandapi login --profile acme`"],
+  ["whoami --profile acme", "run `brandapi login --profile acme`", "run `brandapi login --profile acme`"],
+  ["status", "run `brandapi sync orders`", "run `brandapi sync orders`"],
+])("after `brandapi %s` the commands in a hint are for the same brand", (line, hint, expected) => {
+  expect(hintFor(hint, line.split(" "))).toBe(expected);
+});
+
+test("a hint's command names a mirror as a shell takes it", async () => {
+  const { err } = await brandapi(["export", "orders", "--csv", "--db", "it's new.sqlite"]);
+  expect(err).toContain("run `brandapi sync --db 'it'\\''s new.sqlite'` first");
 });

@@ -1,0 +1,34 @@
+/** What a command line named, and a command in its hint must name too: without it another mirror would be meant. */
+const carried: Readonly<Record<string, readonly string[]>> = {
+  login: ["--profile"],
+  sync: ["--profile", "--db"],
+  verify: ["--profile", "--db"],
+};
+
+/**
+ * A hint whose commands are for the profile and the mirror of the command line that failed.
+ * @param argv the arguments after `brandapi`
+ */
+export function hintFor(hint: string, argv: readonly string[]): string {
+  return hint.replace(/`brandapi (login|sync|verify)\b[^`]*/g, (command, name: string) =>
+    (carried[name] ?? [])
+      .filter((flag) => !hint.includes(flag))
+      .reduce((whole, flag) => {
+        const value = valueAfter(argv, flag);
+        return value === undefined ? whole : `${whole} ${flag} ${quoted(value)}`;
+      }, command),
+  );
+}
+
+function valueAfter(argv: readonly string[], flag: string): string | undefined {
+  const end = argv.indexOf("--");
+  const flags = end < 0 ? argv : argv.slice(0, end);
+  const at = flags.findLastIndex((word) => word === flag || word.startsWith(`${flag}=`));
+  const word = flags[at];
+  return word === flag ? flags[at + 1] : word?.slice(flag.length + 1);
+}
+
+/** As a shell takes it. */
+function quoted(value: string): string {
+  return /^[\w./:@%+=~-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
+}
