@@ -1,5 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,6 +24,8 @@ const only = process.argv[2] ?? "";
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
 const copy = mkdtempSync(join(tmpdir(), "brandapi-mutation-"));
+// Some tests run the program as another user.
+chmodSync(copy, 0o755);
 for (const part of readdirSync(root))
   if (!["node_modules", "dist", ".git"].includes(part))
     cpSync(join(root, part), join(copy, part), { recursive: true });
