@@ -18,7 +18,6 @@ const mostRounds = 3;
 export async function removeGone(context: SyncContext): Promise<void> {
   const { mirror, resource } = context;
   if (candidates(mirror, resource.name).length === 0) return;
-  await lookAgain(context);
   const differences = await readDiffering(context);
   const missing = candidates(mirror, resource.name);
   if (missing.length === 0) return;
@@ -55,15 +54,17 @@ async function lookAgain(context: SyncContext): Promise<void> {
   await readNewest(context);
 }
 
-/** Reads the days whose count differs until none does; what is left after a few rounds is returned. */
+/**
+ * Reads the days whose count differs until none does; what is left after a few rounds is returned. Each reading can miss
+ * a record too: what is missing is looked for after the last one, and counted after that.
+ */
 async function readDiffering(context: SyncContext): Promise<Difference[]> {
-  let differences: Difference[] = [];
-  for (let round = 1; round <= mostRounds; round += 1) {
-    differences = [];
+  for (let round = 1; ; round += 1) {
+    await lookAgain(context);
+    const differences: Difference[] = [];
     for (const covered of stretches(readCoverage(context.mirror, context.resource.name)))
       differences.push(...(await findDifferences(context, covered, [allRecords], true)));
-    if (differences.length === 0) break;
+    if (differences.length === 0 || round > mostRounds) return differences;
     for (const range of joinRanges(differences)) await readAgain(context, range);
   }
-  return differences;
 }
