@@ -64,6 +64,8 @@ export interface SyncContext extends Access {
   store: RecordStore;
   /** Pages and rows that came so far, for the bar. */
   progress: { pages: number; rows: number };
+  /** The most records that the API puts on a page, as it says itself: what was asked for until it answers. */
+  perPage: number;
   /** What the run must confess: each makes it incomplete. */
   shortfalls: string[];
 }

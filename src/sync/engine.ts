@@ -6,6 +6,7 @@ import { silentReporter } from "../reporter.js";
 import type { Resource } from "../resources/types.js";
 import { formatInstant, formatSpan } from "../times.js";
 import { type Access, openStore, type PlanStep, type SyncContext } from "./context.js";
+import { mostPerPage } from "./pass.js";
 import { strategies } from "./strategies/index.js";
 
 /** How one resource's run ended; `error` where it did not end well. */
@@ -116,6 +117,7 @@ function contextOf(access: Access, resource: Resource, run: Run, task: SyncConte
     task,
     now: access.clock.now(),
     progress: { pages: 0, rows: 0 },
+    perPage: access.options.pageSize ?? mostPerPage,
     shortfalls: [],
     /** Opened when first used: a plan writes nothing. */
     get store() {

@@ -58,7 +58,7 @@ export function whyNotWhole({ seen, total }: Pass): string {
 }
 
 /** The most that the API allows: its document, "Limits". */
-const pageSize = 100;
+export const mostPerPage = 100;
 
 /**
  * How much is written in one transaction, and how long it may stay open: what a kill can cost. Large ones are far
@@ -86,7 +86,7 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
   const pages = readPages(
     api,
     resource.path,
-    { ...query, per_page: context.options.pageSize ?? pageSize },
+    { ...query, per_page: context.options.pageSize ?? mostPerPage },
     {
       from: pass.nextPage,
       scope: resource.scope,
@@ -149,6 +149,7 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
       const { value: page, done: over } = await next;
       if (over) break;
       write(page);
+      context.perPage = Math.max(1, page.pagination.per_page);
       progress.pages += 1;
       if (!options.isLook) {
         progress.rows += page.records.length;

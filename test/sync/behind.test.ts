@@ -104,6 +104,24 @@ test("a first read of a few pages does not trust figures that never move", async
   expect(mirrored(access)).toEqual(listed(api));
 });
 
+test.each([
+  ["with figures by day", true],
+  ["without", false],
+])(
+  "an API that puts fewer records on a page than it is asked for is looked at page by page: %s",
+  async (_, figures) => {
+    const api = listApi(list(40, 1, 5 * hour));
+    api.figures = figures;
+    const real = api.get;
+    api.get = (path, query = {}, options) =>
+      real(path, { ...query, per_page: Math.min(Number(query.per_page), 10) }, options);
+    const access = await accessTo(api);
+    beforePage(api, 3, () => swap(api, 13, 16));
+    expect((await syncResource(access, orders)).error).toBeNull();
+    expect(mirrored(access)).toEqual(listed(api));
+  },
+);
+
 test("nothing older than was asked for comes along", async () => {
   const api = listApi(list(12, 1, 5 * hour));
   const access = await accessTo(api, { since: start + 50 * hour });

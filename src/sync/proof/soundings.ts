@@ -32,8 +32,7 @@ export interface Looks {
  * @returns whether every page was looked at, or all came in one answer
  */
 export async function takeSoundings(context: SyncContext, goal: Goal, looks: Looks): Promise<boolean> {
-  const { mirror, options, resource } = context;
-  const size = options.pageSize ?? 100;
+  const { mirror, perPage: size, resource } = context;
   const count = countPresent(mirror, resource.name, goal);
   // What the last page holds is of the moment of the last count.
   const behind = range(looks.first, Math.ceil(count / size) - 1);
