@@ -1,12 +1,12 @@
 import type { FileResult } from "../download/engine.js";
 import { ConfigurationError, exitCodes, UsageError } from "../errors.js";
 import { expandPath } from "../paths.js";
-import { parseInstant } from "../times.js";
 import { version } from "../version.js";
 import { defineCommand, type Flag } from "./command.js";
 import { failureLines, failureOf, summaryText } from "./download-text.js";
 import { networkFlags } from "./globals.js";
 import { suggest } from "./nearest.js";
+import { parseRange } from "./values.js";
 
 interface DownloadFlags {
   out?: string;
@@ -65,10 +65,7 @@ export const download = defineCommand<DownloadFlags>({
     if (!kinds.includes(what))
       throw new UsageError(`Nothing to download is called \`${what}\`.`, { hint: suggest(what, kinds) });
     const now = deps.clock.now();
-    const since = options.since === undefined ? undefined : parseInstant(options.since, "start", now);
-    const until = options.until === undefined ? undefined : parseInstant(options.until, "end", now);
-    if (since !== undefined && until !== undefined && since > until)
-      throw new UsageError("`--since` is later than `--until`.", { hint: "swap them" });
+    const { since, until } = parseRange(options, now);
     const selection = {
       sources: options.source ?? [],
       mediaTypes: options.mediaType ?? [],

@@ -7,7 +7,7 @@ import { resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
 import { parseInstant } from "../times.js";
 import { defineCommand, type Flag } from "./command.js";
-import { parseCount, parseList } from "./values.js";
+import { parseCount, parseList, parseRange } from "./values.js";
 
 interface ExportFlags {
   out?: string;
@@ -59,8 +59,7 @@ export const exportTable = defineCommand<ExportFlags>({
 
   async run({ deps, args, options }) {
     const now = deps.clock.now();
-    const time = (text: string | undefined, edge: "start" | "end") =>
-      text === undefined ? undefined : parseInstant(text, edge, now);
+    const range = parseRange(options, now);
     const { readSettings } = await import("../config.js");
     const { exportFromMirror } = await import("./export-run.js");
     const settings = await readSettings(options, deps);
@@ -73,10 +72,9 @@ export const exportTable = defineCommand<ExportFlags>({
       excel: options.excel ?? false,
       columns: options.columns,
       where: options.where,
-      since: time(options.since, "start"),
-      until: time(options.until, "end"),
+      ...range,
       limit: options.limit,
-      asOf: time(options.asOf, "end"),
+      asOf: options.asOf === undefined ? undefined : parseInstant(options.asOf, "end", now),
       includeRemoved: options.includeRemoved ?? false,
     });
     return exitCodes.done;

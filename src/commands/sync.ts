@@ -1,10 +1,10 @@
 import { AccessForbidden, exitCodes, Incomplete, UsageError } from "../errors.js";
 import { resources } from "../resources/index.js";
-import { parseInstant, parseWindow } from "../times.js";
+import { parseWindow } from "../times.js";
 import { chooseResources } from "./choose.js";
 import { defineCommand, type Flag } from "./command.js";
 import { networkFlags } from "./globals.js";
-import { parseCount, parseList } from "./values.js";
+import { parseCount, parseList, parseRange } from "./values.js";
 
 interface SyncFlags {
   since?: string;
@@ -83,10 +83,7 @@ export const sync = defineCommand<SyncFlags>({
   async run({ deps, args, options }) {
     const chosen = chooseResources(args);
     const now = deps.clock.now();
-    const since = options.since === undefined ? undefined : parseInstant(options.since, "start", now);
-    const until = options.until === undefined ? undefined : parseInstant(options.until, "end", now);
-    if (since !== undefined && until !== undefined && since > until)
-      throw new UsageError("`--since` is later than `--until`.", { hint: "swap them" });
+    const { since, until } = parseRange(options, now);
     if (since !== undefined && since > now)
       throw new UsageError("`--since` lies in the future.", { hint: "name a time that has been" });
     if (options.full && since !== undefined)

@@ -1,4 +1,5 @@
 import { UsageError } from "../errors.js";
+import { parseInstant } from "../times.js";
 
 /** A list on the command line: commas between, or the flag again. */
 export function parseList(text: string, previous: unknown): string[] {
@@ -15,4 +16,19 @@ export function parseList(text: string, previous: unknown): string[] {
 export function parseCount(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new UsageError(`Not a whole number: \`${text}\`.`, { hint: "use a number such as 5" });
+}
+
+/**
+ * `--since` and `--until`, in milliseconds since 1970.
+ * @throws UsageError where one is no time, or the range ends before it begins: it would pass for one without records
+ */
+export function parseRange(
+  options: { since?: string | undefined; until?: string | undefined },
+  now: number,
+): { since: number | undefined; until: number | undefined } {
+  const since = options.since === undefined ? undefined : parseInstant(options.since, "start", now);
+  const until = options.until === undefined ? undefined : parseInstant(options.until, "end", now);
+  if (since !== undefined && until !== undefined && since > until)
+    throw new UsageError("`--since` is later than `--until`.", { hint: "swap them" });
+  return { since, until };
 }

@@ -14,3 +14,13 @@ test("a table's name is judged before the format that is missing, with a mirror 
     expect(formatless.code).toBe(2);
   }
 });
+
+test("a range that ends before it begins is refused, and is not an export without rows", async () => {
+  const mirror = await makeMirror();
+  mirror.db.close();
+  const swapped = ["--since", "2026-02-01", "--until", "2026-01-01"];
+  const { code, err, out } = await brandapi(["export", "orders", "--csv", ...swapped, "--db", mirror.path]);
+  expect(err).toBe("brandapi: `--since` is later than `--until`.\n  hint: swap them\n");
+  expect(out).toBe("");
+  expect(code).toBe(2);
+});
