@@ -15,8 +15,18 @@ export function noteMissing(
   seen: { has(id: number): boolean },
   range?: DateRange,
 ): void {
+  noteMissingOf(mirror, resource, presentIds(mirror, resource, range), seen);
+}
+
+/** Notes those of some records that were not found. */
+export function noteMissingOf(
+  mirror: Mirror,
+  resource: string,
+  ids: Iterable<number>,
+  seen: { has(id: number): boolean },
+): void {
   const note = mirror.db.prepare("INSERT OR IGNORE INTO removal_candidates VALUES (?, ?)");
-  for (const id of presentIds(mirror, resource, range)) if (!seen.has(id)) note.run(resource, id);
+  for (const id of ids) if (!seen.has(id)) note.run(resource, id);
 }
 
 /** A record that was found after all, later in the same read, is no candidate. */

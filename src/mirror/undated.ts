@@ -1,5 +1,6 @@
 import { readInfo, writeInfo } from "./info.js";
 import type { Mirror } from "./mirror.js";
+import { noteMissingOf } from "./removals.js";
 
 /**
  * Records of a dated resource whose date is null or cannot be read. No range of dates says whether it holds them: an
@@ -26,6 +27,15 @@ export function countUndated(mirror: Mirror, resource: string, flags: number): n
     .get(resource, flags, flags) as number;
 }
 
+/** Those that no range of dates has: only a list without dates shows them. */
+export function presentApart(mirror: Mirror, resource: string): number[] {
+  if (readInfo(mirror, nameOf(resource)) !== "apart") return [];
+  return mirror.db
+    .prepare(`SELECT record_id FROM records AS r WHERE ${undated}`)
+    .pluck()
+    .all(resource) as number[];
+}
+
 /**
  * Notes those that a proven read of a range did not find, where every range has them. A date that is there and cannot
  * be read here may be one to the API: only a range from the beginning has that for certain.
@@ -41,8 +51,7 @@ export function noteMissingUndated(
     .prepare(`SELECT record_id FROM records AS r WHERE ${undated} AND (? OR json_extract(json, ?) IS NULL)`)
     .pluck()
     .all(resource, all ? 1 : 0, `$.${date}`) as number[];
-  const note = mirror.db.prepare("INSERT OR IGNORE INTO removal_candidates VALUES (?, ?)");
-  for (const id of ids) if (!seen.has(id)) note.run(resource, id);
+  noteMissingOf(mirror, resource, ids, seen);
 }
 
 const undated = "r.resource = ? AND r.dated_at IS NULL AND r.removed_at IS NULL";

@@ -157,13 +157,40 @@ describe("orders without a date that can be read", () => {
     },
   );
 
-  test("one that is gone is removed where every range listed it", async () => {
-    const api = listApi([...list(10), order("x", { order_date: null })]);
-    api.undated = "everywhere";
+  test.each(["everywhere", "apart"] as const)("one that is gone (listed %s) is removed", async (undated) => {
+    const api = listApi([
+      ...list(10),
+      order("x", { order_date: null }),
+      order("stays", { order_date: null }),
+    ]);
+    api.undated = undated;
     const access = await accessAt(api);
     await expectDone(access);
     api.rows = api.rows.filter(({ id }) => id !== "x");
     await expectDone(access);
+    expect(mirrored(access)).toEqual(listed(api));
+  });
+
+  test("one that is gone among more than two pages show: the run says so, and `--full` removes it", async () => {
+    const none = Array.from({ length: 20 }, (_, n) => order(`x${n}`, { order_date: null }));
+    const api = listApi([...list(10), ...none]);
+    const access = given(await accessAt(api), { pageSize: 4 });
+    expect((await syncResource(given(access, { full: true }), orders)).error).toBeNull();
+    api.rows = api.rows.filter(({ id }) => id !== "x3");
+    const { error } = await syncResource(access, orders);
+    expect(String(error)).toContain("lists 19 records without a date and the mirror holds 20");
+    expect(mirrored(access)).toContain("x3");
+    await expectDone(given(access, { full: true }));
+    expect(mirrored(access)).toEqual(listed(api));
+  });
+
+  test("one that nobody has read yet is read with `--full`, and a run that has not says so", async () => {
+    const none = Array.from({ length: 20 }, (_, n) => order(`x${n}`, { order_date: null }));
+    const api = listApi([...list(10), ...none]);
+    const access = given(await accessAt(api), { pageSize: 4 });
+    const { error } = await syncResource(access, orders);
+    expect(String(error)).toContain("lists 20 records without a date");
+    await expectDone(given(access, { full: true }));
     expect(mirrored(access)).toEqual(listed(api));
   });
 });

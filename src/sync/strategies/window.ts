@@ -8,6 +8,7 @@ import { readBeyond } from "../proof/beyond.js";
 import { closeOldChanges, rereadMovedDays } from "../proof/close.js";
 import { takeSoundings } from "../proof/soundings.js";
 import { askTripwire, keepWire, keptWire, speaksOf, type Wire } from "../proof/tripwire.js";
+import { closeUndated } from "../proof/undated.js";
 import { countItems, unfinishedGoal, walkRange } from "../walk.js";
 
 /**
@@ -51,6 +52,7 @@ export const window: StrategyRun = {
       context.shortfalls.length === 0
         ? await lookBehind(context, goals, { wire, begun, since, isFirst })
         : { unsure: false, isCounted: false };
+    if (isOpen && context.shortfalls.length === 0) await closeUndated(context);
     if (isOpen) await closeOldChanges(context, wire, { since, ...found });
     else await removeGone(context);
     for (const gap of gaps)
