@@ -149,6 +149,21 @@ export const guards: readonly Guard[] = [
     broken: "",
   },
   {
+    file: "src/sync/close-range.ts",
+    line: "await lookAgain(context);",
+    broken: "if (round === 1) await lookAgain(context);",
+  },
+  {
+    file: "src/sync/proof/undated.ts",
+    line: "if (counted === held.length) return;",
+    broken: "return;",
+  },
+  {
+    file: "src/sync/pass.ts",
+    line: "context.perPage = Math.max(1, page.pagination.per_page);",
+    broken: "",
+  },
+  {
     file: "src/sync/proof/beyond.ts",
     line: "if (!isSame(context, pass, { from: lowest, to: now }, newest))",
     broken: "if (!newest)",
