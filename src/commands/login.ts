@@ -93,5 +93,6 @@ async function show(deps: Deps, settings: Settings, baseUrl: string, identity: I
   const { json, quiet } = settings.output;
   if (json || !quiet) printIdentity(deps, { ...settings, baseUrl }, identity);
   if (json || quiet) return;
-  deps.stderr.write(`Stored in ${configFile(settings.configDir)}. Next: \`brandapi sync\`.\n`);
+  const profile = settings.profile === "default" ? "" : ` --profile ${settings.profile}`;
+  deps.stderr.write(`Stored in ${configFile(settings.configDir)}. Next: \`brandapi sync${profile}\`.\n`);
 }

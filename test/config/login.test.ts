@@ -36,6 +36,14 @@ test("login with a key on stdin checks it, stores it for the owner alone, and wh
   expect(whoami.err).toBe("");
 });
 
+test("login for another profile names it in the next command, which would else be the default's", async () => {
+  const sandbox = await sandboxForTest();
+  const login = await brandapi(`login --profile second --base-url ${sandbox.baseUrl} --key-stdin`, {
+    stdin: sandbox.key,
+  });
+  expect(login.err).toContain("Next: `brandapi sync --profile second`.");
+});
+
 test("login at a terminal asks for the base URL and the key, and never shows the key", async () => {
   const sandbox = await sandboxForTest();
   const stdin = `${sandbox.baseUrl}x\u007f\r${sandbox.key}\r`;
