@@ -64,5 +64,6 @@ function planText(plan: Plan): string {
         : `, about ${plan.minutes} min at the rate limit`;
   const isOpen = plan.resources.some(({ steps }) => steps.some((step) => step.open));
   const least = isOpen ? "At least " : "";
-  return `${[...lines, ...skipped, `${least}${plan.requests} requests in all${time}. Nothing was written.`].join("\n")}\n`;
+  const all = `${plan.requests} ${plan.requests === 1 ? "request" : "requests"} in all`;
+  return `${[...lines, ...skipped, `${least}${all}${time}. Nothing was written.`].join("\n")}\n`;
 }

@@ -152,7 +152,7 @@ function summaryOf(run: Run): string {
     `${run.rows_changed} changed`,
     `${run.rows_removed} removed`,
     `${run.requests} ${run.requests === 1 ? "request" : "requests"}`,
-    ...(run.retries > 0 ? [`${run.retries} retries`] : []),
+    ...(run.retries > 0 ? [`${run.retries} ${run.retries === 1 ? "retry" : "retries"}`] : []),
   ].join(", ");
   const why = run.error && run.outcome !== "stopped" ? `: ${run.error}` : "";
   const end = run.outcome === "done" ? "verified" : `${run.outcome}${why}`;
