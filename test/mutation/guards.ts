@@ -8,6 +8,7 @@ export interface Guard {
 }
 
 const api = ["test/api"];
+const pass = ["test/sync/pass.test.ts"];
 const disk = ["test/faults/disk.test.ts", "test/mirror"];
 const processes = ["test/faults/processes.test.ts", "test/mirror"];
 
@@ -33,7 +34,7 @@ export const guards: readonly Guard[] = [
     file: "src/sync/pass.ts",
     line: "context.store.checkKeys(page.records);",
     broken: "",
-    tests: ["test/faults/protocol.test.ts"],
+    tests: pass,
   },
   {
     file: "src/sync/pass.ts",
