@@ -9,7 +9,6 @@ export interface Guard {
 
 const api = ["test/api"];
 const pass = ["test/sync/pass.test.ts"];
-const disk = ["test/faults/disk.test.ts", "test/mirror"];
 const processes = ["test/faults/processes.test.ts", "test/mirror"];
 
 /** The guarding lines of reading, removing, retrying and keeping to the budget. */
@@ -28,7 +27,7 @@ export const guards: readonly Guard[] = [
     file: "src/sync/pass.ts",
     line: 'if (mirror.db.inTransaction) mirror.db.exec("ROLLBACK");',
     broken: 'if (mirror.db.inTransaction) mirror.db.exec("COMMIT");',
-    tests: disk,
+    tests: pass,
   },
   {
     file: "src/sync/pass.ts",
