@@ -208,7 +208,7 @@ describe("what export selects", () => {
     expect(run).toMatchObject({
       code: 3,
       out: "",
-      err: expect.stringContaining("run `brandapi sync surveys` first"),
+      err: expect.stringContaining("run `brandapi sync surveys --db "),
     });
   });
 

@@ -62,7 +62,8 @@ function isSeen({ file, line, broken, tests = quick }: Guard): boolean {
     source.replace(line, () => broken),
   );
   try {
-    return !passes(tests);
+    // One after the other, the quickest first: most are seen within seconds.
+    return !tests.every((folder) => passes([folder]));
   } finally {
     writeFileSync(path, source);
   }
