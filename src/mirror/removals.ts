@@ -68,10 +68,12 @@ export function countPresent(
   range: DateRange = anyRange,
   flags = 0,
 ): number {
-  const flagged = flags === 0 ? "" : ` AND flags & ${flags} = ${flags}`;
+  const flagged = flags === 0 ? "" : ` AND flags > 0 AND flags & ${flags} = ${flags}`;
+  // Nothing tells SQLite how few records have a flag: it would take the index of all.
+  const index = flags === 0 ? "" : " INDEXED BY records_flagged";
   const count = (condition: string) =>
     mirror.db
-      .prepare(`SELECT count(*) FROM records WHERE ${condition}${flagged}`)
+      .prepare(`SELECT count(*) FROM records${index} WHERE ${condition}${flagged}`)
       .pluck()
       .get(...parameters(resource, range)) as number;
   // There is an index for records that have a date, and one for those that have none: none for both.
