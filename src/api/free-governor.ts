@@ -1,5 +1,5 @@
 import type { Clock } from "../deps.js";
-import type { Governor, GovernorEvents, Place } from "./governor.js";
+import type { Governor, GovernorEvents, Place } from "./governing.js";
 import { held } from "./refusals.js";
 
 /** No budget of our own; what the server tells is still obeyed, within this process. */

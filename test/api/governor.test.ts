@@ -2,7 +2,8 @@ import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type GovernorEvents, type GovernorSettings, openGovernor } from "../../src/api/governor.js";
+import type { GovernorEvents, GovernorSettings } from "../../src/api/governing.js";
+import { openGovernor } from "../../src/api/governor.js";
 import { FakeClock, temporaryFolder } from "./support.js";
 
 const never = new AbortController().signal;

@@ -1,0 +1,49 @@
+import type { ServerLimit } from "./limits.js";
+
+export interface GovernorSettings {
+  /** The API's origin: sandboxes on other ports have budgets of their own. */
+  origin: string;
+  /** The key itself; only its SHA-256 is written down. */
+  key: string;
+  /** Requests per window for the key; the origin has twice as many. `null`: no budget, and no file. */
+  rateLimit: number | null;
+  /** The folder of `rate.sqlite`. */
+  statePath: string;
+  /** Milliseconds; 60,000 unless a test says otherwise. */
+  windowMs?: number | undefined;
+}
+
+export interface GovernorEvents {
+  onWait?(event: { ms: number; reason: "budget" | "server" }): void;
+  onNotice?(event: { message: string }): void;
+}
+
+/** A place in the window, taken when a request is sent. */
+export interface Place {
+  /** To be called once, when the answer's headers are there or the request has failed. */
+  answered(limit: ServerLimit | null): void;
+}
+
+/** Milliseconds to wait for a place; without end where one is left out. */
+export interface Patience {
+  /** On the server's word. */
+  serverMs?: number | undefined;
+  /** For whatever reason, where somebody sits and waits: it is said at once that no place comes in time. */
+  inAllMs?: number | undefined;
+}
+
+/**
+ * Keeps the requests of every process on this machine within the API's limits (API document, Limits): a sliding
+ * window in which bursts are allowed while there is room.
+ */
+export interface Governor {
+  /**
+   * Waits for a place. Rejects with the signal's reason, or with `ApiUnavailable` where patience does not reach.
+   */
+  take(signal: AbortSignal, patience?: Patience): Promise<Place>;
+  /** Sends nothing with this key for `ms` milliseconds, in any process. */
+  hold(ms: number): void;
+  /** Milliseconds until a full window frees its next place; `null` when there is room. */
+  fullForMs(): number | null;
+  close(): void;
+}
