@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { PlanLacksData } from "../../src/errors.js";
+import { readCoverage } from "../../src/mirror/coverage.js";
 import { orders } from "../../src/resources/orders.js";
 import { syncResource } from "../../src/sync/engine.js";
 import { accessTo, list, mirrored } from "./access.js";
@@ -21,9 +23,11 @@ test.each([1, 2, 3, 5, 7])(
   async (perInstant) => {
     const api = listApi(list(97, perInstant));
     const access = await accessTo(api, { pageSize: 4, pagesPerPart: 2 });
-    const { error } = await syncResource(access, orders);
+    const { run, error } = await syncResource(access, orders);
     expect(error).toBeNull();
     expect(mirrored(access)).toEqual(api.rows.map(({ id }) => String(id)).sort());
+    // Nothing was left for the counts to find: no order is read again but those of an instant between two parts.
+    expect(run.rows_read).toBeLessThan(97 + 13 * perInstant + 25);
   },
 );
 
@@ -48,6 +52,33 @@ test("a list that is not newest first is read in one piece, and is as complete",
   const access = await accessTo(api, { pageSize: 4, pagesPerPart: 2 });
   expect((await syncResource(access, orders)).error).toBeNull();
   expect(mirrored(access)).toHaveLength(60);
+  const [first, ...later] = api.asked
+    .filter(({ per_page }) => per_page === 4)
+    .map(({ end_date }) => end_date);
+  expect(later.slice(0, 15)).toEqual(Array(15).fill(first));
+});
+
+test("a part in which an order came behind the reader is not claimed before it was read again", async () => {
+  const api = listApi(list(80));
+  const access = await accessTo(api, { pageSize: 4, pagesPerPart: 5 });
+  let pages = 0;
+  api.before = ({ per_page }) => {
+    if (per_page !== 4) return;
+    pages += 1;
+    // Newer than what the reader has passed: the count grows, and no page to come shows it.
+    if (pages === 4) api.rows = [...api.rows, ...late];
+    if (pages === 6) throw new PlanLacksData("the power fails");
+  };
+  const late = list(1).map((order) => ({
+    ...order,
+    id: "late",
+    order_date: api.rows.at(-1)?.order_date ?? null,
+  }));
+
+  const { error } = await syncResource(access, orders);
+
+  expect(String(error)).toContain("the power fails");
+  expect(readCoverage(access.mirror, "orders")).toEqual([]);
 });
 
 test("a part that is disturbed is read again alone, not the whole range", async () => {
