@@ -83,7 +83,7 @@ function passes(tests: readonly string[], stdio: "ignore" | "inherit" = "ignore"
     "dot",
   ];
   const env = { ...process.env, PROPERTY_RUNS: "40", PROPERTY_SHRINK: "no" };
-  const options = { cwd: copy, stdio, timeout: 900_000, env } as const;
+  const options = { cwd: copy, stdio, timeout: 400_000, env } as const;
   return spawnSync(process.execPath, [vitest, ...flags, ...tests], options).status === 0;
 }
 
