@@ -3,6 +3,7 @@ import { PlanLacksData } from "../../src/errors.js";
 import { readCoverage } from "../../src/mirror/coverage.js";
 import { orders } from "../../src/resources/orders.js";
 import { syncResource } from "../../src/sync/engine.js";
+import { rows } from "../mirror/mirror.js";
 import { accessTo, list, mirrored } from "./access.js";
 import { listApi } from "./list-api.js";
 
@@ -79,6 +80,25 @@ test("a part in which an order came behind the reader is not claimed before it w
 
   expect(String(error)).toContain("the power fails");
   expect(readCoverage(access.mirror, "orders")).toEqual([]);
+});
+
+test("a day that a stopped run and the next one read together is known to both", async () => {
+  const api = listApi(list(200, 1, 6 * 3_600_000));
+  api.figures = true;
+  const access = await accessTo(api, { pageSize: 5, pagesPerPart: 5 });
+  let pages = 0;
+  api.before = ({ per_page }) => {
+    if (per_page === 5) pages += 1;
+    if (pages === 12) throw new PlanLacksData("the power fails");
+  };
+  await syncResource(access, orders);
+  api.before = undefined;
+
+  const { run } = await syncResource(access, orders);
+
+  expect(run).toMatchObject({ outcome: "done", verified: true });
+  expect(readCoverage(access.mirror, "orders").length).toBeGreaterThan(1);
+  expect(rows(access.mirror, "SELECT day FROM tripwires")).toHaveLength(50);
 });
 
 test("a part that is disturbed is read again alone, not the whole range", async () => {

@@ -1,5 +1,5 @@
 import { BrandapiError, KeyRejected, Stopped } from "../../errors.js";
-import { readCoverage, stretches } from "../../mirror/coverage.js";
+import { readCoverage, type Span, stretches } from "../../mirror/coverage.js";
 import { readInfo, writeInfo } from "../../mirror/info.js";
 import { type DayFigures, readTripwires, saveTripwires } from "../../mirror/tripwires.js";
 import { valueAt } from "../../mirror/values.js";
@@ -91,16 +91,14 @@ export function movedDays({ mirror, resource }: SyncContext, wire: Wire): string
   if (before.size === 0) return [];
   const spans = readCoverage(mirror, resource.name);
   const isCovered = containing(stretches(spans));
-  const isFresh = containing(spans.filter(({ readAt }) => readAt >= wire.askedAt));
+  const isFresh = containing(readSince(spans, wire));
   const days = new Set([...before.keys(), ...wire.figures.keys()]);
   return [...days].filter((day) => before.get(day) !== figure(wire, day) && isCovered(day) && !isFresh(day));
 }
 
 /** Remembers the figures of every day that was read completely after they were asked for. */
 export function rememberDays({ mirror, resource }: SyncContext, wire: Wire): void {
-  const isFresh = containing(
-    readCoverage(mirror, resource.name).filter(({ readAt }) => readAt >= wire.askedAt),
-  );
+  const isFresh = containing(readSince(readCoverage(mirror, resource.name), wire));
   const days = new Set([...readTripwires(mirror, resource.name).keys(), ...wire.figures.keys()]);
   saveTripwires(
     mirror,
@@ -112,6 +110,11 @@ export function rememberDays({ mirror, resource }: SyncContext, wire: Wire): voi
 /** A day without a point is a day without figures. */
 function figure({ figures }: Wire, day: string): string {
   return figures.get(day) ?? "none";
+}
+
+/** What was read after the figures were asked for. A day that two runs have read, one after the other, is whole. */
+function readSince(spans: readonly Span[], { askedAt }: Wire): Goal[] {
+  return stretches(spans.filter(({ readAt }) => readAt >= askedAt));
 }
 
 /** Whether one of the ranges holds a whole day. */
