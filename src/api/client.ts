@@ -1,6 +1,6 @@
 import type { Deps } from "../deps.js";
 import { AccessForbidden, BrandapiError } from "../errors.js";
-import type { Query } from "../resources/types.js";
+import type { Query, Recognise } from "../resources/types.js";
 import { addressOf, baseOf } from "./address.js";
 import { bodyLimits, readBody } from "./body.js";
 import { type Answer, readEnvelope } from "./envelope.js";
@@ -44,6 +44,8 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
   /** Most bytes of the answer after decompression. */
   maxBytes?: number | undefined;
+  /** Tells which of the answer's records need not be parsed. */
+  recognise?: Recognise | undefined;
   /** Milliseconds to wait for a place under the rate limit, where somebody sits and waits; else as long as it takes. */
   patienceMs?: number | undefined;
 }
@@ -185,7 +187,7 @@ class Client implements ApiClient {
       const body = await readBody(response, path, limits, clock);
       bytes = body.bytes;
       this.#counts.bytes += bytes;
-      const answer = readEnvelope(body.content, path, receivedAt);
+      const answer = readEnvelope(body.content, path, receivedAt, options.recognise);
       this.#progressAt = clock.monotonic();
       return { answer };
     } catch (error) {

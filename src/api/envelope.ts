@@ -1,5 +1,5 @@
 import { UnexpectedAnswer } from "../errors.js";
-import type { ApiRecord, Json, JsonObject } from "../resources/types.js";
+import type { ApiRecord, Json, JsonObject, Recognise } from "../resources/types.js";
 import { Garbled } from "./faults.js";
 import { exactRecords, exactText, maxDepth, type Slices, sliceEnvelope } from "./json.js";
 
@@ -15,7 +15,8 @@ export interface Pagination {
 
 /** A 200, checked and taken apart. */
 export interface Answer {
-  data: Json;
+  /** Of a list it is made when it is asked for. */
+  readonly data: Json;
   /** The exact text of `data`, on one line; made when it is asked for. */
   readonly json: string;
   /** The records, when `data` is an array. */
@@ -31,12 +32,13 @@ const mostPages = 1e7;
 /**
  * Reads an envelope (API document, "Envelope"). Members that the document does not name are let through.
  * @param body UTF-8
+ * @param recognise which records need not be parsed
  * Throws `Garbled` when the text is not JSON, `UnexpectedAnswer` when it is JSON of another shape.
  */
-export function readEnvelope(body: Buffer, path: string, receivedAt: number): Answer {
+export function readEnvelope(body: Buffer, path: string, receivedAt: number, recognise?: Recognise): Answer {
   const slices = sliceEnvelope(body);
   if (slices.tooDeep) throw unexpected(path, `is nested more than ${maxDepth} levels deep`);
-  const { envelope, items } = parse(body, slices);
+  const { envelope, items } = parse(body, slices, recognise);
   if (!isObject(envelope)) throw unexpected(path, "is not an object");
   if (envelope.success !== true) throw unexpected(path, `has ${named(envelope, "success")}, not true`);
   const data = envelope.data;
@@ -46,7 +48,9 @@ export function readEnvelope(body: Buffer, path: string, receivedAt: number): An
   const { from, to } = slices.data;
   const json = items ? undefined : exactText(body, from, to, slices.spaced);
   return {
-    data: items ? items.map(({ value }) => value) : data,
+    get data() {
+      return items ? items.map(({ value }) => value) : data;
+    },
     get json() {
       return json ?? `[${items?.map((item) => item.json).join(",")}]`;
     },
@@ -57,14 +61,18 @@ export function readEnvelope(body: Buffer, path: string, receivedAt: number): An
 }
 
 /** The envelope, and the records of a list by themselves: `data` is then an empty list. */
-function parse(body: Buffer, slices: Slices): { envelope: Json; items: ApiRecord[] | null } {
+function parse(
+  body: Buffer,
+  slices: Slices,
+  recognise: Recognise | undefined,
+): { envelope: Json; items: ApiRecord[] | null } {
   try {
     const { data, items } = slices;
     if (!data || !items) return { envelope: JSON.parse(body.toString("utf8")) as Json, items: null };
     // What stands around the list, with an empty one in its place: between items the scanner has seen only commas.
     const rest = `${body.toString("utf8", 0, data.from)}[]${body.toString("utf8", data.to)}`;
     if (!slices.closed) throw new SyntaxError("the list has no end");
-    return { envelope: JSON.parse(rest) as Json, items: exactRecords(body, slices) };
+    return { envelope: JSON.parse(rest) as Json, items: exactRecords(body, slices, recognise) };
   } catch {
     // The engine's own message would quote the body, which may echo anything: it goes no further.
     throw new Garbled(describe(body.toString("utf8", 0, 200)));

@@ -1,5 +1,5 @@
 import { NotFound, RequestRefused, UnexpectedAnswer } from "../errors.js";
-import type { ApiRecord, Query } from "../resources/types.js";
+import type { ApiRecord, Query, Recognise } from "../resources/types.js";
 import type { Answer, ApiClient, Pagination } from "./client.js";
 
 export interface Page {
@@ -17,6 +17,8 @@ export interface PagesOptions {
   inFlight?: number | undefined;
   scope?: string | undefined;
   signal?: AbortSignal | undefined;
+  /** Tells which records need not be parsed. */
+  recognise?: Recognise | undefined;
   /** The last page wanted. */
   upTo?: number | undefined;
 }
@@ -140,11 +142,11 @@ class Walk {
   }
 
   async #list(page: number): Promise<ListAnswer> {
-    const { scope } = this.options;
+    const { recognise, scope } = this.options;
     const answer = await this.api.get(
       this.path,
       { ...this.query, page },
-      { scope, signal: this.#stop.signal },
+      { recognise, scope, signal: this.#stop.signal },
     );
     const { items, pagination } = answer;
     if (!items) throw unexpected(this.path, "is not a list");

@@ -1,4 +1,4 @@
-import type { ApiRecord, JsonObject, Resource } from "../resources/types.js";
+import type { ApiRecord, JsonObject, Recognise, Resource } from "../resources/types.js";
 
 import { type ChangeLog, openChangeLog } from "./changes.js";
 import { withDetails } from "./details.js";
@@ -7,6 +7,7 @@ import { isRepeat, keyOf, keysOf } from "./keys.js";
 import type { Mirror } from "./mirror.js";
 import { openNotices } from "./notices.js";
 import { openProjection } from "./projection.js";
+import { openRecognition } from "./recognition.js";
 import { asObject, datedAt, flagsOf } from "./record-fields.js";
 import { watchMembers } from "./unknown-members.js";
 import type { Complaint } from "./values.js";
@@ -39,6 +40,8 @@ export interface WriteOptions {
 
 /** The records of one resource: the truth, with its projection and its history. */
 export interface RecordStore {
+  /** Tells which records of an answer need not be parsed, where there are any. */
+  recognise: Recognise | undefined;
   /**
    * Looks whether each record has its key, before any is written.
    * @throws UnexpectedAnswer when a documented record lacks its id
@@ -105,6 +108,7 @@ export function openRecords(
   };
   const projection = openProjection(mirror, resource, tell);
   const watch = watchMembers(resource, tell);
+  const recognition = openRecognition(mirror, resource);
   const log: ChangeLog = openChangeLog(mirror, resource, runId);
 
   /** New records come in runs: after one, the next is inserted without being looked for first. */
@@ -157,6 +161,7 @@ export function openRecords(
   function update(row: Row, sent: ApiRecord, key: string, options: WriteOptions): Effect {
     const { readAt } = options;
     const recordId = row.record_id;
+    recognition?.forget(recordId);
     const unchanged: Effect = { id: recordId, added: 0, changed: 0 };
     if (options.isList && row.list_json === sent.json && row.removed_at === null) return unchanged;
     const record = options.isList && row.detailed_at !== null ? withDetails(sent, row.json) : sent;
@@ -212,8 +217,9 @@ export function openRecords(
   }
 
   return {
+    recognise: recognition?.recognise,
     checkKeys(records) {
-      for (const record of records) keyOf(resource, record, 0);
+      for (const record of records) if (!record.held) keyOf(resource, record, 0);
     },
     keyOf: (record, position) => keyOf(resource, record, position),
     write(records, options) {
@@ -221,7 +227,13 @@ export function openRecords(
       readAt = options.readAt;
       const keys = options.isAnswer ? keysOf(resource, records) : undefined;
       if (keys?.some((key) => isRepeat(key))) tell({ kind: "repeat", table: resource.table });
+      const isPlain = !options.context && !options.isDetail && !options.touch;
       records.forEach((record, index) => {
+        if (isPlain && record.held && recognition?.isStill(record.held)) {
+          written.ids.push(record.held.id);
+          lastWasNew = false;
+          return;
+        }
         const key = keys?.[index] ?? keyOf(resource, record, (options.position ?? 0) + index);
         const one = writeOne(record, key, options);
         written.ids.push(one.id);
@@ -235,6 +247,7 @@ export function openRecords(
       for (const recordId of recordIds) {
         const row = getById.get(recordId) as (Row & { key: string; dated_at: number | null }) | undefined;
         if (!row || row.removed_at !== null) continue;
+        recognition?.forget(recordId);
         log.removed(row.key, row, recordId, row.dated_at, at);
         setRemoved.run(at, at, recordId);
         projection.setRemoved(recordId, at);

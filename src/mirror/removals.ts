@@ -29,7 +29,7 @@ export function noteMissingOf(
   for (const id of ids) if (!seen.has(id)) note.run(resource, id);
 }
 
-/** A record that was found after all, later in the same read, is no candidate. */
+/** The records that a read has not found so far. */
 export function candidates(mirror: Mirror, resource: string): number[] {
   return mirror.db
     .prepare("SELECT record_id FROM removal_candidates WHERE resource = ?")
@@ -42,11 +42,14 @@ export function clearCandidates(mirror: Mirror, resource: string): void {
   mirror.db.prepare("DELETE FROM removal_candidates WHERE resource = ?").run(resource);
 }
 
-export function forgetCandidates(mirror: Mirror, resource: string, found: Iterable<number>): void {
-  const any = mirror.db.prepare("SELECT 1 FROM removal_candidates WHERE resource = ? LIMIT 1");
-  if (any.get(resource) === undefined) return;
-  const forget = mirror.db.prepare("DELETE FROM removal_candidates WHERE resource = ? AND record_id = ?");
-  for (const id of found) forget.run(resource, id);
+/** Prepares, for page after page: a record that is found after all, later in the same read, is no candidate. */
+export function openForgetting({ db }: Mirror, resource: string): (found: Iterable<number>) => void {
+  const any = db.prepare("SELECT 1 FROM removal_candidates WHERE resource = ? LIMIT 1");
+  const forget = db.prepare("DELETE FROM removal_candidates WHERE resource = ? AND record_id = ?");
+  return (found) => {
+    if (any.get(resource) === undefined) return;
+    for (const id of found) forget.run(resource, id);
+  };
 }
 
 /** How many records of a range the mirror holds as present, less those that a read did not find. */

@@ -1,5 +1,5 @@
 import { type Page, readPages } from "../api/pages.js";
-import { forgetCandidates } from "../mirror/removals.js";
+import { openForgetting } from "../mirror/removals.js";
 import { noteUndated } from "../mirror/undated.js";
 import { valueAt } from "../mirror/values.js";
 import type { ApiRecord, Query } from "../resources/types.js";
@@ -89,12 +89,14 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
     { ...query, per_page: context.options.pageSize ?? mostPerPage },
     {
       from: pass.nextPage,
+      recognise: context.store.recognise,
       scope: resource.scope,
       signal: context.signal,
       ...(options.upTo === undefined ? {} : { upTo: options.upTo }),
     },
   )[Symbol.asyncIterator]();
   const isRange = hasDates(context, query);
+  const forget = openForgetting(mirror, resource.name);
   let written = 0;
   let openSince = 0;
   let due = never();
@@ -111,7 +113,7 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
     }
     written += 1;
     try {
-      writePage(context, page, pass, isRange);
+      forget(writePage(context, page, pass, isRange));
     } catch (error) {
       undo();
       throw error;
@@ -171,17 +173,17 @@ function countsOf({ run: { rows_read, rows_new, rows_changed } }: SyncContext) {
   return { rows_read, rows_new, rows_changed };
 }
 
-function writePage(context: SyncContext, page: Page, pass: Pass, isRange: boolean): void {
+/** @returns the ids of its records */
+function writePage(context: SyncContext, page: Page, pass: Pass, isRange: boolean): number[] {
   const { run, store, resource } = context;
   const written = store.write(page.records, {
     readAt: formatInstant(page.receivedAt),
     position: (page.page - 1) * page.pagination.per_page,
     isList: resource.strategy.kind === "detail",
   });
-  forgetCandidates(context.mirror, resource.name, written.ids);
   const undated: ApiRecord[] = [];
   page.records.forEach((record, index) => {
-    const dated = dateOf(context, record.value);
+    const dated = record.held ? record.held.dated : dateOf(context, record.value);
     const id = written.ids[index];
     if (id !== undefined) pass.seen.set(id, dated);
     if (dated === null) undated.push(record);
@@ -195,6 +197,7 @@ function writePage(context: SyncContext, page: Page, pass: Pass, isRange: boolea
   pass.total = page.pagination.total_items;
   pass.totalPages = page.pagination.total_pages;
   pass.nextPage = page.page + 1;
+  return written.ids;
 }
 
 function hasDates({ resource: { strategy } }: SyncContext, query: Query): boolean {

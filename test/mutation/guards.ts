@@ -37,7 +37,7 @@ export const guards: readonly Guard[] = [
   },
   {
     file: "src/sync/pass.ts",
-    line: "forgetCandidates(context.mirror, resource.name, written.ids);",
+    line: "for (const id of found) forget.run(resource, id);",
     broken: "",
   },
   {

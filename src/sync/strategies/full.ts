@@ -4,8 +4,8 @@ import {
   candidates,
   clearCandidates,
   countPresent,
-  forgetCandidates,
   noteMissing,
+  openForgetting,
 } from "../../mirror/removals.js";
 import { formatInstant } from "../../times.js";
 import type { StrategyRun, SyncContext } from "../context.js";
@@ -57,7 +57,7 @@ export async function readAll(context: SyncContext): Promise<void> {
   if ((pass.total > pageSize || pass.nextPage > 2) && candidates(mirror, resource.name).length > 0) {
     const again = await read();
     if (!again) return;
-    forgetCandidates(mirror, resource.name, again.seen.keys());
+    openForgetting(mirror, resource.name)(again.seen.keys());
     clearCheckpoint(mirror, resource.name);
   }
   removeMissing(context, { present, left: pass.seen.size });
