@@ -1,6 +1,6 @@
 import type { Deps } from "../deps.js";
 import { AccessForbidden, BrandapiError } from "../errors.js";
-import type { Query, Recognise } from "../resources/types.js";
+import type { Query } from "../resources/types.js";
 import { addressOf, baseOf } from "./address.js";
 import { bodyLimits, readBody } from "./body.js";
 import { type Answer, readEnvelope } from "./envelope.js";
@@ -10,63 +10,13 @@ import { openGovernor } from "./governor.js";
 import { headersOf } from "./headers.js";
 import { readServerLimit } from "./limits.js";
 import { type Asked, forbidden, gaveUp, refusal, scopesIn, statusFault, statusWords } from "./refusals.js";
+import type { ApiClient, ApiEvents, ApiSettings, ApiStats, RequestOptions } from "./requesting.js";
 import { nextTry } from "./retry.js";
 import { graceMs, leastDeadlineMs, startSending } from "./sending.js";
 import { WaitMeter } from "./wait-meter.js";
 
 export type { Answer, Pagination } from "./envelope.js";
-
-export interface ApiSettings {
-  /** The versioned root; its path ends in /api/brand/v1. */
-  baseUrl: string;
-  key: string;
-  /** Requests per key per minute; the machine has twice as many. `null` for no limit. */
-  rateLimit: number | null;
-  /** Milliseconds without progress after which a request is given up; 0 for no retries. */
-  maxWaitMs: number;
-  userAgent: string;
-  /** The folder of the file in which all processes count their requests. */
-  statePath: string;
-  /** Milliseconds of the rate limit's window: a minute. Tests shorten it. */
-  windowMs?: number;
-}
-
-export interface ApiEvents {
-  onRetry?(event: { path: string; reason: string; waitMs: number; attempt: number }): void;
-  onWait?(event: { ms: number; reason: "budget" | "server" }): void;
-  onRequest?(event: { method: string; path: string; status: number; ms: number; bytes: number }): void;
-  onNotice?(event: { message: string }): void;
-}
-
-export interface RequestOptions {
-  /** The scope that the endpoint needs, for the message of a 403. */
-  scope?: string | undefined;
-  signal?: AbortSignal | undefined;
-  /** Most bytes of the answer after decompression. */
-  maxBytes?: number | undefined;
-  /** Tells which of the answer's records need not be parsed. */
-  recognise?: Recognise | undefined;
-  /** Milliseconds to wait for a place under the rate limit, where somebody sits and waits; else as long as it takes. */
-  patienceMs?: number | undefined;
-}
-
-export interface ApiStats {
-  requests: number;
-  retries: number;
-  bytes: number;
-  /** Milliseconds in which some request waited for the rate limit or for its next try. */
-  waitedMs: number;
-}
-
-export interface ApiClient {
-  /**
-   * Asks for a path below the base URL, as often as it takes. Rejects with a `BrandapiError` that says what the
-   * person can do, or with the signal's reason.
-   */
-  get(path: string, query?: Query, options?: RequestOptions): Promise<Answer>;
-  readonly stats: Readonly<ApiStats>;
-  close(): void;
-}
+export type { ApiClient, ApiEvents, ApiSettings, ApiStats, RequestOptions } from "./requesting.js";
 
 export function openApi(settings: ApiSettings, deps: Deps, events: ApiEvents = {}): ApiClient {
   return new Client(settings, deps, events);
@@ -135,7 +85,7 @@ class Client implements ApiClient {
       const place = await this.#waits.during(() => this.#governor.take(signal, patience));
       since ??= this.deps.clock.monotonic();
       const deadlineMs = Math.min(bodyLimits.totalMs, Math.max(leastDeadlineMs, this.#leftMs(since)));
-      const outcome = await this.#send(url, path, options, place, { signal, deadlineMs });
+      const outcome = await this.#try(url, path, options, place, { signal, deadlineMs });
       if ("answer" in outcome) return outcome.answer;
       const { fault } = outcome;
       const now = this.deps.clock.monotonic();
@@ -161,17 +111,43 @@ class Client implements ApiClient {
     return this.settings.maxWaitMs - idleMs;
   }
 
-  /** One request. */
+  /** One try: a request, and what its body says. */
+  async #try(
+    url: URL,
+    path: string,
+    options: RequestOptions,
+    place: Place,
+    limits: { signal: AbortSignal; deadlineMs: number },
+  ): Promise<Outcome> {
+    const { signal } = limits;
+    try {
+      const sent = await this.#send(url, path, options, place, limits);
+      if ("fault" in sent) return sent;
+      await options.turn;
+      signal.throwIfAborted();
+      const answer = readEnvelope(sent.body, path, sent.at, options.recognise);
+      this.#progressAt = this.deps.clock.monotonic();
+      return { answer };
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (error instanceof BrandapiError) throw error;
+      const fault = faultOf(error, this.#base.host);
+      if (!fault) throw error;
+      return { fault: withoutKey(fault, this.settings.key) };
+    }
+  }
+
+  /** One request: the body of a 200, and when it was asked for. */
   async #send(
     url: URL,
     path: string,
     options: RequestOptions,
     place: Place,
     { signal, deadlineMs }: { signal: AbortSignal; deadlineMs: number },
-  ): Promise<Outcome> {
+  ): Promise<{ body: Buffer; at: number } | { fault: Fault }> {
     const { clock, fetch } = this.deps;
     const sending = startSending(this.deps, signal, deadlineMs);
-    const receivedAt = clock.now();
+    const at = clock.now();
     const started = clock.monotonic();
     this.#counts.requests += 1;
     let status = 0;
@@ -187,15 +163,7 @@ class Client implements ApiClient {
       const body = await readBody(response, path, limits, clock);
       bytes = body.bytes;
       this.#counts.bytes += bytes;
-      const answer = readEnvelope(body.content, path, receivedAt, options.recognise);
-      this.#progressAt = clock.monotonic();
-      return { answer };
-    } catch (error) {
-      if (signal.aborted) throw signal.reason;
-      if (error instanceof BrandapiError) throw error;
-      const fault = faultOf(error, this.#base.host);
-      if (!fault) throw error;
-      return { fault: withoutKey(fault, this.settings.key) };
+      return { body: body.content, at };
     } finally {
       sending.end();
       this.events.onRequest?.({ method: "GET", path, status, ms: clock.monotonic() - started, bytes });

@@ -15,15 +15,34 @@ export interface Pagination {
 
 /** A 200, checked and taken apart. */
 export interface Answer {
-  /** Of a list it is made when it is asked for. */
   readonly data: Json;
-  /** The exact text of `data`, on one line; made when it is asked for. */
+  /** The exact text of `data`, on one line. */
   readonly json: string;
   /** The records, when `data` is an array. */
-  items: ApiRecord[] | null;
-  pagination: Pagination | null;
+  readonly items: ApiRecord[] | null;
+  readonly pagination: Pagination | null;
   /** Milliseconds since 1970 when it was asked for: "as of" is never later than the truth. */
-  receivedAt: number;
+  readonly receivedAt: number;
+}
+
+/**
+ * A list's whole is made when it is asked for. By a class: of an object with getters of its own the engine keeps the
+ * shape, and with it all that the getters see, until it collects everything. That was half of its work of a sync.
+ */
+class ListAnswer implements Answer {
+  constructor(
+    readonly items: ApiRecord[],
+    readonly pagination: Pagination | null,
+    readonly receivedAt: number,
+  ) {}
+
+  get data(): Json {
+    return this.items.map(({ value }) => value);
+  }
+
+  get json(): string {
+    return `[${this.items.map(({ json }) => json).join(",")}]`;
+  }
 }
 
 const mostItems = 1e9;
@@ -46,18 +65,9 @@ export function readEnvelope(body: Buffer, path: string, receivedAt: number, rec
     throw unexpected(path, `has ${named(envelope, "data")}, not an object or array`);
   }
   const { from, to } = slices.data;
-  const json = items ? undefined : exactText(body, from, to, slices.spaced);
-  return {
-    get data() {
-      return items ? items.map(({ value }) => value) : data;
-    },
-    get json() {
-      return json ?? `[${items?.map((item) => item.json).join(",")}]`;
-    },
-    items,
-    pagination: readPagination(envelope.pagination, path),
-    receivedAt,
-  };
+  const pagination = readPagination(envelope.pagination, path);
+  if (items) return new ListAnswer(items, pagination, receivedAt);
+  return { data, json: exactText(body, from, to, slices.spaced), items, pagination, receivedAt };
 }
 
 /** The envelope, and the records of a list by themselves: `data` is then an empty list. */

@@ -4,6 +4,7 @@ import type { Answer, ApiClient, Pagination } from "./client.js";
 
 export interface Page {
   page: number;
+  /** The reader's until it asks for the next page: then the list is emptied. */
   records: ApiRecord[];
   pagination: Pagination;
   /** Milliseconds since 1970 when it was asked for. */
@@ -44,7 +45,7 @@ export async function* readPages(
   try {
     const from = options.from ?? 1;
     const most = Math.min(options.upTo ?? lastPage, lastPage);
-    let previous: readonly ApiRecord[] = [];
+    let previous: readonly string[] = [];
     let empty = 0;
     for (let page = from; page <= most && (page === from || page <= (walk.announced ?? 0)); page += 1) {
       walk.ask(page, page === from ? page : most);
@@ -52,10 +53,11 @@ export async function* readPages(
       if (!answer) return;
       // The next ones are on their way while this one is put away.
       walk.ask(page + 1, most);
-      if (answer.items.length >= answer.pagination.per_page && isSame(answer.items, previous)) {
+      const texts = answer.items.map(({ json }) => json);
+      if (texts.length >= answer.pagination.per_page && isSame(texts, previous)) {
         throw unexpected(path, `repeats page ${page - 1} as page ${page}`);
       }
-      previous = answer.items;
+      previous = texts;
       empty = answer.items.length === 0 ? empty + 1 : 0;
       if (empty > mostEmpty)
         throw unexpected(path, `has nothing on page ${page}, nor on the ${mostEmpty} before`);
@@ -65,6 +67,8 @@ export async function* readPages(
         pagination: answer.pagination,
         receivedAt: answer.receivedAt,
       };
+      // The answer itself stays reachable for a while, from promises that have lived long; its records need not.
+      answer.items.length = 0;
     }
   } finally {
     walk.end();
@@ -73,10 +77,25 @@ export async function* readPages(
 
 type ListAnswer = Pick<Answer, "receivedAt"> & { items: ApiRecord[]; pagination: Pagination };
 
+/** A request under way, and what lets its answer be taken apart. */
+interface Asked {
+  answer: Promise<ListAnswer | null>;
+  take(): void;
+}
+
+/** Pages that came early wait as bytes until the reader has come to them: as records they would fill the memory. */
+function newTurn(): { come: Promise<void>; take(): void } {
+  let take = () => {};
+  const come = new Promise<void>((resolve) => {
+    take = resolve;
+  });
+  return { come, take };
+}
+
 class Walk {
   /** The last page, as the latest answer announced it; `null` before the first. */
   announced: number | null = null;
-  readonly #asked = new Map<number, Promise<ListAnswer | null>>();
+  readonly #asked = new Map<number, Asked>();
   readonly #stop = new AbortController();
   readonly #forward = () => this.#stop.abort(this.options.signal?.reason);
 
@@ -96,16 +115,19 @@ class Walk {
     const { inFlight = 4 } = this.options;
     for (let each = page; each <= last && each < page + inFlight; each += 1) {
       if (this.#asked.has(each)) continue;
-      const answer = this.#get(each);
+      const turn = newTurn();
+      const answer = this.#get(each, turn.come);
       // Whoever waits for it hears of its failure; one that nobody waits for any more fails in silence.
       answer.catch(() => {});
-      this.#asked.set(each, answer);
+      this.#asked.set(each, { answer, take: turn.take });
     }
   }
 
   /** The answer to a page asked for; `null` when the list has meanwhile become too short to have it. */
   async answerTo(page: number): Promise<ListAnswer | null> {
-    const answer = await this.#asked.get(page);
+    const asked = this.#asked.get(page);
+    asked?.take();
+    const answer = await asked?.answer;
     this.#asked.delete(page);
     return answer ?? null;
   }
@@ -113,11 +135,12 @@ class Walk {
   end(): void {
     this.options.signal?.removeEventListener("abort", this.#forward);
     this.#stop.abort(new Error("nobody waits for this page any more"));
+    for (const { take } of this.#asked.values()) take();
   }
 
-  async #get(page: number): Promise<ListAnswer | null> {
+  async #get(page: number, turn: Promise<void>): Promise<ListAnswer | null> {
     try {
-      const answer = await this.#list(page);
+      const answer = await this.#list(page, turn);
       const last = answer.pagination.total_pages;
       this.announced = last;
       if (answer.pagination.page === page) {
@@ -128,25 +151,27 @@ class Walk {
       if (last < page) return null;
       throw unexpected(this.path, `is page ${answer.pagination.page} where page ${page} was asked for`);
     } catch (error) {
-      if (page > 1 && isRefusal(error) && (await this.#hasShrunk(page))) return null;
+      if (page === 1 || !isRefusal(error)) throw error;
+      // By then the page before may have told that there is none.
+      await turn;
+      if (await this.#hasShrunk(page)) return null;
       throw error;
     }
   }
 
-  /** Whether a refused page is refused because the list is shorter by now: another answer says so, or page 1 does. */
+  /** Whether a refused page is refused because the list is shorter by now: page 1 says so. */
   async #hasShrunk(page: number): Promise<boolean> {
-    if (this.announced !== null && this.announced < page) return true;
     const first = await this.#list(1);
     this.announced = first.pagination.total_pages;
     return this.announced < page;
   }
 
-  async #list(page: number): Promise<ListAnswer> {
+  async #list(page: number, turn?: Promise<void>): Promise<ListAnswer> {
     const { recognise, scope } = this.options;
     const answer = await this.api.get(
       this.path,
       { ...this.query, page },
-      { recognise, scope, signal: this.#stop.signal },
+      { recognise, scope, signal: this.#stop.signal, turn },
     );
     const { items, pagination } = answer;
     if (!items) throw unexpected(this.path, "is not a list");
@@ -161,8 +186,8 @@ class Walk {
   }
 }
 
-function isSame(page: readonly ApiRecord[], other: readonly ApiRecord[]): boolean {
-  return page.length === other.length && page.every(({ json }, index) => json === other[index]?.json);
+function isSame(page: readonly string[], other: readonly string[]): boolean {
+  return page.length === other.length && page.every((text, index) => text === other[index]);
 }
 
 function isRefusal(error: unknown): boolean {

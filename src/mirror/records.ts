@@ -54,12 +54,7 @@ export interface RecordStore {
   keyOf(record: ApiRecord, position: number): string;
 }
 
-/** What writing one record did. */
-interface Effect {
-  id: number;
-  added: number;
-  changed: number;
-}
+type Effect = Omit<Written, "ids"> & { id: number };
 
 interface Row {
   record_id: number;
@@ -86,11 +81,6 @@ export function openRecords(
   const find = db.prepare(
     "SELECT record_id, json, list_json, detailed_at, context, since_at, removed_at FROM records WHERE resource = ? AND key = ?",
   );
-  const findSame = db
-    .prepare(
-      "SELECT record_id FROM records WHERE resource = ? AND key = ? AND json = ? AND removed_at IS NULL AND context IS NULL AND list_json IS NULL",
-    )
-    .pluck();
   const add = db.prepare(
     "INSERT INTO records (resource, key, json, list_json, detailed_at, context, dated_at, flags, since_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (resource, key) DO NOTHING",
   );
@@ -114,6 +104,13 @@ export function openRecords(
   /** New records come in runs: after one, the next is inserted without being looked for first. */
   let lastWasNew = true;
 
+  /** What was recognised, and has not changed since, is there as it is. */
+  function asHeld({ held }: ApiRecord, { context, isDetail, touch }: WriteOptions): Effect | null {
+    if (!held || context || isDetail || touch || !recognition?.isStill(held)) return null;
+    lastWasNew = false;
+    return { id: held.id, added: 0, changed: 0 };
+  }
+
   function writeOne(sent: ApiRecord, ownKey: string, options: WriteOptions): Effect {
     const key = `${options.keyPrefix ?? ""}${ownKey}`;
     if (lastWasNew) {
@@ -121,9 +118,6 @@ export function openRecords(
       if (id !== null) return { id, added: 1, changed: 0 };
     }
     lastWasNew = false;
-    const isPlain = !options.context && !options.isDetail && !options.touch;
-    const same = isPlain ? (findSame.get(resource.name, key, sent.json) as number | undefined) : undefined;
-    if (same !== undefined) return { id: same, added: 0, changed: 0 };
     const row = find.get(resource.name, key) as Row | undefined;
     if (row) return update(row, sent, key, options);
     const id = insert(sent, key, options);
@@ -227,15 +221,9 @@ export function openRecords(
       readAt = options.readAt;
       const keys = options.isAnswer ? keysOf(resource, records) : undefined;
       if (keys?.some((key) => isRepeat(key))) tell({ kind: "repeat", table: resource.table });
-      const isPlain = !options.context && !options.isDetail && !options.touch;
       records.forEach((record, index) => {
-        if (isPlain && record.held && recognition?.isStill(record.held)) {
-          written.ids.push(record.held.id);
-          lastWasNew = false;
-          return;
-        }
-        const key = keys?.[index] ?? keyOf(resource, record, (options.position ?? 0) + index);
-        const one = writeOne(record, key, options);
+        const keyHere = () => keys?.[index] ?? keyOf(resource, record, (options.position ?? 0) + index);
+        const one = asHeld(record, options) ?? writeOne(record, keyHere(), options);
         written.ids.push(one.id);
         written.added += one.added;
         written.changed += one.changed;

@@ -37,7 +37,7 @@ async function serveList(start: number, change?: Change) {
 async function read(baseUrl: string, options: PagesOptions = {}, settings = {}): Promise<Page[]> {
   const pages: Page[] = [];
   for await (const page of readPages(testApi(baseUrl, { settings }), "/orders", { per_page: 10 }, options))
-    pages.push(page);
+    pages.push({ ...page, records: [...page.records] });
   return pages;
 }
 
@@ -134,7 +134,7 @@ describe("pages", () => {
     },
   );
 
-  it("just end when a later page told of the shorter list before an earlier one was refused", async () => {
+  it("just end when a page is refused of a list that became shorter, whatever a later one said", async () => {
     const server = await serveList(30, (list, page, response, reply) => {
       if (page === 1) return false;
       list.total = 10;
@@ -143,6 +143,18 @@ describe("pages", () => {
       return true;
     });
     expect(ids(await read(server.baseUrl))).toEqual(upTo(10));
+    expect(server.asked().sort()).toEqual([1, 1, 2, 3]);
+  });
+
+  it("are asked for nothing more when the page before told that a refused one is gone", async () => {
+    const server = await serveList(30, (list, page, response, reply) => {
+      if (page === 1) return false;
+      list.total = 20;
+      if (page === 2) setTimeout(reply, 100);
+      else sendJson(response, {}, 400);
+      return true;
+    });
+    expect(ids(await read(server.baseUrl))).toEqual(upTo(20));
     expect(server.asked().sort()).toEqual([1, 2, 3]);
   });
 

@@ -36,7 +36,7 @@ export const guards: readonly Guard[] = [
     tests: pass,
   },
   {
-    file: "src/sync/pass.ts",
+    file: "src/mirror/removals.ts",
     line: "for (const id of found) forget.run(resource, id);",
     broken: "",
   },
@@ -220,7 +220,7 @@ export const guards: readonly Guard[] = [
   { file: "src/mirror/lock.ts", line: "BEGIN EXCLUSIVE", broken: "BEGIN", tests: processes },
   {
     file: "src/api/pages.ts",
-    line: "answer.items.length >= answer.pagination.per_page && isSame(answer.items, previous)",
+    line: "texts.length >= answer.pagination.per_page && isSame(texts, previous)",
     broken: "false",
     tests: [...api, "test/faults/protocol.test.ts"],
   },
@@ -272,6 +272,21 @@ export const guards: readonly Guard[] = [
     file: "src/sync/proof/close.ts",
     line: "filter((check) => !isCounted || check !== allRecords)",
     broken: "filter((check) => check !== allRecords)",
+  },
+  {
+    file: "src/mirror/recognition.ts",
+    line: "forget: (id) => void changed.add(id),",
+    broken: "forget: () => {},",
+  },
+  {
+    file: "src/mirror/recognition.ts",
+    line: "json = ? AND removed_at IS NULL AND context",
+    broken: "json = ? AND context",
+  },
+  {
+    file: "src/mirror/recognition.ts",
+    line: "misses > patience && misses % patience !== 0",
+    broken: "misses > patience",
   },
   {
     file: "src/sync/proof/beyond.ts",

@@ -1,6 +1,6 @@
 import type { Answer, ApiClient } from "../../src/api/client.js";
 import { PlanLacksData } from "../../src/errors.js";
-import type { JsonObject, Query } from "../../src/resources/types.js";
+import type { JsonObject, Query, Recognise } from "../../src/resources/types.js";
 
 /** A list of orders in memory that answers like the API, without a socket: for walks of ten thousand pages. */
 export interface ListApi extends ApiClient {
@@ -24,13 +24,13 @@ export function listApi(rows: JsonObject[]): ListApi {
     undated: "apart",
     stats,
     close: () => {},
-    async get(path, query = {}) {
+    async get(path, query = {}, { recognise } = {}) {
       stats.requests += 1;
       if (path !== "/orders" && !api.figures) throw new PlanLacksData("no figures here");
       api.before?.(path === "/orders" ? query : {});
       if (path !== "/orders") return { ...answer([], {}), data: figuresOf(api.rows), items: null };
       api.asked.push(query);
-      return answer(select(api.rows, query, api.undated), query);
+      return answer(select(api.rows, query, api.undated), query, recognise);
     },
   };
   return api;
@@ -82,7 +82,7 @@ function select(
   );
 }
 
-function answer(found: readonly Dated[], query: Query): Answer {
+function answer(found: readonly Dated[], query: Query, recognise?: Recognise): Answer {
   const page = Number(query.page ?? 1);
   const perPage = Number(query.per_page ?? 25);
   const pages = Math.ceil(found.length / perPage);
@@ -90,7 +90,11 @@ function answer(found: readonly Dated[], query: Query): Answer {
   return {
     data: items,
     json: JSON.stringify(items),
-    items: items.map((value) => ({ json: JSON.stringify(value), value })),
+    items: items.map((value) => {
+      const json = JSON.stringify(value);
+      const held = recognise?.(json);
+      return { json, value, ...(held && { held }) };
+    }),
     pagination: {
       page,
       per_page: perPage,

@@ -1,0 +1,56 @@
+import type { Query, Recognise } from "../resources/types.js";
+import type { Answer } from "./envelope.js";
+
+export interface ApiSettings {
+  /** The versioned root; its path ends in /api/brand/v1. */
+  baseUrl: string;
+  key: string;
+  /** Requests per key per minute; the machine has twice as many. `null` for no limit. */
+  rateLimit: number | null;
+  /** Milliseconds without progress after which a request is given up; 0 for no retries. */
+  maxWaitMs: number;
+  userAgent: string;
+  /** The folder of the file in which all processes count their requests. */
+  statePath: string;
+  /** Milliseconds of the rate limit's window: a minute. Tests shorten it. */
+  windowMs?: number;
+}
+
+export interface ApiEvents {
+  onRetry?(event: { path: string; reason: string; waitMs: number; attempt: number }): void;
+  onWait?(event: { ms: number; reason: "budget" | "server" }): void;
+  onRequest?(event: { method: string; path: string; status: number; ms: number; bytes: number }): void;
+  onNotice?(event: { message: string }): void;
+}
+
+export interface RequestOptions {
+  /** The scope that the endpoint needs, for the message of a 403. */
+  scope?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /** Most bytes of the answer after decompression. */
+  maxBytes?: number | undefined;
+  /** The answer is taken apart when this is over: what waits costs less as bytes than as records. */
+  turn?: Promise<void> | undefined;
+  /** Tells which of the answer's records need not be parsed. */
+  recognise?: Recognise | undefined;
+  /** Milliseconds to wait for a place under the rate limit, where somebody sits and waits; else as long as it takes. */
+  patienceMs?: number | undefined;
+}
+
+export interface ApiStats {
+  requests: number;
+  retries: number;
+  bytes: number;
+  /** Milliseconds in which some request waited for the rate limit or for its next try. */
+  waitedMs: number;
+}
+
+export interface ApiClient {
+  /**
+   * Asks for a path below the base URL, as often as it takes. Rejects with a `BrandapiError` that says what the
+   * person can do, or with the signal's reason.
+   */
+  get(path: string, query?: Query, options?: RequestOptions): Promise<Answer>;
+  readonly stats: Readonly<ApiStats>;
+  close(): void;
+}
