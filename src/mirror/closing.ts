@@ -1,8 +1,8 @@
 import type { Resource } from "../resources/types.js";
 import { dayMs, formatInstant } from "../times.js";
+import { countPresent } from "./counting.js";
 import type { Span } from "./coverage.js";
 import type { Mirror } from "./mirror.js";
-import { countPresent } from "./removals.js";
 
 /** How old changes are closed in a resource that is read by date: what `status` says of it. */
 export interface Closing {

@@ -2,6 +2,7 @@ import { details, resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
 import { formatInstant } from "../times.js";
 import { type Closing, readClosing } from "./closing.js";
+import { countRemoved } from "./counting.js";
 import { readCoverage, type Span, stretches } from "./coverage.js";
 import { readInfo } from "./info.js";
 import type { Mirror } from "./mirror.js";
@@ -99,12 +100,15 @@ function readResource(
   };
 }
 
-function countRows({ db }: Mirror, { table }: Resource): { rows: number; removed: number } {
-  const there = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table);
+function countRows(mirror: Mirror, { name, table }: Resource): { rows: number; removed: number } {
+  const there = mirror.db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table);
   if (there === undefined) return { rows: 0, removed: 0 };
-  return db
-    .prepare(`SELECT count(*) - count(removed_at) AS rows, count(removed_at) AS removed FROM ${quote(table)}`)
-    .get() as { rows: number; removed: number };
+  const all = mirror.db
+    .prepare(`SELECT count(*) FROM ${quote(table)}`)
+    .pluck()
+    .get() as number;
+  const removed = countRemoved(mirror, name);
+  return { rows: all - removed, removed };
 }
 
 function readUnfinished({ db }: Mirror, { name }: Resource): ResourceHealth["unfinished"] {

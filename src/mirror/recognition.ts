@@ -15,12 +15,14 @@ export interface Recognition {
 
 /** After so many unknown texts in a row only one in so many is tried: what is read now is new. */
 const patience = 100;
-const leadingId = /^\{"id":"([^"\\]+)"/;
 
-/** @returns undefined where a record's key is another than its `id`, or the mirror holds more of it than its text */
+/** @returns undefined where a record's key is not one member of it, or the mirror holds more of it than its text */
 export function openRecognition({ db }: Mirror, resource: Resource): Recognition | undefined {
   const { key, name, pagination, strategy } = resource;
-  if (pagination === "unknown" || key.join() !== "id" || strategy.kind === "detail") return undefined;
+  const [member = "", ...others] = key;
+  const isOneMember = /^\w+$/.test(member) && others.length === 0;
+  if (!isOneMember || pagination === "unknown" || strategy.kind === "detail") return undefined;
+  const leadingKey = new RegExp(`^\\{"${member}":"([^"\\\\]+)"`);
   const isSame = "json = ? AND removed_at IS NULL AND context IS NULL AND list_json IS NULL";
   const atPlace = db
     .prepare(`SELECT dated_at FROM records WHERE record_id = ? AND resource = ? AND ${isSame}`)
@@ -39,7 +41,7 @@ export function openRecognition({ db }: Mirror, resource: Resource): Recognition
 
   /** The first member is only a guess at the key: a record that has it and this very text is the one. */
   function byKey(json: string): HeldRecord | undefined {
-    const id = leadingId.exec(json)?.[1];
+    const id = leadingKey.exec(json)?.[1];
     const found = id && (withKey.get(name, id, json) as [number, number | null] | undefined);
     return found ? { id: found[0], dated: found[1] } : undefined;
   }

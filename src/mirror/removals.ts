@@ -1,12 +1,5 @@
+import { anyRange, countPresent, type DateRange, parameters, present } from "./counting.js";
 import type { Mirror } from "./mirror.js";
-
-/** A range of dates in milliseconds, both ends included. */
-export interface DateRange {
-  from: number;
-  to: number;
-}
-
-const anyRange: DateRange = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
 /** Notes the mirrored records of a proven range that the read did not find. Nothing is removed yet. */
 export function noteMissing(
@@ -64,26 +57,6 @@ export function countConfirmed(mirror: Mirror, resource: string, range: DateRang
   return all - gone.length;
 }
 
-/** How many records of a range the mirror holds as present. */
-export function countPresent(
-  mirror: Mirror,
-  resource: string,
-  range: DateRange = anyRange,
-  flags = 0,
-): number {
-  const flagged = flags === 0 ? "" : ` AND flags > 0 AND flags & ${flags} = ${flags}`;
-  // Nothing tells SQLite how few records have a flag: it would take the index of all.
-  const index = flags === 0 ? "" : " INDEXED BY records_flagged";
-  const count = (condition: string) =>
-    mirror.db
-      .prepare(`SELECT count(*) FROM records${index} WHERE ${condition}${flagged}`)
-      .pluck()
-      .get(...parameters(resource, range)) as number;
-  // There is an index for records that have a date, and one for those that have none: none for both.
-  const dated = count(`${present(range)} AND dated_at IS NOT NULL`);
-  return isAny(range) ? dated + count(`${present(range)} AND dated_at IS NULL`) : dated;
-}
-
 /** How many present records are dated from the oldest to the newest of some. */
 export function countAround(mirror: Mirror, resource: string, recordIds: readonly number[]): number {
   const dated = mirror.db.prepare("SELECT dated_at FROM records WHERE record_id = ?").pluck();
@@ -113,20 +86,6 @@ export function presentIds(mirror: Mirror, resource: string, range: DateRange = 
     .prepare(`SELECT record_id FROM records WHERE ${present(range)}`)
     .pluck()
     .all(...parameters(resource, range)) as number[];
-}
-
-function isAny({ from, to }: DateRange): boolean {
-  return !Number.isFinite(from) && !Number.isFinite(to);
-}
-
-function present(range: DateRange): string {
-  const from = Number.isFinite(range.from) ? " AND dated_at >= ?" : "";
-  const to = Number.isFinite(range.to) ? " AND dated_at <= ?" : "";
-  return `resource = ? AND removed_at IS NULL${from}${to}`;
-}
-
-function parameters(resource: string, range: DateRange): (string | number)[] {
-  return [resource, ...[range.from, range.to].filter(Number.isFinite)];
 }
 
 /** Whether a read would remove more than anyone should believe: over half of more than 20 records. */

@@ -1,5 +1,6 @@
+import { countPresent } from "../mirror/counting.js";
 import { readCoverage, stretches } from "../mirror/coverage.js";
-import { candidates, countAround, countPresent } from "../mirror/removals.js";
+import { candidates, countAround } from "../mirror/removals.js";
 import { rangeQuery, type SyncContext } from "./context.js";
 import { readPass } from "./pass.js";
 import { readNewest } from "./proof/beyond.js";

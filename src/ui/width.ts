@@ -1,13 +1,12 @@
 const wide =
   /[\u1100-\u115f\u231a\u231b\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|\p{Emoji}\ufe0f\u20e3/u;
-const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
 const ascii = /^[\x20-\x7e]*$/;
 
 /** How many columns of a terminal the text takes: two for CJK and emoji, none for combining marks. */
 export function displayWidth(text: string): number {
   if (ascii.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of segmenter.segment(text)) width += graphemeWidth(segment);
+  for (const { segment } of graphemes(text)) width += graphemeWidth(segment);
   return width;
 }
 
@@ -17,7 +16,7 @@ export function truncate(text: string, width: number): string {
   if (width < 1) return "";
   let kept = "";
   let taken = 0;
-  for (const { segment } of segmenter.segment(text)) {
+  for (const { segment } of graphemes(text)) {
     taken += graphemeWidth(segment);
     if (taken > width - 1) break;
     kept += segment;
@@ -29,6 +28,14 @@ export function truncate(text: string, width: number): string {
 export function pad(text: string, width: number, align: "left" | "right" = "left"): string {
   const blanks = " ".repeat(Math.max(0, width - displayWidth(text)));
   return align === "right" ? blanks + text : text + blanks;
+}
+
+let segmenter: Intl.Segmenter | undefined;
+
+/** Made when the first text needs it: that takes ten milliseconds, and most texts are plain. */
+function graphemes(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
+  return segmenter.segment(text);
 }
 
 function graphemeWidth(grapheme: string): number {

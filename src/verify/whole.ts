@@ -1,7 +1,7 @@
 import { readPages } from "../api/pages.js";
+import { countPresent } from "../mirror/counting.js";
 import { sameJson } from "../mirror/diff.js";
 import { keyOf } from "../mirror/keys.js";
-import { countPresent } from "../mirror/removals.js";
 import type { ApiRecord, Json } from "../resources/types.js";
 import type { SyncContext } from "../sync/context.js";
 import { settle } from "../sync/unknown-list.js";

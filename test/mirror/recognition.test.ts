@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { openRecords } from "../../src/mirror/records.js";
+import { content } from "../../src/resources/content.js";
 import { opportunities } from "../../src/resources/opportunities.js";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";
@@ -99,8 +100,17 @@ test("hundreds of new records before them keep none from being recognised for lo
   expect(answer.slice(-200).every(({ held }) => held)).toBe(true);
 });
 
-test("lists whose records have details, other keys or none are always parsed", async () => {
+test("a host is recognised by its relationship's id", async () => {
   const mirror = await mirrorForTest();
-  for (const resource of [opportunities, roster, gifts])
+  write(mirror, roster, [{ relationship_id: "r1" }, { relationship_id: "r2" }]);
+
+  expect(storeOf(mirror, roster).answer({ relationship_id: "r2" })).toMatchObject([
+    { held: { id: 2, dated: null } },
+  ]);
+});
+
+test("lists whose records have details, several keys or none are always parsed", async () => {
+  const mirror = await mirrorForTest();
+  for (const resource of [opportunities, content, gifts])
     expect(storeOf(mirror, resource).recognise).toBeUndefined();
 });

@@ -1,5 +1,6 @@
+import { countPresent } from "../../mirror/counting.js";
 import { readCoverage, stretches } from "../../mirror/coverage.js";
-import { candidates, countPresent } from "../../mirror/removals.js";
+import { candidates } from "../../mirror/removals.js";
 import { removeGone } from "../close-range.js";
 import type { SyncContext } from "../context.js";
 import { readAgain } from "../walk.js";

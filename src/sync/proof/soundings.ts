@@ -1,4 +1,5 @@
-import { countPresent, dateOfNth } from "../../mirror/removals.js";
+import { countPresent } from "../../mirror/counting.js";
+import { dateOfNth } from "../../mirror/removals.js";
 import { rangeQuery, type SyncContext } from "../context.js";
 import { readPass } from "../pass.js";
 import type { Goal } from "../plan.js";

@@ -1,12 +1,7 @@
 import { clearCheckpoint, readCheckpoint, saveCheckpoint } from "../../mirror/checkpoints.js";
+import { countPresent } from "../../mirror/counting.js";
 import { recordCoverage } from "../../mirror/coverage.js";
-import {
-  candidates,
-  clearCandidates,
-  countPresent,
-  noteMissing,
-  openForgetting,
-} from "../../mirror/removals.js";
+import { candidates, clearCandidates, noteMissing, openForgetting } from "../../mirror/removals.js";
 import { formatInstant } from "../../times.js";
 import type { StrategyRun, SyncContext } from "../context.js";
 import { isWhole, type Pass, type PassOptions, readPass, whyNotWhole } from "../pass.js";

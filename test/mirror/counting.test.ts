@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import { countPresent, countRemoved } from "../../src/mirror/counting.js";
+import { openRecords } from "../../src/mirror/records.js";
+import { orders } from "../../src/resources/orders.js";
+import { roster } from "../../src/resources/roster.js";
+import type { JsonObject } from "../../src/resources/types.js";
+import { mirrorForTest, order, rows, write } from "./mirror.js";
+
+const day = 86_400_000;
+const first = Date.parse("2026-10-01T00:00:00Z");
+const never = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
+
+/** Of ten days, each with present, removed, undated and flagged orders; and hosts, before and after in the alphabet. */
+async function mirrored() {
+  const mirror = await mirrorForTest();
+  write(mirror, roster, [{ relationship_id: "r1" }, { relationship_id: "r2" }]);
+  const all: JsonObject[] = Array.from({ length: 200 }, (_, index) =>
+    order(`o${index}`, {
+      order_date: index % 7 === 0 ? null : new Date(first + (index % 10) * day).toISOString(),
+      is_cancelled: index % 3 === 0,
+      is_refunded: index % 5 === 0,
+    }),
+  );
+  write(mirror, orders, all);
+  mirror.db.prepare("UPDATE records SET resource = 'content' WHERE record_id = 3").run();
+  const ids = rows<{ record_id: number }>(mirror, "SELECT record_id FROM records WHERE resource = 'orders'");
+  const store = openRecords(mirror, orders, 2, () => {});
+  store.remove(
+    ids.map(({ record_id }) => record_id).filter((id) => id % 11 === 0),
+    "2026-11-02T00:00:00.000Z",
+  );
+  return mirror;
+}
+
+/** Counted one by one. */
+function counted(
+  mirror: Awaited<ReturnType<typeof mirrored>>,
+  { from, to }: { from: number; to: number },
+  flags: number,
+): number {
+  const isAll = !Number.isFinite(from) && !Number.isFinite(to);
+  return rows<{ dated_at: number | null; flags: number }>(
+    mirror,
+    "SELECT dated_at, flags FROM records WHERE resource = 'orders' AND removed_at IS NULL",
+  ).filter(
+    (row) =>
+      (row.flags & flags) === flags &&
+      (row.dated_at === null ? isAll : row.dated_at >= from && row.dated_at <= to),
+  ).length;
+}
+
+test.each([
+  ["everything", never],
+  ["everything up to a day", { ...never, to: first + 6 * day }],
+  ["everything from the oldest on", { ...never, from: first }],
+  ["everything from before the oldest to a day", { from: first - day, to: first + 3 * day }],
+  ["a range with older ones before it", { from: first + 2 * day, to: first + 5 * day }],
+  ["all but the oldest day", { ...never, from: first + 1 }],
+  ["a range before all", { ...never, to: first - 1 }],
+  ["a range after all", { ...never, from: first + 99 * day }],
+])("what is present is counted as one by one: %s", async (_, range) => {
+  const mirror = await mirrored();
+  for (const flags of [0, 1, 2, 3])
+    expect(countPresent(mirror, "orders", range, flags), `flags ${flags}`).toBe(
+      counted(mirror, range, flags),
+    );
+});
+
+test("a resource that has nothing, or no dates, is counted too", async () => {
+  const mirror = await mirrored();
+  expect(countPresent(mirror, "roster")).toBe(2);
+  expect(countPresent(mirror, "surveys")).toBe(0);
+  expect(countRemoved(mirror, "roster")).toBe(0);
+  expect(countRemoved(mirror, "orders")).toBe(
+    rows(mirror, "SELECT 1 FROM orders WHERE removed_at IS NOT NULL").length,
+  );
+});
