@@ -21,9 +21,7 @@ export interface Pass {
   /** The page after the last one read, and how many the latest answer announced. */
   nextPage: number;
   totalPages: number;
-  /** Whether no row is newer than the one before it; one without a date stands anywhere. */
-  descending: boolean;
-  /** The date of the last row. */
+  /** The oldest date so far; infinite before the first. */
   oldest: number;
   /** When the first page was asked for, in milliseconds. */
   startedAt: number;
@@ -79,7 +77,6 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
     shrank: false,
     nextPage: options.from ?? 1,
     totalPages: 1,
-    descending: true,
     oldest: Math.min(Number.POSITIVE_INFINITY, ...lastDate(options.seen)),
     startedAt: options.startedAt ?? clock.now(),
   };
@@ -187,8 +184,7 @@ function writePage(context: SyncContext, page: Page, pass: Pass, isRange: boolea
     const id = written.ids[index];
     if (id !== undefined) pass.seen.set(id, dated);
     if (dated === null) undated.push(record);
-    else if (dated > pass.oldest) pass.descending = false;
-    else pass.oldest = dated;
+    else pass.oldest = Math.min(pass.oldest, dated);
   });
   if (undated.length > 0 && "date" in resource.strategy) tellUndated(context, isRange, undated);
   run.rows_new += written.added;

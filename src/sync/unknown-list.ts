@@ -43,7 +43,6 @@ export async function readUnknownList(context: SyncContext): Promise<Pass | null
     ...pages,
     seen,
     total: total ?? seen.size,
-    descending: false,
     oldest: Number.NaN,
     startedAt,
   };

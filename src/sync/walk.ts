@@ -10,11 +10,12 @@ import { findStand } from "./resume.js";
 
 /**
  * Reading a range of dates while it moves. The range is pinned and read newest first, in parts: after some pages
- * the walk anchors anew at the date it has reached, so that what happens in newer dates no longer shifts the rest,
+ * the walk anchors anew at the oldest date it has reached, so that what happens in newer dates no longer shifts the rest,
  * no range is too long for the API's 10,000 pages, and only one part is ever read again.
  *
  * A part is proven when the distinct records seen in it are as many as the API counts in it: the total of the
- * range less the total of what lies below the part. Only a proven part is claimed as covered.
+ * range less the total of what lies below the part. Only a proven part is claimed as covered. That holds in whatever
+ * order the pages come: two orders that come behind the reader put newer ones after older ones, too.
  */
 
 /** Where an unfinished walk stands: `goal` is all of it, `upper` the newest date still unread. */
@@ -93,8 +94,8 @@ async function readPart(
   }
   // What is sent has milliseconds, and the API's dates may be finer: the next one up, so that no row falls in between.
   const boundary = Math.floor(pass.oldest) + 1;
-  if (!pass.descending || boundary >= upper) {
-    // Nothing to anchor at: the list is not in order, or all of it bears one date. Read it in one piece.
+  if (boundary >= upper) {
+    // Nothing to anchor at: all of it bears one date. Read it in one piece.
     await readUntilProven(context, { from: goal.from, to: upper });
     return null;
   }

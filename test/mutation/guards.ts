@@ -61,16 +61,7 @@ export const guards: readonly Guard[] = [
     line: "const boundary = Math.floor(pass.oldest) + 1;",
     broken: "const boundary = Math.floor(pass.oldest) - 1;",
   },
-  {
-    file: "src/sync/walk.ts",
-    line: "if (!pass.descending || boundary >= upper) {",
-    broken: "if (boundary >= upper) {",
-  },
-  {
-    file: "src/sync/walk.ts",
-    line: "if (!pass.descending || boundary >= upper) {",
-    broken: "if (!pass.descending) {",
-  },
+  { file: "src/sync/walk.ts", line: "if (boundary >= upper) {", broken: "if (false) {" },
   {
     file: "src/sync/resume.ts",
     line: "if (ids.length === 0 || ids.some((id, index) => id !== tail[index])) return null;",
