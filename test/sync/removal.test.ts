@@ -1,0 +1,49 @@
+import { describe, expect, test } from "vitest";
+import { orders } from "../../src/resources/orders.js";
+import { syncResource } from "../../src/sync/engine.js";
+import { order } from "../mirror/mirror.js";
+import { accessTo, list, listed, mirrored } from "./access.js";
+import { listApi } from "./list-api.js";
+
+describe("an answer without any record", () => {
+  test.each([1, 5, 20])("removes nothing, however few there were (%d)", async (count) => {
+    const api = listApi(list(count));
+    const access = await accessTo(api);
+    await syncResource(access, orders);
+    const before = mirrored(access);
+    api.rows = [];
+
+    const { run, error } = await syncResource(access, orders);
+
+    expect(String(error)).toContain(`no longer returns ${count} of ${count} mirrored records`);
+    expect(run.outcome).toBe("incomplete");
+    expect(mirrored(access)).toEqual(before);
+    const accepting = { ...access, options: { ...access.options, acceptRemovals: true } };
+    expect((await syncResource(accepting, orders)).error).toBeNull();
+    expect(mirrored(access)).toEqual([]);
+  });
+});
+
+test("nothing is removed while the API's count goes on to differ: who is missing may be among the others", async () => {
+  const api = listApi(list(30));
+  const access = await accessTo(api);
+  await syncResource(access, orders);
+  api.rows = api.rows.filter(({ id }) => id !== "o7");
+  let counts = 0;
+  api.before = ({ per_page }) => {
+    if (per_page !== 1) return;
+    // Whatever was read, one more has come before it is counted.
+    counts += 1;
+    api.rows = [...api.rows, order(`late${counts}`, { order_date: "2026-01-01T00:00:30.000Z" })];
+  };
+
+  const { run, error } = await syncResource(access, orders);
+
+  expect(String(error)).toContain("does not say that they are gone: nothing was removed");
+  expect(run.outcome).toBe("incomplete");
+  expect(mirrored(access)).toContain("o7");
+  // What stayed undecided is decided when the list stands still.
+  api.before = undefined;
+  expect((await syncResource(access, orders)).error).toBeNull();
+  expect(mirrored(access)).toEqual(listed(api));
+});
