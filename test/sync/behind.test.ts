@@ -153,6 +153,22 @@ describe("a read is stopped, and behind the place where it stood one order leave
   });
 });
 
+test("a read that was stopped begins anew where its last page holds other orders than it did", async () => {
+  const api = listApi(list(400, 1, 5 * hour));
+  const access = await accessTo(api, { pageSize: 4 });
+  beforePage(api, 51, () => {
+    throw new Stopped("SIGINT");
+  });
+  await expect(syncResource(access, orders)).rejects.toThrow(Stopped);
+  // The count stays, and no page that is looked at later lies between the two.
+  swap(api, 198, 190);
+  api.before = undefined;
+  const { run, error } = await syncResource(access, orders);
+  expect(error).toBeNull();
+  expect(run.verified).toBe(true);
+  expect(mirrored(access)).toEqual(listed(api));
+});
+
 test("a run that is stopped before it looked again leaves that to the next one", async () => {
   const api = listApi(list(24, 1, 5 * hour));
   api.figures = true;
