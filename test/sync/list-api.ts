@@ -82,7 +82,8 @@ function select(
   );
 }
 
-function answer(found: readonly Dated[], query: Query, recognise?: Recognise): Answer {
+/** A page of a list, as the API gives it. */
+export function answer(found: readonly Pick<Dated, "row">[], query: Query, recognise?: Recognise): Answer {
   const page = Number(query.page ?? 1);
   const perPage = Number(query.per_page ?? 25);
   const pages = Math.ceil(found.length / perPage);

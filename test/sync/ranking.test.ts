@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { analyticsHosts } from "../../src/resources/analytics.js";
+import type { JsonObject } from "../../src/resources/types.js";
+import { syncResource } from "../../src/sync/engine.js";
+import { rows } from "../mirror/mirror.js";
+import { accessTo } from "./access.js";
+import { answer, listApi } from "./list-api.js";
+
+function hosts(count: number): JsonObject[] {
+  return Array.from({ length: count }, (_, n) => ({
+    host: { id: `h${n}`, username: null, first_name: null, last_name: null, profile_photo: null },
+    clicks: 1,
+    buy_now_clicks: 1,
+    orders: 1,
+    sales: count - n,
+  }));
+}
+
+test("a ranking that a host leaves while it is read is read again, though its rows are as many as it counts", async () => {
+  const api = listApi([]);
+  let ranking = hosts(250);
+  let asked = 0;
+  api.get = async (_path, query = {}) => {
+    asked += 1;
+    // Of a page already read: the first of the page to come is drawn onto it.
+    if (asked === 2) ranking = ranking.filter((_, place) => place !== 10);
+    return answer(
+      ranking.map((row) => ({ row })),
+      query,
+    );
+  };
+  const access = await accessTo(api);
+
+  const { run, error } = await syncResource(access, analyticsHosts);
+
+  expect(error).toBeNull();
+  expect(run.verified).toBe(true);
+  const held = rows<{ host_id: string }>(
+    access.mirror,
+    "SELECT host_id FROM analytics_hosts ORDER BY position",
+  );
+  expect(held.map(({ host_id }) => host_id)).toEqual(ranking.map(({ host }) => (host as JsonObject).id));
+});
