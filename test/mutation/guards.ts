@@ -8,6 +8,7 @@ export interface Guard {
 }
 
 const api = ["test/api"];
+const coverage = ["test/mirror/coverage.test.ts"];
 const pass = ["test/sync/pass.test.ts"];
 const processes = ["test/faults/processes.test.ts", "test/mirror"];
 
@@ -108,16 +109,19 @@ export const guards: readonly Guard[] = [
     file: "src/mirror/coverage.ts",
     line: "if (last && last.runId === span.runId && span.from - last.to <= touching)",
     broken: "if (last && last.runId === span.runId)",
+    tests: coverage,
   },
   {
     file: "src/mirror/coverage.ts",
     line: "if (last && from - last.to <= touching) last.to = Math.max(last.to, to);",
     broken: "if (last) last.to = Math.max(last.to, to);",
+    tests: coverage,
   },
   {
     file: "src/mirror/coverage.ts",
     line: "readAt: Math.min(last.readAt, span.readAt)",
     broken: "readAt: Math.max(last.readAt, span.readAt)",
+    tests: coverage,
   },
   {
     file: "src/sync/proof/close.ts",
