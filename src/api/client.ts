@@ -3,7 +3,7 @@ import { AccessForbidden, BrandapiError } from "../errors.js";
 import type { Query } from "../resources/types.js";
 import { addressOf, baseOf } from "./address.js";
 import { bodyLimits, readBody } from "./body.js";
-import { type Answer, readEnvelope } from "./envelope.js";
+import { type Answer, outlineEnvelope } from "./envelope.js";
 import { type Fault, faultOf, withoutKey } from "./faults.js";
 import type { Place } from "./governing.js";
 import { openGovernor } from "./governor.js";
@@ -123,11 +123,11 @@ class Client implements ApiClient {
     try {
       const sent = await this.#send(url, path, options, place, limits);
       if ("fault" in sent) return sent;
-      await options.turn;
-      signal.throwIfAborted();
-      const answer = readEnvelope(sent.body, path, sent.at, options.recognise);
+      const outline = outlineEnvelope(sent.body, path, sent.at);
       this.#progressAt = this.deps.clock.monotonic();
-      return { answer };
+      await options.arrived?.(outline.pagination);
+      signal.throwIfAborted();
+      return { answer: outline.open(options.recognise) };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (error instanceof BrandapiError) throw error;

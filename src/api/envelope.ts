@@ -48,16 +48,32 @@ class ListAnswer implements Answer {
 const mostItems = 1e9;
 const mostPages = 1e7;
 
+/** A 200 whose records are still bytes: those of pages that came early would fill the memory. */
+export interface Outline {
+  readonly pagination: Pagination | null;
+  /**
+   * Takes the records apart.
+   * @param recognise which of them need not be parsed
+   * Throws `Garbled` when one is not JSON.
+   */
+  open(recognise?: Recognise): Answer;
+}
+
+/** Reads a whole envelope: see `outlineEnvelope`. */
+export function readEnvelope(body: Buffer, path: string, receivedAt: number, recognise?: Recognise): Answer {
+  return outlineEnvelope(body, path, receivedAt).open(recognise);
+}
+
 /**
- * Reads an envelope (API document, "Envelope"). Members that the document does not name are let through.
+ * Reads an envelope (API document, "Envelope"), all but the records of a list. Members that the document does not name
+ * are let through.
  * @param body UTF-8
- * @param recognise which records need not be parsed
  * Throws `Garbled` when the text is not JSON, `UnexpectedAnswer` when it is JSON of another shape.
  */
-export function readEnvelope(body: Buffer, path: string, receivedAt: number, recognise?: Recognise): Answer {
+export function outlineEnvelope(body: Buffer, path: string, receivedAt: number): Outline {
   const slices = sliceEnvelope(body);
   if (slices.tooDeep) throw unexpected(path, `is nested more than ${maxDepth} levels deep`);
-  const { envelope, items } = parse(body, slices, recognise);
+  const envelope = parsed(body, () => parseOutline(body, slices));
   if (!isObject(envelope)) throw unexpected(path, "is not an object");
   if (envelope.success !== true) throw unexpected(path, `has ${named(envelope, "success")}, not true`);
   const data = envelope.data;
@@ -66,23 +82,27 @@ export function readEnvelope(body: Buffer, path: string, receivedAt: number, rec
   }
   const { from, to } = slices.data;
   const pagination = readPagination(envelope.pagination, path);
-  if (items) return new ListAnswer(items, pagination, receivedAt);
-  return { data, json: exactText(body, from, to, slices.spaced), items, pagination, receivedAt };
+  return {
+    pagination,
+    open(recognise) {
+      if (!slices.items)
+        return { data, json: exactText(body, from, to, slices.spaced), items: null, pagination, receivedAt };
+      const items = parsed(body, () => exactRecords(body, slices, recognise));
+      return new ListAnswer(items, pagination, receivedAt);
+    },
+  };
 }
 
-/** The envelope, and the records of a list by themselves: `data` is then an empty list. */
-function parse(
-  body: Buffer,
-  slices: Slices,
-  recognise: Recognise | undefined,
-): { envelope: Json; items: ApiRecord[] | null } {
+/** An envelope with an empty list in its list's place: between items the scanner has seen only commas. */
+function parseOutline(body: Buffer, { closed, data, items }: Slices): Json {
+  if (!data || !items) return JSON.parse(body.toString("utf8")) as Json;
+  if (!closed) throw new SyntaxError("the list has no end");
+  return JSON.parse(`${body.toString("utf8", 0, data.from)}[]${body.toString("utf8", data.to)}`) as Json;
+}
+
+function parsed<T>(body: Buffer, parse: () => T): T {
   try {
-    const { data, items } = slices;
-    if (!data || !items) return { envelope: JSON.parse(body.toString("utf8")) as Json, items: null };
-    // What stands around the list, with an empty one in its place: between items the scanner has seen only commas.
-    const rest = `${body.toString("utf8", 0, data.from)}[]${body.toString("utf8", data.to)}`;
-    if (!slices.closed) throw new SyntaxError("the list has no end");
-    return { envelope: JSON.parse(rest) as Json, items: exactRecords(body, slices, recognise) };
+    return parse();
   } catch {
     // The engine's own message would quote the body, which may echo anything: it goes no further.
     throw new Garbled(describe(body.toString("utf8", 0, 200)));

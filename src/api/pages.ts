@@ -142,7 +142,6 @@ class Walk {
     try {
       const answer = await this.#list(page, turn);
       const last = answer.pagination.total_pages;
-      this.announced = last;
       if (answer.pagination.page === page) {
         const isPast = page > 1 && answer.items.length === 0 && last < page;
         return isPast ? null : answer;
@@ -152,26 +151,31 @@ class Walk {
       throw unexpected(this.path, `is page ${answer.pagination.page} where page ${page} was asked for`);
     } catch (error) {
       if (page === 1 || !isRefusal(error)) throw error;
-      // By then the page before may have told that there is none.
+      // By then another page may have told that there is none.
       await turn;
       if (await this.#hasShrunk(page)) return null;
       throw error;
     }
   }
 
-  /** Whether a refused page is refused because the list is shorter by now: page 1 says so. */
+  /** Whether a refused page is refused because the list is shorter by now: another answer says so, or page 1 does. */
   async #hasShrunk(page: number): Promise<boolean> {
+    if (this.announced !== null && this.announced < page) return true;
     const first = await this.#list(1);
-    this.announced = first.pagination.total_pages;
-    return this.announced < page;
+    return first.pagination.total_pages < page;
   }
 
   async #list(page: number, turn?: Promise<void>): Promise<ListAnswer> {
     const { recognise, scope } = this.options;
+    const arrived = async (pagination: Pagination | null) => {
+      // A page that waits for its turn tells at once how many there are: none is asked for that is gone by now.
+      if (pagination) this.announced = pagination.total_pages;
+      await turn;
+    };
     const answer = await this.api.get(
       this.path,
       { ...this.query, page },
-      { recognise, scope, signal: this.#stop.signal, turn },
+      { arrived, recognise, scope, signal: this.#stop.signal },
     );
     const { items, pagination } = answer;
     if (!items) throw unexpected(this.path, "is not a list");

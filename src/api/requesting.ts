@@ -1,5 +1,5 @@
 import type { Query, Recognise } from "../resources/types.js";
-import type { Answer } from "./envelope.js";
+import type { Answer, Pagination } from "./envelope.js";
 
 export interface ApiSettings {
   /** The versioned root; its path ends in /api/brand/v1. */
@@ -29,8 +29,8 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
   /** Most bytes of the answer after decompression. */
   maxBytes?: number | undefined;
-  /** The answer is taken apart when this is over: what waits costs less as bytes than as records. */
-  turn?: Promise<void> | undefined;
+  /** Hears of each 200 at once. Its records are taken apart when this is over: what waits costs less as bytes. */
+  arrived?: ((pagination: Pagination | null) => Promise<void>) | undefined;
   /** Tells which of the answer's records need not be parsed. */
   recognise?: Recognise | undefined;
   /** Milliseconds to wait for a place under the rate limit, where somebody sits and waits; else as long as it takes. */

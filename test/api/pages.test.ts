@@ -134,7 +134,7 @@ describe("pages", () => {
     },
   );
 
-  it("just end when a page is refused of a list that became shorter, whatever a later one said", async () => {
+  it("just end when a later page told of the shorter list before an earlier one was refused", async () => {
     const server = await serveList(30, (list, page, response, reply) => {
       if (page === 1) return false;
       list.total = 10;
@@ -143,7 +143,7 @@ describe("pages", () => {
       return true;
     });
     expect(ids(await read(server.baseUrl))).toEqual(upTo(10));
-    expect(server.asked().sort()).toEqual([1, 1, 2, 3]);
+    expect(server.asked().sort()).toEqual([1, 2, 3]);
   });
 
   it("are asked for nothing more when the page before told that a refused one is gone", async () => {
@@ -156,6 +156,37 @@ describe("pages", () => {
     });
     expect(ids(await read(server.baseUrl))).toEqual(upTo(20));
     expect(server.asked().sort()).toEqual([1, 2, 3]);
+  });
+
+  it("that are gone by now are not asked for, whatever a page says that came before and waited", async () => {
+    let tries = 0;
+    const server = await serveList(90, (list, page, response, reply) => {
+      if (page !== 2) return false;
+      tries += 1;
+      if (tries === 1) sendJson(response, {}, 503);
+      else {
+        list.total = 50;
+        reply();
+      }
+      return true;
+    });
+    expect(ids(await read(server.baseUrl, {}, { maxWaitMs: 20_000 }))).toEqual(upTo(50));
+    expect(server.asked().sort()).toEqual([1, 2, 2, 3, 4, 5]);
+  });
+
+  it("that came as no JSON are asked for again at once, although it is not their turn", async () => {
+    const seen: number[] = [];
+    let replyTo2 = () => {};
+    const server = await serveList(30, (_list, page, response, reply) => {
+      seen.push(page);
+      if (page === 2) replyTo2 = reply;
+      if (page !== 3) return page === 2;
+      if (seen.filter((each) => each === 3).length > 1) setTimeout(replyTo2, 20);
+      else response.end("<html>sign in</html>");
+      return seen.filter((each) => each === 3).length === 1;
+    });
+    expect(ids(await read(server.baseUrl, {}, { maxWaitMs: 20_000 }))).toEqual(upTo(30));
+    expect(seen).toEqual([1, 2, 3, 3]);
   });
 
   it("end at once when a resumed walk begins past the end", async () => {

@@ -1,8 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { readPages } from "../../src/api/pages.js";
 import { systemDeps } from "../../src/deps.js";
-import { FakeClock, rejection, sendJson, serve, temporaryFolder, testApi } from "./support.js";
+import { FakeClock, pagination, rejection, sendJson, serve, temporaryFolder, testApi } from "./support.js";
 
 const good = '{"success":true,"data":{}}';
 const limits = [
@@ -97,6 +98,44 @@ describe("one request has a deadline, as long as the patience and at least five 
     for (const maxWaitMs of [20_000, 1_800_000])
       await testApi(server.baseUrl, { settings: { maxWaitMs }, deps: { later } }).get("/me");
     expect(deadlines.map(Math.round)).toEqual([20_000, 300_000]);
+  });
+
+  it("is no end of a page that gets no answer, where others come meanwhile and wait for their turn", async () => {
+    const clock = new FakeClock();
+    const calls: (() => void)[] = [];
+    const asked: string[] = [];
+    const server = await serve((request, response) => {
+      const page = Number(new URL(request.url ?? "", "http://x").searchParams.get("page"));
+      asked.push(String(page));
+      if (page === 2 && asked.filter((each) => each === "2").length === 1) return;
+      sendJson(response, { success: true, data: [{ id: page }], pagination: pagination(page, 1, 3) });
+    });
+    let answers = 0;
+    const onRequest = () => {
+      answers += 1;
+      if (answers !== 2) return;
+      // Page 3 has come, some time after page 1: then the second one's deadline passes.
+      setImmediate(() => {
+        clock.pass(19_000);
+        calls[1]?.();
+      });
+    };
+    const api = testApi(server.baseUrl, {
+      settings: { maxWaitMs: 20_000 },
+      deps: {
+        clock,
+        later: (_ms, call) => {
+          if (calls.push(call) === 3) clock.pass(1_000);
+          return () => {};
+        },
+      },
+      events: { onRequest },
+    });
+
+    const pages: number[] = [];
+    for await (const { page } of readPages(api, "/orders", { per_page: 1 })) pages.push(page);
+    expect(pages).toEqual([1, 2, 3]);
+    expect(asked.sort()).toEqual(["1", "2", "2", "3"]);
   });
 
   it("the real program has one", () => {

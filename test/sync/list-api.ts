@@ -24,13 +24,16 @@ export function listApi(rows: JsonObject[]): ListApi {
     undated: "apart",
     stats,
     close: () => {},
-    async get(path, query = {}, { recognise } = {}) {
+    async get(path, query = {}, { arrived, recognise } = {}) {
       stats.requests += 1;
       if (path !== "/orders" && !api.figures) throw new PlanLacksData("no figures here");
       api.before?.(path === "/orders" ? query : {});
       if (path !== "/orders") return { ...answer([], {}), data: figuresOf(api.rows), items: null };
       api.asked.push(query);
-      return answer(select(api.rows, query, api.undated), query, recognise);
+      const rows = select(api.rows, query, api.undated);
+      const { pagination } = answer(rows, query);
+      await arrived?.(pagination);
+      return answer(rows, query, recognise);
     },
   };
   return api;
