@@ -53,7 +53,7 @@ export interface Outline {
   readonly pagination: Pagination | null;
   /**
    * Takes the records apart.
-   * @param recognise which of them need not be parsed
+   * @param recognise which of them need not be parsed; what it throws is thrown
    * Throws `Garbled` when one is not JSON.
    */
   open(recognise?: Recognise): Answer;
@@ -103,7 +103,9 @@ function parseOutline(body: Buffer, { closed, data, items }: Slices): Json {
 function parsed<T>(body: Buffer, parse: () => T): T {
   try {
     return parse();
-  } catch {
+  } catch (error) {
+    // Another error is no fault of the text: the mirror, asked what it holds, may be damaged.
+    if (!(error instanceof SyntaxError)) throw error;
     // The engine's own message would quote the body, which may echo anything: it goes no further.
     throw new Garbled(describe(body.toString("utf8", 0, 200)));
   }

@@ -72,4 +72,13 @@ describe("an envelope", () => {
     expect(() => read(text)).toThrow(what);
     expect(() => read(text)).not.toThrow(UnexpectedAnswer);
   });
+
+  it("is not called damaged where it is the mirror that cannot say what it holds", () => {
+    const broken = new Error("database disk image is malformed");
+    const recognise = () => {
+      throw broken;
+    };
+    const body = Buffer.from('{"success":true,"data":[{"id":"o1"}]}');
+    expect(() => readEnvelope(body, "/orders", 5, recognise)).toThrow(broken);
+  });
 });
