@@ -15,6 +15,7 @@ export function freeGovernor(clock: Clock, events: GovernorEvents): Governor {
   };
   return {
     async take(signal, { serverMs = Number.POSITIVE_INFINITY, inAllMs = Number.POSITIVE_INFINITY } = {}) {
+      signal.throwIfAborted();
       const begun = clock.monotonic();
       for (let ms = heldUntil - clock.monotonic(); ms > 0; ms = heldUntil - clock.monotonic()) {
         const leftMs = begun + serverMs - clock.monotonic();

@@ -189,6 +189,22 @@ describe("pages", () => {
     expect(seen).toEqual([1, 2, 3, 3]);
   });
 
+  it("cost nothing more, and are not counted, when nobody waits for the refused one any more", async () => {
+    const server = await serveList(50, (_list, page, response) => {
+      if (page === 3) sendJson(response, {}, 400);
+      return page > 1;
+    });
+    const answered: string[] = [];
+    const onRequest = ({ status }: { status: number }) => void answered.push(`${status}`);
+    const api = testApi(server.baseUrl, { events: { onRequest } });
+    for await (const _page of readPages(api, "/orders", { per_page: 10 })) {
+      await expect.poll(() => answered).toContain("400");
+      break;
+    }
+    await expect.poll(() => answered).toHaveLength(5);
+    expect(api.stats.requests).toBe(5);
+  });
+
   it("end at once when a resumed walk begins past the end", async () => {
     const server = await serveList(20, (_list, page, response) => {
       if (page < 3) return false;
