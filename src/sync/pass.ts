@@ -160,6 +160,8 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
       if (written >= pagesPerCommit || clock.monotonic() - openSince >= commitAfterMs) commit();
     }
   } finally {
+    // After a page that could not be kept nobody asks for the next one: those under way are called off.
+    void pages.return();
     commit();
   }
   return pass;

@@ -43,8 +43,8 @@ export const guards: readonly Guard[] = [
   },
   {
     file: "src/sync/pass.ts",
-    line: "  } finally {\n    commit();\n  }",
-    broken: "  } finally {\n  }\n  commit();",
+    line: "    commit();\n  }\n  return pass;",
+    broken: "  }\n  commit();\n  return pass;",
   },
   {
     file: "src/sync/walk.ts",

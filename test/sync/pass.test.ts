@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
 import { syncResource } from "../../src/sync/engine.js";
@@ -17,6 +18,27 @@ test("a record without an id leaves its page out, and none of the pages that cam
   expect(String(error)).toContain("has no `id`");
   expect(mirrored(access)).toHaveLength(40);
   expect(run).toMatchObject({ outcome: "failed", rows_read: 40, rows_new: 40 });
+});
+
+test("after a page that cannot be kept nobody waits for the pages behind it any more", async () => {
+  const api = listApi(list(100).map((order) => (order.id === inFifthPage ? { ...order, id: null } : order)));
+  const { signal } = new AbortController();
+  const waiting = new Set<string>();
+  const { get } = api;
+  api.get = async (path, query, options) => {
+    const page = String(query?.page);
+    if (Number(page) > 5) {
+      waiting.add(page);
+      options?.signal?.addEventListener("abort", () => waiting.delete(page));
+    }
+    return await get(path, query, options);
+  };
+  const access = { ...(await accessTo(api, { pageSize: 10 })), signal };
+
+  await syncResource(access, orders);
+
+  expect([...waiting]).toEqual([]);
+  expect(getEventListeners(signal, "abort")).toEqual([]);
 });
 
 test("a page that fails in the middle of being written is not half there, and not counted", async () => {
