@@ -155,7 +155,6 @@ export function openRecords(
   function update(row: Row, sent: ApiRecord, key: string, options: WriteOptions): Effect {
     const { readAt } = options;
     const recordId = row.record_id;
-    recognition?.forget(recordId);
     const unchanged: Effect = { id: recordId, added: 0, changed: 0 };
     if (options.isList && row.list_json === sent.json && row.removed_at === null) return unchanged;
     const record = options.isList && row.detailed_at !== null ? withDetails(sent, row.json) : sent;
@@ -171,6 +170,7 @@ export function openRecords(
         setForms.run(listJson, detailedAt, recordId);
       return unchanged;
     }
+    recognition?.forget(recordId);
     const value = asObject(record.value);
     const dated = datedAt(resource, value);
     watch(value);

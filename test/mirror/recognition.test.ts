@@ -88,6 +88,17 @@ test("a record that changes after it was recognised is written as it was sent la
   expect(rows(mirror, "SELECT removed_at FROM orders")).toEqual([{ removed_at: null }]);
 });
 
+test("a record that came in another order of its members has not changed, and stays recognised", async () => {
+  const mirror = await mirrorForTest();
+  write(mirror, orders, [order("o1")]);
+  const store = storeOf(mirror);
+  const [held] = store.answer(order("o1")) as [ApiRecord];
+  const reordered = Object.fromEntries(Object.entries(order("o1") as object).reverse());
+
+  const written = store.write([{ json: JSON.stringify(reordered), value: reordered }, held]);
+  expect(written).toEqual({ ids: [1, 1], added: 0, changed: 0 });
+});
+
 test("hundreds of new records before them keep none from being recognised for long", async () => {
   const mirror = await mirrorForTest();
   const old = Array.from({ length: 300 }, (_, index) => order(`o${index}`));
