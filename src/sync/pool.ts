@@ -19,10 +19,14 @@ export async function inOrder<Item, Result>(
     result.catch(() => {});
     started[index] = result;
   };
-  for (let index = 0; index < inFlight; index += 1) start(index);
-  for (const [index, item] of items.entries()) {
-    const result = await (started[index] as Promise<Result>);
-    start(index + inFlight);
-    take(result, item);
+  try {
+    for (let index = 0; index < inFlight; index += 1) start(index);
+    for (const [index, item] of items.entries()) {
+      const result = await (started[index] as Promise<Result>);
+      start(index + inFlight);
+      take(result, item);
+    }
+  } finally {
+    await Promise.allSettled(started);
   }
 }

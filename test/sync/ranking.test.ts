@@ -20,14 +20,16 @@ test("a ranking that a host leaves while it is read is read again, though its ro
   const api = listApi([]);
   let ranking = hosts(250);
   let asked = 0;
-  api.get = async (_path, query = {}) => {
+  api.get = async (_path, query = {}, { arrived } = {}) => {
     asked += 1;
     // Of a page already read: the first of the page to come is drawn onto it.
     if (asked === 2) ranking = ranking.filter((_, place) => place !== 10);
-    return answer(
+    const page = answer(
       ranking.map((row) => ({ row })),
       query,
     );
+    await arrived?.(page.pagination);
+    return page;
   };
   const access = await accessTo(api);
 
