@@ -5,7 +5,7 @@ import { rangeQuery, type SyncContext } from "./context.js";
 import { readPass } from "./pass.js";
 import { readNewest } from "./proof/beyond.js";
 import { allRecords, type Difference, findDifferences } from "./proof/counts.js";
-import { dayOf, joinDays, joinRanges } from "./proof/days.js";
+import { dayOf, joinDays, joinRanges, partialDays } from "./proof/days.js";
 import { removeMissing } from "./removal.js";
 import { readAgain } from "./walk.js";
 
@@ -50,7 +50,10 @@ async function lookAgain(context: SyncContext): Promise<void> {
     dates.length > mostInstants
       ? joinDays(new Set(dates.map(dayOf)))
       : joinRanges(dates.map((date) => ({ from: date, to: date + 1 })));
-  for (const { from, to } of ranges) await readPass(context, rangeQuery(resource, from, to + 1));
+  // Where it may be by now, the figures by day tell, but not of parts of days.
+  const others = readCoverage(mirror, resource.name).filter(({ runId }) => runId !== context.run.run_id);
+  for (const { from, to } of joinRanges([...ranges, ...partialDays(stretches(others))]))
+    await readPass(context, rangeQuery(resource, from, to + 1));
   // Nor is one that was given a date in the future.
   await readNewest(context);
 }

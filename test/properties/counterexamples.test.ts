@@ -50,6 +50,50 @@ const found: [name: string, watched: Watched, history: History][] = [
     },
   ],
   [
+    "an order moves to this morning, another is withdrawn, and a run with --until sees neither",
+    "orders",
+    {
+      seed: 3,
+      records: 7,
+      steps: [
+        { what: "withdraw", pick: 0, days: 0 },
+        { sync: { pageSize: 2, pagesPerPart: 1, during: [] } },
+        { what: "redate", pick: 7300, days: 0 },
+        {
+          sync: {
+            sinceDays: 276,
+            untilDays: 1,
+            pageSize: 2,
+            pagesPerPart: 1,
+            during: [{ atRequest: 1, what: { what: "withdraw", pick: 0, days: 0 } }],
+          },
+        },
+      ],
+    },
+  ],
+  [
+    "an order moves to an old day, another is withdrawn, and a run with --until sees neither",
+    "orders",
+    {
+      seed: 3,
+      records: 7,
+      steps: [
+        { what: "withdraw", pick: 0, days: 0 },
+        { sync: { pageSize: 2, pagesPerPart: 1, during: [] } },
+        { what: "redate", pick: 7300, days: 300 },
+        {
+          sync: {
+            sinceDays: 276,
+            untilDays: 1,
+            pageSize: 2,
+            pagesPerPart: 1,
+            during: [{ atRequest: 1, what: { what: "withdraw", pick: 0, days: 0 } }],
+          },
+        },
+      ],
+    },
+  ],
+  [
     "a stopped read goes on after rows above it have gone",
     "orders",
     {

@@ -11,6 +11,18 @@ export function dayOf(ms: number): string {
   return formatInstant(ms).slice(0, 10);
 }
 
+/** What ranges hold of days that they do not hold whole: figures by day tell nothing of those. */
+export function partialDays(ranges: readonly Goal[]): Goal[] {
+  return ranges.flatMap(({ from, to }) => {
+    const first = dayRange(dayOf(Math.max(from, -8.64e15)));
+    const last = dayRange(dayOf(to));
+    return [
+      ...(Number.isFinite(from) && from > first.from ? [{ from, to: Math.min(first.to, to) }] : []),
+      ...(to < last.to ? [{ from: Math.max(last.from, from), to }] : []),
+    ];
+  });
+}
+
 /** Days as ranges, neighbours joined: fewer, fuller pages. */
 export function joinDays(days: Iterable<string>): Goal[] {
   return joinRanges([...days].map(dayRange));

@@ -1,11 +1,10 @@
 import { clearCheckpoint } from "../../mirror/checkpoints.js";
 import { coverageUntil, readCoverage, trimCoverage } from "../../mirror/coverage.js";
 import { formatInstant } from "../../times.js";
-import { removeGone } from "../close-range.js";
 import type { PlanStep, StrategyRun, SyncContext } from "../context.js";
 import { type Goal, planWindow, type WindowPlan } from "../plan.js";
 import { readBeyond } from "../proof/beyond.js";
-import { closeOldChanges, rereadMovedDays } from "../proof/close.js";
+import { closeEarlier, closeOldChanges, rereadMovedDays } from "../proof/close.js";
 import { takeSoundings } from "../proof/soundings.js";
 import { askTripwire, keepWire, keptWire, speaksOf, type Wire } from "../proof/tripwire.js";
 import { closeUndated } from "../proof/undated.js";
@@ -54,7 +53,7 @@ export const window: StrategyRun = {
         : { unsure: false, isCounted: false };
     if (isOpen && context.shortfalls.length === 0) await closeUndated(context);
     if (isOpen) await closeOldChanges(context, wire, { since, ...found });
-    else await removeGone(context);
+    else await closeEarlier(context);
     for (const gap of gaps)
       context.reporter.warn(
         `${context.resource.name}: ${describeRange(gap)} has never been read and is not claimed as covered: run \`brandapi sync ${context.resource.name}\``,
