@@ -55,6 +55,14 @@ export const verify = defineCommand<VerifyFlags>({
         const different = verdicts
           .filter(({ state }) => state === "different")
           .map(({ resource }) => resource);
+        const unsettled = verdicts.filter((verdict) => verdict.unsettled).map(({ resource }) => resource);
+        if (different.length === 0 && unsettled.length > 0)
+          throw new Incomplete(
+            `The API's lists never settled while they were read: ${unsettled.join(", ")}.`,
+            {
+              hint: `run \`brandapi verify ${unsettled.join(" ")}\` again later`,
+            },
+          );
         if (different.length === 0) return exitCodes.done;
         throw new Incomplete(`The mirror differs from the API: ${different.join(", ")}.`, {
           hint: options.repair

@@ -21,6 +21,8 @@ export interface Verdict {
   requests: number;
   /** What this proof cannot see. */
   blind_spot: string;
+  /** Set where the API's list never agreed with its own count. */
+  unsettled?: boolean;
 }
 
 /** The verdict of all months together: what is different outweighs what is unproven. */

@@ -4,59 +4,107 @@ import { sameJson } from "../mirror/diff.js";
 import { keyOf } from "../mirror/keys.js";
 import type { ApiRecord, Json } from "../resources/types.js";
 import type { SyncContext } from "../sync/context.js";
+import { mostPerPage } from "../sync/pass.js";
 import { settle } from "../sync/unknown-list.js";
 import { formatInstant } from "../times.js";
 import type { MonthResult, Verdict } from "./report.js";
 
 /**
  * Proves a resource that the API cannot filter: the whole of it is read and compared with the mirror, record by
- * record. Nothing is written.
+ * record. Nothing is written. A list that keeps its total but not its order is put together from several passes:
+ * what one pass missed is no difference.
  */
 export async function verifyWhole(context: SyncContext): Promise<Omit<Verdict, "requests">> {
   const { mirror, resource, clock } = context;
-  const find = mirror.db.prepare(
-    "SELECT coalesce(list_json, json) AS json FROM records WHERE resource = ? AND key = ? AND removed_at IS NULL",
-  );
-  const found = { read: 0, missing: 0, changed: 0 };
-  const seen = new Set<string>();
-  for await (const { record, key } of everyRecord(context)) {
-    if (seen.has(key)) continue;
-    seen.add(key);
-    found.read += 1;
-    const row = find.get(resource.name, key) as { json: string } | undefined;
-    if (!row) found.missing += 1;
-    else if (row.json !== record.json && !sameJson(JSON.parse(row.json) as Json, record.value))
-      found.changed += 1;
-  }
-  const gone = Math.max(0, countPresent(mirror, resource.name) - (found.read - found.missing));
-  const isSame = found.missing + found.changed + gone === 0;
-  const month: MonthResult = {
-    month: "all",
-    state: isSame ? "proven" : "different",
-    why: isSame
-      ? `all ${found.read} records were read and are the same`
-      : `${found.missing} not in the mirror, ${found.changed} different, ${gone} no longer in the API`,
-    read_at: formatInstant(clock.now()),
+  const { found, total, isWhole } = await findAll(context);
+  const missing = count(found, "missing");
+  const changed = count(found, "changed");
+  const gone = Math.max(0, countPresent(mirror, resource.name) - (found.size - missing));
+  const isSame = missing + changed + gone === 0;
+  const state: MonthResult["state"] = isWhole ? (isSame ? "proven" : "different") : "unproven";
+  const why = {
+    proven: `all ${found.size} records were read and are the same`,
+    different: `${missing} not in the mirror, ${changed} different, ${gone} no longer in the API`,
+    unproven: `the list never settled: ${found.size} distinct records were found where the API counts ${total}`,
   };
+  const month: MonthResult = { month: "all", state, why: why[state], read_at: formatInstant(clock.now()) };
   const blind_spot =
     resource.strategy.kind === "detail"
       ? "details, which cost a request each: `sync --details all` reads them again"
       : "nothing, at the moment of reading";
-  return { resource: resource.name, state: isSame ? "proven" : "different", months: [month], blind_spot };
+  const unsettled = isWhole ? {} : { unsettled: true };
+  return { resource: resource.name, state, months: [month], blind_spot, ...unsettled };
 }
 
-async function* everyRecord(context: SyncContext): AsyncGenerator<{ record: ApiRecord; key: string }> {
-  const { api, resource, signal } = context;
+/** How a record of the API stands to the mirror's. */
+type Standing = "same" | "changed" | "missing";
+
+/** What a reading of everything found, by key; whether it agrees with the API's count. */
+interface Found {
+  found: Map<string, Standing>;
+  total: number;
+  isWhole: boolean;
+}
+
+const mostAttempts = 5;
+
+async function findAll(context: SyncContext): Promise<Found> {
+  const { resource } = context;
+  const compare = openComparison(context);
   if (resource.pagination === "unknown") {
-    const { items, keys } = await settle(context, resource, resource.path);
-    for (const [index, record] of items.entries()) yield { record, key: keys[index] ?? "" };
-    return;
+    const { items, keys, isWhole, total } = await settle(context, resource, resource.path);
+    const found = new Map(
+      items.map((record, index) => [keys[index] ?? "", compare(record, keys[index] ?? "")]),
+    );
+    return { found, total: total ?? found.size, isWhole };
   }
+  let kept: Found = { found: new Map(), total: 0, isWhole: false };
+  for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
+    const pass = await readList(context, compare);
+    if (pass.isWhole) return pass;
+    const goesOn = !pass.shrank && pass.total === kept.total;
+    kept = goesOn ? { ...pass, found: new Map([...kept.found, ...pass.found]) } : pass;
+    // What a list held before it shrank is no part of it.
+    if (pass.shrank) kept = { ...kept, found: new Map() };
+    if (kept.found.size > kept.total) kept = pass;
+    else if (kept.found.size === kept.total && !pass.shrank) return { ...kept, isWhole: true };
+  }
+  return kept;
+}
+
+async function readList(
+  { api, resource, signal }: SyncContext,
+  compare: (record: ApiRecord, key: string) => Standing,
+): Promise<Found & { shrank: boolean }> {
+  const found: Found["found"] = new Map();
   let position = 0;
-  const query = { ...resource.query, per_page: 100 };
-  for await (const page of readPages(api, resource.path, query, { scope: resource.scope, signal }))
+  let total = 0;
+  let shrank = false;
+  const query = { ...resource.query, per_page: mostPerPage };
+  for await (const page of readPages(api, resource.path, query, { scope: resource.scope, signal })) {
     for (const record of page.records) {
-      yield { record, key: keyOf(resource, record, position) };
+      const key = keyOf(resource, record, position);
+      found.set(key, compare(record, key));
       position += 1;
     }
+    shrank ||= page.pagination.total_items < total;
+    total = page.pagination.total_items;
+  }
+  return { found, total, shrank, isWhole: found.size === total && !shrank };
+}
+
+function openComparison({ mirror, resource }: SyncContext) {
+  const find = mirror.db.prepare(
+    "SELECT coalesce(list_json, json) AS json FROM records WHERE resource = ? AND key = ? AND removed_at IS NULL",
+  );
+  return (record: ApiRecord, key: string): Standing => {
+    const row = find.get(resource.name, key) as { json: string } | undefined;
+    if (!row) return "missing";
+    if (row.json === record.json || sameJson(JSON.parse(row.json) as Json, record.value)) return "same";
+    return "changed";
+  };
+}
+
+function count(found: Found["found"], standing: Standing): number {
+  return [...found.values()].filter((each) => each === standing).length;
 }
