@@ -43,3 +43,25 @@ test("a ranking that a host leaves while it is read is read again, though its ro
   );
   expect(held.map(({ host_id }) => host_id)).toEqual(ranking.map(({ host }) => (host as JsonObject).id));
 });
+
+test.each([40, 250])("a host with two rows in a ranking of %i that stands still has both", async (count) => {
+  const api = listApi([]);
+  const ranking = hosts(count);
+  ranking[count - 1] = { ...ranking[count - 1], host: ranking[3]?.host ?? null };
+  api.get = async (_path, query = {}, { arrived } = {}) => {
+    const page = answer(
+      ranking.map((row) => ({ row })),
+      query,
+    );
+    await arrived?.(page.pagination);
+    return page;
+  };
+  const access = await accessTo(api);
+
+  const { run, error } = await syncResource(access, analyticsHosts);
+
+  expect(error).toBeNull();
+  expect(run.verified).toBe(true);
+  expect(rows(access.mirror, "SELECT * FROM analytics_hosts WHERE removed_at IS NULL")).toHaveLength(count);
+  expect(rows(access.mirror, "SELECT * FROM analytics_hosts WHERE host_id = 'h3'")).toHaveLength(2);
+});

@@ -11,6 +11,7 @@ import { full } from "./full.js";
 /**
  * A ranking as it stands. It reorders while it is read and several rows can have no host, so nothing identifies a
  * row: the whole of it is read, believed when rows and hosts agree with the API's count, and kept as it was ranked.
+ * That a host has one row only is not promised: one that has several in a ranking that stands still has them indeed.
  */
 export const snapshot: StrategyRun = {
   plan: (context) => full.plan(context),
@@ -48,12 +49,15 @@ const mostAttempts = 4;
 
 async function readRanking(context: SyncContext): Promise<ApiRecord[] | null> {
   const { api, progress, resource, run, shortfalls, signal, task } = context;
+  let before: ApiRecord[] = [];
   for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
     const rows: ApiRecord[] = [];
     let total = 0;
+    let answers = 0;
     let isStill = true;
     const query = { ...resource.query, sort: "sale_amount", order: "desc", per_page: 100 };
     for await (const page of readPages(api, resource.path, query, { scope: resource.scope, signal })) {
+      answers += 1;
       rows.push(...page.records);
       isStill &&= page.page === 1 || page.pagination.total_items === total;
       total = page.pagination.total_items;
@@ -66,10 +70,17 @@ async function readRanking(context: SyncContext): Promise<ApiRecord[] | null> {
       });
     }
     const hosts = rows.map(hostId).filter((id) => id !== null);
-    if (isStill && rows.length === total && new Set(hosts).size === hosts.length) return rows;
+    const isDistinct = new Set(hosts).size === hosts.length;
+    if (isStill && rows.length === total && (isDistinct || answers === 1 || isSame(rows, before)))
+      return rows;
+    before = rows;
   }
   shortfalls.push("the ranking never stood still long enough to be read");
   return null;
+}
+
+function isSame(rows: readonly ApiRecord[], before: readonly ApiRecord[]): boolean {
+  return rows.length === before.length && rows.every(({ json }, place) => json === before[place]?.json);
 }
 
 function hostId({ value }: ApiRecord): string | null {
