@@ -5,6 +5,7 @@ import type { SyncContext } from "../sync/context.js";
 import type { Goal } from "../sync/plan.js";
 import { countChecks, type Difference, findDifferences } from "../sync/proof/counts.js";
 import { joinDays, joinRanges } from "../sync/proof/days.js";
+import { closeDifferences } from "../sync/proof/differing.js";
 import { askTripwire, movedDays, rememberDays } from "../sync/proof/tripwire.js";
 import { countItems, readAgain } from "../sync/walk.js";
 import { formatInstant } from "../times.js";
@@ -32,7 +33,7 @@ export async function verifyDated(context: SyncContext, repair: boolean): Promis
   if (repair && moved.length + differences.length > 0) {
     for (const range of joinRanges([...joinDays(moved), ...differences])) await readAgain(context, range);
     await removeGone(context);
-    const rest = await findDifferences(context, first);
+    const rest = await closeDifferences(context, await findDifferences(context, first));
     if (wire) rememberDays(context, wire);
     const months = judge(context, covered, rest, []);
     return { ...verdict, state: stateOf(months) === "proven" ? "repaired" : stateOf(months), months };

@@ -109,11 +109,16 @@ async function bisect(
 async function meansItsFlag(context: SyncContext, check: CountCheck, range: Goal): Promise<boolean> {
   if (check.member === null || (await countsItsMember(context, check.query, check.member, range)))
     return true;
+  setAside(context, check);
+  return false;
+}
+
+/** A filter that means something else than its member proves nothing: it is not asked again, and a person is told once. */
+export function setAside(context: SyncContext, check: CountCheck): void {
   context.reporter.note(
     `${context.resource.name}: the API's filter \`${check.name}\` does not count what its records say: it is not used as a proof`,
   );
   writeInfo(context.mirror, unusable(context.resource.name, check.name), "1");
-  return false;
 }
 
 function unusable(resource: string, check: string): string {
