@@ -84,7 +84,7 @@ export async function settle(context: SyncContext, resource: Resource, path: str
     const isWhole = distinct.size === (found.total ?? distinct.size) && !found.shrank;
     const form = formOf(keys, found.isList);
     if (isWhole) return { ...found, isWhole, isAnswer, form, keys };
-    if (attempt === mostAttempts) {
+    if (attempt === mostAttempts || found.isAllThereIs) {
       const others = [...earlier].filter(([key]) => !distinct.has(key));
       const items = [...found.items, ...others.map(([, item]) => item)];
       const all = [...keys, ...others.map(([key]) => key)];
@@ -116,12 +116,14 @@ interface Unknown {
   shrank: boolean;
   /** Milliseconds: when it was asked for. */
   receivedAt: number;
+  /** Whether the API announces more and refuses to be asked for it: to ask again shows nothing else. */
+  isAllThereIs?: boolean;
 }
 
 /**
  * Asks for all there is at a path whose form is not documented. Parameters are strict, so the first request is bare;
- * only when `pagination` announces more are pages asked for, and a refused `per_page` is left out. An answer that is
- * no list is one record.
+ * only when `pagination` announces more are pages asked for, and a refused `per_page` is left out. Where
+ * pages are refused altogether, the bare answer is all there is. An answer that is no list is one record.
  */
 async function askUnknown(context: SyncContext, path: string): Promise<Unknown> {
   const { api, resource, signal } = context;
@@ -132,12 +134,14 @@ async function askUnknown(context: SyncContext, path: string): Promise<Unknown> 
   const total = pagination?.total_items ?? null;
   if (total === null || total <= items.length)
     return { items, isList, total, answers: 1, shrank: false, receivedAt };
-  try {
-    return { ...(await readAllPages(context, path, { ...resource.query, per_page: 100 })), receivedAt };
-  } catch (error) {
-    if (!(error instanceof RequestRefused)) throw error;
-    return { ...(await readAllPages(context, path, resource.query)), receivedAt };
+  for (const query of [{ ...resource.query, per_page: 100 }, resource.query]) {
+    try {
+      return { ...(await readAllPages(context, path, query)), receivedAt };
+    } catch (error) {
+      if (!(error instanceof RequestRefused)) throw error;
+    }
   }
+  return { items, isList, total, answers: 1, shrank: false, receivedAt, isAllThereIs: true };
 }
 
 async function readAllPages({ api, resource, signal }: SyncContext, path: string, query: Query) {

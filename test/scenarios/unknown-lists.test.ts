@@ -72,6 +72,22 @@ function body({ data, items, perPage: most = 100 }: Answer, page: number, asked:
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => ({ id: `g${n}` }));
 const present = "SELECT count(*) FROM records WHERE resource = 'gifts' AND removed_at IS NULL";
 
+test("a list that announces pages and refuses to be asked for them: what it gave is kept, the run is incomplete", async () => {
+  const { answers, asked, hooks, run, rows } = await brand({ "/gifts": { items: numbered(60) } });
+  const { "/gifts": gifts } = answers;
+  hooks.before = (path) => {
+    if (path !== "/gifts" || !gifts) return;
+    answers[path] = asked.at(-1)?.includes("page=") ? { status: 400 } : gifts;
+  };
+
+  const { code, err } = await run("sync gifts");
+
+  expect(code, err).toBe(8);
+  expect(err).toContain("25 distinct records were found where the API counts 60");
+  expect(rows(present)).toEqual([[25]]);
+  expect(asked.filter((one) => one.startsWith("/gifts"))).toHaveLength(3);
+});
+
 describe("records of which no form is documented", () => {
   const odd: [string, unknown[]][] = [
     ["a number and its text", [{ id: 1 }, { id: "1" }]],
