@@ -1,8 +1,9 @@
 import { countPresent } from "../mirror/counting.js";
-import { readCoverage, stretches } from "../mirror/coverage.js";
-import { candidates, countAround } from "../mirror/removals.js";
+import { readCoverage, type Span, stretches } from "../mirror/coverage.js";
+import { candidates, countAround, dateOfNth } from "../mirror/removals.js";
 import { rangeQuery, type SyncContext } from "./context.js";
 import { readPass } from "./pass.js";
+import type { Goal } from "./plan.js";
 import { readNewest } from "./proof/beyond.js";
 import { allRecords, type Difference, findDifferences } from "./proof/counts.js";
 import { dayOf, joinDays, joinRanges, partialDays } from "./proof/days.js";
@@ -10,16 +11,20 @@ import { removeMissing } from "./removal.js";
 import { readAgain } from "./walk.js";
 
 const mostRounds = 3;
+/** A request each, where somebody is missing and there are no figures by day. */
+const mostParts = 16;
 
 /**
  * Removes what proven reads no longer found. A record that is missing where it was dated may bear another date by now:
  * only when the API's count of all that is covered agrees is it gone. Where it does not, the differing days are read
  * first, and whoever moved is found there. What cannot be decided stays a candidate, for the next run.
+ * @param hasFigures whether figures by day have shown where something moved. Else what this run has not read is read, or
+ * counted in parts where it is long: one that moved to where another went leaves the count of the whole as it was
  */
-export async function removeGone(context: SyncContext): Promise<void> {
+export async function removeGone(context: SyncContext, hasFigures: boolean): Promise<void> {
   const { mirror, resource } = context;
   if (candidates(mirror, resource.name).length === 0) return;
-  const differences = await readDiffering(context);
+  const differences = await readDiffering(context, hasFigures);
   const missing = candidates(mirror, resource.name);
   if (missing.length === 0) return;
   if (differences.length > 0)
@@ -31,6 +36,40 @@ export async function removeGone(context: SyncContext): Promise<void> {
       present: countAround(mirror, resource.name, missing),
       left: countPresent(mirror, resource.name) - missing.length,
     });
+}
+
+async function differencesIn(context: SyncContext, ranges: readonly Goal[]): Promise<Difference[]> {
+  const found: Difference[] = [];
+  for (const range of ranges) found.push(...(await findDifferences(context, range, [allRecords], true)));
+  return found;
+}
+
+/** What earlier runs have read, and this one has not. */
+function othersRead(context: SyncContext): Goal[] {
+  return stretches(coverageOf(context).filter(({ runId }) => runId !== context.run.run_id));
+}
+
+/** Whether a range is read with no more requests than its parts are counted with. */
+function isShort({ mirror, perPage, resource }: SyncContext, range: Goal): boolean {
+  return countPresent(mirror, resource.name, range) <= mostParts * perPage;
+}
+
+/** What earlier runs have read, in parts of as many records each. */
+function partsOf(context: SyncContext): Goal[] {
+  const { mirror, resource } = context;
+  return othersRead(context).flatMap((range) => {
+    const count = countPresent(mirror, resource.name, range);
+    const parts = Math.min(count, mostParts);
+    const bounds = Array.from({ length: Math.max(0, parts - 1) }, (_, part) =>
+      dateOfNth(mirror, resource.name, range, Math.floor(((part + 1) * count) / parts) + 1),
+    );
+    const starts = [range.from, ...new Set(bounds.filter((date) => date !== null).map(Math.floor))];
+    return starts.map((from, part) => ({ from, to: (starts[part + 1] ?? range.to + 1) - 1 }));
+  });
+}
+
+function coverageOf({ mirror, resource }: SyncContext): Span[] {
+  return readCoverage(mirror, resource.name);
 }
 
 /** Beyond this many, whole days take fewer requests than instants. */
@@ -51,8 +90,7 @@ async function lookAgain(context: SyncContext): Promise<void> {
       ? joinDays(new Set(dates.map(dayOf)))
       : joinRanges(dates.map((date) => ({ from: date, to: date + 1 })));
   // Where it may be by now, the figures by day tell, but not of parts of days.
-  const others = readCoverage(mirror, resource.name).filter(({ runId }) => runId !== context.run.run_id);
-  for (const { from, to } of joinRanges([...ranges, ...partialDays(stretches(others))]))
+  for (const { from, to } of joinRanges([...ranges, ...partialDays(othersRead(context))]))
     await readPass(context, rangeQuery(resource, from, to + 1));
   // Nor is one that was given a date in the future.
   await readNewest(context);
@@ -62,12 +100,18 @@ async function lookAgain(context: SyncContext): Promise<void> {
  * Reads the days whose count differs until none does; what is left after a few rounds is returned. Each reading can miss
  * a record too: what is missing is looked for after the last one, and counted after that.
  */
-async function readDiffering(context: SyncContext): Promise<Difference[]> {
+async function readDiffering(context: SyncContext, hasFigures: boolean): Promise<Difference[]> {
+  let isReadElsewhere = hasFigures;
   for (let round = 1; ; round += 1) {
     await lookAgain(context);
-    const differences: Difference[] = [];
-    for (const covered of stretches(readCoverage(context.mirror, context.resource.name)))
-      differences.push(...(await findDifferences(context, covered, [allRecords], true)));
+    if (!isReadElsewhere && candidates(context.mirror, context.resource.name).length > 0) {
+      isReadElsewhere = true;
+      for (const range of othersRead(context)) if (isShort(context, range)) await readAgain(context, range);
+      continue;
+    }
+    const differences = await differencesIn(context, stretches(coverageOf(context)));
+    if (differences.length === 0 && !hasFigures)
+      differences.push(...(await differencesIn(context, partsOf(context))));
     if (differences.length === 0 || round > mostRounds) return differences;
     for (const range of joinRanges(differences)) await readAgain(context, range);
   }

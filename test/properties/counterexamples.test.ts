@@ -94,6 +94,28 @@ const found: [name: string, watched: Watched, history: History][] = [
     },
   ],
   [
+    "an order moves to an old day, another is withdrawn, and no run ever asked for the figures by day",
+    "orders",
+    {
+      seed: 3,
+      records: 7,
+      steps: [
+        { what: "withdraw", pick: 0, days: 0 },
+        { sync: { untilDays: 0, pageSize: 2, pagesPerPart: 1, during: [] } },
+        { what: "redate", pick: 7300, days: 277 },
+        {
+          sync: {
+            sinceDays: 276,
+            untilDays: 0,
+            pageSize: 2,
+            pagesPerPart: 1,
+            during: [{ atRequest: 1, what: { what: "withdraw", pick: 0, days: 0 } }],
+          },
+        },
+      ],
+    },
+  ],
+  [
     "a stopped read goes on after rows above it have gone",
     "orders",
     {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
 import { syncResource } from "../../src/sync/engine.js";
 import { order } from "../mirror/mirror.js";
-import { accessTo, list, listed, mirrored } from "./access.js";
+import { accessTo, list, listed, mirrored, start } from "./access.js";
 import { listApi } from "./list-api.js";
 
 describe("an answer without any record", () => {
@@ -47,3 +47,28 @@ test("nothing is removed while the API's count goes on to differ: who is missing
   expect((await syncResource(access, orders)).error).toBeNull();
   expect(mirrored(access)).toEqual(listed(api));
 });
+
+/** Hours after the first order, as the list has them one an hour. */
+const at = (hours: number) => new Date(start + hours * 3_600_000).toISOString();
+
+test.each([
+  ["read again, where that is short", 100, 60.5],
+  ["counted in parts, where it is long", 2, 20.5],
+])(
+  "without figures by day, what a run did not read is %s: an order moved there, and another went",
+  async (_, pageSize, hours) => {
+    const api = listApi(list(200, 1, 3_600_000));
+    const access = await accessTo(api, { pageSize, audit: 0 });
+    await syncResource(access, orders);
+    api.rows = api.rows
+      .filter(({ id }) => id !== "o60")
+      .map((row) => (row.id === "o150" ? { ...row, order_date: at(hours) } : row));
+    const later = { ...access, options: { ...access.options, since: start + 140 * 3_600_000 } };
+
+    const { run, error } = await syncResource(later, orders);
+
+    expect(error).toBeNull();
+    expect(run).toMatchObject({ verified: true, rows_removed: 1 });
+    expect(mirrored(access)).toEqual(listed(api));
+  },
+);

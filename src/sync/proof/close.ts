@@ -1,6 +1,7 @@
 import { countPresent } from "../../mirror/counting.js";
 import { readCoverage, stretches } from "../../mirror/coverage.js";
 import { candidates } from "../../mirror/removals.js";
+import { readTripwires } from "../../mirror/tripwires.js";
 import { removeGone } from "../close-range.js";
 import type { SyncContext } from "../context.js";
 import { readAgain } from "../walk.js";
@@ -45,16 +46,17 @@ export async function closeOldChanges(
   { since, unsure, isCounted }: { since: number; unsure: boolean; isCounted: boolean },
 ): Promise<void> {
   const isLater = wire !== null && (unsure || isWorthAnother(context, wire));
+  const known = hasKnownFigures(context) && wire !== null;
   const latest = isLater ? await rereadMovedMeanwhile(context) : wire;
   const spans = readCoverage(context.mirror, context.resource.name);
   // Read in the future: by a clock that was ahead.
   if (spans.some(({ readAt }) => readAt < since || readAt > context.clock.now())) {
     const checks = countChecks(context).filter((check) => !isCounted || check !== allRecords);
     for (const covered of stretches(spans)) await rereadDiffering(context, covered, checks);
-    await removeGone(context);
+    await removeGone(context, known);
     await auditOldest(context, since);
   }
-  await removeGone(context);
+  await removeGone(context, known);
   if (latest) rememberDays(context, latest);
 }
 
@@ -63,8 +65,15 @@ export async function closeOldChanges(
  * gone from there. Costs nothing where nobody is missing.
  */
 export async function closeEarlier(context: SyncContext): Promise<void> {
-  if (candidates(context.mirror, context.resource.name).length > 0) await rereadMovedMeanwhile(context);
-  await removeGone(context);
+  if (candidates(context.mirror, context.resource.name).length === 0) return;
+  const known = hasKnownFigures(context);
+  const wire = await rereadMovedMeanwhile(context);
+  await removeGone(context, known && wire !== null);
+}
+
+/** Whether there is something to compare figures by day with. */
+function hasKnownFigures({ mirror, resource }: SyncContext): boolean {
+  return readTripwires(mirror, resource.name).size > 0;
 }
 
 /** Long reads let things happen behind them, and what is missing may have moved behind them too. */
