@@ -49,7 +49,16 @@ async function readAll(bench: Bench, orders: number, rounds: number): Promise<Re
     removeDatabase(path);
     await step("first read", ["sync", "orders"]);
     await step("unchanged read", ["sync", "orders", "--full"]);
-    await step("nightly window of a day", ["sync", "orders", "--window", "1d", "--audit", "0"]);
+    // As many days as hold as many orders.
+    const days = 1_000_000 / orders;
+    await step("nightly window of as many orders", [
+      "sync",
+      "orders",
+      "--window",
+      `${days}d`,
+      "--audit",
+      "0",
+    ]);
     await step("verify", ["verify", "orders"]);
     for (const format of ["csv", "ndjson", "json"])
       await step(`export ${format}: each read`, ["export", "orders", `--${format}`, "-o", out]);
