@@ -14,17 +14,20 @@ const mostRounds = 3;
 /** A request each, where somebody is missing and there are no figures by day. */
 const mostParts = 16;
 
+/** What no figures by day speak of: nothing, what earlier runs have read, or all that was ever read. */
+export type Unseen = "nothing" | "earlier" | "everything";
+
 /**
  * Removes what proven reads no longer found. A record that is missing where it was dated may bear another date by now:
  * only when the API's count of all that is covered agrees is it gone. Where it does not, the differing days are read
  * first, and whoever moved is found there. What cannot be decided stays a candidate, for the next run.
- * @param hasFigures whether figures by day have shown where something moved. Else what this run has not read is read, or
- * counted in parts where it is long: one that moved to where another went leaves the count of the whole as it was
+ * @param unseen where one may have moved to, and another gone from, without figures by day to tell: the count of the whole
+ * is then as it was. That is read once more, or counted in parts where it is long
  */
-export async function removeGone(context: SyncContext, hasFigures: boolean): Promise<void> {
+export async function removeGone(context: SyncContext, unseen: Unseen): Promise<void> {
   const { mirror, resource } = context;
   if (candidates(mirror, resource.name).length === 0) return;
-  const differences = await readDiffering(context, hasFigures);
+  const differences = await readDiffering(context, unseen);
   const missing = candidates(mirror, resource.name);
   if (missing.length === 0) return;
   if (differences.length > 0)
@@ -54,10 +57,9 @@ function isShort({ mirror, perPage, resource }: SyncContext, range: Goal): boole
   return countPresent(mirror, resource.name, range) <= mostParts * perPage;
 }
 
-/** What earlier runs have read, in parts of as many records each. */
-function partsOf(context: SyncContext): Goal[] {
-  const { mirror, resource } = context;
-  return othersRead(context).flatMap((range) => {
+/** Ranges in parts of as many records each. */
+function partsOf({ mirror, resource }: SyncContext, ranges: readonly Goal[]): Goal[] {
+  return ranges.flatMap((range) => {
     const count = countPresent(mirror, resource.name, range);
     const parts = Math.min(count, mostParts);
     const bounds = Array.from({ length: Math.max(0, parts - 1) }, (_, part) =>
@@ -100,18 +102,21 @@ async function lookAgain(context: SyncContext): Promise<void> {
  * Reads the days whose count differs until none does; what is left after a few rounds is returned. Each reading can miss
  * a record too: what is missing is looked for after the last one, and counted after that.
  */
-async function readDiffering(context: SyncContext, hasFigures: boolean): Promise<Difference[]> {
-  let isReadElsewhere = hasFigures;
+async function readDiffering(context: SyncContext, unseen: Unseen): Promise<Difference[]> {
+  const ranges = { nothing: [], earlier: othersRead(context), everything: stretches(coverageOf(context)) }[
+    unseen
+  ];
+  let isReadElsewhere = ranges.length === 0;
   for (let round = 1; ; round += 1) {
     await lookAgain(context);
     if (!isReadElsewhere && candidates(context.mirror, context.resource.name).length > 0) {
       isReadElsewhere = true;
-      for (const range of othersRead(context)) if (isShort(context, range)) await readAgain(context, range);
+      for (const range of ranges) if (isShort(context, range)) await readAgain(context, range);
       continue;
     }
     const differences = await differencesIn(context, stretches(coverageOf(context)));
-    if (differences.length === 0 && !hasFigures)
-      differences.push(...(await differencesIn(context, partsOf(context))));
+    const long = ranges.filter((range) => !isShort(context, range));
+    if (differences.length === 0) differences.push(...(await differencesIn(context, partsOf(context, long))));
     if (differences.length === 0 || round > mostRounds) return differences;
     for (const range of joinRanges(differences)) await readAgain(context, range);
   }

@@ -32,7 +32,7 @@ export async function verifyDated(context: SyncContext, repair: boolean): Promis
   const differences = await findDifferences(context, first);
   if (repair && moved.length + differences.length > 0) {
     for (const range of joinRanges([...joinDays(moved), ...differences])) await readAgain(context, range);
-    await removeGone(context, wire !== null);
+    await removeGone(context, wire === null ? "earlier" : "nothing");
     const rest = await closeDifferences(context, await findDifferences(context, first));
     if (wire) rememberDays(context, wire);
     const months = judge(context, covered, rest, []);

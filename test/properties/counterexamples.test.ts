@@ -116,6 +116,27 @@ const found: [name: string, watched: Watched, history: History][] = [
     },
   ],
   [
+    "an order moves behind the reader of a first run with --until, and another is withdrawn there",
+    "orders",
+    {
+      seed: 15,
+      records: 43,
+      steps: [
+        {
+          sync: {
+            untilDays: 0,
+            pageSize: 4,
+            pagesPerPart: 2,
+            during: [
+              { atRequest: 9, what: { what: "redate", pick: 0, days: 282 } },
+              { atRequest: 12, what: { what: "withdraw", pick: 2693, days: 0 } },
+            ],
+          },
+        },
+      ],
+    },
+  ],
+  [
     "a stopped read goes on after rows above it have gone",
     "orders",
     {

@@ -46,17 +46,17 @@ export async function closeOldChanges(
   { since, unsure, isCounted }: { since: number; unsure: boolean; isCounted: boolean },
 ): Promise<void> {
   const isLater = wire !== null && (unsure || isWorthAnother(context, wire));
-  const known = hasKnownFigures(context) && wire !== null;
+  const unseen = hasKnownFigures(context) && wire !== null ? "nothing" : "earlier";
   const latest = isLater ? await rereadMovedMeanwhile(context) : wire;
   const spans = readCoverage(context.mirror, context.resource.name);
   // Read in the future: by a clock that was ahead.
   if (spans.some(({ readAt }) => readAt < since || readAt > context.clock.now())) {
     const checks = countChecks(context).filter((check) => !isCounted || check !== allRecords);
     for (const covered of stretches(spans)) await rereadDiffering(context, covered, checks);
-    await removeGone(context, known);
+    await removeGone(context, unseen);
     await auditOldest(context, since);
   }
-  await removeGone(context, known);
+  await removeGone(context, unseen);
   if (latest) rememberDays(context, latest);
 }
 
@@ -68,7 +68,7 @@ export async function closeEarlier(context: SyncContext): Promise<void> {
   if (candidates(context.mirror, context.resource.name).length === 0) return;
   const known = hasKnownFigures(context);
   const wire = await rereadMovedMeanwhile(context);
-  await removeGone(context, known && wire !== null);
+  await removeGone(context, known && wire !== null ? "nothing" : "everything");
 }
 
 /** Whether there is something to compare figures by day with. */
