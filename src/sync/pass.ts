@@ -6,18 +6,10 @@ import type { ApiRecord, Query } from "../resources/types.js";
 import { formatInstant, parseTimestamp } from "../times.js";
 import type { SyncContext } from "./context.js";
 import { arrivesBefore, dueIn, never } from "./due.js";
+import type { Reading } from "./reading.js";
 
-/** What one pass over the pages of a query found. */
-export interface Pass {
-  /** The distinct records, and the instant each is dated; null where it has none. */
-  seen: Map<number, number | null>;
-  /** `total_items` of the latest answer. */
-  total: number;
-  /**
-   * Whether the API's count fell while the pages were read. A row that goes from a page already read draws one from a
-   * page to come onto it, past the reader: the count then agrees, and the read has missed a row all the same.
-   */
-  shrank: boolean;
+/** What one pass over the pages of a query found: each record's instant it is dated; null where it has none. */
+export interface Pass extends Reading<number, number | null> {
   /** The page after the last one read, and how many the latest answer announced. */
   nextPage: number;
   totalPages: number;
@@ -41,18 +33,6 @@ export interface PassOptions {
   isLook?: boolean;
   /** Called in the transaction that holds the pages up to `pass.nextPage`, to leave a checkpoint. */
   checkpoint?(pass: Pass): void;
-}
-
-/** Whether a pass that came to the end found each record that the API counts. */
-export function isWhole(pass: Pass): boolean {
-  return pass.seen.size === pass.total && !pass.shrank;
-}
-
-/** What to say of a list that was never found whole. */
-export function whyNotWhole({ seen, total }: Pass): string {
-  return seen.size === total
-    ? "never settled: records went while it was read, each time"
-    : `never settled: ${seen.size} distinct records were found where the API counts ${total}`;
 }
 
 /** The most that the API allows: its document, "Limits". */

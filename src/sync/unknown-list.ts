@@ -5,7 +5,8 @@ import { hasId, keyOf, keysOf } from "../mirror/keys.js";
 import type { ApiRecord, Query, Resource } from "../resources/types.js";
 import { formatInstant } from "../times.js";
 import type { SyncContext } from "./context.js";
-import { type Pass, whyNotWhole } from "./pass.js";
+import type { Pass } from "./pass.js";
+import { whyNotWhole } from "./reading.js";
 
 const mostAttempts = 4;
 

@@ -4,8 +4,9 @@ import { noteMissing } from "../mirror/removals.js";
 import { noteMissingUndated } from "../mirror/undated.js";
 import { formatInstant } from "../times.js";
 import { rangeQuery, type SyncContext } from "./context.js";
-import { isWhole, type Pass, readPass, whyNotWhole } from "./pass.js";
+import { type Pass, readPass } from "./pass.js";
 import type { Goal } from "./plan.js";
+import { isWhole, whyNotWhole } from "./reading.js";
 import { findStand } from "./resume.js";
 
 /**

@@ -5,6 +5,7 @@ import { keyOf } from "../mirror/keys.js";
 import type { ApiRecord, Json } from "../resources/types.js";
 import type { SyncContext } from "../sync/context.js";
 import { mostPerPage } from "../sync/pass.js";
+import { type Reading, readUntilWhole, whyNotWhole } from "../sync/reading.js";
 import { settle } from "../sync/unknown-list.js";
 import { formatInstant } from "../times.js";
 import type { MonthResult, Verdict } from "./report.js";
@@ -16,16 +17,16 @@ import type { MonthResult, Verdict } from "./report.js";
  */
 export async function verifyWhole(context: SyncContext): Promise<Omit<Verdict, "requests">> {
   const { mirror, resource, clock } = context;
-  const { found, total, isWhole } = await findAll(context);
-  const missing = count(found, "missing");
-  const changed = count(found, "changed");
-  const gone = Math.max(0, countPresent(mirror, resource.name) - (found.size - missing));
+  const { seen, total, isWhole } = await findAll(context);
+  const missing = count(seen, "missing");
+  const changed = count(seen, "changed");
+  const gone = Math.max(0, countPresent(mirror, resource.name) - (seen.size - missing));
   const isSame = missing + changed + gone === 0;
   const state: MonthResult["state"] = isWhole ? (isSame ? "proven" : "different") : "unproven";
   const why = {
-    proven: `all ${found.size} records were read and are the same`,
+    proven: `all ${seen.size} records were read and are the same`,
     different: `${missing} not in the mirror, ${changed} different, ${gone} no longer in the API`,
-    unproven: `the list never settled: ${found.size} distinct records were found where the API counts ${total}`,
+    unproven: `the list ${whyNotWhole({ seen, total })}`,
   };
   const month: MonthResult = { month: "all", state, why: why[state], read_at: formatInstant(clock.now()) };
   const blind_spot =
@@ -39,44 +40,30 @@ export async function verifyWhole(context: SyncContext): Promise<Omit<Verdict, "
 /** How a record of the API stands to the mirror's. */
 type Standing = "same" | "changed" | "missing";
 
-/** What a reading of everything found, by key; whether it agrees with the API's count. */
-interface Found {
-  found: Map<string, Standing>;
-  total: number;
+/** How each record that was found stands, by its key; whether they are as many as the API counts. */
+interface Found extends Pick<Reading<string, Standing>, "seen" | "total"> {
   isWhole: boolean;
 }
-
-const mostAttempts = 5;
 
 async function findAll(context: SyncContext): Promise<Found> {
   const { resource } = context;
   const compare = openComparison(context);
   if (resource.pagination === "unknown") {
     const { items, keys, isWhole, total } = await settle(context, resource, resource.path);
-    const found = new Map(
+    const seen = new Map(
       items.map((record, index) => [keys[index] ?? "", compare(record, keys[index] ?? "")]),
     );
-    return { found, total: total ?? found.size, isWhole };
+    return { seen, total: total ?? seen.size, isWhole };
   }
-  let kept: Found = { found: new Map(), total: 0, isWhole: false };
-  for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
-    const pass = await readList(context, compare);
-    if (pass.isWhole) return pass;
-    const goesOn = !pass.shrank && pass.total === kept.total;
-    kept = goesOn ? { ...pass, found: new Map([...kept.found, ...pass.found]) } : pass;
-    // What a list held before it shrank is no part of it.
-    if (pass.shrank) kept = { ...kept, found: new Map() };
-    if (kept.found.size > kept.total) kept = pass;
-    else if (kept.found.size === kept.total && !pass.shrank) return { ...kept, isWhole: true };
-  }
-  return kept;
+  const { last, seen, isWhole } = await readUntilWhole(() => readList(context, compare));
+  return { seen, total: last.total, isWhole };
 }
 
 async function readList(
   { api, resource, signal }: SyncContext,
   compare: (record: ApiRecord, key: string) => Standing,
-): Promise<Found & { shrank: boolean }> {
-  const found: Found["found"] = new Map();
+): Promise<Reading<string, Standing>> {
+  const seen = new Map<string, Standing>();
   let position = 0;
   let total = 0;
   let shrank = false;
@@ -84,13 +71,13 @@ async function readList(
   for await (const page of readPages(api, resource.path, query, { scope: resource.scope, signal })) {
     for (const record of page.records) {
       const key = keyOf(resource, record, position);
-      found.set(key, compare(record, key));
+      seen.set(key, compare(record, key));
       position += 1;
     }
     shrank ||= page.pagination.total_items < total;
     total = page.pagination.total_items;
   }
-  return { found, total, shrank, isWhole: found.size === total && !shrank };
+  return { seen, total, shrank };
 }
 
 function openComparison({ mirror, resource }: SyncContext) {
@@ -105,6 +92,6 @@ function openComparison({ mirror, resource }: SyncContext) {
   };
 }
 
-function count(found: Found["found"], standing: Standing): number {
-  return [...found.values()].filter((each) => each === standing).length;
+function count(seen: Found["seen"], standing: Standing): number {
+  return [...seen.values()].filter((each) => each === standing).length;
 }

@@ -15,14 +15,14 @@ const processes = ["test/faults/processes.test.ts", "test/mirror"];
 /** The guarding lines of reading, removing, retrying and keeping to the budget. */
 export const guards: readonly Guard[] = [
   {
-    file: "src/sync/pass.ts",
-    line: "return pass.seen.size === pass.total && !pass.shrank;",
-    broken: "return !pass.shrank;",
+    file: "src/sync/reading.ts",
+    line: "return seen.size === total && !shrank;",
+    broken: "return !shrank;",
   },
   {
-    file: "src/sync/pass.ts",
-    line: "return pass.seen.size === pass.total && !pass.shrank;",
-    broken: "return pass.seen.size === pass.total;",
+    file: "src/sync/reading.ts",
+    line: "return seen.size === total && !shrank;",
+    broken: "return seen.size === total;",
   },
   {
     file: "src/sync/pass.ts",
@@ -189,7 +189,7 @@ export const guards: readonly Guard[] = [
     line: "return (await countItems(context, from, range.to, filter)) === selected;",
     broken: "return true;",
   },
-  { file: "src/sync/strategies/full.ts", line: "if (pass.shrank) continue;", broken: "" },
+  { file: "src/sync/reading.ts", line: "if (!last.shrank) {", broken: "if (last) {" },
   { file: "src/sync/strategies/full.ts", line: "noteMissing(mirror, resource.name, pass.seen);", broken: "" },
   {
     file: "src/sync/strategies/snapshot.ts",

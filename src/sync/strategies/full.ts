@@ -4,7 +4,8 @@ import { recordCoverage } from "../../mirror/coverage.js";
 import { candidates, clearCandidates, noteMissing, openForgetting } from "../../mirror/removals.js";
 import { formatInstant } from "../../times.js";
 import type { StrategyRun, SyncContext } from "../context.js";
-import { isWhole, type Pass, type PassOptions, readPass, whyNotWhole } from "../pass.js";
+import { type Pass, type PassOptions, readPass } from "../pass.js";
+import { readUntilWhole, whyNotWhole } from "../reading.js";
 import { removeMissing } from "../removal.js";
 import { findStand } from "../resume.js";
 import { readUnknownList } from "../unknown-list.js";
@@ -24,8 +25,6 @@ export const full: StrategyRun = {
     await readAll(context);
   },
 };
-
-const mostAttempts = 5;
 
 /**
  * Reads a whole list until the distinct records agree with the API's count, and removes what is gone.
@@ -73,9 +72,7 @@ const freshMs = 3_600_000;
 async function readPagedList(context: SyncContext): Promise<Pass | null> {
   const { mirror, resource, shortfalls } = context;
   let resumed = await readStopped(context);
-  let before: Pass | undefined;
-  let kept = new Map<number, null>();
-  for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
+  const { last, seen, isWhole } = await readUntilWhole(async () => {
     const pass = await readPass(context, resource.query, {
       ...resumed,
       checkpoint: ({ nextPage, startedAt, seen: found }) =>
@@ -88,17 +85,11 @@ async function readPagedList(context: SyncContext): Promise<Pass | null> {
         ),
     });
     resumed = {};
-    if (isWhole(pass)) return pass;
-    if (pass.shrank || before?.total !== pass.total) kept = new Map();
-    before = pass;
-    // What a list held before it shrank is no part of it.
-    if (pass.shrank) continue;
-    for (const id of pass.seen.keys()) kept.set(id, null);
-    if (kept.size === pass.total) return { ...pass, seen: kept };
-    if (kept.size > pass.total) kept = new Map([...pass.seen.keys()].map((id) => [id, null]));
-  }
+    return pass;
+  });
+  if (isWhole) return { ...last, seen };
   clearCheckpoint(mirror, resource.name);
-  shortfalls.push(`the list ${before ? whyNotWhole(before) : "was not read"}`);
+  shortfalls.push(`the list ${whyNotWhole(last)}`);
   return null;
 }
 

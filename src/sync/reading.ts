@@ -1,0 +1,50 @@
+/** What one reading of a list found: its distinct records, by what tells them apart. */
+export interface Reading<Key = unknown, Value = unknown> {
+  seen: Map<Key, Value>;
+  /** `total_items` of the latest answer. */
+  total: number;
+  /**
+   * Whether the API's count fell while the pages were read. A row that goes from a page already read draws one from a
+   * page to come onto it, past the reader: the count then agrees, and the read has missed a row all the same.
+   */
+  shrank: boolean;
+}
+
+/** Whether a reading that came to the end found each record that the API counts. */
+export function isWhole({ seen, total, shrank }: Reading): boolean {
+  return seen.size === total && !shrank;
+}
+
+/** What to say of a list that was never found whole. */
+export function whyNotWhole({ seen, total }: Pick<Reading, "seen" | "total">): string {
+  return seen.size === total
+    ? "never settled: records went while it was read, each time"
+    : `never settled: ${seen.size} distinct records were found where the API counts ${total}`;
+}
+
+const mostAttempts = 5;
+
+/**
+ * Reads a list until the distinct records agree with the API's count, a bounded number of times. One that keeps its
+ * total but not its order is put together from several readings.
+ * @returns the last reading, and what was put together: all records where `isWhole`
+ */
+export async function readUntilWhole<Key, Value, One extends Reading<Key, Value>>(
+  read: () => Promise<One & Reading<Key, Value>>,
+): Promise<{ last: One; seen: Map<Key, Value>; isWhole: boolean }> {
+  let before: One | undefined;
+  let seen = new Map<Key, Value>();
+  for (let attempt = 1; ; attempt += 1) {
+    const last = await read();
+    if (isWhole(last)) return { last, seen: last.seen, isWhole: true };
+    if (last.shrank || before?.total !== last.total) seen = new Map();
+    // What a list held before it shrank is no part of it.
+    if (!last.shrank) {
+      seen = new Map([...seen, ...last.seen]);
+      if (seen.size === last.total) return { last, seen, isWhole: true };
+      if (seen.size > last.total) seen = new Map(last.seen);
+    }
+    if (attempt === mostAttempts) return { last, seen, isWhole: false };
+    before = last;
+  }
+}
