@@ -2,6 +2,27 @@ import { expect, test } from "vitest";
 import { type History, play } from "./histories.js";
 import type { Watched } from "./world.js";
 
+/** An order is dated `movedTo` days back and another withdrawn, both outside what the second run reads. */
+function movedAndWithdrawn(days: {
+  movedTo: number;
+  untilDays: number;
+  first?: { untilDays: number };
+}): History {
+  const { movedTo, untilDays, first = {} } = days;
+  const pages = { pageSize: 2, pagesPerPart: 1 };
+  const during = [{ atRequest: 1, what: { what: "withdraw" as const, pick: 0, days: 0 } }];
+  return {
+    seed: 3,
+    records: 7,
+    steps: [
+      { what: "withdraw", pick: 0, days: 0 },
+      { sync: { ...first, ...pages, during: [] } },
+      { what: "redate", pick: 7300, days: movedTo },
+      { sync: { sinceDays: 276, untilDays, ...pages, during } },
+    ],
+  };
+}
+
 /** Histories that once made a run claim what it had not read, shrunk to what mattered. */
 const found: [name: string, watched: Watched, history: History][] = [
   [
@@ -52,68 +73,17 @@ const found: [name: string, watched: Watched, history: History][] = [
   [
     "an order moves to this morning, another is withdrawn, and a run with --until sees neither",
     "orders",
-    {
-      seed: 3,
-      records: 7,
-      steps: [
-        { what: "withdraw", pick: 0, days: 0 },
-        { sync: { pageSize: 2, pagesPerPart: 1, during: [] } },
-        { what: "redate", pick: 7300, days: 0 },
-        {
-          sync: {
-            sinceDays: 276,
-            untilDays: 1,
-            pageSize: 2,
-            pagesPerPart: 1,
-            during: [{ atRequest: 1, what: { what: "withdraw", pick: 0, days: 0 } }],
-          },
-        },
-      ],
-    },
+    movedAndWithdrawn({ movedTo: 0, untilDays: 1 }),
   ],
   [
     "an order moves to an old day, another is withdrawn, and a run with --until sees neither",
     "orders",
-    {
-      seed: 3,
-      records: 7,
-      steps: [
-        { what: "withdraw", pick: 0, days: 0 },
-        { sync: { pageSize: 2, pagesPerPart: 1, during: [] } },
-        { what: "redate", pick: 7300, days: 300 },
-        {
-          sync: {
-            sinceDays: 276,
-            untilDays: 1,
-            pageSize: 2,
-            pagesPerPart: 1,
-            during: [{ atRequest: 1, what: { what: "withdraw", pick: 0, days: 0 } }],
-          },
-        },
-      ],
-    },
+    movedAndWithdrawn({ movedTo: 300, untilDays: 1 }),
   ],
   [
     "an order moves to an old day, another is withdrawn, and no run ever asked for the figures by day",
     "orders",
-    {
-      seed: 3,
-      records: 7,
-      steps: [
-        { what: "withdraw", pick: 0, days: 0 },
-        { sync: { untilDays: 0, pageSize: 2, pagesPerPart: 1, during: [] } },
-        { what: "redate", pick: 7300, days: 277 },
-        {
-          sync: {
-            sinceDays: 276,
-            untilDays: 0,
-            pageSize: 2,
-            pagesPerPart: 1,
-            during: [{ atRequest: 1, what: { what: "withdraw", pick: 0, days: 0 } }],
-          },
-        },
-      ],
-    },
+    movedAndWithdrawn({ movedTo: 277, untilDays: 0, first: { untilDays: 0 } }),
   ],
   [
     "an order moves behind the reader of a first run with --until, and another is withdrawn there",

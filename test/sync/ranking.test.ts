@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import type { Answer, RequestOptions } from "../../src/api/client.js";
 import { analyticsHosts } from "../../src/resources/analytics.js";
-import type { JsonObject } from "../../src/resources/types.js";
+import type { JsonObject, Query } from "../../src/resources/types.js";
 import { syncResource } from "../../src/sync/engine.js";
 import { rows } from "../mirror/mirror.js";
 import { accessTo } from "./access.js";
@@ -16,6 +17,20 @@ function hosts(count: number): JsonObject[] {
   }));
 }
 
+/** A page of the ranking as it stands, told of as the client tells. */
+async function pageOf(
+  ranking: JsonObject[],
+  query: Query,
+  arrived: RequestOptions["arrived"],
+): Promise<Answer> {
+  const page = answer(
+    ranking.map((row) => ({ row })),
+    query,
+  );
+  await arrived?.(page.pagination);
+  return page;
+}
+
 test("a ranking that a host leaves while it is read is read again, though its rows are as many as it counts", async () => {
   const api = listApi([]);
   let ranking = hosts(250);
@@ -24,12 +39,7 @@ test("a ranking that a host leaves while it is read is read again, though its ro
     asked += 1;
     // Of a page already read: the first of the page to come is drawn onto it.
     if (asked === 2) ranking = ranking.filter((_, place) => place !== 10);
-    const page = answer(
-      ranking.map((row) => ({ row })),
-      query,
-    );
-    await arrived?.(page.pagination);
-    return page;
+    return await pageOf(ranking, query, arrived);
   };
   const access = await accessTo(api);
 
@@ -48,14 +58,7 @@ test.each([40, 250])("a host with two rows in a ranking of %i that stands still 
   const api = listApi([]);
   const ranking = hosts(count);
   ranking[count - 1] = { ...ranking[count - 1], host: ranking[3]?.host ?? null };
-  api.get = async (_path, query = {}, { arrived } = {}) => {
-    const page = answer(
-      ranking.map((row) => ({ row })),
-      query,
-    );
-    await arrived?.(page.pagination);
-    return page;
-  };
+  api.get = async (_path, query = {}, { arrived } = {}) => await pageOf(ranking, query, arrived);
   const access = await accessTo(api);
 
   const { run, error } = await syncResource(access, analyticsHosts);
