@@ -52,6 +52,11 @@ function othersRead(context: SyncContext): Goal[] {
   return stretches(coverageOf(context).filter(({ runId }) => runId !== context.run.run_id));
 }
 
+function rangesOf(context: SyncContext, unseen: Unseen): Goal[] {
+  if (unseen === "nothing") return [];
+  return unseen === "earlier" ? othersRead(context) : stretches(coverageOf(context));
+}
+
 /** Whether a range is read with no more requests than its parts are counted with. */
 function isShort({ mirror, perPage, resource }: SyncContext, range: Goal): boolean {
   return countPresent(mirror, resource.name, range) <= mostParts * perPage;
@@ -103,19 +108,18 @@ async function lookAgain(context: SyncContext): Promise<void> {
  * a record too: what is missing is looked for after the last one, and counted after that.
  */
 async function readDiffering(context: SyncContext, unseen: Unseen): Promise<Difference[]> {
-  const ranges = { nothing: [], earlier: othersRead(context), everything: stretches(coverageOf(context)) }[
-    unseen
-  ];
-  let isReadElsewhere = ranges.length === 0;
+  const ranges = rangesOf(context, unseen);
+  const short = ranges.filter((range) => isShort(context, range));
+  const long = ranges.filter((range) => !short.includes(range));
+  let isReadElsewhere = short.length === 0;
   for (let round = 1; ; round += 1) {
     await lookAgain(context);
     if (!isReadElsewhere && candidates(context.mirror, context.resource.name).length > 0) {
       isReadElsewhere = true;
-      for (const range of ranges) if (isShort(context, range)) await readAgain(context, range);
+      for (const range of short) await readAgain(context, range);
       continue;
     }
     const differences = await differencesIn(context, stretches(coverageOf(context)));
-    const long = ranges.filter((range) => !isShort(context, range));
     if (differences.length === 0) differences.push(...(await differencesIn(context, partsOf(context, long))));
     if (differences.length === 0 || round > mostRounds) return differences;
     for (const range of joinRanges(differences)) await readAgain(context, range);

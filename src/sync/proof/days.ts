@@ -14,12 +14,11 @@ export function dayOf(ms: number): string {
 /** What ranges hold of days that they do not hold whole: figures by day tell nothing of those. */
 export function partialDays(ranges: readonly Goal[]): Goal[] {
   return ranges.flatMap(({ from, to }) => {
-    const first = dayRange(dayOf(Math.max(from, -8.64e15)));
     const last = dayRange(dayOf(to));
-    return [
-      ...(Number.isFinite(from) && from > first.from ? [{ from, to: Math.min(first.to, to) }] : []),
-      ...(to < last.to ? [{ from: Math.max(last.from, from), to }] : []),
-    ];
+    const newest = to < last.to ? [{ from: Math.max(last.from, from), to }] : [];
+    if (!Number.isFinite(from)) return newest;
+    const first = dayRange(dayOf(from));
+    return from > first.from ? [{ from, to: Math.min(first.to, to) }, ...newest] : newest;
   });
 }
 
