@@ -100,9 +100,9 @@ export function readOutput(options: GlobalOptions): OutputSettings {
   };
 }
 
-/** The command that stores a key for a profile. */
-export function loginFor(profile: string): string {
-  return profile === "default" ? "brandapi login" : `brandapi login --profile ${profile}`;
+/** A command as a person types it for a profile. */
+export function commandFor(command: "login" | "sync", profile: string): string {
+  return `brandapi ${command}${profile === "default" ? "" : ` --profile ${profile}`}`;
 }
 
 /** @throws ConfigurationError when the base URL or the key is missing */
@@ -111,7 +111,7 @@ export function requireAccess(settings: Settings): { baseUrl: string; key: strin
   if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
   const missing = key !== undefined ? "base URL" : baseUrl !== undefined ? "key" : "key and no base URL";
   throw new ConfigurationError(`No ${missing} for the profile \`${profile}\`.`, {
-    hint: `run \`${loginFor(profile)}\`; without a key, try \`brandapi demo\``,
+    hint: `run \`${commandFor("login", profile)}\`; without a key, try \`brandapi demo\``,
   });
 }
 

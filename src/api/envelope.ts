@@ -59,11 +59,6 @@ export interface Outline {
   open(recognise?: Recognise): Answer;
 }
 
-/** Reads a whole envelope: see `outlineEnvelope`. */
-export function readEnvelope(body: Buffer, path: string, receivedAt: number, recognise?: Recognise): Answer {
-  return outlineEnvelope(body, path, receivedAt).open(recognise);
-}
-
 /**
  * Reads an envelope (API document, "Envelope"), all but the records of a list. Members that the document does not name
  * are let through.

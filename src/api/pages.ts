@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { NotFound, RequestRefused, UnexpectedAnswer } from "../errors.js";
 import type { ApiRecord, Query, Recognise } from "../resources/types.js";
 import type { Answer, ApiClient, Pagination } from "./client.js";
@@ -54,7 +55,7 @@ export async function* readPages(
       // The next ones are on their way while this one is put away.
       walk.ask(page + 1, most);
       const texts = answer.items.map(({ json }) => json);
-      if (texts.length >= answer.pagination.per_page && isSame(texts, previous)) {
+      if (texts.length >= answer.pagination.per_page && isDeepStrictEqual(texts, previous)) {
         throw unexpected(path, `repeats page ${page - 1} as page ${page}`);
       }
       previous = texts;
@@ -188,10 +189,6 @@ class Walk {
     }
     return { items, pagination, receivedAt: answer.receivedAt };
   }
-}
-
-function isSame(page: readonly string[], other: readonly string[]): boolean {
-  return page.length === other.length && page.every((text, index) => text === other[index]);
 }
 
 function isRefusal(error: unknown): boolean {

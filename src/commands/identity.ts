@@ -1,5 +1,5 @@
 import type { ApiClient } from "../api/client.js";
-import { loginFor } from "../config.js";
+import { commandFor } from "../config.js";
 import { UnexpectedAnswer } from "../errors.js";
 import type { Json, JsonObject } from "../resources/types.js";
 import { dayMs, formatSpan, parseTimestamp } from "../times.js";
@@ -53,7 +53,7 @@ export function expiryWarning(expiresAt: string | null, now: number, profile: st
   const when = expires > now ? `expires in ${formatSpan(expires - now)}` : "has expired";
   return (
     `The key ${when} (${expiresAt}): create a new one in the console ` +
-    `(settings, integrations, brand API), then run \`${loginFor(profile)}\`.`
+    `(settings, integrations, brand API), then run \`${commandFor("login", profile)}\`.`
   );
 }
 

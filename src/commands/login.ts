@@ -93,6 +93,7 @@ async function show(deps: Deps, settings: Settings, baseUrl: string, identity: I
   const { json, quiet } = settings.output;
   if (json || !quiet) printIdentity(deps, { ...settings, baseUrl }, identity);
   if (json || quiet) return;
-  const profile = settings.profile === "default" ? "" : ` --profile ${settings.profile}`;
-  deps.stderr.write(`Stored in ${configFile(settings.configDir)}. Next: \`brandapi sync${profile}\`.\n`);
+  const { commandFor } = await import("../config.js");
+  const next = commandFor("sync", settings.profile);
+  deps.stderr.write(`Stored in ${configFile(settings.configDir)}. Next: \`${next}\`.\n`);
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { readPages } from "../api/pages.js";
 import { Incomplete, RequestRefused } from "../errors.js";
 import { type Form, formBefore, formOf, rememberForm, saysLess } from "../mirror/forms.js";
@@ -72,12 +73,13 @@ export interface Settled extends Unknown {
 /** Asks for everything at a path until it agrees with its total, a bounded number of times. Nothing is written. */
 export async function settle(context: SyncContext, resource: Resource, path: string): Promise<Settled> {
   const earlier = new Map<string, ApiRecord>();
-  let before: Unknown | undefined;
+  let before: readonly string[] | undefined;
   for (let attempt = 1; ; attempt += 1) {
     const found = await askUnknown(context, path);
     context.run.rows_read += found.items.length;
+    const texts = found.items.map(({ json }) => json);
     // A record that comes twice in two pages has moved between them, unless the list stands still.
-    const isAnswer = found.answers === 1 || isSame(found, before);
+    const isAnswer = found.answers === 1 || isDeepStrictEqual(texts, before);
     const keys = isAnswer
       ? keysOf(resource, found.items)
       : found.items.map((item, position) => keyOf(resource, item, position));
@@ -95,15 +97,8 @@ export async function settle(context: SyncContext, resource: Resource, path: str
       const item = found.items[index];
       if (item && hasId(key)) earlier.set(key, item);
     });
-    before = found;
+    before = texts;
   }
-}
-
-function isSame({ items }: Unknown, before: Unknown | undefined): boolean {
-  return (
-    before?.items.length === items.length &&
-    items.every(({ json }, index) => json === before.items[index]?.json)
-  );
 }
 
 /** Everything at a path; `total` is what the API counts there, null where it does not say. */

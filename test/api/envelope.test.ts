@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { readEnvelope } from "../../src/api/envelope.js";
+import { outlineEnvelope } from "../../src/api/envelope.js";
 import { UnexpectedAnswer } from "../../src/errors.js";
 import { pagination } from "./support.js";
 
-const read = (text: string) => readEnvelope(Buffer.from(text), "/orders", 5);
+const read = (text: string) => outlineEnvelope(Buffer.from(text), "/orders", 5).open();
 const list = (given: object) =>
   JSON.stringify({ success: true, data: [], pagination: { ...pagination(1, 100, 250), ...given } });
 
@@ -79,6 +79,6 @@ describe("an envelope", () => {
       throw broken;
     };
     const body = Buffer.from('{"success":true,"data":[{"id":"o1"}]}');
-    expect(() => readEnvelope(body, "/orders", 5, recognise)).toThrow(broken);
+    expect(() => outlineEnvelope(body, "/orders", 5).open(recognise)).toThrow(broken);
   });
 });

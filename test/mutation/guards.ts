@@ -203,7 +203,7 @@ export const guards: readonly Guard[] = [
   },
   {
     file: "src/sync/strategies/snapshot.ts",
-    line: "(isDistinct || answers === 1 || isSame(rows, before))",
+    line: "(isDistinct || answers === 1 || isDeepStrictEqual(texts, before))",
     broken: "true",
   },
   {
@@ -220,7 +220,7 @@ export const guards: readonly Guard[] = [
   { file: "src/mirror/lock.ts", line: "BEGIN EXCLUSIVE", broken: "BEGIN", tests: processes },
   {
     file: "src/api/pages.ts",
-    line: "texts.length >= answer.pagination.per_page && isSame(texts, previous)",
+    line: "texts.length >= answer.pagination.per_page && isDeepStrictEqual(texts, previous)",
     broken: "false",
     tests: [...api, "test/faults/protocol.test.ts"],
   },

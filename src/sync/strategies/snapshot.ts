@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { readPages } from "../../api/pages.js";
 import { recordCoverage } from "../../mirror/coverage.js";
 import { presentIds } from "../../mirror/removals.js";
@@ -49,7 +50,7 @@ const mostAttempts = 4;
 
 async function readRanking(context: SyncContext): Promise<ApiRecord[] | null> {
   const { api, progress, resource, run, shortfalls, signal, task } = context;
-  let before: ApiRecord[] = [];
+  let before: readonly string[] = [];
   for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
     const rows: ApiRecord[] = [];
     let total = 0;
@@ -70,17 +71,14 @@ async function readRanking(context: SyncContext): Promise<ApiRecord[] | null> {
       });
     }
     const hosts = rows.map(hostId).filter((id) => id !== null);
+    const texts = rows.map(({ json }) => json);
     const isDistinct = new Set(hosts).size === hosts.length;
-    if (isStill && rows.length === total && (isDistinct || answers === 1 || isSame(rows, before)))
+    if (isStill && rows.length === total && (isDistinct || answers === 1 || isDeepStrictEqual(texts, before)))
       return rows;
-    before = rows;
+    before = texts;
   }
   shortfalls.push("the ranking never stood still long enough to be read");
   return null;
-}
-
-function isSame(rows: readonly ApiRecord[], before: readonly ApiRecord[]): boolean {
-  return rows.length === before.length && rows.every(({ json }, place) => json === before[place]?.json);
 }
 
 function hostId({ value }: ApiRecord): string | null {
