@@ -76,9 +76,12 @@ export function cutCells(bytes: Uint8Array, rows: number, layout: CellLayout): S
   return row === rows ? found : undefined;
 }
 
-/** SQLite prints up to 15 digits as JavaScript does; then 17, where JavaScript finds the fewest; exponents differ. */
+/**
+ * SQLite prints up to 15 digits as JavaScript does; then 17, where JavaScript finds the fewest; exponents differ, and so
+ * does `Inf`, a sum that left the range of numbers.
+ */
 function needsDigits(bytes: Uint8Array, from: number, to: number): boolean {
-  if (to - from > 15) return true;
+  if (to - from > 15 || bytes[to - 1] === 0x66) return true;
   for (let at = Math.max(from, to - 5); at < to; at++) if (bytes[at] === 0x65) return true;
   return false;
 }

@@ -107,7 +107,7 @@ function replaceCells(
   for (const { from, to, column, quote } of special) {
     const cell = { from, to, text: bytes.toString("utf8", from, to) };
     if (layout.numbers[column]) {
-      replaced.push({ ...cell, text: String(Number(cell.text)) });
+      replaced.push({ ...cell, text: String(Number(cell.text.replace("Inf", "Infinity"))) });
       continue;
     }
     const runs = layout.texts[column] && isFormula(cell.text);
