@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { exactRecords, maxDepth, minify, sliceEnvelope } from "../../src/api/json.js";
+import fc from "../support/property.js";
 
 const numbers = fc.constantFrom(
   "0",

@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fileName, foldName, type Nameable } from "../../src/download/name.js";
+import fc from "../support/property.js";
 
 const plain: Nameable = {
   source: "upload",

@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
+import fc from "../support/property.js";
 
 async function exported(path: string, ...args: string[]): Promise<string> {
   const run = await brandapi(["export", ...args, "--db", path]);

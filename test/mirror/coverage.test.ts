@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { addSpan, type Span, stretches } from "../../src/mirror/coverage.js";
+import fc from "../support/property.js";
 
 /** Reads of a small line of instants, in the order in which they happened. */
 const reads = fc.array(

@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import type { SyncOptions } from "../../src/sync/context.js";
+import fc from "../support/property.js";
 import { differences, lies } from "./check.js";
 import { createWorld, type Disturbance, type Watched, type World } from "./world.js";
 

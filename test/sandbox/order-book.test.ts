@@ -1,10 +1,10 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createOrderBook, type OrderBook } from "../../src/sandbox/data/order-book.js";
 import { orderId, orderIndex, stateBits } from "../../src/sandbox/data/order-facts.js";
 import { gather, scatter } from "../../src/sandbox/data/random.js";
 import { hasStatus, type OrderStatus, orderStatuses } from "../../src/sandbox/data/tally.js";
 import { createWorld, type World } from "../../src/sandbox/data/world.js";
+import fc from "../support/property.js";
 import { day, noon } from "./support.js";
 
 interface Row {

@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { addSpan, type Span, stretches } from "../../src/mirror/coverage.js";
 import { type Goal, planWindow } from "../../src/sync/plan.js";
+import fc from "../support/property.js";
 
 const day = 86_400_000;
 const now = Date.UTC(2026, 10, 21, 12);

@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { escapeLines, escapeText } from "../../src/ui/text.js";
 import { displayWidth, pad, truncate } from "../../src/ui/width.js";
+import fc from "../support/property.js";
 
 test.each([
   ["\u001b[31mred\u001b[0m", "\\x1b[31mred\\x1b[0m"],
