@@ -30,6 +30,16 @@ export function candidates(mirror: Mirror, resource: string): number[] {
     .all(resource) as number[];
 }
 
+/** The dates of those records, milliseconds; null for one without a date. */
+export function candidateDates(mirror: Mirror, resource: string): (number | null)[] {
+  return mirror.db
+    .prepare(
+      "SELECT dated_at FROM removal_candidates AS missing JOIN records USING (record_id) WHERE missing.resource = ?",
+    )
+    .pluck()
+    .all(resource) as (number | null)[];
+}
+
 /** Removed, or not: either way they are decided. */
 export function clearCandidates(mirror: Mirror, resource: string): void {
   mirror.db.prepare("DELETE FROM removal_candidates WHERE resource = ?").run(resource);
@@ -57,16 +67,13 @@ export function countConfirmed(mirror: Mirror, resource: string, range: DateRang
   return all - gone.length;
 }
 
-/** How many present records are dated from the oldest to the newest of some. */
-export function countAround(mirror: Mirror, resource: string, recordIds: readonly number[]): number {
-  const dated = mirror.db.prepare("SELECT dated_at FROM records WHERE record_id = ?").pluck();
-  const range = { from: Number.POSITIVE_INFINITY, to: Number.NEGATIVE_INFINITY };
-  for (const id of recordIds) {
-    const date = (dated.get(id) as number | null | undefined) ?? null;
-    if (date === null) continue;
-    range.from = Math.min(range.from, date);
-    range.to = Math.max(range.to, date);
-  }
+/** How many present records are dated from the oldest to the newest of those that a read did not find. */
+export function countAround(mirror: Mirror, resource: string): number {
+  const dates = candidateDates(mirror, resource).filter((date) => date !== null);
+  const range = dates.reduce(
+    ({ from, to }, date) => ({ from: Math.min(from, date), to: Math.max(to, date) }),
+    { from: Number.POSITIVE_INFINITY, to: Number.NEGATIVE_INFINITY },
+  );
   return countPresent(mirror, resource, range);
 }
 

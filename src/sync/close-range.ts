@@ -1,6 +1,6 @@
 import { countPresent } from "../mirror/counting.js";
 import { readCoverage, type Span, stretches } from "../mirror/coverage.js";
-import { candidates, countAround, dateOfNth } from "../mirror/removals.js";
+import { candidateDates, candidates, countAround, dateOfNth } from "../mirror/removals.js";
 import { rangeQuery, type SyncContext } from "./context.js";
 import { readPass } from "./pass.js";
 import type { Goal } from "./plan.js";
@@ -36,7 +36,7 @@ export async function removeGone(context: SyncContext, unseen: Unseen): Promise<
     );
   else
     removeMissing(context, {
-      present: countAround(mirror, resource.name, missing),
+      present: countAround(mirror, resource.name),
       left: countPresent(mirror, resource.name) - missing.length,
     });
 }
@@ -82,20 +82,26 @@ function coverageOf({ mirror, resource }: SyncContext): Span[] {
 /** Beyond this many, whole days take fewer requests than instants. */
 const mostInstants = 50;
 
+/** Dates as ranges of one page each, as far as the mirror knows: one answer cannot contradict itself. */
+function inPages({ mirror, resource, perPage }: SyncContext, dates: readonly number[]): Goal[] {
+  const ranges: Goal[] = [];
+  for (const date of dates.toSorted((a, b) => a - b)) {
+    const last = ranges.at(-1);
+    const to = date + 1;
+    if (last && countPresent(mirror, resource.name, { from: last.from, to }) < perPage) last.to = to;
+    else ranges.push({ from: date, to });
+  }
+  return ranges;
+}
+
 /**
  * Reads where the missing records are dated once more: a row that left while another came, between two pages, pushes a
  * third past the reader and leaves the total as it was. What is found now is no candidate any more.
  */
 async function lookAgain(context: SyncContext): Promise<void> {
   const { mirror, resource } = context;
-  const dated = mirror.db.prepare("SELECT dated_at FROM records WHERE record_id = ?").pluck();
-  const dates = candidates(mirror, resource.name)
-    .map((id) => dated.get(id) as number | null)
-    .filter((date) => date !== null);
-  const ranges =
-    dates.length > mostInstants
-      ? joinDays(new Set(dates.map(dayOf)))
-      : joinRanges(dates.map((date) => ({ from: date, to: date + 1 })));
+  const dates = candidateDates(mirror, resource.name).filter((date) => date !== null);
+  const ranges = dates.length > mostInstants ? joinDays(new Set(dates.map(dayOf))) : inPages(context, dates);
   // Where it may be by now, the figures by day tell, but not of parts of days.
   for (const { from, to } of joinRanges([...ranges, ...partialDays(othersRead(context))]))
     await readPass(context, rangeQuery(resource, from, to + 1));
