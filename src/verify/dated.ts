@@ -1,10 +1,10 @@
 import { readCoverage, stretches, trimCoverage } from "../mirror/coverage.js";
-import { dateOfNth } from "../mirror/removals.js";
-import { removeGone } from "../sync/close-range.js";
+import { candidateDates, dateOfNth } from "../mirror/removals.js";
 import type { SyncContext } from "../sync/context.js";
 import type { Goal } from "../sync/plan.js";
+import { closeEarlier, hasKnownFigures } from "../sync/proof/close.js";
 import { countChecks, type Difference, findDifferences } from "../sync/proof/counts.js";
-import { joinDays, joinRanges } from "../sync/proof/days.js";
+import { dayOf, joinDays, joinRanges } from "../sync/proof/days.js";
 import { closeDifferences } from "../sync/proof/differing.js";
 import { askTripwire, movedDays, rememberDays } from "../sync/proof/tripwire.js";
 import { countItems, readAgain } from "../sync/walk.js";
@@ -30,16 +30,43 @@ export async function verifyDated(context: SyncContext, repair: boolean): Promis
   const wire = await askTripwire(context);
   const moved = wire ? movedDays(context, wire) : [];
   const differences = await findDifferences(context, first);
-  if (repair && moved.length + differences.length > 0) {
+  const open = undecided(context);
+  if (repair && moved.length + differences.length + open.length > 0) {
     for (const range of joinRanges([...joinDays(moved), ...differences])) await readAgain(context, range);
-    await removeGone(context, wire === null ? "earlier" : "nothing");
+    // Days that were read just now have not moved since. Without figures from before, there is nothing to say so.
+    if (wire && hasKnownFigures(context)) rememberDays(context, wire);
+    await closeEarlier(context);
     const rest = await closeDifferences(context, await findDifferences(context, first));
+    // Reading those days again can have shown that others are gone.
+    await closeEarlier(context);
     if (wire) rememberDays(context, wire);
-    const months = judge(context, covered, rest, []);
+    const months = judge(context, covered, [...rest, ...undecided(context)], []);
     return { ...verdict, state: stateOf(months) === "proven" ? "repaired" : stateOf(months), months };
   }
-  const months = [...(await olderThan(context, first)), ...judge(context, covered, differences, moved)];
+  const months = [
+    ...(await olderThan(context, first)),
+    ...judge(context, covered, [...differences, ...open], moved),
+  ];
   return { ...verdict, state: stateOf(months), months };
+}
+
+/**
+ * Where there are records that a read did not find where they are dated, and that no run could decide about: they are
+ * still shown as present, and counted as gone.
+ */
+function undecided({ mirror, resource, now }: SyncContext): Difference[] {
+  const byDay = new Map<string, Difference>();
+  for (const date of candidateDates(mirror, resource.name)) {
+    const at = date ?? now;
+    const one = byDay.get(dayOf(at)) ?? { from: at, to: at, check: "still where dated", api: 0, mirror: 0 };
+    byDay.set(dayOf(at), {
+      ...one,
+      from: Math.min(one.from, at),
+      to: Math.max(one.to, at),
+      mirror: one.mirror + 1,
+    });
+  }
+  return [...byDay.values()];
 }
 
 /** What the API has from before the first date that was ever asked for. */

@@ -24,6 +24,7 @@ describe.each(Object.entries(tables))("%s: a read that would remove too much", (
     expect(err).toMatch(/nothing was removed/);
     expect(err).toContain("--accept-removals");
     expect(brand.mirrored(resource)).toHaveLength(before);
+    expect((await brand.run(`verify ${resource}`)).code, "what is undecided is not proven").toBe(8);
 
     const accepted = await brand.run(`sync ${resource} --full --accept-removals`);
     expect(accepted.code, accepted.err).toBe(0);

@@ -61,8 +61,8 @@ export async function closeOldChanges(
 }
 
 /**
- * Closes a read that ends before now: who is missing may have moved to a day that it did not read, and another have
- * gone from there. Costs nothing where nobody is missing.
+ * Closes a read that is not of everything up to now: who is missing may have moved to a day that it did not read, and
+ * another have gone from there. Costs nothing where nobody is missing.
  */
 export async function closeEarlier(context: SyncContext): Promise<void> {
   if (candidates(context.mirror, context.resource.name).length === 0) return;
@@ -72,7 +72,7 @@ export async function closeEarlier(context: SyncContext): Promise<void> {
 }
 
 /** Whether there is something to compare figures by day with. */
-function hasKnownFigures({ mirror, resource }: SyncContext): boolean {
+export function hasKnownFigures({ mirror, resource }: SyncContext): boolean {
   return readTripwires(mirror, resource.name).size > 0;
 }
 
