@@ -37,12 +37,11 @@ export async function lies(world: World, end: RunEnd, before: ReadonlySet<string
       else if (row.removed_at !== null) found.push(`${key}: in the API, and marked as removed`);
       else if (!sameText(row.json, json)) found.push(`${key}: differs from what was read`);
     }
-    const verified = end.result?.run.verified === true;
     for (const row of rows) {
       const now = current.get(row.key);
       const since = touchedAt.get(row.key) ?? 0;
       const isThere = now !== undefined && (now.dated === null || now.dated === row.dated_at);
-      if (row.removed_at === null && !isThere && verified) {
+      if (row.removed_at === null && !isThere && end.verified) {
         if (since < readAt(row.dated_at, Number.NEGATIVE_INFINITY))
           found.push(`${row.key}: gone from where it is dated, and still in a verified mirror`);
       }

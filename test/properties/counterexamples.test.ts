@@ -16,9 +16,9 @@ function movedAndWithdrawn(days: {
     records: 7,
     steps: [
       { what: "withdraw", pick: 0, days: 0 },
-      { sync: { ...first, ...pages, during: [] } },
+      { run: "sync", with: { ...first, ...pages, during: [] } },
       { what: "redate", pick: 7300, days: movedTo },
-      { sync: { sinceDays: 276, untilDays, ...pages, during } },
+      { run: "sync", with: { sinceDays: 276, untilDays, ...pages, during } },
     ],
   };
 }
@@ -33,7 +33,8 @@ const found: [name: string, watched: Watched, history: History][] = [
       records: 0,
       steps: [
         {
-          sync: {
+          run: "sync",
+          with: {
             pageSize: 5,
             pagesPerPart: 1,
             during: [{ atRequest: 5, what: { what: "withdraw", pick: 7320, days: 0 } }],
@@ -49,11 +50,11 @@ const found: [name: string, watched: Watched, history: History][] = [
       seed: 1,
       records: 1,
       steps: [
-        { sync: { pageSize: 2, pagesPerPart: 1, during: [] } },
+        { run: "sync", with: { pageSize: 2, pagesPerPart: 1, during: [] } },
         { what: "withdraw", pick: 0, days: 0 },
         { what: "new", pick: 0, days: 0 },
-        { sync: { untilDays: 1, full: true, pageSize: 2, pagesPerPart: 1, during: [] } },
-        { sync: { untilDays: 0, pageSize: 2, pagesPerPart: 1, during: [] } },
+        { run: "sync", with: { untilDays: 1, full: true, pageSize: 2, pagesPerPart: 1, during: [] } },
+        { run: "sync", with: { untilDays: 0, pageSize: 2, pagesPerPart: 1, during: [] } },
       ],
     },
   ],
@@ -64,9 +65,9 @@ const found: [name: string, watched: Watched, history: History][] = [
       seed: 226,
       records: 2,
       steps: [
-        { sync: { sinceDays: 36, pageSize: 2, pagesPerPart: 1, during: [] } },
+        { run: "sync", with: { sinceDays: 36, pageSize: 2, pagesPerPart: 1, during: [] } },
         { what: "redate", pick: 0, days: 0 },
-        { sync: { sinceDays: 36, untilDays: 1, pageSize: 2, pagesPerPart: 1, during: [] } },
+        { run: "sync", with: { sinceDays: 36, untilDays: 1, pageSize: 2, pagesPerPart: 1, during: [] } },
       ],
     },
   ],
@@ -93,7 +94,8 @@ const found: [name: string, watched: Watched, history: History][] = [
       records: 43,
       steps: [
         {
-          sync: {
+          run: "sync",
+          with: {
             untilDays: 0,
             pageSize: 4,
             pagesPerPart: 2,
@@ -113,12 +115,12 @@ const found: [name: string, watched: Watched, history: History][] = [
       seed: 3,
       records: 30,
       steps: [
-        { sync: { pageSize: 5, pagesPerPart: 4, during: [{ atRequest: 5, what: "stop" }] } },
+        { run: "sync", with: { pageSize: 5, pagesPerPart: 4, during: [{ atRequest: 5, what: "stop" }] } },
         { what: "withdraw", pick: 1, days: 0 },
         { what: "withdraw", pick: 2, days: 0 },
         { what: "late", pick: 3, days: 600 },
         { what: "late", pick: 4, days: 600 },
-        { sync: { pageSize: 5, pagesPerPart: 4, during: [] } },
+        { run: "sync", with: { pageSize: 5, pagesPerPart: 4, during: [] } },
       ],
     },
   ],
@@ -129,11 +131,54 @@ const found: [name: string, watched: Watched, history: History][] = [
       seed: 4,
       records: 40,
       steps: [
-        { sync: { pageSize: 4, pagesPerPart: 2, during: [] } },
+        { run: "sync", with: { pageSize: 4, pagesPerPart: 2, during: [] } },
         { what: "redate", pick: 11, days: 400 },
-        { sync: { full: true, pageSize: 4, pagesPerPart: 2, during: [{ atRequest: 7, what: "crash" }] } },
+        {
+          run: "sync",
+          with: { full: true, pageSize: 4, pagesPerPart: 2, during: [{ atRequest: 7, what: "crash" }] },
+        },
         { what: "withdraw", pick: 5, days: 0 },
-        { sync: { sinceDays: 20, pageSize: 4, pagesPerPart: 2, during: [] } },
+        { run: "sync", with: { sinceDays: 20, pageSize: 4, pagesPerPart: 2, during: [] } },
+      ],
+    },
+  ],
+  [
+    "a repair reads a day a second time, and finds that an order has just gone",
+    "orders",
+    {
+      seed: 1,
+      records: 1,
+      steps: [
+        { run: "sync", with: { pageSize: 2, pagesPerPart: 1, during: [] } },
+        { what: "refund", pick: 0, days: 0 },
+        {
+          run: "repair",
+          with: {
+            pageSize: 2,
+            pagesPerPart: 1,
+            during: [{ atRequest: 16, what: { what: "withdraw", pick: 0, days: 0 } }],
+          },
+        },
+      ],
+    },
+  ],
+  [
+    "content comes and other content goes while a repair reads",
+    "content",
+    {
+      seed: 1,
+      records: 0,
+      steps: [
+        { run: "sync", with: { pageSize: 2, pagesPerPart: 1, during: [] } },
+        { what: "late", pick: 0, days: 1 },
+        {
+          run: "repair",
+          with: {
+            pageSize: 2,
+            pagesPerPart: 1,
+            during: [{ atRequest: 3, what: { what: "withdraw", pick: 0, days: 0 } }],
+          },
+        },
       ],
     },
   ],

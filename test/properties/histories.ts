@@ -1,7 +1,7 @@
 import type { SyncOptions } from "../../src/sync/context.js";
 import fc from "../support/property.js";
 import { differences, lies } from "./check.js";
-import { createWorld, type Disturbance, type Watched, type World } from "./world.js";
+import { createWorld, type Disturbance, type Job, type Watched, type World } from "./world.js";
 
 /** Something that happens at the brand: `pick` chooses the record, `days` a date. */
 export interface Happening {
@@ -23,8 +23,9 @@ export interface Happening {
 export type Trouble = "crash" | "stop" | "500" | "429" | "reset" | "cut" | "html";
 
 /** One run: its flags, and what happens while it reads. */
-export interface Sync {
-  sync: {
+export interface Run {
+  run: Job;
+  with: {
     sinceDays?: number;
     untilDays?: number;
     full?: boolean;
@@ -36,7 +37,7 @@ export interface Sync {
   };
 }
 
-export type Step = Happening | Sync | { passHours: number };
+export type Step = Happening | Run | { passHours: number };
 
 export interface History {
   seed: number;
@@ -110,9 +111,10 @@ async function playStep(world: World, watched: Watched, step: Step): Promise<str
     world.pass(1_000);
     return [];
   }
-  const { during, ...flags } = step.sync;
+  const { during, ...flags } = step.with;
   const before = new Set(world.truth.current.keys());
-  const end = await world.sync(
+  const end = await world.run(
+    step.run,
     optionsOf(world, flags),
     during.map((one) => disturbance(watched, one)),
   );
@@ -120,7 +122,7 @@ async function playStep(world: World, watched: Watched, step: Step): Promise<str
   return await lies(world, end, before);
 }
 
-function optionsOf(world: World, flags: Omit<Sync["sync"], "during">): Partial<SyncOptions> {
+function optionsOf(world: World, flags: Omit<Run["with"], "during">): Partial<SyncOptions> {
   const now = world.sandbox.now();
   const { sinceDays, untilDays, windowDays, full, ...rest } = flags;
   return {
@@ -133,7 +135,7 @@ function optionsOf(world: World, flags: Omit<Sync["sync"], "during">): Partial<S
   };
 }
 
-function disturbance(watched: Watched, { atRequest, what }: Sync["sync"]["during"][number]): Disturbance {
+function disturbance(watched: Watched, { atRequest, what }: Run["with"]["during"][number]): Disturbance {
   return {
     atRequest,
     happen(world) {
@@ -150,10 +152,13 @@ function disturbance(watched: Watched, { atRequest, what }: Sync["sync"]["during
 /** Everything read twice in peace (the first may finish an old read): the mirror is then the API. */
 async function finish(world: World): Promise<string[]> {
   for (let run = 0; run < 2; run += 1) {
-    const { result, thrown } = await world.sync({ full: true, acceptRemovals: true, details: "all" });
+    const { verified, error, thrown } = await world.run("sync", {
+      full: true,
+      acceptRemovals: true,
+      details: "all",
+    });
     if (thrown !== null) return [`a peaceful --full run failed: ${String(thrown)}`];
-    if (run === 1 && result?.run.verified !== true)
-      return [`a peaceful --full run is not verified: ${result?.run.error}`];
+    if (run === 1 && !verified) return [`a peaceful --full run is not verified: ${error}`];
   }
   return (await differences(world)).slice(0, 5).map((one) => `after --full: ${one}`);
 }
@@ -177,27 +182,31 @@ const happening: fc.Arbitrary<Happening> = fc.record({
 
 const trouble = fc.constantFrom<Trouble>("crash", "stop", "500", "429", "reset", "cut", "html");
 
-const sync: fc.Arbitrary<Sync> = fc.record({
-  sync: fc.record(
-    {
-      sinceDays: fc.nat(400),
-      untilDays: fc.nat(60),
-      full: fc.boolean(),
-      windowDays: fc.nat(120),
-      audit: fc.nat(6),
-      pageSize: fc.integer({ min: 2, max: 12 }),
-      pagesPerPart: fc.integer({ min: 1, max: 4 }),
-      during: fc.array(
-        fc.record({
-          atRequest: fc.integer({ min: 1, max: 20 }),
-          what: fc.oneof({ weight: 3, arbitrary: happening }, trouble),
-        }),
-        { maxLength: 4 },
-      ),
-    },
-    { requiredKeys: ["pageSize", "pagesPerPart", "during"] },
+const flags = {
+  sinceDays: fc.nat(400),
+  untilDays: fc.nat(60),
+  full: fc.boolean(),
+  windowDays: fc.nat(120),
+  audit: fc.nat(6),
+};
+const manner = {
+  pageSize: fc.integer({ min: 2, max: 12 }),
+  pagesPerPart: fc.integer({ min: 1, max: 4 }),
+  during: fc.array(
+    fc.record({
+      atRequest: fc.integer({ min: 1, max: 20 }),
+      what: fc.oneof({ weight: 3, arbitrary: happening }, trouble),
+    }),
+    { maxLength: 4 },
   ),
+};
+const required = ["pageSize", "pagesPerPart", "during"] as const;
+
+const sync = fc.record({
+  run: fc.constant<Job>("sync"),
+  with: fc.record({ ...flags, ...manner }, { requiredKeys: [...required] }),
 });
+const verify = fc.record({ run: fc.constantFrom<Job>("verify", "repair"), with: fc.record(manner) });
 
 /** Random histories: runs with random flags between and during random events, faults, stops and crashes. */
 export const histories: fc.Arbitrary<History> = fc.record({
@@ -207,6 +216,7 @@ export const histories: fc.Arbitrary<History> = fc.record({
     fc.oneof(
       { weight: 3, arbitrary: happening as fc.Arbitrary<Step> },
       { weight: 3, arbitrary: sync },
+      { weight: 1, arbitrary: verify },
       { weight: 1, arbitrary: fc.record({ passHours: fc.integer({ min: 1, max: 24 * 60 }) }) },
     ),
     { maxLength: 12 },

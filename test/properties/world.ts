@@ -9,8 +9,9 @@ import { silentReporter } from "../../src/reporter.js";
 import { findResource } from "../../src/resources/index.js";
 import type { Resource } from "../../src/resources/types.js";
 import { type RecordSet, type Sandbox, startSandbox } from "../../src/sandbox/index.js";
-import { defaultOptions, type SyncOptions } from "../../src/sync/context.js";
-import { type ResourceResult, syncResource } from "../../src/sync/engine.js";
+import { type Access, defaultOptions, type SyncOptions } from "../../src/sync/context.js";
+import { syncResource } from "../../src/sync/engine.js";
+import { verifyResource } from "../../src/verify/engine.js";
 import { testDeps } from "../support/program.js";
 
 /** The resources whose reading is checked against every history. */
@@ -22,9 +23,14 @@ export interface Disturbance {
   happen(world: World): "crash" | "stop" | { fault: 500 | 429 | "reset" | "cut" | "html" } | undefined;
 }
 
+/** What one run does: reads, or looks whether what was read is so. */
+export type Job = "sync" | "verify" | "repair";
+
 /** How one run ended, and what the mirror file was then. */
 export interface RunEnd {
-  result: ResourceResult | null;
+  /** What the run says of itself. */
+  verified: boolean;
+  error: string | null;
   /** Thrown: a stop, or a crash (the mirror goes on as its file was at that instant). */
   thrown: unknown;
   crashed: boolean;
@@ -37,7 +43,7 @@ export interface World {
   resource: Resource;
   path: string;
   truth: Truth;
-  sync(options: Partial<SyncOptions>, disturbances?: readonly Disturbance[]): Promise<RunEnd>;
+  run(job: Job, options: Partial<SyncOptions>, disturbances?: readonly Disturbance[]): Promise<RunEnd>;
   /** Moves the sandbox's clock without letting anything happen by itself. */
   pass(ms: number): void;
   close(): Promise<void>;
@@ -73,7 +79,7 @@ export async function createWorld(watched: Watched, seed: number, orders: number
     truth,
     path: join(folder, "0.sqlite"),
     pass: (ms) => sandbox.advance(ms),
-    async sync(options, disturbances = []) {
+    async run(job, options, disturbances = []) {
       const stop = new AbortController();
       let copy: string | undefined;
       let count = 0;
@@ -96,7 +102,7 @@ export async function createWorld(watched: Watched, seed: number, orders: number
         }
         return undefined;
       };
-      const end = await runSync(world, options, stop.signal);
+      const end = await runOnce(world, job, options, stop.signal);
       sandbox.intercept = undefined;
       if (copy !== undefined) world.path = copy;
       // Nothing happens in the millisecond in which something was read.
@@ -111,8 +117,9 @@ export async function createWorld(watched: Watched, seed: number, orders: number
   return world;
 }
 
-async function runSync(
+async function runOnce(
   { sandbox, resource, path }: World,
+  job: Job,
   options: Partial<SyncOptions>,
   signal: AbortSignal,
 ): Promise<Omit<RunEnd, "crashed">> {
@@ -145,13 +152,23 @@ async function runSync(
       reporter: silentReporter,
       options: { ...defaultOptions, ...options },
     };
-    return { result: await syncResource(access, resource), thrown: null, startedAt };
+    return { ...(await doJob(job, access, resource)), thrown: null, startedAt };
   } catch (thrown) {
-    return { result: null, thrown, startedAt };
+    return { verified: false, error: null, thrown, startedAt };
   } finally {
     mirror.db.close();
     api.close();
   }
+}
+
+async function doJob(
+  job: Job,
+  access: Access,
+  resource: Resource,
+): Promise<Pick<RunEnd, "verified" | "error">> {
+  if (job === "sync") return (await syncResource(access, resource)).run;
+  const { state } = await verifyResource(access, resource, job === "repair");
+  return { verified: state === "proven" || state === "repaired", error: state };
 }
 
 function createTruth(sandbox: Sandbox, resource: Resource, watched: Watched): Truth {
