@@ -33,11 +33,10 @@ export async function verifyDated(context: SyncContext, repair: boolean): Promis
   const open = undecided(context);
   if (repair && moved.length + differences.length + open.length > 0) {
     for (const range of joinRanges([...joinDays(moved), ...differences])) await readAgain(context, range);
-    // Days that were read just now have not moved since. Without figures from before, there is nothing to say so.
-    if (wire && hasKnownFigures(context)) rememberDays(context, wire);
-    await closeEarlier(context);
     const rest = await closeDifferences(context, await findDifferences(context, first));
-    // Reading those days again can have shown that others are gone.
+    // What was read just now has not moved since. Without figures from before, there is nothing to compare with.
+    if (wire && hasKnownFigures(context)) rememberDays(context, wire);
+    // Last: each reading can show that a record is gone.
     await closeEarlier(context);
     if (wire) rememberDays(context, wire);
     const months = judge(context, covered, [...rest, ...undecided(context)], []);

@@ -10,6 +10,7 @@ export interface Guard {
 const api = ["test/api"];
 const coverage = ["test/mirror/coverage.test.ts"];
 const pass = ["test/sync/pass.test.ts"];
+const verify = ["test/verify", "test/scenarios/removals.test.ts"];
 const processes = ["test/faults/processes.test.ts", "test/mirror"];
 
 /** The guarding lines of reading, removing, retrying and keeping to the budget. */
@@ -292,5 +293,22 @@ export const guards: readonly Guard[] = [
     file: "src/sync/proof/beyond.ts",
     line: "return hasEverything;",
     broken: "return true;",
+  },
+  {
+    file: "src/verify/dated.ts",
+    line: "judge(context, covered, [...differences, ...open], moved)",
+    broken: "judge(context, covered, differences, moved)",
+    tests: verify,
+  },
+  {
+    file: "src/verify/dated.ts",
+    line: "    await closeEarlier(context);\n    if (wire)",
+    broken: "    if (wire)",
+    tests: verify,
+  },
+  {
+    file: "src/sync/close-range.ts",
+    line: "{ from: last.from, to }) < perPage)",
+    broken: "{ from: last.from, to }) < 1e9)",
   },
 ];
