@@ -72,3 +72,23 @@ test.each([
     expect(mirrored(access)).toEqual(listed(api));
   },
 );
+
+test("who is missing is looked for once more where one page holds it, not where many would", async () => {
+  const api = listApi(list(40));
+  const access = await accessTo(api, { pageSize: 5, audit: 0, full: true });
+  await syncResource(access, orders);
+  api.rows = api.rows.filter(({ id }) => !["o1", "o2", "o38"].includes(String(id)));
+  api.asked.length = 0;
+
+  const { run } = await syncResource(access, orders);
+
+  expect(run).toMatchObject({ verified: true, rows_removed: 3 });
+  const page = { per_page: 5, page: 1 };
+  expect(
+    api.asked.filter(({ start_date }) => start_date === at(1 / 60) || start_date === at(38 / 60)),
+  ).toEqual([
+    { start_date: at(1 / 60), end_date: "2026-01-01T00:02:00.002Z", ...page },
+    { start_date: at(38 / 60), end_date: "2026-01-01T00:38:00.002Z", ...page },
+  ]);
+  expect(mirrored(access)).toEqual(listed(api));
+});
