@@ -64,7 +64,7 @@ function remarks({ resources }: Health, style: Style): string[] {
           `${resource}: a read stopped after ${formatCount(unfinished.records)} records; the next sync goes on there`,
         ]
       : []),
-    ...(last_run?.error ? [`${resource}: the last run ${endText(last_run)}`] : []),
+    ...(last_run?.error ? [`${resource}: the last ${endText(last_run)}`] : []),
     ...(stale ? [`${resource}: older than allowed`] : []),
   ]);
   return said.length === 0 ? [] : ["", ...said.map((line) => `${style.yellow("!")} ${line}`)];
@@ -72,9 +72,10 @@ function remarks({ resources }: Health, style: Style): string[] {
 
 /** How a run ended that did not end well. */
 function endText({ outcome, error }: NonNullable<ResourceHealth["last_run"]>): string {
-  if (outcome === "stopped") return "was stopped";
+  if (outcome === "stopped") return "run was stopped";
+  if (outcome === "verified") return `\`verify\`: ${escapeText(error ?? "")}`;
   const verb = outcome === "failed" ? "failed" : `was ${outcome}`;
-  return `${verb}: ${escapeText(error ?? "")}`;
+  return `run ${verb}: ${escapeText(error ?? "")}`;
 }
 
 /** How long a change to an old record can stay unseen. */

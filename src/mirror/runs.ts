@@ -1,6 +1,6 @@
 import type { Mirror } from "./mirror.js";
 
-/** How a run ended; `running` that is not running any more was killed. */
+/** How a run ended; `running` that is not running any more was killed, `verified` was a look by `verify`. */
 export type Outcome = "running" | "done" | "verified" | "incomplete" | "failed" | "stopped" | "skipped";
 
 /** One run of one resource: the row of `sync_runs`, and what `sync --json` prints. */
@@ -72,7 +72,10 @@ export function saveRun(mirror: Mirror, run: Run): void {
     .run({ ...run, verified: run.verified ? 1 : 0 });
 }
 
-/** The latest run of a resource, and the latest that ended well. */
+/**
+ * The latest run of a resource, and the latest that ended well. A `verify` that found nothing wrong tells nothing of how
+ * the last sync ended.
+ */
 export function latestRuns(mirror: Mirror, resource: string): { last: Run | null; lastGood: Run | null } {
   const read = (condition: string): Run | null => {
     const row = mirror.db
@@ -80,5 +83,10 @@ export function latestRuns(mirror: Mirror, resource: string): { last: Run | null
       .get(resource) as (Omit<Run, "verified"> & { verified: number }) | undefined;
     return row ? { ...row, verified: row.verified === 1 } : null;
   };
-  return { last: read(""), lastGood: read("AND outcome = 'done'") };
+  const newest = read("");
+  const isPeaceful = newest?.outcome === "verified" && newest.error === null;
+  return {
+    last: isPeaceful ? read("AND outcome <> 'verified'") : newest,
+    lastGood: read("AND outcome = 'done'"),
+  };
 }

@@ -1,7 +1,7 @@
 import { AccessForbidden, BrandapiError, Incomplete, KeyRejected, Stopped } from "../errors.js";
 import type { Mirror } from "../mirror/mirror.js";
 import { indexProjection } from "../mirror/projection.js";
-import { beginRun, blankRun, type Run, saveRun } from "../mirror/runs.js";
+import { beginRun, blankRun, type Outcome, type Run, saveRun } from "../mirror/runs.js";
 import { silentReporter } from "../reporter.js";
 import type { Resource } from "../resources/types.js";
 import { formatInstant, formatSpan } from "../times.js";
@@ -24,34 +24,48 @@ export async function syncResource(
   resource: Resource,
   named = true,
 ): Promise<ResourceResult> {
-  const { api, clock, mirror, reporter } = access;
-  const before = { ...api.stats };
-  const run = beginRun(mirror, resource.name, formatInstant(clock.now()));
-  const task = reporter.begin({ name: resource.name, unit: "pages" });
-  const context = contextOf(access, resource, run, task);
-  let error: unknown = null;
-  try {
-    await strategyOf(resource).run(context);
-    indexProjection(mirror, resource);
-    run.outcome = context.shortfalls.length > 0 ? "incomplete" : "done";
-    run.verified = run.outcome === "done";
-    if (run.outcome === "incomplete") error = incomplete(resource, context.shortfalls);
-  } catch (caught) {
-    error = caught;
-    run.outcome = outcomeOf(caught, named);
-  }
-  run.error = error === null ? null : error instanceof Error ? error.message : String(error);
-  run.requests = api.stats.requests - before.requests;
-  run.retries = api.stats.retries - before.retries;
-  run.finished_at = formatInstant(clock.now());
-  recordRun(mirror, run, error);
+  const task = access.reporter.begin({ name: resource.name, unit: "pages" });
+  const { run, error } = await recordRun(access, resource, {
+    async work(run) {
+      const context = contextOf(access, resource, run, task);
+      await strategyOf(resource).run(context);
+      indexProjection(access.mirror, resource);
+      if (context.shortfalls.length > 0) throw incomplete(resource, context.shortfalls);
+      run.verified = true;
+      return "done";
+    },
+    outcomeOf: (error) => outcomeOf(error, named),
+  });
   task.end(summaryOf(run));
   if (error instanceof Stopped || (error !== null && !(error instanceof BrandapiError))) throw error;
   return { run, error };
 }
 
+/** Records a run of a resource however it ends: `work` returns its outcome, or throws. */
+export async function recordRun(
+  { api, clock, mirror }: Access,
+  resource: Resource,
+  { work, outcomeOf }: { work(run: Run): Promise<Outcome>; outcomeOf(error: unknown): Outcome },
+): Promise<ResourceResult> {
+  const before = { ...api.stats };
+  const run = beginRun(mirror, resource.name, formatInstant(clock.now()));
+  let error: unknown = null;
+  try {
+    run.outcome = await work(run);
+  } catch (caught) {
+    error = caught;
+    run.outcome = outcomeOf(caught);
+    run.error = caught instanceof Error ? caught.message : String(caught);
+  }
+  run.requests = api.stats.requests - before.requests;
+  run.retries = api.stats.retries - before.retries;
+  run.finished_at = formatInstant(clock.now());
+  writeEnd(mirror, run, error);
+  return { run, error };
+}
+
 /** A disk that is full cannot take the run either: what ended it is the error to tell. */
-function recordRun(mirror: Mirror, run: Run, error: unknown): void {
+function writeEnd(mirror: Mirror, run: Run, error: unknown): void {
   try {
     saveRun(mirror, run);
   } catch (second) {
@@ -131,7 +145,7 @@ function strategyOf(resource: Resource) {
   return strategies[resource.strategy.kind];
 }
 
-function outcomeOf(error: unknown, named: boolean): Run["outcome"] {
+function outcomeOf(error: unknown, named: boolean): Outcome {
   if (error instanceof Stopped) return "stopped";
   if (error instanceof AccessForbidden && !named) return "skipped";
   return error instanceof Incomplete ? "incomplete" : "failed";

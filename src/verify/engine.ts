@@ -1,42 +1,63 @@
-import { beginRun, saveRun } from "../mirror/runs.js";
+import { Stopped } from "../errors.js";
 import type { Resource } from "../resources/types.js";
-import type { Access } from "../sync/context.js";
-import { quietContext, syncResource } from "../sync/engine.js";
-import { formatInstant } from "../times.js";
+import type { Access, SyncContext } from "../sync/context.js";
+import { quietContext, recordRun, syncResource } from "../sync/engine.js";
 import { verifyDated } from "./dated.js";
 import type { Verdict } from "./report.js";
 import { verifyWhole } from "./whole.js";
 
 /**
  * Proves that the mirror holds what the API holds of a resource; with `repair` reads again what differs.
- * The repair is a run like any other, in `sync_runs`.
+ * Each look is a run like any other, in `sync_runs`.
  */
 export async function verifyResource(access: Access, resource: Resource, repair: boolean): Promise<Verdict> {
   const before = access.api.stats.requests;
   const spent = () => access.api.stats.requests - before;
   const { kind } = resource.strategy;
   if (kind === "monthly" || kind === "snapshot") return { ...restated(resource), requests: 0 };
-  if (kind === "window" || kind === "increment") {
-    const run = beginRun(access.mirror, resource.name, formatInstant(access.clock.now()));
-    const context = quietContext(access, resource, run);
-    const verdict = await verifyDated(context, repair);
-    Object.assign(run, {
-      requests: spent(),
-      finished_at: formatInstant(access.clock.now()),
-      verified: verdict.state === "proven" || verdict.state === "repaired",
-      outcome: "verified",
-      error: context.shortfalls.join("; ") || null,
-    });
-    saveRun(access.mirror, run);
-    return { ...verdict, requests: spent() };
-  }
-  const verdict = await verifyWhole(quietContext(access, resource));
-  if (!repair || verdict.state !== "different") return { ...verdict, requests: spent() };
+  const isDated = kind === "window" || kind === "increment";
+  const look = (context: SyncContext) => (isDated ? verifyDated(context, repair) : verifyWhole(context));
+  const verdict = await recordLook(access, resource, look);
+  if (isDated || !repair || verdict.state !== "different") return { ...verdict, requests: spent() };
   const options = { ...access.options, full: true, details: "all" as const };
   const { error } = await syncResource({ ...access, options }, resource);
   if (error !== null) throw error;
-  const after = await verifyWhole(quietContext(access, resource));
+  const after = await recordLook(access, resource, look);
   return { ...after, state: after.state === "proven" ? "repaired" : after.state, requests: spent() };
+}
+
+type Look = Omit<Verdict, "requests">;
+
+/** @throws whatever ended it; the run is recorded all the same */
+async function recordLook(
+  access: Access,
+  resource: Resource,
+  look: (context: SyncContext) => Promise<Look>,
+): Promise<Look> {
+  const found: { verdict?: Look } = {};
+  const { error } = await recordRun(access, resource, {
+    async work(run) {
+      const context = quietContext(access, resource, run);
+      const verdict = await look(context);
+      run.verified = verdict.state === "proven" || verdict.state === "repaired";
+      run.error = [...context.shortfalls, ...differing(verdict)].join("; ") || null;
+      found.verdict = verdict;
+      return "verified";
+    },
+    outcomeOf: (error) => (error instanceof Stopped ? "stopped" : "verified"),
+  });
+  if (!found.verdict) throw error;
+  return found.verdict;
+}
+
+/** What a person reads of it in `status`. */
+function differing({ resource, state, months }: Look): string[] {
+  if (state !== "different") return [];
+  const named = months.filter((month) => month.state === "different").map(({ month }) => month);
+  const more = named.length > 3 ? ` and ${named.length - 3} more` : "";
+  return [
+    `${resource} differs from the API (${named.slice(0, 3).join(", ")}${more}): run \`brandapi verify ${resource} --repair\``,
+  ];
 }
 
 function restated(resource: Resource): Omit<Verdict, "requests"> {
