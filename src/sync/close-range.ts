@@ -1,5 +1,6 @@
 import { countPresent } from "../mirror/counting.js";
 import { readCoverage, type Span, stretches } from "../mirror/coverage.js";
+import { coarsestMs, quietInstant } from "../mirror/cuts.js";
 import { candidateDates, candidates, countAround, dateOfNth } from "../mirror/removals.js";
 import { rangeQuery, type SyncContext } from "./context.js";
 import { readPass } from "./pass.js";
@@ -70,7 +71,11 @@ function partsOf({ mirror, resource }: SyncContext, ranges: readonly Goal[]): Go
     const bounds = Array.from({ length: Math.max(0, parts - 1) }, (_, part) =>
       dateOfNth(mirror, resource.name, range, Math.floor(((part + 1) * count) / parts) + 1),
     );
-    const starts = [range.from, ...new Set(bounds.filter((date) => date !== null).map(Math.floor))];
+    const cuts = bounds
+      .filter((date) => date !== null)
+      .map((date) => quietInstant(mirror, resource.name, date))
+      .filter((cut) => cut > range.from && cut <= range.to);
+    const starts = [range.from, ...new Set(cuts)];
     return starts.map((from, part) => ({ from, to: (starts[part + 1] ?? range.to + 1) - 1 }));
   });
 }
@@ -87,9 +92,9 @@ function inPages({ mirror, resource, perPage }: SyncContext, dates: readonly num
   const ranges: Goal[] = [];
   for (const date of dates.toSorted((a, b) => a - b)) {
     const last = ranges.at(-1);
-    const to = date + 1;
+    const to = date + coarsestMs;
     if (last && countPresent(mirror, resource.name, { from: last.from, to }) < perPage) last.to = to;
-    else ranges.push({ from: date, to });
+    else ranges.push({ from: date - coarsestMs, to });
   }
   return ranges;
 }

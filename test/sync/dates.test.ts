@@ -8,7 +8,7 @@ import { syncResource } from "../../src/sync/engine.js";
 import { dayMs } from "../../src/times.js";
 import { verifyResource } from "../../src/verify/engine.js";
 import { order, rows } from "../mirror/mirror.js";
-import { accessTo, list, listed, mirrored } from "./access.js";
+import { accessTo, list, listed, mirrored, start } from "./access.js";
 import { listApi } from "./list-api.js";
 
 const now = Date.UTC(2026, 2, 1, 12);
@@ -220,5 +220,25 @@ test("a read that was stopped while the clock was ahead claims nothing beyond no
   const access = { ...ahead, clock: { ...ahead.clock, now: () => now } };
   await expectDone(access);
   expect(Math.max(...readCoverage(access.mirror, "orders").map(({ to }) => to))).toBe(now);
+  expect(mirrored(access)).toEqual(listed(api));
+});
+
+test.each([
+  ["milliseconds", 24],
+  ["seconds", 20],
+])("an API that shows %s of finer dates: counts are compared where no date is near", async (_, shownDate) => {
+  const api = listApi(
+    Array.from({ length: 60 }, (_, n) => {
+      const at = new Date(start + n * 7_000_000 + n * 37).toISOString();
+      return order(`o${n}`, { order_date: at.replace("Z", `${String(n * 13).padStart(3, "0")}Z`) });
+    }),
+  );
+  api.shownDate = shownDate;
+  const access = await accessTo(api, { pageSize: 10 });
+
+  expect((await syncResource(access, orders)).run).toMatchObject({ verified: true, rows_read: 60 });
+  api.rows = api.rows.filter(({ id }) => id !== "o25");
+  const full = { ...access, options: { ...access.options, full: true } };
+  expect((await syncResource(full, orders)).run).toMatchObject({ verified: true, rows_removed: 1 });
   expect(mirrored(access)).toEqual(listed(api));
 });

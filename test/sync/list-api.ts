@@ -12,6 +12,8 @@ export interface ListApi extends ApiClient {
   figures: boolean;
   /** Whether records without a date are listed in every range of dates, or in none. */
   undated: "everywhere" | "apart";
+  /** How many characters of an order's date are shown; the API's filters know all of them. */
+  shownDate: number;
 }
 
 export function listApi(rows: JsonObject[]): ListApi {
@@ -22,6 +24,7 @@ export function listApi(rows: JsonObject[]): ListApi {
     before: undefined,
     figures: false,
     undated: "apart",
+    shownDate: 30,
     stats,
     close: () => {},
     async get(path, query = {}, { arrived, recognise } = {}) {
@@ -30,7 +33,10 @@ export function listApi(rows: JsonObject[]): ListApi {
       api.before?.(path === "/orders" ? query : {});
       if (path !== "/orders") return { ...answer([], {}), data: figuresOf(api.rows), items: null };
       api.asked.push(query);
-      const rows = select(api.rows, query, api.undated);
+      const rows = select(api.rows, query, api.undated).map(({ at, row }) => ({
+        at,
+        row: shown(row, api.shownDate),
+      }));
       const { pagination } = answer(rows, query);
       await arrived?.(pagination);
       return answer(rows, query, recognise);
@@ -43,6 +49,12 @@ export function listApi(rows: JsonObject[]): ListApi {
 function instantOf(text: unknown): number {
   const finer = /\.\d{3}(\d{1,3})/.exec(String(text))?.[1] ?? "";
   return Date.parse(String(text)) * 1_000 + Number(finer.padEnd(3, "0"));
+}
+
+/** An order with so much of its date: `2026-01-01T00:00:00.123456Z` as `2026-01-01T00:00:00.123Z`. */
+function shown(row: JsonObject, characters: number): JsonObject {
+  const date = String(row.order_date);
+  return date.length <= characters ? row : { ...row, order_date: `${date.slice(0, characters - 1)}Z` };
 }
 
 /** The sum and number of each day's orders, as the API gives them. */

@@ -1,4 +1,5 @@
 import { countPresent } from "../../mirror/counting.js";
+import { quietInstant } from "../../mirror/cuts.js";
 import { dateOfNth } from "../../mirror/removals.js";
 import { rangeQuery, type SyncContext } from "../context.js";
 import { readPass } from "../pass.js";
@@ -40,7 +41,7 @@ export async function takeSoundings(context: SyncContext, goal: Goal, looks: Loo
   for (const page of spread(behind, looks.most)) {
     const newest = dateOfNth(mirror, resource.name, goal, count - (page - 1) * size);
     if (newest === null) continue;
-    const at = Math.min(goal.to, Math.ceil(newest));
+    const at = Math.min(goal.to, quietInstant(mirror, resource.name, newest));
     if (!(await (looks.isWhole ? lookAt : countBelow)(context, goal, at)))
       for (const half of [
         { from: goal.from, to: at },
