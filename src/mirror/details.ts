@@ -3,7 +3,10 @@ import type { Mirror } from "./mirror.js";
 
 /** A record whose details may be read. */
 export interface Detailed extends ApiRecord {
+  id: number;
   key: string;
+  /** When this form of it was first read, ISO 8601. */
+  changedAt: string;
   /** Whether the list's record came or changed since its details were read. */
   pending: boolean;
 }
@@ -12,11 +15,19 @@ export interface Detailed extends ApiRecord {
 export function readDetailed(mirror: Mirror, resource: string): Detailed[] {
   const rows = mirror.db
     .prepare(
-      "SELECT key, json, detailed_at, since_at FROM records WHERE resource = ? AND removed_at IS NULL ORDER BY record_id",
+      "SELECT record_id, key, json, detailed_at, since_at FROM records WHERE resource = ? AND removed_at IS NULL ORDER BY record_id",
     )
-    .all(resource) as { key: string; json: string; detailed_at: string | null; since_at: string }[];
-  return rows.map(({ key, json, detailed_at, since_at }) => ({
+    .all(resource) as {
+    record_id: number;
+    key: string;
+    json: string;
+    detailed_at: string | null;
+    since_at: string;
+  }[];
+  return rows.map(({ record_id, key, json, detailed_at, since_at }) => ({
+    id: record_id,
     key,
+    changedAt: since_at,
     json,
     value: JSON.parse(json) as Json,
     pending: detailed_at === null || detailed_at < since_at,

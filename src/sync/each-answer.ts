@@ -5,6 +5,7 @@ import { inOrder } from "./pool.js";
 
 /**
  * Asks for the details of each record, a few at once.
+ * @param note is told of each that is done with
  * @returns the records whose details are not there: gone meanwhile, perhaps
  */
 export async function eachAnswer<Answer>(
@@ -12,6 +13,7 @@ export async function eachAnswer<Answer>(
   due: readonly Detailed[],
   ask: (record: Detailed) => Promise<Answer>,
   take: (answer: Answer, record: Detailed) => void,
+  note: (record: Detailed) => void = () => {},
 ): Promise<Detailed[]> {
   const { progress, resource, task } = context;
   const total = progress.pages + due.length;
@@ -31,9 +33,12 @@ export async function eachAnswer<Answer>(
     (answer, record) => {
       progress.pages += 1;
       task.update({ done: progress.pages, total, rows: progress.rows });
-      if (answer) return take(answer, record);
-      lost.push(record);
-      context.reporter.note(`${resource.name}: ${record.key} was gone when its details were asked for`);
+      if (answer) take(answer, record);
+      else {
+        lost.push(record);
+        context.reporter.note(`${resource.name}: ${record.key} was gone when its details were asked for`);
+      }
+      note(record);
     },
   );
   return lost;

@@ -15,7 +15,7 @@ test("a task knows how many details are to come before the first of them is ther
       end: () => {},
     },
   };
-  const due = ["a", "b"].map((key) => ({ key, pending: true, json: "{}", value: {} }));
+  const due = ["a", "b"].map((key, id) => ({ id, key, changedAt: "", pending: true, json: "{}", value: {} }));
   const ask = async ({ key }: { key: string }) => {
     seen.push(`asked for ${key}`);
     return key;

@@ -7,6 +7,7 @@ import type { Resource } from "../../resources/types.js";
 import { formatInstant } from "../../times.js";
 import { openStore, type SyncContext } from "../context.js";
 import { eachAnswer } from "../each-answer.js";
+import type { Unfinished } from "../unfinished.js";
 import { formText, type Settled, settle } from "../unknown-list.js";
 
 /** Where details go that are records of their own, and what is found of them. */
@@ -28,7 +29,7 @@ interface Beside {
  */
 export async function keepBeside(
   context: SyncContext,
-  due: readonly Detailed[],
+  { due, fresh, note }: Unfinished,
   path: (id: string) => string,
   { resource, parent }: { resource: Resource; parent: string },
 ): Promise<void> {
@@ -50,9 +51,10 @@ export async function keepBeside(
       `${context.resource.name}: ${due.length - asked.length} have no id that more could be asked by`,
     );
   const take = (settled: Settled, record: Detailed) => keep(beside, settled, record, pathOf(record));
-  const lost = await eachAnswer(context, asked, ask, take);
-  for (const record of lost) beside.undecided.add(idOf(beside, record) ?? "");
-  if (asked.length > 0 && lost.length === asked.length)
+  const lost = await eachAnswer(context, asked, ask, take, note);
+  // A stopped run's answers stay as they are: of what they held no more this run knows nothing.
+  for (const record of [...lost, ...fresh]) beside.undecided.add(idOf(beside, record) ?? "");
+  if (asked.length > 0 && fresh.length === 0 && lost.length === asked.length)
     shortfalls.push(`the API answers 404 for ${pathOf(asked[0] as Detailed)}, and for every other`);
   if (options.details === "none" || (beside.found.size === 0 && !options.acceptRemovals)) return;
   const again = [...beside.paged].filter(([id]) => missing(beside).some((one) => one.parent === id));

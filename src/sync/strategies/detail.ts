@@ -1,9 +1,11 @@
+import type { Answer } from "../../api/client.js";
 import { UnexpectedAnswer } from "../../errors.js";
 import { type Detailed, isPresent, readDetailed } from "../../mirror/details.js";
 import type { ApiRecord, JsonObject } from "../../resources/types.js";
 import { formatInstant } from "../../times.js";
 import type { StrategyRun, SyncContext } from "../context.js";
 import { eachAnswer } from "../each-answer.js";
+import { openUnfinished, type Unfinished } from "../unfinished.js";
 import { keepBeside } from "./beside.js";
 import { full, readAll } from "./full.js";
 
@@ -24,13 +26,16 @@ export const detail: StrategyRun = {
 
   async run(context) {
     await readAll(context);
-    const due = readDetailed(context.mirror, context.resource.name).filter((record) =>
-      isDue(context, record),
-    );
+    const all = readDetailed(context.mirror, context.resource.name);
     const { strategy } = context.resource;
     if (strategy.kind !== "detail") return;
-    if (strategy.into === "merge") await mergeDetails(context, due, strategy.path);
-    else await keepBeside(context, due, strategy.path, strategy.into);
+    const unfinished = openUnfinished(
+      context,
+      all.filter((record) => isDue(context, record)),
+    );
+    if (strategy.into === "merge") await mergeDetails(context, unfinished, strategy.path);
+    else await keepBeside(context, unfinished, strategy.path, strategy.into);
+    unfinished.end();
   },
 };
 
@@ -42,12 +47,12 @@ function isDue({ options, resource }: SyncContext, { pending, value }: Detailed)
 
 async function mergeDetails(
   context: SyncContext,
-  due: readonly Detailed[],
+  { due, note }: Unfinished,
   path: (key: string) => string,
 ): Promise<void> {
   const { api, mirror, resource, run, shortfalls, signal, store } = context;
   const ask = ({ key }: Detailed) => api.get(path(key), {}, { scope: resource.scope, signal });
-  const lost = await eachAnswer(context, due, ask, (answer, { key }) => {
+  function take(answer: Answer, { key }: Detailed): void {
     const record: ApiRecord = { json: answer.json, value: answer.data };
     if (store.keyOf(record, 0) !== key)
       throw new UnexpectedAnswer(`The API's answer to ${path(key)} is another record.`);
@@ -55,7 +60,8 @@ async function mergeDetails(
       const written = store.write([record], { readAt: formatInstant(answer.receivedAt), isDetail: true });
       run.rows_changed += written.changed;
     })();
-  });
+  }
+  const lost = await eachAnswer(context, due, ask, take, note);
   if (lost.length === 0) return;
   // Gone since the list was read, or there without details: only the list can tell.
   if (shortfalls.length === 0) await readAll(context);

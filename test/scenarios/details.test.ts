@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import type { InterceptedRequest } from "../../src/sandbox/index.js";
+import { spawnBrandapi } from "../support/process.js";
+import { type Brand, brandForTest, day, type Told } from "./brand.js";
+
+const detailOf = (path: string) => /\/(?:opportunities|surveys)\/([^/?]+)/.exec(path)?.[1];
+
+function detailsAsked({ requests }: Pick<Told, "requests">): string[] {
+  return requests.map(({ path }) => detailOf(path)).filter((id) => id !== undefined);
+}
+
+/** Runs until so many details were asked for, and stops the process there. It has the real clock, as the brand must. */
+async function stoppedAt(brand: Brand, resource: string, details: number, signal: NodeJS.Signals) {
+  const before = brand.sandbox.log.length;
+  const program = spawnBrandapi(["sync", resource], { env: brand.env(), home: brand.home });
+  let count = 0;
+  brand.sandbox.intercept = ({ path }: InterceptedRequest) => {
+    if (detailOf(path) === undefined) return;
+    count += 1;
+    if (count === details) program.child.kill(signal);
+  };
+  await program.ended;
+  brand.sandbox.intercept = undefined;
+  return detailsAsked({ requests: brand.sandbox.log.slice(before) });
+}
+
+test.each([
+  ["opportunities", "SIGINT"],
+  ["opportunities", "SIGKILL"],
+  ["surveys", "SIGINT"],
+] as const)(
+  "%s stopped by %s while details are read: the next run goes on there",
+  async (resource, signal) => {
+    const brand = await brandForTest({ latencyMs: 20, now: Date.now() });
+    const whole = await brandForTest({ now: Date.now() });
+    const all = detailsAsked(await whole.run(`sync ${resource}`)).length;
+    const most = Math.floor(all * 0.9);
+    const first = await stoppedAt(brand, resource, most, signal);
+    const next = await brand.run(`sync ${resource}`);
+    expect(next.code, next.err).toBe(0);
+    const second = detailsAsked(next);
+    // Four are under way at once, and what was not written is asked for again.
+    expect(second.length).toBeLessThanOrEqual(Math.ceil(all * 0.6));
+    expect(new Set([...first, ...second]).size).toBe(all);
+    // When nothing was left, the next run reads what it always does.
+    expect(detailsAsked(await brand.run(`sync ${resource}`)).length).toBeGreaterThan(second.length);
+  },
+);
+
+test("details that are never all read in one night are all read in some: what was read longest ago comes first", async () => {
+  const brand = await brandForTest({ latencyMs: 20, now: Date.now() });
+  const all = detailsAsked(await (await brandForTest({ now: Date.now() })).run("sync opportunities"));
+  const seen = new Set<string>();
+  for (let night = 0; night < 4; night += 1) {
+    for (const id of await stoppedAt(brand, "opportunities", Math.ceil(all.length / 3), "SIGINT"))
+      seen.add(id);
+    brand.sandbox.advance(day);
+  }
+  expect(seen.size).toBe(all.length);
+});
