@@ -22,6 +22,37 @@ export function whyNotWhole({ seen, total }: Pick<Reading, "seen" | "total">): s
     : `never settled: ${seen.size} distinct records were found where the API counts ${total}`;
 }
 
+/** Pages looked at again, a request each. */
+const mostLooks = 4;
+
+/**
+ * Looks again at pages of a whole reading that came in several: one row that left a page already read, and another that
+ * came to a later one, leave the count as it was, and draw a third past the reader. It is now where nothing was.
+ * @param pageAgain what a page holds now
+ * @returns whether a page holds what the reading has not
+ */
+export async function hasMoved<Key>(
+  { seen }: Pick<Reading<Key>, "seen">,
+  pages: number,
+  pageAgain: (page: number) => Promise<Iterable<Key>>,
+): Promise<boolean> {
+  const looked = spread(
+    Array.from({ length: Math.max(0, pages - 1) }, (_, index) => index + 1),
+    mostLooks,
+  );
+  for (const page of looked) for (const key of await pageAgain(page)) if (!seen.has(key)) return true;
+  return false;
+}
+
+/** At most so many of some pages, evenly spread. */
+export function spread(pages: readonly number[], most: number): number[] {
+  if (pages.length <= most) return [...pages];
+  return Array.from(
+    { length: most },
+    (_, nth) => pages[Math.floor(((nth + 1) * pages.length) / (most + 1))] ?? 1,
+  );
+}
+
 const mostAttempts = 5;
 
 /**

@@ -1,11 +1,11 @@
-import { readPages } from "../api/pages.js";
+import { type Page, readPages } from "../api/pages.js";
 import { countPresent } from "../mirror/counting.js";
 import { sameJson } from "../mirror/diff.js";
 import { keyOf } from "../mirror/keys.js";
 import type { ApiRecord, Json } from "../resources/types.js";
 import type { SyncContext } from "../sync/context.js";
 import { mostPerPage } from "../sync/pass.js";
-import { type Reading, readUntilWhole, whyNotWhole } from "../sync/reading.js";
+import { hasMoved, isWhole, type Reading, readUntilWhole, whyNotWhole } from "../sync/reading.js";
 import { settle } from "../sync/unknown-list.js";
 import { formatInstant } from "../times.js";
 import type { MonthResult, Verdict } from "./report.js";
@@ -60,24 +60,38 @@ async function findAll(context: SyncContext): Promise<Found> {
 }
 
 async function readList(
-  { api, resource, signal }: SyncContext,
+  context: SyncContext,
   compare: (record: ApiRecord, key: string) => Standing,
 ): Promise<Reading<string, Standing>> {
   const seen = new Map<string, Standing>();
-  let position = 0;
-  let total = 0;
-  let shrank = false;
-  const query = { ...resource.query, per_page: mostPerPage };
-  for await (const page of readPages(api, resource.path, query, { scope: resource.scope, signal })) {
-    for (const record of page.records) {
-      const key = keyOf(resource, record, position);
-      seen.set(key, compare(record, key));
-      position += 1;
-    }
-    shrank ||= page.pagination.total_items < total;
-    total = page.pagination.total_items;
+  const reading: Reading<string, Standing> = { seen, total: 0, shrank: false };
+  let pages = 1;
+  for await (const page of readPagesOf(context)) {
+    for (const [key, record] of keyed(context, page)) seen.set(key, compare(record, key));
+    reading.shrank ||= page.pagination.total_items < reading.total;
+    reading.total = page.pagination.total_items;
+    pages = page.pagination.total_pages;
   }
-  return { seen, total, shrank };
+  if (isWhole(reading))
+    reading.shrank = await hasMoved(reading, pages, async (number) => {
+      const again: string[] = [];
+      for await (const page of readPagesOf(context, number))
+        again.push(...keyed(context, page).map(([key]) => key));
+      return again;
+    });
+  return reading;
+}
+
+/** All pages, or one. */
+function readPagesOf({ api, resource, signal }: SyncContext, only?: number): AsyncIterable<Page> {
+  const query = { ...resource.query, per_page: mostPerPage };
+  const range = only === undefined ? {} : { from: only, upTo: only };
+  return readPages(api, resource.path, query, { scope: resource.scope, signal, ...range });
+}
+
+function keyed({ resource }: SyncContext, { page, pagination, records }: Page): [string, ApiRecord][] {
+  const before = (page - 1) * pagination.per_page;
+  return records.map((record, index) => [keyOf(resource, record, before + index), record]);
 }
 
 function openComparison({ mirror, resource }: SyncContext) {

@@ -23,3 +23,31 @@ test("one order leaves a page that was read while an old one comes to a page tha
   expect((await brand.run("sync orders")).code).toBe(0);
   expect(byId(brand.mirrored("orders") as OrderSeen[])).toEqual(byId(ordersOf(brand.sandbox)));
 });
+
+test.each(["sync", "verify"])(
+  "one host leaves a page of the roster that was read while another joins: `%s` looks again, and misses nobody",
+  async (command) => {
+    const brand = await brandForTest({ orders: 2_400 });
+    const roster = () =>
+      [...brand.sandbox.records("roster")] as { relationship_id: string; host: { id: string } }[];
+    expect(roster().length).toBeGreaterThan(100);
+    if (command === "verify") await brand.run("sync roster");
+    brand.sandbox.intercept = ({ path, query }) => {
+      if (path !== "/roster" || query.get("page") !== "2") return;
+      brand.sandbox.intercept = undefined;
+      brand.sandbox.events.leaveRoster(roster()[3]?.host.id ?? "");
+      brand.sandbox.events.joinRoster();
+    };
+    const { code } = await brand.run(`${command} roster`);
+    if (command === "verify") {
+      // What is there now is not what was mirrored.
+      expect(code).toBe(8);
+      return;
+    }
+    expect(code).toBe(0);
+    const key = ({ relationship_id }: { relationship_id: string }) => relationship_id;
+    expect((brand.mirrored("roster") as { relationship_id: string }[]).map(key).sort()).toEqual(
+      roster().map(key).sort(),
+    );
+  },
+);

@@ -4,6 +4,7 @@ import { dateOfNth } from "../../mirror/removals.js";
 import { rangeQuery, type SyncContext } from "../context.js";
 import { readPass } from "../pass.js";
 import type { Goal } from "../plan.js";
+import { spread } from "../reading.js";
 import { countItems, readAgain } from "../walk.js";
 import { isSame, newestId, reachesEnd } from "./beyond.js";
 import { allRecords, countHere } from "./counts.js";
@@ -72,10 +73,4 @@ async function lookAt(context: SyncContext, { from }: Goal, at: number): Promise
 
 function range(from: number, to: number): number[] {
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
-}
-
-/** At most so many of them, evenly spread. */
-function spread(pages: readonly number[], most: number): number[] {
-  if (pages.length <= most) return [...pages];
-  return range(1, most).map((nth) => pages[Math.floor((nth * pages.length) / (most + 1))] ?? 1);
 }

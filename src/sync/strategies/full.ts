@@ -5,7 +5,7 @@ import { candidates, clearCandidates, noteMissing, openForgetting } from "../../
 import { formatInstant } from "../../times.js";
 import type { StrategyRun, SyncContext } from "../context.js";
 import { type Pass, type PassOptions, readPass } from "../pass.js";
-import { readUntilWhole, whyNotWhole } from "../reading.js";
+import { hasMoved, isWhole, readUntilWhole, whyNotWhole } from "../reading.js";
 import { removeMissing } from "../removal.js";
 import { findStand } from "../resume.js";
 import { readUnknownList } from "../unknown-list.js";
@@ -72,7 +72,11 @@ const freshMs = 3_600_000;
 async function readPagedList(context: SyncContext): Promise<Pass | null> {
   const { mirror, resource, shortfalls } = context;
   let resumed = await readStopped(context);
-  const { last, seen, isWhole } = await readUntilWhole(async () => {
+  const {
+    last,
+    seen,
+    isWhole: isSettled,
+  } = await readUntilWhole(async () => {
     const pass = await readPass(context, resource.query, {
       ...resumed,
       checkpoint: ({ nextPage, startedAt, seen: found }) =>
@@ -85,9 +89,14 @@ async function readPagedList(context: SyncContext): Promise<Pass | null> {
         ),
     });
     resumed = {};
+    const again = async (page: number) => {
+      const look = await readPass(context, resource.query, { from: page, upTo: page, isLook: true });
+      return look.seen.keys();
+    };
+    if (isWhole(pass)) pass.shrank = await hasMoved(pass, pass.totalPages, again);
     return pass;
   });
-  if (isWhole) return { ...last, seen };
+  if (isSettled) return { ...last, seen };
   clearCheckpoint(mirror, resource.name);
   shortfalls.push(`the list ${whyNotWhole(last)}`);
   return null;
