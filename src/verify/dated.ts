@@ -9,6 +9,7 @@ import { closeDifferences } from "../sync/proof/differing.js";
 import { askTripwire, movedDays, rememberDays } from "../sync/proof/tripwire.js";
 import { countItems, readAgain } from "../sync/walk.js";
 import { formatInstant } from "../times.js";
+import { differingDays } from "./compare.js";
 import { type MonthResult, monthsOf, stateOf, type Verdict } from "./report.js";
 
 /**
@@ -44,7 +45,7 @@ export async function verifyDated(context: SyncContext, repair: boolean): Promis
   }
   const months = [
     ...(await olderThan(context, first)),
-    ...judge(context, covered, [...differences, ...open], moved),
+    ...judge(context, covered, [...differences, ...open], await differingDays(context, moved)),
   ];
   return { ...verdict, state: stateOf(months), months };
 }

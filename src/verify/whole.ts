@@ -1,13 +1,10 @@
-import { type Page, readPages } from "../api/pages.js";
 import { countPresent } from "../mirror/counting.js";
-import { sameJson } from "../mirror/diff.js";
-import { keyOf } from "../mirror/keys.js";
-import type { ApiRecord, Json } from "../resources/types.js";
+import type { ApiRecord } from "../resources/types.js";
 import type { SyncContext } from "../sync/context.js";
-import { mostPerPage } from "../sync/pass.js";
 import { hasMoved, isWhole, type Reading, readUntilWhole, whyNotWhole } from "../sync/reading.js";
 import { settle } from "../sync/unknown-list.js";
 import { formatInstant } from "../times.js";
+import { keyed, openComparison, pagesOf, type Standing } from "./compare.js";
 import type { MonthResult, Verdict } from "./report.js";
 
 /**
@@ -37,9 +34,6 @@ export async function verifyWhole(context: SyncContext): Promise<Omit<Verdict, "
   return { resource: resource.name, state, months: [month], blind_spot, ...unsettled };
 }
 
-/** How a record of the API stands to the mirror's. */
-type Standing = "same" | "changed" | "missing";
-
 /** How each record that was found stands, by its key; whether they are as many as the API counts. */
 interface Found extends Pick<Reading<string, Standing>, "seen" | "total"> {
   isWhole: boolean;
@@ -63,10 +57,11 @@ async function readList(
   context: SyncContext,
   compare: (record: ApiRecord, key: string) => Standing,
 ): Promise<Reading<string, Standing>> {
+  const { resource } = context;
   const seen = new Map<string, Standing>();
   const reading: Reading<string, Standing> = { seen, total: 0, shrank: false };
   let pages = 1;
-  for await (const page of readPagesOf(context)) {
+  for await (const page of pagesOf(context, resource.query)) {
     for (const [key, record] of keyed(context, page)) seen.set(key, compare(record, key));
     reading.shrank ||= page.pagination.total_items < reading.total;
     reading.total = page.pagination.total_items;
@@ -75,35 +70,11 @@ async function readList(
   if (isWhole(reading))
     reading.shrank = await hasMoved(reading, pages, async (number) => {
       const again: string[] = [];
-      for await (const page of readPagesOf(context, number))
+      for await (const page of pagesOf(context, resource.query, number))
         again.push(...keyed(context, page).map(([key]) => key));
       return again;
     });
   return reading;
-}
-
-/** All pages, or one. */
-function readPagesOf({ api, resource, signal }: SyncContext, only?: number): AsyncIterable<Page> {
-  const query = { ...resource.query, per_page: mostPerPage };
-  const range = only === undefined ? {} : { from: only, upTo: only };
-  return readPages(api, resource.path, query, { scope: resource.scope, signal, ...range });
-}
-
-function keyed({ resource }: SyncContext, { page, pagination, records }: Page): [string, ApiRecord][] {
-  const before = (page - 1) * pagination.per_page;
-  return records.map((record, index) => [keyOf(resource, record, before + index), record]);
-}
-
-function openComparison({ mirror, resource }: SyncContext) {
-  const find = mirror.db.prepare(
-    "SELECT coalesce(list_json, json) AS json FROM records WHERE resource = ? AND key = ? AND removed_at IS NULL",
-  );
-  return (record: ApiRecord, key: string): Standing => {
-    const row = find.get(resource.name, key) as { json: string } | undefined;
-    if (!row) return "missing";
-    if (row.json === record.json || sameJson(JSON.parse(row.json) as Json, record.value)) return "same";
-    return "changed";
-  };
 }
 
 function count(seen: Found["seen"], standing: Standing): number {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { brandForTest, byId, type OrderSeen, ordersOf } from "../scenarios/brand.js";
+import { asked, brandForTest, byId, type OrderSeen, orderAged, ordersOf } from "../scenarios/brand.js";
 
 test("an order moves to the day that another left, and the mirror knows no figures by day: neither is guessed", async () => {
   const brand = await brandForTest({ orders: 1_200, seed: 5 });
@@ -20,4 +20,32 @@ test("an order moves to the day that another left, and the mirror knows no figur
 
   expect((await brand.run("sync orders --full")).code).toBe(0);
   expect(byId(brand.mirrored("orders") as OrderSeen[])).toEqual(byId(ordersOf(brand.sandbox)));
+});
+
+test("figures that are restated while no order changes are a hint, and no difference", async () => {
+  const brand = await brandForTest({ orders: 300 });
+  expect((await brand.run("sync orders")).code).toBe(0);
+  const restate = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(restate);
+    if (typeof value !== "object" || value === null) return value;
+    const point = value as Record<string, unknown>;
+    if (String(point.date).startsWith("2026-03-1")) return { ...point, revenue: Number(point.revenue) + 1 };
+    return Object.fromEntries(Object.entries(point).map(([name, inner]) => [name, restate(inner)]));
+  };
+  brand.sandbox.intercept = ({ path }) =>
+    path.startsWith("/analytics")
+      ? { kind: "envelope", change: (envelope) => restate(envelope) as Record<string, unknown> }
+      : undefined;
+  const { code, out, requests } = await brand.run("verify orders");
+  expect(code, out).toBe(0);
+  expect(out).toMatch(/^orders: proven/);
+  // It has looked: the days are read.
+  expect(asked(requests, "/orders").filter((query) => query.get("per_page") === "100")).not.toEqual([]);
+
+  const order = orderAged(brand.sandbox, 251);
+  expect(order.order_date).toMatch(/^2026-03-1/);
+  brand.sandbox.events.refund(order.id, 7);
+  const differing = await brand.run("verify orders");
+  expect(differing.code, differing.out).toBe(8);
+  expect(differing.out).toContain("2026-03: different: figures moved since they were read: ");
 });
