@@ -3,7 +3,7 @@ import type { Deps } from "../deps.js";
 import type { ExitCode } from "../errors.js";
 import { checkOwner, claimMirror } from "../mirror/info.js";
 import { lockMirror } from "../mirror/lock.js";
-import { openMirror, openMirrorOrNone } from "../mirror/open.js";
+import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../mirror/open.js";
 import type { Access } from "../sync/context.js";
 import { createReporter } from "../ui/reporter.js";
 import { openAccess } from "./access.js";
@@ -19,8 +19,11 @@ export interface MirrorSession extends Omit<Access, "options"> {
 export interface MirrorRunOptions {
   deps: Deps;
   options: GlobalOptions;
-  /** `write` holds the mirror's lock; `plan` only looks, also where there is no mirror yet. */
-  purpose: "write" | "plan";
+  /**
+   * `write` holds the mirror's lock; `prove` does too, and makes no mirror where there is none; `plan` only looks, also
+   * where there is no mirror yet.
+   */
+  purpose: "write" | "prove" | "plan";
   /** Queue behind another run. */
   wait: boolean;
 }
@@ -39,9 +42,10 @@ export async function withMirrorRun(
   try {
     const { api, settings } = await openAccess(options, deps, reporter);
     closers.unshift(() => api.close());
-    if (purpose === "write") {
+    if (purpose !== "plan") {
       // What is no mirror is refused before a lock is laid beside it.
-      (await openMirrorOrNone(settings.dbPath)).db.close();
+      const open = purpose === "prove" ? openMirrorReadOnly : openMirrorOrNone;
+      (await open(settings.dbPath)).db.close();
       const lock = await lockMirror(settings.dbPath, { wait, clock, signal });
       closers.unshift(() => lock.release());
     }

@@ -33,7 +33,7 @@ export const verify = defineCommand<VerifyFlags>({
     const chosen = chooseResources(args);
     const { withMirrorRun } = await import("./mirror-run.js");
     return await withMirrorRun(
-      { deps, options, purpose: "write", wait: options.wait ?? false },
+      { deps, options, purpose: "prove", wait: options.wait ?? false },
       async (session) => {
         const { defaultOptions } = await import("../sync/context.js");
         const { verifyResource } = await import("../verify/engine.js");
@@ -52,24 +52,37 @@ export const verify = defineCommand<VerifyFlags>({
           verdicts.push(verdict);
           deps.stdout.write(options.json ? `${JSON.stringify(verdict)}\n` : verdictText(verdict));
         }
-        const different = verdicts
-          .filter(({ state }) => state === "different")
-          .map(({ resource }) => resource);
-        const unsettled = verdicts.filter((verdict) => verdict.unsettled).map(({ resource }) => resource);
-        if (different.length === 0 && unsettled.length > 0)
-          throw new Incomplete(
-            `The API's lists never settled while they were read: ${unsettled.join(", ")}.`,
-            {
-              hint: `run \`brandapi verify ${unsettled.join(" ")}\` again later`,
-            },
-          );
-        if (different.length === 0) return exitCodes.done;
-        throw new Incomplete(`The mirror differs from the API: ${different.join(", ")}.`, {
-          hint: options.repair
-            ? "see `brandapi status`, then run it again"
-            : `run \`brandapi verify ${different.join(" ")} --repair\``,
-        });
+        if (due.length === 0)
+          throw new Incomplete("Nothing to compare: nothing was ever synced into this mirror.", {
+            hint: "run `brandapi sync`",
+          });
+        judge(verdicts, options.repair ?? false);
+        return exitCodes.done;
       },
     );
   },
 });
+
+/** @throws Incomplete where the verdicts, all printed by now, leave something to do: the gravest of it */
+function judge(verdicts: readonly Verdict[], repaired: boolean): void {
+  const namesOf = (wanted: (verdict: Verdict) => boolean | undefined) =>
+    verdicts.filter(wanted).map(({ resource }) => resource);
+  const different = namesOf(({ state }) => state === "different");
+  if (different.length > 0)
+    throw new Incomplete(`The mirror differs from the API: ${different.join(", ")}.`, {
+      hint: repaired
+        ? "see `brandapi status`, then run it again"
+        : `run \`brandapi verify ${different.join(" ")} --repair\``,
+    });
+  // Unproven, and a sync is what it takes: not the figures that the API restates, which nothing could prove.
+  const unread = namesOf((verdict) => verdict.unread);
+  if (unread.length > 0)
+    throw new Incomplete(`Never read completely, so there is nothing to compare: ${unread.join(", ")}.`, {
+      hint: `run \`brandapi sync ${unread.join(" ")}\``,
+    });
+  const unsettled = namesOf((verdict) => verdict.unsettled);
+  if (unsettled.length > 0)
+    throw new Incomplete(`The API's lists never settled while they were read: ${unsettled.join(", ")}.`, {
+      hint: `run \`brandapi verify ${unsettled.join(" ")}\` again later`,
+    });
+}

@@ -27,6 +27,7 @@ export async function verifyDated(context: SyncContext, repair: boolean): Promis
       ...verdict,
       state: "unproven",
       months: [{ month: "all", state: "unproven", why: "never read completely", read_at: null }],
+      unread: true,
     };
   const wire = await askTripwire(context);
   const moved = wire ? movedDays(context, wire) : [];

@@ -23,6 +23,8 @@ export interface Verdict {
   blind_spot: string;
   /** Set where the API's list never agreed with its own count. */
   unsettled?: boolean;
+  /** Set where nothing was ever read completely: there is nothing that could be compared. */
+  unread?: boolean;
 }
 
 /** The verdict of all months together: what is different outweighs what is unproven. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Sandbox } from "../../src/sandbox/index.js";
 import { makeHome } from "../support/home.js";
+import { makeMirror } from "../support/mirror.js";
 import { sandboxForTest } from "../support/sandbox.js";
 import { expectEqual, expectSeen, runAt, sharedSandbox } from "./matrix.js";
 
@@ -21,7 +22,10 @@ test.each([
 ] as const)("with the key `%s`, `%s` ends with %i and says what to do", async (name, command, code, says) => {
   const sandbox = await sharedSandbox();
   const secret = secretOf(sandbox, name);
-  const result = await runAt(sandbox, makeHome(), `${command} --max-wait 0s`, { key: secret });
+  const home = makeHome();
+  // Without a mirror there is nothing to verify, whatever the key.
+  if (command.startsWith("verify")) (await makeMirror(home)).db.close();
+  const result = await runAt(sandbox, home, `${command} --max-wait 0s`, { key: secret });
   expectSeen(result, { code, says }, [secret, sandbox.key]);
 });
 

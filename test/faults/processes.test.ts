@@ -9,6 +9,7 @@ import { Stopped } from "../../src/errors.js";
 import { lockMirror } from "../../src/mirror/lock.js";
 import { type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandbox/index.js";
 import { makeHome } from "../support/home.js";
+import { makeMirror } from "../support/mirror.js";
 import { binPath, spawnBrandapi } from "../support/process.js";
 import {
   envOf,
@@ -101,6 +102,7 @@ test.each(["sync orders", "sync roster", "verify orders"])(
   async (command) => {
     const sandbox = await sharedSandbox();
     const home = makeHome();
+    (await makeMirror(home)).db.close();
     const held = await lockMirror(join(home, "mirror.sqlite"), {
       wait: false,
       clock: systemClock,

@@ -1,0 +1,65 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { brandForTest } from "../scenarios/brand.js";
+import { makeMirror } from "../support/mirror.js";
+
+test.each(["verify", "verify orders", "verify --repair", "verify --json"])(
+  "`%s` without a mirror says so as `export` does, and makes none",
+  async (command) => {
+    const brand = await brandForTest();
+    const folder = join(brand.home, "elsewhere");
+    const path = join(folder, "none.sqlite");
+    const { code, err, requests } = await brand.run([...command.split(" "), "--db", path]);
+    const exported = await brand.run(["export", "orders", "--csv", "--db", path]);
+    expect(err).toBe(exported.err);
+    expect(err).toContain("No mirror yet:");
+    expect(code).toBe(3);
+    expect(requests).toEqual([]);
+    expect(existsSync(folder)).toBe(false);
+    expect(readdirSync(brand.home)).not.toContain("mirror.sqlite");
+  },
+);
+
+test("a mirror in which nothing was synced has nothing to compare", async () => {
+  const brand = await brandForTest();
+  (await makeMirror(brand.home)).db.close();
+  const { code, out, err } = await brand.run("verify");
+  expect({ code, out, err }).toEqual({
+    code: 8,
+    out: "",
+    err: "brandapi: Nothing to compare: nothing was ever synced into this mirror.\n  hint: run `brandapi sync`\n",
+  });
+});
+
+test.each(["", "--repair"])(
+  "a resource that was never read cannot be proven: verify orders %s",
+  async (flag) => {
+    const brand = await brandForTest();
+    expect((await brand.run("sync roster")).code).toBe(0);
+    const { code, out, err } = await brand.run(`verify orders roster --json ${flag}`);
+    const [orders, roster, last] = out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(orders).toMatchObject({ resource: "orders", state: "unproven", unread: true });
+    expect(roster).toMatchObject({ resource: "roster", state: "proven" });
+    expect(last).toHaveProperty("error.code", "incomplete");
+    expect(err).toBe(
+      "brandapi: Never read completely, so there is nothing to compare: orders.\n  hint: run `brandapi sync orders`\n",
+    );
+    expect(code).toBe(8);
+    // What was not synced is not asked about unless it is named, and a look at it is no sync.
+    expect((await brand.run("verify")).code).toBe(0);
+  },
+);
+
+test("figures that the API restates are unproven for good, which is no failure", async () => {
+  const brand = await brandForTest();
+  expect((await brand.run("sync analytics-hosts")).code).toBe(0);
+  for (const command of ["verify", "verify analytics-hosts analytics-clicks"]) {
+    const { code, out, err } = await brand.run(command);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).toContain("analytics-hosts: unproven");
+  }
+});
