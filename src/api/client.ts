@@ -22,6 +22,9 @@ export function openApi(settings: ApiSettings, deps: Deps, events: ApiEvents = {
   return new Client(settings, deps, events);
 }
 
+/** After a day, one request asks anew: a header gone wrong must not lock a key out of this machine for months. */
+const longestHoldMs = 86_400_000;
+
 type Outcome = { answer: Answer } | { fault: Fault };
 
 class Client implements ApiClient {
@@ -96,9 +99,11 @@ class Client implements ApiClient {
         budgetFreeMs: this.#governor.fullForMs(),
         random: this.deps.random(),
       });
+      // Given up or not: what the server asks for holds for all that is sent with this key.
+      if (fault.kind === "status" && fault.status === 429)
+        this.#governor.hold(next?.waitMs ?? Math.min(fault.retryAfterMs ?? 0, longestHoldMs));
       if (!next)
         throw await this.#failure(fault, path, options, signal, { tries: attempt, triedMs: now - since });
-      if (fault.kind === "status" && fault.status === 429) this.#governor.hold(next.waitMs);
       this.#counts.retries += 1;
       this.events.onRetry?.({ path, reason: fault.reason, waitMs: next.waitMs, attempt });
       await this.#waits.during(() => this.deps.clock.sleep(next.waitMs, signal));

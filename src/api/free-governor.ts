@@ -19,9 +19,9 @@ export function freeGovernor(clock: Clock, events: GovernorEvents): Governor {
       const begun = clock.monotonic();
       for (let ms = heldUntil - clock.monotonic(); ms > 0; ms = heldUntil - clock.monotonic()) {
         const leftMs = begun + serverMs - clock.monotonic();
-        if (leftMs <= 0 || heldUntil > begun + inAllMs) throw held(ms);
+        if (ms > leftMs || heldUntil > begun + inAllMs) throw held(ms);
         events.onWait?.({ ms, reason: "server" });
-        await clock.sleep(Math.min(ms, leftMs), signal);
+        await clock.sleep(ms, signal);
       }
       return place;
     },

@@ -55,15 +55,16 @@ class SharedGovernor implements Governor {
       const verdict = await this.#ask(now);
       if ("id" in verdict) return this.#place(verdict.id, now);
       const isTold = verdict.reason === "server";
+      const leftMs = serverMs - heldMs;
+      // Where nothing can change before patience ends, waiting for its end would be in vain.
+      if (isTold && verdict.waitMs > leftMs) throw held(verdict.expectedMs);
       if (now.mono + verdict.expectedMs > until)
         throw isTold ? held(verdict.expectedMs) : noPlaceInTime(verdict.expectedMs);
       if (!said && verdict.expectedMs > 0)
         this.events.onWait?.({ ms: verdict.expectedMs, reason: verdict.reason });
       said = true;
-      if (isTold && heldMs >= serverMs) throw held(verdict.expectedMs);
-      const waitMs = isTold ? Math.min(verdict.waitMs, serverMs - heldMs) : verdict.waitMs;
-      if (isTold) heldMs += waitMs;
-      await this.clock.sleep(waitMs, signal);
+      if (isTold) heldMs += verdict.waitMs;
+      await this.clock.sleep(verdict.waitMs, signal);
     }
   }
 

@@ -22,13 +22,16 @@ export function readServerLimit(headers: Headers, now: number): ServerLimit | nu
   return { remaining, resetMs: readReset(first(headers, resetNames), serverNow) };
 }
 
-/** `Retry-After` in milliseconds from now: seconds or an HTTP date. `null` when absent, past or unreadable. */
+/** No server means more than a year: it is no wait, but a mistake. */
+const longestRetryAfterMs = 366 * 86_400_000;
+
+/** `Retry-After` in milliseconds from now: seconds or an HTTP date. `null` when absent, past, absurd or unreadable. */
 export function readRetryAfter(headers: Headers, now: number): number | null {
   const text = headers.get("retry-after")?.trim();
   if (!text) return null;
   const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : null;
   const ms = seconds ?? Date.parse(text) - (dateOf(headers) ?? now);
-  return Number.isFinite(ms) && ms > 0 ? ms : null;
+  return ms > 0 && ms <= longestRetryAfterMs ? ms : null;
 }
 
 /** `limit=60, remaining=0, reset=30`, or `"default";r=0;t=30, "day";r=900;t=40000`: the tightest policy counts. */

@@ -146,11 +146,16 @@ export function gaveUp(fault: Fault, path: string, triedMs: number, tries: numbe
       hint: "check that the base URL is the brand API's; trying again does not help",
     });
   }
+  const askedMs = fault.kind === "status" ? fault.retryAfterMs : null;
+  const asked = askedMs === null ? "" : `, and asks to wait ${duration(askedMs)}, ${tooLong}`;
   const tried = `tried ${tries === 1 ? "once" : `${tries} times`} in ${duration(triedMs)}`;
-  return new ApiUnavailable(`The API is unavailable: ${fault.reason} (${tried}).`, {
+  return new ApiUnavailable(`The API is unavailable: ${fault.reason}${asked} (${tried}).`, {
     status,
     cause,
-    hint: "check the network and the base URL, try again later, or give it longer with `--max-wait 30m`",
+    hint:
+      askedMs === null
+        ? "check the network and the base URL, try again later, or give it longer with `--max-wait 30m`"
+        : waitLonger(askedMs),
   });
 }
 
@@ -166,12 +171,16 @@ export function noPlaceInTime(expectedMs: number): ApiUnavailable {
 /** What to throw when the server's own headers ask for a longer wait than the person has patience for. */
 export function held(leftMs: number): ApiUnavailable {
   return new ApiUnavailable(
-    `The API asks for a wait of another ${duration(leftMs)} before the next request.`,
-    {
-      status: 429,
-      hint: "try again later, or give it longer with `--max-wait 30m`",
-    },
+    `The API asks for a wait of another ${duration(leftMs)} before the next request, ${tooLong}.`,
+    { status: 429, hint: waitLonger(leftMs) },
   );
+}
+
+const tooLong = "longer than is left of `--max-wait`";
+
+/** A patience that covers the wait, with a minute for the answer. */
+function waitLonger(ms: number): string {
+  return `try again later, or wait for it with \`--max-wait ${Math.max(30, Math.ceil(ms / 60_000) + 1)}m\``;
 }
 
 export const statusWords: Record<number, string> = {
@@ -198,5 +207,7 @@ function namesRecord(path: string): boolean {
 function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   const seconds = Math.round(ms / 1_000);
-  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} minutes`;
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`;
 }

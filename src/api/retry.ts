@@ -21,8 +21,8 @@ const garbledTries = 4;
 const noTimeMs = 5;
 
 /**
- * Whether to try again, and after how long; `null` to give up. Full jitter between tries. What the server asks
- * for is obeyed, but not beyond what is left of `maxWaitMs`: then one last try is made, at its very end.
+ * Whether to try again, and after how long; `null` to give up. Full jitter between tries; the last one is made at the
+ * very end of `maxWaitMs`. Never earlier than the server asked for: where that is later than the end, there is none.
  */
 export function nextTry(fault: Fault, situation: Situation): { waitMs: number } | null {
   const { attempt, idleMs, maxWaitMs } = situation;
@@ -30,6 +30,7 @@ export function nextTry(fault: Fault, situation: Situation): { waitMs: number } 
   if (fault.kind === "garbled" && attempt > garbledTries) return null;
   const leftMs = maxWaitMs - idleMs;
   if (leftMs <= noTimeMs) return null;
+  if (fault.kind === "status" && fault.retryAfterMs !== null && fault.retryAfterMs > leftMs) return null;
   return { waitMs: Math.min(leftMs, wantedMs(fault, situation)) };
 }
 

@@ -118,7 +118,7 @@ describe("an API that stays away", () => {
 describe("a 429", () => {
   it.each([
     [{ "retry-after": "20" }, 20_125],
-    [{ "retry-after": "86400" }, 60_000],
+    [{ "retry-after": "60" }, 60_000],
   ])("with %j is waited out: first for %i ms", async (headers, expected) => {
     const server = await serve((_request, response, count) =>
       sendJson(response, good, count > 1 ? 200 : 429, headers),
@@ -129,14 +129,34 @@ describe("a 429", () => {
     expect(server.requests.length).toBe(2);
   });
 
-  it("with an absurd Retry-After for ever gets one last try at the end of the patience", async () => {
-    const server = await serve((_request, response) =>
-      sendJson(response, "", 429, { "retry-after": "999999" }),
-    );
+  it.each([
+    [429, "61", "61 s"],
+    [429, "120", "2 minutes"],
+    [503, "120", "2 minutes"],
+    [429, "86400", "24 hours"],
+  ])(
+    "a %i with a Retry-After of %s, longer than the patience, is given up at once",
+    async (status, wait, said) => {
+      const server = await serve((_request, response) =>
+        sendJson(response, "", status, { "retry-after": wait }),
+      );
+      const { api, clock } = patient(server.baseUrl);
+      const error = await rejection(api.get("/orders"));
+      expect(error).toMatchObject({ name: "ApiUnavailable", exitCode: 6, status });
+      expect(error.message).toContain(
+        `, and asks to wait ${said}, longer than is left of \`--max-wait\` (tried once`,
+      );
+      expect(clock.slept).toEqual([]);
+      expect(server.requests.length).toBe(1);
+    },
+  );
+
+  it("with a Retry-After is given up when what is left of the patience is shorter", async () => {
+    const server = await serve((_request, response) => sendJson(response, "", 429, { "retry-after": "25" }));
     const { api, clock } = patient(server.baseUrl);
-    expect(await rejection(api.get("/orders"))).toMatchObject({ name: "ApiUnavailable", status: 429 });
-    expect(clock.slept).toEqual([60_000]);
-    expect(server.requests.length).toBe(2);
+    const error = await rejection(api.get("/orders"));
+    expect(error.message).toMatch(/asks to wait 25 s, .* \(tried 3 times in 50 s\)/);
+    expect(clock.slept).toEqual([25_125, 25_125]);
   });
 
   it("holds the other requests of the client too", async () => {

@@ -21,10 +21,65 @@ describe("patience bounds what the server's own headers ask for", () => {
       await api.get("/me");
       const error = await rejection(api.get("/me"));
       expect(error.exitCode).toBe(6);
-      expect(error.message).toMatch(/^The API asks for a wait of another 58 s before the next request\.$/);
+      expect(error.message).toMatch(
+        /^The API asks for a wait of another (58|60) s before the next request, /,
+      );
       expect(clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(2_100);
       expect(server.requests.length).toBe(1);
     }
+  });
+
+  it.each([60, null])(
+    "a Retry-After that an earlier request was told, with a budget of %s",
+    async (rateLimit) => {
+      const server = await serve((_request, response) =>
+        sendJson(response, good, 429, { "retry-after": "120" }),
+      );
+      const clock = new FakeClock();
+      const settings = { rateLimit, maxWaitMs: 8_000, statePath: temporaryFolder() };
+      const api = testApi(server.baseUrl, { settings, deps: { clock } });
+      await rejection(api.get("/me"));
+      clock.pass(10_000);
+      const error = await rejection(api.get("/orders"));
+      expect(error).toMatchObject({ exitCode: 6, status: 429, hint: expect.stringContaining("--max-wait") });
+      expect(error.message).toBe(
+        "The API asks for a wait of another 110 s before the next request, longer than is left of `--max-wait`.",
+      );
+      expect(clock.slept).toEqual([]);
+      expect(server.requests.length).toBe(1);
+    },
+  );
+
+  it("a Retry-After that another process was told: in vain is not waited, in time is", async () => {
+    const server = await serve((_request, response, count) =>
+      sendJson(response, good, count === 1 ? 429 : 200, { "retry-after": "120" }),
+    );
+    const clock = new FakeClock();
+    const statePath = temporaryFolder();
+    const process = (maxWaitMs: number) =>
+      testApi(server.baseUrl, { settings: { rateLimit: 60, maxWaitMs, statePath }, deps: { clock } });
+    await rejection(process(8_000).get("/me"));
+    expect((await rejection(process(8_000).get("/me"))).message).toContain("another 2 minutes");
+    expect(clock.slept).toEqual([]);
+    expect(server.requests.length).toBe(1);
+    await process(300_000).get("/me");
+    expect(clock.slept).toEqual([120_000]);
+    expect(server.requests.length).toBe(2);
+  });
+
+  it("a Retry-After of months, which is no reason to lock a key out of this machine", async () => {
+    const server = await serve((_request, response, count) =>
+      sendJson(response, good, count === 1 ? 429 : 200, { "retry-after": "9999999" }),
+    );
+    const clock = new FakeClock();
+    const settings = { rateLimit: 60, maxWaitMs: 8_000, statePath: temporaryFolder() };
+    const api = testApi(server.baseUrl, { settings, deps: { clock } });
+    await rejection(api.get("/me"));
+    clock.pass(86_399_000 - 10_000);
+    await rejection(api.get("/me"));
+    clock.pass(11_000);
+    await api.get("/me");
+    expect(server.requests.length).toBe(2);
   });
 
   it("a hold that comes with 429s", async () => {
