@@ -3,6 +3,7 @@ import { type ExitCode, Stopped } from "./errors.js";
 import { asBrandapiError } from "./failures.js";
 import { hintFor } from "./hint.js";
 import { runProgram } from "./program.js";
+import { printJson } from "./ui/data.js";
 import { escapeLines } from "./ui/text.js";
 
 /**
@@ -27,8 +28,7 @@ export function reportError(
   const known = asBrandapiError(stopOf(error, deps.signal) ?? error);
   const { code, message } = known;
   const hint = known.hint && hintFor(known.hint, argv);
-  if (hasFlag(argv, "--json"))
-    deps.stdout.write(`${JSON.stringify({ error: { code, message, hint: hint ?? null } })}\n`);
+  if (hasFlag(argv, "--json")) printJson(deps.stdout, { error: { code, message, hint: hint ?? null } });
   deps.stderr.write(`brandapi: ${escapeLines(message)}\n`);
   if (hint) deps.stderr.write(`  hint: ${escapeLines(hint)}\n`);
   if (hasFlag(argv, "--verbose")) deps.stderr.write(`  ${stacks(error).map(escapeLines).join("\n  ")}\n`);

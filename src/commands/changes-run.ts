@@ -2,7 +2,6 @@ import type { Settings } from "../config.js";
 import type { Deps } from "../deps.js";
 import { formats } from "../export/formats/index.js";
 import { runExport } from "../export/run.js";
-import { streamSink } from "../export/sink.js";
 import { type Change, type ChangeFilter, changesCondition, listChanges } from "../mirror/change-list.js";
 import type { Mirror } from "../mirror/mirror.js";
 import { openMirrorReadOnly } from "../mirror/open.js";
@@ -12,6 +11,7 @@ import { formatCount } from "../ui/numbers.js";
 import { createReporter } from "../ui/reporter.js";
 import { type Style, styleFor } from "../ui/style.js";
 import { renderTable } from "../ui/table.js";
+import { dataSink } from "./data-sink.js";
 import { findTable } from "./export-run.js";
 
 export interface ChangesRequest {
@@ -56,7 +56,7 @@ async function writeChanges(mirror: Mirror, filter: ChangeFilter, request: Chang
       includeRemoved: true,
     });
     const options = { excel: false, warn: reporter.warn, signal: deps.signal, clock: deps.clock };
-    await runExport(source, write, streamSink(deps.stdout, deps.signal), options);
+    await runExport(source, write, dataSink(deps), options);
   });
   reporter.close();
 }

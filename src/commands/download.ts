@@ -1,6 +1,7 @@
 import type { FileResult } from "../download/engine.js";
 import { ConfigurationError, exitCodes, UsageError } from "../errors.js";
 import { expandPath } from "../paths.js";
+import { printJson } from "../ui/data.js";
 import { version } from "../version.js";
 import { defineCommand, type Flag } from "./command.js";
 import { failureLines, failureOf, summaryText } from "./download-text.js";
@@ -85,7 +86,7 @@ export const download = defineCommand<DownloadFlags>({
           hint: "run `brandapi sync content` first",
         });
       const print = (line: unknown) => {
-        if (options.json) deps.stdout.write(`${JSON.stringify(line)}\n`);
+        if (options.json) printJson(deps.stdout, line);
       };
       const task = reporter.begin({ name: "download content", unit: "bytes" });
       const failures: FileResult[] = [];

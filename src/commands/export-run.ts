@@ -6,7 +6,6 @@ import { ConfigurationError, UsageError } from "../errors.js";
 import { openFileSink } from "../export/file-sink.js";
 import type { Format } from "../export/format.js";
 import { runExport } from "../export/run.js";
-import { streamSink } from "../export/sink.js";
 import { readAsOf } from "../mirror/as-of.js";
 import { checkCondition, explainRunning } from "../mirror/condition.js";
 import type { Mirror } from "../mirror/mirror.js";
@@ -26,6 +25,7 @@ import { expandPath } from "../paths.js";
 import { formatInstant } from "../times.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import { createReporter } from "../ui/reporter.js";
+import { dataSink } from "./data-sink.js";
 import { nearest, suggest } from "./nearest.js";
 
 export interface ExportRequest extends Omit<Selection, "table"> {
@@ -60,9 +60,7 @@ export async function exportFromMirror(request: ExportRequest): Promise<void> {
       const table = findTable(mirror, request.tableName);
       checkSelection(mirror, table, request);
       const { write } = await format.load();
-      const sink = out
-        ? await openFileSink(expandPath(out, deps), deps.random)
-        : streamSink(deps.stdout, signal);
+      const sink = out ? await openFileSink(expandPath(out, deps), deps.random) : dataSink(deps);
       try {
         if (request.asOf !== undefined)
           layAsOf(mirror, table, request.asOf, clock.now(), (text) => reporter.warn(text));

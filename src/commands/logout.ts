@@ -1,5 +1,6 @@
 import { exitCodes } from "../errors.js";
 import { findFolders } from "../paths.js";
+import { printJson } from "../ui/data.js";
 import { defineCommand } from "./command.js";
 
 export const logout = defineCommand({
@@ -32,7 +33,7 @@ export const logout = defineCommand({
     }
     const mirror = chooseMirror(options, deps, name, rest);
     const kept = existsSync(mirror) ? mirror : null;
-    if (options.json) deps.stdout.write(`${JSON.stringify({ profile: name, removed, mirror: kept })}\n`);
+    if (options.json) printJson(deps.stdout, { profile: name, removed, mirror: kept });
     reporter.note(
       removed
         ? `Removed the base URL and key of the profile \`${name}\` from this machine.`

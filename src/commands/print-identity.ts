@@ -1,5 +1,6 @@
 import type { Settings } from "../config.js";
 import type { Deps } from "../deps.js";
+import { printJson } from "../ui/data.js";
 import { renderFacts } from "../ui/facts.js";
 import { styleFor } from "../ui/style.js";
 import { daysLeft, type Identity } from "./identity.js";
@@ -13,7 +14,7 @@ export function printIdentity(
   const left = daysLeft(key.expires_at, deps.clock.now());
   if (settings.output.json) {
     const { id, scopes, expires_at } = key;
-    deps.stdout.write(`${JSON.stringify({ brand, key: { id, scopes, expires_at, days_left: left } })}\n`);
+    printJson(deps.stdout, { brand, key: { id, scopes, expires_at, days_left: left } });
     return;
   }
   const expires = key.expires_at === null ? "not said" : `${key.expires_at} (${daysInWords(left)})`;

@@ -7,6 +7,7 @@ import { prepareReading } from "../mirror/read-only-sql.js";
 import { formatCount } from "../ui/numbers.js";
 import { styleFor } from "../ui/style.js";
 import { renderTable } from "../ui/table.js";
+import { dataSink } from "./data-sink.js";
 
 export interface QueryPrint {
   deps: Deps;
@@ -41,17 +42,19 @@ export async function printQuery(request: QueryPrint): Promise<void> {
     },
     { timeoutMs: request.timeoutMs, clock: deps.clock, signal: deps.signal },
   );
-  const sink = streamSink(deps.stdout, deps.signal);
+  // A table is escaped cell by cell: its colours are ours.
+  const sink = format === "table" ? streamSink(deps.stdout, deps.signal) : dataSink(deps);
   try {
     if (format === "table") await printTable(names, query, request, sink.write);
     else for await (const piece of query.answer) await sink.write(piece as Buffer);
     await query.ended;
+    await sink.finish();
   } catch (error) {
+    await sink.discard();
     if (!(error instanceof ReaderGone)) throw error;
   } finally {
     query.stop();
     await query.ended.catch(() => {});
-    await sink.finish();
   }
 }
 

@@ -1,5 +1,6 @@
 import { ConfigurationError, Stopped, UsageError } from "../errors.js";
 import { sandboxChoices } from "../sandbox/choices.js";
+import { printJson } from "../ui/data.js";
 import { defineCommand } from "./command.js";
 import { parseRateLimit } from "./globals.js";
 import { parseCount } from "./values.js";
@@ -63,7 +64,7 @@ export const sandbox = defineCommand<SandboxFlags>({
       throw isTaken(error) ? portTaken(options.port ?? 0) : error;
     });
     const { baseUrl, key, keys } = box;
-    if (options.json) deps.stdout.write(`${JSON.stringify({ baseUrl, key })}\n`);
+    if (options.json) printJson(deps.stdout, { baseUrl, key });
     else {
       const others = Object.values(keys).map(({ secret, name, note }) => `  ${secret}  ${name}: ${note}`);
       deps.stdout.write(

@@ -1,5 +1,6 @@
 import { exitCodes, MirrorStale } from "../errors.js";
 import { formatSpan, parseDuration } from "../times.js";
+import { printJson } from "../ui/data.js";
 import { defineCommand } from "./command.js";
 
 export const status = defineCommand<{ maxAge?: number }>({
@@ -37,7 +38,7 @@ export const status = defineCommand<{ maxAge?: number }>({
     const mirror = await openMirrorReadOnly(settings.dbPath);
     try {
       const health = readHealth(mirror, deps.clock.now(), maxAge);
-      if (settings.output.json) deps.stdout.write(`${JSON.stringify(health)}\n`);
+      if (settings.output.json) printJson(deps.stdout, health);
       else if (!settings.output.quiet) printHealth(health, deps, settings.output);
       if (maxAge === null) return exitCodes.done;
       if (health.resources.length === 0) throw neverSynced(settings.dbPath);

@@ -3,6 +3,7 @@ import { AccessForbidden } from "../errors.js";
 import type { Resource } from "../resources/types.js";
 import type { Access, PlanStep } from "../sync/context.js";
 import { planResource, type Skipped } from "../sync/engine.js";
+import { printJson } from "../ui/data.js";
 
 /** What `sync --dry-run --json` prints, one object in all. */
 interface Plan {
@@ -39,7 +40,8 @@ export async function printPlan(
   }
   const { rateLimit } = access.settings;
   plan.minutes = rateLimit === null ? null : minutesFor(plan.requests, rateLimit);
-  deps.stdout.write(json ? `${JSON.stringify(plan)}\n` : planText(plan));
+  if (json) printJson(deps.stdout, plan);
+  else deps.stdout.write(planText(plan));
 }
 
 /** A window's worth goes at once; each further one has to wait a minute. */

@@ -1,6 +1,7 @@
 import { AccessForbidden, exitCodes, Incomplete, UsageError } from "../errors.js";
 import { resources } from "../resources/index.js";
 import { parseWindow } from "../times.js";
+import { printJson } from "../ui/data.js";
 import { chooseResources } from "./choose.js";
 import { defineCommand, type Flag } from "./command.js";
 import { networkFlags } from "./globals.js";
@@ -128,7 +129,7 @@ export const sync = defineCommand<SyncFlags>({
       const { syncResources } = await import("../sync/engine.js");
       const chosenNow = { allowed, skipped, named: chosen.named };
       const { failures, succeeded } = await syncResources(access, chosenNow, (run) => {
-        if (options.json) deps.stdout.write(`${JSON.stringify(run)}\n`);
+        if (options.json) printJson(deps.stdout, run);
       });
       const [first] = failures;
       if (first === undefined && succeeded === 0)

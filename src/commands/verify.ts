@@ -1,5 +1,6 @@
 import { exitCodes, Incomplete } from "../errors.js";
 import { resources } from "../resources/index.js";
+import { printJson } from "../ui/data.js";
 import type { Verdict } from "../verify/report.js";
 import { chooseResources } from "./choose.js";
 import { defineCommand } from "./command.js";
@@ -50,7 +51,8 @@ export const verify = defineCommand<VerifyFlags>({
         for (const resource of due) {
           const verdict = await verifyResource(access, resource, options.repair ?? false);
           verdicts.push(verdict);
-          deps.stdout.write(options.json ? `${JSON.stringify(verdict)}\n` : verdictText(verdict));
+          if (options.json) printJson(deps.stdout, verdict);
+          else deps.stdout.write(verdictText(verdict));
         }
         if (due.length === 0)
           throw new Incomplete("Nothing to compare: nothing was ever synced into this mirror.", {

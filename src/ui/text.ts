@@ -25,7 +25,7 @@ const joiningScripts = [
  * Escaped: C0, C1, whatever is invisible by default (bidirectional overrides, tags, fillers), annotations, line and
  * paragraph separators, lone surrogates.
  */
-const unsafe = new RegExp(
+export const unsafe = new RegExp(
   [
     "(?<=[\\p{Emoji}\\u20e3])[\\ufe0e\\ufe0f]",
     "(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})",

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { escapeData, openDataEscaper } from "../../src/ui/data.js";
 import { escapeLines, escapeText } from "../../src/ui/text.js";
 import { displayWidth, pad, truncate } from "../../src/ui/width.js";
 import fc from "../support/property.js";
@@ -41,6 +42,46 @@ test("escaped text never holds a control character, a lone surrogate or a bidire
       const escaped = escapeText(text);
       expect(escaped).not.toMatch(/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u);
       expect(escapeText(escaped)).toBe(escaped);
+    }),
+  );
+});
+
+test.each([
+  ["a,b\r\n1\t2\n", "a,b\r\n1\t2\n"],
+  ["honest\rmask\n", "honest\\u000dmask\n"],
+  ["\u001b[2J\u0007\u007f", "\\u001b[2J\\u0007\\u007f"],
+  ["\u009b2J\u202e", "\\u009b2J\\u202e"],
+  ["\u{e0041}", "\\udb40\\udc41"],
+  ["Zoë 北京 👩‍👩‍👧", "Zoë 北京 👩‍👩‍👧"],
+])("data keeps its line ends and tabs, and loses what acts on a terminal: %j", (text, escaped) => {
+  expect(escapeData(text)).toBe(escaped);
+});
+
+test("data that comes in pieces, cut anywhere, is escaped as a whole", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom("\r", "\n", "\t", "\u001b", "\u009b", "é", "北", "😀", "\u{e0041}", "a"), {
+        maxLength: 12,
+      }),
+      fc.integer({ min: 1, max: 4 }),
+      (letters, size) => {
+        const text = letters.join("");
+        const bytes = Buffer.from(text);
+        const escaper = openDataEscaper();
+        let shown = "";
+        for (let at = 0; at < bytes.length; at += size) shown += escaper.piece(bytes.subarray(at, at + size));
+        expect(shown + escaper.end()).toBe(escapeData(text));
+      },
+    ),
+  );
+});
+
+test("JSON escaped for a terminal is still the same value", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      const line = escapeData(`${JSON.stringify({ [text]: text })}\n`);
+      expect(line).not.toMatch(/[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069]/u);
+      expect(JSON.parse(line)).toEqual({ [text]: text });
     }),
   );
 });

@@ -1,0 +1,85 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { makeHome } from "../support/home.js";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { spawnBrandapi } from "../support/process.js";
+import { brandapi } from "../support/program.js";
+import { sandboxForTest } from "../support/sandbox.js";
+
+const hostile = "\u001b]0;owned\u0007\u009b2J\u007f\u202efdp.exe\r\u001b[8m, Zoë 北京\tx\ny";
+// All that is left for a terminal to act on: line ends and tabs.
+const acting = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/u;
+
+// A query has a process of its own, so these are real ones: their stdout only says that it is a terminal.
+const onTerminal = [process.execPath, "--import", "data:text/javascript,process.stdout.isTTY=true"] as const;
+
+async function hostileMirror(count: number): Promise<string> {
+  const mirror = await makeMirror();
+  const order = (n: number, text: string) => anOrder(n, { order_number: text, external_order_id: text });
+  const numbers = Array.from({ length: count }, (_, n) => n);
+  const first = numbers.map((n) => order(n, "before"));
+  writeRead(mirror, "orders", first);
+  const second = numbers.map((n) => order(n, hostile));
+  writeRead(mirror, "orders", second, { at: "2026-11-02T00:00:00.000Z" });
+  mirror.db.close();
+  return mirror.path;
+}
+
+const commands = [
+  ["export", "orders", "--csv"],
+  ["export", "orders", "--csv", "--excel"],
+  ["export", "orders", "--json"],
+  ["export", "orders", "--ndjson"],
+  ["query", "SELECT order_number FROM orders", "--csv"],
+  ["query", "SELECT order_number FROM orders", "--json"],
+  ["changes", "orders", "--since", "2026-01-01", "--csv"],
+  ["changes", "orders", "--since", "2026-01-01", "--json"],
+].map((argv) => [argv.join(" "), argv] as const);
+
+test.each(commands)(
+  "`%s` writes nothing to a terminal that acts on it, and all of it to a pipe",
+  async (_, argv) => {
+    // Enough for the query's answer to come in pieces that are cut anywhere.
+    const command = [...argv, "--db", await hostileMirror(1_500)];
+    const piped = await spawnBrandapi(command).ended;
+    const shown = await spawnBrandapi(command, { node: onTerminal }).ended;
+    expect([piped.code, shown.code]).toEqual([0, 0]);
+    expect(piped.out).toContain("\u009b2J\u007f\u202efdp.exe");
+    expect(shown.out.replaceAll("\r\n", "\n")).not.toMatch(acting);
+    expect(shown.out).toContain("\\u009b2J\\u007f\\u202efdp.exe");
+    expect(shown.out).toContain("Zoë 北京");
+    expect(shown.out).not.toContain("\ufffd");
+    expect(shown.out.split("\n").length).toBe(piped.out.split("\n").length);
+    if (argv.includes("--json")) expect(JSON.parse(shown.out)).toEqual(JSON.parse(piped.out));
+  },
+);
+
+test("a file is exact, also where stdout is a terminal", async () => {
+  const home = makeHome();
+  const command = ["export", "orders", "--csv", "--db", await hostileMirror(3)];
+  const piped = await brandapi(command);
+  const { code, out } = await brandapi([...command, "-o", "out.csv"], { home, tty: true });
+  expect({ code, out }).toEqual({ code: 0, out: "" });
+  expect(readFileSync(join(home, "out.csv"), "utf8")).toBe(piped.out);
+});
+
+test("the objects of `--json` are escaped for a terminal too, and stay the same values", async () => {
+  const sandbox = await sandboxForTest();
+  sandbox.intercept = ({ path }) =>
+    path === "/me"
+      ? {
+          kind: "envelope",
+          change: (envelope) => {
+            const data = envelope.data as { brand: object };
+            return { ...envelope, data: { ...data, brand: { ...data.brand, name: hostile } } };
+          },
+        }
+      : undefined;
+  const env = { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: sandbox.key, BRANDAPI_RATE_LIMIT: "none" };
+  const piped = await brandapi("whoami --json", { env });
+  const shown = await brandapi("whoami --json", { env, tty: true });
+  expect(piped.out).toContain("\u009b2J");
+  expect(shown.out).not.toMatch(acting);
+  expect(JSON.parse(shown.out)).toEqual(JSON.parse(piped.out));
+});
