@@ -86,15 +86,19 @@ export interface StrategyRun {
   run(context: SyncContext): Promise<void>;
 }
 
-/** The records of a resource, with one warning for each field of an unexpected type and each new attribute. */
+/**
+ * The records of a resource, with one warning for each field of an unexpected type. A new attribute takes no action: it
+ * is a note, which `--quiet` leaves out.
+ */
 export function openStore(
   access: Pick<Access, "mirror" | "reporter">,
   resource: Resource,
   runId: number,
 ): RecordStore {
-  return openRecords(access.mirror, resource, runId, (complaint) =>
-    access.reporter.warn(complaintText(complaint, resource)),
-  );
+  const { mirror, reporter } = access;
+  return openRecords(mirror, resource, runId, (complaint) => {
+    reporter[complaint.kind === "attribute" ? "note" : "warn"](complaintText(complaint, resource));
+  });
 }
 
 function complaintText(complaint: Complaint, resource: Resource): string {

@@ -60,12 +60,13 @@ function differing({ resource, state, months }: Look): string[] {
   ];
 }
 
-function restated(resource: Resource): Omit<Verdict, "requests"> {
+function restated({ name, strategy }: Resource): Omit<Verdict, "requests"> {
   const why = "the API restates these figures at any time: they are kept as they were when they were read";
+  const all = strategy.kind === "monthly" ? `, and \`sync ${name} --full\` all months` : "";
   return {
-    resource: resource.name,
+    resource: name,
     state: "unproven",
     months: [{ month: "all", state: "unproven", why, read_at: null }],
-    blind_spot: "there is nothing to prove: `sync` reads them again",
+    blind_spot: `there is nothing to prove: \`sync ${name}\` reads the newest again${all}`,
   };
 }
