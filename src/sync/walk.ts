@@ -6,7 +6,7 @@ import { formatInstant } from "../times.js";
 import { rangeQuery, type SyncContext } from "./context.js";
 import { type Pass, readPass } from "./pass.js";
 import type { Goal } from "./plan.js";
-import { isWhole, whyNotWhole } from "./reading.js";
+import { isWhole, readUntilWhole, whyNotWhole } from "./reading.js";
 import { findStand } from "./resume.js";
 
 /**
@@ -29,7 +29,6 @@ export interface WalkState {
 
 /** Pages a part: one count request for each is the price, half a per cent. */
 const pagesPerPart = 200;
-const mostAttempts = 4;
 
 /** The goal of a stopped walk, if there is one. */
 export function unfinishedGoal(context: Pick<SyncContext, "mirror" | "resource">): Goal | null {
@@ -107,18 +106,18 @@ async function readPart(
   return boundary;
 }
 
-/** Reads a range in one piece until the distinct records agree with the API's count. */
+/**
+ * Reads a range in one piece until the distinct records agree with the API's count. Where orders of one instant come in
+ * another order each time, it is put together from several passes; it is then as old as the first.
+ */
 export async function readUntilProven(context: SyncContext, range: Goal): Promise<boolean> {
-  let pass: Pass | undefined;
-  for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
-    pass = await readPass(context, rangeQuery(context.resource, range.from, range.to));
-    if (isWhole(pass)) {
-      prove(context, range, pass);
-      return true;
-    }
-  }
-  context.shortfalls.push(`${describe(range)} ${pass ? whyNotWhole(pass) : "was not read"}`);
-  return false;
+  const startedAt = context.clock.now();
+  const query = rangeQuery(context.resource, range.from, range.to);
+  const { last, seen, isWhole: isSettled } = await readUntilWhole(() => readPass(context, query));
+  if (isSettled)
+    prove(context, range, { ...last, seen, startedAt: isWhole(last) ? last.startedAt : startedAt });
+  else context.shortfalls.push(`${describe(range)} ${whyNotWhole(last)}`);
+  return isSettled;
 }
 
 /**

@@ -34,6 +34,17 @@ test.each([1, 2, 3, 5, 7])(
   },
 );
 
+test("orders of one instant that come in another order each time are put together from several passes", async () => {
+  const api = listApi(list(90, 3));
+  // The list is sorted by date; of one date, those that stand first here come first.
+  api.before = () => {
+    api.rows = api.rows.toReversed();
+  };
+  const access = await accessTo(api, { pageSize: 4 });
+  expect((await syncResource(access, orders)).run).toMatchObject({ verified: true, rows_new: 90 });
+  expect(mirrored(access)).toEqual(listed(api));
+});
+
 test("orders that all bear one date are read in one piece", async () => {
   const api = listApi(list(60, 60));
   api.before = () => {
