@@ -44,6 +44,8 @@ export const mostPerPage = 100;
  */
 const pagesPerCommit = 150;
 const commitAfterMs = 1_000;
+/** A read of few pages is over before that: the first transactions are short, each twice as long as the one before. */
+const firstCommitAfterMs = 60;
 
 /**
  * Reads pages in order and writes them, whole pages in a transaction.
@@ -77,6 +79,7 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
   let written = 0;
   let openSince = 0;
   let due = never();
+  let mayTakeMs = firstCommitAfterMs;
   let counted = countsOf(context);
 
   function write(page: Page): void {
@@ -86,7 +89,7 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
       mirror.db.exec("BEGIN IMMEDIATE");
       counted = countsOf(context);
       openSince = clock.monotonic();
-      due = dueIn(clock, commitAfterMs);
+      due = dueIn(clock, mayTakeMs);
     }
     written += 1;
     try {
@@ -104,6 +107,7 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
       mirror.db.exec("COMMIT");
       written = 0;
       due.cancel();
+      mayTakeMs = Math.min(2 * mayTakeMs, commitAfterMs);
     } catch (error) {
       undo();
       throw error;
@@ -137,7 +141,7 @@ export async function readPass(context: SyncContext, query: Query, options: Pass
       const last = options.isLook && options.upTo ? options.upTo : page.pagination.total_pages;
       const ahead = Math.max(Math.min(page.pagination.total_pages, last) - page.page, 0);
       task.update({ done: progress.pages, total: progress.pages + ahead, rows: progress.rows });
-      if (written >= pagesPerCommit || clock.monotonic() - openSince >= commitAfterMs) commit();
+      if (written >= pagesPerCommit || clock.monotonic() - openSince >= mayTakeMs) commit();
     }
   } finally {
     // After a page that could not be kept nobody asks for the next one: those under way are called off.
