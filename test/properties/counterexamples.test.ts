@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type History, play } from "./histories.js";
+import { type Happening, type History, play } from "./histories.js";
 import type { Watched } from "./world.js";
 
 /** An order is dated `movedTo` days back and another withdrawn, both outside what the second run reads. */
@@ -19,6 +19,22 @@ function movedAndWithdrawn(days: {
       { run: "sync", with: { ...first, ...pages, during: [] } },
       { what: "redate", pick: 7300, days: movedTo },
       { run: "sync", with: { sinceDays: 276, untilDays, ...pages, during } },
+    ],
+  };
+}
+
+/** Something changes, and while a repair reads that again, a record is withdrawn. */
+function goneWhileRepaired(story: { records: number; change: Happening; atRequest: number }): History {
+  const { records, change, atRequest } = story;
+  const pages = { pageSize: 2, pagesPerPart: 1 };
+  const what: Happening = { what: "withdraw", pick: 0, days: 0 };
+  return {
+    seed: 1,
+    records,
+    steps: [
+      { run: "sync", with: { ...pages, during: [] } },
+      change,
+      { run: "repair", with: { ...pages, during: [{ atRequest, what }] } },
     ],
   };
 }
@@ -145,42 +161,12 @@ const found: [name: string, watched: Watched, history: History][] = [
   [
     "a repair reads a day a second time, and finds that an order has just gone",
     "orders",
-    {
-      seed: 1,
-      records: 1,
-      steps: [
-        { run: "sync", with: { pageSize: 2, pagesPerPart: 1, during: [] } },
-        { what: "refund", pick: 0, days: 0 },
-        {
-          run: "repair",
-          with: {
-            pageSize: 2,
-            pagesPerPart: 1,
-            during: [{ atRequest: 16, what: { what: "withdraw", pick: 0, days: 0 } }],
-          },
-        },
-      ],
-    },
+    goneWhileRepaired({ records: 1, change: { what: "refund", pick: 0, days: 0 }, atRequest: 16 }),
   ],
   [
     "content comes and other content goes while a repair reads",
     "content",
-    {
-      seed: 1,
-      records: 0,
-      steps: [
-        { run: "sync", with: { pageSize: 2, pagesPerPart: 1, during: [] } },
-        { what: "late", pick: 0, days: 1 },
-        {
-          run: "repair",
-          with: {
-            pageSize: 2,
-            pagesPerPart: 1,
-            during: [{ atRequest: 3, what: { what: "withdraw", pick: 0, days: 0 } }],
-          },
-        },
-      ],
-    },
+    goneWhileRepaired({ records: 0, change: { what: "late", pick: 0, days: 1 }, atRequest: 3 }),
   ],
 ];
 
