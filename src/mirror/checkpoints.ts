@@ -4,15 +4,18 @@ import type { Mirror } from "./mirror.js";
 export interface Checkpoint<State> {
   state: State;
   seen: number[];
+  /** When it was left, ISO 8601. */
+  updatedAt: string;
 }
 
 export function readCheckpoint<State>(mirror: Mirror, resource: string): Checkpoint<State> | null {
-  const row = mirror.db.prepare("SELECT state, seen FROM checkpoints WHERE resource = ?").get(resource) as
-    | { state: string; seen: Buffer }
-    | undefined;
+  const row = mirror.db
+    .prepare("SELECT state, seen, updated_at FROM checkpoints WHERE resource = ?")
+    .get(resource) as { state: string; seen: Buffer; updated_at: string } | undefined;
   if (!row) return null;
   const bytes = new Uint8Array(row.seen);
-  return { state: JSON.parse(row.state) as State, seen: [...new Float64Array(bytes.buffer)] };
+  const seen = [...new Float64Array(bytes.buffer)];
+  return { state: JSON.parse(row.state) as State, seen, updatedAt: row.updated_at };
 }
 
 /** Call it in the transaction that writes the pages it speaks of. */

@@ -1,3 +1,5 @@
+import { range, spread } from "./spread.js";
+
 /** What one reading of a list found: its distinct records, by what tells them apart. */
 export interface Reading<Key = unknown, Value = unknown> {
   seen: Map<Key, Value>;
@@ -36,21 +38,9 @@ export async function hasMoved<Key>(
   pages: number,
   pageAgain: (page: number) => Promise<Iterable<Key>>,
 ): Promise<boolean> {
-  const looked = spread(
-    Array.from({ length: Math.max(0, pages - 1) }, (_, index) => index + 1),
-    mostLooks,
-  );
-  for (const page of looked) for (const key of await pageAgain(page)) if (!seen.has(key)) return true;
+  for (const page of spread(range(1, pages - 1), mostLooks))
+    for (const key of await pageAgain(page)) if (!seen.has(key)) return true;
   return false;
-}
-
-/** At most so many of some pages, evenly spread. */
-export function spread(pages: readonly number[], most: number): number[] {
-  if (pages.length <= most) return [...pages];
-  return Array.from(
-    { length: most },
-    (_, nth) => pages[Math.floor(((nth + 1) * pages.length) / (most + 1))] ?? 1,
-  );
 }
 
 const mostAttempts = 5;
@@ -58,24 +48,24 @@ const mostAttempts = 5;
 /**
  * Reads a list until the distinct records agree with the API's count, a bounded number of times. One that keeps its
  * total but not its order is put together from several readings.
- * @returns the last reading, and what was put together: all records where `isWhole`
+ * @returns the last reading, and what was put together: all records where `isSettled`
  */
 export async function readUntilWhole<Key, Value, One extends Reading<Key, Value>>(
   read: () => Promise<One & Reading<Key, Value>>,
-): Promise<{ last: One; seen: Map<Key, Value>; isWhole: boolean }> {
+): Promise<{ last: One; seen: Map<Key, Value>; isSettled: boolean }> {
   let before: One | undefined;
   let seen = new Map<Key, Value>();
   for (let attempt = 1; ; attempt += 1) {
     const last = await read();
-    if (isWhole(last)) return { last, seen: last.seen, isWhole: true };
+    if (isWhole(last)) return { last, seen: last.seen, isSettled: true };
     if (last.shrank || before?.total !== last.total) seen = new Map();
     // What a list held before it shrank is no part of it.
     if (!last.shrank) {
       seen = new Map([...seen, ...last.seen]);
-      if (seen.size === last.total) return { last, seen, isWhole: true };
+      if (seen.size === last.total) return { last, seen, isSettled: true };
       if (seen.size > last.total) seen = new Map(last.seen);
     }
-    if (attempt === mostAttempts) return { last, seen, isWhole: false };
+    if (attempt === mostAttempts) return { last, seen, isSettled: false };
     before = last;
   }
 }

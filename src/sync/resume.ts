@@ -10,6 +10,14 @@ export interface Stand {
   seen: readonly number[];
 }
 
+/** So long after it was read, what a stopped run has is taken as this run's own: it says less the older it is. */
+const freshMs = 3_600_000;
+
+/** Whether what a stopped run read at some time is new enough to go on with. */
+export function isFresh({ now }: Pick<SyncContext, "now">, readAt: number): boolean {
+  return Math.abs(now - readAt) <= freshMs;
+}
+
 /**
  * Finds out whether a stopped read can go on from its page: its last page, read again, must hold the same records.
  * Otherwise rows above have come or gone since, and the page numbers mean other rows.

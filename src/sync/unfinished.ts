@@ -2,6 +2,7 @@ import { clearCheckpoint, readCheckpoint, saveCheckpoint } from "../mirror/check
 import type { Detailed } from "../mirror/details.js";
 import { formatInstant } from "../times.js";
 import type { SyncContext } from "./context.js";
+import { isFresh } from "./resume.js";
 
 /** What a stopped read of details left behind, and how far this one comes. */
 export interface Unfinished {
@@ -15,37 +16,31 @@ export interface Unfinished {
   end(): void;
 }
 
-interface DetailsState {
-  stoppedAt: number;
-}
-
-/** So long after a stop its answers are taken as this run's own: as for lists. */
-const freshMs = 3_600_000;
-
 /**
  * Details take a request each. A run that is stopped before the last is gone on with, and one that is stopped every
  * time comes to all of them in turn.
  */
 export function openUnfinished(context: SyncContext, all: readonly Detailed[]): Unfinished {
-  const { clock, mirror, now, resource } = context;
+  const { clock, mirror, resource } = context;
   const name = `details:${resource.name}`;
-  const stopped = readCheckpoint<DetailsState>(mirror, name);
-  const stoppedAt = stopped?.state.stoppedAt ?? Number.NEGATIVE_INFINITY;
+  const stopped = readCheckpoint<null>(mirror, name);
   const read = new Set(stopped?.seen);
   const place = new Map([...read].map((id, index) => [id, index]));
-  const isFresh = ({ id, changedAt }: Detailed) =>
-    read.has(id) && Math.abs(now - stoppedAt) <= freshMs && Date.parse(changedAt) <= stoppedAt;
+  const fresh = new Set(
+    stopped && isFresh(context, Date.parse(stopped.updatedAt))
+      ? all.filter(({ id, changedAt }) => read.has(id) && changedAt <= stopped.updatedAt)
+      : [],
+  );
   return {
     due: all
-      .filter((record) => !isFresh(record))
+      .filter((record) => !fresh.has(record))
       .sort((a, b) => (place.get(a.id) ?? -1) - (place.get(b.id) ?? -1)),
-    fresh: all.filter(isFresh),
+    fresh: [...fresh],
     note({ id }) {
       // Read last, it stands last.
       read.delete(id);
       read.add(id);
-      const at = clock.now();
-      saveCheckpoint<DetailsState>(mirror, name, { stoppedAt: at }, read, formatInstant(at));
+      saveCheckpoint(mirror, name, null, read, formatInstant(clock.now()));
     },
     end: () => clearCheckpoint(mirror, name),
   };

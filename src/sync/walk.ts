@@ -113,7 +113,7 @@ async function readPart(
 export async function readUntilProven(context: SyncContext, range: Goal): Promise<boolean> {
   const startedAt = context.clock.now();
   const query = rangeQuery(context.resource, range.from, range.to);
-  const { last, seen, isWhole: isSettled } = await readUntilWhole(() => readPass(context, query));
+  const { last, seen, isSettled } = await readUntilWhole(() => readPass(context, query));
   if (isSettled)
     prove(context, range, { ...last, seen, startedAt: isWhole(last) ? last.startedAt : startedAt });
   else context.shortfalls.push(`${describe(range)} ${whyNotWhole(last)}`);

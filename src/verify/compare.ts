@@ -5,6 +5,7 @@ import { keyOf } from "../mirror/keys.js";
 import type { ApiRecord, Json, Query } from "../resources/types.js";
 import { rangeQuery, type SyncContext } from "../sync/context.js";
 import { mostPerPage } from "../sync/pass.js";
+import { mostRequests, requestsFor } from "../sync/proof/close.js";
 import { joinDays } from "../sync/proof/days.js";
 
 /** How a record of the API stands to the mirror's. */
@@ -38,9 +39,6 @@ export function keyed({ resource }: SyncContext, { page, pagination, records }: 
   return records.map((record, index) => [keyOf(resource, record, before + index), record]);
 }
 
-/** Requests that may go into days whose figures moved. */
-const mostPages = 100;
-
 /**
  * Of days whose figures moved, those whose records are not the mirror's: figures are a hint, and may be restated alone.
  * Days that would take too many requests are taken for different.
@@ -49,10 +47,9 @@ export async function differingDays(context: SyncContext, days: readonly string[
   const { mirror, resource } = context;
   const compare = openComparison(context);
   const differing: string[] = [];
-  let left = mostPages;
+  let left = mostRequests;
   for (const range of joinDays(days)) {
-    const held = countPresent(mirror, resource.name, range);
-    left -= Math.ceil((held + 1) / mostPerPage);
+    left -= requestsFor(context, range);
     const seen = new Set<string>();
     let isSame = left >= 0;
     if (isSame)
@@ -61,7 +58,7 @@ export async function differingDays(context: SyncContext, days: readonly string[
           seen.add(key);
           if (compare(record, key) !== "same") isSame = false;
         }
-    if (!isSame || seen.size !== held)
+    if (!isSame || seen.size !== countPresent(mirror, resource.name, range))
       differing.push(...days.filter((day) => isWithin(Date.parse(day), range)));
   }
   return differing;

@@ -14,12 +14,12 @@ import type { MonthResult, Verdict } from "./report.js";
  */
 export async function verifyWhole(context: SyncContext): Promise<Omit<Verdict, "requests">> {
   const { mirror, resource, clock } = context;
-  const { seen, total, isWhole } = await findAll(context);
+  const { seen, total, isSettled } = await findAll(context);
   const missing = count(seen, "missing");
   const changed = count(seen, "changed");
   const gone = Math.max(0, countPresent(mirror, resource.name) - (seen.size - missing));
   const isSame = missing + changed + gone === 0;
-  const state: MonthResult["state"] = isWhole ? (isSame ? "proven" : "different") : "unproven";
+  const state: MonthResult["state"] = isSettled ? (isSame ? "proven" : "different") : "unproven";
   const why = {
     proven: `all ${seen.size} records were read and are the same`,
     different: `${missing} not in the mirror, ${changed} different, ${gone} no longer in the API`,
@@ -30,27 +30,27 @@ export async function verifyWhole(context: SyncContext): Promise<Omit<Verdict, "
     resource.strategy.kind === "detail"
       ? "details, which cost a request each: `sync --details all` reads them again"
       : "nothing, at the moment of reading";
-  const unsettled = isWhole ? {} : { unsettled: true };
+  const unsettled = isSettled ? {} : { unsettled: true };
   return { resource: resource.name, state, months: [month], blind_spot, ...unsettled };
 }
 
 /** How each record that was found stands, by its key; whether they are as many as the API counts. */
 interface Found extends Pick<Reading<string, Standing>, "seen" | "total"> {
-  isWhole: boolean;
+  isSettled: boolean;
 }
 
 async function findAll(context: SyncContext): Promise<Found> {
   const { resource } = context;
   const compare = openComparison(context);
   if (resource.pagination === "unknown") {
-    const { items, keys, isWhole, total } = await settle(context, resource, resource.path);
+    const { items, keys, isWhole: isSettled, total } = await settle(context, resource, resource.path);
     const seen = new Map(
       items.map((record, index) => [keys[index] ?? "", compare(record, keys[index] ?? "")]),
     );
-    return { seen, total: total ?? seen.size, isWhole };
+    return { seen, total: total ?? seen.size, isSettled };
   }
-  const { last, seen, isWhole } = await readUntilWhole(() => readList(context, compare));
-  return { seen, total: last.total, isWhole };
+  const { last, seen, isSettled } = await readUntilWhole(() => readList(context, compare));
+  return { seen, total: last.total, isSettled };
 }
 
 async function readList(

@@ -4,6 +4,8 @@ import { candidates } from "../../mirror/removals.js";
 import { readTripwires } from "../../mirror/tripwires.js";
 import { removeGone } from "../close-range.js";
 import type { SyncContext } from "../context.js";
+import { mostPerPage } from "../pass.js";
+import type { Goal } from "../plan.js";
 import { readAgain } from "../walk.js";
 import { auditOldest } from "./audit.js";
 import { allRecords, countChecks } from "./counts.js";
@@ -12,7 +14,7 @@ import { rereadDiffering } from "./differing.js";
 import { askTripwire, movedDays, rememberDays, type Wire } from "./tripwire.js";
 
 /** Requests that may go into days whose figures moved; what is left is found again by the next run. */
-const mostRequests = 100;
+export const mostRequests = 100;
 /** A read that takes longer is followed by another look at the figures. */
 const longReadMs = 60_000;
 
@@ -92,9 +94,13 @@ async function rereadMovedMeanwhile(context: SyncContext): Promise<Wire | null> 
 async function rereadMoved(context: SyncContext, wire: Wire): Promise<void> {
   let left = mostRequests;
   for (const range of joinDays(movedDays(context, wire))) {
-    const price = Math.ceil((countPresent(context.mirror, context.resource.name, range) + 1) / 100);
-    if (price > left) break;
-    left -= price;
+    left -= requestsFor(context, range);
+    if (left < 0) break;
     await readAgain(context, range);
   }
+}
+
+/** What reading a range takes: its pages, with room for a record more. */
+export function requestsFor({ mirror, resource }: SyncContext, range: Goal): number {
+  return Math.ceil((countPresent(mirror, resource.name, range) + 1) / mostPerPage);
 }

@@ -4,7 +4,7 @@ import { dateOfNth } from "../../mirror/removals.js";
 import { rangeQuery, type SyncContext } from "../context.js";
 import { readPass } from "../pass.js";
 import type { Goal } from "../plan.js";
-import { spread } from "../reading.js";
+import { range, spread } from "../spread.js";
 import { countItems, readAgain } from "../walk.js";
 import { isSame, newestId, reachesEnd } from "./beyond.js";
 import { allRecords, countHere } from "./counts.js";
@@ -69,8 +69,4 @@ async function lookAt(context: SyncContext, { from }: Goal, at: number): Promise
   const isExact = isSame(context, pass, seen, newest);
   if (!isExact) await readAgain(context, seen);
   return isExact && pass.total === held;
-}
-
-function range(from: number, to: number): number[] {
-  return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
 }

@@ -7,7 +7,7 @@ import type { StrategyRun, SyncContext } from "../context.js";
 import { type Pass, type PassOptions, readPass } from "../pass.js";
 import { hasMoved, isWhole, readUntilWhole, whyNotWhole } from "../reading.js";
 import { removeMissing } from "../removal.js";
-import { findStand } from "../resume.js";
+import { findStand, isFresh } from "../resume.js";
 import { readUnknownList } from "../unknown-list.js";
 import { countItems } from "../walk.js";
 
@@ -66,17 +66,10 @@ interface ListState {
   startedAt: number;
 }
 
-/** A stopped read is gone on with for so long: a list is short, and says less the older its beginning is. */
-const freshMs = 3_600_000;
-
 async function readPagedList(context: SyncContext): Promise<Pass | null> {
   const { mirror, resource, shortfalls } = context;
   let resumed = await readStopped(context);
-  const {
-    last,
-    seen,
-    isWhole: isSettled,
-  } = await readUntilWhole(async () => {
+  const { last, seen, isSettled } = await readUntilWhole(async () => {
     const pass = await readPass(context, resource.query, {
       ...resumed,
       checkpoint: ({ nextPage, startedAt, seen: found }) =>
@@ -104,9 +97,9 @@ async function readPagedList(context: SyncContext): Promise<Pass | null> {
 
 /** What a read that was stopped a short while ago has left to go on from; nothing when it must begin anew. */
 async function readStopped(context: SyncContext): Promise<Pick<PassOptions, "from" | "seen" | "startedAt">> {
-  const { mirror, resource, now } = context;
+  const { mirror, resource } = context;
   const stopped = readCheckpoint<ListState>(mirror, resource.name);
-  if (!stopped || Math.abs(now - stopped.state.startedAt) > freshMs) return {};
+  if (!stopped || !isFresh(context, stopped.state.startedAt)) return {};
   const { page, startedAt } = stopped.state;
   const stand = await findStand(context, resource.query, { page, seen: stopped.seen });
   return stand ? { ...stand, seen: new Map(stopped.seen.map((id) => [id, null])), startedAt } : {};
