@@ -6,12 +6,12 @@ import { ConfigurationError, UsageError } from "../errors.js";
 import { openFileSink } from "../export/file-sink.js";
 import type { Format } from "../export/format.js";
 import { runExport } from "../export/run.js";
-import { readAsOf } from "../mirror/as-of.js";
-import { checkCondition, explainRunning } from "../mirror/condition.js";
 import type { Mirror } from "../mirror/mirror.js";
-import { openMirrorReadOnly } from "../mirror/open.js";
-import { openSource, withSnapshot } from "../mirror/select.js";
-import { dateOf, type Selection } from "../mirror/select-sql.js";
+import { expandPath } from "../paths.js";
+import { checkCondition, explainRunning } from "../query/condition.js";
+import { openMirrorReadOnly } from "../query/open.js";
+import { openSource, withSnapshot } from "../query/select.js";
+import { dateOf, type Selection } from "../query/select-sql.js";
 import {
   describeTable,
   knownTableNames,
@@ -20,8 +20,8 @@ import {
   syncedBy,
   typedTables,
   wasRead,
-} from "../mirror/tables.js";
-import { expandPath } from "../paths.js";
+} from "../query/tables.js";
+import { readAsOf } from "../records/as-of.js";
 import { formatInstant } from "../times.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import { createReporter } from "../ui/reporter.js";

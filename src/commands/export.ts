@@ -1,8 +1,8 @@
 import { exitCodes, UsageError } from "../errors.js";
 import type { Format } from "../export/format.js";
 import { formats } from "../export/formats/index.js";
-import { knownTableNames, syncedBy, typedTables } from "../mirror/tables.js";
-import { views } from "../mirror/views.js";
+import { knownTableNames, syncedBy, typedTables } from "../query/tables.js";
+import { views } from "../query/views.js";
 import { resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
 import { parseInstant } from "../times.js";

@@ -3,7 +3,7 @@ import type { Deps } from "../deps.js";
 import type { ExitCode } from "../errors.js";
 import { checkOwner, claimMirror } from "../mirror/info.js";
 import { lockMirror } from "../mirror/lock.js";
-import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../mirror/open.js";
+import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/open.js";
 import type { Access } from "../sync/context.js";
 import { createReporter } from "../ui/reporter.js";
 import { openAccess } from "./access.js";

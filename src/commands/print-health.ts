@@ -1,6 +1,6 @@
 import type { OutputSettings } from "../config.js";
 import type { Deps } from "../deps.js";
-import type { Health, ResourceHealth, Stretch } from "../mirror/health.js";
+import type { Health, ResourceHealth, Stretch } from "../query/health.js";
 import { formatSpan } from "../times.js";
 import { formatCount } from "../ui/numbers.js";
 import { type Style, styleFor } from "../ui/style.js";

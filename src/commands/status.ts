@@ -29,8 +29,8 @@ export const status = defineCommand<{ maxAge?: number }>({
   async run({ deps, options }) {
     const { existsSync } = await import("node:fs");
     const { readSettings } = await import("../config.js");
-    const { openMirrorReadOnly } = await import("../mirror/open.js");
-    const { readHealth } = await import("../mirror/health.js");
+    const { openMirrorReadOnly } = await import("../query/open.js");
+    const { readHealth } = await import("../query/health.js");
     const { printHealth } = await import("./print-health.js");
     const settings = await readSettings(options, deps);
     const maxAge = options.maxAge ?? null;

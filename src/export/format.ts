@@ -1,4 +1,4 @@
-import type { Source } from "../mirror/select.js";
+import type { Source } from "../query/select.js";
 
 /** A piece of the output, and how many rows end in it. */
 export interface Chunk {

@@ -1,7 +1,7 @@
-import { countPresent } from "../mirror/counting.js";
-import { readCoverage, type Span, stretches } from "../mirror/coverage.js";
-import { coarsestMs, quietInstant } from "../mirror/cuts.js";
-import { candidateDates, candidates, countAround, dateOfNth } from "../mirror/removals.js";
+import { countPresent } from "../state/counting.js";
+import { readCoverage, type Span, stretches } from "../state/coverage.js";
+import { coarsestMs, quietInstant } from "../state/cuts.js";
+import { candidateDates, candidates, countAround, dateOfNth } from "../state/removals.js";
 import { rangeQuery, type SyncContext } from "./context.js";
 import { readPass } from "./pass.js";
 import type { Goal } from "./plan.js";

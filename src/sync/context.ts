@@ -1,10 +1,10 @@
 import type { ApiClient } from "../api/client.js";
 import type { Clock } from "../deps.js";
 import type { Mirror } from "../mirror/mirror.js";
-import { openRecords, type RecordStore } from "../mirror/records.js";
 import type { Run } from "../mirror/runs.js";
-import { exportsRecords } from "../mirror/tables.js";
-import type { Complaint } from "../mirror/values.js";
+import { exportsRecords } from "../query/tables.js";
+import { openRecords, type RecordStore } from "../records/records.js";
+import type { Complaint } from "../records/values.js";
 import type { Reporter, Task } from "../reporter.js";
 import { tablesOf } from "../resources/shape.js";
 import type { Query, Resource } from "../resources/types.js";

@@ -1,7 +1,7 @@
 import { AccessForbidden, BrandapiError, Incomplete, KeyRejected, Stopped } from "../errors.js";
 import type { Mirror } from "../mirror/mirror.js";
-import { indexProjection } from "../mirror/projection.js";
 import { beginRun, blankRun, type Outcome, type Run, saveRun } from "../mirror/runs.js";
+import { indexProjection } from "../records/projection.js";
 import { silentReporter } from "../reporter.js";
 import type { Resource } from "../resources/types.js";
 import { formatInstant, formatSpan } from "../times.js";

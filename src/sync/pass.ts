@@ -1,8 +1,8 @@
 import { type Page, readPages } from "../api/pages.js";
-import { openForgetting } from "../mirror/removals.js";
-import { noteUndated } from "../mirror/undated.js";
-import { valueAt } from "../mirror/values.js";
+import { valueAt } from "../records/values.js";
 import type { ApiRecord, Query } from "../resources/types.js";
+import { openForgetting } from "../state/removals.js";
+import { noteUndated } from "../state/undated.js";
 import { formatInstant, parseTimestamp } from "../times.js";
 import type { SyncContext } from "./context.js";
 import { arrivesBefore, dueIn, never } from "./due.js";

@@ -1,4 +1,4 @@
-import { type Span, stretches } from "../mirror/coverage.js";
+import { type Span, stretches } from "../state/coverage.js";
 import type { SyncOptions } from "./context.js";
 
 /** A range of dates to read, in milliseconds; -Infinity: from the beginning. */

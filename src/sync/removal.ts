@@ -1,5 +1,5 @@
 import { Incomplete } from "../errors.js";
-import { candidates, clearCandidates, isImplausible } from "../mirror/removals.js";
+import { candidates, clearCandidates, isImplausible } from "../state/removals.js";
 import { formatInstant } from "../times.js";
 import type { SyncContext } from "./context.js";
 

@@ -1,5 +1,5 @@
-import { clearCheckpoint, readCheckpoint, saveCheckpoint } from "../mirror/checkpoints.js";
-import type { Detailed } from "../mirror/details.js";
+import type { Detailed } from "../records/details.js";
+import { clearCheckpoint, readCheckpoint, saveCheckpoint } from "../state/checkpoints.js";
 import { formatInstant } from "../times.js";
 import type { SyncContext } from "./context.js";
 import { isFresh } from "./resume.js";

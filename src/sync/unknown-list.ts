@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { readPages } from "../api/pages.js";
 import { Incomplete, RequestRefused } from "../errors.js";
-import { type Form, formBefore, formOf, rememberForm, saysLess } from "../mirror/forms.js";
-import { hasId, keyOf, keysOf } from "../mirror/keys.js";
+import { type Form, formBefore, formOf, rememberForm, saysLess } from "../records/forms.js";
+import { hasId, keyOf, keysOf } from "../records/keys.js";
 import type { ApiRecord, Query, Resource } from "../resources/types.js";
 import { formatInstant } from "../times.js";
 import type { SyncContext } from "./context.js";

@@ -1,7 +1,7 @@
-import { readCheckpoint, saveCheckpoint } from "../mirror/checkpoints.js";
-import { readCoverage, recordCoverage, stretches } from "../mirror/coverage.js";
-import { noteMissing } from "../mirror/removals.js";
-import { noteMissingUndated } from "../mirror/undated.js";
+import { readCheckpoint, saveCheckpoint } from "../state/checkpoints.js";
+import { readCoverage, recordCoverage, stretches } from "../state/coverage.js";
+import { noteMissing } from "../state/removals.js";
+import { noteMissingUndated } from "../state/undated.js";
 import { formatInstant } from "../times.js";
 import { rangeQuery, type SyncContext } from "./context.js";
 import { type Pass, readPass } from "./pass.js";

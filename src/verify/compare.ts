@@ -1,8 +1,8 @@
 import { type Page, readPages } from "../api/pages.js";
-import { countPresent } from "../mirror/counting.js";
-import { sameJson } from "../mirror/diff.js";
-import { keyOf } from "../mirror/keys.js";
+import { sameJson } from "../records/diff.js";
+import { keyOf } from "../records/keys.js";
 import type { ApiRecord, Json, Query } from "../resources/types.js";
+import { countPresent } from "../state/counting.js";
 import { rangeQuery, type SyncContext } from "../sync/context.js";
 import { mostPerPage } from "../sync/pass.js";
 import { mostRequests, requestsFor } from "../sync/proof/close.js";

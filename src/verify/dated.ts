@@ -1,5 +1,5 @@
-import { readCoverage, stretches, trimCoverage } from "../mirror/coverage.js";
-import { candidateDates, dateOfNth } from "../mirror/removals.js";
+import { readCoverage, stretches, trimCoverage } from "../state/coverage.js";
+import { candidateDates, dateOfNth } from "../state/removals.js";
 import type { SyncContext } from "../sync/context.js";
 import type { Goal } from "../sync/plan.js";
 import { closeEarlier, hasKnownFigures } from "../sync/proof/close.js";

@@ -1,5 +1,5 @@
-import { countPresent } from "../mirror/counting.js";
 import type { ApiRecord } from "../resources/types.js";
+import { countPresent } from "../state/counting.js";
 import type { SyncContext } from "../sync/context.js";
 import { hasMoved, isWhole, type Reading, readUntilWhole, whyNotWhole } from "../sync/reading.js";
 import { settle } from "../sync/unknown-list.js";

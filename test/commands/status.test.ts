@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { saveCheckpoint } from "../../src/mirror/checkpoints.js";
-import { recordCoverage } from "../../src/mirror/coverage.js";
 import { writeInfo } from "../../src/mirror/info.js";
 import { beginRun, saveRun } from "../../src/mirror/runs.js";
+import { saveCheckpoint } from "../../src/state/checkpoints.js";
+import { recordCoverage } from "../../src/state/coverage.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";

@@ -15,7 +15,7 @@ import {
   type FileResult,
 } from "../../src/download/engine.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
-import { openMirror } from "../../src/mirror/open.js";
+import { openMirror } from "../../src/query/open.js";
 import { silentReporter } from "../../src/reporter.js";
 import { content } from "../../src/resources/content.js";
 import { fileBytes } from "../../src/sandbox/downloads.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readClosing } from "../../src/mirror/closing.js";
+import { readClosing } from "../../src/query/closing.js";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";
 import { dayMs, formatInstant } from "../../src/times.js";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { countPresent, countRemoved } from "../../src/mirror/counting.js";
-import { openRecords } from "../../src/mirror/records.js";
+import { openRecords } from "../../src/records/records.js";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";
 import type { JsonObject } from "../../src/resources/types.js";
+import { countPresent, countRemoved } from "../../src/state/counting.js";
 import { mirrorForTest, order, rows, write } from "./mirror.js";
 
 const day = 86_400_000;

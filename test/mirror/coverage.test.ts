@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { addSpan, type Span, stretches } from "../../src/mirror/coverage.js";
+import { addSpan, type Span, stretches } from "../../src/state/coverage.js";
 import fc from "../support/property.js";
 
 /** Reads of a small line of instants, in the order in which they happened. */

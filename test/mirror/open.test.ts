@@ -8,8 +8,8 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import { MirrorBusy, MirrorUnusable } from "../../src/errors.js";
 import { lockMirror } from "../../src/mirror/lock.js";
-import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../../src/mirror/open.js";
 import { applicationId, migrations } from "../../src/mirror/schema.js";
+import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../../src/query/open.js";
 import { makeHome } from "../support/home.js";
 import { mirrorForTest } from "./mirror.js";
 

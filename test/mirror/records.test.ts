@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { diffRecords } from "../../src/mirror/diff.js";
+import { diffRecords } from "../../src/records/diff.js";
 import { opportunities } from "../../src/resources/opportunities.js";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";

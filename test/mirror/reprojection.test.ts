@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { Mirror } from "../../src/mirror/mirror.js";
-import { openMirror, openMirrorReadOnly } from "../../src/mirror/open.js";
-import { indexProjection } from "../../src/mirror/projection.js";
-import { openRecords } from "../../src/mirror/records.js";
-import { typedTables } from "../../src/mirror/tables.js";
-import { views } from "../../src/mirror/views.js";
+import { openMirror, openMirrorReadOnly } from "../../src/query/open.js";
+import { typedTables } from "../../src/query/tables.js";
+import { views } from "../../src/query/views.js";
+import { indexProjection } from "../../src/records/projection.js";
+import { openRecords } from "../../src/records/records.js";
 import { orders } from "../../src/resources/orders.js";
 import { recommendations } from "../../src/resources/recommendations.js";
 import { gifts } from "../../src/resources/unshown.js";

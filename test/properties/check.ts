@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { readCoverage } from "../../src/mirror/coverage.js";
-import { openMirror } from "../../src/mirror/open.js";
+import { openMirror } from "../../src/query/open.js";
+import { readCoverage } from "../../src/state/coverage.js";
 import type { RunEnd, World } from "./world.js";
 
 interface MirrorRow {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openApi } from "../../src/api/client.js";
 import { systemClock } from "../../src/deps.js";
 import { Stopped } from "../../src/errors.js";
-import { openMirror } from "../../src/mirror/open.js";
+import { openMirror } from "../../src/query/open.js";
 import { silentReporter } from "../../src/reporter.js";
 import { findResource } from "../../src/resources/index.js";
 import type { Resource } from "../../src/resources/types.js";

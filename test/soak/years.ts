@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openApi } from "../../src/api/client.js";
 import { systemClock, systemDeps } from "../../src/deps.js";
 import { BrandapiError } from "../../src/errors.js";
-import { openMirror } from "../../src/mirror/open.js";
+import { openMirror } from "../../src/query/open.js";
 import { silentReporter } from "../../src/reporter.js";
 import { resources } from "../../src/resources/index.js";
 import { type Sandbox, startSandbox } from "../../src/sandbox/index.js";

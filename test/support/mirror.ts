@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { recordCoverage } from "../../src/mirror/coverage.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
-import { openMirror } from "../../src/mirror/open.js";
-import { openRecords } from "../../src/mirror/records.js";
 import { beginRun, saveRun } from "../../src/mirror/runs.js";
+import { openMirror } from "../../src/query/open.js";
+import { openRecords } from "../../src/records/records.js";
 import { details, findResource } from "../../src/resources/index.js";
 import type { ApiRecord, Json, JsonObject, Resource } from "../../src/resources/types.js";
+import { recordCoverage } from "../../src/state/coverage.js";
 import { makeHome } from "./home.js";
 
 /** A mirror in a folder of its own, for commands: `brandapi(["export", …, "--db", mirror.path])`. */

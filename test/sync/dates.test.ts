@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { Stopped } from "../../src/errors.js";
-import { readCoverage } from "../../src/mirror/coverage.js";
 import { silentReporter } from "../../src/reporter.js";
 import { orders } from "../../src/resources/orders.js";
+import { readCoverage } from "../../src/state/coverage.js";
 import type { Access } from "../../src/sync/context.js";
 import { syncResource } from "../../src/sync/engine.js";
 import { dayMs } from "../../src/times.js";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { addSpan, type Span, stretches } from "../../src/mirror/coverage.js";
+import { addSpan, type Span, stretches } from "../../src/state/coverage.js";
 import { type Goal, planWindow } from "../../src/sync/plan.js";
 import fc from "../support/property.js";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { PlanLacksData } from "../../src/errors.js";
-import { readCoverage } from "../../src/mirror/coverage.js";
 import { orders } from "../../src/resources/orders.js";
 import type { JsonObject } from "../../src/resources/types.js";
+import { readCoverage } from "../../src/state/coverage.js";
 import { syncResource } from "../../src/sync/engine.js";
 import { dayMs } from "../../src/times.js";
 import { order, rows } from "../mirror/mirror.js";

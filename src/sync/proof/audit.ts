@@ -1,5 +1,5 @@
-import { readCoverage, type Span, stretches } from "../../mirror/coverage.js";
-import { dateOfNth } from "../../mirror/removals.js";
+import { readCoverage, type Span, stretches } from "../../state/coverage.js";
+import { dateOfNth } from "../../state/removals.js";
 import type { SyncContext } from "../context.js";
 import type { Goal } from "../plan.js";
 import { readAgain } from "../walk.js";

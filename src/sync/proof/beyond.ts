@@ -1,6 +1,6 @@
-import { readCoverage, type Span, stretches } from "../../mirror/coverage.js";
-import { asObject, datedAt } from "../../mirror/record-fields.js";
-import { countConfirmed, noteMissing, presentIds } from "../../mirror/removals.js";
+import { asObject, datedAt } from "../../records/record-fields.js";
+import { readCoverage, type Span, stretches } from "../../state/coverage.js";
+import { countConfirmed, noteMissing, presentIds } from "../../state/removals.js";
 import { rangeQuery, type SyncContext } from "../context.js";
 import { type Pass, readPass } from "../pass.js";
 import type { Goal } from "../plan.js";

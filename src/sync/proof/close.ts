@@ -1,7 +1,7 @@
-import { countPresent } from "../../mirror/counting.js";
-import { readCoverage, stretches } from "../../mirror/coverage.js";
-import { candidates } from "../../mirror/removals.js";
-import { readTripwires } from "../../mirror/tripwires.js";
+import { countPresent } from "../../state/counting.js";
+import { readCoverage, stretches } from "../../state/coverage.js";
+import { candidates } from "../../state/removals.js";
+import { readTripwires } from "../../state/tripwires.js";
 import { removeGone } from "../close-range.js";
 import type { SyncContext } from "../context.js";
 import { mostPerPage } from "../pass.js";

@@ -1,7 +1,7 @@
 import { readInfo, writeInfo } from "../../mirror/info.js";
-import { countConfirmed } from "../../mirror/removals.js";
-import { countUndated } from "../../mirror/undated.js";
 import type { Query } from "../../resources/types.js";
+import { countConfirmed } from "../../state/removals.js";
+import { countUndated } from "../../state/undated.js";
 import { dayMs } from "../../times.js";
 import type { SyncContext } from "../context.js";
 import type { Goal } from "../plan.js";

@@ -1,4 +1,4 @@
-import { valueAt } from "../../mirror/values.js";
+import { valueAt } from "../../records/values.js";
 import type { Query } from "../../resources/types.js";
 import { parseTimestamp } from "../../times.js";
 import { rangeQuery, type SyncContext } from "../context.js";

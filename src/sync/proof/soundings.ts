@@ -1,6 +1,6 @@
-import { countPresent } from "../../mirror/counting.js";
-import { quietInstant } from "../../mirror/cuts.js";
-import { dateOfNth } from "../../mirror/removals.js";
+import { countPresent } from "../../state/counting.js";
+import { quietInstant } from "../../state/cuts.js";
+import { dateOfNth } from "../../state/removals.js";
 import { rangeQuery, type SyncContext } from "../context.js";
 import { readPass } from "../pass.js";
 import type { Goal } from "../plan.js";

@@ -1,9 +1,9 @@
 import { BrandapiError, KeyRejected, Stopped } from "../../errors.js";
-import { readCoverage, type Span, stretches } from "../../mirror/coverage.js";
 import { readInfo, writeInfo } from "../../mirror/info.js";
-import { type DayFigures, readTripwires, saveTripwires } from "../../mirror/tripwires.js";
-import { valueAt } from "../../mirror/values.js";
+import { valueAt } from "../../records/values.js";
 import type { Json, Resource } from "../../resources/types.js";
+import { readCoverage, type Span, stretches } from "../../state/coverage.js";
+import { type DayFigures, readTripwires, saveTripwires } from "../../state/tripwires.js";
 import { dayMs, formatInstant } from "../../times.js";
 import type { SyncContext } from "../context.js";
 import type { Goal } from "../plan.js";

@@ -1,5 +1,5 @@
-import { noteMissingOf } from "../../mirror/removals.js";
-import { presentApart } from "../../mirror/undated.js";
+import { noteMissingOf } from "../../state/removals.js";
+import { presentApart } from "../../state/undated.js";
 import type { SyncContext } from "../context.js";
 import { readPass } from "../pass.js";
 import { countItems } from "../walk.js";

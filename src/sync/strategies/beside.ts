@@ -1,9 +1,9 @@
-import { type Detailed, presentDetails } from "../../mirror/details.js";
-import { formBefore, rememberForm, saysLess } from "../../mirror/forms.js";
-import { idText } from "../../mirror/keys.js";
-import type { RecordStore } from "../../mirror/records.js";
-import { isImplausible } from "../../mirror/removals.js";
+import { type Detailed, presentDetails } from "../../records/details.js";
+import { formBefore, rememberForm, saysLess } from "../../records/forms.js";
+import { idText } from "../../records/keys.js";
+import type { RecordStore } from "../../records/records.js";
 import type { Resource } from "../../resources/types.js";
+import { isImplausible } from "../../state/removals.js";
 import { formatInstant } from "../../times.js";
 import { openStore, type SyncContext } from "../context.js";
 import { eachAnswer } from "../each-answer.js";

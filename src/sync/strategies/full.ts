@@ -1,7 +1,7 @@
-import { clearCheckpoint, readCheckpoint, saveCheckpoint } from "../../mirror/checkpoints.js";
-import { countPresent } from "../../mirror/counting.js";
-import { recordCoverage } from "../../mirror/coverage.js";
-import { candidates, clearCandidates, noteMissing, openForgetting } from "../../mirror/removals.js";
+import { clearCheckpoint, readCheckpoint, saveCheckpoint } from "../../state/checkpoints.js";
+import { countPresent } from "../../state/counting.js";
+import { recordCoverage } from "../../state/coverage.js";
+import { candidates, clearCandidates, noteMissing, openForgetting } from "../../state/removals.js";
 import { formatInstant } from "../../times.js";
 import type { StrategyRun, SyncContext } from "../context.js";
 import { type Pass, type PassOptions, readPass } from "../pass.js";

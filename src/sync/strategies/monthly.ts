@@ -1,8 +1,8 @@
 import type { Answer } from "../../api/client.js";
 import { ConfigurationError, UnexpectedAnswer } from "../../errors.js";
-import { readCoverage, recordCoverage } from "../../mirror/coverage.js";
-import { presentKeys } from "../../mirror/read.js";
-import { valueAt } from "../../mirror/values.js";
+import { presentKeys } from "../../records/read.js";
+import { valueAt } from "../../records/values.js";
+import { readCoverage, recordCoverage } from "../../state/coverage.js";
 import { dayMs, formatInstant } from "../../times.js";
 import type { StrategyRun, SyncContext } from "../context.js";
 import { inOrder } from "../pool.js";

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { readPages } from "../../api/pages.js";
-import { recordCoverage } from "../../mirror/coverage.js";
-import { presentIds } from "../../mirror/removals.js";
-import { type HostFigures, keepSnapshot } from "../../mirror/snapshots.js";
-import { valueAt } from "../../mirror/values.js";
+import { type HostFigures, keepSnapshot } from "../../records/snapshots.js";
+import { valueAt } from "../../records/values.js";
 import type { ApiRecord } from "../../resources/types.js";
+import { recordCoverage } from "../../state/coverage.js";
+import { presentIds } from "../../state/removals.js";
 import { formatInstant } from "../../times.js";
 import type { StrategyRun, SyncContext } from "../context.js";
 import { full } from "./full.js";

@@ -1,5 +1,5 @@
-import { clearCheckpoint } from "../../mirror/checkpoints.js";
-import { coverageUntil, readCoverage, trimCoverage } from "../../mirror/coverage.js";
+import { clearCheckpoint } from "../../state/checkpoints.js";
+import { coverageUntil, readCoverage, trimCoverage } from "../../state/coverage.js";
 import { formatInstant } from "../../times.js";
 import type { PlanStep, StrategyRun, SyncContext } from "../context.js";
 import { type Goal, planWindow, type WindowPlan } from "../plan.js";

@@ -1,7 +1,7 @@
+import type { Mirror } from "../mirror/mirror.js";
+import { quote } from "../mirror/schema.js";
 import { details, resources } from "../resources/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
-import type { Mirror } from "./mirror.js";
-import { quote } from "./schema.js";
 
 /** A row of `changes`, with what people call the record. */
 export interface Change {

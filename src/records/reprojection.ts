@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
+import { readInfo, writeInfo } from "../mirror/info.js";
+import type { Mirror } from "../mirror/mirror.js";
+import { createTable, quote } from "../mirror/schema.js";
 import { details, resources } from "../resources/index.js";
 import { tablesOf } from "../resources/shape.js";
 import type { JsonObject, Resource } from "../resources/types.js";
-import { readInfo, writeInfo } from "./info.js";
-import type { Mirror } from "./mirror.js";
 import { dropDeclared, openColumns } from "./open-columns.js";
 import { createIfMissing, indexProjection, openProjection } from "./projection.js";
-import { createTable, quote } from "./schema.js";
 
 /**
  * Typed tables follow from the registry: a newer program may declare other columns than those that a mirror's tables

@@ -1,6 +1,6 @@
 import { UsageError } from "../errors.js";
-import type { Mirror } from "./mirror.js";
-import { quote } from "./schema.js";
+import type { Mirror } from "../mirror/mirror.js";
+import { quote } from "../mirror/schema.js";
 import type { ReadableTable } from "./tables.js";
 
 const tokens =

@@ -1,4 +1,4 @@
-import type { Mirror } from "./mirror.js";
+import type { Mirror } from "../mirror/mirror.js";
 
 /** One host's all-time figures on a day; several rows without a host are added up under null. */
 export interface HostFigures {

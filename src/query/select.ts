@@ -1,7 +1,7 @@
+import { readInfo } from "../mirror/info.js";
+import type { Mirror } from "../mirror/mirror.js";
+import { quote } from "../mirror/schema.js";
 import { parseTimestamp } from "../times.js";
-import { readInfo } from "./info.js";
-import type { Mirror } from "./mirror.js";
-import { quote } from "./schema.js";
 import { type Joined, type Row, readJoined, readRows } from "./select-read.js";
 import { isMixed, openJsonSql, type Selection, selectSql, valueSql } from "./select-sql.js";
 import { exportsRecords, type ReadableColumn, type ReadableTable } from "./tables.js";

@@ -1,5 +1,5 @@
+import type { Mirror } from "../mirror/mirror.js";
 import type { ApiRecord, Json } from "../resources/types.js";
-import type { Mirror } from "./mirror.js";
 
 /** A record whose details may be read. */
 export interface Detailed extends ApiRecord {

@@ -1,5 +1,5 @@
+import type { Mirror } from "../mirror/mirror.js";
 import type { HeldRecord, Recognise, Resource } from "../resources/types.js";
-import type { Mirror } from "./mirror.js";
 
 /**
  * A list that is read again is mostly the list that was read before, in its order: the next record is likely to be

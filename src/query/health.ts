@@ -1,13 +1,13 @@
+import { readInfo } from "../mirror/info.js";
+import type { Mirror } from "../mirror/mirror.js";
+import { latestRuns, type Run } from "../mirror/runs.js";
+import { quote } from "../mirror/schema.js";
 import { details, resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
+import { countRemoved } from "../state/counting.js";
+import { readCoverage, type Span, stretches } from "../state/coverage.js";
 import { formatInstant } from "../times.js";
 import { type Closing, readClosing } from "./closing.js";
-import { countRemoved } from "./counting.js";
-import { readCoverage, type Span, stretches } from "./coverage.js";
-import { readInfo } from "./info.js";
-import type { Mirror } from "./mirror.js";
-import { latestRuns, type Run } from "./runs.js";
-import { quote } from "./schema.js";
 
 /** A stretch of dates, ISO 8601; `from` null: from the beginning. */
 export interface Stretch {

@@ -1,5 +1,5 @@
+import type { Mirror } from "../mirror/mirror.js";
 import { anyRange, countPresent, type DateRange, parameters, present } from "./counting.js";
-import type { Mirror } from "./mirror.js";
 
 /** Notes the mirrored records of a proven range that the read did not find. Nothing is removed yet. */
 export function noteMissing(

@@ -1,5 +1,5 @@
-import { readInfo, writeInfo } from "./info.js";
-import type { Mirror } from "./mirror.js";
+import { readInfo, writeInfo } from "../mirror/info.js";
+import type { Mirror } from "../mirror/mirror.js";
 import { noteMissingOf } from "./removals.js";
 
 /**

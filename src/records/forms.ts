@@ -1,6 +1,6 @@
-import { readInfo, writeInfo } from "./info.js";
+import { readInfo, writeInfo } from "../mirror/info.js";
+import type { Mirror } from "../mirror/mirror.js";
 import { hasId } from "./keys.js";
-import type { Mirror } from "./mirror.js";
 
 /**
  * What an answer of an endpoint without a documented form was: one object, a list without ids, or a list with them.

@@ -1,7 +1,7 @@
-import type { Mirror } from "./mirror.js";
-import { quote } from "./schema.js";
+import type { Mirror } from "../mirror/mirror.js";
+import { quote } from "../mirror/schema.js";
+import type { SqlValue } from "../records/values.js";
 import type { SelectSql } from "./select-sql.js";
-import type { SqlValue } from "./values.js";
 
 export type Row = readonly SqlValue[];
 

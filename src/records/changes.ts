@@ -1,8 +1,8 @@
+import type { Mirror } from "../mirror/mirror.js";
 import type { Json, Resource } from "../resources/types.js";
+import { readCoverage } from "../state/coverage.js";
 import { formatInstant } from "../times.js";
-import { readCoverage } from "./coverage.js";
 import { diffRecords } from "./diff.js";
-import type { Mirror } from "./mirror.js";
 
 /** A record's form before a change. */
 interface Before {

@@ -2,10 +2,10 @@ import { closeSync, existsSync, mkdirSync, openSync, realpathSync } from "node:f
 import { dirname, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { ConfigurationError, MirrorUnusable } from "../errors.js";
-import type { Mirror } from "./mirror.js";
-import { checkPlace } from "./place.js";
-import { isOutdated, reproject } from "./reprojection.js";
-import { applicationId, migrations, quote } from "./schema.js";
+import type { Mirror } from "../mirror/mirror.js";
+import { checkPlace } from "../mirror/place.js";
+import { applicationId, migrations, quote } from "../mirror/schema.js";
+import { isOutdated, reproject } from "../records/reprojection.js";
 import { createViews } from "./views.js";
 
 /**

@@ -1,4 +1,4 @@
-import type { Mirror } from "./mirror.js";
+import type { Mirror } from "../mirror/mirror.js";
 
 /** Where an unfinished read stopped: `State` is the strategy's own, `seen` the records found so far. */
 export interface Checkpoint<State> {

@@ -1,7 +1,7 @@
+import type { Mirror } from "../mirror/mirror.js";
+import { quote, type StoredColumn } from "../mirror/schema.js";
 import type { TableShape } from "../resources/shape.js";
 import type { JsonObject, ScalarType } from "../resources/types.js";
-import type { Mirror } from "./mirror.js";
-import { quote, type StoredColumn } from "./schema.js";
 import type { Complaint } from "./values.js";
 
 /** The columns of a table: those declared, and those discovered where the document shows no fields. */

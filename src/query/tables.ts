@@ -1,9 +1,9 @@
+import type { Mirror } from "../mirror/mirror.js";
+import { quote, type StoredColumn } from "../mirror/schema.js";
+import { readDiscovered } from "../records/open-columns.js";
 import { details, resources } from "../resources/index.js";
 import { type Column, type TableShape, tablesOf } from "../resources/shape.js";
 import type { Resource, ScalarType } from "../resources/types.js";
-import type { Mirror } from "./mirror.js";
-import { readDiscovered } from "./open-columns.js";
-import { quote, type StoredColumn } from "./schema.js";
 import { views } from "./views.js";
 
 /** A column as people read it. */

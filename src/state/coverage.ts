@@ -1,5 +1,5 @@
+import type { Mirror } from "../mirror/mirror.js";
 import { formatInstant } from "../times.js";
-import type { Mirror } from "./mirror.js";
 
 /** A span of dates that was read completely, and when that read began. Milliseconds; -Infinity: from the beginning. */
 export interface Span {

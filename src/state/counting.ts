@@ -1,4 +1,4 @@
-import type { Mirror } from "./mirror.js";
+import type { Mirror } from "../mirror/mirror.js";
 
 /** A range of dates in milliseconds, both ends included. */
 export interface DateRange {

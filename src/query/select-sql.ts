@@ -1,7 +1,7 @@
+import { positionsPerRecord, quote, type StoredColumn } from "../mirror/schema.js";
+import { mixed } from "../records/open-columns.js";
 import { formatInstant } from "../times.js";
 import { asksOtherTables } from "./condition.js";
-import { mixed } from "./open-columns.js";
-import { positionsPerRecord, quote, type StoredColumn } from "./schema.js";
 import type { ReadableColumn, ReadableTable } from "./tables.js";
 
 /** What is to be read of a table. Times are milliseconds since 1970. */

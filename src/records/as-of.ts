@@ -1,11 +1,11 @@
 import { UsageError } from "../errors.js";
 import { hasInexactNumbers, parseExact } from "../exact.js";
+import type { Mirror } from "../mirror/mirror.js";
+import { createTable, positionsPerRecord, quote, type StoredColumn } from "../mirror/schema.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
 import type { JsonObject } from "../resources/types.js";
 import { formatInstant } from "../times.js";
-import type { Mirror } from "./mirror.js";
 import { readDiscovered } from "./open-columns.js";
-import { createTable, positionsPerRecord, quote, type StoredColumn } from "./schema.js";
 import { columnValue, type SqlValue, valueAt } from "./values.js";
 
 /** A record as it was. */

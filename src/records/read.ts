@@ -1,5 +1,5 @@
+import type { Mirror } from "../mirror/mirror.js";
 import type { Json } from "../resources/types.js";
-import type { Mirror } from "./mirror.js";
 import { valueAt } from "./values.js";
 
 /** A member of every present record of a resource, as text, each value once. */

@@ -1,10 +1,9 @@
+import type { Mirror } from "../mirror/mirror.js";
 import type { ApiRecord, JsonObject, Recognise, Resource } from "../resources/types.js";
-
 import { type ChangeLog, openChangeLog } from "./changes.js";
 import { withDetails } from "./details.js";
 import { sameJson } from "./diff.js";
 import { isRepeat, keyOf, keysOf } from "./keys.js";
-import type { Mirror } from "./mirror.js";
 import { openNotices } from "./notices.js";
 import { openProjection } from "./projection.js";
 import { openRecognition } from "./recognition.js";

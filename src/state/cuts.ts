@@ -1,5 +1,5 @@
+import type { Mirror } from "../mirror/mirror.js";
 import { anyRange, parameters, present } from "./counting.js";
-import type { Mirror } from "./mirror.js";
 
 /** How coarsely the API may show instants that it keeps finer: to the second, cut off or rounded. */
 export const coarsestMs = 1_000;

@@ -1,4 +1,4 @@
-import type { Mirror } from "./mirror.js";
+import type { Mirror } from "../mirror/mirror.js";
 
 /** Figures by day (`YYYY-MM-DD`), as text to compare. */
 export type DayFigures = ReadonlyMap<string, string>;

@@ -1,10 +1,16 @@
 import { hasInexactNumbers, parseExact } from "../exact.js";
+import { readInfo, writeInfo } from "../mirror/info.js";
+import type { Mirror } from "../mirror/mirror.js";
+import {
+  createIndexes,
+  createTable,
+  positionsPerRecord,
+  quote,
+  type StoredColumn,
+} from "../mirror/schema.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
 import type { JsonObject, Resource } from "../resources/types.js";
-import { readInfo, writeInfo } from "./info.js";
-import type { Mirror } from "./mirror.js";
 import { type OpenColumns, openColumns } from "./open-columns.js";
-import { createIndexes, createTable, positionsPerRecord, quote, type StoredColumn } from "./schema.js";
 import { type Complaint, columnValue, type SqlValue, valueAt } from "./values.js";
 
 /** A record with what the mirror knows about it: all that its rows are made of. */

@@ -1,8 +1,8 @@
+import type { Mirror } from "../mirror/mirror.js";
 import type { Resource } from "../resources/types.js";
+import { countPresent } from "../state/counting.js";
+import type { Span } from "../state/coverage.js";
 import { dayMs, formatInstant } from "../times.js";
-import { countPresent } from "./counting.js";
-import type { Span } from "./coverage.js";
-import type { Mirror } from "./mirror.js";
 
 /** How old changes are closed in a resource that is read by date: what `status` says of it. */
 export interface Closing {

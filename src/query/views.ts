@@ -1,6 +1,6 @@
+import type { Mirror } from "../mirror/mirror.js";
+import { quote } from "../mirror/schema.js";
 import type { ScalarType } from "../resources/types.js";
-import type { Mirror } from "./mirror.js";
-import { quote } from "./schema.js";
 
 /** A view for analysts: part of the mirror, so that any SQL program has it. */
 export interface View {
