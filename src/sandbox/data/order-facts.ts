@@ -3,7 +3,18 @@ import { day } from "./timeline.js";
 import type { World } from "./world.js";
 
 /** An order's state, as bits: cancelled and refunded can both hold, and a partial refund is neither. */
-export const stateBits = { cancelled: 1, refunded: 2, partial: 4, removed: 8 } as const;
+export const stateBits = { cancelled: 1, refunded: 2, partial: 4 } as const;
+
+/** The order filter's values: API document, "Order filter `status`". */
+export const orderStatuses = ["all", "active", "cancelled", "refunded"] as const;
+export type OrderStatus = (typeof orderStatuses)[number];
+
+/** Which orders a filter holds: `active` is neither cancelled nor fully refunded, the other two may overlap. */
+export function hasStatus(bits: number, status: OrderStatus): boolean {
+  if (status === "all") return true;
+  if (status === "active") return (bits & (stateBits.cancelled | stateBits.refunded)) === 0;
+  return (bits & stateBits[status]) !== 0;
+}
 
 /** Places that stand for "no host": sales of two usernames that no longer exist. */
 export const vanishedHosts = [-1, -2] as const;

@@ -10,14 +10,12 @@ export const historyDays = 730;
 
 /**
  * When each order was placed, as a formula: index 0 is the oldest, dates never fall as the index grows, and
- * equal dates occur. Finding a date is a binary search over the formula; nothing is stored.
+ * equal dates occur. Nothing is stored.
  */
 export interface Timeline {
   length: number;
   /** Milliseconds since 1970 of order `index`: whole seconds. */
   dateOf(index: number): number;
-  /** The first index whose date is at or after `date`. */
-  firstAtOrAfter(date: number): number;
 }
 
 export function createTimeline(seed: number, length: number, anchor: number): Timeline {
@@ -37,18 +35,7 @@ export function createTimeline(seed: number, length: number, anchor: number): Ti
     return drawnDate(tied ? index - 1 : index);
   }
 
-  function firstAtOrAfter(date: number): number {
-    let low = 0;
-    let high = length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (dateOf(middle) < date) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
-  return { length, dateOf, firstAtOrAfter };
+  return { length, dateOf };
 }
 
 /** Moves orders out of the small hours of their UTC day, keeping their sequence. */
