@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { commands } from "../src/commands/index.js";
 
 /**
  * The import rules of src/README.md. A layer may import itself, what stands to its right, and the few files that
@@ -72,6 +73,7 @@ interface Import {
   room: string;
   target: string;
   targetRoom: string;
+  /** A type, or a file that is loaded when something runs: not with the file that imports it. */
   isType: boolean;
 }
 
@@ -190,6 +192,53 @@ describe("the outside world comes in through src/deps.ts", () => {
       text,
     );
   }
+});
+
+describe("a verb is one file in src/commands", () => {
+  const rule =
+    "a verb is one file: options, command, run; what help does not need is imported where it runs, and what " +
+    "verbs share is a file named for what it holds, never for a verb";
+  /** What help tells of tables, formats and the sandbox, and how a verb prints: all that it may load besides. */
+  const forHelp = [
+    ...["export/formats/index", "query/tables", "query/views", "sandbox/choices"],
+    ...["mirror/schema", "records/open-columns"],
+    ...["ui/data", "ui/numbers", "ui/table", "ui/text", "ui/width"],
+  ];
+  const own = files.filter(({ file }) => roomOf(file) === "commands");
+
+  test("named for the verb, with no second file, and at most 200 lines long", () => {
+    const names = own.map(({ file }) => file.replace(/^commands\/|\.ts$/g, ""));
+    const broken = commands.flatMap(({ name }) => [
+      ...(names.includes(name) ? [] : [`there is no src/commands/${name}.ts`]),
+      ...names
+        .filter((one) => one.startsWith(`${name}-`))
+        .map((one) => `src/commands/${one}.ts is a part of ${name}`),
+    ]);
+    const long = own
+      .filter(({ text }) => text.split("\n").length - 1 > 200)
+      .map(({ file }) => `src/${file} is longer than 200 lines`);
+    expect([...broken, ...long].map((what) => `${what} (${rule})`)).toEqual([]);
+  });
+
+  test("help loads no engine, and no package but commander", () => {
+    const isFree = (target: string) =>
+      !target.includes("/") || /^(commands|resources)\//.test(target) || forHelp.includes(target);
+    const loaded = new Set(["main"]);
+    const broken: string[] = [];
+    for (const name of loaded) {
+      const one = files.find(({ file }) => file === `${name}.ts`);
+      if (!one) continue;
+      for (const [, type, target] of one.text.matchAll(/^import\s+(type\s+)?[^;"']*?from\s+"([^.:"]+)"/gm))
+        if (!type && target !== "commander") broken.push(`src/${one.file} imports ${target} (${rule})`);
+      for (const { target, isType } of importsOf(one)) {
+        if (isType) continue;
+        if (isFree(target)) loaded.add(target);
+        else broken.push(`src/${one.file} imports src/${target}.ts at its top (${rule})`);
+      }
+    }
+    expect(broken).toEqual([]);
+    expect(forHelp.filter((target) => !loaded.has(target))).toEqual([]);
+  });
 });
 
 test("no file is longer than 250 lines", () => {

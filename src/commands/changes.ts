@@ -1,6 +1,14 @@
+import type { Settings } from "../config.js";
+import type { Deps } from "../deps.js";
 import { exitCodes, UsageError } from "../errors.js";
+import { formats } from "../export/formats/index.js";
+import type { Mirror } from "../mirror/mirror.js";
+import type { Change, ChangeFilter } from "../query/change-list.js";
 import { resources } from "../resources/index.js";
-import { parseInstant } from "../times.js";
+import { formatInstant, parseInstant } from "../times.js";
+import { formatCount } from "../ui/numbers.js";
+import type { Style } from "../ui/style.js";
+import { renderTable } from "../ui/table.js";
 import { chooseResources } from "./choose.js";
 import { defineCommand } from "./command.js";
 import { parseCount } from "./values.js";
@@ -11,6 +19,16 @@ interface ChangesFlags {
   limit?: number;
   csv?: boolean;
 }
+
+interface Request {
+  deps: Deps;
+  settings: Settings;
+  filter: ChangeFilter;
+  limit: number | undefined;
+}
+
+/** A screen is for reading; files take everything. */
+const shownAtMost = 500;
 
 export const changes = defineCommand<ChangesFlags>({
   name: "changes",
@@ -49,18 +67,107 @@ export const changes = defineCommand<ChangesFlags>({
       });
     const now = deps.clock.now();
     const chosen = args[0] === undefined ? undefined : chooseResources(args).resources[0];
-    const { readSettings } = await import("../config.js");
-    const { showChanges } = await import("./changes-run.js");
-    const settings = await readSettings(options, deps);
-    await showChanges({
-      deps,
-      settings,
+    const filter = {
       resource: chosen?.name,
-      since: parseInstant(options.since ?? "7d", "start", now),
-      until: options.until === undefined ? undefined : parseInstant(options.until, "end", now),
-      limit: options.limit,
-      format: options.csv ? "csv" : options.json ? "json" : "table",
-    });
+      since: formatInstant(parseInstant(options.since ?? "7d", "start", now)),
+      until: options.until === undefined ? undefined : formatInstant(parseInstant(options.until, "end", now)),
+    };
+    const { readSettings } = await import("../config.js");
+    const { openMirrorReadOnly } = await import("../query/open.js");
+    const settings = await readSettings(options, deps);
+    const mirror = await openMirrorReadOnly(settings.dbPath);
+    const request = { deps, settings, filter, limit: options.limit };
+    try {
+      if (options.csv || options.json) await writeChanges(mirror, options.csv ? "csv" : "json", request);
+      else await printChanges(mirror, request);
+    } finally {
+      mirror.db.close();
+    }
     return exitCodes.done;
   },
 });
+
+async function writeChanges(mirror: Mirror, name: "csv" | "json", request: Request): Promise<void> {
+  const { deps, settings, filter, limit } = request;
+  const { runExport } = await import("../export/run.js");
+  const { changesCondition } = await import("../query/change-list.js");
+  const { openSource, withSnapshot } = await import("../query/select.js");
+  const { createReporter } = await import("../ui/reporter.js");
+  const { dataSink } = await import("./data-sink.js");
+  const { findTable } = await import("./table.js");
+  const reporter = createReporter(deps, settings.output);
+  const format = formats.find((one) => one.name === name);
+  if (!format) throw new Error(`no format: ${name}`);
+  const { write } = await format.load();
+  await withSnapshot(mirror, async () => {
+    const source = openSource(mirror, {
+      table: findTable(mirror, "changes"),
+      where: changesCondition(filter, limit),
+      includeRemoved: true,
+    });
+    const options = { excel: false, warn: reporter.warn, signal: deps.signal, clock: deps.clock };
+    await runExport(source, write, dataSink(deps), options);
+  });
+  reporter.close();
+}
+
+/** The newest last. */
+async function printChanges(mirror: Mirror, { deps, settings, filter, limit }: Request): Promise<void> {
+  const { listChanges } = await import("../query/change-list.js");
+  const { styleFor } = await import("../ui/style.js");
+  const { changes, total } = listChanges(mirror, filter, limit ?? shownAtMost);
+  const style = styleFor(deps.stdout, settings.output, deps.env);
+  const width = deps.stdout.isTTY ? deps.stdout.columns : undefined;
+  const quiet = settings.output.quiet;
+  if (total === 0) {
+    if (!quiet) deps.stderr.write(`No changes were seen since ${minute(filter.since)} UTC.\n`);
+    return;
+  }
+  const groups = groupTogether(changes).map((group) => renderGroup(group, style, width));
+  deps.stdout.write(`${groups.join("\n\n")}\n`);
+  if (total > changes.length && !quiet)
+    deps.stderr.write(
+      `The newest ${formatCount(changes.length)} of ${formatCount(total)} changes; more with \`--limit\`, all with \`--csv\`.\n`,
+    );
+}
+
+/** Neighbours under one heading: what differs by less than it shows is not worth another. */
+function groupTogether(changes: readonly Change[]): Change[][] {
+  const groups: Change[][] = [];
+  for (const change of changes) {
+    const first = groups.at(-1)?.[0];
+    if (first?.resource === change.resource && interval(first) === interval(change))
+      groups.at(-1)?.push(change);
+    else groups.push([change]);
+  }
+  return groups;
+}
+
+function renderGroup(group: readonly Change[], style: Style, width: number | undefined): string {
+  const [first] = group;
+  if (!first) return "";
+  const rows = group.map((change) => [
+    change.label ?? change.key,
+    change.field ?? change.kind,
+    change.field === null ? "" : change.old,
+    change.field === null ? "" : "→",
+    change.field === null ? "" : change.new,
+    change.label === null ? "" : change.key,
+  ]);
+  const body = renderTable(["record", "what", "was", "", "is now", "key"], rows, {
+    width,
+    alignRight: [],
+    none: "null",
+    spare: ["key"],
+  });
+  return `${style.bold(first.resource)} ${style.dim(interval(first))}\n${body}`;
+}
+
+/** When it happened, as far as is known. */
+function interval({ last_seen_unchanged_at: since, seen_changed_at }: Change): string {
+  return `${since === null ? "before" : `${minute(since)} to`} ${minute(seen_changed_at)} UTC`;
+}
+
+function minute(at: string): string {
+  return `${at.slice(0, 10)} ${at.slice(11, 16)}`;
+}

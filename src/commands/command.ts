@@ -34,7 +34,7 @@ export interface Invocation<Options = Record<string, unknown>> {
   options: Options & GlobalOptions;
 }
 
-/** A verb: options, command, run, in this order, in a file of its own. */
+/** A verb: options, command, run, in this order, in a file of its own: see "Import rules" in src/README.md. */
 export interface CommandSpec {
   name: string;
   summary: string;

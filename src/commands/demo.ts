@@ -1,10 +1,11 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { isAbsolute, join, relative, resolve } from "node:path";
 import { Writable } from "node:stream";
 import type { Deps } from "../deps.js";
 import { exitCodes } from "../errors.js";
 import { dayMs } from "../times.js";
 import { changes } from "./changes.js";
 import { type CommandSpec, defineCommand, type GlobalOptions } from "./command.js";
-import { demoFolder } from "./demo-folder.js";
 import { exportTable } from "./export.js";
 import { query } from "./query.js";
 import { status } from "./status.js";
@@ -20,6 +21,14 @@ interface DemoFlags {
 
 /** How long the first sync lies back: refunds and late attributions need time to happen. */
 const pauseMs = 21 * dayMs;
+
+/** What is exported, and into which file of the demo's folder. */
+const exported = [
+  ["orders", "orders.csv"],
+  ["orders", "orders.ndjson"],
+  ["roster", "roster.csv"],
+  ["changes", "changes.csv"],
+] as const;
 
 export const demo = defineCommand<DemoFlags>({
   name: "demo",
@@ -40,7 +49,7 @@ export const demo = defineCommand<DemoFlags>({
 
   async run({ deps, options }) {
     const { startSandbox } = await import("../sandbox/index.js");
-    const folder = await demoFolder(options.out ?? "brandapi-demo", deps.cwd);
+    const folder = prepareFolder(options.out ?? "brandapi-demo", deps.cwd);
     const started = deps.clock.monotonic();
     const box = await startSandbox(
       {
@@ -90,8 +99,10 @@ export const demo = defineCommand<DemoFlags>({
       const sql =
         "SELECT month, currency, refunded_orders, refunded_amount FROM refunds_by_month ORDER BY 1 DESC LIMIT 4";
       await show(query, `"${sql}"`, now, { args: [sql] });
-      for (const [table, file] of folder.exports)
-        await show(exportTable, `${table} -o ${file.shown}`, now, { out: file.path });
+      for (const [table, file] of exported)
+        await show(exportTable, `${table} -o ${join(folder.shown, file)}`, now, {
+          out: join(folder.path, file),
+        });
       await show(status, "", now);
       const seconds = ((deps.clock.monotonic() - started) / 1_000).toFixed(1);
       say(
@@ -114,4 +125,14 @@ function nowhere(): Deps["stdout"] {
 /** What the person said about output holds for each command that is shown. */
 function common({ color, progress, verbose, quiet }: GlobalOptions): Record<string, unknown> {
   return { color, progress, verbose, quiet };
+}
+
+/** Makes the folder, and clears away the mirror of an earlier demo: each begins anew. */
+function prepareFolder(out: string, cwd: string) {
+  const path = resolve(cwd, out);
+  mkdirSync(path, { recursive: true });
+  const mirror = join(path, "demo.sqlite");
+  for (const suffix of ["", "-wal", "-shm", "-lock"]) rmSync(`${mirror}${suffix}`, { force: true });
+  const shown = isAbsolute(out) ? out : relative(cwd, path) || ".";
+  return { path, shown, mirror };
 }

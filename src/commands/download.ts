@@ -1,10 +1,17 @@
-import type { FileResult } from "../download/engine.js";
-import { ConfigurationError, exitCodes, UsageError } from "../errors.js";
+import type { DownloadSummary, FileResult } from "../download/engine.js";
+import {
+  ApiUnavailable,
+  type BrandapiError,
+  ConfigurationError,
+  exitCodes,
+  Incomplete,
+  UsageError,
+} from "../errors.js";
 import { expandPath } from "../paths.js";
 import { printJson } from "../ui/data.js";
+import { formatBytes, formatCount } from "../ui/numbers.js";
 import { version } from "../version.js";
 import { defineCommand, type Flag } from "./command.js";
-import { failureLines, failureOf, summaryText } from "./download-text.js";
 import { networkFlags } from "./globals.js";
 import { suggest } from "./nearest.js";
 import { parseRange } from "./values.js";
@@ -25,6 +32,8 @@ const kinds = ["content"];
 const sources = ["deliverable", "upload"];
 const mediaTypes = ["image", "video", "audio", "document", "other"];
 const defaultFolder = "brandapi-content";
+/** Failures that are named one by one. */
+const mostNamed = 20;
 
 const downloadFlags: readonly Flag[] = [
   { flags: "-o, --out <dir>", about: "the folder that the files go to", shown: `./${defaultFolder}` },
@@ -135,4 +144,37 @@ function listOf(what: string, known?: readonly string[]) {
 function parseLimit(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new UsageError(`Not a number of files: \`${text}\`.`, { hint: "use a whole number such as 10" });
+}
+
+/** The one line that says what a download came to. */
+function summaryText(summary: DownloadSummary): string {
+  const { downloaded, failed, not_tried, already_complete, bytes, folder } = summary;
+  const parts = [
+    `${formatCount(downloaded)} ${downloaded === 1 ? "file" : "files"}, ${formatBytes(bytes)}, in ${folder}`,
+    already_complete > 0 ? `${formatCount(already_complete)} there already` : "",
+    failed > 0 ? `${formatCount(failed)} failed` : "",
+    not_tried > 0 ? `${formatCount(not_tried)} not tried` : "",
+  ];
+  return parts.filter((part) => part !== "").join("; ");
+}
+
+/** A line for each file that failed, as far as a person reads them. */
+function failureLines(failures: readonly FileResult[]): string[] {
+  const lines = failures.slice(0, mostNamed).map(({ path, error }) => `${path}: ${error}`);
+  const more = failures.length - lines.length;
+  return more > 0 ? [...lines, `${more} more files failed: \`--json\` names them all`] : lines;
+}
+
+/** The error that a download with failures ends with; undefined where there were none. */
+function failureOf({ downloaded, failed, not_tried }: DownloadSummary): BrandapiError | undefined {
+  if (failed === 0) return undefined;
+  if (not_tried > 0 && downloaded === 0)
+    return new ApiUnavailable("The file host is unavailable: no file could be fetched.", {
+      hint: "check the network, or try again later",
+    });
+  const rest = not_tried > 0 ? `; ${not_tried} were not tried, because the file host stopped answering` : "";
+  return new Incomplete(
+    `${failed} of ${failed + not_tried + downloaded} files could not be fetched${rest}.`,
+    { hint: "run the same command again: what is complete is kept" },
+  );
 }

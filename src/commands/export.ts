@@ -1,11 +1,16 @@
+import { existsSync, realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Deps } from "../deps.js";
 import { exitCodes, UsageError } from "../errors.js";
 import type { Format } from "../export/format.js";
 import { formats } from "../export/formats/index.js";
-import { knownTableNames, syncedBy, typedTables } from "../query/tables.js";
+import { expandPath } from "../paths.js";
+import { knownTableNames, listTables, syncedBy, typedTables } from "../query/tables.js";
 import { views } from "../query/views.js";
 import { resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
 import { parseInstant } from "../times.js";
+import { formatBytes, formatCount } from "../ui/numbers.js";
 import { defineCommand, type Flag } from "./command.js";
 import { parseCount, parseList, parseRange } from "./values.js";
 
@@ -60,23 +65,60 @@ export const exportTable = defineCommand<ExportFlags>({
   async run({ deps, args, options }) {
     const now = deps.clock.now();
     const range = parseRange(options, now);
+    const asOf = options.asOf === undefined ? undefined : parseInstant(options.asOf, "end", now);
+    const includeRemoved = options.includeRemoved ?? false;
+    const { columns, where, limit } = options;
+    const selection = { columns, where, limit, ...range, asOf, includeRemoved };
+    const tableName = args[0] ?? "";
+    const out = options.out === "-" ? undefined : options.out;
     const { readSettings } = await import("../config.js");
-    const { exportFromMirror } = await import("./export-run.js");
+    const { openFileSink } = await import("../export/file-sink.js");
+    const { runExport } = await import("../export/run.js");
+    const { explainRunning } = await import("../query/condition.js");
+    const { openMirrorReadOnly } = await import("../query/open.js");
+    const { openSource, withSnapshot } = await import("../query/select.js");
+    const { createReporter } = await import("../ui/reporter.js");
+    const { dataSink } = await import("./data-sink.js");
+    const { checkSelection, checkTableName, findTable, layAsOf } = await import("./table.js");
     const settings = await readSettings(options, deps);
-    await exportFromMirror({
-      deps,
-      settings,
-      chooseFormat: () => chooseFormat(options),
-      tableName: args[0] ?? "",
-      out: options.out === "-" ? undefined : options.out,
-      excel: options.excel ?? false,
-      columns: options.columns,
-      where: options.where,
-      ...range,
-      limit: options.limit,
-      asOf: options.asOf === undefined ? undefined : parseInstant(options.asOf, "end", now),
-      includeRemoved: options.includeRemoved ?? false,
-    });
+    const { clock, signal } = deps;
+    const reporter = createReporter(deps, settings.output);
+    const started = clock.monotonic();
+    if (out) refuseMirror(out, settings.dbPath, deps);
+    // A name that no mirror could hold is the first thing to say, then a format that is missing.
+    if (!existsSync(settings.dbPath)) {
+      checkTableName(tableName, knownTableNames());
+      chooseFormat(options);
+    }
+    const mirror = await openMirrorReadOnly(settings.dbPath);
+    try {
+      checkTableName(tableName, [...listTables(mirror), ...knownTableNames()]);
+      const format = chooseFormat(options);
+      await withSnapshot(mirror, async () => {
+        const table = findTable(mirror, tableName);
+        checkSelection(mirror, table, selection);
+        const { write } = await format.load();
+        const sink = out ? await openFileSink(expandPath(out, deps), deps.random) : dataSink(deps);
+        try {
+          const warn = (text: string) => reporter.warn(`${table.name}: ${text}`);
+          if (asOf !== undefined) layAsOf(mirror, table, asOf, clock.now(), warn);
+          const source = openSource(mirror, { ...selection, table });
+          const excel = options.excel ?? false;
+          const done = await runExport(source, write, sink, { excel, warn, signal, clock });
+          const took = `${((clock.monotonic() - started) / 1_000).toFixed(1)}s`;
+          if (out)
+            reporter.note(
+              `${table.name}: ${formatCount(done.rows)} rows, ${formatBytes(done.bytes)} in ${took}: ${out}`,
+            );
+        } catch (error) {
+          await sink.discard();
+          throw explainRunning(error, where);
+        }
+      });
+    } finally {
+      mirror.db.close();
+      reporter.close();
+    }
     return exitCodes.done;
   },
 });
@@ -121,4 +163,15 @@ function tableLines(): string[] {
   const known = new Set([...typed.map(({ name }) => name), ...viewNames]);
   const own = knownTableNames().filter((name) => !known.has(name));
   return [...lines, `views: ${viewNames.join(", ")}`, `the mirror's own: ${own.join(", ")}`];
+}
+
+/** What an export would overwrite must not be what it reads. */
+function refuseMirror(out: string, dbPath: string, deps: Deps): void {
+  const real = (path: string) => (existsSync(path) ? realpathSync(path) : resolve(path));
+  const target = real(expandPath(out, deps));
+  const mirror = real(dbPath);
+  if (["", "-wal", "-shm", "-lock", "-journal"].some((suffix) => target === `${mirror}${suffix}`))
+    throw new UsageError(`The file to write is the mirror itself: ${out}.`, {
+      hint: "name another file with `-o`",
+    });
 }

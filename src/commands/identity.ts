@@ -1,8 +1,12 @@
 import type { ApiClient } from "../api/client.js";
-import { commandFor } from "../config.js";
+import { commandFor, type Settings } from "../config.js";
+import type { Deps } from "../deps.js";
 import { UnexpectedAnswer } from "../errors.js";
 import type { Json, JsonObject } from "../resources/types.js";
 import { dayMs, formatSpan, parseTimestamp } from "../times.js";
+import { printJson } from "../ui/data.js";
+import { renderFacts } from "../ui/facts.js";
+import { styleFor } from "../ui/style.js";
 
 /** Whose key it is: the API document, "1. GET /me" and "Brand". Members unknown to this version are left out. */
 export interface Identity {
@@ -57,6 +61,34 @@ export function expiryWarning(expiresAt: string | null, now: number, profile: st
   );
 }
 
+/** Prints whose key it is: for people as lines, with `--json` as `{"brand":{…},"key":{…,"days_left"}}`. */
+export function printIdentity(
+  deps: Deps,
+  settings: Pick<Settings, "profile" | "baseUrl" | "dbPath" | "output">,
+  { brand, key }: Identity,
+): void {
+  const left = daysLeft(key.expires_at, deps.clock.now());
+  if (settings.output.json) {
+    const { id, scopes, expires_at } = key;
+    printJson(deps.stdout, { brand, key: { id, scopes, expires_at, days_left: left } });
+    return;
+  }
+  const expires = key.expires_at === null ? "not said" : `${key.expires_at} (${daysInWords(left)})`;
+  const facts = [
+    ["brand", `${brand.name} (${brand.id})`],
+    ["key", key.id ?? "not said"],
+    ["scopes", key.scopes.length === 0 ? "none" : key.scopes.join(", ")],
+    ["expires", expires],
+    ["API", settings.baseUrl ?? ""],
+    ["profile", settings.profile],
+    ["mirror", settings.dbPath],
+  ] as const;
+  const style = styleFor(deps.stdout, settings.output, deps.env);
+  deps.stdout.write(
+    `${renderFacts(facts, { style, width: deps.stdout.isTTY ? deps.stdout.columns : undefined })}\n`,
+  );
+}
+
 function member(value: Json | undefined, name: string): Json | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   return (value as JsonObject)[name];
@@ -70,4 +102,10 @@ function unexpected(what: string): UnexpectedAnswer {
   return new UnexpectedAnswer(`The answer to /me is not as documented: ${what}.`, {
     hint: "check that the base URL is the API's",
   });
+}
+
+function daysInWords(left: number | null): string {
+  if (left === null) return "not a time that this program can read";
+  if (left < 0) return "expired";
+  return left === 1 ? "1 day left" : `${left} days left`;
 }

@@ -88,7 +88,7 @@ async function store(
 }
 
 async function show(deps: Deps, settings: Settings, baseUrl: string, identity: Identity): Promise<void> {
-  const { printIdentity } = await import("./print-identity.js");
+  const { printIdentity } = await import("./identity.js");
   const { configFile } = await import("../config/profiles.js");
   const { json, quiet } = settings.output;
   if (json || !quiet) printIdentity(deps, { ...settings, baseUrl }, identity);

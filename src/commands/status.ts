@@ -1,6 +1,12 @@
+import { existsSync } from "node:fs";
 import { exitCodes, MirrorStale } from "../errors.js";
+import type { Health, ResourceHealth, Stretch } from "../query/health.js";
 import { formatSpan, parseDuration } from "../times.js";
 import { printJson } from "../ui/data.js";
+import { formatCount } from "../ui/numbers.js";
+import type { Style } from "../ui/style.js";
+import { renderTable } from "../ui/table.js";
+import { escapeText } from "../ui/text.js";
 import { defineCommand } from "./command.js";
 
 export const status = defineCommand<{ maxAge?: number }>({
@@ -27,11 +33,10 @@ export const status = defineCommand<{ maxAge?: number }>({
   ],
 
   async run({ deps, options }) {
-    const { existsSync } = await import("node:fs");
     const { readSettings } = await import("../config.js");
     const { openMirrorReadOnly } = await import("../query/open.js");
     const { readHealth } = await import("../query/health.js");
-    const { printHealth } = await import("./print-health.js");
+    const { styleFor } = await import("../ui/style.js");
     const settings = await readSettings(options, deps);
     const maxAge = options.maxAge ?? null;
     if (maxAge !== null && !existsSync(settings.dbPath)) throw neverSynced(settings.dbPath);
@@ -39,7 +44,10 @@ export const status = defineCommand<{ maxAge?: number }>({
     try {
       const health = readHealth(mirror, deps.clock.now(), maxAge);
       if (settings.output.json) printJson(deps.stdout, health);
-      else if (!settings.output.quiet) printHealth(health, deps, settings.output);
+      else if (!settings.output.quiet) {
+        const width = deps.stdout.isTTY ? deps.stdout.columns : undefined;
+        deps.stdout.write(healthText(health, styleFor(deps.stdout, settings.output, deps.env), width));
+      }
       if (maxAge === null) return exitCodes.done;
       if (health.resources.length === 0) throw neverSynced(settings.dbPath);
       if (health.stale.length > 0) throw staleError(health.stale, maxAge);
@@ -60,4 +68,103 @@ function neverSynced(path: string): MirrorStale {
   return new MirrorStale(`Nothing was ever synced into this mirror: ${path}`, {
     hint: "run `brandapi sync`",
   });
+}
+
+/** The mirror's health for people: a line a resource, then what needs a word. */
+function healthText(health: Health, style: Style, width: number | undefined): string {
+  const brand = health.brand ? `${escapeText(health.brand.name)}, ` : "";
+  const lines = [`${style.bold("Mirror")} of ${brand}${escapeText(health.db)}`, ""];
+  if (health.resources.length === 0) lines.push("Nothing was synced yet: run `brandapi sync`.");
+  else lines.push(table(health, style, width), ...remarks(health, style), ...closingLines(health));
+  return `${lines.join("\n")}\n`;
+}
+
+function table({ resources, checked_at }: Health, style: Style, width: number | undefined): string {
+  const removed = resources.some((resource) => resource.removed > 0);
+  const titles = [
+    "resource",
+    "rows",
+    ...(removed ? ["removed"] : []),
+    "read completely",
+    "last success",
+    "age",
+  ];
+  const rows = resources.map((resource) => [
+    resource.resource,
+    formatCount(resource.rows),
+    ...(removed ? [formatCount(resource.removed)] : []),
+    coveredText(resource, checked_at),
+    resource.last_success_at === null ? "never" : minute(resource.last_success_at),
+    resource.age_seconds === null
+      ? ""
+      : formatSpan(resource.age_seconds * 1_000) + (resource.stale ? " !" : ""),
+  ]);
+  return renderTable(titles, rows, {
+    width,
+    style,
+    alignRight: ["rows", "removed"],
+    spare: ["last success", "removed", "read completely"],
+  });
+}
+
+function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: string): string {
+  const [first] = covered;
+  const last = covered.at(-1);
+  if (!first || !last) return last_success_at === null ? "not yet" : "whole";
+  const from = first.from === null ? "from the start" : `from ${day(first.from)}`;
+  const until = day(last.to) === day(now) ? "" : ` to ${day(last.to)}`;
+  const holes = gaps.length === 0 ? "" : `, ${gaps.length} ${gaps.length === 1 ? "gap" : "gaps"}`;
+  return `${from}${until}${holes}`;
+}
+
+function remarks({ resources }: Health, style: Style): string[] {
+  const said = resources.flatMap(({ resource, gaps, last_run, unfinished, stale }) => [
+    ...gaps.map((gap) => `${resource}: not read: ${gapText(gap)}`),
+    ...(unfinished
+      ? [
+          `${resource}: a read stopped after ${formatCount(unfinished.records)} records; the next sync goes on there`,
+        ]
+      : []),
+    ...(last_run?.error ? [`${resource}: the last ${endText(last_run)}`] : []),
+    ...(stale ? [`${resource}: older than allowed`] : []),
+  ]);
+  return said.length === 0 ? [] : ["", ...said.map((line) => `${style.yellow("!")} ${line}`)];
+}
+
+/** How a run ended that did not end well. */
+function endText({ outcome, error }: NonNullable<ResourceHealth["last_run"]>): string {
+  if (outcome === "stopped") return "run was stopped";
+  if (outcome === "verified") return `\`verify\`: ${escapeText(error ?? "")}`;
+  const verb = outcome === "failed" ? "failed" : `was ${outcome}`;
+  return `run ${verb}: ${escapeText(error ?? "")}`;
+}
+
+/** How long a change to an old record can stay unseen. */
+function closingLines({ resources, checked_at }: Health): string[] {
+  const lines = resources.flatMap(({ resource, closing }) => {
+    // What lies inside the window is read every night.
+    if (!closing || closing.reread_within_days === 1) return [];
+    const age = formatSpan(Date.parse(checked_at) - Date.parse(closing.oldest_read_at));
+    const nights = `within ${closing.reread_within_days} nights`;
+    const { refunds } = closing;
+    const share = refunds
+      ? `; ${Math.round((100 * refunds.inside_window) / refunds.seen)} % of ${refunds.seen} refunds came inside the window, \`--window ${refunds.recommended_window_days}\` would hold 99 %`
+      : "";
+    return [
+      `${resource}: the day read longest ago was read ${age} ago; nightly syncs read each again ${nights}${share}`,
+    ];
+  });
+  return lines.length === 0 ? [] : ["", ...lines];
+}
+
+function gapText({ from, to }: Stretch): string {
+  return `${from === null ? "the start" : minute(from)} to ${minute(to)}`;
+}
+
+function minute(at: string): string {
+  return `${at.slice(0, 10)} ${at.slice(11, 16)}`;
+}
+
+function day(at: string): string {
+  return at.slice(0, 10);
 }

@@ -122,7 +122,7 @@ export const sync = defineCommand<SyncFlags>({
           hint: "create a key with scopes in the console: settings, integrations, brand API",
         });
       if (options.dryRun) {
-        const { printPlan } = await import("./sync-plan.js");
+        const { printPlan } = await import("./dry-run.js");
         await printPlan(access, { allowed, skipped }, deps, options.json === true);
         return exitCodes.done;
       }

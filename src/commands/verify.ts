@@ -1,7 +1,7 @@
 import { exitCodes, Incomplete } from "../errors.js";
 import { resources } from "../resources/index.js";
 import { printJson } from "../ui/data.js";
-import type { Verdict } from "../verify/report.js";
+import type { MonthResult, Verdict } from "../verify/report.js";
 import { chooseResources } from "./choose.js";
 import { defineCommand } from "./command.js";
 import { networkFlags } from "./globals.js";
@@ -39,7 +39,6 @@ export const verify = defineCommand<VerifyFlags>({
         const { defaultOptions } = await import("../sync/context.js");
         const { verifyResource } = await import("../verify/engine.js");
         const { latestRuns } = await import("../mirror/runs.js");
-        const { verdictText } = await import("./verify-text.js");
         const access = {
           ...session,
           options: { ...defaultOptions, acceptRemovals: options.acceptRemovals ?? false },
@@ -87,4 +86,33 @@ function judge(verdicts: readonly Verdict[], repaired: boolean): void {
     throw new Incomplete(`The API's lists never settled while they were read: ${unsettled.join(", ")}.`, {
       hint: `run \`brandapi verify ${unsettled.join(" ")}\` again later`,
     });
+}
+
+/** A verdict as a person reads it: months of one state on one line, what differs spelled out. */
+function verdictText(verdict: Verdict): string {
+  const head = `${verdict.resource}: ${verdict.state} (${verdict.requests} ${verdict.requests === 1 ? "request" : "requests"})`;
+  const lines = grouped(verdict.months).map(({ first, last, state, why, readAt }) => {
+    const months = first === last ? first : `${first} to ${last}`;
+    return `  ${months}: ${state}: ${why}${readAt ? `; read ${readAt.slice(0, 16).replace("T", " ")}` : ""}`;
+  });
+  return `${[head, ...lines, `  cannot see: ${verdict.blind_spot}`].join("\n")}\n`;
+}
+
+interface Group {
+  first: string;
+  last: string;
+  state: MonthResult["state"];
+  why: string;
+  readAt: string | null;
+}
+
+function grouped(months: readonly MonthResult[]): Group[] {
+  return months.reduce<Group[]>((groups, { month, state, why, read_at }) => {
+    const last = groups.at(-1);
+    if (last && last.state === state && last.why === why) {
+      last.last = month;
+      if (read_at !== null && (last.readAt === null || read_at < last.readAt)) last.readAt = read_at;
+    } else groups.push({ first: month, last: month, state, why, readAt: read_at });
+    return groups;
+  }, []);
 }

@@ -16,8 +16,7 @@ export const whoami = defineCommand({
 
   async run({ deps, options }) {
     const { interactiveMaxWaitMs, openAccess } = await import("./access.js");
-    const { expiryWarning, readIdentity } = await import("./identity.js");
-    const { printIdentity } = await import("./print-identity.js");
+    const { expiryWarning, printIdentity, readIdentity } = await import("./identity.js");
     const { createReporter } = await import("../ui/reporter.js");
     const reporter = createReporter(deps, options);
     try {

@@ -1,0 +1,78 @@
+import { ConfigurationError, UsageError } from "../errors.js";
+import type { Mirror } from "../mirror/mirror.js";
+import { checkCondition } from "../query/condition.js";
+import { dateOf, type Selection } from "../query/select-sql.js";
+import {
+  describeTable,
+  knownTableNames,
+  listTables,
+  type ReadableTable,
+  syncedBy,
+  typedTables,
+  wasRead,
+} from "../query/tables.js";
+import { readAsOf } from "../records/as-of.js";
+import { formatInstant } from "../times.js";
+import { nearest, suggest } from "./nearest.js";
+
+/**
+ * The table that a person means, spelled with `-` or `_`.
+ * @throws UsageError for an unknown one, ConfigurationError for one that was not synced yet
+ */
+export function findTable(mirror: Mirror, name: string): ReadableTable {
+  const wanted = name.replaceAll("-", "_").toLowerCase();
+  const names = listTables(mirror);
+  const known = typedTables().find((shape) => shape.name === wanted);
+  if (known && !wasRead(mirror, known.resource))
+    throw new ConfigurationError(`The mirror holds no \`${known.name}\` yet: ${mirror.path}`, {
+      hint: `run \`brandapi sync ${syncedBy(known.resource).name}\` first`,
+    });
+  return describeTable(mirror, checkTableName(name, [...names, ...knownTableNames()]));
+}
+
+/** @returns the table's own name @throws UsageError with the nearest valid name */
+export function checkTableName(name: string, names: readonly string[]): string {
+  const wanted = name.replaceAll("-", "_").toLowerCase();
+  const found = names.find((one) => one.toLowerCase() === wanted);
+  if (found) return found;
+  const near = nearest(wanted, new Set(names));
+  throw new UsageError(`Unknown table: \`${name}\`.`, {
+    hint: near ? `did you mean \`${near}\`?` : "`brandapi export --help` lists the tables",
+  });
+}
+
+/** @throws UsageError where the table does not have what is asked of it */
+export function checkSelection(
+  mirror: Mirror,
+  table: ReadableTable,
+  request: Omit<Selection, "table"> & { asOf: number | undefined },
+): void {
+  const names = table.columns.map((column) => column.name);
+  for (const name of request.columns ?? [])
+    if (!names.includes(name))
+      throw new UsageError(`\`${table.name}\` has no column \`${name}\`.`, { hint: suggest(name, names) });
+  if ((request.since !== undefined || request.until !== undefined) && dateOf(table) === null)
+    throw new UsageError(`\`${table.name}\` has no date that \`--since\` and \`--until\` could go by.`, {
+      hint: 'use `--where "…"` instead',
+    });
+  if (request.asOf !== undefined && !table.shape)
+    throw new UsageError(`\`--as-of\` is for the API's records, not for \`${table.name}\`.`, {
+      hint: "leave `--as-of` out",
+    });
+  if (request.where !== undefined) checkCondition(mirror, table, request.where);
+}
+
+/** What the mirror did not know yet, it cannot tell. */
+export function layAsOf(
+  mirror: Mirror,
+  table: ReadableTable,
+  at: number,
+  now: number,
+  warn: (text: string) => void,
+): void {
+  if (!table.shape) return;
+  if (at > now) warn(`${formatInstant(at)} is yet to come: these are the records as they are known now`);
+  const { firstReadAt } = readAsOf(mirror, table.shape, at);
+  if (firstReadAt !== null && firstReadAt > formatInstant(at))
+    warn(`the mirror read this first at ${firstReadAt}, later than ${formatInstant(at)}`);
+}
