@@ -14,7 +14,7 @@ import { version } from "../version.js";
 import { defineCommand, type Flag } from "./command.js";
 import { networkFlags } from "./globals.js";
 import { suggest } from "./nearest.js";
-import { parseRange } from "./values.js";
+import { filterValues, parseFilter, parseList, parseRange } from "./values.js";
 
 interface DownloadFlags {
   out?: string;
@@ -29,18 +29,20 @@ interface DownloadFlags {
 }
 
 const kinds = ["content"];
-const sources = ["deliverable", "upload"];
-const mediaTypes = ["image", "video", "audio", "document", "other"];
 const defaultFolder = "brandapi-content";
 /** Failures that are named one by one. */
 const mostNamed = 20;
 
 const downloadFlags: readonly Flag[] = [
   { flags: "-o, --out <dir>", about: "the folder that the files go to", shown: `./${defaultFolder}` },
-  { flags: "--source <list>", about: sources.join(", "), parse: listOf("source", sources) },
-  { flags: "--media-type <list>", about: mediaTypes.join(", "), parse: listOf("media type", mediaTypes) },
-  { flags: "--opportunity <id...>", about: "only files of these campaigns", parse: listOf("campaign") },
-  { flags: "--host <id...>", about: "only files of these hosts", parse: listOf("host") },
+  { flags: "--source <list>", about: filterValues("source").join(", "), parse: parseFilter("source") },
+  {
+    flags: "--media-type <list>",
+    about: filterValues("media_type").join(", "),
+    parse: parseFilter("media_type"),
+  },
+  { flags: "--opportunity <id...>", about: "only files of these campaigns", parse: parseList },
+  { flags: "--host <id...>", about: "only files of these hosts", parse: parseList },
   { flags: "--since <time>", about: "only files added from here" },
   { flags: "--until <time>", about: "only files added up to here" },
   { flags: "--limit <n>", about: "fetch at most this many, newest first", parse: parseLimit },
@@ -126,20 +128,6 @@ export const download = defineCommand<DownloadFlags>({
     });
   },
 });
-
-/** Values with commas between, in one flag or several. */
-function listOf(what: string, known?: readonly string[]) {
-  return (text: string, previous?: unknown): readonly string[] => {
-    const values = text.split(",").map((value) => value.trim());
-    for (const value of values) {
-      if (value === "" || (known && !known.includes(value)))
-        throw new UsageError(`Unknown ${what}: \`${value}\`.`, {
-          hint: known ? suggest(value, known) : "give an id",
-        });
-    }
-    return [...(Array.isArray(previous) ? previous : []), ...values];
-  };
-}
 
 function parseLimit(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);

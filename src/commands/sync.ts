@@ -5,7 +5,7 @@ import { printJson } from "../ui/data.js";
 import { chooseResources } from "./choose.js";
 import { defineCommand, type Flag } from "./command.js";
 import { networkFlags } from "./globals.js";
-import { parseCount, parseList, parseRange } from "./values.js";
+import { filterValues, parseCount, parseFilter, parseList, parseRange } from "./values.js";
 
 interface SyncFlags {
   since?: string;
@@ -50,11 +50,15 @@ const syncFlags: readonly Flag[] = [
     choices: ["all", "changed", "none"],
     shown: "changed",
   },
-  { flags: "--source <kinds>", about: "content: only these sources (a partial run)", parse: parseList },
+  {
+    flags: "--source <kinds>",
+    about: `content: only ${filterValues("source").join(", ")} (a partial run)`,
+    parse: parseFilter("source"),
+  },
   {
     flags: "--media-type <kinds>",
-    about: "content: only these kinds of file (a partial run)",
-    parse: parseList,
+    about: `content: only ${filterValues("media_type").join(", ")} (a partial run)`,
+    parse: parseFilter("media_type"),
   },
   { flags: "--opportunity <ids>", about: "content: only these campaigns (a partial run)", parse: parseList },
   { flags: "--host <ids>", about: "content, analytics-clicks: only these hosts", parse: parseList },

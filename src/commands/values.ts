@@ -1,5 +1,8 @@
 import { UsageError } from "../errors.js";
+import { content } from "../resources/content.js";
+import type { Filter } from "../resources/types.js";
 import { parseInstant } from "../times.js";
+import { suggest } from "./nearest.js";
 
 /** A list on the command line: commas between, or the flag again. */
 export function parseList(text: string, previous: unknown): string[] {
@@ -10,6 +13,25 @@ export function parseList(text: string, previous: unknown): string[] {
   if (values.length === 0)
     throw new UsageError("A list is empty.", { hint: "name values with commas between them" });
   return [...(Array.isArray(previous) ? (previous as string[]) : []), ...values];
+}
+
+/** What the API's document lists for a filter of the library. */
+export function filterValues(parameter: "source" | "media_type"): readonly string[] {
+  const filters: readonly Filter[] = content.strategy.filters;
+  return filters.find((filter) => filter.parameter === parameter)?.values ?? [];
+}
+
+/** A list of such values: the API would answer any other with 400, or with nothing. */
+export function parseFilter(parameter: "source" | "media_type") {
+  const known = filterValues(parameter);
+  return (text: string, previous?: unknown): string[] => {
+    const values = parseList(text, previous);
+    const unknown = values.find((value) => !known.includes(value));
+    if (unknown === undefined) return values;
+    throw new UsageError(`Not a ${parameter.replace("_", " ")}: \`${unknown}\`.`, {
+      hint: suggest(unknown, known),
+    });
+  };
 }
 
 /** A whole number from 0. */

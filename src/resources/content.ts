@@ -16,15 +16,10 @@ export const content = {
     from: "uploaded_after",
     until: "uploaded_before",
     filters: [
-      { flag: "source", parameter: "source", about: "`deliverable` or `upload`", atMost: 50 },
-      {
-        flag: "media-type",
-        parameter: "media_type",
-        about: "kinds of file: image, video, audio, document, other",
-        atMost: 50,
-      },
-      { flag: "opportunity", parameter: "opportunity_id", about: "ids of campaigns", atMost: 50 },
-      { flag: "host", parameter: "host_id", about: "ids of hosts", atMost: 50 },
+      { parameter: "source", atMost: 50, values: ["deliverable", "upload"] },
+      { parameter: "media_type", atMost: 50, values: ["image", "video", "audio", "document", "other"] },
+      { parameter: "opportunity_id", atMost: 50 },
+      { parameter: "host_id", atMost: 50 },
     ],
   },
   // An id is unique within its source only.

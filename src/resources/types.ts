@@ -121,12 +121,12 @@ export interface Tripwire {
   figures: readonly string[];
 }
 
-/** A filter that makes a run partial: its flag, the API's parameter, and how many values one request takes. */
+/** A filter that makes a run partial: the API's parameter, and how many values one request takes. */
 export interface Filter {
-  flag: string;
   parameter: string;
-  about: string;
   atMost: number;
+  /** The values that the document lists, where it does. */
+  values?: readonly string[];
 }
 
 export interface Resource {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { details, resources } from "../../src/resources/index.js";
+import { contentSources, mediaTypes } from "../../src/sandbox/data/library.js";
 import { expectFaithful } from "../conformance/compare.js";
 import { asked, type Brand, brandForTest, day } from "./brand.js";
 
@@ -191,6 +192,20 @@ describe("the library", () => {
     expect(ids).not.toContain(outside.id);
     expect((await brand.run("sync content")).code).toBe(0);
     await expectResource(brand, "content");
+  });
+
+  test("a filter takes what the document lists, as its help says; anything else is refused before a request", async () => {
+    const brand = await brandForTest({ orders: 5 });
+    const help = (await brand.run("sync --help")).out.replace(/\s+/g, " ");
+    for (const [flag, values] of [
+      ["source", contentSources],
+      ["media-type", mediaTypes],
+    ] as const) {
+      expect(help).toContain(`content: only ${values.join(", ")} (a partial run)`);
+      expect((await brand.run(`sync content --${flag} ${values.join(",")}`)).code).toBe(0);
+      const { code, requests } = await brand.run(`sync content --${flag} ${values[0]},${values[1]}x`);
+      expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    }
   });
 
   test("filters make the run partial: nothing is claimed, nothing removed, more than 50 ids are split", async () => {
