@@ -1,58 +1,25 @@
-import { isDeepStrictEqual } from "node:util";
 import { openMirror } from "../../src/query/open.js";
-import { readCoverage } from "../../src/state/coverage.js";
+import { mayBeHidden, mayBeRemoved } from "./allowed.js";
+import { type Claims, claimsOf, type Held } from "./claims.js";
+import { unseenEvidence } from "./evidence.js";
 import type { RunEnd, World } from "./world.js";
 
-interface MirrorRow {
-  key: string;
-  json: string;
-  dated_at: number | null;
-  removed_at: string | null;
-}
-
-/**
- * What the mirror claims against what the API said: one line for each lie.
- * - a span that is claimed as covered holds every record that the API listed in it when it was read, as it was then;
- * - after a run that says `verified`, it holds none that had gone by then;
- * - a run removes nothing that the API has listed from its beginning to its end.
- */
-export async function lies(world: World, end: RunEnd, before: ReadonlySet<string>): Promise<string[]> {
+/** What the mirror claims after a run against what the API had: one line for each lie. */
+export async function lies(world: World, end: RunEnd): Promise<string[]> {
   const mirror = await openMirror(world.path);
   try {
-    const found: string[] = [];
     const integrity = mirror.db.pragma("integrity_check", { simple: true });
-    if (integrity !== "ok") found.push(`integrity_check: ${integrity}`);
-    const rows = mirror.db
-      .prepare("SELECT key, json, dated_at, removed_at FROM records WHERE resource = ?")
-      .all(world.resource.name) as MirrorRow[];
-    const byKey = new Map(rows.map((row) => [row.key, row]));
-    const spans = readCoverage(mirror, world.resource.name);
-    const readAt = (dated: number | null, fallback: number) =>
-      spans.find(({ from, to }) => dated === null || (from <= dated && to >= dated))?.readAt ?? fallback;
-    const { current, touchedAt } = world.truth;
-    for (const [key, { json, dated }] of current) {
-      if ((touchedAt.get(key) ?? 0) >= readAt(dated, Number.NEGATIVE_INFINITY)) continue;
-      const row = byKey.get(key);
-      if (!row) found.push(`${key}: claimed as covered, and not in the mirror`);
-      else if (row.removed_at !== null) found.push(`${key}: in the API, and marked as removed`);
-      else if (!sameText(row.json, json)) found.push(`${key}: differs from what was read`);
-    }
-    for (const row of rows) {
-      const now = current.get(row.key);
-      const since = touchedAt.get(row.key) ?? 0;
-      const isThere = now !== undefined && (now.dated === null || now.dated === row.dated_at);
-      if (row.removed_at === null && !isThere && end.verified) {
-        if (since < readAt(row.dated_at, Number.NEGATIVE_INFINITY))
-          found.push(`${row.key}: gone from where it is dated, and still in a verified mirror`);
-      }
-      // A record that moved to where nothing was read yet is gone from all that the mirror can know.
-      const isWithin =
-        now !== undefined && readAt(now.dated, Number.NEGATIVE_INFINITY) > Number.NEGATIVE_INFINITY;
-      const wasThroughout = isWithin && (since < end.startedAt || before.has(row.key));
-      const removedNow = row.removed_at !== null && Date.parse(row.removed_at) >= end.startedAt;
-      if (removedNow && wasThroughout) found.push(`${row.key}: falsely removed`);
-    }
-    return found;
+    const claims = claimsOf(mirror, world);
+    return [
+      ...(integrity === "ok" ? [] : [`integrity_check: ${integrity}`]),
+      ...invented(claims),
+      ...notAsRead(world, claims),
+      ...(end.verified ? stale(claims) : []),
+      ...falselyRemoved(world, end, claims),
+      ...(end.verified ? unseenEvidence(world, end, claims) : []),
+      ...(end.verified && isQuiet(world, end) && world.watched === "roster" ? unequal(world, claims) : []),
+      ...provenUnread(world, end, claims),
+    ];
   } finally {
     mirror.db.close();
   }
@@ -62,22 +29,96 @@ export async function lies(world: World, end: RunEnd, before: ReadonlySet<string
 export async function differences(world: World): Promise<string[]> {
   const mirror = await openMirror(world.path);
   try {
-    const rows = mirror.db
-      .prepare("SELECT key, json FROM records WHERE resource = ? AND removed_at IS NULL")
-      .all(world.resource.name) as Pick<MirrorRow, "key" | "json">[];
-    const mine = new Map(rows.map(({ key, json }) => [key, json]));
-    const { current } = world.truth;
-    return [
-      ...[...current]
-        .filter(([key, { json }]) => !sameText(mine.get(key) ?? "null", json))
-        .map(([key]) => `${key}: ${mine.has(key) ? "differs" : "missing"}`),
-      ...[...mine.keys()].filter((key) => !current.has(key)).map((key) => `${key}: too many`),
-    ];
+    return unequal(world, claimsOf(mirror, world));
   } finally {
     mirror.db.close();
   }
 }
 
-function sameText(a: string, b: string): boolean {
-  return a === b || isDeepStrictEqual(JSON.parse(a), JSON.parse(b));
+function invented({ held }: Claims): string[] {
+  return [...held].filter(([, { version }]) => !version).map(([key]) => `${key}: the API never said this`);
+}
+
+/** A place that is claimed as read holds every record that the API listed there then, as it was then or later. */
+function notAsRead(world: World, claims: Claims): string[] {
+  const found: string[] = [];
+  for (const [key, versions] of world.truth.versions)
+    for (const { json, from, until, keptAt } of versions) {
+      const readAt = claims.readAt(keptAt);
+      if (json === null || readAt === undefined || readAt < from || readAt >= until) continue;
+      if (!isOfThenOrLater(world, claims, key, readAt) && !mayBeHidden(world, readAt, keptAt))
+        found.push(`${key}: ${nameOf(claims.held.get(key))}, and was otherwise when its place was read`);
+    }
+  return found;
+}
+
+function isOfThenOrLater(world: World, claims: Claims, key: string, readAt: number): boolean {
+  const row = claims.held.get(key);
+  const later = world.truth.versions.get(key)?.filter(({ until }) => until > readAt) ?? [];
+  if (row && row.removedAt === null) return later.some(({ json }) => json === row.json);
+  if (later.some(({ json, keptAt }) => json === null || claims.readAt(keptAt) === undefined)) return true;
+  return row?.removedAt != null && world.runs.some((run) => mayBeRemoved(world, run, key));
+}
+
+/** A verified mirror holds nothing that had gone from its place when that was read. */
+function stale({ held, readAt }: Claims): string[] {
+  return [...held]
+    .filter(([, { removedAt, version }]) => {
+      const read = version && readAt(version.keptAt);
+      return removedAt === null && read !== undefined && version && version.until <= read;
+    })
+    .map(([key]) => `${key}: gone when its place was read, and still in a verified mirror`);
+}
+
+/** A run removes nothing that the API has listed from its beginning to its end. */
+function falselyRemoved(world: World, end: RunEnd, { held, readAt }: Claims): string[] {
+  const { truth, watched } = world;
+  const first = truth.at(end.startedAt);
+  return [...held]
+    .filter(([key, { removedAt }]) => {
+      if (removedAt === null || removedAt < end.startedAt) return false;
+      const during = truth.versions.get(key)?.filter(({ until }) => until > end.startedAt) ?? [];
+      if (!first.has(key) || during.some(({ json }) => json === null)) return false;
+      // Where it moved to a place that was never read, it is gone from all that the mirror can know.
+      const isWithin = (kept: number) =>
+        watched === "roster" || Number.isNaN(kept) || readAt(kept) !== undefined;
+      return during.every(({ keptAt }) => isWithin(keptAt)) && !mayBeRemoved(world, end, key);
+    })
+    .map(([key]) => `${key}: falsely removed`);
+}
+
+function isQuiet({ truth }: World, { startedAt, endedAt }: RunEnd): boolean {
+  return !truth.changes.some((at) => at > startedAt && at <= endedAt);
+}
+
+function unequal({ truth }: World, { held }: Claims): string[] {
+  const current = truth.at(Number.MAX_VALUE);
+  const mine = [...held].filter(([, { removedAt }]) => removedAt === null);
+  return [
+    ...[...current]
+      .filter(([key, { json }]) => held.get(key)?.removedAt !== null || held.get(key)?.json !== json)
+      .map(([key]) => `${key}: ${nameOf(held.get(key))}, and not as in the API`),
+    ...mine.filter(([key]) => !current.has(key)).map(([key]) => `${key}: not in the API`),
+  ];
+}
+
+/** `verify` calls no month proven in which a day that was never read holds a record that the mirror has not. */
+function provenUnread({ truth }: World, end: RunEnd, { held, readAt }: Claims): string[] {
+  const months = end.verdict?.months.filter(({ state }) => state === "proven") ?? [];
+  const proven = new Set(months.map(({ month }) => month));
+  return [...truth.at(end.startedAt)]
+    .filter(([key, { keptAt, until }]) => {
+      if (Number.isNaN(keptAt) || until <= end.endedAt || readAt(keptAt) !== undefined) return false;
+      return (
+        proven.has(new Date(keptAt / 1_000).toISOString().slice(0, 7)) && held.get(key)?.removedAt !== null
+      );
+    })
+    .map(
+      ([key, { keptAt }]) => `${key}: never read, and ${new Date(keptAt / 1_000).toISOString()} is proven`,
+    );
+}
+
+function nameOf(row: Held | undefined): string {
+  if (!row) return "not in the mirror";
+  return row.removedAt === null ? "present" : "removed";
 }

@@ -1,8 +1,12 @@
 import { expect, test } from "vitest";
 import fc from "../support/property.js";
-import { histories, play } from "./histories.js";
+import { histories } from "./histories.js";
+import { play } from "./play.js";
 
-/** More by hand: PROPERTY_RUNS=5000 PROPERTY_SEED=7 */
+/**
+ * More by hand: PROPERTY_RUNS=1000 PROPERTY_SEED=7, one resource with `-t orders`, without looking for the shortest
+ * history with PROPERTY_SHRINK=no.
+ */
 const runs = Number(process.env.PROPERTY_RUNS ?? 40);
 
 test.each(["orders", "content", "roster"] as const)(

@@ -1,61 +1,59 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openApi } from "../../src/api/client.js";
-import { systemClock } from "../../src/deps.js";
+import { type Clock, systemClock } from "../../src/deps.js";
 import { Stopped } from "../../src/errors.js";
 import { openMirror } from "../../src/query/open.js";
 import { silentReporter } from "../../src/reporter.js";
 import { findResource } from "../../src/resources/index.js";
 import type { Resource } from "../../src/resources/types.js";
-import { type RecordSet, type Sandbox, startSandbox } from "../../src/sandbox/index.js";
 import { type Access, defaultOptions, type SyncOptions } from "../../src/sync/context.js";
 import { syncResource } from "../../src/sync/engine.js";
 import { verifyResource } from "../../src/verify/engine.js";
-import { testDeps } from "../support/program.js";
-
-/** The resources whose reading is checked against every history. */
-export type Watched = "orders" | "content" | "roster";
+import type { Verdict } from "../../src/verify/report.js";
+import type { Behaviour } from "../support/fake/behaviour.js";
+import { clientOf, type FakeApi, type FakeFault, fakeApi } from "../support/fake-api.js";
+import { type Beginning, begin, type Watched } from "./brand.js";
+import { createTruth, type Truth } from "./truth.js";
 
 /** What happens while requests are answered: at the n-th request of a run, before its answer. */
 export interface Disturbance {
   atRequest: number;
-  happen(world: World): "crash" | "stop" | { fault: 500 | 429 | "reset" | "cut" | "html" } | undefined;
+  happen(world: World): "crash" | "stop" | FakeFault | undefined;
 }
 
 /** What one run does: reads, or looks whether what was read is so. */
 export type Job = "sync" | "verify" | "repair";
 
-/** How one run ended, and what the mirror file was then. */
+/** How one run ended. */
 export interface RunEnd {
+  job: Job;
   /** What the run says of itself. */
   verified: boolean;
   error: string | null;
+  verdict: Verdict | null;
   /** Thrown: a stop, or a crash (the mirror goes on as its file was at that instant). */
   thrown: unknown;
-  crashed: boolean;
   startedAt: number;
+  endedAt: number;
 }
 
-/** A brand, its API and a mirror of one resource; `truth` knows when each record last changed. */
+/** A brand, its API and a mirror of one resource; `truth` knows what the API had at each instant. */
 export interface World {
-  sandbox: Sandbox;
+  api: FakeApi;
+  watched: Watched;
+  beginning: Beginning;
   resource: Resource;
   path: string;
   truth: Truth;
-  run(job: Job, options: Partial<SyncOptions>, disturbances?: readonly Disturbance[]): Promise<RunEnd>;
-  /** Moves the sandbox's clock without letting anything happen by itself. */
+  runs: RunEnd[];
+  now(): number;
+  /** Lets time pass in which nothing happens. */
   pass(ms: number): void;
-  close(): Promise<void>;
-}
-
-/** What the API says now, and when each record last came, changed or went: milliseconds of the sandbox's time. */
-export interface Truth {
-  /** By key; the record as the API sends it, and the date it is listed under. */
-  current: Map<string, { json: string; dated: number | null }>;
-  touchedAt: Map<string, number>;
-  /** Looks at the API's records and dates what is new, different or gone. Call it after every event. */
+  /** Has the truth look at what has just happened. */
   observe(): void;
+  run(job: Job, options: Partial<SyncOptions>, disturbances?: readonly Disturbance[]): Promise<RunEnd>;
+  close(): void;
 }
 
 const anchor = Date.UTC(2026, 10, 21, 9);
@@ -63,138 +61,104 @@ const anchor = Date.UTC(2026, 10, 21, 9);
 /** In memory where the system has such a place: thousands of mirrors are made here. */
 const scratch = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
-export async function createWorld(watched: Watched, seed: number, orders: number): Promise<World> {
-  const sandbox = await startSandbox(
-    { seed, orders, rateLimit: null, now: anchor, pace: 0 },
-    { clock: systemClock },
-  );
+export function createWorld(watched: Watched, beginning: Beginning, behaviour: Partial<Behaviour>): World {
+  let now = anchor;
+  let answered = 0;
+  let files = 0;
+  const api = fakeApi({ [watched]: begin(watched, beginning, now) }, behaviour, () => now);
   const resource = findResource(watched);
   if (!resource) throw new RangeError(`No such resource: ${watched}.`);
   const folder = mkdtempSync(join(scratch, "brandapi-world-"));
-  const truth = createTruth(sandbox, resource, watched);
-  let files = 0;
   const world: World = {
-    sandbox,
+    api,
+    watched,
+    beginning,
     resource,
-    truth,
     path: join(folder, "0.sqlite"),
-    pass: (ms) => sandbox.advance(ms),
+    truth: createTruth(api, watched),
+    runs: [],
+    now: () => now,
+    pass(ms) {
+      now += ms;
+    },
+    observe: () => world.truth.observe(now, answered),
     async run(job, options, disturbances = []) {
       const stop = new AbortController();
       let copy: string | undefined;
       let count = 0;
-      sandbox.intercept = () => {
+      api.before = ({ path }) => {
         count += 1;
+        let fault: FakeFault | undefined;
+        // Each event has an instant of its own: after what was asked before it, before what is asked after it.
+        now += 5;
         for (const one of disturbances.filter(({ atRequest }) => atRequest === count)) {
           const what = one.happen(world);
-          truth.observe();
-          if (what === "crash" && copy === undefined) {
-            copy = join(folder, `${++files}.sqlite`);
-            for (const end of ["", "-wal"])
-              if (existsSync(world.path + end)) copyFileSync(world.path + end, copy + end);
-          }
+          world.observe();
+          if (what === "crash") copy ??= copyMirror(world.path, join(folder, `${++files}.sqlite`));
           if (what === "crash" || what === "stop") stop.abort(new Stopped("SIGINT"));
-          if (typeof what !== "object") continue;
-          if (what.fault === "reset") return { kind: "reset", when: "before" };
-          if (what.fault === "cut") return { kind: "truncated" };
-          if (what.fault === "html") return { kind: "html" };
-          return { kind: "status", status: what.fault };
+          else fault ??= what;
         }
-        return undefined;
+        now += 5;
+        if (fault === undefined && path === resource.path) answered += 1;
+        return fault;
       };
+      const startedAt = now;
       const end = await runOnce(world, job, options, stop.signal);
-      sandbox.intercept = undefined;
+      api.before = undefined;
       if (copy !== undefined) world.path = copy;
-      // Nothing happens in the millisecond in which something was read.
-      sandbox.advance(1_000);
-      return { ...end, crashed: copy !== undefined };
+      world.runs.push({ ...end, job, startedAt, endedAt: now });
+      now += 1_000;
+      return world.runs.at(-1) as RunEnd;
     },
-    async close() {
-      await sandbox.close();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    close: () => rmSync(folder, { recursive: true, force: true }),
   };
   return world;
 }
 
+/** The mirror as its file is at this instant. */
+function copyMirror(path: string, copy: string): string {
+  for (const end of ["", "-wal"]) if (existsSync(path + end)) copyFileSync(path + end, copy + end);
+  return copy;
+}
+
+type Outcome = Pick<RunEnd, "verified" | "error" | "verdict" | "thrown">;
+
 async function runOnce(
-  { sandbox, resource, path }: World,
+  world: World,
   job: Job,
   options: Partial<SyncOptions>,
   signal: AbortSignal,
-): Promise<Omit<RunEnd, "crashed">> {
+): Promise<Outcome> {
   let skipped = 0;
-  const clock = {
-    now: () => sandbox.now(),
+  const clock: Clock = {
+    now: world.now,
     monotonic: () => systemClock.monotonic() + skipped,
     // Waiting is not what is tested: time jumps.
-    async sleep(ms: number, by?: AbortSignal) {
+    async sleep(ms, by) {
       by?.throwIfAborted();
       skipped += ms;
+      world.pass(Math.ceil(ms));
       await new Promise((resolve) => setImmediate(resolve));
       by?.throwIfAborted();
     },
   };
-  const deps = { ...testDeps({ home: tmpdir(), signal }), clock };
-  const { baseUrl, key } = sandbox;
-  const api = openApi(
-    { baseUrl, key, rateLimit: null, maxWaitMs: 20_000, userAgent: "brandapi/test", statePath: tmpdir() },
-    deps,
-  );
-  const mirror = await openMirror(path);
-  const startedAt = sandbox.now();
+  const api = clientOf(world.api, { clock, signal });
+  const mirror = await openMirror(world.path);
+  const { resource } = world;
+  const reporter = silentReporter;
+  const access: Access = { mirror, api, clock, signal, reporter, options: { ...defaultOptions, ...options } };
   try {
-    const access = {
-      mirror,
-      api,
-      clock,
-      signal,
-      reporter: silentReporter,
-      options: { ...defaultOptions, ...options },
-    };
-    return { ...(await doJob(job, access, resource)), thrown: null, startedAt };
+    if (job === "sync") {
+      const { verified, error } = (await syncResource(access, resource)).run;
+      return { verified, error, verdict: null, thrown: null };
+    }
+    const verdict = await verifyResource(access, resource, job === "repair");
+    const verified = verdict.state === "proven" || verdict.state === "repaired";
+    return { verified, error: verdict.state, verdict, thrown: null };
   } catch (thrown) {
-    return { verified: false, error: null, thrown, startedAt };
+    return { verified: false, error: null, verdict: null, thrown };
   } finally {
     mirror.db.close();
     api.close();
   }
-}
-
-async function doJob(
-  job: Job,
-  access: Access,
-  resource: Resource,
-): Promise<Pick<RunEnd, "verified" | "error">> {
-  if (job === "sync") return (await syncResource(access, resource)).run;
-  const { state } = await verifyResource(access, resource, job === "repair");
-  return { verified: state === "proven" || state === "repaired", error: state };
-}
-
-function createTruth(sandbox: Sandbox, resource: Resource, watched: Watched): Truth {
-  const truth: Truth = { current: new Map(), touchedAt: new Map(), observe };
-  const { strategy } = resource;
-  const date = strategy.kind === "window" || strategy.kind === "increment" ? strategy.date : null;
-  function observe(): void {
-    const now = sandbox.now();
-    const next: Truth["current"] = new Map();
-    for (const record of sandbox.records(watched satisfies RecordSet)) {
-      const value = record as Record<string, unknown>;
-      const key = resource.key.map((path) => String(at(value, path))).join("/");
-      next.set(key, {
-        json: JSON.stringify(record),
-        dated: date === null ? null : Date.parse(String(value[date])),
-      });
-    }
-    for (const key of new Set([...next.keys(), ...truth.current.keys()]))
-      if (next.get(key)?.json !== truth.current.get(key)?.json) truth.touchedAt.set(key, now);
-    truth.current = next;
-  }
-  observe();
-  for (const key of truth.current.keys()) truth.touchedAt.set(key, Number.NEGATIVE_INFINITY);
-  return truth;
-}
-
-function at(value: unknown, path: string): unknown {
-  return path.split(".").reduce<unknown>((inner, name) => (inner as Record<string, unknown>)?.[name], value);
 }

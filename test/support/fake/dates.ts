@@ -52,7 +52,7 @@ export function inRange(at: number, asked: Asked, dating: Dating, behaviour: Beh
 
 /** A number that depends on all of both, and on nothing else. */
 export function mixed(text: string, salt: number): number {
-  let hash = (salt * 2_654_435_761) >>> 0;
+  let hash = Math.imul(salt, 2_654_435_761) >>> 0;
   for (let index = 0; index < text.length; index += 1)
     hash = Math.imul(hash ^ text.charCodeAt(index), 16_777_619) >>> 0;
   return Math.imul(hash ^ (hash >>> 15), 2_246_822_519) >>> 0;

@@ -1,0 +1,70 @@
+import type { Mirror } from "../../src/mirror/mirror.js";
+import { readCoverage } from "../../src/state/coverage.js";
+import type { Version } from "./truth.js";
+import type { World } from "./world.js";
+
+/** What a mirror says that it has read, and what it holds. */
+export interface Claims {
+  /** Unbroken ranges of dates, in milliseconds, both ends included. */
+  stretches: { from: number; to: number }[];
+  /** When the place of a record was read, by the instant it is dated in microseconds; undefined where never. */
+  readAt(keptAt: number): number | undefined;
+  held: ReadonlyMap<string, Held>;
+}
+
+/** A record of the mirror, and which of the API's versions it is; `version` is undefined if it never was one. */
+export interface Held {
+  json: string;
+  /** Milliseconds; null while it is present. */
+  removedAt: number | null;
+  version: Version | undefined;
+}
+
+interface Span {
+  from: number;
+  to: number;
+  readAt: number;
+}
+
+/** Spans of one range of dates that are no further apart than this have no date between them. */
+const touchingMs = 1;
+
+export function claimsOf(mirror: Mirror, { resource, watched, truth }: World): Claims {
+  const spans: Span[] = readCoverage(mirror, resource.name);
+  const rows = mirror.db
+    .prepare("SELECT key, json, removed_at FROM records WHERE resource = ?")
+    .all(resource.name) as { key: string; json: string; removed_at: string | null }[];
+  const held = rows.map(({ key, json, removed_at }): [string, Held] => [
+    key,
+    {
+      json,
+      removedAt: removed_at === null ? null : Date.parse(removed_at),
+      version: truth.versions.get(key)?.findLast((version) => version.json === json),
+    },
+  ]);
+  const isList = watched === "roster";
+  return {
+    stretches: isList ? [] : stretchesOf(spans),
+    readAt: isList ? () => spans.at(-1)?.readAt : (keptAt) => readAt(spans, keptAt),
+    held: new Map(held),
+  };
+}
+
+/** Dates are finer than the ends of spans: what lies between two that touch was read with the one read earlier. */
+function readAt(spans: readonly Span[], keptAt: number): number | undefined {
+  const inside = spans.find(({ from, to }) => from * 1_000 <= keptAt && keptAt <= to * 1_000);
+  if (inside) return inside.readAt;
+  const below = spans.find(({ to }) => to * 1_000 < keptAt && keptAt < (to + touchingMs) * 1_000);
+  const above = spans.find(({ from }) => (from - touchingMs) * 1_000 < keptAt && keptAt < from * 1_000);
+  return below && above ? Math.min(below.readAt, above.readAt) : undefined;
+}
+
+function stretchesOf(spans: readonly Span[]): Claims["stretches"] {
+  const joined: Claims["stretches"] = [];
+  for (const { from, to } of spans) {
+    const last = joined.at(-1);
+    if (last && from - last.to <= touchingMs) last.to = Math.max(last.to, to);
+    else joined.push({ from, to });
+  }
+  return joined;
+}

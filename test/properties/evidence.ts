@@ -1,0 +1,125 @@
+import type { JsonObject } from "../../src/resources/types.js";
+import type { Behaviour } from "../support/fake/behaviour.js";
+import { clicksOf } from "../support/fake/figures.js";
+import type { Claims } from "./claims.js";
+import type { Version } from "./truth.js";
+import type { RunEnd, World } from "./world.js";
+
+const dayMs = 86_400_000;
+
+/** How coarse a date is shown: where a record stands within this is not known to the reader. */
+export function resolutionMs({ shows }: Behaviour): number {
+  if (shows === "days" || shows === "mixed") return dayMs;
+  return shows === "seconds" ? 1_000 : 1;
+}
+
+/** Whether the API's figures by day count this record, with its day among those they show. */
+export function isShownByDay({ api, watched, now }: World, { keptAt, record }: Version): boolean {
+  const { figures, cancelled } = api.behaviour;
+  if (watched !== "orders" || figures === "absent") return false;
+  if (cancelled === "out" && record.is_cancelled === true) return false;
+  return figures === "all" || keptAt / 1_000 > now() - 89 * dayMs;
+}
+
+/**
+ * A run that ends verified has seen all that the API offers as evidence: its counts of what is covered, and the
+ * figures of days that moved since they were read. What moves neither is legitimately unseen.
+ */
+export function unseenEvidence(world: World, end: RunEnd, claims: Claims): string[] {
+  if (world.watched === "roster") return [];
+  return [...unseenCounts(world, end, claims), ...unseenFigures(world, end, claims)];
+}
+
+/** Filters whose meaning is that of the members; elsewhere what they count is not known. */
+function countsOf({ watched, api }: World): [name: string, counts: (record: JsonObject) => boolean][] {
+  const all: [string, (record: JsonObject) => boolean] = ["all", () => true];
+  if (watched !== "orders") return [all];
+  const { refunded, statuses } = api.behaviour;
+  const isPlain = refunded === "fully" && statuses !== "partition";
+  return [
+    all,
+    ["cancelled", (record) => record.is_cancelled === true],
+    ...(isPlain ? [["refunded", (record) => record.is_refunded === true] satisfies typeof all] : []),
+  ];
+}
+
+function unseenCounts(world: World, end: RunEnd, { stretches, held }: Claims): string[] {
+  const { truth } = world;
+  const changes = truth.changes.filter((at) => at > end.startedAt && at <= end.endedAt);
+  const states = [end.startedAt, ...changes].map((at) => [...truth.at(at).values()]);
+  const mine = [...held.values()].flatMap(({ removedAt, version }) =>
+    removedAt === null && version ? [version] : [],
+  );
+  const found: string[] = [];
+  for (const { from, to } of stretches) {
+    const isInside = ({ keptAt }: Version) => keptAt >= from * 1_000 && keptAt <= to * 1_000;
+    if ([...mine, ...states.flat()].some((version) => isOnTheEdge(world, version, from, to))) continue;
+    for (const [name, counts] of countsOf(world)) {
+      const count = (versions: Version[]) =>
+        versions.filter((version) => isInside(version) && counts(version.record)).length;
+      if (!states.some((state) => count(state) === count(mine)))
+        found.push(`verified, with ${count(mine)} ${name} where the API counts ${states.map(count)}`);
+    }
+  }
+  return found;
+}
+
+/** Whether the API's filters and the date that is shown place a record on different sides of an end. */
+function isOnTheEdge({ api }: World, { keptAt }: Version, from: number, to: number): boolean {
+  const ms = resolutionMs(api.behaviour);
+  const lowest = Math.floor(keptAt / 1_000 / ms) * ms * 1_000;
+  return [from * 1_000, to * 1_000].some((end) => lowest <= end && keptAt >= end && lowest !== keptAt);
+}
+
+function unseenFigures(world: World, end: RunEnd, { readAt }: Claims): string[] {
+  const { api, truth, runs } = world;
+  const { figures, lags, rates } = api.behaviour;
+  if (world.watched !== "orders" || figures === "absent") return [];
+  // What is shown first may be of before the change.
+  if (lags === "figures" || lags === "both") return [];
+  const now = figuresAt(world, end.startedAt);
+  const days = new Set<number>();
+  for (const versions of truth.versions.values())
+    for (const { keptAt } of versions)
+      if (Number.isFinite(keptAt)) days.add(Math.floor(keptAt / 1_000 / dayMs) * dayMs);
+  const found: string[] = [];
+  for (const day of days) {
+    const reads = Array.from({ length: 25 }, (_, hour) =>
+      readAt(Math.min(day + hour * (dayMs / 24), day + dayMs - 1) * 1_000),
+    );
+    const known = reads.filter((read) => read !== undefined);
+    if (known.length < reads.length || known.some((read) => read >= end.startedAt)) continue;
+    if (figures === "recent" && day < end.startedAt - 89 * dayMs) continue;
+    const oldest = Math.min(...known);
+    const run = runs.find(({ startedAt, endedAt }) => startedAt <= oldest && oldest <= endedAt);
+    if (!run) continue;
+    const instants = [
+      run.startedAt,
+      ...truth.changes.filter((at) => at > run.startedAt && at <= Math.max(...known)),
+    ];
+    const key = new Date(day).toISOString().slice(0, 10);
+    const name = (at: Map<string, number[]>) =>
+      String((at.get(key) ?? []).slice(0, rates === "fixed" ? 3 : 1));
+    if (!instants.some((at) => name(figuresAt(world, at)) === name(now)))
+      found.push(`verified, and the figures of ${key} have moved since it was read`);
+  }
+  return found;
+}
+
+function figuresAt({ api, truth }: World, instant: number): Map<string, number[]> {
+  const entries = [...truth.at(instant).values()].map(({ record, keptAt }) => ({
+    record,
+    value: record,
+    at: keptAt,
+  }));
+  const behaviour = { ...api.behaviour, figures: "all", rates: "fixed", emptyDays: "missing" } as const;
+  const { timeseries } = clicksOf(entries, {}, behaviour, instant) as unknown as {
+    timeseries: { date: string; orders: number; revenue: number; subtotal_revenue: number }[];
+  };
+  return new Map(
+    timeseries.map(({ date, orders, revenue, subtotal_revenue }) => [
+      date,
+      [orders, revenue, subtotal_revenue],
+    ]),
+  );
+}

@@ -1,0 +1,93 @@
+import { BrandapiError } from "../../src/errors.js";
+import type { SyncOptions } from "../../src/sync/context.js";
+import { type Happening, happen, type Watched } from "./brand.js";
+import { differences, lies } from "./check.js";
+import type { History, Run, Step, Trouble } from "./histories.js";
+import { createWorld, type Disturbance, type World } from "./world.js";
+
+const dayMs = 86_400_000;
+
+/**
+ * Plays a history against the real engine and checks every claim of every run.
+ * @returns the lies, with the step that told them; none for a sound program
+ */
+export async function play(watched: Watched, { beginning, behaviour, steps }: History): Promise<string[]> {
+  const world = createWorld(watched, beginning, behaviour);
+  try {
+    for (const [index, step] of steps.entries()) {
+      const told = await playStep(world, step);
+      if (told.length > 0) return told.slice(0, 5).map((lie) => `step ${index}: ${lie}`);
+    }
+    return await finish(world);
+  } finally {
+    world.close();
+  }
+}
+
+async function playStep(world: World, step: Step): Promise<string[]> {
+  if ("passHours" in step) {
+    world.pass(step.passHours * 3_600_000);
+    return [];
+  }
+  if ("what" in step) {
+    happenIn(world, step);
+    world.observe();
+    world.pass(1_000);
+    return [];
+  }
+  const { during, ...flags } = step.with;
+  const end = await world.run(step.run, optionsOf(world, flags), during.map(disturbance));
+  const isOwn = end.thrown === null || end.thrown instanceof BrandapiError;
+  return isOwn ? await lies(world, end) : [`it broke: ${textOf(end.thrown)}`];
+}
+
+function happenIn({ api, watched, beginning, now }: World, what: Happening): void {
+  happen(api, watched, beginning, what, now());
+}
+
+function optionsOf(world: World, flags: Omit<Run["with"], "during">): Partial<SyncOptions> {
+  const now = world.now();
+  const { sinceDays, untilDays, windowDays, full, ...rest } = flags;
+  return {
+    ...rest,
+    full: full === true,
+    ...(sinceDays === undefined || full ? {} : { since: now - sinceDays * dayMs }),
+    ...(untilDays === undefined ? {} : { until: now - untilDays * dayMs }),
+    ...(windowDays === undefined ? {} : { windowMs: windowDays * dayMs }),
+    acceptRemovals: true,
+  };
+}
+
+function disturbance({ atRequest, what }: Run["with"]["during"][number]): Disturbance {
+  return {
+    atRequest,
+    happen(world) {
+      if (typeof what === "string") return troubleOf(what);
+      happenIn(world, what);
+      return undefined;
+    },
+  };
+}
+
+function troubleOf(what: Trouble): ReturnType<Disturbance["happen"]> {
+  return what === "500" || what === "429" ? { status: Number(what) } : what;
+}
+
+/** Everything read twice in peace (the first may finish an old read): the mirror is then the API. */
+async function finish(world: World): Promise<string[]> {
+  // Where equal dates stand in another order at each request, no number of pages is sure to show them all.
+  const maySettle = world.api.behaviour.ties !== "changing";
+  for (const run of [1, 2]) {
+    const end = await world.run("sync", { full: true, acceptRemovals: true, details: "all" });
+    const told = await lies(world, end);
+    if (told.length > 0) return told.slice(0, 5).map((lie) => `--full ${run}: ${lie}`);
+    if (end.thrown !== null) return [`a peaceful --full run failed: ${textOf(end.thrown)}`];
+    if (run === 2 && !end.verified)
+      return maySettle ? [`a peaceful --full run is not verified: ${end.error}`] : [];
+  }
+  return (await differences(world)).slice(0, 5).map((one) => `after --full: ${one}`);
+}
+
+function textOf(thrown: unknown): string {
+  return thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+}
