@@ -1,7 +1,7 @@
 import { openMirror } from "../../src/query/open.js";
 import { mayBeHidden, mayBeRemoved } from "./allowed.js";
-import { type Claims, claimsOf, type Held } from "./claims.js";
-import { unseenEvidence } from "./evidence.js";
+import { type Claims, claimsOf, type Held, readsOfDay } from "./claims.js";
+import { isOnTheEdge, unseenEvidence } from "./evidence.js";
 import type { RunEnd, World } from "./world.js";
 
 /** What the mirror claims after a run against what the API had: one line for each lie. */
@@ -14,7 +14,7 @@ export async function lies(world: World, end: RunEnd): Promise<string[]> {
       ...(integrity === "ok" ? [] : [`integrity_check: ${integrity}`]),
       ...invented(claims),
       ...notAsRead(world, claims),
-      ...(end.verified ? stale(claims) : []),
+      ...(end.verified ? stale(world, claims) : []),
       ...falselyRemoved(world, end, claims),
       ...(end.verified ? unseenEvidence(world, end, claims) : []),
       ...(end.verified && isQuiet(world, end) && world.watched === "roster" ? unequal(world, claims) : []),
@@ -61,11 +61,14 @@ function isOfThenOrLater(world: World, claims: Claims, key: string, readAt: numb
 }
 
 /** A verified mirror holds nothing that had gone from its place when that was read. */
-function stale({ held, readAt }: Claims): string[] {
+function stale(world: World, { held, readAt, spans }: Claims): string[] {
   return [...held]
     .filter(([, { removedAt, version }]) => {
-      const read = version && readAt(version.keptAt);
-      return removedAt === null && read !== undefined && version && version.until <= read;
+      if (removedAt !== null || !version) return false;
+      const read = readAt(version.keptAt);
+      // Beside an end, the date that is shown does not say whether the API would list it there.
+      const isEdge = spans.some((span) => isOnTheEdge(world, version, span));
+      return read !== undefined && version.until <= read && !isEdge;
     })
     .map(([key]) => `${key}: gone when its place was read, and still in a verified mirror`);
 }
@@ -108,13 +111,13 @@ function provenUnread({ truth }: World, end: RunEnd, { held, readAt }: Claims): 
   const proven = new Set(months.map(({ month }) => month));
   return [...truth.at(end.startedAt)]
     .filter(([key, { keptAt, until }]) => {
-      if (Number.isNaN(keptAt) || until <= end.endedAt || readAt(keptAt) !== undefined) return false;
-      return (
-        proven.has(new Date(keptAt / 1_000).toISOString().slice(0, 7)) && held.get(key)?.removedAt !== null
-      );
+      if (Number.isNaN(keptAt) || until <= end.endedAt || held.get(key)?.removedAt === null) return false;
+      const wasRead = readsOfDay(readAt, keptAt / 1_000).some((read) => read !== undefined);
+      return !wasRead && proven.has(new Date(keptAt / 1_000).toISOString().slice(0, 7));
     })
     .map(
-      ([key, { keptAt }]) => `${key}: never read, and ${new Date(keptAt / 1_000).toISOString()} is proven`,
+      ([key, { keptAt }]) =>
+        `${key}: its day was never read, and is proven: ${new Date(keptAt / 1_000).toISOString()}`,
     );
 }
 

@@ -5,8 +5,9 @@ import type { World } from "./world.js";
 
 /** What a mirror says that it has read, and what it holds. */
 export interface Claims {
-  /** Unbroken ranges of dates, in milliseconds, both ends included. */
-  stretches: { from: number; to: number }[];
+  /** Ranges of dates that were read at one time; and unbroken ones. Milliseconds, both ends included. */
+  spans: Range[];
+  stretches: Range[];
   /** When the place of a record was read, by the instant it is dated in microseconds; undefined where never. */
   readAt(keptAt: number): number | undefined;
   held: ReadonlyMap<string, Held>;
@@ -20,14 +21,19 @@ export interface Held {
   version: Version | undefined;
 }
 
-interface Span {
+export interface Range {
   from: number;
   to: number;
+}
+
+interface Span extends Range {
   readAt: number;
 }
 
 /** Spans of one range of dates that are no further apart than this have no date between them. */
 const touchingMs = 1;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 
 export function claimsOf(mirror: Mirror, { resource, watched, truth }: World): Claims {
   const spans: Span[] = readCoverage(mirror, resource.name);
@@ -44,6 +50,7 @@ export function claimsOf(mirror: Mirror, { resource, watched, truth }: World): C
   ]);
   const isList = watched === "roster";
   return {
+    spans: isList ? [] : spans,
     stretches: isList ? [] : stretchesOf(spans),
     readAt: isList ? () => spans.at(-1)?.readAt : (keptAt) => readAt(spans, keptAt),
     held: new Map(held),
@@ -59,8 +66,16 @@ function readAt(spans: readonly Span[], keptAt: number): number | undefined {
   return below && above ? Math.min(below.readAt, above.readAt) : undefined;
 }
 
-function stretchesOf(spans: readonly Span[]): Claims["stretches"] {
-  const joined: Claims["stretches"] = [];
+/** When the hours of a UTC day were read. */
+export function readsOfDay(readAt: Claims["readAt"], instant: number): (number | undefined)[] {
+  const day = Math.floor(instant / dayMs) * dayMs;
+  return Array.from({ length: 25 }, (_, hour) =>
+    readAt(Math.min(day + hour * hourMs, day + dayMs - 1) * 1_000),
+  );
+}
+
+function stretchesOf(spans: readonly Span[]): Range[] {
+  const joined: Range[] = [];
   for (const { from, to } of spans) {
     const last = joined.at(-1);
     if (last && from - last.to <= touchingMs) last.to = Math.max(last.to, to);

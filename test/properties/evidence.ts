@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../src/resources/types.js";
 import type { Behaviour } from "../support/fake/behaviour.js";
 import { clicksOf } from "../support/fake/figures.js";
-import type { Claims } from "./claims.js";
+import { type Claims, type Range, readsOfDay } from "./claims.js";
 import type { Version } from "./truth.js";
 import type { RunEnd, World } from "./world.js";
 
@@ -51,9 +51,10 @@ function unseenCounts(world: World, end: RunEnd, { stretches, held }: Claims): s
     removedAt === null && version ? [version] : [],
   );
   const found: string[] = [];
-  for (const { from, to } of stretches) {
+  for (const range of stretches) {
+    const { from, to } = range;
     const isInside = ({ keptAt }: Version) => keptAt >= from * 1_000 && keptAt <= to * 1_000;
-    if ([...mine, ...states.flat()].some((version) => isOnTheEdge(world, version, from, to))) continue;
+    if ([...mine, ...states.flat()].some((version) => isOnTheEdge(world, version, range))) continue;
     for (const [name, counts] of countsOf(world)) {
       const count = (versions: Version[]) =>
         versions.filter((version) => isInside(version) && counts(version.record)).length;
@@ -65,10 +66,11 @@ function unseenCounts(world: World, end: RunEnd, { stretches, held }: Claims): s
 }
 
 /** Whether the API's filters and the date that is shown place a record on different sides of an end. */
-function isOnTheEdge({ api }: World, { keptAt }: Version, from: number, to: number): boolean {
-  const ms = resolutionMs(api.behaviour);
-  const lowest = Math.floor(keptAt / 1_000 / ms) * ms * 1_000;
-  return [from * 1_000, to * 1_000].some((end) => lowest <= end && keptAt >= end && lowest !== keptAt);
+export function isOnTheEdge({ api }: World, { keptAt }: Version, { from, to }: Range): boolean {
+  const micros = resolutionMs(api.behaviour) * 1_000;
+  const lowest = Math.floor(keptAt / micros) * micros;
+  const isExact = micros === 1_000 && keptAt === lowest;
+  return !isExact && [from * 1_000, to * 1_000].some((end) => lowest <= end && end < lowest + micros);
 }
 
 function unseenFigures(world: World, end: RunEnd, { readAt }: Claims): string[] {
@@ -84,9 +86,7 @@ function unseenFigures(world: World, end: RunEnd, { readAt }: Claims): string[] 
       if (Number.isFinite(keptAt)) days.add(Math.floor(keptAt / 1_000 / dayMs) * dayMs);
   const found: string[] = [];
   for (const day of days) {
-    const reads = Array.from({ length: 25 }, (_, hour) =>
-      readAt(Math.min(day + hour * (dayMs / 24), day + dayMs - 1) * 1_000),
-    );
+    const reads = readsOfDay(readAt, day);
     const known = reads.filter((read) => read !== undefined);
     if (known.length < reads.length || known.some((read) => read >= end.startedAt)) continue;
     if (figures === "recent" && day < end.startedAt - 89 * dayMs) continue;

@@ -48,11 +48,12 @@ function happenIn({ api, watched, beginning, now }: World, what: Happening): voi
 function optionsOf(world: World, flags: Omit<Run["with"], "during">): Partial<SyncOptions> {
   const now = world.now();
   const { sinceDays, untilDays, windowDays, full, ...rest } = flags;
+  const until = untilDays === undefined ? now : now - untilDays * dayMs;
   return {
     ...rest,
     full: full === true,
-    ...(sinceDays === undefined || full ? {} : { since: now - sinceDays * dayMs }),
-    ...(untilDays === undefined ? {} : { until: now - untilDays * dayMs }),
+    ...(sinceDays === undefined || full ? {} : { since: Math.min(until, now - sinceDays * dayMs) }),
+    ...(untilDays === undefined ? {} : { until }),
     ...(windowDays === undefined ? {} : { windowMs: windowDays * dayMs }),
     acceptRemovals: true,
   };
