@@ -1,4 +1,5 @@
 import { isShownByDay, resolutionMs } from "./evidence.js";
+import type { Version } from "./truth.js";
 import type { RunEnd, World } from "./world.js";
 
 /**
@@ -6,55 +7,70 @@ import type { RunEnd, World } from "./world.js";
  *
  * 1. Lists and crowds, read by page number: one leaves while another comes, between the same two answers. Whoever
  *    slipped past shows at the next run.
- * 2. A record whose date is rewritten where no figures by day show it, while an unrelated one vanishes: it may be
+ * 2. Lists whose totals lag: who comes right before the last answer, where that page is full without them, is in
+ *    nothing that the API said. They show at the next run; nobody is removed for it.
+ * 3. A record whose date is rewritten where no figures by day show it, while an unrelated one vanishes: it may be
  *    removed until it is read again.
  *
  * (Records without a date are removed by `--full` alone: no claim is made of them, so there is nothing to allow.)
  */
 export function mayBeHidden(world: World, readAt: number, keptAt: number): boolean {
   const run = world.runs.find(({ startedAt, endedAt }) => startedAt <= readAt && readAt <= endedAt);
-  return run !== undefined && hasSwap(world, run, keptAt);
+  if (!run) return false;
+  const { lags } = world.api.behaviour;
+  const isLagging = world.watched === "roster" && (lags === "totals" || lags === "both");
+  const isLast = isLagging && moves(world).came.some(({ answered }) => answered === run.answered - 1);
+  return isLast || hasSwap(world, run, keptAt);
 }
 
-export function mayBeRemoved(world: World, run: RunEnd, key: string): boolean {
-  const versions = world.truth.versions.get(key) ?? [];
-  const last = versions.findLast(({ from }) => from <= run.endedAt);
-  if (!last) return false;
-  if (world.watched === "roster") return hasSwap(world, run, last.keptAt);
-  // Since what time this program can have read it where it was before.
-  const moved = versions.some(({ json, keptAt }) => json !== null && keptAt !== last.keptAt);
-  const vanished = [...world.truth.versions].some(
-    ([other, list]) =>
-      other !== key &&
-      list.some(
-        (version, at) =>
-          version.from <= run.endedAt &&
-          at > 0 &&
-          (version.json === null || version.keptAt !== list[at - 1]?.keptAt),
-      ),
-  );
-  return (moved && vanished && !isShownByDay(world, last)) || hasSwap(world, run, last.keptAt);
+/** Whether a record that the API has all along may be removed by this run; `held` is what the mirror had of it. */
+export function mayBeRemoved(world: World, run: RunEnd, key: string, held: Version | undefined): boolean {
+  // Who is missing from a list is looked for in one more reading: it takes two.
+  if (world.watched === "roster") return swapsOfList(world, run) > 1;
+  const last = world.truth.versions.get(key)?.findLast(({ from }) => from <= run.endedAt);
+  if (!last || !held) return false;
+  const isMoved = held.keptAt !== last.keptAt && !isShownByDay(world, last);
+  const vanished = moves(world).left.some((one) => one.key !== key && one.from <= run.endedAt);
+  return (isMoved && vanished) || hasSwap(world, run, last.keptAt);
 }
 
 /** Whether one left while another came, in this run, where a reader by page number saw neither go nor come. */
-function hasSwap(world: World, { startedAt, endedAt }: RunEnd, keptAt: number): boolean {
+function hasSwap(world: World, run: RunEnd, keptAt: number): boolean {
+  if (world.watched === "roster") return swapsOfList(world, run) > 0;
   const { behaviour } = world.api;
-  const isList = world.watched === "roster";
-  const left: { keptAt: number; answered: number }[] = [];
-  const came: typeof left = [];
-  for (const versions of world.truth.versions.values())
+  const { left, came } = movesIn(world, run);
+  const isNear = (other: Move) =>
+    behaviour.order === "attribution" || Math.abs(other.keptAt - keptAt) <= resolutionMs(behaviour) * 1_000;
+  return left.some(isNear) && came.some(isNear);
+}
+
+/** Between how many two answers one left and another came. */
+function swapsOfList(world: World, run: RunEnd): number {
+  const { left, came } = movesIn(world, run);
+  const gaps = left.map(({ answered }) => answered).filter((gap) => came.some((one) => one.answered === gap));
+  return new Set(gaps).size;
+}
+
+function movesIn(world: World, { startedAt, endedAt }: RunEnd): ReturnType<typeof moves> {
+  const { left, came } = moves(world);
+  const isIn = ({ from }: Move) => from > startedAt && from <= endedAt;
+  return { left: left.filter(isIn), came: came.filter(isIn) };
+}
+
+type Move = Pick<Version, "from" | "answered" | "keptAt"> & { key: string };
+
+/** Who left its place in the list, and who came to one. */
+function moves({ truth, watched }: World): { left: Move[]; came: Move[] } {
+  const left: Move[] = [];
+  const came: Move[] = [];
+  for (const [key, versions] of truth.versions)
     for (const [at, version] of versions.entries()) {
-      if (version.from <= startedAt || version.from > endedAt) continue;
       const before = versions[at - 1];
       const wasThere = before !== undefined && before.json !== null;
       const isThere = version.json !== null;
-      const isMoved = !isList && wasThere && isThere && before.keptAt !== version.keptAt;
-      if (before && wasThere && (!isThere || isMoved))
-        left.push({ keptAt: before.keptAt, answered: version.answered });
-      if (isThere && (!wasThere || isMoved)) came.push(version);
+      const isMoved = watched !== "roster" && wasThere && isThere && before.keptAt !== version.keptAt;
+      if (wasThere && (!isThere || isMoved)) left.push({ ...version, key, keptAt: before.keptAt });
+      if (isThere && (!wasThere || isMoved)) came.push({ ...version, key });
     }
-  if (isList) return left.some((one) => came.some(({ answered }) => answered === one.answered));
-  const isNear = (other: { keptAt: number }) =>
-    behaviour.order === "attribution" || Math.abs(other.keptAt - keptAt) <= resolutionMs(behaviour) * 1_000;
-  return left.some(isNear) && came.some(isNear);
+  return { left, came };
 }

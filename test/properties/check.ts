@@ -17,7 +17,7 @@ export async function lies(world: World, end: RunEnd): Promise<string[]> {
       ...(end.verified ? stale(world, claims) : []),
       ...falselyRemoved(world, end, claims),
       ...(end.verified ? unseenEvidence(world, end, claims) : []),
-      ...(end.verified && isQuiet(world, end) && world.watched === "roster" ? unequal(world, claims) : []),
+      ...(isWholeAndQuiet(world, end, claims) ? unequal(world, claims) : []),
       ...provenUnread(world, end, claims),
     ];
   } finally {
@@ -57,7 +57,7 @@ function isOfThenOrLater(world: World, claims: Claims, key: string, readAt: numb
   const later = world.truth.versions.get(key)?.filter(({ until }) => until > readAt) ?? [];
   if (row && row.removedAt === null) return later.some(({ json }) => json === row.json);
   if (later.some(({ json, keptAt }) => json === null || claims.readAt(keptAt) === undefined)) return true;
-  return row?.removedAt != null && world.runs.some((run) => mayBeRemoved(world, run, key));
+  return row?.removedAt != null && world.runs.some((run) => mayBeRemoved(world, run, key, row.version));
 }
 
 /** A verified mirror holds nothing that had gone from its place when that was read. */
@@ -78,20 +78,24 @@ function falselyRemoved(world: World, end: RunEnd, { held, readAt }: Claims): st
   const { truth, watched } = world;
   const first = truth.at(end.startedAt);
   return [...held]
-    .filter(([key, { removedAt }]) => {
+    .filter(([key, { removedAt, version }]) => {
       if (removedAt === null || removedAt < end.startedAt) return false;
       const during = truth.versions.get(key)?.filter(({ until }) => until > end.startedAt) ?? [];
       if (!first.has(key) || during.some(({ json }) => json === null)) return false;
       // Where it moved to a place that was never read, it is gone from all that the mirror can know.
       const isWithin = (kept: number) =>
         watched === "roster" || Number.isNaN(kept) || readAt(kept) !== undefined;
-      return during.every(({ keptAt }) => isWithin(keptAt)) && !mayBeRemoved(world, end, key);
+      return during.every(({ keptAt }) => isWithin(keptAt)) && !mayBeRemoved(world, end, key, version);
     })
     .map(([key]) => `${key}: falsely removed`);
 }
 
-function isQuiet({ truth }: World, { startedAt, endedAt }: RunEnd): boolean {
-  return !truth.changes.some((at) => at > startedAt && at <= endedAt);
+/** Whether a list was read from its beginning to its end in this run, while nothing happened. */
+function isWholeAndQuiet({ watched, truth, api }: World, end: RunEnd, { readAt }: Claims): boolean {
+  const { verified, startedAt, endedAt, job } = end;
+  if (watched !== "roster" || !verified || api.behaviour.lags !== "nothing") return false;
+  const isRead = job !== "sync" || (readAt(Number.NaN) ?? 0) >= startedAt;
+  return isRead && !truth.changes.some((at) => at > startedAt && at <= endedAt);
 }
 
 function unequal({ truth }: World, { held }: Claims): string[] {

@@ -36,6 +36,8 @@ export interface RunEnd {
   thrown: unknown;
   startedAt: number;
   endedAt: number;
+  /** How many of the resource's lists had been answered by then, by all runs. */
+  answered: number;
 }
 
 /** A brand, its API and a mirror of one resource; `truth` knows what the API had at each instant. */
@@ -106,7 +108,7 @@ export function createWorld(watched: Watched, beginning: Beginning, behaviour: P
       const end = await runOnce(world, job, options, stop.signal);
       api.before = undefined;
       if (copy !== undefined) world.path = copy;
-      world.runs.push({ ...end, job, startedAt, endedAt: now });
+      world.runs.push({ ...end, job, startedAt, endedAt: now, answered });
       now += 1_000;
       return world.runs.at(-1) as RunEnd;
     },
