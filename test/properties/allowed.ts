@@ -1,4 +1,4 @@
-import { isShownByDay, resolutionMs } from "./evidence.js";
+import { areTotalsLate, isShownByDay, resolutionMs } from "./evidence.js";
 import type { Version } from "./truth.js";
 import type { RunEnd, World } from "./world.js";
 
@@ -7,20 +7,24 @@ import type { RunEnd, World } from "./world.js";
  *
  * 1. Lists and crowds, read by page number: one leaves while another comes, between the same two answers. Whoever
  *    slipped past shows at the next run.
- * 2. Lists whose totals lag: who comes right before the last answer, where that page is full without them, is in
- *    nothing that the API said. They show at the next run; nobody is removed for it.
+ * 2. Totals that lag: an answer that is full, and of as many as it says there are, hides who has just come. A list
+ *    shows them at the next run; dates, at the count that ends each run. Nobody is removed for it.
  * 3. A record whose date is rewritten where no figures by day show it, while an unrelated one vanishes: it may be
  *    removed until it is read again.
  *
  * (Records without a date are removed by `--full` alone: no claim is made of them, so there is nothing to allow.)
  */
 export function mayBeHidden(world: World, readAt: number, keptAt: number): boolean {
-  const run = world.runs.find(({ startedAt, endedAt }) => startedAt <= readAt && readAt <= endedAt);
+  const at = world.runs.findIndex(({ startedAt, endedAt }) => startedAt <= readAt && readAt <= endedAt);
+  const run = world.runs[at];
   if (!run) return false;
-  const { lags } = world.api.behaviour;
-  const isLagging = world.watched === "roster" && (lags === "totals" || lags === "both");
-  const isLast = isLagging && moves(world).came.some(({ answered }) => answered === run.answered - 1);
-  return isLast || hasSwap(world, run, keptAt);
+  const isList = world.watched === "roster";
+  const since = world.runs[at - 1]?.endedAt ?? Number.NEGATIVE_INFINITY;
+  const hides = ({ from, answered }: Move) =>
+    isList
+      ? Number.isFinite(from) && answered === run.answered - 1
+      : !run.verified && from > since && from <= run.endedAt;
+  return (areTotalsLate(world) && moves(world).came.some(hides)) || hasSwap(world, run, keptAt);
 }
 
 /** Whether a record that the API has all along may be removed by this run; `held` is what the mirror had of it. */

@@ -13,6 +13,11 @@ export function resolutionMs({ shows }: Behaviour): number {
   return shows === "seconds" ? 1_000 : 1;
 }
 
+/** Whether what a run counted first can be of the instant at which the run before it ended. */
+export function areTotalsLate({ api }: World): boolean {
+  return api.behaviour.lags === "totals" || api.behaviour.lags === "both";
+}
+
 /** Whether the API's figures by day count this record, with its day among those they show. */
 export function isShownByDay({ api, watched, now }: World, { keptAt, record }: Version): boolean {
   const { figures, cancelled } = api.behaviour;
@@ -44,12 +49,10 @@ function countsOf({ watched, api }: World): [name: string, counts: (record: Json
 }
 
 function unseenCounts(world: World, end: RunEnd, { stretches, held }: Claims): string[] {
-  const { truth } = world;
-  const changes = truth.changes.filter((at) => at > end.startedAt && at <= end.endedAt);
-  const states = [end.startedAt, ...changes].map((at) => [...truth.at(at).values()]);
-  const mine = [...held.values()].flatMap(({ removedAt, version }) =>
-    removedAt === null && version ? [version] : [],
-  );
+  const { truth, runs } = world;
+  const before = areTotalsLate(world) ? [runs.at(-2)?.endedAt ?? Number.NEGATIVE_INFINITY] : [];
+  const states = [...before, end.startedAt, ...changesIn(world, end)].map((at) => [...truth.at(at).values()]);
+  const mine = present(held);
   const found: string[] = [];
   for (const range of stretches) {
     const { from, to } = range;
@@ -73,53 +76,57 @@ export function isOnTheEdge({ api }: World, { keptAt }: Version, { from, to }: R
   return !isExact && [from * 1_000, to * 1_000].some((end) => lowest <= end && end < lowest + micros);
 }
 
-function unseenFigures(world: World, end: RunEnd, { readAt }: Claims): string[] {
+/** A day whose figures moved after it was read, and of which the mirror still has what it had. */
+function unseenFigures(world: World, end: RunEnd, { readAt, held }: Claims): string[] {
   const { api, truth, runs } = world;
-  const { figures, lags, rates } = api.behaviour;
+  const { figures, lags } = api.behaviour;
   if (world.watched !== "orders" || figures === "absent") return [];
   // What is shown first may be of before the change.
   if (lags === "figures" || lags === "both") return [];
-  const now = figuresAt(world, end.startedAt);
-  const days = new Set<number>();
-  for (const versions of truth.versions.values())
-    for (const { keptAt } of versions)
-      if (Number.isFinite(keptAt)) days.add(Math.floor(keptAt / 1_000 / dayMs) * dayMs);
+  const at = (instant: number) => figuresOf(world, [...truth.at(instant).values()]);
+  const now = at(end.startedAt);
+  const during = changesIn(world, end).map(at);
+  const mine = figuresOf(world, present(held));
   const found: string[] = [];
-  for (const day of days) {
-    const reads = readsOfDay(readAt, day);
-    const known = reads.filter((read) => read !== undefined);
-    if (known.length < reads.length || known.some((read) => read >= end.startedAt)) continue;
+  for (const key of new Set([...now.keys(), ...mine.keys()])) {
+    const day = Date.parse(key);
+    if ([now, ...during].some((then) => then.get(key) === mine.get(key))) continue;
     if (figures === "recent" && day < end.startedAt - 89 * dayMs) continue;
+    const known = readsOfDay(readAt, day).filter((read) => read !== undefined);
     const oldest = Math.min(...known);
     const run = runs.find(({ startedAt, endedAt }) => startedAt <= oldest && oldest <= endedAt);
-    if (!run) continue;
-    const instants = [
-      run.startedAt,
-      ...truth.changes.filter((at) => at > run.startedAt && at <= Math.max(...known)),
-    ];
-    const key = new Date(day).toISOString().slice(0, 10);
-    const name = (at: Map<string, number[]>) =>
-      String((at.get(key) ?? []).slice(0, rates === "fixed" ? 3 : 1));
-    if (!instants.some((at) => name(figuresAt(world, at)) === name(now)))
+    if (!run || known.length < 25 || known.some((read) => read >= end.startedAt)) continue;
+    const before = changesIn(world, { ...run, endedAt: Math.max(...known) }).map(at);
+    if (![at(run.startedAt), ...before].some((then) => then.get(key) === now.get(key)))
       found.push(`verified, and the figures of ${key} have moved since it was read`);
   }
   return found;
 }
 
-function figuresAt({ api, truth }: World, instant: number): Map<string, number[]> {
-  const entries = [...truth.at(instant).values()].map(({ record, keptAt }) => ({
-    record,
-    value: record,
-    at: keptAt,
-  }));
+/** The figures of each day that has any; without the revenue where that moves by itself. */
+function figuresOf({ api, now }: World, versions: readonly Version[]): Map<string, string> {
+  const entries = versions.map(({ record, keptAt }) => ({ record, value: record, at: keptAt }));
   const behaviour = { ...api.behaviour, figures: "all", rates: "fixed", emptyDays: "missing" } as const;
-  const { timeseries } = clicksOf(entries, {}, behaviour, instant) as unknown as {
+  const { timeseries } = clicksOf(entries, {}, behaviour, now()) as unknown as {
     timeseries: { date: string; orders: number; revenue: number; subtotal_revenue: number }[];
   };
   return new Map(
     timeseries.map(({ date, orders, revenue, subtotal_revenue }) => [
       date,
-      [orders, revenue, subtotal_revenue],
+      api.behaviour.rates === "fixed" ? [orders, revenue, subtotal_revenue].join() : String(orders),
     ]),
   );
+}
+
+function present(held: Claims["held"]): Version[] {
+  return [...held.values()].flatMap(({ removedAt, version }) =>
+    removedAt === null && version ? [version] : [],
+  );
+}
+
+function changesIn(
+  { truth }: World,
+  { startedAt, endedAt }: Pick<RunEnd, "startedAt" | "endedAt">,
+): number[] {
+  return truth.changes.filter((at) => at > startedAt && at <= endedAt);
 }
