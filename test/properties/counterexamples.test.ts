@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Behaviour } from "../support/fake/behaviour.js";
 import type { Beginning, Happening, Watched } from "./brand.js";
-import type { History } from "./histories.js";
+import type { History, Run, Trouble } from "./histories.js";
 import { play } from "./play.js";
 
 /** A brand of so many records; no more than `perPage` come in one answer. */
@@ -15,36 +15,39 @@ function given(
   return { beginning, behaviour: { mostPerPage: perPage, ...rest } };
 }
 
+type What = Happening["what"];
+
+function event(what: What, pick = 0, days = 0): Happening {
+  return { what, pick, days };
+}
+
+/** What happens before a request of a run is answered, by the request's number. */
+type During = Record<number, Happening | Trouble>;
+
+function run(job: Run["run"], flags: Omit<Run["with"], "during"> = {}, during: During = {}): Run {
+  const events = Object.entries(during).map(([atRequest, what]) => ({ atRequest: Number(atRequest), what }));
+  return { run: job, with: { ...flags, during: events } };
+}
+
 /** An order is dated `movedTo` days back and another withdrawn, both outside what the second run reads. */
-function movedAndWithdrawn(days: {
-  movedTo: number;
-  untilDays: number;
-  first?: { untilDays: number };
-}): History {
-  const { movedTo, untilDays, first = {} } = days;
-  const during = [{ atRequest: 1, what: { what: "withdraw" as const, pick: 0, days: 0 } }];
+function movedAndWithdrawn(days: { movedTo: number; untilDays: number; firstUntil?: number }): History {
+  const { movedTo, untilDays, firstUntil } = days;
   return {
     ...given(3, 7, 2),
     steps: [
-      { what: "withdraw", pick: 0, days: 0 },
-      { run: "sync", with: { ...first, during: [] } },
-      { what: "redate", pick: 7300, days: movedTo },
-      { run: "sync", with: { sinceDays: 276, untilDays, during } },
+      event("withdraw"),
+      run("sync", firstUntil === undefined ? {} : { untilDays: firstUntil }),
+      event("redate", 7300, movedTo),
+      run("sync", { sinceDays: 276, untilDays }, { 1: event("withdraw") }),
     ],
   };
 }
 
 /** Something changes, and while a repair reads that again, a record is withdrawn. */
-function goneWhileRepaired(story: { records: number; change: Happening; atRequest: number }): History {
-  const { records, change, atRequest } = story;
-  const what: Happening = { what: "withdraw", pick: 0, days: 0 };
+function goneWhileRepaired(records: number, change: Happening, atRequest: number): History {
   return {
     ...given(1, records, 2),
-    steps: [
-      { run: "sync", with: { during: [] } },
-      change,
-      { run: "repair", with: { during: [{ atRequest, what }] } },
-    ],
+    steps: [run("sync"), change, run("repair", {}, { [atRequest]: event("withdraw") })],
   };
 }
 
@@ -53,16 +56,14 @@ const found: [name: string, watched: Watched, history: History][] = [
   [
     "someone leaves the roster from a page already read: the count agrees, and one slipped past",
     "roster",
+    { ...given(1, 30, 5), steps: [run("sync", {}, { 5: event("withdraw", 7320) })] },
+  ],
+  [
+    "two hosts join a full page, one after the other, while the total lags: whoever is pushed off has not left",
+    "roster",
     {
-      ...given(1, 30, 5),
-      steps: [
-        {
-          run: "sync",
-          with: {
-            during: [{ atRequest: 5, what: { what: "withdraw", pick: 7320, days: 0 } }],
-          },
-        },
-      ],
+      ...given(685, 7, 8, { ties: "reversed", lags: "totals" }),
+      steps: [run("sync"), event("new", 1), run("sync"), event("new", 2), run("sync")],
     },
   ],
   [
@@ -71,12 +72,20 @@ const found: [name: string, watched: Watched, history: History][] = [
     {
       ...given(1, 1, 2),
       steps: [
-        { run: "sync", with: { during: [] } },
-        { what: "withdraw", pick: 0, days: 0 },
-        { what: "new", pick: 0, days: 0 },
-        { run: "sync", with: { untilDays: 1, full: true, during: [] } },
-        { run: "sync", with: { untilDays: 0, during: [] } },
+        run("sync"),
+        event("withdraw"),
+        event("new"),
+        run("sync", { untilDays: 1, full: true }),
+        run("sync", { untilDays: 0 }),
       ],
+    },
+  ],
+  [
+    "an order is cancelled where a run with --until does not read",
+    "orders",
+    {
+      ...given(382, 13, 2, { figures: "absent" }),
+      steps: [run("sync"), event("cancel", 3), run("sync", { untilDays: 40 })],
     },
   ],
   [
@@ -84,11 +93,7 @@ const found: [name: string, watched: Watched, history: History][] = [
     "orders",
     {
       ...given(226, 2, 2),
-      steps: [
-        { run: "sync", with: { sinceDays: 36, during: [] } },
-        { what: "redate", pick: 0, days: 0 },
-        { run: "sync", with: { sinceDays: 36, untilDays: 1, during: [] } },
-      ],
+      steps: [run("sync", { sinceDays: 36 }), event("redate"), run("sync", { sinceDays: 36, untilDays: 1 })],
     },
   ],
   [
@@ -104,25 +109,14 @@ const found: [name: string, watched: Watched, history: History][] = [
   [
     "an order moves to an old day, another is withdrawn, and no run ever asked for the figures by day",
     "orders",
-    movedAndWithdrawn({ movedTo: 277, untilDays: 0, first: { untilDays: 0 } }),
+    movedAndWithdrawn({ movedTo: 277, untilDays: 0, firstUntil: 0 }),
   ],
   [
     "an order moves behind the reader of a first run with --until, and another is withdrawn there",
     "orders",
     {
       ...given(15, 43, 4),
-      steps: [
-        {
-          run: "sync",
-          with: {
-            untilDays: 0,
-            during: [
-              { atRequest: 9, what: { what: "redate", pick: 0, days: 282 } },
-              { atRequest: 12, what: { what: "withdraw", pick: 2693, days: 0 } },
-            ],
-          },
-        },
-      ],
+      steps: [run("sync", { untilDays: 0 }, { 9: event("redate", 0, 282), 12: event("withdraw", 2693) })],
     },
   ],
   [
@@ -131,12 +125,12 @@ const found: [name: string, watched: Watched, history: History][] = [
     {
       ...given(3, 30, 5),
       steps: [
-        { run: "sync", with: { during: [{ atRequest: 5, what: "stop" }] } },
-        { what: "withdraw", pick: 1, days: 0 },
-        { what: "withdraw", pick: 2, days: 0 },
-        { what: "late", pick: 3, days: 600 },
-        { what: "late", pick: 4, days: 600 },
-        { run: "sync", with: { during: [] } },
+        run("sync", {}, { 5: "stop" }),
+        event("withdraw", 1),
+        event("withdraw", 2),
+        event("late", 3, 600),
+        event("late", 4, 600),
+        run("sync"),
       ],
     },
   ],
@@ -146,26 +140,28 @@ const found: [name: string, watched: Watched, history: History][] = [
     {
       ...given(4, 40, 4),
       steps: [
-        { run: "sync", with: { during: [] } },
-        { what: "redate", pick: 11, days: 400 },
-        {
-          run: "sync",
-          with: { full: true, during: [{ atRequest: 7, what: "crash" }] },
-        },
-        { what: "withdraw", pick: 5, days: 0 },
-        { run: "sync", with: { sinceDays: 20, during: [] } },
+        run("sync"),
+        event("redate", 11, 400),
+        run("sync", { full: true }, { 7: "crash" }),
+        event("withdraw", 5),
+        run("sync", { sinceDays: 20 }),
       ],
     },
   ],
   [
+    "a month of which only the beginning was read is not proven",
+    "orders",
+    { ...given(382, 13, 2), steps: [run("sync", { untilDays: 16 }), run("verify")] },
+  ],
+  [
     "a repair reads a day a second time, and finds that an order has just gone",
     "orders",
-    goneWhileRepaired({ records: 9, change: { what: "refund", pick: 0, days: 0 }, atRequest: 16 }),
+    goneWhileRepaired(9, event("refund"), 16),
   ],
   [
     "content comes and other content goes while a repair reads",
     "content",
-    goneWhileRepaired({ records: 20, change: { what: "late", pick: 0, days: 1 }, atRequest: 3 }),
+    goneWhileRepaired(20, event("late", 0, 1), 3),
   ],
 ];
 
