@@ -37,17 +37,19 @@ export function shown(kept: string, shows: Behaviour["shows"], id: string): stri
   return manner ? shown(kept, manner, id) : kept.replace("Z", "+00:00");
 }
 
-/** Whether a record lies in the range of dates that a request asks for. */
-export function inRange(at: number, asked: Asked, dating: Dating, behaviour: Behaviour): boolean {
+/** Whether a record of this instant lies in the range of dates that a request asks for. */
+export function rangeOf(asked: Asked, dating: Dating, behaviour: Behaviour): (at: number) => boolean {
   const from = asked[dating.from];
   const until = asked[dating.until];
-  if (from === undefined && until === undefined) return true;
-  if (Number.isNaN(at)) return behaviour.undated === "everywhere";
-  if (from !== undefined && at < instantOf(from)) return false;
-  if (until === undefined) return true;
-  if (dating.end === "exclusive") return at < instantOf(until);
-  const isDay = until.length === 10 && behaviour.endDay === "whole";
-  return at <= instantOf(until) + (isDay ? dayMicros - 1 : 0);
+  if (from === undefined && until === undefined) return () => true;
+  const isDay = until?.length === 10 && dating.end === "inclusive" && behaviour.endDay === "whole";
+  const least = from === undefined ? Number.NEGATIVE_INFINITY : instantOf(from);
+  const most =
+    until === undefined ? Number.POSITIVE_INFINITY : instantOf(until) + (isDay ? dayMicros - 1 : 0);
+  return (at) => {
+    if (Number.isNaN(at)) return behaviour.undated === "everywhere";
+    return at >= least && (at < most || (at === most && dating.end === "inclusive"));
+  };
 }
 
 /** A number that depends on all of both, and on nothing else. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../src/resources/types.js";
 import type { Behaviour } from "./behaviour.js";
-import { inRange, mixed } from "./dates.js";
+import { mixed, rangeOf } from "./dates.js";
 import type { Asked, Entry } from "./lists.js";
 
 const dayMs = 86_400_000;
@@ -31,9 +31,10 @@ export function clicksOf(
   behaviour: Behaviour,
   now: number,
 ): JsonObject {
+  const isInRange = rangeOf(asked, sales, behaviour);
   const counted = orders.filter(
     ({ at, value }) =>
-      inRange(at, asked, sales, behaviour) &&
+      isInRange(at) &&
       (asked.host_id === undefined || hostIdOf(value) === asked.host_id) &&
       !(behaviour.cancelled === "out" && value.is_cancelled === true),
   );

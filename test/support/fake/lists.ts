@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../src/resources/types.js";
 import type { Behaviour } from "./behaviour.js";
-import { type Dating, datings, inRange, instantOf, mixed, shown } from "./dates.js";
+import { type Dating, datings, instantOf, mixed, rangeOf, shown } from "./dates.js";
 
 /** A record as its API keeps it; as text, it goes over the wire to the letter. */
 export type FakeRecord = JsonObject | string;
@@ -119,8 +119,9 @@ export function select(
   const dating = datings[name] ?? null;
   const entries = inOrder(records, dating, behaviour, request);
   if (name === "hosts") return ranked(entries, asked);
+  const isInRange = dating?.from ? rangeOf(asked, dating, behaviour) : () => true;
   const found = entries.filter(({ at, value }) => {
-    if (dating?.from && !inRange(at, asked, dating, behaviour)) return false;
+    if (!isInRange(at)) return false;
     if (name === "orders") return inState(value, asked.status, behaviour);
     if (name === "opportunities") return isAmong(asked.status?.toUpperCase(), value.status);
     if (name !== "content") return true;
