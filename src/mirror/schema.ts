@@ -178,13 +178,27 @@ export interface StoredColumn extends Column {
   open: boolean;
 }
 
+/** Where a table is: in the mirror's file, or for one connection only, over the table of the same name. */
+export type Schema = "main" | "temp";
+
 /** The statement that creates a typed table. The technical columns come last, so that people see data first. */
-export function createTable(shape: TableShape, columns: readonly StoredColumn[]): string {
+export function createTable(
+  shape: TableShape,
+  columns: readonly StoredColumn[],
+  schema: Schema = "main",
+): string {
   const own = columns.map((column) => `${quote(column.name)}${column.open ? "" : sqlTypes[column.type]}`);
   const technical = shape.list
     ? ["synced_at TEXT NOT NULL", "row_id INTEGER PRIMARY KEY"]
     : ["synced_at TEXT NOT NULL", "removed_at TEXT", "record_id INTEGER PRIMARY KEY"];
-  return `CREATE TABLE ${quote(shape.name)} (${[...own, ...technical].join(", ")})`;
+  const create = schema === "temp" ? "CREATE TEMP TABLE" : "CREATE TABLE";
+  return `${create} ${quote(shape.name)} (${[...own, ...technical].join(", ")})`;
+}
+
+/** The names of a typed table's columns, in the order in which rows are written. */
+export function columnNames(shape: TableShape, columns: readonly StoredColumn[]): readonly string[] {
+  const technical = shape.list ? ["synced_at", "row_id"] : ["synced_at", "removed_at", "record_id"];
+  return [...columns.map(({ name }) => name), ...technical];
 }
 
 /** The statements that create a typed table's indexes, where they are not there yet. */

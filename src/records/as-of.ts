@@ -1,21 +1,11 @@
 import { UsageError } from "../errors.js";
-import { hasInexactNumbers, parseExact } from "../exact.js";
 import type { Mirror } from "../mirror/mirror.js";
-import { createTable, positionsPerRecord, quote, type StoredColumn } from "../mirror/schema.js";
+import { columnNames, positionsPerRecord, quote } from "../mirror/schema.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
-import type { JsonObject } from "../resources/types.js";
 import { formatInstant } from "../times.js";
-import { readDiscovered } from "./open-columns.js";
-import { columnValue, type SqlValue, valueAt } from "./values.js";
-
-/** A record as it was. */
-interface PastRecord {
-  record_id: number;
-  json: string;
-  context: string | null;
-  since_at: string;
-  removed_at: string | null;
-}
+import { openColumns } from "./open-columns.js";
+import { openTables } from "./projection.js";
+import { type StoredRow, storedRecord } from "./stored-record.js";
 
 /**
  * From now on this connection sees a resource's records and tables as the mirror knew them at that time. They are laid
@@ -34,22 +24,20 @@ export function readAsOf(mirror: Mirror, wanted: TableShape, at: number): { firs
   db.pragma("main.cache_size = -4000");
   const first = "SELECT min(started_at) FROM sync_runs WHERE resource = ? AND rows_read > 0";
   layRecords(mirror, resource.name, formatInstant(at));
+  // A child's rows are written with its parent's; those of other lists nobody asks for.
   const shapes = tablesOf(resource).filter((shape) => shape.list === null || shape === wanted);
-  const writers = shapes.map((shape) => tableWriter(mirror, shape));
-  // Only forms that a record no longer has are taken apart again: everything else stands in the tables.
+  const write = openTables(mirror, "temp", shapes);
+  for (const shape of shapes) copyUnchanged(mirror, shape);
+  // Only forms that a record no longer has are taken apart again.
   const page = db.prepare(
     `SELECT record_id, json, context, since_at, removed_at FROM temp.records
      WHERE record_id > ? AND version_id IS NOT NULL ORDER BY record_id LIMIT 20`,
   );
   for (let last = Number.MIN_SAFE_INTEGER; ; ) {
-    const records = page.all(last) as PastRecord[];
-    for (const record of records) {
-      const value = asObject(JSON.parse(record.json));
-      let parent: ReadonlyMap<string, SqlValue> = new Map();
-      for (const writer of writers) parent = writer(record, value, parent);
-    }
-    last = records.at(-1)?.record_id ?? last;
-    if (records.length === 0) break;
+    const rows = page.all(last) as StoredRow[];
+    for (const row of rows) write(storedRecord(row), false);
+    last = rows.at(-1)?.record_id ?? last;
+    if (rows.length === 0) break;
   }
   return { firstReadAt: db.prepare(first).pluck().get(resource.name) as string | null };
 }
@@ -75,61 +63,13 @@ function layRecords({ db }: Mirror, resource: string, at: string): void {
   );
 }
 
-/**
- * Makes a temporary table of the same name with the rows of all records that still have the form they had. What it
- * returns writes a record's rows into it, and gives the main table's values to its children.
- */
-function tableWriter(mirror: Mirror, shape: TableShape) {
-  const { db } = mirror;
-  const declared = shape.columns.map((column): StoredColumn => ({ ...column, open: false }));
-  const columns = [...declared, ...(shape.open ? readDiscovered(mirror, shape.name) : [])];
-  db.exec(createTable(shape, columns).replace("CREATE TABLE", "CREATE TEMP TABLE"));
-  const technical = shape.list ? ["synced_at", "row_id"] : ["synced_at", "removed_at", "record_id"];
-  const names = [...columns.map(({ name }) => name), ...technical];
-  copyUnchanged(mirror, shape, columns);
-  const insert = db.prepare(
-    `INSERT INTO temp.${quote(shape.name)} (${names.map(quote).join(", ")}) VALUES (${names.map(() => "?").join(", ")})`,
-  );
-  return (record: PastRecord, value: JsonObject, parent: ReadonlyMap<string, SqlValue>) => {
-    const context = record.context === null ? {} : asObject(JSON.parse(record.context));
-    const exact = shape.open && hasInexactNumbers(record.json) ? parseExact(record.json) : undefined;
-    const valuesOf = (item: unknown, position: number, exactItem: unknown) =>
-      columns.map((column): SqlValue => {
-        if (column.from === "parent") return parent.get(column.path[0] ?? "") ?? null;
-        if (column.from === "position") return position;
-        const source = column.from === "context" ? context : item;
-        return columnValue(column, valueAt(source, column.path), shape.name, () => {}, exactItem);
-      });
-    if (!shape.list) {
-      const values = valuesOf(value, 0, exact);
-      insert.run(...values, record.since_at, record.removed_at, record.record_id);
-      return new Map(columns.map(({ name }, index) => [name, values[index] ?? null]));
-    }
-    const items = valueAt(value, shape.list.path);
-    const exactItems = valueAt(exact, shape.list.path);
-    if (Array.isArray(items))
-      for (const [position, item] of items.slice(0, positionsPerRecord).entries()) {
-        if (typeof item !== "object" || item === null || Array.isArray(item)) continue;
-        const exactItem = Array.isArray(exactItems) ? exactItems[position] : undefined;
-        const rowId = record.record_id * positionsPerRecord + position;
-        insert.run(...valuesOf(item, position, exactItem), record.since_at, rowId);
-      }
-    return parent;
-  };
-}
-
-function copyUnchanged({ db }: Mirror, shape: TableShape, columns: readonly StoredColumn[]): void {
+/** The rows of all records that still have the form they had stand in the mirror's own table. */
+function copyUnchanged(mirror: Mirror, shape: TableShape): void {
+  const names = columnNames(shape, openColumns(mirror, shape).all()).map(quote);
+  const recordId = shape.list ? `t.row_id / ${positionsPerRecord}` : "t.record_id";
   const table = quote(shape.name);
-  const own = columns.map(({ name }) => `t.${quote(name)}`);
-  const [technical, id] = shape.list
-    ? [["past.since_at", "t.row_id"], `t.row_id / ${positionsPerRecord}`]
-    : [["past.since_at", "past.removed_at", "t.record_id"], "t.record_id"];
-  db.exec(
-    `INSERT INTO temp.${table} SELECT ${[...own, ...technical].join(", ")}
-     FROM main.${table} AS t CROSS JOIN temp.past AS past ON past.record_id = ${id} WHERE past.version_id IS NULL`,
+  mirror.db.exec(
+    `INSERT INTO temp.${table} (${names.join(", ")}) SELECT ${names.map((name) => `t.${name}`).join(", ")}
+     FROM main.${table} AS t CROSS JOIN temp.past AS past ON past.record_id = ${recordId} WHERE past.version_id IS NULL`,
   );
-}
-
-function asObject(value: unknown): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }

@@ -1,4 +1,4 @@
-import type { ApiRecord, JsonObject, Resource } from "../resources/types.js";
+import type { Json, JsonObject, Resource } from "../resources/types.js";
 import { parseTimestamp } from "../times.js";
 
 /** The instant that ranges go by, in milliseconds; null where the resource has none or it cannot be read. */
@@ -18,6 +18,7 @@ export function flagsOf({ strategy }: Resource, value: JsonObject): number {
   );
 }
 
-export function asObject(value: ApiRecord["value"]): JsonObject {
+/** An object as it is, and one without members for anything else. */
+export function asObject(value: Json): JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 }

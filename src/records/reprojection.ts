@@ -4,9 +4,11 @@ import type { Mirror } from "../mirror/mirror.js";
 import { createTable, quote } from "../mirror/schema.js";
 import { details, resources } from "../resources/index.js";
 import { tablesOf } from "../resources/shape.js";
-import type { JsonObject, Resource } from "../resources/types.js";
+import type { Resource } from "../resources/types.js";
 import { dropDeclared, openColumns } from "./open-columns.js";
-import { createIfMissing, indexProjection, openProjection } from "./projection.js";
+import { indexProjection, openProjection } from "./projection.js";
+import { type StoredRow, storedRecord } from "./stored-record.js";
+import { createIfMissing } from "./table-writer.js";
 
 /**
  * Typed tables follow from the registry: a newer program may declare other columns than those that a mirror's tables
@@ -64,14 +66,6 @@ function dropTables(mirror: Mirror, resource: Resource): void {
   }
 }
 
-interface Row {
-  record_id: number;
-  json: string;
-  context: string | null;
-  written_at: string;
-  removed_at: string | null;
-}
-
 /** Records read at a time: SQLite takes no writes while a statement is being read. */
 const recordsPerBatch = 500;
 
@@ -82,34 +76,19 @@ function fill(mirror: Mirror, resource: Resource): number {
   // A removal moves `since_at`, but is no new form of the record: that is as old as the version kept then.
   const batch = mirror.db.prepare(
     `SELECT record_id, json, context, removed_at,
-       CASE WHEN removed_at IS NULL THEN since_at ELSE coalesce(
+       CASE WHEN removed_at IS NULL THEN r.since_at ELSE coalesce(
          (SELECT v.since_at FROM record_versions v WHERE v.record_id = r.record_id ORDER BY version_id DESC LIMIT 1),
-         since_at) END AS written_at
+         r.since_at) END AS since_at
      FROM records r WHERE record_id > ? AND +resource = ? ORDER BY record_id LIMIT ${recordsPerBatch}`,
   );
   let last = 0;
   let count = 0;
   for (;;) {
-    const rows = batch.all(last, resource.name) as Row[];
-    for (const row of rows)
-      projection.write(
-        {
-          recordId: row.record_id,
-          json: row.json,
-          value: asObject(JSON.parse(row.json)),
-          context: row.context === null ? {} : (JSON.parse(row.context) as JsonObject),
-          sinceAt: row.written_at,
-          removedAt: row.removed_at,
-        },
-        false,
-      );
+    const rows = batch.all(last, resource.name) as StoredRow[];
+    for (const row of rows) projection.write(storedRecord(row), false);
     count += rows.length;
     const end = rows.at(-1);
     if (!end || rows.length < recordsPerBatch) return count;
     last = end.record_id;
   }
-}
-
-function asObject(value: unknown): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }

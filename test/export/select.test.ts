@@ -294,6 +294,16 @@ describe("export --as-of", () => {
     ]);
   });
 
+  it("holds a number of an undocumented field as the mirror does, whole or not", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "gifts", [{ id: "a", size: 41 }, { id: "b" }], { at: "2026-11-01T00:00:00.000Z" });
+    writeRead(mirror, "gifts", [{ id: "a", size: 42 }], { at: "2026-11-02T00:00:00.000Z" });
+    mirror.db.close();
+    const whole = ["gifts", "--columns", "id,size", "--where", "typeof(size) = 'integer'"];
+    expect(await rows(mirror.path, ...whole)).toEqual(["a 42"]);
+    expect(await rows(mirror.path, ...whole, "--as-of", "2026-11-01")).toEqual(["a 41"]);
+  });
+
   it("takes the form that was read last where the clock was set back in between", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T10:00:00.000Z" });
