@@ -15,7 +15,7 @@ const mayImport: Record<string, readonly string[]> = {
   resources: [],
   api: ["resources"],
   mirror: ["resources"],
-  records: ["mirror", "resources", "state"],
+  records: ["mirror", "resources"],
   state: ["mirror", "resources"],
   query: ["mirror", "records", "state", "resources"],
   sync: ["api", "mirror", "records", "state", "query", "resources", "reporter"],

@@ -1,8 +1,15 @@
 import type { Mirror } from "../mirror/mirror.js";
 import type { Json, Resource } from "../resources/types.js";
-import { readCoverage } from "../state/coverage.js";
 import { formatInstant } from "../times.js";
 import { diffRecords } from "./diff.js";
+
+/** A span of dates that a run read completely, and when that read began. Milliseconds; -Infinity: from the beginning. */
+export interface Covered {
+  from: number;
+  to: number;
+  readAt: number;
+  runId: number;
+}
 
 /** A record's form before a change. */
 interface Before {
@@ -27,7 +34,12 @@ export interface ChangeLog {
   removed(key: string, row: Before, recordId: number, dated: number | null, at: string): void;
 }
 
-export function openChangeLog(mirror: Mirror, resource: Resource, runId: number): ChangeLog {
+/** @param coverage what was read completely so far, by this run too */
+export function openChangeLog(
+  mirror: Mirror,
+  resource: Resource,
+  { runId, coverage }: { runId: number; coverage: readonly Covered[] },
+): ChangeLog {
   if (!resource.history) return { added: () => {}, changed: () => {}, removed: () => {} };
   const { db } = mirror;
   const insert = db.prepare(
@@ -38,7 +50,7 @@ export function openChangeLog(mirror: Mirror, resource: Resource, runId: number)
     "INSERT INTO record_versions (record_id, json, since_at, until_at, present, run_id) VALUES (?, ?, ?, ?, ?, ?)",
   );
   // As it stood before this run: what this run reads says nothing about before.
-  const spans = readCoverage(mirror, resource.name).filter((span) => span.runId !== runId);
+  const spans = coverage.filter((span) => span.runId !== runId);
 
   /** When a read last covered this date. The API gives no date of a change: an interval is the truth. */
   function coveredAt(dated: number | null): string | null {

@@ -1,6 +1,6 @@
 import type { Mirror } from "../mirror/mirror.js";
 import type { ApiRecord, JsonObject, Recognise, Resource } from "../resources/types.js";
-import { type ChangeLog, openChangeLog } from "./changes.js";
+import { type ChangeLog, type Covered, openChangeLog } from "./changes.js";
 import { withDetails } from "./details.js";
 import { sameJson } from "./diff.js";
 import { isRepeat, keyOf, keysOf } from "./keys.js";
@@ -65,17 +65,16 @@ interface Row {
   removed_at: string | null;
 }
 
-/**
- * Opens a resource's records for writing.
- * @param complain hears of fields whose type is not the declared one and of members unknown to this version: of each
- * once in the life of a mirror
- */
-export function openRecords(
-  mirror: Mirror,
-  resource: Resource,
-  runId: number,
-  complain: (complaint: Complaint) => void,
-): RecordStore {
+export interface RecordOptions {
+  runId: number;
+  /** What was read completely so far: it tells since when a change can have come. */
+  coverage: readonly Covered[];
+  /** Hears of what is not as declared, and of members unknown to this version: of each once in the life of a mirror. */
+  complain(complaint: Complaint): void;
+}
+
+/** Opens a resource's records for writing. */
+export function openRecords(mirror: Mirror, resource: Resource, options: RecordOptions): RecordStore {
   const { db } = mirror;
   const find = db.prepare(
     "SELECT record_id, json, list_json, detailed_at, context, since_at, removed_at FROM records WHERE resource = ? AND key = ?",
@@ -93,12 +92,12 @@ export function openRecords(
   const notices = openNotices(mirror);
   let readAt = "";
   const tell = (complaint: Complaint) => {
-    if (notices.isNew(complaint, readAt)) complain(complaint);
+    if (notices.isNew(complaint, readAt)) options.complain(complaint);
   };
   const projection = openProjection(mirror, resource, tell);
   const watch = watchMembers(resource, tell);
   const recognition = openRecognition(mirror, resource);
-  const log: ChangeLog = openChangeLog(mirror, resource, runId);
+  const log: ChangeLog = openChangeLog(mirror, resource, options);
 
   /** New records come in runs: after one, the next is inserted without being looked for first. */
   let lastWasNew = true;

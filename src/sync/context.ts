@@ -8,6 +8,7 @@ import type { Complaint } from "../records/values.js";
 import type { Reporter, Task } from "../reporter.js";
 import { tablesOf } from "../resources/shape.js";
 import type { Query, Resource } from "../resources/types.js";
+import { readCoverage } from "../state/coverage.js";
 import { formatInstant } from "../times.js";
 
 /** What a person asked of a sync; times in milliseconds since 1970. */
@@ -96,8 +97,12 @@ export function openStore(
   runId: number,
 ): RecordStore {
   const { mirror, reporter } = access;
-  return openRecords(mirror, resource, runId, (complaint) => {
-    reporter[complaint.kind === "attribute" ? "note" : "warn"](complaintText(complaint, resource));
+  return openRecords(mirror, resource, {
+    runId,
+    coverage: readCoverage(mirror, resource.name),
+    complain(complaint) {
+      reporter[complaint.kind === "attribute" ? "note" : "warn"](complaintText(complaint, resource));
+    },
   });
 }
 

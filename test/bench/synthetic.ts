@@ -21,7 +21,7 @@ export async function writeSyntheticMirror(path: string, count: number): Promise
 }
 
 function fill(mirror: Mirror, count: number): void {
-  const records = openRecords(mirror, orders, 1, () => {});
+  const records = openRecords(mirror, orders, { runId: 1, coverage: [], complain: () => {} });
   const page = 5_000;
   for (let from = 0; from < count; from += page)
     mirror.db.transaction(() => {

@@ -21,7 +21,11 @@ export function write(
   { readAt = "2026-11-01T00:00:00.000Z", context }: { readAt?: string; context?: JsonObject } = {},
 ): string[] {
   const complaints: string[] = [];
-  const store = openRecords(mirror, resource, 1, (complaint) => complaints.push(JSON.stringify(complaint)));
+  const store = openRecords(mirror, resource, {
+    runId: 1,
+    coverage: [],
+    complain: (complaint) => void complaints.push(JSON.stringify(complaint)),
+  });
   mirror.db.transaction(() =>
     store.write(
       records.map((value) => ({ json: JSON.stringify(value), value })),

@@ -12,7 +12,7 @@ import { mirrorForTest, order, rows, write } from "./mirror.js";
 const readAt = "2026-11-02T00:00:00.000Z";
 
 function storeOf(mirror: Mirror, resource: Resource = orders) {
-  const store = openRecords(mirror, resource, 2, () => {});
+  const store = openRecords(mirror, resource, { runId: 2, coverage: [], complain: () => {} });
   return {
     ...store,
     /** Records as an answer brings them: recognised, or parsed. */

@@ -42,7 +42,7 @@ async function filledMirror() {
   write(mirror, orders, [order("o1", { currency: "USD", line_items: [] })], {
     readAt: "2026-11-02T00:00:00.000Z",
   });
-  const store = openRecords(mirror, orders, 2, () => {});
+  const store = openRecords(mirror, orders, { runId: 2, coverage: [], complain: () => {} });
   const [gone] = rows<{ record_id: number }>(mirror, "SELECT record_id FROM records WHERE key = 'o7'");
   mirror.db.transaction(() => store.remove([gone?.record_id ?? 0], "2026-11-03T00:00:00.000Z"))();
   write(mirror, gifts, [

@@ -5,7 +5,7 @@ import { openMirror } from "../../src/query/open.js";
 import { openRecords } from "../../src/records/records.js";
 import { details, findResource } from "../../src/resources/index.js";
 import type { ApiRecord, Json, JsonObject, Resource } from "../../src/resources/types.js";
-import { recordCoverage } from "../../src/state/coverage.js";
+import { readCoverage, recordCoverage } from "../../src/state/coverage.js";
 import { makeHome } from "./home.js";
 
 /** A mirror in a folder of its own, for commands: `brandapi(["export", …, "--db", mirror.path])`. */
@@ -29,7 +29,11 @@ export function writeRead(
   const resource = resourceOf(name);
   const at = options.at ?? "2026-11-01T00:00:00.000Z";
   const run = beginRun(mirror, resource.name, at);
-  const store = openRecords(mirror, resource, run.run_id, () => {});
+  const store = openRecords(mirror, resource, {
+    runId: run.run_id,
+    coverage: readCoverage(mirror, resource.name),
+    complain: () => {},
+  });
   mirror.db.transaction(() => {
     store.write(records.map(asRecord), {
       readAt: at,
