@@ -49,6 +49,12 @@ export function openChangeLog(
   const keep = db.prepare(
     "INSERT INTO record_versions (record_id, json, since_at, until_at, present, run_id) VALUES (?, ?, ?, ?, ?, ?)",
   );
+  const goneAt = db
+    .prepare<[string, string], [string, string]>(
+      `SELECT key, last_seen_unchanged_at FROM changes
+       WHERE seen_changed_at = ? AND resource = ? AND kind = 'removed' ORDER BY change_id`,
+    )
+    .raw();
   // As it stood before this run: what this run reads says nothing about before.
   const spans = coverage.filter((span) => span.runId !== runId);
 
@@ -65,6 +71,18 @@ export function openChangeLog(
     return covered !== null && covered > row.since_at ? covered : row.since_at;
   }
 
+  let removedTogether = { at: "", lastSeen: new Map<string, string>() };
+
+  /**
+   * When a removed record was last seen as it was: before it went, whatever was read since. Those that went together
+   * are asked for together, and may well return together.
+   */
+  function lastSeenPresent(key: string, removedAt: string): string | undefined {
+    if (removedTogether.at !== removedAt)
+      removedTogether = { at: removedAt, lastSeen: new Map(goneAt.all(removedAt, resource.name)) };
+    return removedTogether.lastSeen.get(key);
+  }
+
   function keepVersion(recordId: number, row: Before, at: string): void {
     keep.run(recordId, row.json, row.since_at, at, row.removed_at === null ? 1 : 0, runId);
   }
@@ -75,14 +93,17 @@ export function openChangeLog(
       if (covered !== null) insert.run(resource.name, key, "added", null, null, null, covered, at, runId);
     },
     changed({ recordId, key, before, row, after, dated, at }) {
-      const unchanged = lastSeenUnchanged(row, dated);
+      let unchanged = lastSeenUnchanged(row, dated);
       keepVersion(recordId, row, at);
-      if (row.removed_at !== null)
+      if (row.removed_at !== null) {
         insert.run(resource.name, key, "returned", null, null, null, unchanged, at, runId);
+        unchanged = lastSeenPresent(key, row.removed_at) ?? unchanged;
+      }
       for (const { field, old, new: now } of diffRecords(before, after, resource))
         insert.run(resource.name, key, "changed", field, old, now, unchanged, at, runId);
     },
     removed(key, row, recordId, dated, at) {
+      removedTogether.at = "";
       keepVersion(recordId, row, at);
       insert.run(resource.name, key, "removed", null, null, null, lastSeenUnchanged(row, dated), at, runId);
     },

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
+import type { Mirror } from "../../src/mirror/mirror.js";
 import { diffRecords } from "../../src/records/diff.js";
 import { opportunities } from "../../src/resources/opportunities.js";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";
 import type { Json } from "../../src/resources/types.js";
 import { gifts } from "../../src/resources/unshown.js";
+import { writeRead } from "../support/mirror.js";
 import { mirrorForTest, order, rows, write } from "./mirror.js";
 
 describe("what differs between two forms of a record", () => {
@@ -155,6 +157,46 @@ test("an unchanged record writes nothing; another order of its members is no cha
   write(mirror, orders, [reversed], { readAt: "2026-11-09T00:00:00.000Z" });
   expect(rows(mirror, "SELECT * FROM records")).toEqual(before);
   expect(rows(mirror, "SELECT * FROM changes")).toEqual([]);
+});
+
+describe("since when a change can have come", () => {
+  const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
+  const changes = (mirror: Mirror) =>
+    rows(
+      mirror,
+      "SELECT kind, field, last_seen_unchanged_at AS since, seen_changed_at AS seen FROM changes ORDER BY change_id",
+    );
+
+  test("a record that returns with another value had the old one when it was last there", async () => {
+    const mirror = await mirrorForTest();
+    for (const day of [1, 2]) writeRead(mirror, "orders", [order("o1")], { at: at(day), whole: true });
+    writeRead(mirror, "orders", [], { at: at(3), remove: ["o1"], whole: true });
+    writeRead(mirror, "orders", [], { at: at(4), whole: true });
+    writeRead(mirror, "orders", [order("o1", { refund_amount: 5 })], { at: at(5), whole: true });
+    writeRead(mirror, "orders", [order("o1", { refund_amount: 6 })], { at: at(6) });
+    expect(changes(mirror)).toEqual([
+      { kind: "removed", field: null, since: at(2), seen: at(3) },
+      { kind: "returned", field: null, since: at(4), seen: at(5) },
+      { kind: "changed", field: "refund_amount", since: at(2), seen: at(5) },
+      { kind: "changed", field: "refund_amount", since: at(5), seen: at(6) },
+    ]);
+  });
+
+  test("of several that went together, each has its own", async () => {
+    const mirror = await mirrorForTest();
+    writeRead(mirror, "orders", [order("o1")], { at: at(1) });
+    writeRead(mirror, "orders", [order("o2")], { at: at(2) });
+    writeRead(mirror, "orders", [], { at: at(3), remove: ["o1", "o2"] });
+    writeRead(mirror, "orders", [order("o1", { refund_amount: 5 }), order("o2", { refund_amount: 5 })], {
+      at: at(4),
+    });
+    expect(
+      rows(mirror, "SELECT key, last_seen_unchanged_at AS since FROM changes WHERE field IS NOT NULL"),
+    ).toEqual([
+      { key: "o1", since: at(1) },
+      { key: "o2", since: at(2) },
+    ]);
+  });
 });
 
 test("a page that fails half-way leaves nothing of itself", async () => {
