@@ -1,13 +1,13 @@
 import type { Mirror } from "../mirror/mirror.js";
-import type { ApiRecord, JsonObject, Recognise, Resource } from "../resources/types.js";
+import type { ApiRecord, Json, JsonObject, Recognise, Resource } from "../resources/types.js";
 import { type ChangeLog, type Covered, openChangeLog } from "./changes.js";
 import { withDetails } from "./details.js";
-import { sameJson } from "./diff.js";
 import { isRepeat, keyOf, keysOf } from "./keys.js";
 import { openNotices } from "./notices.js";
 import { openProjection } from "./projection.js";
 import { openRecognition } from "./recognition.js";
 import { asObject, datedAt, flagsOf } from "./record-fields.js";
+import { sameJson, sameRecord } from "./same.js";
 import { watchMembers } from "./unknown-members.js";
 import type { Complaint } from "./values.js";
 
@@ -159,11 +159,10 @@ export function openRecords(mirror: Mirror, resource: Resource, options: RecordO
     const listJson = options.isList ? sent.json : row.list_json;
     const detailedAt = options.isDetail ? readAt : row.detailed_at;
     const context = options.context ? JSON.stringify(options.context) : null;
-    const isSame =
-      row.removed_at === null &&
-      row.context === context &&
-      (row.json === record.json || sameJson(JSON.parse(row.json), record.value));
-    if (isSame && !options.touch) {
+    const before = row.json === record.json ? record.value : (JSON.parse(row.json) as Json);
+    const isThere = row.removed_at === null && row.context === context;
+    const isEqual = isThere && sameJson(before, record.value);
+    if (isEqual && !options.touch) {
       if (row.list_json !== listJson || row.detailed_at !== detailedAt)
         setForms.run(listJson, detailedAt, recordId);
       return unchanged;
@@ -172,13 +171,16 @@ export function openRecords(mirror: Mirror, resource: Resource, options: RecordO
     const value = asObject(record.value);
     const dated = datedAt(resource, value);
     watch(value);
+    const isSame = isEqual || (isThere && sameRecord(before, record.value, resource));
+    // A form that says the same is no other one: it keeps its time, and only its text is new.
+    const sinceAt = isSame && !options.touch ? row.since_at : readAt;
     // Details that are read for the first time complete a record: nothing has changed.
     const isChange = !isSame && !(options.isDetail && row.detailed_at === null);
     if (isChange)
       log.changed({
         recordId,
         key,
-        before: JSON.parse(row.json),
+        before,
         row,
         after: record.value,
         dated,
@@ -191,7 +193,7 @@ export function openRecords(mirror: Mirror, resource: Resource, options: RecordO
       context,
       dated,
       flagsOf(resource, value),
-      readAt,
+      sinceAt,
       recordId,
     );
     projection.write(
@@ -200,7 +202,7 @@ export function openRecords(mirror: Mirror, resource: Resource, options: RecordO
         json: record.json,
         value,
         context: options.context ?? {},
-        sinceAt: readAt,
+        sinceAt,
         removedAt: null,
       },
       true,

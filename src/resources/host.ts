@@ -1,4 +1,4 @@
-import { type Field, json, text } from "./types.js";
+import { type Field, json, signedUrl, text } from "./types.js";
 
 /** The public identity of a host: the API document, "Host". Four shapes; none may be written over another. */
 export const baseHost: readonly Field[] = [
@@ -6,7 +6,7 @@ export const baseHost: readonly Field[] = [
   text("username", "public handle"),
   text("first_name"),
   text("last_name"),
-  text("profile_photo", "URL of the photo"),
+  signedUrl("profile_photo", "URL of the photo"),
 ];
 
 /** The roster's host: with the public profile. */

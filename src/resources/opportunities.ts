@@ -8,6 +8,7 @@ import {
   number,
   object,
   type Resource,
+  signedUrl,
   text,
   timestamp,
 } from "./types.js";
@@ -93,7 +94,7 @@ export const opportunities = {
       about: "files of a campaign's brief",
       parent: [{ column: "opportunity_id", from: "id" }],
       position: true,
-      fields: [text("url"), text("filename"), text("mime_type"), integer("file_size_bytes")],
+      fields: [signedUrl("url"), text("filename"), text("mime_type"), integer("file_size_bytes")],
     }),
   ],
 } as const satisfies Resource;

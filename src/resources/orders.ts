@@ -1,5 +1,15 @@
 import { baseHost } from "./host.js";
-import { boolean, integer, list, number, object, type Resource, text, timestamp } from "./types.js";
+import {
+  boolean,
+  integer,
+  list,
+  number,
+  object,
+  type Resource,
+  signedUrl,
+  text,
+  timestamp,
+} from "./types.js";
 
 /** Every attributed order, newest first: the API document, "4. GET /orders" and "Order". */
 export const orders = {
@@ -52,7 +62,7 @@ export const orders = {
     number("commission_amount", "host's commission"),
     text("attribution", "`tracked` or `manual`"),
     object("host", baseHost),
-    object("product", [text("id"), text("title"), text("cover_photo")]),
+    object("product", [text("id"), text("title"), signedUrl("cover_photo")]),
     object("gear_list", [text("id"), text("title")]),
     list("line_items", {
       table: "order_line_items",

@@ -41,6 +41,8 @@ export interface ScalarField {
   about: string;
   /** Where the value comes from: the record, or what was asked for (the month of an answer, say). */
   from: "record" | "context";
+  /** Whether it is a URL whose query may be another in each answer, and mean the same file. */
+  signed?: true;
 }
 
 /** A nested object: its fields become columns, prefixed with its name unless the row is all about it. */
@@ -174,6 +176,11 @@ export const integer = scalar("integer");
 export const number = scalar("number");
 export const boolean = scalar("boolean");
 export const json = scalar("json");
+
+/** A URL whose query string is only a signature: another one is no change of the record. */
+export function signedUrl(name: string, about = ""): ScalarField {
+  return { ...text(name, about), signed: true };
+}
 
 export function object(name: string, fields: readonly Field[]): ObjectField {
   return { kind: "object", name, prefixed: true, fields };

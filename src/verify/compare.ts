@@ -1,6 +1,6 @@
 import { type Page, readPages } from "../api/pages.js";
-import { sameJson } from "../records/diff.js";
 import { keyOf } from "../records/keys.js";
+import { sameRecord } from "../records/same.js";
 import type { ApiRecord, Json, Query } from "../resources/types.js";
 import { countPresent } from "../state/counting.js";
 import { rangeQuery, type SyncContext } from "../sync/context.js";
@@ -18,7 +18,8 @@ export function openComparison({ mirror, resource }: SyncContext) {
   return (record: ApiRecord, key: string): Standing => {
     const row = find.get(resource.name, key) as { json: string } | undefined;
     if (!row) return "missing";
-    if (row.json === record.json || sameJson(JSON.parse(row.json) as Json, record.value)) return "same";
+    if (row.json === record.json || sameRecord(JSON.parse(row.json) as Json, record.value, resource))
+      return "same";
     return "changed";
   };
 }

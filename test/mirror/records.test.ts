@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { diffRecords } from "../../src/records/diff.js";
+import { openRecords } from "../../src/records/records.js";
 import { opportunities } from "../../src/resources/opportunities.js";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";
@@ -68,6 +69,81 @@ describe("what differs between two forms of a record", () => {
     expect(
       diffRecords({ host: { socials: { tiktok: "a" } } }, { host: { socials: { tiktok: "b" } } }, roster),
     ).toEqual([{ field: "host_socials", old: '{"tiktok":"a"}', new: '{"tiktok":"b"}' }]);
+  });
+});
+
+describe("a URL that only another signature tells from the one before", () => {
+  const photo = (text: string) => order("o1", { host: { id: "h1", profile_photo: text } });
+  const attached = (url: string, filename = "brief.pdf") => ({ id: "p1", attachments: [{ url, filename }] });
+
+  test.each([
+    ["of a photo", orders, photo("https://cdn.test/a.jpg?sig=1"), photo("https://cdn.test/a.jpg?sig=2")],
+    [
+      "of a photo that was not signed",
+      orders,
+      photo("https://cdn.test/a.jpg"),
+      photo("https://cdn.test/a.jpg?s"),
+    ],
+    ["in a list", opportunities, attached("https://cdn.test/b?sig=1"), attached("https://cdn.test/b?sig=2")],
+  ])("is no change: %s", (_, resource, before, after) => {
+    expect(diffRecords(before, after, resource)).toEqual([]);
+  });
+
+  test.each([
+    ["another file", "https://cdn.test/a.jpg?sig=1", "https://cdn.test/b.jpg?sig=2"],
+    ["another server", "https://cdn.test/a.jpg", "https://cdn2.test/a.jpg"],
+    ["what is no URL", "a?1", "a?2"],
+    ["none", "https://cdn.test/a.jpg?sig=1", null],
+  ])("%s is one, told as it was sent", (_, old, now) => {
+    const before = order("o1", { product: { id: "p", cover_photo: old } });
+    const after = order("o1", { product: { id: "p", cover_photo: now } });
+    expect(diffRecords(before, after, orders)).toEqual([{ field: "product_cover_photo", old, new: now }]);
+  });
+
+  test("is told with an item of which something else changed", () => {
+    const [before, after] = [
+      attached("https://cdn.test/b?sig=1"),
+      attached("https://cdn.test/b?sig=2", "new.pdf"),
+    ];
+    expect(diffRecords(before, after, opportunities)).toEqual([
+      {
+        field: "attachments",
+        old: JSON.stringify(before.attachments),
+        new: JSON.stringify(after.attachments),
+      },
+    ]);
+  });
+
+  test("but the query of a campaign's target is part of where it sends shoppers", () => {
+    const target = (query: string) => ({ id: "p1", target_url: `https://shop.test/?${query}` });
+    expect(diffRecords(target("utm=a"), target("utm=b"), opportunities)).toHaveLength(1);
+  });
+
+  test("is kept as it came last, in records and tables, and nothing says that the record changed", async () => {
+    const mirror = await mirrorForTest();
+    const campaign = (n: number) => ({
+      id: "p1",
+      assignments: [{ id: "a1", host: { id: "h1", profile_photo: `https://cdn.test/a.jpg?sig=${n}` } }],
+      attachments: [{ url: `https://cdn.test/b.pdf?sig=${n}`, filename: "b.pdf" }],
+    });
+    writeRead(mirror, "opportunities", [campaign(1)], { at: "2026-11-01T00:00:00.000Z" });
+    const store = openRecords(mirror, opportunities, { runId: 2, coverage: [], complain: () => {} });
+    const later = { json: JSON.stringify(campaign(2)), value: campaign(2) };
+    expect(store.write([later], { readAt: "2026-11-02T00:00:00.000Z" })).toMatchObject({
+      added: 0,
+      changed: 0,
+    });
+    expect(rows(mirror, "SELECT json, since_at FROM records")).toEqual([
+      { json: later.json, since_at: "2026-11-01T00:00:00.000Z" },
+    ]);
+    expect(rows(mirror, "SELECT host_profile_photo AS url FROM opportunity_assignments")).toEqual([
+      { url: "https://cdn.test/a.jpg?sig=2" },
+    ]);
+    expect(rows(mirror, "SELECT url FROM opportunity_attachments")).toEqual([
+      { url: "https://cdn.test/b.pdf?sig=2" },
+    ]);
+    for (const table of ["changes", "record_versions"])
+      expect(rows(mirror, `SELECT * FROM ${table}`)).toEqual([]);
   });
 });
 
