@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { readPages } from "../api/pages.js";
 import { Incomplete, RequestRefused } from "../errors.js";
-import { type Form, formBefore, formOf, rememberForm, saysLess } from "../records/forms.js";
+import { rememberShape, type Shape, saysLess, shapeBefore, shapeOf } from "../records/answer-shape.js";
 import { hasId, keyOf, keysOf } from "../records/keys.js";
 import type { ApiRecord, Query, Resource } from "../resources/types.js";
 import { formatInstant } from "../times.js";
@@ -21,10 +21,10 @@ export async function readUnknownList(context: SyncContext): Promise<Pass | null
   const { clock, mirror, options, progress, resource, run, shortfalls, store } = context;
   const startedAt = clock.now();
   const found = await settle(context, resource, resource.path);
-  const before = formBefore(mirror, resource.path, resource.name);
-  if (saysLess(found.form, before) && !options.acceptRemovals)
+  const before = shapeBefore(mirror, resource.path, resource.name);
+  if (saysLess(found.shape, before) && !options.acceptRemovals)
     throw new Incomplete(
-      `${resource.name}: ${formText(found.form, before)}: nothing was written or removed.`,
+      `${resource.name}: ${shapeText(found.shape, before)}: nothing was written or removed.`,
       {
         hint: "if that is right, run the same command again with `--accept-removals`",
       },
@@ -36,7 +36,7 @@ export async function readUnknownList(context: SyncContext): Promise<Pass | null
     for (const id of written.ids) seen.set(id, null);
     run.rows_new += written.added;
     run.rows_changed += written.changed;
-    rememberForm(mirror, resource.path, found.form);
+    rememberShape(mirror, resource.path, found.shape);
   })();
   progress.rows += found.items.length;
   const { total, answers } = found;
@@ -49,14 +49,14 @@ export async function readUnknownList(context: SyncContext): Promise<Pass | null
     startedAt,
   };
   if (!found.isWhole) shortfalls.push(`the list ${whyNotWhole(pass)}`);
-  else if (before === null || found.form === null || found.form === before || options.acceptRemovals)
+  else if (before === null || found.shape === null || found.shape === before || options.acceptRemovals)
     return pass;
-  else shortfalls.push(`${formText(found.form, before)}: nothing was removed`);
+  else shortfalls.push(`${shapeText(found.shape, before)}: nothing was removed`);
   return null;
 }
 
-export function formText(form: Form | null, before: Form | null): string {
-  return `the API answers with ${form}, and before it was ${before}`;
+export function shapeText(shape: Shape | null, before: Shape | null): string {
+  return `the API answers with ${shape}, and before it was ${before}`;
 }
 
 /** Everything at a path, as far as it could be read. */
@@ -65,7 +65,7 @@ export interface Settled extends Unknown {
   isWhole: boolean;
   /** Whether the items are those of one answer, so that two of the same id are two records. */
   isAnswer: boolean;
-  form: Form | null;
+  shape: Shape | null;
   /** The items' keys. */
   keys: readonly string[];
 }
@@ -85,13 +85,13 @@ export async function settle(context: SyncContext, resource: Resource, path: str
       : found.items.map((item, position) => keyOf(resource, item, position));
     const distinct = new Set(keys);
     const isWhole = distinct.size === (found.total ?? distinct.size) && !found.shrank;
-    const form = formOf(keys, found.isList);
-    if (isWhole) return { ...found, isWhole, isAnswer, form, keys };
+    const shape = shapeOf(keys, found.isList);
+    if (isWhole) return { ...found, isWhole, isAnswer, shape, keys };
     if (attempt === mostAttempts || found.isAllThereIs) {
       const others = [...earlier].filter(([key]) => !distinct.has(key));
       const items = [...found.items, ...others.map(([, item]) => item)];
       const all = [...keys, ...others.map(([key]) => key)];
-      return { ...found, items, isWhole, isAnswer: false, form, keys: all };
+      return { ...found, items, isWhole, isAnswer: false, shape, keys: all };
     }
     keys.forEach((key, index) => {
       const item = found.items[index];
@@ -117,7 +117,7 @@ interface Unknown {
 }
 
 /**
- * Asks for all there is at a path whose form is not documented. Parameters are strict, so the first request is bare;
+ * Asks for all there is at a path whose shape is not documented. Parameters are strict, so the first request is bare;
  * only when `pagination` announces more are pages asked for, and a refused `per_page` is left out. Where
  * pages are refused altogether, the bare answer is all there is. An answer that is no list is one record.
  */

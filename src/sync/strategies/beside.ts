@@ -1,5 +1,5 @@
+import { rememberShape, saysLess, shapeBefore } from "../../records/answer-shape.js";
 import { type Detailed, presentDetails } from "../../records/details.js";
-import { formBefore, rememberForm, saysLess } from "../../records/forms.js";
 import { idText } from "../../records/keys.js";
 import type { RecordStore } from "../../records/records.js";
 import type { Resource } from "../../resources/types.js";
@@ -8,7 +8,7 @@ import { formatInstant } from "../../times.js";
 import { openStore, type SyncContext } from "../context.js";
 import { eachAnswer } from "../each-answer.js";
 import type { Unfinished } from "../unfinished.js";
-import { formText, type Settled, settle } from "../unknown-list.js";
+import { type Settled, settle, shapeText } from "../unknown-list.js";
 
 /** Where details go that are records of their own, and what is found of them. */
 interface Beside {
@@ -25,7 +25,7 @@ interface Beside {
 
 /**
  * Details that are records of their own: a survey's results. They are removed where their parent is gone, or answers
- * completely and in the form that it had, without them.
+ * completely and in the shape that it had, without them.
  */
 export async function keepBeside(
   context: SyncContext,
@@ -78,13 +78,13 @@ function keep(beside: Beside, settled: Settled, record: Detailed, path: string):
   const { mirror, run, shortfalls, options } = context;
   const id = idOf(beside, record) ?? "";
   const keyPrefix = `${record.key}/`;
-  const before = formBefore(mirror, path, resource.name, keyPrefix);
-  const isOther = before !== null && settled.form !== null && settled.form !== before;
-  const isEmptied = settled.form === null && missing(beside).some((one) => one.parent === id);
+  const before = shapeBefore(mirror, path, resource.name, keyPrefix);
+  const isOther = before !== null && settled.shape !== null && settled.shape !== before;
+  const isEmptied = settled.shape === null && missing(beside).some((one) => one.parent === id);
   if (!options.acceptRemovals && (isOther || isEmptied)) {
     undecided.add(id);
-    const isLess = saysLess(settled.form, before);
-    const what = isEmptied ? "the API answers with nothing" : formText(settled.form, before);
+    const isLess = saysLess(settled.shape, before);
+    const what = isEmptied ? "the API answers with nothing" : shapeText(settled.shape, before);
     shortfalls.push(
       `${path}: ${what}: nothing was ${isLess ? "written or " : ""}removed${isLess || isEmptied ? " (`--accept-removals`)" : ""}`,
     );
@@ -106,7 +106,7 @@ function keep(beside: Beside, settled: Settled, record: Detailed, path: string):
     for (const one of written.ids) found.add(one);
     run.rows_new += written.added;
     run.rows_changed += written.changed;
-    rememberForm(mirror, path, settled.form);
+    rememberShape(mirror, path, settled.shape);
   })();
 }
 
