@@ -2,6 +2,7 @@ import type { Mirror } from "../mirror/mirror.js";
 import type { Json, Resource } from "../resources/types.js";
 import { formatInstant } from "../times.js";
 import { diffRecords } from "./diff.js";
+import type { RecordRow } from "./record-table.js";
 
 /** A span of dates that a run read completely, and when that read began. Milliseconds; -Infinity: from the beginning. */
 export interface Covered {
@@ -11,27 +12,13 @@ export interface Covered {
   runId: number;
 }
 
-/** A record's form before a change. */
-interface Before {
-  json: string;
-  since_at: string;
-  removed_at: string | null;
-}
-
 /** Writes what changed in already mirrored records, in the transaction of the page that showed it. */
 export interface ChangeLog {
   /** A new record is a change only where its place had been read completely before: it came late. */
   added(key: string, dated: number | null, at: string): void;
-  changed(change: {
-    recordId: number;
-    key: string;
-    before: Json;
-    row: Before;
-    after: Json;
-    dated: number | null;
-    at: string;
-  }): void;
-  removed(key: string, row: Before, recordId: number, dated: number | null, at: string): void;
+  /** `row` is the record as it was, `before` its value. */
+  changed(change: { row: RecordRow; before: Json; after: Json; dated: number | null; at: string }): void;
+  removed(row: RecordRow, at: string): void;
 }
 
 /** @param coverage what was read completely so far, by this run too */
@@ -66,7 +53,7 @@ export function openChangeLog(
     return Number.isFinite(last) ? formatInstant(last) : null;
   }
 
-  function lastSeenUnchanged(row: Before, dated: number | null): string {
+  function lastSeenUnchanged(row: RecordRow, dated: number | null): string {
     const covered = coveredAt(dated);
     return covered !== null && covered > row.since_at ? covered : row.since_at;
   }
@@ -83,8 +70,8 @@ export function openChangeLog(
     return removedTogether.lastSeen.get(key);
   }
 
-  function keepVersion(recordId: number, row: Before, at: string): void {
-    keep.run(recordId, row.json, row.since_at, at, row.removed_at === null ? 1 : 0, runId);
+  function keepVersion(row: RecordRow, at: string): void {
+    keep.run(row.record_id, row.json, row.since_at, at, row.removed_at === null ? 1 : 0, runId);
   }
 
   return {
@@ -92,9 +79,10 @@ export function openChangeLog(
       const covered = coveredAt(dated);
       if (covered !== null) insert.run(resource.name, key, "added", null, null, null, covered, at, runId);
     },
-    changed({ recordId, key, before, row, after, dated, at }) {
+    changed({ row, before, after, dated, at }) {
+      const { key } = row;
       let unchanged = lastSeenUnchanged(row, dated);
-      keepVersion(recordId, row, at);
+      keepVersion(row, at);
       if (row.removed_at !== null) {
         insert.run(resource.name, key, "returned", null, null, null, unchanged, at, runId);
         unchanged = lastSeenPresent(key, row.removed_at) ?? unchanged;
@@ -102,10 +90,11 @@ export function openChangeLog(
       for (const { field, old, new: now } of diffRecords(before, after, resource))
         insert.run(resource.name, key, "changed", field, old, now, unchanged, at, runId);
     },
-    removed(key, row, recordId, dated, at) {
+    removed(row, at) {
       removedTogether.at = "";
-      keepVersion(recordId, row, at);
-      insert.run(resource.name, key, "removed", null, null, null, lastSeenUnchanged(row, dated), at, runId);
+      keepVersion(row, at);
+      const unchanged = lastSeenUnchanged(row, row.dated_at);
+      insert.run(resource.name, row.key, "removed", null, null, null, unchanged, at, runId);
     },
   };
 }
