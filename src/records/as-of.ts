@@ -28,7 +28,7 @@ export function readAsOf(mirror: Mirror, wanted: TableShape, at: number): { firs
   const shapes = tablesOf(resource).filter((shape) => shape.list === null || shape === wanted);
   const write = openTables(mirror, "temp", shapes);
   for (const shape of shapes) copyUnchanged(mirror, shape);
-  // Only forms that a record no longer has are taken apart again.
+  // Only versions that are not the record's present one are taken apart again.
   const page = db.prepare(
     `SELECT record_id, json, context, since_at, removed_at FROM temp.records
      WHERE record_id > ? AND version_id IS NOT NULL ORDER BY record_id LIMIT 20`,
@@ -43,9 +43,9 @@ export function readAsOf(mirror: Mirror, wanted: TableShape, at: number): { firs
 }
 
 /**
- * A record's form held from `since_at` until the next one's; a removal is a form of its own. `past` says which form
- * each record had, `records` reads it from where it is kept. A clock that was set back can make two forms hold at once:
- * the one that was read last counts.
+ * A version of a record held from `since_at` until the next one's; a removal makes one of its own. `past` says which
+ * one each record had (null: its present one), `records` reads it from where it is kept. A clock that was set back can
+ * make two hold at once: the one that was read last counts.
  */
 function layRecords({ db }: Mirror, resource: string, at: string): void {
   db.exec(
@@ -63,7 +63,7 @@ function layRecords({ db }: Mirror, resource: string, at: string): void {
   );
 }
 
-/** The rows of all records that still have the form they had stand in the mirror's own table. */
+/** The rows of all records whose present version held then stand in the mirror's own table. */
 function copyUnchanged(mirror: Mirror, shape: TableShape): void {
   const names = columnNames(shape, openColumns(mirror, shape).all()).map(quote);
   const recordId = shape.list ? `t.row_id / ${positionsPerRecord}` : "t.record_id";

@@ -1,6 +1,7 @@
 import { tablesOf } from "../resources/shape.js";
 import type { Json, JsonObject, Resource } from "../resources/types.js";
 import { type Signed, sameJson, signedIn, signedOf } from "./same.js";
+import { isObject } from "./values.js";
 
 /** One field of a record that is not what it was; values as text, null where there is none. */
 export interface FieldChange {
@@ -10,7 +11,7 @@ export interface FieldChange {
 }
 
 /**
- * What differs between two forms of a record, by column name: nested objects with their prefix, and list items
+ * What differs between two versions of a record, by column name: nested objects with their prefix, and list items
  * that have an id one by one (`assignments.<id>.status`); other lists as a whole. Order of members is no change, and
  * neither is another signature of a URL.
  */
@@ -70,10 +71,6 @@ function itemsById(value: Json | undefined): JsonObject | undefined {
     items[item.id] = item;
   }
   return items;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function asText(value: Json | undefined): string | null {

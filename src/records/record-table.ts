@@ -1,6 +1,6 @@
 import type { Mirror } from "../mirror/mirror.js";
 import type { JsonObject, Resource } from "../resources/types.js";
-import { flagsOf } from "./record-fields.js";
+import { parseTimestamp } from "../times.js";
 import type { StoredRow } from "./stored-record.js";
 
 /** A record as the table `records` has it: `list_json` and `detailed_at` where the resource has details. */
@@ -75,4 +75,21 @@ export function openRecordTable({ db }: Mirror, resource: Resource): RecordTable
 /** What was asked for, as it is stored. */
 export function contextText(context: JsonObject | undefined): string | null {
   return context ? JSON.stringify(context) : null;
+}
+
+/** The instant that ranges go by, in milliseconds; null where the resource has none or it cannot be read. */
+export function datedAt(resource: Resource, value: JsonObject): number | null {
+  const { strategy } = resource;
+  if (strategy.kind !== "window" && strategy.kind !== "increment") return null;
+  const text = value[strategy.date];
+  return typeof text === "string" ? (parseTimestamp(text) ?? null) : null;
+}
+
+/** A bit for each filter that the API would select this record by. */
+function flagsOf({ strategy }: Resource, value: JsonObject): number {
+  if (strategy.kind !== "window") return 0;
+  return strategy.counts.reduce(
+    (flags, { member }, bit) => (value[member] === true ? flags | (1 << bit) : flags),
+    0,
+  );
 }

@@ -3,11 +3,11 @@ import type { ChangeLog } from "./changes.js";
 import { withDetails } from "./details.js";
 import type { Projection } from "./projection.js";
 import type { Recognition } from "./recognition.js";
-import { asObject, datedAt } from "./record-fields.js";
-import { contextText, type RecordRow, type RecordTable, type RecordText } from "./record-table.js";
+import { contextText, datedAt, type RecordRow, type RecordTable, type RecordText } from "./record-table.js";
 import type { WriteOptions } from "./records.js";
 import { sameJson, sameRecord } from "./same.js";
 import type { watchMembers } from "./unknown-members.js";
+import { asObject } from "./values.js";
 
 /** What writing one record did; `id` is its record in the mirror. */
 export interface Effect {

@@ -28,7 +28,7 @@ export interface WriteOptions {
   keyPrefix?: string;
   /** The records are all of one answer: where several have the same id, each of them is a record. */
   isAnswer?: boolean;
-  /** The records are a list's form of what has details too: details already known stay. */
+  /** The records come from the list of what has details too: details already known stay. */
   isList?: boolean;
   /** The records are details of what a list has shown before. */
   isDetail?: boolean;

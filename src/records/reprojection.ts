@@ -73,7 +73,7 @@ const recordsPerBatch = 500;
 function fill(mirror: Mirror, resource: Resource): number {
   // What is wrong with a record was said when it came.
   const projection = openProjection(mirror, resource, () => {});
-  // A removal moves `since_at`, but is no new form of the record: that is as old as the version kept then.
+  // A removal moves `since_at`, but writes no row anew: that is as old as the version kept then.
   const batch = mirror.db.prepare(
     `SELECT record_id, json, context, removed_at,
        CASE WHEN removed_at IS NULL THEN r.since_at ELSE coalesce(

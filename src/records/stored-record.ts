@@ -1,5 +1,5 @@
 import type { JsonObject } from "../resources/types.js";
-import { asObject } from "./record-fields.js";
+import { asObject } from "./values.js";
 
 /** A record with what the mirror knows about it: all that its rows are made of. */
 export interface StoredRecord {

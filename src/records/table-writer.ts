@@ -9,11 +9,10 @@ import {
   type StoredColumn,
 } from "../mirror/schema.js";
 import type { TableShape } from "../resources/shape.js";
-import type { JsonObject } from "../resources/types.js";
 import { type CellSource, cellOf } from "./cells.js";
 import { openColumns } from "./open-columns.js";
 import type { StoredRecord } from "./stored-record.js";
-import { type Complaint, type SqlValue, valueAt } from "./values.js";
+import { type Complaint, isObject, type SqlValue, valueAt } from "./values.js";
 
 /** A row as it is bound, in the order of the table's columns. */
 type Values = (SqlValue | bigint)[];
@@ -93,14 +92,14 @@ export function openTable(
       if (!Array.isArray(items)) return mismatch(path, typeof items);
       const exactItems = valueAt(exactOf(record), path);
       for (const [position, item] of items.slice(0, positionsPerRecord).entries()) {
-        if (typeof item !== "object" || item === null || Array.isArray(item)) {
+        if (!isObject(item)) {
           mismatch(path, "not an object");
           continue;
         }
         const exact = Array.isArray(exactItems) ? exactItems[position] : undefined;
         // The values first: they may bring a new column, and so another statement.
         const { context } = record;
-        const values = valuesOf({ item: item as JsonObject, context, parent, position, exact });
+        const values = valuesOf({ item, context, parent, position, exact });
         values.push(record.sinceAt, first + position);
         insert.run(values);
       }

@@ -1,5 +1,5 @@
 import type { Field, Json, JsonObject, Resource } from "../resources/types.js";
-import type { Complaint } from "./values.js";
+import { type Complaint, isObject } from "./values.js";
 
 /** What a version knows of an object: each member's own, or null where anything may stand below it. */
 interface Known {
@@ -62,8 +62,4 @@ function compile(fields: readonly Field[], path: string, isList: boolean): Known
     return [field.name, compile(field.fields, at, field.kind === "list")];
   });
   return { path, isList, members: new Map(members) };
-}
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

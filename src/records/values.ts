@@ -1,5 +1,6 @@
 import { Exact } from "../exact.js";
 import type { Column } from "../resources/shape.js";
+import type { JsonObject } from "../resources/types.js";
 
 /** What SQLite stores. */
 export type SqlValue = string | number | null;
@@ -15,6 +16,15 @@ export type Complaint =
   | { kind: "attribute"; table: string; path: string }
   | { kind: "column"; table: string; path: string; name: string | null }
   | { kind: "repeat"; table: string };
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** An object as it is, and one without members for anything else. */
+export function asObject(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
 
 /** The value at a path of members; undefined where a member is missing or its holder is null. */
 export function valueAt(source: unknown, path: readonly string[]): unknown {

@@ -1,5 +1,5 @@
 import { NotFound } from "../errors.js";
-import type { Detailed } from "../records/details.js";
+import type { Detailed } from "../records/read.js";
 import type { SyncContext } from "./context.js";
 import { inOrder } from "./pool.js";
 

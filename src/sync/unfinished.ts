@@ -1,4 +1,4 @@
-import type { Detailed } from "../records/details.js";
+import type { Detailed } from "../records/read.js";
 import { clearCheckpoint, readCheckpoint, saveCheckpoint } from "../state/checkpoints.js";
 import { formatInstant } from "../times.js";
 import type { SyncContext } from "./context.js";

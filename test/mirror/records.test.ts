@@ -10,7 +10,7 @@ import { gifts } from "../../src/resources/unshown.js";
 import { writeRead } from "../support/mirror.js";
 import { mirrorForTest, order, rows, write } from "./mirror.js";
 
-describe("what differs between two forms of a record", () => {
+describe("what differs between two versions of a record", () => {
   const before = order("o1", { refund_amount: 0, host: { id: "h1", username: "ada" } });
   const cases: [string, Json, Json, object[]][] = [
     ["nothing", before, { ...before }, []],

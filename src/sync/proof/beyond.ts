@@ -1,4 +1,5 @@
-import { asObject, datedAt } from "../../records/record-fields.js";
+import { datedAt } from "../../records/record-table.js";
+import { asObject } from "../../records/values.js";
 import { readCoverage, type Span, stretches } from "../../state/coverage.js";
 import { countConfirmed, noteMissing, presentIds } from "../../state/removals.js";
 import { rangeQuery, type SyncContext } from "../context.js";

@@ -1,6 +1,6 @@
 import { rememberShape, saysLess, shapeBefore } from "../../records/answer-shape.js";
-import { type Detailed, presentDetails } from "../../records/details.js";
 import { idText } from "../../records/keys.js";
+import { type Detailed, presentDetails } from "../../records/read.js";
 import type { RecordStore } from "../../records/records.js";
 import type { Resource } from "../../resources/types.js";
 import { isImplausible } from "../../state/removals.js";

@@ -1,6 +1,6 @@
 import type { Answer } from "../../api/client.js";
 import { UnexpectedAnswer } from "../../errors.js";
-import { type Detailed, isPresent, readDetailed } from "../../records/details.js";
+import { type Detailed, isPresent, readDetailed } from "../../records/read.js";
 import type { ApiRecord, JsonObject } from "../../resources/types.js";
 import { formatInstant } from "../../times.js";
 import type { StrategyRun, SyncContext } from "../context.js";
