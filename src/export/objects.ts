@@ -1,7 +1,7 @@
 import type { Source } from "../query/select.js";
 import type { Row } from "../query/select-read.js";
 import type { ReadableColumn } from "../query/tables.js";
-import type { SqlValue } from "../records/values.js";
+import type { SqlValue } from "../records/index.js";
 
 /** Writes rows as JSON objects of their columns: booleans as such, JSON columns as JSON, numbers as the API sent them. */
 export function objectWriter({ columns }: Source): (row: Row) => string {

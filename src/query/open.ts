@@ -5,7 +5,7 @@ import { ConfigurationError, MirrorUnusable } from "../errors.js";
 import type { Mirror } from "../mirror/mirror.js";
 import { checkPlace } from "../mirror/place.js";
 import { applicationId, migrations, quote } from "../mirror/schema.js";
-import { isOutdated, reproject } from "../records/reprojection.js";
+import { isOutdated, reproject } from "../records/index.js";
 import { createViews } from "./views.js";
 
 /**

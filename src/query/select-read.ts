@@ -1,6 +1,6 @@
 import type { Mirror } from "../mirror/mirror.js";
 import { quote } from "../mirror/schema.js";
-import type { SqlValue } from "../records/values.js";
+import type { SqlValue } from "../records/index.js";
 import type { SelectSql } from "./select-sql.js";
 
 export type Row = readonly SqlValue[];

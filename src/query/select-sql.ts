@@ -1,5 +1,5 @@
 import { positionsPerRecord, quote, type StoredColumn } from "../mirror/schema.js";
-import { mixed } from "../records/open-columns.js";
+import { mixed } from "../records/index.js";
 import { formatInstant } from "../times.js";
 import { asksOtherTables } from "./condition.js";
 import type { ReadableColumn, ReadableTable } from "./tables.js";

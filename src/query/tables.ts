@@ -1,6 +1,6 @@
 import type { Mirror } from "../mirror/mirror.js";
 import { quote, type StoredColumn } from "../mirror/schema.js";
-import { readDiscovered } from "../records/open-columns.js";
+import { readDiscovered } from "../records/index.js";
 import { details, resources } from "../resources/index.js";
 import { type Column, type TableShape, tablesOf } from "../resources/shape.js";
 import type { Resource, ScalarType } from "../resources/types.js";

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { openMirror } from "../../src/query/open.js";
-import { openRecords } from "../../src/records/records.js";
+import { openRecords } from "../../src/records/index.js";
 import { orders } from "../../src/resources/orders.js";
 import type { ApiRecord, JsonObject } from "../../src/resources/types.js";
 

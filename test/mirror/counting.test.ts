@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openRecords } from "../../src/records/records.js";
+import { openRecords } from "../../src/records/index.js";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";
 import type { JsonObject } from "../../src/resources/types.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { checkOwner, claimMirror } from "../../src/mirror/info.js";
-import { keyOf } from "../../src/records/keys.js";
+import { keyOf } from "../../src/records/index.js";
 import { content } from "../../src/resources/content.js";
 import { mirrorForTest } from "./mirror.js";
 

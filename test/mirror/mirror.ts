@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { openMirror } from "../../src/query/open.js";
-import { openRecords } from "../../src/records/records.js";
+import { openRecords } from "../../src/records/index.js";
 import type { Json, JsonObject, Resource } from "../../src/resources/types.js";
 import { makeHome } from "../support/home.js";
 

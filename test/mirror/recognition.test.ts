@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Mirror } from "../../src/mirror/mirror.js";
-import { openRecords } from "../../src/records/records.js";
+import { openRecords } from "../../src/records/index.js";
 import { content } from "../../src/resources/content.js";
 import { opportunities } from "../../src/resources/opportunities.js";
 import { orders } from "../../src/resources/orders.js";

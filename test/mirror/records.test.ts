@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Mirror } from "../../src/mirror/mirror.js";
-import { diffRecords } from "../../src/records/diff.js";
-import { openRecords } from "../../src/records/records.js";
+import { diffRecords, openRecords } from "../../src/records/index.js";
 import { opportunities } from "../../src/resources/opportunities.js";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";

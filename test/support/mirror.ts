@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { beginRun, saveRun } from "../../src/mirror/runs.js";
 import { openMirror } from "../../src/query/open.js";
-import { openRecords } from "../../src/records/records.js";
+import { openRecords } from "../../src/records/index.js";
 import { details, findResource } from "../../src/resources/index.js";
 import type { ApiRecord, Json, JsonObject, Resource } from "../../src/resources/types.js";
 import { readCoverage, recordCoverage } from "../../src/state/coverage.js";

@@ -1,0 +1,37 @@
+/** The door of this room: all that others may use of it. */
+
+// Writing records, with their rows, their history, and a word on what is not as declared.
+
+export { openRecords, type RecordStore } from "./records.js";
+export type { Complaint } from "./values.js";
+
+// Asking for the records that are there.
+
+export { type Detailed, isPresent, presentDetails, presentKeys, readDetailed } from "./read.js";
+
+// One record: its key, its date, its members.
+
+export { hasId, idText, keyOf, keysOf } from "./keys.js";
+export { datedAt } from "./record-table.js";
+export { asObject, valueAt } from "./values.js";
+
+// Two records: whether they say the same, and what differs.
+
+export { diffRecords } from "./diff.js";
+export { sameRecord } from "./same.js";
+
+// What is remembered of an endpoint without documented fields, and of a ranking, day by day.
+
+export { rememberShape, type Shape, saysLess, shapeBefore, shapeOf } from "./answer-shape.js";
+export { type HostFigures, keepSnapshot } from "./snapshots.js";
+
+// The typed tables: as this version declares them, with their indexes, and as they were.
+
+export { readAsOf } from "./as-of.js";
+export { indexProjection } from "./projection.js";
+export { isOutdated, reproject } from "./reprojection.js";
+
+// What columns hold, and those that no resource declares.
+
+export { mixed, readDiscovered } from "./open-columns.js";
+export type { SqlValue } from "./values.js";
