@@ -208,9 +208,9 @@ export const guards: readonly Guard[] = [
     broken: "true",
   },
   {
-    file: "src/mirror/records.ts",
-    line: "      row.removed_at === null &&\n      row.context === context &&",
-    broken: "      row.context === context &&",
+    file: "src/records/record-writer.ts",
+    line: "row.removed_at === null && row.context ===",
+    broken: "row.context ===",
   },
   {
     file: "src/mirror/info.ts",
@@ -275,17 +275,17 @@ export const guards: readonly Guard[] = [
     broken: "filter((check) => check !== allRecords)",
   },
   {
-    file: "src/mirror/recognition.ts",
+    file: "src/records/recognition.ts",
     line: "forget: (id) => void changed.add(id),",
     broken: "forget: () => {},",
   },
   {
-    file: "src/mirror/recognition.ts",
+    file: "src/records/recognition.ts",
     line: "json = ? AND removed_at IS NULL AND context",
     broken: "json = ? AND context",
   },
   {
-    file: "src/mirror/recognition.ts",
+    file: "src/records/recognition.ts",
     line: "misses > patience && misses % patience !== 0",
     broken: "misses > patience",
   },
