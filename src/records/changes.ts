@@ -81,11 +81,13 @@ export function openChangeLog(
     },
     changed({ row, before, after, dated, at }) {
       const { key } = row;
-      let unchanged = lastSeenUnchanged(row, dated);
+      // It was seen where it stood: a read of where it is dated now need not have come by there.
+      let unchanged = lastSeenUnchanged(row, row.dated_at);
       keepVersion(row, at);
       if (row.removed_at !== null) {
-        insert.run(resource.name, key, "returned", null, null, null, unchanged, at, runId);
-        unchanged = lastSeenPresent(key, row.removed_at) ?? unchanged;
+        const absent = lastSeenUnchanged(row, dated);
+        insert.run(resource.name, key, "returned", null, null, null, absent, at, runId);
+        unchanged = lastSeenPresent(key, row.removed_at) ?? row.since_at;
       }
       for (const { field, old, new: now } of diffRecords(before, after, resource))
         insert.run(resource.name, key, "changed", field, old, now, unchanged, at, runId);

@@ -257,6 +257,24 @@ describe("since when a change can have come", () => {
     ]);
   });
 
+  test("a record whose date moves was last seen where it stood before, not where it is now", async () => {
+    const mirror = await mirrorForTest();
+    writeRead(mirror, "orders", [order("o1", { order_date: "2026-08-01T00:00:00Z" })], { at: at(1) });
+    const recent = {
+      from: Date.parse("2026-09-01"),
+      to: Date.parse(at(2)),
+      readAt: Date.parse(at(2)),
+      runId: 1,
+    };
+    const store = openRecords(mirror, orders, { runId: 2, coverage: [recent], complain: () => {} });
+    const value = order("o1", { order_date: "2026-09-05T00:00:00Z", refund_amount: 5 });
+    store.write([{ json: JSON.stringify(value), value }], { readAt: at(3) });
+    expect(changes(mirror)).toEqual([
+      { kind: "changed", field: "order_date", since: at(1), seen: at(3) },
+      { kind: "changed", field: "refund_amount", since: at(1), seen: at(3) },
+    ]);
+  });
+
   test("of several that went together, each has its own", async () => {
     const mirror = await mirrorForTest();
     writeRead(mirror, "orders", [order("o1")], { at: at(1) });
