@@ -19,6 +19,8 @@ export interface ChangeLog {
   /** `row` is the record as it was, `before` its value. */
   changed(change: { row: RecordRow; before: Json; after: Json; dated: number | null; at: string }): void;
   removed(row: RecordRow, at: string): void;
+  /** Its details came: nothing has changed, but until now the mirror knew less of it. */
+  completed(row: RecordRow, at: string): void;
 }
 
 /** @param coverage what was read completely so far, by this run too */
@@ -27,7 +29,8 @@ export function openChangeLog(
   resource: Resource,
   { runId, coverage }: { runId: number; coverage: readonly Covered[] },
 ): ChangeLog {
-  if (!resource.history) return { added: () => {}, changed: () => {}, removed: () => {} };
+  if (!resource.history)
+    return { added: () => {}, changed: () => {}, removed: () => {}, completed: () => {} };
   const { db } = mirror;
   const insert = db.prepare(
     `INSERT INTO changes (resource, key, kind, field, old, new, last_seen_unchanged_at, seen_changed_at, run_id)
@@ -98,5 +101,6 @@ export function openChangeLog(
       const unchanged = lastSeenUnchanged(row, row.dated_at);
       insert.run(resource.name, row.key, "removed", null, null, null, unchanged, at, runId);
     },
+    completed: keepVersion,
   };
 }

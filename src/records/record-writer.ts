@@ -92,8 +92,9 @@ export function openRecordWriter(
     // What says the same keeps its time, and only its text is new.
     const isSame = isEqual || (isThere && sameRecord(before, record.value, resource));
     const sinceAt = isSame && !touch ? row.since_at : readAt;
-    // Details that are read for the first time complete a record: nothing has changed.
-    const isChange = !isSame && !(isDetail && row.detailed_at === null);
+    const isCompleted = !isSame && isDetail === true && row.detailed_at === null;
+    const isChange = !isSame && !isCompleted;
+    if (isCompleted) log.completed(row, readAt);
     if (isChange) log.changed({ row, before, after: record.value, dated, at: readAt });
     const text: RecordText = { json, value, ...read, context, dated, sinceAt };
     table.replace(id, text);

@@ -1,6 +1,9 @@
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
-import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { beginRun, saveRun } from "../../src/mirror/runs.js";
+import { openRecords } from "../../src/records/index.js";
+import type { JsonObject } from "../../src/resources/types.js";
+import { anOrder, makeMirror, resourceOf, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 
 async function rows(path: string, ...args: string[]): Promise<string[]> {
@@ -304,7 +307,35 @@ describe("export --as-of", () => {
     expect(await rows(mirror.path, ...whole, "--as-of", "2026-11-01")).toEqual(["a 41"]);
   });
 
-  it("takes the form that was read last where the clock was set back in between", async () => {
+  it("gives a campaign whose details were read later as the list had it", async () => {
+    const mirror = await makeMirror();
+    const campaign = { id: "p1", title: "Spring" };
+    const detailed = { ...campaign, assignments: [{ id: "a1", status: "ACTIVE" }] };
+    const run = beginRun(mirror, "opportunities", "2026-11-01T00:00:00.000Z");
+    const options = { runId: run.run_id, coverage: [], complain: () => {} };
+    const store = openRecords(mirror, resourceOf("opportunities"), options);
+    const asSent = (value: JsonObject) => [{ json: JSON.stringify(value), value }];
+    store.write(asSent(campaign), { readAt: "2026-11-01T00:00:00.000Z", isList: true });
+    store.write(asSent(detailed), { readAt: "2026-11-03T00:00:00.000Z", isDetail: true });
+    saveRun(mirror, { ...run, finished_at: "2026-11-03T00:00:00.000Z", rows_read: 1, outcome: "done" });
+    mirror.db.close();
+    const asOf = async (date: string) => {
+      const told = await brandapi([
+        "export",
+        "opportunities",
+        "--json",
+        "--as-of",
+        date,
+        "--db",
+        mirror.path,
+      ]);
+      return JSON.parse(told.out) as unknown;
+    };
+    expect(await asOf("2026-11-02")).toEqual([campaign]);
+    expect(await asOf("2026-11-03")).toEqual([detailed]);
+  });
+
+  it("takes the version that was read last where the clock was set back in between", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T10:00:00.000Z" });
     writeRead(mirror, "orders", [anOrder(1, { refund_amount: 1 })], { at: "2026-11-01T12:00:00.000Z" });
