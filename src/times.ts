@@ -62,7 +62,8 @@ function isRealDay(day: string): boolean {
 const plainTimestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 
 /**
- * An ISO 8601 timestamp in milliseconds since 1970; without an offset it is UTC. Undefined if it is none.
+ * An ISO 8601 timestamp in milliseconds since 1970; without an offset it is UTC, without a time the day's first instant.
+ * Undefined if it is none.
  * Microseconds stay, as a fraction: the API compares dates as fine as it has them, and so must whoever counts with it.
  */
 export function parseTimestamp(text: string): number | undefined {
@@ -73,7 +74,7 @@ export function parseTimestamp(text: string): number | undefined {
   const match = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?$/i.exec(
     text.trim(),
   );
-  if (!match) return undefined;
+  if (!match) return /^\d{4}-\d\d-\d\d$/.test(text) ? parseTimestamp(`${text}T00:00:00Z`) : undefined;
   const offset = (match[3] ?? "Z").toUpperCase();
   const ms = Date.parse(
     `${match[1]}T${match[2]}${offset.length === 5 ? `${offset.slice(0, 3)}:${offset.slice(3)}` : offset}`,

@@ -17,6 +17,10 @@ export function writeInfo(mirror: Mirror, name: string, value: string): void {
     .run(name, value);
 }
 
+export function forgetInfo(mirror: Mirror, name: string): void {
+  mirror.db.prepare("DELETE FROM mirror_info WHERE name = ?").run(name);
+}
+
 /**
  * A mirror belongs to the brand that filled it first.
  * @throws MirrorUnusable when the key is another brand's; nothing is written

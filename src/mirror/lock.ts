@@ -51,6 +51,22 @@ export async function lockMirror(
   }
 }
 
+/** Whether a run holds the mirror now. */
+export async function isLocked(path: string): Promise<boolean> {
+  const lockPath = `${existsSync(path) ? realPlace(path) : path}-lock`;
+  if (!existsSync(lockPath)) return false;
+  const { default: Sqlite } = await import("better-sqlite3");
+  const db = new Sqlite(lockPath, { timeout: 0, readonly: true });
+  try {
+    db.prepare("SELECT 1 FROM sqlite_master").get();
+    return false;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "SQLITE_BUSY";
+  } finally {
+    db.close();
+  }
+}
+
 /** @returns null once it is held; otherwise what SQLite says */
 function take(db: Database): Error | null {
   try {
@@ -67,7 +83,8 @@ async function openLock(lockPath: string): Promise<{ db: Database; id: string | 
   const { default: Sqlite } = await import("better-sqlite3");
   if (!existsSync(lockPath)) closeSync(openSync(lockPath, "a", 0o600));
   const id = idOf(lockPath);
-  const db = new Sqlite(lockPath, { timeout: 0 });
+  // Whoever only looks whether it is held is gone in a moment.
+  const db = new Sqlite(lockPath, { timeout: 100 });
   return { db, id: id === idOf(lockPath) ? id : null };
 }
 

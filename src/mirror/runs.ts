@@ -1,3 +1,4 @@
+import { formatInstant, formatSpan } from "../times.js";
 import type { Mirror } from "./mirror.js";
 
 /** How a run ended; `running` that is not running any more was killed, `verified` was a look by `verify`. */
@@ -21,12 +22,9 @@ export interface Run {
   verified: boolean;
   outcome: Outcome;
   error: string | null;
+  /** The oldest date that was ever asked for; null: from the beginning, or not read by date. */
+  covered_from: string | null;
 }
-
-export type RunCounts = Pick<
-  Run,
-  "requests" | "retries" | "rows_read" | "rows_new" | "rows_changed" | "rows_removed"
->;
 
 /** Records that a run began; earlier ones that never ended are marked as stopped. */
 export function beginRun(mirror: Mirror, resource: string, startedAt: string): Run {
@@ -58,6 +56,7 @@ export function blankRun(resource: string, startedAt: string, runId = 0): Run {
     verified: false,
     outcome: "running",
     error: null,
+    covered_from: null,
   };
 }
 
@@ -67,16 +66,19 @@ export function saveRun(mirror: Mirror, run: Run): void {
     .prepare(
       `UPDATE sync_runs SET finished_at = @finished_at, since = @since, until = @until, requests = @requests,
        retries = @retries, rows_read = @rows_read, rows_new = @rows_new, rows_changed = @rows_changed,
-       rows_removed = @rows_removed, verified = @verified, outcome = @outcome, error = @error WHERE run_id = @run_id`,
+       rows_removed = @rows_removed, verified = @verified, outcome = @outcome, error = @error, covered_from = @covered_from WHERE run_id = @run_id`,
     )
     .run({ ...run, verified: run.verified ? 1 : 0 });
 }
 
 /**
- * The latest run of a resource, and the latest that ended well. A `verify` that found nothing wrong tells nothing of how
- * the last sync ended.
+ * The latest run of a resource, the latest that ended well, and what `verify` found as long as no later proof says
+ * otherwise. A `verify` that found nothing wrong tells nothing of how the last sync ended.
  */
-export function latestRuns(mirror: Mirror, resource: string): { last: Run | null; lastGood: Run | null } {
+export function latestRuns(
+  mirror: Mirror,
+  resource: string,
+): { last: Run | null; lastGood: Run | null; found: Run | null } {
   const read = (condition: string): Run | null => {
     const row = mirror.db
       .prepare(`SELECT * FROM sync_runs WHERE resource = ? ${condition} ORDER BY run_id DESC LIMIT 1`)
@@ -85,8 +87,68 @@ export function latestRuns(mirror: Mirror, resource: string): { last: Run | null
   };
   const newest = read("");
   const isPeaceful = newest?.outcome === "verified" && newest.error === null;
+  const proven = read("AND verified = 1");
+  const found = read("AND outcome = 'verified' AND error IS NOT NULL");
   return {
     last: isPeaceful ? read("AND outcome <> 'verified'") : newest,
     lastGood: read("AND outcome = 'done'"),
+    found: found && found.run_id > (proven?.run_id ?? 0) ? found : null,
   };
+}
+
+/** How a run ended; `error` where it did not end well. */
+export interface RunEnd {
+  run: Run;
+  error: unknown;
+}
+
+/**
+ * Records a run of a resource however it ends: `work` returns its outcome, or throws.
+ * @param spent the requests and retries of this process so far
+ */
+export async function recordRun(
+  mirror: Mirror,
+  resource: string,
+  { now, spent }: { now(): number; spent(): Readonly<Pick<Run, "requests" | "retries">> },
+  { work, outcomeOf }: { work(run: Run): Promise<Outcome>; outcomeOf(error: unknown): Outcome },
+): Promise<RunEnd> {
+  const before = { ...spent() };
+  const run = beginRun(mirror, resource, formatInstant(now()));
+  let error: unknown = null;
+  try {
+    run.outcome = await work(run);
+  } catch (caught) {
+    error = caught;
+    run.outcome = outcomeOf(caught);
+    run.error = caught instanceof Error ? caught.message : String(caught);
+  }
+  run.requests = spent().requests - before.requests;
+  run.retries = spent().retries - before.retries;
+  run.finished_at = formatInstant(now());
+  try {
+    saveRun(mirror, run);
+  } catch (second) {
+    // A disk that is full cannot take the run either: what ended it is the error to tell.
+    throw error ?? second;
+  }
+  return { run, error };
+}
+
+/** The line that cron shows. */
+export function runLine(run: Run): string {
+  const took = formatSpan(Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at));
+  const counts = [
+    `${run.rows_read} read`,
+    `${run.rows_new} new`,
+    `${run.rows_changed} changed`,
+    `${run.rows_removed} removed`,
+    `${run.requests} ${run.requests === 1 ? "request" : "requests"}`,
+    ...(run.retries > 0 ? [`${run.retries} ${run.retries === 1 ? "retry" : "retries"}`] : []),
+  ].join(", ");
+  const why = run.error && run.outcome !== "stopped" ? `: ${run.error}` : "";
+  const since = run.covered_from
+    ? ` from ${run.covered_from.slice(0, 10)} (older ${run.resource} were never asked for; \`--full\` reads them)`
+    : "";
+  const done = run.verified ? `verified${since}` : "a partial run: what the filters select, and no proof";
+  return `${counts} in ${took}, ${run.outcome === "done" ? done : `${run.outcome}${why}`}`;
 }

@@ -1,6 +1,3 @@
-import type { Column, TableShape } from "../resources/shape.js";
-import type { ScalarType } from "../resources/types.js";
-
 /** "brnd": tells a mirror from any other SQLite file. */
 export const applicationId = 0x62726e64;
 
@@ -161,60 +158,35 @@ export const migrations: readonly string[] = [
   -- Few are removed: what is present is counted as all less these.
   CREATE INDEX records_removed ON records (resource) WHERE removed_at IS NOT NULL;
   `,
+  `
+  ALTER TABLE sync_runs ADD COLUMN covered_from TEXT; -- null: from the beginning
+  ALTER TABLE tripwires RENAME TO day_figures;
+  ALTER TABLE removal_candidates RENAME TO missing;
+  -- What the sync of a resource has set out to read, and what its runs really use. Milliseconds since 1970.
+  CREATE TABLE sync_state (
+    resource TEXT PRIMARY KEY,
+    floor_ms INTEGER,       -- the oldest date that was ever asked for; null: from the beginning
+    goal TEXT,              -- the ranges [from, to] of a run that was stopped; from null: from the beginning
+    goal_begun_at INTEGER,  -- null: nothing is unfinished
+    cursor_ms INTEGER,      -- where the audit stands
+    window_ms INTEGER,
+    audit_requests INTEGER
+  ) WITHOUT ROWID;
+  -- A read that was stopped before this version: what was proven since it began is covered.
+  CREATE TEMP TABLE stopped AS
+    SELECT resource, json_extract(state, '$.goal.from') AS since_ms,
+      json_array(json_array(json_extract(state, '$.goal.from'), json_extract(state, '$.goal.to'))) AS goal,
+      coalesce((SELECT max(started_at) FROM sync_runs AS r WHERE r.resource = k.resource), updated_at) AS begun_at
+    FROM checkpoints AS k WHERE json_extract(state, '$.goal.to') IS NOT NULL;
+  INSERT INTO sync_state (resource, floor_ms)
+    SELECT resource, CASE WHEN sum(from_at IS NULL) = 0 THEN CAST(round(unixepoch(min(from_at), 'subsec') * 1000) AS INTEGER) END
+    FROM coverage GROUP BY resource;
+  INSERT OR IGNORE INTO sync_state (resource, floor_ms) SELECT resource, since_ms FROM stopped;
+  UPDATE sync_state SET goal = s.goal, goal_begun_at = CAST(round(unixepoch(s.begun_at, 'subsec') * 1000) AS INTEGER),
+      floor_ms = CASE WHEN s.since_ms IS NULL OR floor_ms IS NULL THEN NULL ELSE min(floor_ms, s.since_ms) END
+    FROM stopped AS s WHERE s.resource = sync_state.resource;
+  DROP TABLE stopped;
+  DROP TABLE checkpoints;
+  DELETE FROM mirror_info WHERE name LIKE 'figures:%' OR name LIKE 'unusable-count:%';
+  `,
 ];
-
-const sqlTypes: Record<ScalarType, string> = {
-  text: " TEXT",
-  timestamp: " TEXT",
-  date: " TEXT",
-  integer: " INTEGER",
-  number: " REAL",
-  boolean: " INTEGER",
-  json: " TEXT",
-};
-
-/** A column that was discovered, not declared, has no type: values keep their own. */
-export interface StoredColumn extends Column {
-  open: boolean;
-}
-
-/** Where a table is: in the mirror's file, or for one connection only, over the table of the same name. */
-export type Schema = "main" | "temp";
-
-/** The statement that creates a typed table. The technical columns come last, so that people see data first. */
-export function createTable(
-  shape: TableShape,
-  columns: readonly StoredColumn[],
-  schema: Schema = "main",
-): string {
-  const own = columns.map((column) => `${quote(column.name)}${column.open ? "" : sqlTypes[column.type]}`);
-  const technical = shape.list
-    ? ["synced_at TEXT NOT NULL", "row_id INTEGER PRIMARY KEY"]
-    : ["synced_at TEXT NOT NULL", "removed_at TEXT", "record_id INTEGER PRIMARY KEY"];
-  const create = schema === "temp" ? "CREATE TEMP TABLE" : "CREATE TABLE";
-  return `${create} ${quote(shape.name)} (${[...own, ...technical].join(", ")})`;
-}
-
-/** The names of a typed table's columns, in the order in which rows are written. */
-export function columnNames(shape: TableShape, columns: readonly StoredColumn[]): readonly string[] {
-  const technical = shape.list ? ["synced_at", "row_id"] : ["synced_at", "removed_at", "record_id"];
-  return [...columns.map(({ name }) => name), ...technical];
-}
-
-/** The statements that create a typed table's indexes, where they are not there yet. */
-export function createIndexes(shape: TableShape): readonly string[] {
-  return shape.indexes.map((columns) => {
-    const name = quote(`${shape.name}_by_${columns.join("_")}`);
-    return `CREATE INDEX IF NOT EXISTS ${name} ON ${quote(shape.name)} (${columns.map(quote).join(", ")})`;
-  });
-}
-
-export function quote(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
-}
-
-/**
- * A child row's id: its record's id and its place in the list. A list is so replaced by one range delete on an
- * integer key; random text keys would cost more than everything else together.
- */
-export const positionsPerRecord = 2 ** 20;

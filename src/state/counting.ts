@@ -1,22 +1,15 @@
-import type { Mirror } from "../mirror/mirror.js";
-
-/** A range of dates in milliseconds, both ends included. */
-export interface DateRange {
-  from: number;
-  to: number;
-}
-
-export const anyRange: DateRange = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
+import type { Mirror } from "../mirror/index.js";
+import { everything, type Range } from "../ranges.js";
 
 /** What is present in a range, as SQL; `parameters` are its values. A range without ends has undated records too. */
-export function present({ from, to }: DateRange): string {
+export function present({ from, to }: Range): string {
   const since = Number.isFinite(from) ? " AND dated_at >= ?" : "";
-  const until = Number.isFinite(to) ? " AND dated_at <= ?" : "";
+  const until = Number.isFinite(to) ? " AND dated_at < ?" : "";
   return `resource = ? AND removed_at IS NULL${since}${until}`;
 }
 
-export function parameters(resource: string, { from, to }: DateRange): (string | number)[] {
-  return [resource, ...[from, to].filter(Number.isFinite)];
+export function parameters(resource: string, { from, to }: Range): (string | number)[] {
+  return [resource, ...(Number.isFinite(from) ? [from] : []), ...(Number.isFinite(to) ? [to + 1] : [])];
 }
 
 /**
@@ -24,12 +17,7 @@ export function parameters(resource: string, { from, to }: DateRange): (string |
  * entry by entry, six times as long. So where no older record lies before the range, as in each proof of a nightly
  * sync, everything is counted, and what does not belong is taken off: it is little.
  */
-export function countPresent(
-  mirror: Mirror,
-  resource: string,
-  range: DateRange = anyRange,
-  flags = 0,
-): number {
+export function countPresent(mirror: Mirror, resource: string, range: Range = everything, flags = 0): number {
   const count = counter(mirror);
   const { from, to } = range;
   if (flags !== 0)
@@ -43,9 +31,9 @@ export function countPresent(
     return count(`records WHERE ${present(range)}`, ...parameters(resource, range));
   const all = count("records") - countOthers(mirror, resource) - countRemoved(mirror, resource);
   if (!Number.isFinite(from) && !Number.isFinite(to)) return all;
-  const newer = "records WHERE resource = ? AND removed_at IS NULL AND dated_at > ?";
+  const newer = "records WHERE resource = ? AND removed_at IS NULL AND dated_at >= ?";
   const undated = "records WHERE resource = ? AND removed_at IS NULL AND dated_at IS NULL";
-  return all - count(undated, resource) - (Number.isFinite(to) ? count(newer, resource, to) : 0);
+  return all - count(undated, resource) - (Number.isFinite(to) ? count(newer, resource, to + 1) : 0);
 }
 
 /** How many records of a resource the mirror holds as removed. */

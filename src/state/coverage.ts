@@ -1,60 +1,43 @@
-import type { Mirror } from "../mirror/mirror.js";
+import { type Mirror, statement } from "../mirror/index.js";
+import { type Range, subtract } from "../ranges.js";
 import { formatInstant } from "../times.js";
 
-/** A span of dates that was read completely, and when that read began. Milliseconds; -Infinity: from the beginning. */
-export interface Span {
-  from: number;
-  to: number;
+/** A range of dates that was read completely, and when that read was asked for. */
+export interface Covered extends Range {
   readAt: number;
   runId: number;
 }
 
-/**
- * Spans that are no further apart than this touch. The API's dates may be finer than a millisecond: whoever reads on
- * where a span ends begins at its last millisecond, so that no record lies between the two.
- */
-const touching = 1;
-
-/**
- * Lays a newer read over older ones: each instant keeps its newest read. The spans stay sorted and apart, and
- * neighbours of one run are one.
- */
-export function addSpan(spans: readonly Span[], added: Span): Span[] {
-  const rest = spans.flatMap((span) => {
-    const before = { ...span, to: Math.min(span.to, added.from - touching) };
-    const after = { ...span, from: Math.max(span.from, added.to + touching) };
-    return [before, after].filter((piece) => piece.from <= piece.to && Number.isFinite(piece.to));
-  });
+/** Lays a newer read over older ones: each instant keeps its newest. Neighbours of one run are one, as old as the older. */
+export function addCovered(all: readonly Covered[], added: Covered): Covered[] {
+  const rest = all.flatMap((one) =>
+    one.to < added.from || one.from > added.to
+      ? [one]
+      : subtract([one], [added]).map((piece) => ({ ...one, ...piece })),
+  );
   const sorted = [...rest, added].sort((a, b) => a.from - b.from);
-  return sorted.reduce<Span[]>((merged, span) => {
+  return sorted.reduce<Covered[]>((merged, one) => {
     const last = merged.at(-1);
-    if (last && last.runId === span.runId && span.from - last.to <= touching)
-      merged[merged.length - 1] = { ...last, to: span.to, readAt: Math.min(last.readAt, span.readAt) };
-    else merged.push(span);
+    if (last && last.runId === one.runId && one.from - last.to <= 1)
+      merged[merged.length - 1] = { ...last, to: one.to, readAt: Math.min(last.readAt, one.readAt) };
+    else merged.push(one);
     return merged;
   }, []);
 }
 
-/** The unbroken stretches of coverage: where it begins and ends. More than one means gaps between them. */
-export function stretches(spans: readonly Span[]): { from: number; to: number }[] {
-  return spans.reduce<{ from: number; to: number }[]>((joined, { from, to }) => {
-    const last = joined.at(-1);
-    if (last && from - last.to <= touching) last.to = Math.max(last.to, to);
-    else joined.push({ from, to });
-    return joined;
-  }, []);
-}
-
-/** Coverage without what lies beyond `now`: written while the clock was ahead, of dates that nobody can have read. */
-export function coverageUntil(spans: readonly Span[], now: number): Span[] {
-  return spans.filter(({ from }) => from <= now).map((span) => ({ ...span, to: Math.min(span.to, now) }));
+/** Coverage without what a clock that was ahead has claimed: dates that nobody can have read, reads of the future. */
+export function trimCovered(all: readonly Covered[], now: number): Covered[] {
+  return all
+    .filter(({ from }) => from <= now)
+    .map((one) => ({ ...one, to: Math.min(one.to, now), readAt: one.readAt < now ? one.readAt : now - 1 }));
 }
 
 /** A resource's coverage, sorted by date. */
-export function readCoverage(mirror: Mirror, resource: string): Span[] {
-  const rows = mirror.db
-    .prepare("SELECT from_at, to_at, read_at, run_id FROM coverage WHERE resource = ? ORDER BY from_at")
-    .all(resource) as { from_at: string | null; to_at: string; read_at: string; run_id: number }[];
+export function readCoverage(mirror: Mirror, resource: string): Covered[] {
+  const rows = statement(
+    mirror,
+    "SELECT from_at, to_at, read_at, run_id FROM coverage WHERE resource = ? ORDER BY from_at",
+  ).all(resource) as { from_at: string | null; to_at: string; read_at: string; run_id: number }[];
   return rows.map((row) => ({
     from: row.from_at === null ? Number.NEGATIVE_INFINITY : Date.parse(row.from_at),
     to: Date.parse(row.to_at),
@@ -63,24 +46,27 @@ export function readCoverage(mirror: Mirror, resource: string): Span[] {
   }));
 }
 
-/** Records that a span was read completely. */
-export function recordCoverage(mirror: Mirror, resource: string, added: Span): void {
-  writeCoverage(mirror, resource, addSpan(readCoverage(mirror, resource), added));
+/** Writes what is new in a resource's coverage, and takes away what is no longer in it. */
+export function writeCoverage(
+  mirror: Mirror,
+  resource: string,
+  before: readonly Covered[],
+  after: readonly Covered[],
+): void {
+  const values = ({ from, to }: Covered) => [
+    resource,
+    from === Number.NEGATIVE_INFINITY ? null : formatInstant(from),
+    formatInstant(to),
+  ];
+  const remove = statement(mirror, "DELETE FROM coverage WHERE resource = ? AND from_at IS ? AND to_at = ?");
+  const insert = statement(mirror, "INSERT INTO coverage VALUES (?, ?, ?, ?, ?)");
+  for (const one of before) if (!after.includes(one)) remove.run(...values(one));
+  for (const one of after)
+    if (!before.includes(one)) insert.run(...values(one), formatInstant(one.readAt), one.runId);
 }
 
-/** Takes back what is claimed beyond `now`. */
-export function trimCoverage(mirror: Mirror, resource: string, now: number): void {
-  const spans = readCoverage(mirror, resource);
-  if (spans.some(({ to }) => to > now)) writeCoverage(mirror, resource, coverageUntil(spans, now));
-}
-
-function writeCoverage(mirror: Mirror, resource: string, spans: readonly Span[]): void {
-  const insert = mirror.db.prepare("INSERT INTO coverage VALUES (?, ?, ?, ?, ?)");
-  mirror.db.transaction(() => {
-    mirror.db.prepare("DELETE FROM coverage WHERE resource = ?").run(resource);
-    for (const { from, to, readAt, runId } of spans) {
-      const start = from === Number.NEGATIVE_INFINITY ? null : formatInstant(from);
-      insert.run(resource, start, formatInstant(to), formatInstant(readAt), runId);
-    }
-  })();
+/** Lays a read over the coverage of a name: a resource, or a part of one that is read by itself. */
+export function recordCoverage(mirror: Mirror, name: string, added: Covered): void {
+  const before = readCoverage(mirror, name);
+  writeCoverage(mirror, name, before, addCovered(before, added));
 }

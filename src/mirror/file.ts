@@ -1,0 +1,93 @@
+import { closeSync, mkdirSync, openSync, realpathSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { Database } from "better-sqlite3";
+import { MirrorUnusable } from "../errors.js";
+import type { Mirror } from "./mirror.js";
+import { checkPlace } from "./place.js";
+import { applicationId, migrations } from "./schema.js";
+import { quote } from "./typed-table.js";
+
+export async function connect(path: string, readonly: boolean): Promise<Mirror> {
+  checkPlace(path);
+  const { default: Sqlite } = await import("better-sqlite3");
+  try {
+    return {
+      db: new Sqlite(path, { readonly, fileMustExist: true, timeout: 10_000 }),
+      path: realpathSync(path),
+    };
+  } catch (error) {
+    throw asMirrorError(error, path);
+  }
+}
+
+/** SQLite would create the file for everyone to read: 0644. */
+export function createFile(path: string): void {
+  mkdirSync(dirname(resolve(path)), { recursive: true, mode: 0o700 });
+  closeSync(openSync(path, "a", 0o600));
+}
+
+export function checkIdentity({ db, path }: Mirror): void {
+  const version = Number(db.pragma("user_version", { simple: true }));
+  const id = Number(db.pragma("application_id", { simple: true }));
+  const hasTables = db.prepare("SELECT count(*) FROM sqlite_master").pluck().get() !== 0;
+  if (version === 0 && id === 0 && !hasTables) return;
+  if (id !== applicationId)
+    throw new MirrorUnusable(`Not a mirror of brandapi: ${path}.`, { hint: "name another file with `--db`" });
+  if (version > migrations.length)
+    throw new MirrorUnusable(`The mirror was written by a newer version of brandapi: ${path}.`, {
+      hint: "use the newer brandapi, or update this one: `git pull && npm ci` in a checkout, `npm install -g` with its newer package; the file was left as it is",
+    });
+  // Version and tables are written in one transaction: one without the other was somebody else's doing.
+  if (version < 1 && holdsRecords(db))
+    throw unusable("is damaged: it holds records, but its version is gone", path, damagedHint, undefined);
+}
+
+const damagedHint = "restore it from a backup, or move it away and run `brandapi sync --full`";
+
+function holdsRecords(db: Database): boolean {
+  const table = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'records'");
+  if (table.get() === undefined) return false;
+  return db.prepare("SELECT 1 FROM records LIMIT 1").get() !== undefined;
+}
+
+export function migrate(db: Database): void {
+  const version = Number(db.pragma("user_version", { simple: true }));
+  if (version === migrations.length) return;
+  if (version < 1) clear(db);
+  for (const step of migrations.slice(Math.max(0, version))) db.exec(step);
+  db.pragma(`application_id = ${applicationId}`);
+  db.pragma(`user_version = ${migrations.length}`);
+}
+
+/** A mirror of ours that was never finished holds nothing: it is made anew. */
+function clear(db: Database): void {
+  const parts = db
+    .prepare(
+      "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite^_%' ESCAPE '^'",
+    )
+    .all() as { type: string; name: string }[];
+  for (const { type, name } of parts) db.exec(`DROP ${type} IF EXISTS ${quote(name)}`);
+}
+
+export function asMirrorError(error: unknown, path: string): unknown {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code === "SQLITE_NOTADB")
+    return unusable("is not an SQLite database", path, "name another file with `--db`", error);
+  if (code.startsWith("SQLITE_CORRUPT")) return unusable("is damaged", path, damagedHint, error);
+  if (code === "SQLITE_CANTOPEN")
+    return unusable("cannot be opened", path, "check the path and its permissions", error);
+  if (code.startsWith("SQLITE_READONLY"))
+    return unusable("cannot be written", path, "check its permissions", error);
+  return error;
+}
+
+function unusable(what: string, path: string, hint: string, cause: unknown): MirrorUnusable {
+  return new MirrorUnusable(`The mirror ${what}: ${path}.`, { hint, cause });
+}
+
+/** Whether a mirror's system tables are those of this version; 0: it has none yet. */
+export function schemaVersion({ db }: Mirror): "none" | "older" | "current" {
+  const version = Number(db.pragma("user_version", { simple: true }));
+  if (version < 1) return "none";
+  return version === migrations.length ? "current" : "older";
+}

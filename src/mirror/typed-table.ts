@@ -1,0 +1,58 @@
+import type { Column, TableShape } from "../resources/shape.js";
+import type { ScalarType } from "../resources/types.js";
+
+const sqlTypes: Record<ScalarType, string> = {
+  text: " TEXT",
+  timestamp: " TEXT",
+  date: " TEXT",
+  integer: " INTEGER",
+  number: " REAL",
+  boolean: " INTEGER",
+  json: " TEXT",
+};
+
+/** A column that was discovered, not declared, has no type: values keep their own. */
+export interface StoredColumn extends Column {
+  open: boolean;
+}
+
+/** Where a table is: in the mirror's file, or for one connection only, over the table of the same name. */
+export type Schema = "main" | "temp";
+
+/** The statement that creates a typed table. The technical columns come last, so that people see data first. */
+export function createTable(
+  shape: TableShape,
+  columns: readonly StoredColumn[],
+  schema: Schema = "main",
+): string {
+  const own = columns.map((column) => `${quote(column.name)}${column.open ? "" : sqlTypes[column.type]}`);
+  const technical = shape.list
+    ? ["synced_at TEXT NOT NULL", "row_id INTEGER PRIMARY KEY"]
+    : ["synced_at TEXT NOT NULL", "removed_at TEXT", "record_id INTEGER PRIMARY KEY"];
+  const create = schema === "temp" ? "CREATE TEMP TABLE" : "CREATE TABLE";
+  return `${create} ${quote(shape.name)} (${[...own, ...technical].join(", ")})`;
+}
+
+/** The names of a typed table's columns, in the order in which rows are written. */
+export function columnNames(shape: TableShape, columns: readonly StoredColumn[]): readonly string[] {
+  const technical = shape.list ? ["synced_at", "row_id"] : ["synced_at", "removed_at", "record_id"];
+  return [...columns.map(({ name }) => name), ...technical];
+}
+
+/** The statements that create a typed table's indexes, where they are not there yet. */
+export function createIndexes(shape: TableShape): readonly string[] {
+  return shape.indexes.map((columns) => {
+    const name = quote(`${shape.name}_by_${columns.join("_")}`);
+    return `CREATE INDEX IF NOT EXISTS ${name} ON ${quote(shape.name)} (${columns.map(quote).join(", ")})`;
+  });
+}
+
+export function quote(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/**
+ * A child row's id: its record's id and its place in the list. A list is so replaced by one range delete on an
+ * integer key; random text keys would cost more than everything else together.
+ */
+export const positionsPerRecord = 2 ** 20;

@@ -1,0 +1,91 @@
+import { dayMs, formatInstant } from "./times.js";
+
+/**
+ * Dates in milliseconds since 1970, both ends included, the last one to the end of its millisecond.
+ * -Infinity: from the beginning; Infinity: whatever the future brings.
+ */
+export interface Range {
+  from: number;
+  to: number;
+}
+
+export const everything: Range = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
+
+/** Ranges that overlap or touch as one, sorted. */
+export function join(ranges: Iterable<Range>): Range[] {
+  return [...ranges]
+    .sort((a, b) => a.from - b.from)
+    .reduce<Range[]>((joined, { from, to }) => {
+      const last = joined.at(-1);
+      if (last && from - last.to <= 1) last.to = Math.max(last.to, to);
+      else joined.push({ from, to });
+      return joined;
+    }, []);
+}
+
+/** What is left of ranges without others. */
+export function subtract(ranges: readonly Range[], others: Iterable<Range>): Range[] {
+  let left = [...ranges];
+  for (const taken of join(others)) left = left.flatMap((range) => without(range, taken));
+  return left;
+}
+
+function without(range: Range, taken: Range): Range[] {
+  if (taken.to < range.from || taken.from > range.to) return [range];
+  const below = taken.from > range.from ? [{ from: range.from, to: taken.from - 1 }] : [];
+  const above = taken.to < range.to ? [{ from: taken.to + 1, to: range.to }] : [];
+  return [...below, ...above];
+}
+
+/** What ranges have in common with one. */
+export function within(ranges: Iterable<Range>, { from, to }: Range): Range[] {
+  return [...ranges]
+    .map((range) => ({ from: Math.max(range.from, from), to: Math.min(range.to, to) }))
+    .filter((piece) => piece.from <= piece.to);
+}
+
+/** Whether one of some joined ranges holds all of another. */
+export function holds(joined: readonly Range[], { from, to }: Range): boolean {
+  return joined.some((range) => range.from <= from && range.to >= to);
+}
+
+/** What lies between ranges. */
+export function gaps(ranges: Iterable<Range>): Range[] {
+  const joined = join(ranges);
+  const [first, last] = [joined[0], joined.at(-1)];
+  return first && last ? subtract([{ from: first.from, to: last.to }], joined) : [];
+}
+
+/** The day (UTC) of an instant: `2026-01-31`. */
+export function dayOf(ms: number): string {
+  return formatInstant(ms).slice(0, 10);
+}
+
+/** A day by its name, from its first millisecond to its last. */
+export function dayRange(day: string): Range {
+  const from = Date.parse(`${day}T00:00:00.000Z`);
+  return { from, to: from + dayMs - 1 };
+}
+
+/** The first millisecond of an instant's day. */
+export function startOfDay(ms: number): number {
+  return Math.floor(ms / dayMs) * dayMs;
+}
+
+/** The calendar months (UTC) that a range touches, oldest first, whole. */
+export function monthsOf({ from, to }: Range): (Range & { month: string })[] {
+  const date = new Date(from);
+  const months: (Range & { month: string })[] = [];
+  for (let year = date.getUTCFullYear(), nth = date.getUTCMonth(); Date.UTC(year, nth) <= to; nth += 1) {
+    const start = Date.UTC(year, nth);
+    months.push({ month: formatInstant(start).slice(0, 7), from: start, to: Date.UTC(year, nth + 1) - 1 });
+  }
+  return months;
+}
+
+/** A range as a person reads it. */
+export function describe({ from, to }: Range): string {
+  const minute = (ms: number) => formatInstant(ms).slice(0, 16).replace("T", " ");
+  const end = Number.isFinite(to) ? minute(to) : "now";
+  return Number.isFinite(from) ? `${minute(from)} to ${end}` : `everything until ${end}`;
+}

@@ -1,0 +1,54 @@
+import { type Mirror, statement } from "../mirror/index.js";
+import { everything, type Range } from "../ranges.js";
+import { countPresent, parameters, present } from "./counting.js";
+
+/** A present record that the newest reading of its date did not show; `dated` in milliseconds, null without a date. */
+export interface Missing {
+  id: number;
+  dated: number | null;
+}
+
+export function presentIds(mirror: Mirror, resource: string, range: Range = everything): number[] {
+  return statement(mirror, `SELECT record_id FROM records WHERE ${present(range)}`)
+    .pluck()
+    .all(...parameters(resource, range)) as number[];
+}
+
+/** Notes who a reading did not find. Nothing is removed yet. */
+export function noteMissing(mirror: Mirror, resource: string, ids: Iterable<number>): void {
+  const note = statement(mirror, "INSERT OR IGNORE INTO missing VALUES (?, ?)");
+  for (const id of ids) note.run(resource, id);
+}
+
+/** Who was found is not missing. */
+export function forgetMissing(mirror: Mirror, resource: string, found: Iterable<number>): void {
+  if (statement(mirror, "SELECT 1 FROM missing WHERE resource = ? LIMIT 1").get(resource) === undefined)
+    return;
+  const forget = statement(mirror, "DELETE FROM missing WHERE resource = ? AND record_id = ?");
+  for (const id of found) forget.run(resource, id);
+}
+
+export function readMissing(mirror: Mirror, resource: string): Missing[] {
+  return statement(
+    mirror,
+    `SELECT record_id AS id, dated_at AS dated FROM missing AS m JOIN records AS r USING (record_id)
+       WHERE m.resource = ? AND r.removed_at IS NULL`,
+  ).all(resource) as Missing[];
+}
+
+export function clearMissing(mirror: Mirror, resource: string): void {
+  statement(mirror, "DELETE FROM missing WHERE resource = ?").run(resource);
+}
+
+/** How many records of a range are present and not missing. @param flags only those with these bits */
+export function countFound(mirror: Mirror, resource: string, range: Range, flags: number): number {
+  const all = countPresent(mirror, resource, range, flags);
+  const isInside = statement(
+    mirror,
+    `SELECT 1 FROM records WHERE ${present(range)} AND record_id = ? AND flags & ? = ?`,
+  ).pluck();
+  const gone = readMissing(mirror, resource).filter(
+    ({ id }) => isInside.get(...parameters(resource, range), id, flags, flags) === 1,
+  );
+  return all - gone.length;
+}

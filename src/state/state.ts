@@ -1,0 +1,224 @@
+import { forgetInfo, type Mirror, readInfo, writeInfo } from "../mirror/index.js";
+import { dayOf, dayRange, holds, join, type Range, startOfDay, subtract } from "../ranges.js";
+import { dayMs } from "../times.js";
+import { parameters, present } from "./counting.js";
+import { addCovered, type Covered, readCoverage, trimCovered, writeCoverage } from "./coverage.js";
+import { openDates } from "./dates.js";
+import {
+  clearMissing,
+  countFound,
+  forgetMissing,
+  type Missing,
+  noteMissing,
+  presentIds,
+  readMissing,
+} from "./missing.js";
+
+/** The API's figures by day (`YYYY-MM-DD`), as text to compare, and when they were asked for. */
+export interface Figures {
+  askedAt: number;
+  days: ReadonlyMap<string, string>;
+}
+
+/** What a run set out to read, and since when: a run that is stopped leaves it to the next. */
+export interface Goal {
+  ranges: readonly Range[];
+  begunAt: number;
+}
+
+/** What one answer, or one whole list, proves of a range of dates. */
+export interface Proof {
+  range: Range;
+  /** The ids of all records that the range held. */
+  found: { has(id: number): boolean };
+  askedAt: number;
+  runId: number;
+}
+
+/** The figures of a day that the API gives none for. */
+export const noFigures = "none";
+
+/** All that the sync of a dated resource remembers, beside its records. Call what writes in a transaction. */
+export interface SyncState {
+  coverage(): readonly Covered[];
+  /** Forgets what a clock that was ahead has claimed. */
+  trim(now: number): void;
+  /** Claims a range as read, with the figures of the days that are now whole and read since they were asked for. */
+  cover(proof: Proof, now: number, figures: Figures | null): void;
+  /** What the figures were when each day was last read whole. */
+  figures(): ReadonlyMap<string, string>;
+  keepFigures(days: ReadonlyMap<string, string>): void;
+  /**
+   * How many records of a range are present and not missing; with `flags`, those that have these bits. Those without a
+   * date count where the API lists them in every range.
+   */
+  count(range: Range, flags?: number): number;
+  /** The oldest date in a range; null where it holds none. */
+  oldest(range: Range): number | null;
+  /** As coarsely as the API has shown a date of this resource, in milliseconds. */
+  resolution(): number;
+  noteResolution(ms: number): void;
+  /** The range with its ends moved inwards to where no record is close: the API may keep finer dates than it shows. */
+  quiet(range: Range): Range;
+  found(ids: Iterable<number>): void;
+  /** Notes that the API sent a record without a date, in a range of dates or only where none was asked for. */
+  noteUndated(inRange: boolean): { isFirst: boolean };
+  /** Notes that records without a date are missing which a complete reading did not find. */
+  missUndated(found: { has(id: number): boolean }): void;
+  missing(): Missing[];
+  clearMissing(): void;
+  /** Whether a verdict on some evidence (figures that are noise, a filter that means something else) still stands. */
+  isSetAside(evidence: string, now: number): boolean;
+  /** Leaves evidence alone for a week; null: trusts it again. */
+  setAside(evidence: string, now: number | null): void;
+  /** The oldest date that was ever asked for; null before the first run. */
+  floor(): number | null;
+  goal(): Goal | null;
+  begin(floor: number, goal: Goal): void;
+  /** The goal is reached, if it is: all of it was read since it was set. */
+  finish(): void;
+  /** Where the audit stands; null before the first. */
+  cursor(): number | null;
+  moveCursor(to: number): void;
+  /** What the runs really use: how far behind a run begins, and the audit's requests. */
+  remember(used: { windowMs: number; audit: number }): void;
+  used(): { windowMs: number; audit: number } | null;
+}
+
+interface Row {
+  floor_ms: number | null;
+  goal: string | null;
+  goal_begun_at: number | null;
+  cursor_ms: number | null;
+  window_ms: number | null;
+  audit_requests: number | null;
+}
+
+/** A verdict that switches a check off expires: one unlucky moment must not do it for good. */
+const asideMs = 7 * dayMs;
+
+export function openState(mirror: Mirror, resource: string): SyncState {
+  const { db } = mirror;
+  let covered: readonly Covered[] = readCoverage(mirror, resource);
+  const dates = openDates(mirror, resource);
+  const row = () =>
+    db.prepare("SELECT * FROM sync_state WHERE resource = ?").get(resource) as Row | undefined;
+  const set = (members: string, ...values: (number | string | null)[]) => {
+    db.prepare("INSERT OR IGNORE INTO sync_state (resource) VALUES (?)").run(resource);
+    db.prepare(`UPDATE sync_state SET ${members} WHERE resource = ?`).run(...values, resource);
+  };
+  const saveFigures = db.prepare(
+    `INSERT INTO day_figures VALUES (?, ?, ?)
+     ON CONFLICT (resource, day) DO UPDATE SET figures = excluded.figures WHERE figures <> excluded.figures`,
+  );
+  const firstKept = db.prepare("SELECT min(day) FROM day_figures WHERE resource = ?").pluck();
+  const firstDay = (days: Figures["days"]) =>
+    [...days.keys()].reduce((a, b) => (a < b ? a : b), "9999-12-31");
+
+  function claim(all: readonly Covered[]): void {
+    writeCoverage(mirror, resource, covered, all);
+    covered = all;
+  }
+
+  function keepDaysOf({ from, to }: Range, { askedAt, days }: Figures): void {
+    const fresh = join([{ from, to }, ...covered.filter(({ readAt }) => readAt >= askedAt)]);
+    const [first, kept] = [firstDay(days), firstKept.get(resource) as string | null];
+    const oldest = dayRange(kept !== null && kept < first ? kept : first).from;
+    for (let at = startOfDay(Math.max(from, oldest)); at <= to; at += dayMs)
+      if (holds(fresh, { from: at, to: at + dayMs - 1 }))
+        saveFigures.run(resource, dayOf(at), days.get(dayOf(at)) ?? noFigures);
+  }
+
+  function readGoal(): Goal | null {
+    const found = row();
+    if (!found?.goal || found.goal_begun_at === null) return null;
+    const ranges = (JSON.parse(found.goal) as [number | null, number][]).map(([from, to]) => ({
+      from: from ?? Number.NEGATIVE_INFINITY,
+      to,
+    }));
+    return { ranges, begunAt: found.goal_begun_at };
+  }
+
+  return {
+    coverage: () => covered,
+    trim(now) {
+      if (covered.some(({ to, readAt }) => to > now || readAt >= now)) claim(trimCovered(covered, now));
+    },
+    cover({ range, found, askedAt, runId }, now, figures) {
+      noteMissing(
+        mirror,
+        resource,
+        presentIds(mirror, resource, range).filter((id) => !found.has(id)),
+      );
+      const to = Math.min(range.to, now);
+      if (range.from > to) return;
+      claim(addCovered(covered, { from: range.from, to, readAt: askedAt, runId }));
+      if (figures && askedAt >= figures.askedAt) keepDaysOf({ from: range.from, to }, figures);
+    },
+    figures() {
+      const select = db.prepare("SELECT day, figures FROM day_figures WHERE resource = ?").raw();
+      return new Map(select.all(resource) as [string, string][]);
+    },
+    keepFigures(days) {
+      for (const [day, figures] of days) saveFigures.run(resource, day, figures);
+    },
+    count(range, flags = 0) {
+      const isAll = !Number.isFinite(range.from) && !Number.isFinite(range.to);
+      const isMore = !isAll && dates.areUndatedEverywhere();
+      return countFound(mirror, resource, range, flags) + (isMore ? dates.undated(flags).length : 0);
+    },
+    oldest(range) {
+      const dated = db.prepare(
+        `SELECT min(dated_at) FROM records WHERE ${present(range)} AND dated_at IS NOT NULL`,
+      );
+      return dated.pluck().get(...parameters(resource, range)) as number | null;
+    },
+    resolution: dates.resolution,
+    noteResolution: dates.noteResolution,
+    quiet: dates.quiet,
+    found: (ids) => forgetMissing(mirror, resource, ids),
+    noteUndated: dates.noteUndated,
+    missUndated(found) {
+      noteMissing(
+        mirror,
+        resource,
+        dates.undated().filter((id) => !found.has(id)),
+      );
+    },
+    missing: () => readMissing(mirror, resource),
+    clearMissing: () => clearMissing(mirror, resource),
+    isSetAside(evidence, now) {
+      const since = Number(readInfo(mirror, `aside:${resource}:${evidence}`) ?? Number.NaN);
+      return now >= since && now - since < asideMs;
+    },
+    setAside(evidence, now) {
+      if (now === null) forgetInfo(mirror, `aside:${resource}:${evidence}`);
+      else writeInfo(mirror, `aside:${resource}:${evidence}`, String(now));
+    },
+    floor() {
+      const found = row();
+      return found ? (found.floor_ms ?? Number.NEGATIVE_INFINITY) : null;
+    },
+    goal: readGoal,
+    begin(floor, { ranges, begunAt }) {
+      const goal = JSON.stringify(ranges.map(({ from, to }) => [finite(from), to]));
+      set("floor_ms = ?, goal = ?, goal_begun_at = ?", finite(floor), goal, begunAt);
+    },
+    finish() {
+      const goal = readGoal();
+      const done = covered.filter(({ readAt }) => goal && readAt >= goal.begunAt);
+      if (goal && subtract(goal.ranges, done).length === 0) set("goal = NULL, goal_begun_at = NULL");
+    },
+    cursor: () => row()?.cursor_ms ?? null,
+    moveCursor: (to) => set("cursor_ms = ?", to),
+    used() {
+      const found = row();
+      return found ? { windowMs: found.window_ms ?? 30 * dayMs, audit: found.audit_requests ?? 5 } : null;
+    },
+    remember: ({ windowMs, audit }) => set("window_ms = ?, audit_requests = ?", windowMs, audit),
+  };
+}
+
+function finite(ms: number): number | null {
+  return Number.isFinite(ms) ? ms : null;
+}
