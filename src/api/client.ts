@@ -5,7 +5,7 @@ import { addressOf, baseOf } from "./address.js";
 import { bodyLimits, readBody } from "./body.js";
 import { type Answer, outlineEnvelope } from "./envelope.js";
 import { type Fault, faultOf, withoutKey } from "./faults.js";
-import type { Place } from "./governing.js";
+import type { Permit } from "./governing.js";
 import { openGovernor } from "./governor.js";
 import { headersOf } from "./headers.js";
 import { readServerLimit } from "./limits.js";
@@ -85,10 +85,10 @@ class Client implements ApiClient {
     let since: number | null = null;
     for (let attempt = 1; ; attempt += 1) {
       const patience = { serverMs: this.#leftMs(since) + graceMs, inAllMs: options.patienceMs };
-      const place = await this.#waits.during(() => this.#governor.take(signal, patience));
+      const permit = await this.#waits.during(() => this.#governor.take(signal, patience));
       since ??= this.deps.clock.monotonic();
       const deadlineMs = Math.min(bodyLimits.totalMs, Math.max(leastDeadlineMs, this.#leftMs(since)));
-      const outcome = await this.#try(url, path, options, place, { signal, deadlineMs });
+      const outcome = await this.#try(url, path, options, permit, { signal, deadlineMs });
       if ("answer" in outcome) return outcome.answer;
       const { fault } = outcome;
       const now = this.deps.clock.monotonic();
@@ -121,12 +121,12 @@ class Client implements ApiClient {
     url: URL,
     path: string,
     options: RequestOptions,
-    place: Place,
+    permit: Permit,
     limits: { signal: AbortSignal; deadlineMs: number },
   ): Promise<Outcome> {
     const { signal } = limits;
     try {
-      const sent = await this.#send(url, path, options, place, limits);
+      const sent = await this.#send(url, path, options, permit, limits);
       if ("fault" in sent) return sent;
       const outline = outlineEnvelope(sent.body, path, sent.at);
       this.#progressAt = this.deps.clock.monotonic();
@@ -147,7 +147,7 @@ class Client implements ApiClient {
     url: URL,
     path: string,
     options: RequestOptions,
-    place: Place,
+    permit: Permit,
     { signal, deadlineMs }: { signal: AbortSignal; deadlineMs: number },
   ): Promise<{ body: Buffer; at: number } | { fault: Fault }> {
     const { clock, fetch } = this.deps;
@@ -158,7 +158,7 @@ class Client implements ApiClient {
     let status = 0;
     let bytes = 0;
     try {
-      const response = await this.#fetched(fetch(url, this.#init(sending.signal)), place);
+      const response = await this.#fetched(fetch(url, this.#init(sending.signal)), permit);
       status = response.status;
       if (status !== 200) {
         response.body?.cancel().catch(() => {});
@@ -179,14 +179,14 @@ class Client implements ApiClient {
     return { method: "GET", headers: this.#headers, redirect: "manual", signal };
   }
 
-  /** Gives the place back a window after the answer's headers: by then the server has counted the request. */
-  async #fetched(answer: Promise<Response>, place: Place): Promise<Response> {
+  /** Gives the permit back a window after the answer's headers: by then the server has counted the request. */
+  async #fetched(answer: Promise<Response>, permit: Permit): Promise<Response> {
     try {
       const response = await answer;
-      place.answered(readServerLimit(response.headers, this.deps.clock.now()));
+      permit.answered(readServerLimit(response.headers, this.deps.clock.now()));
       return response;
     } catch (error) {
-      place.answered(null);
+      permit.answered(null);
       throw error;
     }
   }

@@ -1,5 +1,5 @@
 import type { Clock } from "../deps.js";
-import type { Governor, GovernorEvents, Place } from "./governing.js";
+import type { Governor, GovernorEvents, Permit } from "./governing.js";
 import { held } from "./refusals.js";
 
 /** No budget of our own; what the server tells is still obeyed, within this process. */
@@ -8,7 +8,7 @@ export function freeGovernor(clock: Clock, events: GovernorEvents): Governor {
   const hold = (ms: number) => {
     heldUntil = Math.max(heldUntil, clock.monotonic() + ms);
   };
-  const place: Place = {
+  const permit: Permit = {
     answered(limit) {
       if (limit?.remaining === 0 && limit.resetMs !== null) hold(Math.min(limit.resetMs, 60_000));
     },
@@ -23,7 +23,7 @@ export function freeGovernor(clock: Clock, events: GovernorEvents): Governor {
         events.onWait?.({ ms, reason: "server" });
         await clock.sleep(ms, signal);
       }
-      return place;
+      return permit;
     },
     hold,
     fullForMs: () => null,

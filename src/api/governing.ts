@@ -18,17 +18,17 @@ export interface GovernorEvents {
   onNotice?(event: { message: string }): void;
 }
 
-/** A place in the window, taken when a request is sent. */
-export interface Place {
+/** A permit: a place in the window, taken when a request is sent. */
+export interface Permit {
   /** To be called once, when the answer's headers are there or the request has failed. */
   answered(limit: ServerLimit | null): void;
 }
 
-/** Milliseconds to wait for a place; without end where one is left out. */
+/** Milliseconds to wait for a permit; without end where one is left out. */
 export interface Patience {
   /** On the server's word. */
   serverMs?: number | undefined;
-  /** For whatever reason, where somebody sits and waits: it is said at once that no place comes in time. */
+  /** For whatever reason, where somebody sits and waits: it is said at once that no permit comes in time. */
   inAllMs?: number | undefined;
 }
 
@@ -38,12 +38,12 @@ export interface Patience {
  */
 export interface Governor {
   /**
-   * Waits for a place. Rejects with the signal's reason, or with `ApiUnavailable` where patience does not reach.
+   * Waits for a permit. Rejects with the signal's reason, or with `ApiUnavailable` where patience does not reach.
    */
-  take(signal: AbortSignal, patience?: Patience): Promise<Place>;
+  take(signal: AbortSignal, patience?: Patience): Promise<Permit>;
   /** Sends nothing with this key for `ms` milliseconds, in any process. */
   hold(ms: number): void;
-  /** Milliseconds until a full window frees its next place; `null` when there is room. */
+  /** Milliseconds until a full window frees its next permit; `null` when there is room. */
   fullForMs(): number | null;
   close(): void;
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Clock, Deps } from "../deps.js";
 import { freeGovernor } from "./free-governor.js";
-import type { Governor, GovernorEvents, GovernorSettings, Patience, Place } from "./governing.js";
+import type { Governor, GovernorEvents, GovernorSettings, Patience, Permit } from "./governing.js";
 import type { Stamp, Verdict, Wait } from "./ledger.js";
 import { type LedgerFile, openLedgerFile, openLedgerInMemory, removeLedgerFile } from "./ledger-file.js";
 import { held, noPlaceInTime } from "./refusals.js";
@@ -45,7 +45,7 @@ class SharedGovernor implements Governor {
   async take(
     signal: AbortSignal,
     { serverMs = Number.POSITIVE_INFINITY, inAllMs = Number.POSITIVE_INFINITY }: Patience = {},
-  ): Promise<Place> {
+  ): Promise<Permit> {
     const until = this.clock.monotonic() + inAllMs;
     let said = false;
     let heldMs = 0;
@@ -53,7 +53,7 @@ class SharedGovernor implements Governor {
       signal.throwIfAborted();
       const now = this.#now();
       const verdict = await this.#ask(now);
-      if ("id" in verdict) return this.#place(verdict.id, now);
+      if ("id" in verdict) return this.#permit(verdict.id, now);
       const isTold = verdict.reason === "server";
       const leftMs = serverMs - heldMs;
       // Where nothing can change before patience ends, waiting for its end would be in vain.
@@ -81,7 +81,7 @@ class SharedGovernor implements Governor {
     this.#file = null;
   }
 
-  #place(id: number, sent: Stamp): Place {
+  #permit(id: number, sent: Stamp): Permit {
     const entry: Sent = { id, sent, done: null };
     this.#log = this.#log.filter((each) => !each.done || sent.mono - each.done.mono < 2 * this.#windowMs);
     this.#log.push(entry);
@@ -89,7 +89,7 @@ class SharedGovernor implements Governor {
       answered: (limit) => {
         const now = this.#now();
         entry.done = now;
-        // Not written down, the place is only given back later: slower, never faster.
+        // Not written down, the permit is only given back later: slower, never faster.
         this.#quietly(({ ledger }) => ledger.answered(entry.id, now, limit));
       },
     };

@@ -1,4 +1,4 @@
-/** Room for the network's jitter: a place is given back a little late, never early. */
+/** Room for the network's jitter: a permit is given back a little late, never early. */
 const marginMs = 50;
 /** A request without an answer may still reach the server this long after it was sent. */
 const unansweredMs = 10_000;

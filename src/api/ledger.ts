@@ -20,13 +20,13 @@ export interface Budget {
   windowMs: number;
 }
 
-/** A place in the window, or how long to wait before asking again. */
+/** A permit, or how long to wait before asking again. */
 export type Verdict = { id: number } | Wait;
 
 export interface Wait {
   /** Milliseconds until asking again makes sense. */
   waitMs: number;
-  /** Milliseconds until there will be a place, as far as is known. */
+  /** Milliseconds until there will be a permit, as far as is known. */
   expectedMs: number;
   reason: "budget" | "server";
 }
@@ -50,7 +50,7 @@ export class Ledger {
     db.exec(schema);
   }
 
-  /** Takes a place in the window if there is one. */
+  /** Takes a permit if there is one. */
   take(now: Stamp): Verdict {
     return this.#exclusively(() => {
       this.#run(restamp("sends", "sent"), now);
@@ -82,7 +82,7 @@ export class Ledger {
     return this.#value(`SELECT 1 FROM sends WHERE ${where}`, sent, { id }) === 1;
   }
 
-  /** The answer to a request is there: its place is free a window from now. */
+  /** The answer to a request is there: its permit is free a window from now. */
   answered(id: number, now: Stamp, limit: ServerLimit | null): void {
     this.#exclusively(() => {
       this.#run("UPDATE sends SET done_mono = :mono, done_wall = :wall WHERE id = :id", now, { id });
@@ -93,7 +93,7 @@ export class Ledger {
         this.account,
       );
       // Requests under way overtake one another, so the server may have counted each of them before this one.
-      // Nothing that we do not know: our own count lets each place go as it comes free, a reset would hold them all.
+      // Nothing that we do not know: our own count lets each permit go as it comes free, a reset would hold them all.
       if (limit.remaining >= this.budget.limit - Number(known)) {
         this.#run(
           "DELETE FROM holds WHERE kind = 'answer' AND origin = :origin AND key = :key AND after_id <= :id",
@@ -129,7 +129,7 @@ export class Ledger {
     );
   }
 
-  /** Milliseconds until the key's full window frees its next place; `null` when it is not full. */
+  /** Milliseconds until the key's full window frees its next permit; `null` when it is not full. */
   fullForMs(now: Stamp): number | null {
     return this.#full(now)[0]?.expectedMs ?? null;
   }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { NotFound, RequestRefused, UnexpectedAnswer } from "../errors.js";
-import type { ApiRecord, Query, Recognise } from "../resources/types.js";
-import type { Answer, ApiClient, Pagination } from "./client.js";
+import type { ApiRecord, Query } from "../resources/types.js";
+import type { Answer, ApiClient, Pagination, RequestOptions } from "./client.js";
 
 export interface Page {
   page: number;
@@ -12,21 +12,13 @@ export interface Page {
   receivedAt: number;
 }
 
-export interface PagesOptions {
-  /** The first page; 1 unless a walk is resumed. */
-  from?: number | undefined;
-  /** Most requests at once; 4 unless told. */
-  inFlight?: number | undefined;
-  scope?: string | undefined;
-  signal?: AbortSignal | undefined;
-  /** Tells which records need not be parsed. */
-  recognise?: Recognise | undefined;
-  /** The last page wanted. */
-  upTo?: number | undefined;
-}
+export type PagesOptions = Pick<RequestOptions, "scope" | "signal" | "recognise">;
 
 /** The API document, Limits: pages beyond this one cannot be asked for. */
 export const lastPage = 10_000;
+
+/** Most requests at once. */
+const inFlight = 4;
 
 /** Announced pages in a row that may be empty: a list that is announced for ever ends here. */
 const mostEmpty = 10;
@@ -42,18 +34,16 @@ export async function* readPages(
   query: Query,
   options: PagesOptions = {},
 ): AsyncGenerator<Page, void, undefined> {
-  const walk = new Walk(api, path, query, options);
+  const reading = new Reading(api, path, query, options);
   try {
-    const from = options.from ?? 1;
-    const most = Math.min(options.upTo ?? lastPage, lastPage);
     let previous: readonly string[] = [];
     let empty = 0;
-    for (let page = from; page <= most && (page === from || page <= (walk.announced ?? 0)); page += 1) {
-      walk.ask(page, page === from ? page : most);
-      const answer = await walk.answerTo(page);
+    for (let page = 1; page <= lastPage && (page === 1 || page <= (reading.announced ?? 0)); page += 1) {
+      reading.ask(page);
+      const answer = await reading.answerTo(page);
       if (!answer) return;
       // The next ones are on their way while this one is put away.
-      walk.ask(page + 1, most);
+      reading.ask(page + 1);
       const texts = answer.items.map(({ json }) => json);
       if (texts.length >= answer.pagination.per_page && isDeepStrictEqual(texts, previous)) {
         throw unexpected(path, `repeats page ${page - 1} as page ${page}`);
@@ -72,7 +62,7 @@ export async function* readPages(
       answer.items.length = 0;
     }
   } finally {
-    walk.end();
+    reading.end();
   }
 }
 
@@ -93,7 +83,7 @@ function newTurn(): { come: Promise<void>; take(): void } {
   return { come, take };
 }
 
-class Walk {
+class Reading {
   /** The last page, as the latest answer announced it; `null` before the first. */
   announced: number | null = null;
   readonly #asked = new Map<number, Asked>();
@@ -110,10 +100,9 @@ class Walk {
     options.signal?.addEventListener("abort", this.#forward, { once: true });
   }
 
-  /** Keeps requests for `page` and what follows it under way, as far as announced, wanted and allowed at once. */
-  ask(page: number, most: number): void {
-    const last = Math.min(most, this.announced ?? page);
-    const { inFlight = 4 } = this.options;
+  /** Keeps requests for `page` and what follows it under way, as far as announced and allowed at once. */
+  ask(page: number): void {
+    const last = Math.min(lastPage, this.announced ?? page);
     for (let each = page; each <= last && each < page + inFlight; each += 1) {
       if (this.#asked.has(each)) continue;
       const turn = newTurn();
@@ -178,17 +167,25 @@ class Walk {
       { ...this.query, page },
       { arrived, recognise, scope, signal: this.#stop.signal },
     );
-    const { items, pagination } = answer;
-    if (!items) throw unexpected(this.path, "is not a list");
-    if (!pagination) throw unexpected(this.path, "has no `pagination`");
-    if (pagination.has_next && pagination.page >= pagination.total_pages) {
-      throw unexpected(
-        this.path,
-        `says that page ${pagination.page} of ${pagination.total_pages} has a next one`,
-      );
-    }
-    return { items, pagination, receivedAt: answer.receivedAt };
+    return listOf(this.path, answer);
   }
+}
+
+/** An answer as a page of a list. @throws UnexpectedAnswer when it is none */
+function listOf(path: string, { items, pagination, receivedAt }: Answer): ListAnswer {
+  if (!items) throw unexpected(path, "is not a list");
+  if (!pagination) throw unexpected(path, "has no `pagination`");
+  if (pagination.has_next && pagination.page >= pagination.total_pages)
+    throw unexpected(path, `says that page ${pagination.page} of ${pagination.total_pages} has a next one`);
+  return { items, pagination, receivedAt };
+}
+
+/** The same of page 1, asked for alone. */
+export function firstPageOf(path: string, answer: Answer): ListAnswer {
+  const list = listOf(path, answer);
+  if (list.pagination.page !== 1)
+    throw unexpected(path, `is page ${list.pagination.page} where page 1 was asked for`);
+  return list;
 }
 
 function isRefusal(error: unknown): boolean {

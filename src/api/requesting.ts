@@ -33,7 +33,7 @@ export interface RequestOptions {
   arrived?: ((pagination: Pagination | null) => Promise<void>) | undefined;
   /** Tells which of the answer's records need not be parsed. */
   recognise?: Recognise | undefined;
-  /** Milliseconds to wait for a place under the rate limit, where somebody sits and waits; else as long as it takes. */
+  /** Milliseconds to wait for a permit under the rate limit, where somebody sits and waits; else as long as it takes. */
   patienceMs?: number | undefined;
 }
 

@@ -8,7 +8,7 @@ export interface Situation {
   idleMs: number;
   /** How long to go on without progress; 0 for no retries. */
   maxWaitMs: number;
-  /** When this machine's own budget frees its next place; `null` when it is not full. */
+  /** When this machine's own budget frees its next permit; `null` when it is not full. */
   budgetFreeMs: number | null;
   /** A number in [0, 1). */
   random: number;

@@ -1,5 +1,4 @@
-import { readInfo, writeInfo } from "../mirror/info.js";
-import type { Mirror } from "../mirror/mirror.js";
+import { type Mirror, readInfo, writeInfo } from "../mirror/index.js";
 import { hasId } from "./keys.js";
 
 /**

@@ -1,6 +1,5 @@
 import { UsageError } from "../errors.js";
-import type { Mirror } from "../mirror/mirror.js";
-import { columnNames, positionsPerRecord, quote } from "../mirror/schema.js";
+import { columnNames, type Mirror, positionsPerRecord, quote } from "../mirror/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
 import { formatInstant } from "../times.js";
 import { openColumns } from "./open-columns.js";

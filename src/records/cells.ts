@@ -1,4 +1,4 @@
-import type { StoredColumn } from "../mirror/schema.js";
+import type { StoredColumn } from "../mirror/index.js";
 import type { TableShape } from "../resources/shape.js";
 import type { JsonObject } from "../resources/types.js";
 import { type Complaint, columnValue, type SqlValue, valueAt } from "./values.js";

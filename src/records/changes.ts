@@ -1,4 +1,4 @@
-import type { Mirror } from "../mirror/mirror.js";
+import type { Mirror } from "../mirror/index.js";
 import type { Json, Resource } from "../resources/types.js";
 import { formatInstant } from "../times.js";
 import { diffRecords } from "./diff.js";

@@ -2,28 +2,38 @@
 
 // Writing records, with their rows, their history, and a word on what is not as declared.
 
+export { complaintText } from "./complaint-text.js";
 export { openRecords, type RecordStore } from "./records.js";
 export type { Complaint } from "./values.js";
 
 // Asking for the records that are there.
 
-export { type Detailed, isPresent, presentDetails, presentKeys, readDetailed } from "./read.js";
+export {
+  type Detailed,
+  isPresent,
+  noteDetailed,
+  presentDetails,
+  presentKeys,
+  presentValues,
+  readDetailed,
+} from "./read.js";
 
 // One record: its key, its date, its members.
 
-export { hasId, idText, keyOf, keysOf } from "./keys.js";
-export { datedAt } from "./record-table.js";
-export { asObject, valueAt } from "./values.js";
+export { idText, keyOf, keysOf } from "./keys.js";
+export { datedOf } from "./record-table.js";
+export { valueAt } from "./values.js";
 
 // Two records: whether they say the same, and what differs.
 
+export { openComparison, type Standing } from "./compare.js";
 export { diffRecords } from "./diff.js";
-export { sameRecord } from "./same.js";
+export { sameJson } from "./same.js";
 
 // What is remembered of an endpoint without documented fields, and of a ranking, day by day.
 
 export { rememberShape, type Shape, saysLess, shapeBefore, shapeOf } from "./answer-shape.js";
-export { type HostFigures, keepSnapshot } from "./snapshots.js";
+export { hostIdOf, keepSnapshot } from "./snapshots.js";
 
 // The typed tables: as this version declares them, with their indexes, and as they were.
 

@@ -1,4 +1,4 @@
-import type { Mirror } from "../mirror/mirror.js";
+import type { Mirror } from "../mirror/index.js";
 import type { Complaint } from "./values.js";
 
 /**

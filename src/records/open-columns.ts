@@ -1,5 +1,4 @@
-import type { Mirror } from "../mirror/mirror.js";
-import { quote, type StoredColumn } from "../mirror/schema.js";
+import { type Mirror, quote, type StoredColumn } from "../mirror/index.js";
 import type { TableShape } from "../resources/shape.js";
 import type { JsonObject, ScalarType } from "../resources/types.js";
 import type { Complaint } from "./values.js";

@@ -1,7 +1,5 @@
 import { hasInexactNumbers } from "../exact.js";
-import { readInfo, writeInfo } from "../mirror/info.js";
-import type { Mirror } from "../mirror/mirror.js";
-import { createIndexes, quote, type Schema } from "../mirror/schema.js";
+import { createIndexes, type Mirror, quote, readInfo, type Schema, writeInfo } from "../mirror/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
 import type { StoredRecord } from "./stored-record.js";

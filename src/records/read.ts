@@ -1,4 +1,4 @@
-import type { Mirror } from "../mirror/mirror.js";
+import type { Mirror } from "../mirror/index.js";
 import type { ApiRecord, Json } from "../resources/types.js";
 import { valueAt } from "./values.js";
 
@@ -16,8 +16,8 @@ export function presentKeys(mirror: Mirror, resource: string, path: string): str
 export interface Detailed extends ApiRecord {
   id: number;
   key: string;
-  /** When this version of it was first read, ISO 8601. */
-  changedAt: string;
+  /** When its details were last read, ISO 8601; null before the first time. */
+  detailedAt: string | null;
   /** Whether the list's record came or changed since its details were read. */
   pending: boolean;
 }
@@ -38,11 +38,16 @@ export function readDetailed(mirror: Mirror, resource: string): Detailed[] {
   return rows.map(({ record_id, key, json, detailed_at, since_at }) => ({
     id: record_id,
     key,
-    changedAt: since_at,
+    detailedAt: detailed_at,
     json,
     value: JSON.parse(json) as Json,
     pending: detailed_at === null || detailed_at < since_at,
   }));
+}
+
+/** Notes when details were read that are kept beside a record. */
+export function noteDetailed({ db }: Mirror, id: number, at: string): void {
+  db.prepare("UPDATE records SET detailed_at = ? WHERE record_id = ?").run(at, id);
 }
 
 /** The present records that are details of others, and whose: the text under `parent` in what was asked for. */
@@ -62,4 +67,17 @@ export function isPresent(mirror: Mirror, resource: string, key: string): boolea
     "SELECT 1 FROM records WHERE resource = ? AND key = ? AND removed_at IS NULL",
   );
   return find.get(resource, key) !== undefined;
+}
+
+/** The present records of a resource whose keys end like this. */
+export function* presentValues(
+  { db }: Mirror,
+  resource: string,
+  ending: string,
+): Iterable<{ key: string; value: Json }> {
+  const select = db.prepare(
+    "SELECT key, json FROM records WHERE resource = ? AND removed_at IS NULL AND substr(key, -length(?)) = ?",
+  );
+  for (const { key, json } of select.all(resource, ending, ending) as { key: string; json: string }[])
+    yield { key, value: JSON.parse(json) as Json };
 }

@@ -1,4 +1,4 @@
-import type { Mirror } from "../mirror/mirror.js";
+import type { Mirror } from "../mirror/index.js";
 import type { HeldRecord, Recognise, Resource } from "../resources/types.js";
 
 /**
@@ -21,7 +21,7 @@ export function openRecognition({ db }: Mirror, resource: Resource): Recognition
   const { key, name, pagination, strategy } = resource;
   const [member = "", ...others] = key;
   const isOneMember = /^\w+$/.test(member) && others.length === 0;
-  if (!isOneMember || pagination === "unknown" || strategy.kind === "detail") return undefined;
+  if (!isOneMember || pagination === "unknown" || strategy.kind === "details") return undefined;
   const leadingKey = new RegExp(`^\\{"${member}":"([^"\\\\]+)"`);
   const isSame = "json = ? AND removed_at IS NULL AND context IS NULL AND list_json IS NULL";
   const atPlace = db

@@ -1,7 +1,8 @@
-import type { Mirror } from "../mirror/mirror.js";
-import type { JsonObject, Resource } from "../resources/types.js";
+import type { Mirror } from "../mirror/index.js";
+import type { ApiRecord, JsonObject, Resource } from "../resources/types.js";
 import { parseTimestamp } from "../times.js";
 import type { StoredRow } from "./stored-record.js";
+import { asObject } from "./values.js";
 
 /** A record as the table `records` has it: `list_json` and `detailed_at` where the resource has details. */
 export interface RecordRow extends StoredRow {
@@ -80,15 +81,22 @@ export function contextText(context: JsonObject | undefined): string | null {
 /** The instant that ranges go by, in milliseconds; null where the resource has none or it cannot be read. */
 export function datedAt(resource: Resource, value: JsonObject): number | null {
   const { strategy } = resource;
-  if (strategy.kind !== "window" && strategy.kind !== "increment") return null;
+  if (strategy.kind !== "dated") return null;
   const text = value[strategy.date];
   return typeof text === "string" ? (parseTimestamp(text) ?? null) : null;
 }
 
+/** The same of a record that came; one that is held need not be parsed for it. */
+export function datedOf(resource: Resource, record: ApiRecord): number | null {
+  if (record.held) return record.held.dated;
+  record.dated ??= datedAt(resource, asObject(record.value));
+  return record.dated;
+}
+
 /** A bit for each filter that the API would select this record by. */
 function flagsOf({ strategy }: Resource, value: JsonObject): number {
-  if (strategy.kind !== "window") return 0;
-  return strategy.counts.reduce(
+  if (strategy.kind !== "dated") return 0;
+  return (strategy.counts ?? []).reduce(
     (flags, { member }, bit) => (value[member] === true ? flags | (1 << bit) : flags),
     0,
   );

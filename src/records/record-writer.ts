@@ -3,7 +3,14 @@ import type { ChangeLog } from "./changes.js";
 import { withDetails } from "./details.js";
 import type { Projection } from "./projection.js";
 import type { Recognition } from "./recognition.js";
-import { contextText, datedAt, type RecordRow, type RecordTable, type RecordText } from "./record-table.js";
+import {
+  contextText,
+  datedAt,
+  datedOf,
+  type RecordRow,
+  type RecordTable,
+  type RecordText,
+} from "./record-table.js";
 import type { WriteOptions } from "./records.js";
 import { sameJson, sameRecord } from "./same.js";
 import type { watchMembers } from "./unknown-members.js";
@@ -54,7 +61,7 @@ export function openRecordWriter(
     const { readAt: sinceAt, context } = options;
     const { json, plain } = sent;
     const value = asObject(sent.value);
-    const dated = datedAt(resource, value);
+    const dated = datedOf(resource, sent);
     const listJson = options.isList ? json : null;
     const detailedAt = options.isDetail ? sinceAt : null;
     const id = table.add(key, { json, value, listJson, detailedAt, context, dated, sinceAt });

@@ -1,4 +1,4 @@
-import type { Mirror } from "../mirror/mirror.js";
+import type { Mirror } from "../mirror/index.js";
 import type { ApiRecord, JsonObject, Recognise, Resource } from "../resources/types.js";
 import { type Covered, openChangeLog } from "./changes.js";
 import { isRepeat, keyOf, keysOf } from "./keys.js";

@@ -1,7 +1,5 @@
 import { createHash } from "node:crypto";
-import { readInfo, writeInfo } from "../mirror/info.js";
-import type { Mirror } from "../mirror/mirror.js";
-import { createTable, quote } from "../mirror/schema.js";
+import { createTable, type Mirror, quote, readInfo, writeInfo } from "../mirror/index.js";
 import { details, resources } from "../resources/index.js";
 import { tablesOf } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";

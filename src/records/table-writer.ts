@@ -1,13 +1,13 @@
 import { hasInexactNumbers, parseExact } from "../exact.js";
-import type { Mirror } from "../mirror/mirror.js";
 import {
   columnNames,
   createTable,
+  type Mirror,
   positionsPerRecord,
   quote,
   type Schema,
   type StoredColumn,
-} from "../mirror/schema.js";
+} from "../mirror/index.js";
 import type { TableShape } from "../resources/shape.js";
 import { type CellSource, cellOf } from "./cells.js";
 import { openColumns } from "./open-columns.js";

@@ -1,3 +1,4 @@
+import { dailyFigures } from "./figures.js";
 import { baseHost } from "./host.js";
 import {
   context,
@@ -45,7 +46,7 @@ export const analyticsClicks = {
   scope: "analytics:read",
   plan: "Analytics",
   pagination: "documented",
-  strategy: { kind: "monthly", from: "start_date", until: "end_date", groups: ["day", "week", "month"] },
+  strategy: { kind: "monthly", figures: dailyFigures },
   key: [],
   // The most rows that the top lists may have.
   query: { limit: 100 },
@@ -135,7 +136,7 @@ export const analyticsHosts = {
   scope: "analytics:read",
   plan: "Analytics",
   pagination: "documented",
-  strategy: { kind: "snapshot", table: "analytics_hosts_snapshots" },
+  strategy: { kind: "snapshot" },
   key: [],
   query: {},
   table: "analytics_hosts",

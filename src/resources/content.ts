@@ -11,10 +11,11 @@ export const content = {
   plan: null,
   pagination: "documented",
   strategy: {
-    kind: "increment",
+    kind: "dated",
     date: "created_at",
     from: "uploaded_after",
     until: "uploaded_before",
+    end: "exclusive",
     filters: [
       { parameter: "source", atMost: 50, values: ["deliverable", "upload"] },
       { parameter: "media_type", atMost: 50, values: ["image", "video", "audio", "document", "other"] },

@@ -30,7 +30,7 @@ export const opportunities = {
   plan: null,
   pagination: "documented",
   strategy: {
-    kind: "detail",
+    kind: "details",
     path: (id) => `/opportunities/${encodeURIComponent(id)}`,
     open: canStillMove,
     into: "merge",

@@ -1,3 +1,4 @@
+import { dailyFigures } from "./figures.js";
 import { baseHost } from "./host.js";
 import {
   boolean,
@@ -21,21 +22,17 @@ export const orders = {
   plan: "Analytics",
   pagination: "documented",
   strategy: {
-    kind: "window",
+    kind: "dated",
     date: "order_date",
     from: "start_date",
     until: "end_date",
+    end: "inclusive",
     counts: [
       { name: "cancelled", query: { status: "cancelled" }, member: "is_cancelled" },
       { name: "refunded", query: { status: "refunded" }, member: "is_refunded" },
     ],
-    tripwire: {
-      path: "/analytics/clicks",
-      query: { group_by: "day", limit: 1 },
-      points: "timeseries",
-      day: "date",
-      figures: ["orders", "revenue", "subtotal_revenue"],
-    },
+    figures: dailyFigures,
+    refunds: "refunds_by_age",
   },
   key: ["id"],
   query: {},

@@ -41,6 +41,17 @@ export function tablesOf(resource: Resource): readonly TableShape[] {
   return tables;
 }
 
+/**
+ * Whether JSON gives a table's rows as the records that the API sent. Child tables are parts of a record. So is a main
+ * table whose rows say what was asked for while the answer itself is taken apart into children: without those columns
+ * nobody could tell one month's answer from another's.
+ */
+export function exportsRecords(shape: TableShape | null): shape is TableShape {
+  if (shape === null || shape.list !== null) return false;
+  const asked = shape.columns.some((column: Column) => column.from === "context");
+  return !(asked && tablesOf(shape.resource).length > 1);
+}
+
 const shapes = new WeakMap<Resource, readonly TableShape[]>();
 
 function childTable(resource: Resource, list: { path: readonly string[]; field: ListField }): TableShape {

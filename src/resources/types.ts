@@ -17,6 +17,8 @@ export interface ApiRecord {
   plain?: boolean;
   /** Where the mirror held this very text when the answer came. */
   held?: HeldRecord;
+  /** The instant it is dated, in milliseconds, once somebody asked; null where it has none. */
+  dated?: number | null;
 }
 
 /** A record of the mirror: its id there, and the instant it is dated, in milliseconds; null where it has none. */
@@ -72,34 +74,17 @@ export type Field = ScalarField | ObjectField | ListField;
 
 /**
  * How a resource is read. A closed set: each is one file in sync/strategies.
- * - window:   paged, newest first, filtered by a date; a trailing window is re-read (orders)
+ * - dated:    newest first, filtered by a date: a trailing window is read again (orders, content)
  * - full:     every page, every time
- * - increment: new items by date, with the whole count checked (content)
- * - detail:   every page, then one request for each record that needs it
+ * - details:  every page, then one request for each record that needs it
  * - monthly:  one answer a calendar month
  * - snapshot: a ranking as it stands, kept once a day
  */
 export type Strategy =
-  | {
-      kind: "window";
-      date: string;
-      from: string;
-      until: string;
-      /** Filters that are only ever counted: a query, and the member that is true in the records it selects. */
-      counts: readonly { name: string; query: Query; member: string }[];
-      tripwire: Tripwire;
-    }
+  | Dated
   | { kind: "full" }
   | {
-      kind: "increment";
-      date: string;
-      from: string;
-      /** Exclusive, unlike a window's. */
-      until: string;
-      filters: readonly Filter[];
-    }
-  | {
-      kind: "detail";
+      kind: "details";
       /** The path of one record's details, by the record's key. */
       path(key: string): string;
       /** Whether the details can have changed although the list's record has not. */
@@ -107,14 +92,38 @@ export type Strategy =
       /** Where details go: `merge` makes them the record; a resource keeps them beside it, with `parent` in its context. */
       into: "merge" | { resource: Resource; parent: string };
     }
-  | { kind: "monthly"; from: string; until: string; groups: readonly string[] }
-  | { kind: "snapshot"; table: string };
+  | { kind: "monthly"; figures: DailyFigures }
+  | { kind: "snapshot" };
+
+export interface Dated {
+  kind: "dated";
+  /** The member that holds the date. */
+  date: string;
+  /** The API's parameters for a range, and whether the instant of `until` belongs to it; that of `from` does. */
+  from: string;
+  until: string;
+  end: "inclusive" | "exclusive";
+  /** Filters that are only ever counted. */
+  counts?: readonly Count[];
+  figures?: DailyFigures;
+  /** Filters that make a run partial. */
+  filters?: readonly Filter[];
+  /** The view that tells how old records were when their refunds came. */
+  refunds?: string;
+}
+
+/** A filter of the API, and the member that is true in the records that it should select. */
+export interface Count {
+  name: string;
+  query: Query;
+  member: string;
+}
 
 /**
  * Figures by day that move when a record of the day does: one request tells which old days to read again. Their
  * definitions are not stated, so they are compared with themselves over time, and never taken as truth.
  */
-export interface Tripwire {
+export interface DailyFigures {
   path: string;
   query: Query;
   /** Where the answer holds its points, a point's day, and the figures to compare. */
@@ -163,6 +172,11 @@ export interface Resource {
   history: boolean;
   /** Indexes of the main table, for people's queries. */
   indexes: readonly (readonly string[])[];
+}
+
+/** Whether `--since` and `--until` say something of how a resource is read. */
+export function takesDates({ strategy }: Resource): boolean {
+  return strategy.kind === "dated" || strategy.kind === "monthly";
 }
 
 const scalar =

@@ -42,7 +42,7 @@ export const surveyResults = {
 export const surveys = {
   ...unshown("surveys", "surveys with aggregate results", "13. GET /surveys, 14. GET /surveys/{id}/results"),
   strategy: {
-    kind: "detail",
+    kind: "details",
     path: (id) => `/surveys/${encodeURIComponent(id)}/results`,
     open: () => true,
     into: { resource: surveyResults, parent: "survey_id" },

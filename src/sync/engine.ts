@@ -1,76 +1,38 @@
 import { AccessForbidden, BrandapiError, Incomplete, KeyRejected, Stopped } from "../errors.js";
-import type { Mirror } from "../mirror/mirror.js";
-import { beginRun, blankRun, type Outcome, type Run, saveRun } from "../mirror/runs.js";
-import { indexProjection } from "../records/projection.js";
+import { blankRun, type Outcome, type Run, type RunEnd, recordRun, runLine } from "../mirror/index.js";
+import { indexProjection, type RecordStore } from "../records/index.js";
 import { silentReporter } from "../reporter.js";
 import type { Resource } from "../resources/types.js";
-import { formatInstant, formatSpan } from "../times.js";
-import { type Access, openStore, type PlanStep, type SyncContext } from "./context.js";
-import { mostPerPage } from "./pass.js";
+import { openState } from "../state/index.js";
+import { formatInstant } from "../times.js";
+import { type Access, openStore, type PlanStep, type SyncRun } from "./run.js";
 import { strategies } from "./strategies/index.js";
-
-/** How one resource's run ended; `error` where it did not end well. */
-export interface ResourceResult {
-  run: Run;
-  error: unknown;
-}
 
 /**
  * Reads one resource into the mirror, and records the run however it ends.
  * @throws Stopped when a signal ended it; every other error is in the result
  */
-export async function syncResource(
-  access: Access,
-  resource: Resource,
-  named = true,
-): Promise<ResourceResult> {
+export async function syncResource(access: Access, resource: Resource, named = true): Promise<RunEnd> {
   const task = access.reporter.begin({ name: resource.name, unit: "pages" });
-  const { run, error } = await recordRun(access, resource, {
-    async work(run) {
-      const context = contextOf(access, resource, run, task);
-      await strategyOf(resource).run(context);
+  const { run, error } = await recordRun(access.mirror, resource.name, accountOf(access), {
+    async work(row) {
+      const one = openRun(access, resource, row, task);
+      await strategyOf(resource).run(one);
       indexProjection(access.mirror, resource);
-      if (context.shortfalls.length > 0) throw incomplete(resource, context.shortfalls);
-      run.verified = true;
+      if (one.shortfalls.length > 0) throw incomplete(resource, one.shortfalls);
+      row.verified = !one.isPartial;
       return "done";
     },
     outcomeOf: (error) => outcomeOf(error, named),
   });
-  task.end(summaryOf(run));
+  task.end(runLine(run));
   if (error instanceof Stopped || (error !== null && !(error instanceof BrandapiError))) throw error;
   return { run, error };
 }
 
-/** Records a run of a resource however it ends: `work` returns its outcome, or throws. */
-export async function recordRun(
-  { api, clock, mirror }: Access,
-  resource: Resource,
-  { work, outcomeOf }: { work(run: Run): Promise<Outcome>; outcomeOf(error: unknown): Outcome },
-): Promise<ResourceResult> {
-  const before = { ...api.stats };
-  const run = beginRun(mirror, resource.name, formatInstant(clock.now()));
-  let error: unknown = null;
-  try {
-    run.outcome = await work(run);
-  } catch (caught) {
-    error = caught;
-    run.outcome = outcomeOf(caught);
-    run.error = caught instanceof Error ? caught.message : String(caught);
-  }
-  run.requests = api.stats.requests - before.requests;
-  run.retries = api.stats.retries - before.retries;
-  run.finished_at = formatInstant(clock.now());
-  writeEnd(mirror, run, error);
-  return { run, error };
-}
-
-/** A disk that is full cannot take the run either: what ended it is the error to tell. */
-function writeEnd(mirror: Mirror, run: Run, error: unknown): void {
-  try {
-    saveRun(mirror, run);
-  } catch (second) {
-    throw error ?? second;
-  }
+/** What a run is recorded by. */
+export function accountOf({ api, clock }: Access) {
+  return { now: () => clock.now(), spent: () => api.stats };
 }
 
 /** A resource that a run leaves out, and the reason. */
@@ -92,8 +54,9 @@ export async function syncResources(
 ): Promise<{ failures: unknown[]; succeeded: number }> {
   const failures: unknown[] = [];
   let succeeded = 0;
+  const shared = { ...access, points: new Map() };
   for (const resource of chosen.allowed) {
-    const { run, error } = await syncResource(access, resource, chosen.named);
+    const { run, error } = await syncResource(shared, resource, chosen.named);
     finished(run);
     if (error instanceof KeyRejected || isAddressRefused(error)) throw error;
     if (error === null) succeeded += 1;
@@ -113,30 +76,35 @@ function isAddressRefused(error: unknown): boolean {
 
 /** What a sync of this resource would do. */
 export async function planResource(access: Access, resource: Resource): Promise<PlanStep[]> {
-  return await strategyOf(resource).plan(quietContext(access, resource));
+  return await strategyOf(resource).plan(quietRun(access, resource));
 }
 
-/** A context for looking only: nothing is shown, and no run is recorded. */
-export function quietContext(access: Access, resource: Resource, run?: Run): SyncContext {
+/** A run for looking only: nothing is shown, and unless a row is given nothing is recorded. */
+export function quietRun(access: Access, resource: Resource, row?: Run): SyncRun {
   const task = silentReporter.begin({ name: resource.name, unit: "pages" });
-  return contextOf(access, resource, run ?? blankRun(resource.name, formatInstant(access.clock.now())), task);
+  return openRun(access, resource, row ?? blankRun(resource.name, formatInstant(access.clock.now())), task);
 }
 
-function contextOf(access: Access, resource: Resource, run: Run, task: SyncContext["task"]): SyncContext {
-  const opened: { store?: SyncContext["store"] } = {};
+export function openRun(access: Access, resource: Resource, row: Run, task: SyncRun["task"]): SyncRun {
+  const state = openState(access.mirror, resource.name);
+  let store: RecordStore | undefined;
   return {
     ...access,
     resource,
-    run,
+    row,
     task,
+    state,
     now: access.clock.now(),
+    points: access.points ?? new Map(),
     progress: { pages: 0, rows: 0 },
-    perPage: access.options.pageSize ?? mostPerPage,
+    resolution: state.resolution(),
+    undated: new Set(),
+    isPartial: false,
     shortfalls: [],
     /** Opened when first used: a plan writes nothing. */
     get store() {
-      opened.store ??= openStore(access, resource, run.run_id);
-      return opened.store;
+      store ??= openStore(access, resource, row.run_id, state.coverage());
+      return store;
     },
   };
 }
@@ -155,20 +123,4 @@ function incomplete(resource: Resource, shortfalls: readonly string[]): Incomple
   return new Incomplete(`${resource.name} is incomplete: ${shortfalls.join("; ")}.`, {
     hint: "what was read is kept; run the same command again",
   });
-}
-
-/** The line that cron shows. */
-function summaryOf(run: Run): string {
-  const span = formatSpan(Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at));
-  const counts = [
-    `${run.rows_read} read`,
-    `${run.rows_new} new`,
-    `${run.rows_changed} changed`,
-    `${run.rows_removed} removed`,
-    `${run.requests} ${run.requests === 1 ? "request" : "requests"}`,
-    ...(run.retries > 0 ? [`${run.retries} ${run.retries === 1 ? "retry" : "retries"}`] : []),
-  ].join(", ");
-  const why = run.error && run.outcome !== "stopped" ? `: ${run.error}` : "";
-  const end = run.outcome === "done" ? "verified" : `${run.outcome}${why}`;
-  return `${counts} in ${span}, ${end}`;
 }

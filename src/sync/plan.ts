@@ -1,81 +1,114 @@
-import { type Span, stretches } from "../state/coverage.js";
-import type { SyncOptions } from "./context.js";
+import { gaps, holds, join, type Range, subtract, within } from "../ranges.js";
+import type { Covered, Goal } from "../state/index.js";
+import type { SyncOptions } from "./run.js";
 
-/** A range of dates to read, in milliseconds; -Infinity: from the beginning. */
-export interface Goal {
-  from: number;
-  to: number;
+/** What a run reads, and what stays unread. */
+export interface DatedPlan {
+  /** Newest first. */
+  ranges: Range[];
+  /** What the run sets out to have read; kept until it has. */
+  goal: Goal;
+  /** The oldest date that was ever asked for, this run included. */
+  floor: number;
+  /** What lies between what was read, and is still unread afterwards. */
+  gaps: Range[];
 }
 
-/** What a run of a windowed resource reads, and what stays unread. */
-export interface WindowPlan {
-  goals: (Goal & { resume: boolean })[];
-  /** Ranges between covered stretches that would still be unread afterwards. */
-  gaps: Goal[];
+/** What a resource's sync remembers, as far as a plan depends on it. */
+export interface Before {
+  coverage: readonly Covered[];
+  goal: Goal | null;
+  floor: number | null;
 }
 
-/** A resumed read that began no longer ago than this counts as this run's own. */
+/** What was read no longer ago than this counts as read by a run that goes on with a stopped one. */
 const freshMs = 3_600_000;
 
 /**
  * Decides what to read: pure.
- * Without `--since` a run begins at the last complete read less the window, where the last complete read is the
- * end of the first unbroken stretch: a hole, from a long pause or a narrow `--since`, is so read before it is claimed.
- * An unfinished read is finished first.
+ * A plain run begins at the end of what was read, less the window, and never below the floor; it reads the gaps too,
+ * each with the window below it. What a stopped run had still to read is finished first.
  */
-export function planWindow(
-  spans: readonly Span[],
-  unfinished: Goal | null,
-  options: Pick<SyncOptions, "since" | "until" | "full" | "windowMs">,
+export function planDated(before: Before, options: Asked, now: number): DatedPlan {
+  const plain = wantedRanges(before, options, now);
+  const goal = before.goal && goesOn(before.goal, plain, options) ? before.goal : null;
+  const wanted = goal && isPlain(options) ? join([...goal.ranges, ...plain]) : plain;
+  const floor = Math.min(
+    before.floor ?? Number.POSITIVE_INFINITY,
+    wanted[0]?.from ?? Number.POSITIVE_INFINITY,
+  );
+  const ranges = goal ? leftOf(goal, wanted, before.coverage, options.windowMs, now) : wanted;
+  const reached = within(ranges, { from: Number.NEGATIVE_INFINITY, to: now });
+  return {
+    ranges: ranges.toReversed(),
+    goal: nextGoal(before.goal, goal, reached, now),
+    floor,
+    gaps: gaps([...before.coverage, ...ranges]),
+  };
+}
+
+type Asked = Pick<SyncOptions, "since" | "until" | "full" | "windowMs">;
+
+function wantedRanges(
+  { coverage, floor }: Before,
+  { full, since, until, windowMs }: Asked,
   now: number,
-): WindowPlan {
-  const to = Math.min(options.until ?? now, now);
-  const covered = stretches(spans)[0]?.to;
-  // A clock that was ahead once must not blind the runs after it.
-  const watermark = covered === undefined ? undefined : Math.min(covered, now);
-  const from = beside(spans, firstInstant(options, watermark));
-  const asked: Goal = { from: Math.min(from, to), to };
-  const resume =
-    unfinished !== null &&
-    unfinished.from <= asked.from &&
-    (options.until === undefined || unfinished.to >= to);
-  const plain = options.since === undefined && options.until === undefined && !options.full;
-  if (!resume && !(plain && unfinished))
-    return { goals: [{ ...asked, resume: false }], gaps: gapsAfter(spans, [asked]) };
-  const rest =
-    now - unfinished.to <= freshMs || options.until !== undefined ? [] : [followUp(unfinished, options, now)];
-  // A read that began above the last complete one leaves what lies between them.
-  const between =
-    watermark !== undefined && asked.from < unfinished.from
-      ? [{ from: asked.from, to: unfinished.from, resume: false }]
-      : [];
-  const goals = [{ ...unfinished, resume: true }, ...between, ...rest];
-  return { goals, gaps: gapsAfter(spans, goals) };
+): Range[] {
+  const lowest = floor ?? Number.NEGATIVE_INFINITY;
+  const first = coverage[0]?.from ?? lowest;
+  const newest = coverage.at(-1)?.to ?? lowest;
+  const missed = first > lowest ? [{ from: lowest, to: first - 1 }] : [];
+  const unread = [...missed, ...gaps(coverage), { from: newest, to: Number.POSITIVE_INFINITY }];
+  const plain = join(unread.map(({ from, to }) => ({ from: Math.max(lowest, from - windowMs), to })));
+  if (isPlain({ full, since, until })) return plain;
+  const from = full ? Number.NEGATIVE_INFINITY : (since ?? plain[0]?.from ?? lowest);
+  const to = until === undefined ? Number.POSITIVE_INFINITY : Math.min(until, now);
+  // Of what lies before all that was read, `--until` alone asks for nothing.
+  return from <= to ? [{ from, to }] : [];
 }
 
-function firstInstant(
-  options: Pick<SyncOptions, "since" | "full" | "windowMs">,
-  watermark: number | undefined,
-): number {
-  if (options.full) return Number.NEGATIVE_INFINITY;
-  if (options.since !== undefined) return options.since;
-  return watermark === undefined ? Number.NEGATIVE_INFINITY : watermark - options.windowMs;
+function isPlain({
+  full,
+  since,
+  until,
+}: Pick<Asked, "full"> & { since?: number | undefined; until?: number | undefined }): boolean {
+  return !full && since === undefined && until === undefined;
 }
 
-/** Where a stretch ends right before an instant, its last millisecond: a finer date would lie between the two. */
-function beside(spans: readonly Span[], from: number): number {
-  return stretches(spans).some((stretch) => stretch.to === from - 1) ? from - 1 : from;
+/** Whether a run goes on with what a stopped one had set out to read: a plain one does, and one for a part of it. */
+function goesOn({ ranges }: Goal, wanted: readonly Range[], options: Asked): boolean {
+  const newest = ranges.at(-1)?.to ?? Number.NEGATIVE_INFINITY;
+  return (
+    isPlain(options) || wanted.every(({ from, to }) => holds(ranges, { from, to: Math.min(to, newest) }))
+  );
 }
 
-/** What has happened since the unfinished read began. */
-function followUp(unfinished: Goal, options: Pick<SyncOptions, "windowMs">, now: number) {
-  return { from: Math.max(unfinished.from, unfinished.to - options.windowMs), to: now, resume: false };
+/** What a stopped run left of what is wanted, what has come since, and the window, unless it was read just now. */
+function leftOf(
+  { begunAt }: Goal,
+  wanted: readonly Range[],
+  coverage: readonly Covered[],
+  windowMs: number,
+  now: number,
+): Range[] {
+  const readSince = (since: number) => coverage.filter(({ readAt }) => readAt >= since && readAt <= now);
+  const newest = {
+    from: (coverage.at(-1)?.to ?? Number.NEGATIVE_INFINITY) - windowMs,
+    to: Number.POSITIVE_INFINITY,
+  };
+  const top = wanted.flatMap((range) => within([newest], range));
+  return join([
+    ...subtract(wanted, [...readSince(begunAt), newest]),
+    ...subtract(top, readSince(Math.max(begunAt, now - freshMs))),
+  ]);
 }
 
-function gapsAfter(spans: readonly Span[], goals: readonly Goal[]): Goal[] {
-  const all = [...spans, ...goals]
-    .map(({ from, to }) => ({ from, to, readAt: 0, runId: 0 }))
-    .sort((a, b) => a.from - b.from);
-  const joined = stretches(all);
-  return joined.slice(1).map((stretch, index) => ({ from: joined[index]?.to ?? 0, to: stretch.from }));
+/** What a run that is stopped leaves to the next: nothing that an earlier one left is forgotten. */
+function nextGoal(before: Goal | null, resumed: Goal | null, reached: readonly Range[], now: number): Goal {
+  if (resumed) {
+    const ranges = join([...resumed.ranges, ...reached]);
+    return { ranges, begunAt: Math.min(resumed.begunAt, now) };
+  }
+  const isOther = before !== null && subtract(before.ranges, reached).length > 0;
+  return isOther ? before : { ranges: reached, begunAt: now };
 }

@@ -1,125 +1,165 @@
-import { readCoverage, stretches, trimCoverage } from "../state/coverage.js";
-import { candidateDates, dateOfNth } from "../state/removals.js";
-import type { SyncContext } from "../sync/context.js";
-import type { Goal } from "../sync/plan.js";
-import { closeEarlier, hasKnownFigures } from "../sync/proof/close.js";
-import { countChecks, type Difference, findDifferences } from "../sync/proof/counts.js";
-import { dayOf, joinDays, joinRanges } from "../sync/proof/days.js";
-import { closeDifferences } from "../sync/proof/differing.js";
-import { askTripwire, movedDays, rememberDays } from "../sync/proof/tripwire.js";
-import { countItems, readAgain } from "../sync/walk.js";
+import { dayOf, join, monthsOf, type Range } from "../ranges.js";
+import { checksOf, countItems, type Difference, narrow } from "../sync/counts.js";
+import { askFigures } from "../sync/figures.js";
+import { settleMoved } from "../sync/moved.js";
+import { readRange } from "../sync/read.js";
+import { compareAll, reconcile } from "../sync/reconcile.js";
+import type { SyncRun } from "../sync/run.js";
 import { formatInstant } from "../times.js";
-import { differingDays } from "./compare.js";
-import { type MonthResult, monthsOf, stateOf, type Verdict } from "./report.js";
+import { lookAt } from "./compare.js";
+import { type Finding, type MonthResult, stateOf } from "./report.js";
+
+/** Requests that go into finding the very days that differ, and looking at those whose figures moved. */
+const mostRequests = 100;
 
 /**
- * Proves a resource that the API can filter by date, with few requests: the counts of the whole history under each
- * filter, halved down to the day where they differ, and the figures by day, where there are any.
+ * Proves a resource that the API can filter by date by the evidence that a sync goes by, told month by month: the counts
+ * of all that was read, the figures by day, and what lies after the last reading.
+ * @param repair reads what differs first, however much it is
  */
-export async function verifyDated(context: SyncContext, repair: boolean): Promise<Omit<Verdict, "requests">> {
-  const { mirror, resource } = context;
-  trimCoverage(mirror, resource.name, context.now);
-  const verdict = { resource: resource.name, blind_spot: blindSpot(context) };
-  const covered = stretches(readCoverage(mirror, resource.name));
-  const [first] = covered;
-  if (!first)
-    return {
-      ...verdict,
-      state: "unproven",
-      months: [{ month: "all", state: "unproven", why: "never read completely", read_at: null }],
-      unread: true,
-    };
-  const wire = await askTripwire(context);
-  const moved = wire ? movedDays(context, wire) : [];
-  const differences = await findDifferences(context, first);
-  const open = undecided(context);
-  if (repair && moved.length + differences.length + open.length > 0) {
-    for (const range of joinRanges([...joinDays(moved), ...differences])) await readAgain(context, range);
-    const rest = await closeDifferences(context, await findDifferences(context, first));
-    // What was read just now has not moved since. Without figures from before, there is nothing to compare with.
-    if (wire && hasKnownFigures(context)) rememberDays(context, wire);
-    // Last: each reading can show that a record is gone.
-    await closeEarlier(context);
-    if (wire) rememberDays(context, wire);
-    const months = judge(context, covered, [...rest, ...undecided(context)], []);
-    return { ...verdict, state: stateOf(months) === "proven" ? "repaired" : stateOf(months), months };
-  }
+export async function verifyDated(run: SyncRun, repair: boolean): Promise<Finding> {
+  const { mirror, now, resource, row, shortfalls, state } = run;
+  mirror.db.transaction(() => state.trim(now))();
+  const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
+  const covered_from = Number.isFinite(floor) ? formatInstant(floor) : null;
+  const base = { resource: resource.name, blind_spot: blindSpot(run), covered_from };
+  if (state.coverage().length === 0) return { ...base, ...neverRead };
+  if (repair) await mend(run);
+  const evidence = await gather(run);
+  const older = await olderThan(run, floor);
   const months = [
-    ...(await olderThan(context, first)),
-    ...judge(context, covered, [...differences, ...open], await differingDays(context, moved)),
+    ...older.months,
+    ...judge(run, evidence, older.months.length > 0),
+    ...newerThan(run, evidence),
   ];
-  return { ...verdict, state: stateOf(months), months };
+  const isMended = row.rows_new + row.rows_changed + row.rows_removed > 0 && shortfalls.length === 0;
+  const found = stateOf(months);
+  const unread = evidence.unread + older.unread;
+  return { ...base, state: repair && isMended && found === "proven" ? "repaired" : found, months, unread };
 }
 
-/**
- * Where there are records that a read did not find where they are dated, and that no run could decide about: they are
- * still shown as present, and counted as gone.
- */
-function undecided({ mirror, resource, now }: SyncContext): Difference[] {
-  const byDay = new Map<string, Difference>();
-  for (const date of candidateDates(mirror, resource.name)) {
-    const at = date ?? now;
-    const one = byDay.get(dayOf(at)) ?? { from: at, to: at, check: "still where dated", api: 0, mirror: 0 };
-    byDay.set(dayOf(at), {
-      ...one,
-      from: Math.min(one.from, at),
-      to: Math.max(one.to, at),
-      mirror: one.mirror + 1,
-    });
+const neverRead = {
+  state: "unproven" as const,
+  months: [{ month: "all", state: "unproven" as const, why: "never read completely", read_at: null }],
+  never_read: true,
+};
+
+async function mend(run: SyncRun): Promise<void> {
+  const figures = await askFigures(run);
+  const tail = { from: newestRead(run) + 1, to: Number.POSITIVE_INFINITY };
+  if ((await countItems(run, tail)) > 0) await readRange(run, tail, figures);
+  await reconcile(run, figures, Number.POSITIVE_INFINITY);
+}
+
+/** What speaks against the mirror. */
+interface Evidence {
+  differences: Difference[];
+  /** Days whose figures moved, and whose records were not seen to be the same. */
+  days: string[];
+  /** Records that are no longer where they were dated, by day. */
+  missing: ReadonlyMap<string, number>;
+  /** Records from after the last reading. */
+  unread: number;
+}
+
+async function gather(run: SyncRun): Promise<Evidence> {
+  const { api, now, state } = run;
+  const begun = api.stats.requests;
+  const left = () => mostRequests - (api.stats.requests - begun);
+  const figures = await askFigures(run);
+  const { open: days } = figures
+    ? await settleMoved(run, figures, (range) => lookAt(run, range), left)
+    : { open: [] };
+  const differences: Difference[] = [];
+  for (const one of await compareAll(run))
+    for await (const part of narrow(run, one, (span) => span <= 1, left)) differences.push(part);
+  const unread = await countItems(run, { from: newestRead(run) + 1, to: Number.POSITIVE_INFINITY });
+  const missing = new Map<string, number>();
+  for (const { dated } of state.missing()) {
+    const day = dayOf(dated ?? now);
+    missing.set(day, (missing.get(day) ?? 0) + 1);
   }
-  return [...byDay.values()];
+  return {
+    differences,
+    days,
+    missing,
+    unread: Math.max(0, unread - state.count({ from: newestRead(run) + 1, to: Number.POSITIVE_INFINITY })),
+  };
 }
 
-/** What the API has from before the first date that was ever asked for. */
-async function olderThan(context: SyncContext, { from }: Goal): Promise<MonthResult[]> {
-  if (!Number.isFinite(from)) return [];
-  const items = await countItems(context, Number.NEGATIVE_INFINITY, from - 1);
-  if (items === 0) return [];
-  const { name } = context.resource;
-  const why = `${items} older ${name} were never read: \`brandapi sync ${name} --full\` reads them`;
-  return [{ month: `before ${formatInstant(from).slice(0, 10)}`, state: "unproven", why, read_at: null }];
+function newestRead({ state }: SyncRun): number {
+  return state.coverage().at(-1)?.to ?? Number.NEGATIVE_INFINITY;
+}
+
+/** What the API has from before the oldest date that was read: nobody asked for it, or a reading was stopped above it. */
+async function olderThan(run: SyncRun, floor: number): Promise<{ months: MonthResult[]; unread: number }> {
+  const lowest = run.state.coverage()[0]?.from ?? Number.NEGATIVE_INFINITY;
+  if (!Number.isFinite(lowest)) return { months: [], unread: 0 };
+  const { name } = run.resource;
+  const items = await countItems(run, { from: Number.NEGATIVE_INFINITY, to: lowest - 1 });
+  if (items === 0) return { months: [], unread: 0 };
+  const isWanted = floor < lowest;
+  const why = isWanted
+    ? `${items} older ${name} were not read yet: \`brandapi sync ${name}\` goes on`
+    : `${items} older ${name} were never asked for: \`brandapi sync ${name} --full\` reads them`;
+  const month = { month: `before ${dayOf(lowest)}`, state: "unproven" as const, why, read_at: null };
+  return { months: [month], unread: isWanted ? items : 0 };
+}
+
+function newerThan(run: SyncRun, { unread }: Evidence): MonthResult[] {
+  if (unread === 0) return [];
+  const { name } = run.resource;
+  const since = formatInstant(newestRead(run)).slice(0, 16).replace("T", " ");
+  const why = `${unread} newer ${name} were never read: \`brandapi sync ${name}\` reads them`;
+  return [{ month: `since ${since}`, state: "unproven", why, read_at: null }];
 }
 
 function judge(
-  context: SyncContext,
-  covered: readonly Goal[],
-  differences: readonly Difference[],
-  moved: readonly string[],
+  run: SyncRun,
+  { days, differences, missing, unread }: Evidence,
+  hasOlder: boolean,
 ): MonthResult[] {
-  const { mirror, resource, now } = context;
-  const spans = readCoverage(mirror, resource.name);
-  const oldest =
-    dateOfNth(mirror, resource.name, { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }, 1) ??
-    now;
-  const from = Math.max(oldest, covered[0]?.from ?? oldest);
-  const checks = countChecks(context).map(({ name }) => name);
-  return monthsOf({ from, to: now }).map(({ month, ...range }) => {
-    const inside = spans.filter((span) => span.from <= range.to && span.to >= range.from);
-    const read_at =
-      inside.length === 0 ? null : formatInstant(Math.min(...inside.map(({ readAt }) => readAt)));
-    const counts = differences.filter((one) => one.from <= range.to && one.to >= range.from);
-    const days = moved.filter((day) => day.startsWith(month));
-    if (counts.length + days.length > 0)
-      return { month, state: "different", why: differenceText(counts, days), read_at };
-    if (
-      !covered.some((one) => one.from <= range.from && one.to >= Math.min(range.to, covered.at(-1)?.to ?? 0))
-    )
+  const { now, state } = run;
+  const coverage = state.coverage();
+  const covered = join(coverage);
+  const newest = newestRead(run);
+  const counts = checksOf(run).map(({ name }) => name);
+  const oldest = Math.min(state.oldest({ from: Number.NEGATIVE_INFINITY, to: now }) ?? newest, newest);
+  const floor = covered[0]?.from ?? oldest;
+  const from = Number.isFinite(floor) ? floor : Math.min(oldest, covered[0]?.to ?? oldest);
+  const isIn = (day: string, month: string) => day.startsWith(month);
+  return monthsOf({ from, to: newest }).map(({ month, ...whole }) => {
+    const range = { from: Math.max(whole.from, from), to: Math.min(whole.to, newest) };
+    const touches = (one: Range) => one.from <= range.to && one.to >= range.from;
+    const ages = coverage.filter(touches).map(({ readAt }) => readAt);
+    const read_at = ages.length === 0 ? null : formatInstant(Math.min(...ages));
+    const speaking = [
+      ...differences.filter(touches).map(differenceText),
+      ...[...missing].filter(([day]) => isIn(day, month)).map(([day, n]) => `${day}: ${n} no longer there`),
+      ...(days.some((day) => isIn(day, month))
+        ? [`figures moved since they were read: ${days.filter((day) => isIn(day, month)).join(", ")}`]
+        : []),
+    ];
+    if (speaking.length > 0) return { month, state: "different", why: speaking.join("; "), read_at };
+    if (!covered.some((one) => one.from <= range.from && one.to >= range.to))
       return { month, state: "unproven", why: "not read completely", read_at };
-    return { month, state: "proven", why: `the API counts the same (${checks.join(", ")})`, read_at };
+    if (hasOlder && whole.from < from)
+      return { month, state: "unproven", why: `read from ${formatInstant(from).slice(0, 16)}`, read_at };
+    if (unread > 0 && whole.to > newest)
+      return { month, state: "unproven", why: `read until ${formatInstant(newest).slice(0, 16)}`, read_at };
+    return { month, state: "proven", why: `the API counts the same (${counts.join(", ")})`, read_at };
   });
 }
 
-function differenceText(counts: readonly Difference[], days: readonly string[]): string {
-  const parts = counts.map(
-    ({ check, api, mirror, to }) =>
-      `${formatInstant(to).slice(0, 10)}: ${check}: ${api} in the API, ${mirror} here`,
-  );
-  if (days.length > 0) parts.push(`figures moved since they were read: ${days.join(", ")}`);
-  return parts.join("; ");
+function differenceText({ api, check, from, mirror, to }: Difference): string {
+  const last = Number.isFinite(to) ? dayOf(to) : "now";
+  const day = Number.isFinite(from) && dayOf(from) !== last ? `${dayOf(from)} to ${last}` : last;
+  return `${day}: ${check.name}: ${api} in the API, ${mirror} here`;
 }
 
-function blindSpot({ resource }: SyncContext): string {
-  return resource.strategy.kind === "window"
-    ? "a change to an old record that moves no count and no figure by day, such as a partial refund where the figures are gross, or one record that left while another came where there are no such figures: only reading again shows it, which every sync does in turn (`--audit`)"
-    : "a change to an item that moves no count, such as an assignment's state, or one item that left while another came: only reading again shows it, which every sync does in turn (`--audit`)";
+function blindSpot({ resource: { strategy } }: SyncRun): string {
+  const hasFigures = strategy.kind === "dated" && strategy.figures !== undefined;
+  return hasFigures
+    ? "a change to an old record that moves no count and no figure by day, such as a partial refund where the figures are gross: only reading again shows it, which every sync does in turn (`--audit`)"
+    : "a change to a record that moves no count, such as an assignment's state, or one that left while another came: only reading again shows it, which every sync does in turn (`--audit`)";
 }

@@ -1,9 +1,10 @@
 import { Stopped } from "../errors.js";
+import { recordRun } from "../mirror/index.js";
 import type { Resource } from "../resources/types.js";
-import type { Access, SyncContext } from "../sync/context.js";
-import { quietContext, recordRun, syncResource } from "../sync/engine.js";
+import { accountOf, quietRun, syncResource } from "../sync/engine.js";
+import type { Access, SyncRun } from "../sync/run.js";
 import { verifyDated } from "./dated.js";
-import type { Verdict } from "./report.js";
+import type { Finding, Verdict } from "./report.js";
 import { verifyWhole } from "./whole.js";
 
 /**
@@ -15,8 +16,8 @@ export async function verifyResource(access: Access, resource: Resource, repair:
   const spent = () => access.api.stats.requests - before;
   const { kind } = resource.strategy;
   if (kind === "monthly" || kind === "snapshot") return { ...restated(resource), requests: 0 };
-  const isDated = kind === "window" || kind === "increment";
-  const look = (context: SyncContext) => (isDated ? verifyDated(context, repair) : verifyWhole(context));
+  const isDated = kind === "dated";
+  const look = (run: SyncRun) => (isDated ? verifyDated(run, repair) : verifyWhole(run));
   const verdict = await recordLook(access, resource, look);
   if (isDated || !repair || verdict.state !== "different") return { ...verdict, requests: spent() };
   const options = { ...access.options, full: true, details: "all" as const };
@@ -26,21 +27,19 @@ export async function verifyResource(access: Access, resource: Resource, repair:
   return { ...after, state: after.state === "proven" ? "repaired" : after.state, requests: spent() };
 }
 
-type Look = Omit<Verdict, "requests">;
-
 /** @throws whatever ended it; the run is recorded all the same */
 async function recordLook(
   access: Access,
   resource: Resource,
-  look: (context: SyncContext) => Promise<Look>,
-): Promise<Look> {
-  const found: { verdict?: Look } = {};
-  const { error } = await recordRun(access, resource, {
-    async work(run) {
-      const context = quietContext(access, resource, run);
-      const verdict = await look(context);
-      run.verified = verdict.state === "proven" || verdict.state === "repaired";
-      run.error = [...context.shortfalls, ...differing(verdict)].join("; ") || null;
+  look: (run: SyncRun) => Promise<Finding>,
+): Promise<Finding> {
+  const found: { verdict?: Finding } = {};
+  const { error } = await recordRun(access.mirror, resource.name, accountOf(access), {
+    async work(row) {
+      const run = quietRun(access, resource, row);
+      const verdict = await look(run);
+      row.verified = verdict.state === "proven" || verdict.state === "repaired";
+      row.error = [...run.shortfalls, ...differing(verdict)].join("; ") || null;
       found.verdict = verdict;
       return "verified";
     },
@@ -51,7 +50,8 @@ async function recordLook(
 }
 
 /** What a person reads of it in `status`. */
-function differing({ resource, state, months }: Look): string[] {
+function differing({ resource, state, months, unread }: Finding): string[] {
+  if (unread) return [`${unread} ${resource} were not read yet: run \`brandapi sync ${resource}\``];
   if (state !== "different") return [];
   const named = months.filter((month) => month.state === "different").map(({ month }) => month);
   const more = named.length > 3 ? ` and ${named.length - 3} more` : "";
@@ -60,7 +60,7 @@ function differing({ resource, state, months }: Look): string[] {
   ];
 }
 
-function restated({ name, strategy }: Resource): Omit<Verdict, "requests"> {
+function restated({ name, strategy }: Resource): Finding {
   const why = "the API restates these figures at any time: they are kept as they were when they were read";
   const all = strategy.kind === "monthly" ? `, and \`sync ${name} --full\` all months` : "";
   return {
@@ -68,5 +68,6 @@ function restated({ name, strategy }: Resource): Omit<Verdict, "requests"> {
     state: "unproven",
     months: [{ month: "all", state: "unproven", why, read_at: null }],
     blind_spot: `there is nothing to prove: \`sync ${name}\` reads the newest again${all}`,
+    covered_from: null,
   };
 }

@@ -1,9 +1,6 @@
-import type { Goal } from "../sync/plan.js";
-import { formatInstant } from "../times.js";
-
 /** What is known of a calendar month, or of everything where a resource has no dates. */
 export interface MonthResult {
-  /** `2026-01`, or `all`. */
+  /** `2026-01`, or `all`; `before 2026-01-01` and `since 2026-11-01` of what was never read. */
   month: string;
   state: "proven" | "unproven" | "different";
   /** Why it is proven or not, or what is different. */
@@ -21,35 +18,22 @@ export interface Verdict {
   requests: number;
   /** What this proof cannot see. */
   blind_spot: string;
+  /** The oldest date that was ever asked for, ISO 8601; null: from the beginning. */
+  covered_from: string | null;
+  /** How many records the API has beside those that were read, and that were to be. */
+  unread?: number;
   /** Set where the API's list never agreed with its own count. */
   unsettled?: boolean;
   /** Set where nothing was ever read completely: there is nothing that could be compared. */
-  unread?: boolean;
+  never_read?: boolean;
 }
+
+/** A verdict before its requests are counted. */
+export type Finding = Omit<Verdict, "requests">;
 
 /** The verdict of all months together: what is different outweighs what is unproven. */
 export function stateOf(months: readonly MonthResult[]): "proven" | "unproven" | "different" {
   const states = new Set(months.map(({ state }) => state));
   if (states.has("different")) return "different";
   return states.has("unproven") || months.length === 0 ? "unproven" : "proven";
-}
-
-/** The calendar months (UTC) that a range touches, each cut to the range. */
-export function monthsOf({ from, to }: Goal): (Goal & { month: string })[] {
-  const months: (Goal & { month: string })[] = [];
-  const first = new Date(from);
-  for (
-    let year = first.getUTCFullYear(), month = first.getUTCMonth();
-    Date.UTC(year, month) <= to;
-    month += 1
-  ) {
-    const start = Date.UTC(year, month);
-    const end = Date.UTC(year, month + 1) - 1;
-    months.push({
-      month: formatInstant(start).slice(0, 7),
-      from: Math.max(start, from),
-      to: Math.min(end, to),
-    });
-  }
-  return months;
 }

@@ -1,82 +1,64 @@
-import type { ApiRecord } from "../resources/types.js";
-import { countPresent } from "../state/counting.js";
-import type { SyncContext } from "../sync/context.js";
-import { hasMoved, isWhole, type Reading, readUntilWhole, whyNotWhole } from "../sync/reading.js";
+import { type Reading, readList, whyNotWhole } from "../api/list.js";
+import { readPages } from "../api/pages.js";
+import { keyOf, openComparison, type Standing } from "../records/index.js";
+import { countPresent } from "../state/index.js";
+import { mostPerPage, type SyncRun } from "../sync/run.js";
 import { settle } from "../sync/unknown-list.js";
 import { formatInstant } from "../times.js";
-import { keyed, openComparison, pagesOf, type Standing } from "./compare.js";
-import type { MonthResult, Verdict } from "./report.js";
+import type { Finding, MonthResult } from "./report.js";
 
-/**
- * Proves a resource that the API cannot filter: the whole of it is read and compared with the mirror, record by
- * record. Nothing is written. A list that keeps its total but not its order is put together from several passes:
- * what one pass missed is no difference.
- */
-export async function verifyWhole(context: SyncContext): Promise<Omit<Verdict, "requests">> {
-  const { mirror, resource, clock } = context;
-  const { seen, total, isSettled } = await findAll(context);
-  const missing = count(seen, "missing");
-  const changed = count(seen, "changed");
-  const gone = Math.max(0, countPresent(mirror, resource.name) - (seen.size - missing));
+/** Proves a resource that the API cannot filter: all of it is read and compared with the mirror. Nothing is written. */
+export async function verifyWhole(run: SyncRun): Promise<Finding> {
+  const { clock, mirror, resource } = run;
+  const { found, isWhole, standing, total } = await findAll(run);
+  const count = (wanted: Standing) => [...found].filter((key) => standing.get(key) === wanted).length;
+  const missing = count("missing");
+  const changed = count("changed");
+  const gone = Math.max(0, countPresent(mirror, resource.name) - (found.size - missing));
   const isSame = missing + changed + gone === 0;
-  const state: MonthResult["state"] = isSettled ? (isSame ? "proven" : "different") : "unproven";
+  const state: MonthResult["state"] = isWhole ? (isSame ? "proven" : "different") : "unproven";
   const why = {
-    proven: `all ${seen.size} records were read and are the same`,
+    proven: `all ${found.size} records were read and are the same`,
     different: `${missing} not in the mirror, ${changed} different, ${gone} no longer in the API`,
-    unproven: `the list ${whyNotWhole({ seen, total })}`,
+    unproven: `the list ${whyNotWhole({ found, total })}`,
   };
   const month: MonthResult = { month: "all", state, why: why[state], read_at: formatInstant(clock.now()) };
   const blind_spot =
-    resource.strategy.kind === "detail"
+    resource.strategy.kind === "details"
       ? "details, which cost a request each: `sync --details all` reads them again"
       : "nothing, at the moment of reading";
-  const unsettled = isSettled ? {} : { unsettled: true };
-  return { resource: resource.name, state, months: [month], blind_spot, ...unsettled };
+  const unsettled = isWhole ? {} : { unsettled: true };
+  return { resource: resource.name, state, months: [month], blind_spot, covered_from: null, ...unsettled };
 }
 
-/** How each record that was found stands, by its key; whether they are as many as the API counts. */
-interface Found extends Pick<Reading<string, Standing>, "seen" | "total"> {
-  isSettled: boolean;
+/** Who is on the list, and how each record stands that was read, by its key. */
+interface Found extends Pick<Reading<string>, "found" | "total" | "isWhole"> {
+  standing: ReadonlyMap<string, Standing>;
 }
 
-async function findAll(context: SyncContext): Promise<Found> {
-  const { resource } = context;
-  const compare = openComparison(context);
+async function findAll(run: SyncRun): Promise<Found> {
+  const { api, mirror, resource, signal } = run;
+  const compare = openComparison(mirror, resource);
+  const standing = new Map<string, Standing>();
   if (resource.pagination === "unknown") {
-    const { items, keys, isWhole: isSettled, total } = await settle(context, resource, resource.path);
-    const seen = new Map(
-      items.map((record, index) => [keys[index] ?? "", compare(record, keys[index] ?? "")]),
-    );
-    return { seen, total: total ?? seen.size, isSettled };
+    const { items, keys, isWhole, total } = await settle(run, resource, resource.path);
+    for (const [index, key] of keys.entries()) {
+      const item = items[index];
+      if (item) standing.set(key, compare(item, key));
+    }
+    return { found: new Set(standing.keys()), total: total ?? standing.size, isWhole, standing };
   }
-  const { last, seen, isSettled } = await readUntilWhole(() => readList(context, compare));
-  return { seen, total: last.total, isSettled };
-}
-
-async function readList(
-  context: SyncContext,
-  compare: (record: ApiRecord, key: string) => Standing,
-): Promise<Reading<string, Standing>> {
-  const { resource } = context;
-  const seen = new Map<string, Standing>();
-  const reading: Reading<string, Standing> = { seen, total: 0, shrank: false };
-  let pages = 1;
-  for await (const page of pagesOf(context, resource.query)) {
-    for (const [key, record] of keyed(context, page)) seen.set(key, compare(record, key));
-    reading.shrank ||= page.pagination.total_items < reading.total;
-    reading.total = page.pagination.total_items;
-    pages = page.pagination.total_pages;
+  const query = { ...resource.query, per_page: mostPerPage };
+  const pages = readList<string>(() =>
+    readPages(api, resource.path, query, { scope: resource.scope, signal }),
+  );
+  for (;;) {
+    const { value, done } = await pages.next();
+    if (done) return { ...value, standing };
+    for (const [index, record] of value.records.entries()) {
+      const key = keyOf(resource, record, (value.page - 1) * value.pagination.per_page + index);
+      value.found.add(key);
+      standing.set(key, compare(record, key));
+    }
   }
-  if (isWhole(reading))
-    reading.shrank = await hasMoved(reading, pages, async (number) => {
-      const again: string[] = [];
-      for await (const page of pagesOf(context, resource.query, number))
-        again.push(...keyed(context, page).map(([key]) => key));
-      return again;
-    });
-  return reading;
-}
-
-function count(seen: Found["seen"], standing: Standing): number {
-  return [...seen.values()].filter((each) => each === standing).length;
 }

@@ -1,18 +1,24 @@
-import { rememberShape, saysLess, shapeBefore } from "../../records/answer-shape.js";
-import { idText } from "../../records/keys.js";
-import { type Detailed, presentDetails } from "../../records/read.js";
-import type { RecordStore } from "../../records/records.js";
+import {
+  type Detailed,
+  idText,
+  noteDetailed,
+  presentDetails,
+  type RecordStore,
+  rememberShape,
+  saysLess,
+  shapeBefore,
+} from "../../records/index.js";
 import type { Resource } from "../../resources/types.js";
-import { isImplausible } from "../../state/removals.js";
 import { formatInstant } from "../../times.js";
-import { openStore, type SyncContext } from "../context.js";
-import { eachAnswer } from "../each-answer.js";
-import type { Unfinished } from "../unfinished.js";
+import { askEach } from "../ask.js";
+import { isImplausible } from "../removals.js";
+import type { SyncRun } from "../run.js";
+import { openStore } from "../run.js";
 import { type Settled, settle, shapeText } from "../unknown-list.js";
 
 /** Where details go that are records of their own, and what is found of them. */
 interface Beside {
-  context: SyncContext;
+  run: SyncRun;
   resource: Resource;
   parent: string;
   store: RecordStore;
@@ -28,38 +34,38 @@ interface Beside {
  * completely and in the shape that it had, without them.
  */
 export async function keepBeside(
-  context: SyncContext,
-  { due, fresh, note }: Unfinished,
+  run: SyncRun,
+  { due, fresh }: { due: readonly Detailed[]; fresh: readonly Detailed[] },
   path: (id: string) => string,
   { resource, parent }: { resource: Resource; parent: string },
 ): Promise<void> {
-  const { run, options, shortfalls } = context;
+  const { row, options, shortfalls } = run;
   const beside: Beside = {
-    context,
+    run,
     resource,
     parent,
-    store: openStore(context, resource, run.run_id),
+    store: openStore(run, resource, row.run_id, []),
     found: new Set(),
     undecided: new Set(),
     paged: new Map(),
   };
   const pathOf = (record: Detailed) => path(idOf(beside, record) ?? "");
-  const ask = (record: Detailed) => settle(context, resource, pathOf(record));
+  const ask = (record: Detailed) => settle(run, resource, pathOf(record));
   const asked = due.filter((record) => idOf(beside, record) !== null);
   if (asked.length < due.length)
-    context.reporter.note(
-      `${context.resource.name}: ${due.length - asked.length} have no id that more could be asked by`,
+    run.reporter.note(
+      `${run.resource.name}: ${due.length - asked.length} have no id that more could be asked by`,
     );
   const take = (settled: Settled, record: Detailed) => keep(beside, settled, record, pathOf(record));
-  const lost = await eachAnswer(context, asked, ask, take, note);
+  const lost = await askEach(run, asked, ask, take);
   // A stopped run's answers stay as they are: of what they held no more this run knows nothing.
   for (const record of [...lost, ...fresh]) beside.undecided.add(idOf(beside, record) ?? "");
   if (asked.length > 0 && fresh.length === 0 && lost.length === asked.length)
     shortfalls.push(`the API answers 404 for ${pathOf(asked[0] as Detailed)}, and for every other`);
   if (options.details === "none" || (beside.found.size === 0 && !options.acceptRemovals)) return;
   const again = [...beside.paged].filter(([id]) => missing(beside).some((one) => one.parent === id));
-  await eachAnswer(
-    context,
+  await askEach(
+    run,
     again.map(([, record]) => record),
     ask,
     take,
@@ -67,15 +73,15 @@ export async function keepBeside(
   removeGone(beside);
 }
 
-/** A record's id, where something can be asked by it: `.` and `..` would lead elsewhere. */
-function idOf({ context }: Beside, record: Detailed): string | null {
-  const id = idText(context.resource, record);
-  return id === null || /^\.{0,2}$/.test(id) ? null : id;
+/** A record's id, where something can be asked by it: `.` and `..` would lead elsewhere, half a character nowhere. */
+function idOf({ run }: Beside, record: Detailed): string | null {
+  const id = idText(run.resource, record);
+  return id === null || /^\.{0,2}$/.test(id) || !id.isWellFormed() ? null : id;
 }
 
 function keep(beside: Beside, settled: Settled, record: Detailed, path: string): void {
-  const { context, resource, parent, store, found, undecided, paged } = beside;
-  const { mirror, run, shortfalls, options } = context;
+  const { run, resource, parent, store, found, undecided, paged } = beside;
+  const { mirror, row, shortfalls, options } = run;
   const id = idOf(beside, record) ?? "";
   const keyPrefix = `${record.key}/`;
   const before = shapeBefore(mirror, path, resource.name, keyPrefix);
@@ -104,22 +110,23 @@ function keep(beside: Beside, settled: Settled, record: Detailed, path: string):
       isAnswer,
     });
     for (const one of written.ids) found.add(one);
-    run.rows_new += written.added;
-    run.rows_changed += written.changed;
+    row.rows_new += written.added;
+    row.rows_changed += written.changed;
     rememberShape(mirror, path, settled.shape);
+    noteDetailed(mirror, record.id, formatInstant(receivedAt));
   })();
 }
 
 /** The mirrored details that were not found, and can be decided. */
-function missing({ context, resource, parent, found, undecided }: Beside): { id: number; parent: string }[] {
-  return [...presentDetails(context.mirror, resource.name, parent)]
+function missing({ run, resource, parent, found, undecided }: Beside): { id: number; parent: string }[] {
+  return [...presentDetails(run.mirror, resource.name, parent)]
     .filter(([id, of]) => !found.has(id) && !undecided.has(of))
     .map(([id, of]) => ({ id, parent: of }));
 }
 
 function removeGone(beside: Beside): void {
-  const { context, resource, parent, store } = beside;
-  const { mirror, run, options, shortfalls } = context;
+  const { run, resource, parent, store } = beside;
+  const { mirror, row, options, shortfalls } = run;
   const known = presentDetails(mirror, resource.name, parent).size;
   const gone = missing(beside).map(({ id }) => id);
   if (!options.acceptRemovals && isImplausible(gone.length, known)) {
@@ -129,6 +136,6 @@ function removeGone(beside: Beside): void {
     return;
   }
   mirror.db.transaction(() => {
-    run.rows_removed += store.remove(gone, formatInstant(context.clock.now()));
+    row.rows_removed += store.remove(gone, formatInstant(run.clock.now()));
   })();
 }

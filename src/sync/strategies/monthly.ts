@@ -1,43 +1,44 @@
 import type { Answer } from "../../api/client.js";
 import { ConfigurationError, UnexpectedAnswer } from "../../errors.js";
-import { presentKeys } from "../../records/read.js";
-import { valueAt } from "../../records/values.js";
-import { readCoverage, recordCoverage } from "../../state/coverage.js";
+import { monthsOf, type Range } from "../../ranges.js";
+import { presentKeys, presentValues, sameJson, valueAt } from "../../records/index.js";
+import type { Json } from "../../resources/types.js";
+import { readCoverage, recordCoverage } from "../../state/index.js";
 import { dayMs, formatInstant } from "../../times.js";
-import type { StrategyRun, SyncContext } from "../context.js";
-import { inOrder } from "../pool.js";
+import { inOrder } from "../ask.js";
+import { askPoints } from "../figures.js";
+import { type PlanStep, progressed, type StrategyRun, type SyncRun } from "../run.js";
 
 /**
- * One answer a calendar month: unique counts do not add up over days, so a month's summary must be asked for as
- * such. The first run asks for the whole range once, to learn where it begins; later runs re-read the months that
- * the window touches.
+ * One answer a calendar month: unique counts do not add up over days, so a month's summary must be asked for as such.
+ * A run reads the months that the window touches, and older ones whose days are no longer what they were: late orders
+ * and the filtering of bots restate the past.
  */
 export const monthly: StrategyRun = {
-  async plan(context) {
-    const series = seriesOf(context);
-    const months = series.reduce(
-      (sum, one) => sum + (monthsToRead(context, one, firstKnown(context, one))?.length ?? 0),
-      0,
-    );
-    const unknown = series.filter((one) => firstKnown(context, one) === null).length;
-    return [
-      ...(months > 0 ? [{ what: `${months} months`, requests: months }] : []),
-      ...(unknown > 0
-        ? [
-            {
-              what: "the whole range, to learn where it begins; then its months",
-              requests: unknown,
-              open: true,
-            },
-          ]
-        : []),
+  async plan(run) {
+    const series = seriesOf(run);
+    const months = series.reduce((sum, one) => sum + dueMonths(run, one, firstKnown(run, one)).length, 0);
+    const steps: PlanStep[] = [
+      { what: "each day's clicks, to learn which months moved", requests: 1, open: true },
     ];
+    return months > 0 ? [{ what: `${months} months`, requests: months }, ...steps] : steps;
   },
 
-  async run(context) {
-    const series = seriesOf(context);
-    if (context.options.perHost) context.reporter.note(priceOf(context, series));
-    for (const one of series) await readSeries(context, one);
+  async run(run) {
+    const { reporter, resource, options } = run;
+    const { strategy } = resource;
+    if (strategy.kind !== "monthly") return;
+    const { days: points } = await askPoints(run, strategy.figures);
+    const [first] = [...points.keys()].sort();
+    const series = seriesOf(run);
+    const due = series.map((one) => {
+      const known = firstKnown(run, one) ?? (first === undefined ? null : Date.parse(first));
+      const moved = one.groupBy === "day" && one.hostId === null ? movedMonths(run, points) : [];
+      return { one, months: dueMonths(run, one, known, moved) };
+    });
+    const requests = due.reduce((sum, { months }) => sum + months.length, 0);
+    if (options.perHost) reporter.note(`${resource.name}: ${series.length} hosts, ${requests} requests`);
+    for (const { one, months } of due) await readMonths(run, one, months);
   },
 };
 
@@ -47,13 +48,12 @@ interface Series {
   hostId: string | null;
 }
 
-/** Milliseconds: a calendar month's first instant and its last. */
-interface Month {
-  start: number;
-  end: number;
-}
+type Month = ReturnType<typeof monthsOf>[number];
 
-function seriesOf({ mirror, options }: SyncContext): Series[] {
+/** Older months that a run reads again because their days moved, those read longest ago first. */
+const mostMoved = 12;
+
+function seriesOf({ mirror, options }: SyncRun): Series[] {
   const ids = options.perHost ? presentKeys(mirror, "roster", "host.id") : options.hosts;
   if (options.perHost && ids.length === 0)
     throw new ConfigurationError("The mirror holds no roster, so there are no hosts to ask for.", {
@@ -63,99 +63,80 @@ function seriesOf({ mirror, options }: SyncContext): Series[] {
   return hosts.map((hostId) => ({ groupBy: options.groupBy, hostId }));
 }
 
-/** What `--per-host` costs, said before it is spent. */
-function priceOf(context: SyncContext, series: readonly Series[]): string {
-  const longest = readCoverage(context.mirror, context.resource.name)[0]?.from;
-  const requests = series.reduce((sum, one) => {
-    const first = firstKnown(context, one);
-    return (
-      sum + (first === null ? 1 : 0) + monthsToRead(context, one, first ?? longest ?? context.now).length
-    );
-  }, 0);
-  return `${context.resource.name}: ${series.length} hosts, at most ${requests} requests`;
-}
-
 /** Coverage is kept a series; the plain one is the resource's own. */
-function coverageName({ resource }: SyncContext, { groupBy, hostId }: Series): string {
+function coverageName({ resource }: SyncRun, { groupBy, hostId }: Series): string {
   return groupBy === "day" && hostId === null ? resource.name : `${resource.name}/${groupBy}/${hostId ?? ""}`;
 }
 
-async function readSeries(context: SyncContext, series: Series): Promise<void> {
-  const first = firstKnown(context, series) ?? (await askForBeginning(context, series));
-  if (first === null) return;
-  const months = monthsToRead(context, series, first);
-  const { progress, run, task } = context;
-  const total = progress.pages + months.length;
-  await inOrder(
-    months,
-    ({ start, end }) =>
-      ask(context, series, {
-        start_date: formatInstant(start),
-        end_date: formatInstant(end),
-        group_by: series.groupBy,
-      }),
-    (answer, month) => {
-      progress.pages += 1;
-      run.rows_read += 1;
-      writeMonth(context, series, month, answer);
-      task.update({ done: progress.pages, total, rows: run.rows_read });
-    },
-  );
-  const oldest = months[0];
-  if (oldest && (run.since === null || formatInstant(oldest.start) < run.since))
-    run.since = formatInstant(oldest.start);
-  run.until = formatInstant(context.now);
-}
-
 /** The first month that the mirror holds, or that `--since` names. */
-function firstKnown(context: SyncContext, series: Series): number | null {
-  if (context.options.since !== undefined) return context.options.since;
-  if (context.options.full) return null;
-  return readCoverage(context.mirror, coverageName(context, series))[0]?.from ?? null;
+function firstKnown(run: SyncRun, series: Series): number | null {
+  const { mirror, options } = run;
+  if (options.since !== undefined) return options.since;
+  return options.full ? null : (readCoverage(mirror, coverageName(run, series))[0]?.from ?? null);
 }
 
-async function askForBeginning(context: SyncContext, series: Series): Promise<number | null> {
-  const answer = await ask(context, series, { group_by: "month" });
-  const points = valueAt(answer.data, ["timeseries"]);
-  const dates = (Array.isArray(points) ? points : []).map((point) =>
-    Date.parse(String(valueAt(point, ["date"]))),
-  );
-  const first = Math.min(...dates.filter(Number.isFinite));
-  return Number.isFinite(first) ? first : null;
-}
-
-/** Months from `first` to now that were not read yet, or that the window touched when they were read last. */
-function monthsToRead(context: SyncContext, series: Series, first: number | null): Month[] {
+/** Months from `first` to now that were not read yet, that the window touched when they were read last, or that moved. */
+function dueMonths(
+  run: SyncRun,
+  series: Series,
+  first: number | null,
+  moved: readonly string[] = [],
+): Month[] {
   if (first === null) return [];
-  const { now, options } = context;
-  const spans = readCoverage(context.mirror, coverageName(context, series));
-  const until = Math.min(options.until ?? now, now);
-  return calendarMonths(first, until).filter(({ start, end }) => {
-    if (options.full || options.since !== undefined) return true;
-    const span = spans.find(({ from, to }) => from <= start && to >= end);
-    return !span || span.readAt - options.windowMs <= end;
+  const { mirror, now, options } = run;
+  const covered = readCoverage(mirror, coverageName(run, series));
+  const readAt = ({ from, to }: Range) => covered.find((one) => one.from <= from && one.to >= to)?.readAt;
+  const older = monthsOf({ from: first, to: now })
+    .filter(({ month }) => moved.includes(month))
+    .sort((a, b) => (readAt(a) ?? 0) - (readAt(b) ?? 0))
+    .slice(0, mostMoved)
+    .map(({ month }) => month);
+  return monthsOf({ from: first, to: Math.min(options.until ?? now, now) }).filter((month) => {
+    if (options.full || options.since !== undefined || older.includes(month.month)) return true;
+    return (readAt(month) ?? Number.NEGATIVE_INFINITY) - options.windowMs <= month.to;
   });
 }
 
-/** The calendar months (UTC) that a range touches, oldest first. */
-export function calendarMonths(from: number, to: number): Month[] {
-  const date = new Date(from);
-  const months: Month[] = [];
-  for (let year = date.getUTCFullYear(), month = date.getUTCMonth(); Date.UTC(year, month) <= to; month += 1)
-    months.push({ start: Date.UTC(year, month), end: Date.UTC(year, month + 1) - 1 });
-  return months;
+/** Mirrored months of which some day is no longer what it was. @param points each day's, by its name */
+function movedMonths({ mirror, resource }: SyncRun, points: ReadonlyMap<string, Json>): string[] {
+  const moved = new Set<string>();
+  for (const { key, value } of presentValues(mirror, resource.name, "/day/#0")) {
+    const days = valueAt(value, ["timeseries"]);
+    for (const point of Array.isArray(days) ? (days as Json[]) : []) {
+      const day = String(valueAt(point, ["date"]));
+      if (!sameJson(points.get(day) ?? null, point)) moved.add(key.slice(0, 7));
+    }
+  }
+  return [...moved];
+}
+
+async function readMonths(run: SyncRun, series: Series, months: readonly Month[]): Promise<void> {
+  const { now, progress, row } = run;
+  let left = months.length;
+  await inOrder(
+    months,
+    (month) => ask(run, series, month),
+    (answer, month) => {
+      row.rows_read += 1;
+      progress.rows += 1;
+      writeMonth(run, series, month, answer);
+      left -= 1;
+      progressed(run, left);
+    },
+  );
+  const since = months[0] && formatInstant(months[0].from);
+  if (since !== undefined && (row.since === null || since < row.since)) row.since = since;
+  row.until = formatInstant(now);
 }
 
 async function ask(
-  { api, resource, signal }: SyncContext,
-  { hostId }: Series,
-  query: Record<string, string>,
+  { api, resource, signal }: SyncRun,
+  { groupBy, hostId }: Series,
+  month: Month,
 ): Promise<Answer> {
-  const answer = await api.get(
-    resource.path,
-    { ...resource.query, ...query, host_id: hostId ?? undefined },
-    { scope: resource.scope, signal },
-  );
+  const range = { start_date: formatInstant(month.from), end_date: formatInstant(month.to) };
+  const query = { ...resource.query, ...range, group_by: groupBy, host_id: hostId ?? undefined };
+  const answer = await api.get(resource.path, query, { scope: resource.scope, signal });
   const summary = valueAt(answer.data, ["summary"]);
   if (typeof summary !== "object" || summary === null || !Array.isArray(valueAt(answer.data, ["timeseries"])))
     throw new UnexpectedAnswer(
@@ -164,24 +145,24 @@ async function ask(
   return answer;
 }
 
-function writeMonth(context: SyncContext, series: Series, month: Month, answer: Answer): void {
-  const { mirror, run, store } = context;
-  const start = formatInstant(month.start).slice(0, 10);
-  const end = formatInstant(month.end + 1 - dayMs).slice(0, 10);
+function writeMonth(run: SyncRun, series: Series, month: Month, { data, json, receivedAt }: Answer): void {
+  const { mirror, row, store } = run;
+  const start = formatInstant(month.from).slice(0, 10);
+  const end = formatInstant(month.to + 1 - dayMs).slice(0, 10);
   mirror.db.transaction(() => {
-    const written = store.write([{ json: answer.json, value: answer.data }], {
-      readAt: formatInstant(answer.receivedAt),
+    const written = store.write([{ json, value: data }], {
+      readAt: formatInstant(receivedAt),
       context: { period_start: start, period_end: end, group_by: series.groupBy, host_id: series.hostId },
       keyPrefix: `${start}/${series.groupBy}/${series.hostId ?? ""}`,
       touch: true,
     });
-    run.rows_new += written.added;
-    run.rows_changed += written.changed;
-    recordCoverage(mirror, coverageName(context, series), {
-      from: month.start,
-      to: Math.min(month.end, answer.receivedAt),
-      readAt: answer.receivedAt,
-      runId: run.run_id,
+    row.rows_new += written.added;
+    row.rows_changed += written.changed;
+    recordCoverage(mirror, coverageName(run, series), {
+      from: month.from,
+      to: Math.min(month.to, receivedAt),
+      readAt: receivedAt,
+      runId: row.run_id,
     });
   })();
 }

@@ -1,12 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { readPages } from "../../api/pages.js";
-import { type HostFigures, keepSnapshot } from "../../records/snapshots.js";
-import { valueAt } from "../../records/values.js";
+import { hostIdOf, keepSnapshot } from "../../records/index.js";
 import type { ApiRecord } from "../../resources/types.js";
-import { recordCoverage } from "../../state/coverage.js";
-import { presentIds } from "../../state/removals.js";
+import { presentIds, recordCoverage } from "../../state/index.js";
 import { formatInstant } from "../../times.js";
-import type { StrategyRun, SyncContext } from "../context.js";
+import { gather } from "../gather.js";
+import { mostPerPage, type StrategyRun, type SyncRun } from "../run.js";
 import { full } from "./full.js";
 
 /**
@@ -15,96 +13,46 @@ import { full } from "./full.js";
  * That a host has one row only is not promised: one that has several in a ranking that stands still has them indeed.
  */
 export const snapshot: StrategyRun = {
-  plan: (context) => full.plan(context),
+  plan: (run) => full.plan(run),
 
-  async run(context) {
-    const startedAt = context.clock.now();
-    const rows = await readRanking(context);
+  async run(run) {
+    const startedAt = run.clock.now();
+    const rows = await readRanking(run);
     if (!rows) return;
-    const { mirror, run, store } = context;
+    const { mirror, row, store } = run;
     const at = formatInstant(startedAt);
     mirror.db.transaction(() => {
       const ids = new Set<number>();
       for (const [position, record] of rows.entries()) {
         const written = store.write([record], { readAt: at, position, context: { position }, touch: true });
         for (const id of written.ids) ids.add(id);
-        run.rows_new += written.added;
-        run.rows_changed += written.changed;
+        row.rows_new += written.added;
+        row.rows_changed += written.changed;
       }
-      run.rows_removed += store.remove(
-        presentIds(mirror, context.resource.name).filter((id) => !ids.has(id)),
-        at,
-      );
-      keepSnapshot(mirror, at.slice(0, 10), at, figuresOf(rows));
-      recordCoverage(mirror, context.resource.name, {
-        from: Number.NEGATIVE_INFINITY,
-        to: startedAt,
-        readAt: startedAt,
-        runId: run.run_id,
-      });
+      const gone = presentIds(mirror, run.resource.name).filter((id) => !ids.has(id));
+      row.rows_removed += store.remove(gone, at);
+      keepSnapshot(mirror, at.slice(0, 10), at, rows);
+      const range = { from: Number.NEGATIVE_INFINITY, to: startedAt };
+      recordCoverage(mirror, run.resource.name, { ...range, readAt: startedAt, runId: row.run_id });
     })();
   },
 };
 
 const mostAttempts = 4;
 
-async function readRanking(context: SyncContext): Promise<ApiRecord[] | null> {
-  const { api, progress, resource, run, shortfalls, signal, task } = context;
+async function readRanking(run: SyncRun): Promise<ApiRecord[] | null> {
+  const { resource, shortfalls } = run;
+  const query = { ...resource.query, sort: "sale_amount", order: "desc", per_page: mostPerPage };
   let before: readonly string[] = [];
   for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
-    const rows: ApiRecord[] = [];
-    let total = 0;
-    let answers = 0;
-    let isStill = true;
-    const query = { ...resource.query, sort: "sale_amount", order: "desc", per_page: 100 };
-    for await (const page of readPages(api, resource.path, query, { scope: resource.scope, signal })) {
-      answers += 1;
-      rows.push(...page.records);
-      isStill &&= page.page === 1 || page.pagination.total_items === total;
-      total = page.pagination.total_items;
-      progress.pages += 1;
-      run.rows_read += page.records.length;
-      task.update({
-        done: progress.pages,
-        total: progress.pages + page.pagination.total_pages - page.page,
-        rows: rows.length,
-      });
-    }
-    const hosts = rows.map(hostId).filter((id) => id !== null);
-    const texts = rows.map(({ json }) => json);
+    const { answers, fell, items, total } = await gather(run, resource.path, query);
+    const hosts = items.map(hostIdOf).filter((id) => id !== null);
+    const texts = items.map(({ json }) => json);
+    const isStill = answers === 1 || isDeepStrictEqual(texts, before);
     const isDistinct = new Set(hosts).size === hosts.length;
-    if (isStill && rows.length === total && (isDistinct || answers === 1 || isDeepStrictEqual(texts, before)))
-      return rows;
+    if (!fell && items.length === total && (isDistinct || isStill)) return items;
     before = texts;
   }
   shortfalls.push("the ranking never stood still long enough to be read");
   return null;
-}
-
-function hostId({ value }: ApiRecord): string | null {
-  const id = valueAt(value, ["host", "id"]);
-  return typeof id === "string" ? id : null;
-}
-
-function figuresOf(rows: readonly ApiRecord[]): HostFigures[] {
-  const byHost = new Map<string | null, HostFigures>();
-  for (const row of rows) {
-    const id = hostId(row);
-    const username = valueAt(row.value, ["host", "username"]);
-    const none = {
-      host_id: id,
-      host_username: typeof username === "string" ? username : null,
-      clicks: 0,
-      buy_now_clicks: 0,
-      orders: 0,
-      sales: 0,
-    };
-    const sum = byHost.get(id) ?? none;
-    for (const figure of ["clicks", "buy_now_clicks", "orders", "sales"] as const) {
-      const value = valueAt(row.value, [figure]);
-      if (typeof value === "number") sum[figure] += value;
-    }
-    byHost.set(id, sum);
-  }
-  return [...byHost.values()];
 }

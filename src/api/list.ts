@@ -1,0 +1,70 @@
+import type { Page } from "./pages.js";
+
+/** What the readings of a list came to. */
+export interface Reading<Key> {
+  /** Who is on the list; if it never settled, who was found by the last reading. */
+  found: ReadonlySet<Key>;
+  /** `total_items` of the last answer. */
+  total: number;
+  isWhole: boolean;
+  /** When the first answer was asked for of those that it was put together from. */
+  askedAt: number;
+}
+
+/** A page, and where whoever takes it puts the keys of its records. */
+export interface ListPage<Key> extends Page {
+  found: Set<Key>;
+}
+
+/** Readings in a row that may bring nothing, and in all. */
+const mostIdle = 4;
+const mostReadings = 16;
+
+/**
+ * Reads a list by page numbers until it is whole: the distinct records are as many as the API counts, and the count
+ * did not fall meanwhile, since one who leaves a page already read draws another past the reader. Where the same
+ * number comes in changing order, it is put together from several readings, and believed when one more brings
+ * nothing new.
+ * @param pages one reading
+ */
+export async function* readList<Key>(
+  pages: () => AsyncIterable<Page>,
+): AsyncGenerator<ListPage<Key>, Reading<Key>> {
+  let together = new Set<Key>();
+  let before: number | undefined;
+  let askedAt = Number.POSITIVE_INFINITY;
+  let idle = 0;
+  for (let readings = 1; ; readings += 1) {
+    const found = new Set<Key>();
+    const ones: number[] = [];
+    let total = 0;
+    let fell = false;
+    for await (const page of pages()) {
+      ones.push(page.receivedAt);
+      fell ||= page.pagination.total_items < total;
+      total = page.pagination.total_items;
+      yield { ...page, found };
+    }
+    const readAt = Math.min(...ones);
+    const last = { found, total };
+    if (found.size === total && !fell) return { ...last, isWhole: true, askedAt: readAt };
+    const known = together;
+    const isSame = !fell && total === before;
+    together = isSame ? new Set([...known, ...found]) : fell ? new Set() : found;
+    askedAt = isSame ? Math.min(askedAt, readAt) : readAt;
+    if (isSame && known.size === total && together.size === total)
+      return { ...last, found: together, isWhole: true, askedAt };
+    // Somebody has left while another came: what was put together is of two lists.
+    if (together.size > total) together = found;
+    idle = isSame && together.size > known.size ? 0 : idle + 1;
+    if (idle > mostIdle || readings === mostReadings) return { ...last, isWhole: false, askedAt: readAt };
+    before = total;
+  }
+}
+
+/** What to say of a list that was never found whole. */
+export function whyNotWhole({ found, total }: Pick<Reading<unknown>, "found" | "total">): string {
+  return found.size === total
+    ? "never settled: records went while it was read, each time"
+    : `never settled: ${found.size} distinct records were found where the API counts ${total}`;
+}

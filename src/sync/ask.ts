@@ -1,0 +1,69 @@
+import { NotFound } from "../errors.js";
+import type { Detailed } from "../records/index.js";
+import type { SyncRun } from "./run.js";
+
+/** Most requests at once: the API's budget is counted in requests, not in connections. */
+const inFlight = 4;
+
+/**
+ * Runs work for each item, a few at once, and hands the results over in order.
+ * @throws the first failure, after the work under way has ended
+ */
+export async function inOrder<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+  take: (result: Result, item: Item) => void,
+): Promise<void> {
+  const started: Promise<Result>[] = [];
+  const start = (index: number) => {
+    const item = items[index];
+    if (item === undefined) return;
+    const result = work(item);
+    // A failure is thrown where its turn comes.
+    result.catch(() => {});
+    started[index] = result;
+  };
+  try {
+    for (let index = 0; index < inFlight; index += 1) start(index);
+    for (const [index, item] of items.entries()) {
+      const result = await (started[index] as Promise<Result>);
+      start(index + inFlight);
+      take(result, item);
+    }
+  } finally {
+    await Promise.allSettled(started);
+  }
+}
+
+/**
+ * Asks for the details of each record, a few at once.
+ * @returns the records whose details are not there: gone meanwhile, perhaps
+ */
+export async function askEach<Answer>(
+  { progress, reporter, resource, task }: SyncRun,
+  due: readonly Detailed[],
+  ask: (record: Detailed) => Promise<Answer>,
+  take: (answer: Answer, record: Detailed) => void,
+): Promise<Detailed[]> {
+  const total = progress.pages + due.length;
+  const lost: Detailed[] = [];
+  const update = () => task.update({ done: progress.pages, total, rows: progress.rows });
+  // Before the first answer, which may wait for the rate limit: the list alone is not all of it.
+  update();
+  const orNull = async (record: Detailed) => {
+    try {
+      return await ask(record);
+    } catch (error) {
+      if (error instanceof NotFound) return null;
+      throw error;
+    }
+  };
+  await inOrder(due, orNull, (answer, record) => {
+    progress.pages += 1;
+    update();
+    if (answer) return take(answer, record);
+    lost.push(record);
+    reporter.note(`${resource.name}: ${record.key} was gone when its details were asked for`);
+  });
+  return lost;
+}

@@ -1,0 +1,37 @@
+import { join, type Range } from "../ranges.js";
+import type { Covered, Figures } from "../state/index.js";
+import { readRange } from "./read.js";
+import type { SyncRun } from "./run.js";
+
+/** What was read within the last day has had no time to grow old: a second sync right after the first reads nothing. */
+const freshMs = 20 * 3_600_000;
+
+/**
+ * Reads what a cursor through the dates has come to, a page a request, and moves it on: a partial refund on an old
+ * order may move no figure and no count, so that only reading shows it. The cursor goes down to the beginning and
+ * starts again at the top, whatever else is read: so every record is read again within a known number of runs.
+ */
+export async function audit(run: SyncRun, figures: Figures | null): Promise<void> {
+  const { api, now, options, state } = run;
+  const begun = api.stats.requests;
+  let at = state.cursor() ?? now;
+  for (let turns = 0; turns < 2; ) {
+    const left = options.audit - (api.stats.requests - begun);
+    if (left <= 0) return;
+    const stale = nextStale(state.coverage(), at, now - freshMs);
+    const reached = stale
+      ? Math.min(await readRange(run, stale, figures, left), stale.to)
+      : Number.NEGATIVE_INFINITY;
+    // From the beginning it goes on at the top; a part that could not be read is passed by: it has been told.
+    if (reached === Number.NEGATIVE_INFINITY) turns += 1;
+    at = reached === Number.NEGATIVE_INFINITY ? now : reached - 1;
+    state.moveCursor(at);
+  }
+}
+
+/** What lies at or below an instant down to where that ends, below what was read a while ago. */
+function nextStale(covered: readonly Covered[], at: number, freshSince: number): Range | null {
+  const head = covered.findLast(({ from, readAt }) => from <= at && readAt < freshSince);
+  const whole = head && join(covered).find((range) => range.from <= head.from && range.to >= head.to);
+  return head && whole ? { from: whole.from, to: Math.min(at, head.to) } : null;
+}

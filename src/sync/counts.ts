@@ -1,0 +1,77 @@
+import { type Range, startOfDay } from "../ranges.js";
+import type { Count, Dated, Query } from "../resources/types.js";
+import { dayMs } from "../times.js";
+import { rangeQuery } from "./look.js";
+import { pagesFor, type SyncRun } from "./run.js";
+
+/** What is counted: all records, or those that a filter selects and that have its bit in the mirror. */
+export interface Check extends Pick<Count, "name" | "query"> {
+  flags: number;
+}
+
+/** A range in which the API counts another number than the mirror. */
+export interface Difference extends Range {
+  check: Check;
+  api: number;
+  mirror: number;
+}
+
+export const allRecords: Check = { name: "all", query: {}, flags: 0 };
+
+/** `total_items` of a range: one request for one record. Source: the API document, "Pagination object". */
+export async function countItems(run: SyncRun, range: Range, query: Query = {}): Promise<number> {
+  const { api, resource, signal } = run;
+  const { strategy } = resource;
+  const dates = strategy.kind === "dated" ? rangeQuery(strategy, range) : {};
+  const { items, pagination } = await api.get(
+    resource.path,
+    { ...resource.query, ...dates, ...query, page: 1, per_page: 1 },
+    { scope: resource.scope, signal },
+  );
+  return pagination?.total_items ?? items?.length ?? 0;
+}
+
+/** Compares one count over a range, away from records at its ends: the API may keep finer dates than it shows. */
+export async function compare(run: SyncRun, range: Range, check: Check): Promise<Difference | null> {
+  const quiet = run.state.quiet(range);
+  const api = await countItems(run, quiet, check.query);
+  const mirror = run.state.count(quiet, check.flags);
+  return api === mirror ? null : { ...quiet, check, api, mirror };
+}
+
+/**
+ * Halves a range in which a count differs, newest first, until a part is small enough.
+ * @param isEnough of a part: its days and the mirror's records in it
+ * @param left requests that may still be spent; when there are none, the part at hand is as small as it gets
+ */
+export async function* narrow(
+  run: SyncRun,
+  difference: Difference,
+  isEnough: (days: number, pages: number) => boolean,
+  left: () => number,
+): AsyncGenerator<Difference, void> {
+  const { check, from, to } = difference;
+  const { state } = run;
+  const oldest = Number.isFinite(from) ? from : startOfDay(Math.min(state.oldest(difference) ?? to, to));
+  const newest = Number.isFinite(to) ? to : Math.max(run.now, oldest);
+  const days = Math.ceil((newest + 1 - oldest) / dayMs);
+  const middle = startOfDay(oldest + (newest - oldest) / 2 + dayMs / 2);
+  const isWhole = days <= 1 || middle <= oldest || middle > newest;
+  if (isWhole || left() <= 0 || isEnough(days, pagesFor(state.count(difference)))) return yield difference;
+  const upper = { from: middle, to };
+  const inUpper = { api: await countItems(run, upper, check.query), mirror: state.count(upper, check.flags) };
+  // What is not in the upper half is in the lower one: a date between the two ends would be in neither.
+  const inLower = { api: difference.api - inUpper.api, mirror: difference.mirror - inUpper.mirror };
+  for (const half of [
+    { ...upper, ...inUpper, check },
+    { from, to: middle - 1, ...inLower, check },
+  ])
+    if (half.api !== half.mirror) yield* narrow(run, half, isEnough, left);
+}
+
+/** What can be compared: all records, and the filters that are not set aside. */
+export function checksOf({ now, resource, state }: SyncRun): Check[] {
+  const { counts = [] } = resource.strategy as Dated;
+  const filters = counts.map(({ name, query }, bit) => ({ name, query, flags: 1 << bit }));
+  return [allRecords, ...filters.filter(({ name }) => !state.isSetAside(name, now))];
+}

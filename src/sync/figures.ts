@@ -1,0 +1,109 @@
+import { BrandapiError, KeyRejected, Stopped } from "../errors.js";
+import { dayOf, dayRange, holds, join, type Range, startOfDay } from "../ranges.js";
+import { valueAt } from "../records/index.js";
+import type { DailyFigures, Json } from "../resources/types.js";
+import { type Figures, noFigures } from "../state/index.js";
+import { formatInstant } from "../times.js";
+import type { Share } from "./lanes.js";
+import { mostPerPage, type SyncRun } from "./run.js";
+
+/** Each day's point by its name (`YYYY-MM-DD`), as the API gave it. */
+export interface Points {
+  askedAt: number;
+  days: ReadonlyMap<string, Json>;
+}
+
+/**
+ * Asks for a resource's figures by day: one request for the whole history. Ask before reading, so that what changes
+ * meanwhile shows the next time. Null where the API does not give them: the run goes on without.
+ * @param isAgain do not take what an earlier resource of the same run was told
+ */
+export async function askFigures(run: SyncRun, isAgain = false): Promise<Figures | null> {
+  const { points: asked, reporter, resource } = run;
+  const { strategy } = resource;
+  const declared = strategy.kind === "dated" ? strategy.figures : undefined;
+  if (!declared) return null;
+  try {
+    if (isAgain) asked.clear();
+    const { askedAt, days } = await askPoints(run, declared);
+    const text = (point: Json) =>
+      JSON.stringify(declared.figures.map((name) => valueAt(point, [name]) ?? null));
+    return { askedAt, days: new Map([...days].map(([day, point]) => [day, text(point)])) };
+  } catch (error) {
+    if (!(error instanceof BrandapiError) || error instanceof Stopped || error instanceof KeyRejected)
+      throw error;
+    reporter.detail(`${resource.name}: no figures by day (${error.message})`);
+    return null;
+  }
+}
+
+/** The points of every day up to now; resources that go by the same ones ask once a run. */
+export async function askPoints(run: SyncRun, declared: DailyFigures): Promise<Points> {
+  const { api, clock, now, points: asked, resource, signal } = run;
+  const known = asked.get(declared);
+  if (known) return known;
+  const askedAt = clock.now();
+  const query = { ...declared.query, end_date: formatInstant(now) };
+  const { data } = await api.get(declared.path, query, { scope: resource.scope, signal });
+  const list = valueAt(data, [declared.points]);
+  const days = new Map<string, Json>();
+  for (const point of Array.isArray(list) ? (list as Json[]) : []) {
+    const day = String(valueAt(point, [declared.day])).slice(0, 10);
+    if (/^\d{4}-\d\d-\d\d$/.test(day)) days.set(day, point);
+  }
+  const points = { askedAt, days };
+  asked.set(declared, points);
+  return points;
+}
+
+/** How the records lie in time, by the first figure that is declared: their number. */
+export function shareOf(figures: Figures | null): Share {
+  const counted = [...(figures?.days ?? [])].map(([day, text]): [number, number] => [
+    dayRange(day).from,
+    Number((JSON.parse(text) as unknown[])[0]) || 0,
+  ]);
+  return counted.some(([, records]) => records > 0) ? new Map(counted) : null;
+}
+
+/**
+ * Compares the figures of every covered day that was not read since they were asked for.
+ * @returns the days whose figures `moved` since their records were read, those of which they were `unknown` then, and how
+ * many there are in all
+ */
+export function movedDays({ state }: SyncRun, { askedAt, days }: Figures) {
+  const result = { moved: [] as string[], unknown: [] as string[], compared: 0 };
+  const before = state.figures();
+  const covered = join(state.coverage());
+  const fresh = join(state.coverage().filter(({ readAt }) => readAt >= askedAt));
+  for (const day of new Set([...before.keys(), ...days.keys()])) {
+    const range = dayRange(day);
+    if (!holds(covered, range) || holds(fresh, range)) continue;
+    const known = before.get(day);
+    result.compared += 1;
+    if (known === undefined) result.unknown.push(day);
+    else if (known !== (days.get(day) ?? noFigures)) result.moved.push(day);
+  }
+  return result;
+}
+
+/** Days as ranges that take about so many requests each; those whose records were read longest ago come first. */
+export function partsOf({ state }: SyncRun, days: readonly string[], records: number): Range[] {
+  const parts: Range[] = [];
+  for (const range of days.map(dayRange).sort((a, b) => a.from - b.from)) {
+    const last = parts.at(-1);
+    // What one answer shows costs nothing: days that lie apart are read together then.
+    const most = last && range.from - last.to <= 1 ? records : mostPerPage;
+    if (last && state.count({ from: last.from, to: range.to }) <= most) last.to = range.to;
+    else parts.push({ ...range });
+  }
+  const readAt = (part: Range) => {
+    const touched = state.coverage().filter((one) => one.from <= part.to && one.to >= part.from);
+    return Math.min(...touched.map((one) => one.readAt));
+  };
+  return parts.sort((a, b) => readAt(a) - readAt(b));
+}
+
+/** The days that a range touches. */
+export function daysIn(range: Range, days: readonly string[]): string[] {
+  return days.filter((day) => day >= dayOf(startOfDay(range.from)) && day <= dayOf(range.to));
+}

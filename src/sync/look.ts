@@ -1,0 +1,127 @@
+import { firstPageOf } from "../api/pages.js";
+import type { Range } from "../ranges.js";
+import { datedOf, keyOf, valueAt } from "../records/index.js";
+import type { ApiRecord, Dated, Query, Recognise } from "../resources/types.js";
+import { dayMs, formatInstant } from "../times.js";
+import { mostPerPage, type SyncRun } from "./run.js";
+import type { Answered } from "./write.js";
+
+/** What a reader of dates works with; `resolution` is learned: as coarsely as the API has ever shown a date. */
+export type Reader = Pick<SyncRun, "api" | "clock" | "signal" | "resource" | "resolution">;
+
+/** An answer to "page 1 of what lies at or below `to`", asked for `over` milliseconds beyond it. */
+export interface Look extends Answered {
+  records: ApiRecord[];
+  to: number;
+  over: number;
+  /** How many records there are from the range's beginning to the end that was asked for, and on how many pages. */
+  total: number;
+  pages: number;
+  /** The last millisecond of which it may not show all. */
+  edge: number;
+  /** Whether it shows everything down to the range's beginning. */
+  isAll: boolean;
+  /** Whether it shows nothing below the end that was asked for: more records of one instant than a page holds. */
+  isCrowd: boolean;
+}
+
+/** The list is in no order of its dates: it has to be read as one. */
+export class Disorder extends Error {}
+
+/** Asked for beyond the ends of a range, since the API's dates may be finer than what it shows of them. */
+const marginMs = 1_000;
+
+export function marginOf({ resolution }: Reader): number {
+  return Math.max(marginMs, resolution);
+}
+
+/** The beginning that all requests of a range share, so that their totals can be compared. */
+export function beginningOf({ from }: Range): number {
+  return from - marginMs;
+}
+
+/**
+ * Asks for the newest records of a range at or below an instant.
+ * @param turn the answer waits as bytes until then: as records it would fill the memory
+ * @throws Disorder when its dates rise or lie above that instant, or it shows none; UnexpectedAnswer when it is no list
+ */
+export async function lookAt(
+  run: Reader,
+  range: Range,
+  to: number,
+  { over = marginOf(run), recognise, signal, turn }: LookOptions,
+): Promise<Look> {
+  const { api, resource } = run;
+  const query = rangeQuery(resource.strategy as Dated, { from: beginningOf(range), to: to + over });
+  const asked = { ...resource.query, ...query, page: 1, per_page: mostPerPage };
+  const arrived = turn && (() => turn);
+  const answer = await api.get(resource.path, asked, { scope: resource.scope, signal, recognise, arrived });
+  const { items: records, pagination, receivedAt } = firstPageOf(resource.path, answer);
+  const { total_items: total, total_pages: pages } = pagination;
+  const isAll = records.length >= total;
+  run.resolution = Math.max(run.resolution, ...records.map((record) => resolutionOf(run, record)));
+  const dates = records.map((record) => datedOf(resource, record)).filter((date) => date !== null);
+  const oldest = dates.at(-1);
+  const rises = dates.some((date, at) => at > 0 && date >= (dates[at - 1] ?? 0) + run.resolution);
+  // An answer from above the end that was asked for: the API does not go by it, and the end would never be reached.
+  const isBeyond = (dates[0] ?? to) > to + over + 1;
+  if ((oldest === undefined || rises || isBeyond) && !isAll) throw new Disorder();
+  const edge = Math.floor(oldest ?? range.from) + run.resolution - 1;
+  const isCrowd = !isAll && edge >= to;
+  return { records, askedAt: receivedAt, to, over, total, pages, edge, isAll, isCrowd };
+}
+
+export interface LookOptions {
+  over?: number | undefined;
+  recognise?: Recognise | undefined;
+  signal: AbortSignal;
+  turn?: Promise<void> | undefined;
+}
+
+/** How coarsely a record shows its date, in milliseconds; looked at only where it may be coarser than known. */
+function resolutionOf({ resolution, resource }: Reader, record: ApiRecord): number {
+  const dated = datedOf(resource, record) ?? 1;
+  if (dated % 1_000 !== 0 || (resolution >= 1_000 && dated % dayMs !== 0)) return 1;
+  const text = String(valueAt(record.value, [(resource.strategy as Dated).date]));
+  if (text.length === "2026-01-31".length) return dayMs;
+  return text.includes(".") ? 1 : 1_000;
+}
+
+/**
+ * What two answers, one after the other, say against each other. The total of the upper one less that of the lower one
+ * should be the number of records above the lower one's end.
+ * @returns `surplus`: how many more there are than were shown; `isContradicted`: whether the lower one shows a record
+ * that the upper one should have shown
+ */
+export function comparePair({ resource, resolution }: Reader, upper: Look, lower: Look) {
+  const keysOf = (records: readonly ApiRecord[], above: number) =>
+    records
+      .filter((record) => (datedOf(resource, record) ?? upper.edge) >= above)
+      .map((record) => keyOf(resource, record, 0));
+  const shown = new Set(keysOf(upper.records, upper.edge - resolution));
+  const again = keysOf(lower.records, upper.edge - resolution);
+  const shared = again.filter((key) => shown.has(key)).length;
+  const surplus = upper.total - lower.total - (upper.records.length - shared);
+  return { surplus, isContradicted: hasStranger({ resource }, upper, lower.records) };
+}
+
+/** Whether a later answer shows a record above an answer's edge that it has not shown. */
+export function hasStranger(
+  { resource }: Pick<Reader, "resource">,
+  { edge, records }: Look,
+  later: readonly ApiRecord[],
+): boolean {
+  const above = later.filter((record) => (datedOf(resource, record) ?? edge) > edge);
+  if (above.length === 0) return false;
+  const known = new Set(records.map((record) => keyOf(resource, record, 0)));
+  return above.some((record) => !known.has(keyOf(resource, record, 0)));
+}
+
+/** The query of a range of dates, as full timestamps. */
+export function rangeQuery({ end, from, until }: Dated, range: Range): Query {
+  const last = end === "exclusive" ? range.to + 1 : range.to;
+  return {
+    [from]: Number.isFinite(range.from) ? formatInstant(range.from) : undefined,
+    [until]: Number.isFinite(last) ? formatInstant(last) : undefined,
+  };
+}

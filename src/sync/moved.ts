@@ -1,0 +1,56 @@
+import { dayRange, type Range } from "../ranges.js";
+import type { Figures } from "../state/index.js";
+import { daysIn, movedDays, partsOf } from "./figures.js";
+import { mostPerPage, type SyncRun } from "./run.js";
+
+/** What a look at a range has shown: its records are the mirror's, are so by now, or are others. */
+export type Finding = "same" | "mended" | "different";
+
+/** What the figures by day have come to. */
+export interface Settled {
+  /** Days that still may differ: nobody looked at them, or they were found to. */
+  open: string[];
+  /** Figures moved on most days while the records were the same: they say nothing. */
+  isNoise: boolean;
+}
+
+/** The figures by day, as evidence that can be set aside. */
+export const figuresName = "figures by day";
+
+const requestsPerPart = 10;
+const fewestMoved = 20;
+const sampled = 10;
+
+/**
+ * Looks at the days whose figures moved, within a number of requests, those read longest ago first. Where most days
+ * moved, some are looked at alone: when their records are the same, it is the figures that were restated.
+ */
+export async function settleMoved(
+  run: SyncRun,
+  figures: Figures,
+  look: (range: Range) => Promise<Finding>,
+  left: () => number,
+): Promise<Settled> {
+  if (run.state.isSetAside(figuresName, run.now)) return { open: [], isNoise: false };
+  const { moved, unknown, compared } = movedDays(run, figures);
+  const open = new Set(moved);
+  if (moved.length > fewestMoved && moved.length > compared / 2) {
+    const step = Math.floor(moved.length / sampled);
+    let same = 0;
+    for (let index = 0; index < sampled; index += 1) {
+      const day = moved[index * step] ?? "";
+      const finding = await look(dayRange(day));
+      if (finding !== "different") open.delete(day);
+      if (finding !== "same") break;
+      same += 1;
+    }
+    if (same === sampled) return { open: [], isNoise: true };
+  }
+  // Nothing speaks against days whose figures nobody knew: they are looked at while there is something to spend.
+  for (const days of [[...open], unknown])
+    for (const part of partsOf(run, days, requestsPerPart * mostPerPage)) {
+      if (left() <= 0) return { open: [...open], isNoise: false };
+      if ((await look(part)) !== "different") for (const day of daysIn(part, days)) open.delete(day);
+    }
+  return { open: [...open], isNoise: false };
+}

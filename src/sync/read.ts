@@ -1,0 +1,77 @@
+import { describe, type Range } from "../ranges.js";
+import { datedOf, valueAt } from "../records/index.js";
+import type { ApiRecord, Dated } from "../resources/types.js";
+import type { Figures } from "../state/index.js";
+import { shareOf } from "./figures.js";
+import { mostPerPage, progressed, type SyncRun } from "./run.js";
+import { type Slice, seek } from "./seek.js";
+import { writeAnswer, writeEach } from "./write.js";
+
+/**
+ * Reads a range of dates into the mirror, and claims it slice by slice. A part that could not be read is a shortfall.
+ * @param figures asked for before: a day that is whole by then remembers them
+ * @param most requests at most
+ * @returns the oldest instant that was proven
+ */
+export async function readRange(
+  run: SyncRun,
+  range: Range,
+  figures: Figures | null,
+  most?: number,
+): Promise<number> {
+  const { now, progress, resource, row, shortfalls, state, store } = run;
+  let reached = Number.POSITIVE_INFINITY;
+  let rows = 0;
+  let expected = 0;
+  const options = {
+    ...(most === undefined ? { share: shareOf(figures) } : { most }),
+    recognise: store.recognise,
+    givenUp: (part: Range, why: string) => void shortfalls.push(`${describe(part)} ${why}`),
+  };
+  await writeEach(run, seek(run, range, options), (slice: Slice) => {
+    const { askedAt, covers, found, records, total } = slice;
+    const ids = writeAnswer(run, slice);
+    const isNew = (record: ApiRecord, index: number) =>
+      covers ? isIn(covers, datedOf(resource, record)) : !found.has(ids[index]);
+    const counted = records.filter(isNew).length;
+    for (const id of ids) found.add(id);
+    noteUndated(run, records, ids, Number.isFinite(range.to) || Number.isFinite(range.from));
+    row.rows_read += counted;
+    progress.rows += counted;
+    rows += counted;
+    state.noteResolution(run.resolution);
+    if (covers) {
+      state.cover({ range: covers, found, askedAt, runId: row.run_id }, now, figures);
+      reached = Math.min(reached, covers.from);
+    }
+    expected ||= total;
+    progressed(run, most === undefined ? Math.max(0, Math.ceil((expected - rows) / mostPerPage)) : 0);
+  });
+  return reached;
+}
+
+function isIn({ from, to }: Range, date: number | null): boolean {
+  return date === null || (date >= from && date < to + 1);
+}
+
+/** A record without a date is kept like any other, and no range of dates claims it; of the first one a person is told. */
+function noteUndated(
+  run: SyncRun,
+  records: readonly ApiRecord[],
+  ids: readonly number[],
+  inRange: boolean,
+): void {
+  const { reporter, resource, state, undated } = run;
+  const index = records.findIndex((record) => datedOf(resource, record) === null);
+  const first = records[index];
+  if (!first) return;
+  records.forEach((record, at) => {
+    if (datedOf(resource, record) === null) undated.add(ids[at] ?? 0);
+  });
+  if (!state.noteUndated(inRange).isFirst) return;
+  const { date } = resource.strategy as Dated;
+  const key = String(valueAt(first.value, [resource.key.at(-1) ?? "id"])).slice(0, 120);
+  reporter.warn(
+    `${resource.name}: the API sent a record whose \`${date}\` is no date (${key}): it is kept, and no range of dates has it`,
+  );
+}

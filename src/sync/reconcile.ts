@@ -1,0 +1,127 @@
+import { join, type Range } from "../ranges.js";
+import type { Figures, Missing } from "../state/index.js";
+import { audit } from "./audit.js";
+import { allRecords, type Check, checksOf, compare, type Difference, narrow } from "./counts.js";
+import { askFigures } from "./figures.js";
+import { type Finding, figuresName, settleMoved } from "./moved.js";
+import { readRange } from "./read.js";
+import { removeMissing } from "./removals.js";
+import type { SyncRun } from "./run.js";
+
+/** Requests that a night may spend on what differs; the rest is told, and left to the next nights. */
+export const nightlyBudget = 100;
+const mostRounds = 4;
+
+/**
+ * Finds what no reading of the window shows, by evidence: days whose figures moved, then what the audit comes to, and at
+ * last, after everything was read, the API's counts of all that is covered. What differs is read, within a budget. Only
+ * where the evidence then agrees is removed what was missing; otherwise the run confesses what is left.
+ */
+export async function reconcile(run: SyncRun, asked: Figures | null, budget: number): Promise<void> {
+  const { api, resource, shortfalls, state } = run;
+  const begun = api.stats.requests;
+  const left = () => budget - (api.stats.requests - begun);
+  let figures = asked;
+  let days = await readMoved(run, figures, left);
+  await audit(run, figures);
+  let differences: Difference[] = [];
+  for (let round = 1; ; round += 1) {
+    if (figures && state.missing().length > 0) {
+      // Who is missing may have moved meanwhile: to a day whose figures then moved too.
+      figures = (await askFigures(run, true)) ?? figures;
+      days = await readMoved(run, figures, left);
+    }
+    differences = await compareAll(run);
+    if (differences.length === 0 || round > mostRounds || left() <= 0) break;
+    for (const one of differences) await readDifference(run, one, figures, left);
+  }
+  if (days.length > 0)
+    shortfalls.push(
+      `the API's figures moved on ${days.length} days that were not read yet: the next runs read them`,
+    );
+  for (const { api: theirs, check, mirror } of differences)
+    shortfalls.push(
+      `the API counts ${theirs} ${check === allRecords ? resource.name : check.name} and the mirror ${mirror}: run \`brandapi verify ${resource.name}\``,
+    );
+  const undecided = days.length + differences.length > 0 ? state.missing() : uncounted(run);
+  if (undecided.length === 0) removeMissing(run);
+  else
+    shortfalls.push(
+      `${undecided.length} records are no longer where they were dated, and nothing was removed`,
+    );
+}
+
+/** Who is missing where no count speaks of it: right at an end of what was read. */
+function uncounted({ now, state }: SyncRun): Missing[] {
+  const counted = join(state.coverage()).map((range) => state.quiet(range));
+  const isCounted = (dated: number) => counted.some(({ from, to }) => dated >= from && dated < to + 1);
+  return state.missing().filter(({ dated }) => dated !== null && dated <= now && !isCounted(dated));
+}
+
+/** Reads the days whose figures moved. @returns those that nobody came to */
+async function readMoved(run: SyncRun, figures: Figures | null, left: () => number): Promise<string[]> {
+  if (!figures) return [];
+  const { now, reporter, resource, state } = run;
+  const { open, isNoise } = await settleMoved(run, figures, (range) => mend(run, range, figures), left);
+  if (isNoise) {
+    state.setAside(figuresName, now);
+    state.keepFigures(figures.days);
+    reporter.warn(
+      `${resource.name}: the API restates its figures by day while the records stay the same: for a week they are no evidence`,
+    );
+  }
+  return open;
+}
+
+async function mend(run: SyncRun, range: Range, figures: Figures | null): Promise<Finding> {
+  const { row, shortfalls, state } = run;
+  const before = [row.rows_new, row.rows_changed, state.missing().length, shortfalls.length].join();
+  await readRange(run, range, figures);
+  const after = [row.rows_new, row.rows_changed, state.missing().length, shortfalls.length].join();
+  return before === after ? "same" : "mended";
+}
+
+/** The counts of all that is covered that are not the mirror's. */
+export async function compareAll(run: SyncRun): Promise<Difference[]> {
+  const found: Difference[] = [];
+  for (const range of join(run.state.coverage()))
+    for (const check of checksOf(run)) {
+      const difference = await compare(run, range, check);
+      if (difference) found.push(difference);
+    }
+  return found;
+}
+
+async function readDifference(
+  run: SyncRun,
+  difference: Difference,
+  figures: Figures | null,
+  left: () => number,
+): Promise<void> {
+  const { reporter, resource, state } = run;
+  const { check } = difference;
+  const isCheap = (days: number, pages: number) => pages <= Math.log2(days);
+  for await (const part of narrow(run, difference, isCheap, left)) {
+    if (left() <= 0) return;
+    await readRange(run, part, figures);
+    if (check === allRecords || (await measures(run, part, check, figures))) continue;
+    state.setAside(check.name, run.now);
+    reporter.warn(
+      `${resource.name}: the API's filter \`${check.name}\` does not count what its records say: for a week it is no proof (\`--full\` tries it again)`,
+    );
+    return;
+  }
+}
+
+/**
+ * Whether a filter counts what the records of a range, read just now, say of themselves. Something can change between
+ * the reading and the count: only two measurements that agree speak against it.
+ */
+async function measures(run: SyncRun, range: Range, check: Check, figures: Figures | null): Promise<boolean> {
+  const first = await compare(run, range, check);
+  if (!first) return true;
+  await readRange(run, range, figures);
+  const second = await compare(run, range, check);
+  if (second?.api !== first.api || second.mirror !== first.mirror) return true;
+  return (await compare(run, range, allRecords)) !== null;
+}

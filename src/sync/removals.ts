@@ -1,0 +1,40 @@
+import { Incomplete } from "../errors.js";
+import { countPresent } from "../state/index.js";
+import { formatInstant } from "../times.js";
+import type { SyncRun } from "./run.js";
+
+/** Whether a reading would remove more than anyone should believe: over half of more than 20 records. */
+export function isImplausible(removals: number, present: number): boolean {
+  return present > 20 && removals > present / 2;
+}
+
+/**
+ * Marks the records that complete readings no longer found.
+ * @throws Incomplete when the share is implausible, or nothing would be left, and nobody accepted it
+ */
+export function removeMissing(run: SyncRun): void {
+  const { clock, mirror, options, resource, row, state, store } = run;
+  const missing = state.missing();
+  if (missing.length === 0) return;
+  const dates = missing.map(({ dated }) => dated).filter((dated) => dated !== null);
+  // Of dated records, those that lie between the oldest and the newest that are missing.
+  const around =
+    dates.length === missing.length && dates.length > 0
+      ? dates.reduce(({ from, to }, dated) => ({ from: Math.min(from, dated), to: Math.max(to, dated) }), {
+          from: Number.POSITIVE_INFINITY,
+          to: Number.NEGATIVE_INFINITY,
+        })
+      : undefined;
+  const present = countPresent(mirror, resource.name, around);
+  const left = countPresent(mirror, resource.name) - missing.length;
+  if ((left === 0 || isImplausible(missing.length, present)) && !options.acceptRemovals)
+    throw new Incomplete(
+      `${resource.name}: the API no longer returns ${missing.length} of ${present} mirrored records: nothing was removed.`,
+      { hint: "if that is right, run the same command again with `--accept-removals`" },
+    );
+  mirror.db.transaction(() => {
+    const ids = missing.map(({ id }) => id);
+    row.rows_removed += store.remove(ids, formatInstant(clock.now()));
+    state.clearMissing();
+  })();
+}

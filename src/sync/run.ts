@@ -1,0 +1,118 @@
+import type { ApiClient } from "../api/client.js";
+import type { Clock } from "../deps.js";
+import type { Mirror, Run } from "../mirror/index.js";
+import { type Complaint, complaintText, openRecords, type RecordStore } from "../records/index.js";
+import type { Reporter, Task } from "../reporter.js";
+import type { DailyFigures, Resource } from "../resources/types.js";
+import type { Covered, SyncState } from "../state/index.js";
+import type { Points } from "./figures.js";
+
+/** What a person asked of a sync; times in milliseconds since 1970. */
+export interface SyncOptions {
+  since?: number;
+  until?: number;
+  full: boolean;
+  /** How far behind the last complete read a run begins. */
+  windowMs: number;
+  /** Apply removals that look implausible. */
+  acceptRemovals: boolean;
+  /** Requests that are spent on what a cursor through old dates has come to. */
+  audit: number;
+  details: "all" | "changed" | "none";
+  /** Filters that make a run partial, by the API's parameter. */
+  filters: Readonly<Record<string, readonly string[]>>;
+  groupBy: string;
+  hosts: readonly string[];
+  perHost: boolean;
+}
+
+export const defaultOptions: SyncOptions = {
+  full: false,
+  windowMs: 30 * 86_400_000,
+  acceptRemovals: false,
+  audit: 5,
+  details: "changed",
+  filters: {},
+  groupBy: "day",
+  hosts: [],
+  perHost: false,
+};
+
+/** What every engine works with. */
+export interface Access {
+  mirror: Mirror;
+  api: ApiClient;
+  clock: Clock;
+  signal: AbortSignal;
+  reporter: Reporter;
+  options: SyncOptions;
+  /** The API's points by day, as an earlier resource of the same run was told them. */
+  points?: Map<DailyFigures, Points>;
+}
+
+/** One resource's run: what a strategy is given, and where it leaves its figures. */
+export interface SyncRun extends Access {
+  points: Map<DailyFigures, Points>;
+  resource: Resource;
+  /** The instant the run is pinned to, in milliseconds. */
+  now: number;
+  row: Run;
+  task: Task;
+  readonly store: RecordStore;
+  readonly state: SyncState;
+  /** Requests answered and rows read so far, for the bar. */
+  progress: { pages: number; rows: number };
+  /** Milliseconds: as coarsely as the API has ever shown a date. It is learned, and kept. */
+  resolution: number;
+  /** The ids of records without a date that came. */
+  undated: Set<number>;
+  /** Whether what was read is all that there is of something: only then is it a proof. */
+  isPartial: boolean;
+  /** What the run must confess: each makes it incomplete. */
+  shortfalls: string[];
+}
+
+/** One line of a plan. */
+export interface PlanStep {
+  what: string;
+  requests: number;
+  /** Whether it takes more requests than that, as many as only reading shows. */
+  open?: boolean;
+}
+
+/** A way to read a resource. */
+export interface StrategyRun {
+  /** What `run` would do, and how many requests that takes; asks the API for no more than a count. */
+  plan(run: SyncRun): Promise<PlanStep[]>;
+  /** Reads. A shortfall is noted in the run; an error is thrown. */
+  run(run: SyncRun): Promise<void>;
+}
+
+/**
+ * The records of a resource, with one warning for each field of an unexpected type. A new attribute takes no action: it
+ * is a note, which `--quiet` leaves out.
+ */
+export function openStore(
+  { mirror, reporter }: Access,
+  resource: Resource,
+  runId: number,
+  coverage: readonly Covered[],
+): RecordStore {
+  const complain = (complaint: Complaint) =>
+    reporter[complaint.kind === "attribute" ? "note" : "warn"](complaintText(complaint, resource));
+  return openRecords(mirror, resource, { runId, coverage, complain });
+}
+
+/** The most that the API allows: its document, "Limits". */
+export const mostPerPage = 100;
+
+/** Requests that a number of records takes. */
+export function pagesFor(records: number): number {
+  return Math.max(1, Math.ceil(records / mostPerPage));
+}
+
+/** Counts an answer for the bar. @param left requests still to come, as far as known */
+export function progressed({ progress, task }: SyncRun, left: number): void {
+  progress.pages += 1;
+  task.update({ done: progress.pages, total: progress.pages + left, rows: progress.rows });
+}

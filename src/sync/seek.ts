@@ -1,0 +1,202 @@
+import { readList, whyNotWhole } from "../api/list.js";
+import { readPages } from "../api/pages.js";
+import type { Range } from "../ranges.js";
+import { datedOf } from "../records/index.js";
+import type { Dated, Query, Recognise } from "../resources/types.js";
+import { type Lane, merge, newLanes, type Share } from "./lanes.js";
+import {
+  beginningOf,
+  comparePair,
+  Disorder,
+  hasStranger,
+  type Look,
+  lookAt,
+  marginOf,
+  type Reader,
+  rangeQuery,
+} from "./look.js";
+import { mostPerPage, pagesFor } from "./run.js";
+import type { Answered } from "./write.js";
+
+/** One answer, and the range of dates that it proves; null while a list is still being read. */
+export interface Slice extends Answered {
+  covers: Range | null;
+  /** Whoever takes the slice puts the keys of its records here: the pages of a list share one. */
+  found: Set<unknown>;
+  /** How many records the API counts from the range's beginning to the answer's end. */
+  total: number;
+}
+
+export interface SeekOptions {
+  /** How the records lie in time, to cut lanes by; left out, the range is read in one lane. */
+  share?: Share;
+  /** At most so many requests: what they show is proven, and the rest left. */
+  most?: number;
+  recognise?: Recognise | undefined;
+  /** Hears of a range that could not be read, and why. */
+  givenUp(range: Range, why: string): void;
+}
+
+/** The reading of one range. */
+interface Seeking extends SeekOptions {
+  run: Reader;
+  range: Range;
+  signal: AbortSignal;
+  asked: number;
+}
+
+/** An answer that comes sooner than its records are written has nothing to gain from others beside it. */
+const slowMs = 10;
+/** So often in a row two answers may speak against each other: what happens between them passes. */
+const mostDoubts = 3;
+
+/**
+ * Reads a range newest first, each request asking for page 1 of what lies at or below the oldest date seen so far. An
+ * answer is of one instant and shows all records between its oldest date and the end that was asked for: it proves that
+ * interval by itself, and nothing can shift between two answers.
+ *
+ * It rests on "newest first" (the API document, "4. GET /orders", "7. GET /content"), and checks it: dates never rise,
+ * and the totals of two answers tell how many records lie between their ends. Where either fails, the range is read as
+ * a list. So is a crowd: more records of one instant than a page holds.
+ */
+export async function* seek(run: Reader, range: Range, options: SeekOptions): AsyncGenerator<Slice, void> {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([run.signal, stop.signal]);
+  const seeking: Seeking = { ...options, run, range, signal, asked: 0 };
+  try {
+    const askedAt = run.clock.monotonic();
+    const first = await ask(seeking, range.to);
+    const isSlow = run.clock.monotonic() - askedAt >= slowMs;
+    const rest = { from: range.from, to: Math.min(first.to, first.edge) };
+    const isCut = options.share !== undefined && options.most === undefined && !first.isAll && isSlow;
+    const pages = pagesFor(first.total - first.records.length);
+    const [top, ...below] = isCut ? newLanes(rest, pages, options.share ?? null) : [rest];
+    const open = (lane: Lane) => readLane(seeking, lane, lane === top ? first : undefined);
+    yield* merge([top, ...below], open, options.share);
+  } catch (error) {
+    if (!(error instanceof Disorder)) throw error;
+    yield* asList(seeking, { from: beginningOf(range), to: range.to + marginOf(run) }, range);
+  } finally {
+    stop.abort(new Error("nobody waits for this any more"));
+  }
+}
+
+async function* readLane(seeking: Seeking, lane: Lane, first?: Look): AsyncGenerator<Slice, void> {
+  const { run } = seeking;
+  let upper = first ?? (await ask(seeking, lane.to));
+  let below = askBelow(seeking, upper, lane);
+  /** What the answer above a crowd has shown. */
+  let above: Look | undefined;
+  let doubt = 0;
+  let doubts = 0;
+  for (;;) {
+    if (below === null) {
+      if (!upper.isCrowd)
+        return yield sliceOf(upper, upper.isAll ? lane.from : Math.max(lane.from, upper.edge + 1));
+      const from = Math.min(upper.edge, upper.to) + 1 - 2 * run.resolution;
+      const asked = { from: from - run.resolution, to: upper.to + upper.over };
+      for await (const slice of asList(seeking, asked, { from, to: upper.to })) {
+        if (above && hasStranger(run, above, slice.records)) throw new Disorder();
+        yield slice;
+      }
+      // The end of the next answer stays clear of the crowd.
+      lane.to = from - 1;
+      if (lane.to < lane.from) return;
+      upper = await ask(seeking, lane.to, run.resolution);
+      below = askBelow(seeking, upper, lane);
+      continue;
+    }
+    const lower = await below();
+    const { isContradicted, surplus } = comparePair(run, upper, lower);
+    const isUndated = surplus === doubt && upper.to === Number.POSITIVE_INFINITY;
+    if (isContradicted || (surplus !== 0 && !isUndated)) {
+      doubt = surplus;
+      doubts += 1;
+      if (doubts > mostDoubts) throw new Disorder();
+      upper = await ask(seeking, upper.to, upper.over);
+      below = askBelow(seeking, upper, lane);
+      continue;
+    }
+    if (surplus !== 0) yield await readUndated(seeking, upper, surplus);
+    doubts = 0;
+    // The next one is on its way while this one is written.
+    below = askBelow(seeking, lower, lane);
+    yield sliceOf(upper, Math.max(lane.from, upper.edge + 1));
+    lane.to = upper.edge;
+    if (lane.to < lane.from) return;
+    if (lower.isCrowd) above = upper;
+    // Promises that have lived long keep the answer reachable; its records need not stay.
+    else upper.records.length = 0;
+    upper = lower;
+  }
+}
+
+function sliceOf({ records, askedAt, total, to }: Look, from: number): Slice {
+  return { records, askedAt, total, covers: { from, to }, found: new Set() };
+}
+
+function ask(seeking: Seeking, to: number, over?: number, turn?: Promise<void>): Promise<Look> {
+  seeking.asked += 1;
+  return lookAt(seeking.run, seeking.range, to, { ...seeking, over, turn });
+}
+
+/** Asks for what lies below an answer, to be taken later; null where the lane wants nothing of it, or a crowd is in the way. */
+function askBelow(seeking: Seeking, upper: Look, lane: Lane): (() => Promise<Look>) | null {
+  const { most = Number.POSITIVE_INFINITY, run, signal } = seeking;
+  if (upper.isAll || upper.isCrowd || upper.edge < lane.from || seeking.asked >= most) return null;
+  let take = () => {};
+  const turn = new Promise<void>((resolve) => {
+    take = resolve;
+  });
+  signal.addEventListener("abort", take, { once: true });
+  const lower = ask(seeking, upper.edge, run.resolution, turn);
+  // Its failure is thrown where it is taken.
+  lower.catch(() => {}).finally(() => signal.removeEventListener("abort", take));
+  return () => {
+    take();
+    return lower;
+  };
+}
+
+/** Reads all that a query finds as a list, and claims a range by it. */
+async function* asList(seeking: Seeking, asked: Range, covers: Range): AsyncGenerator<Slice, void> {
+  const { givenUp, recognise, run, signal } = seeking;
+  const { api, resource } = run;
+  const query: Query = {
+    ...resource.query,
+    ...rangeQuery(resource.strategy as Dated, asked),
+    per_page: mostPerPage,
+  };
+  const options = { scope: resource.scope, signal, recognise };
+  const pages = readList<unknown>(() => readPages(api, resource.path, query, options));
+  for (;;) {
+    const { value, done } = await pages.next();
+    if (!done) {
+      const { found, pagination, receivedAt, records } = value;
+      yield { records, askedAt: receivedAt, total: pagination.total_items, covers: null, found };
+    } else if (value.isWhole) {
+      return yield { ...value, records: [], covers, found: new Set(value.found) };
+    } else return givenUp(covers, whyNotWhole(value));
+  }
+}
+
+/**
+ * Records without a date count where no range is asked for. If they stand last, the newest answer does not show them:
+ * then the last page has as many.
+ */
+async function readUndated(
+  { range, recognise, run, signal }: Seeking,
+  upper: Look,
+  expected: number,
+): Promise<Slice> {
+  const { api, resource } = run;
+  const dates = rangeQuery(resource.strategy as Dated, { from: beginningOf(range), to: upper.to });
+  const query = { ...resource.query, ...dates, page: upper.pages, per_page: mostPerPage };
+  const answer = await api.get(resource.path, query, { scope: resource.scope, signal, recognise });
+  const shown = new Set(upper.records.map(({ json }) => json));
+  const records = (answer.items ?? []).filter(
+    (record) => datedOf(resource, record) === null && !shown.has(record.json),
+  );
+  if (records.length !== expected) throw new Disorder();
+  return { records, askedAt: answer.receivedAt, total: upper.total, covers: null, found: new Set() };
+}

@@ -1,0 +1,67 @@
+import { describe } from "../../ranges.js";
+import type { Dated } from "../../resources/types.js";
+import { formatInstant } from "../../times.js";
+import { countItems } from "../counts.js";
+import { askFigures } from "../figures.js";
+import { figuresName } from "../moved.js";
+import { planDated } from "../plan.js";
+import { readRange } from "../read.js";
+import { nightlyBudget, reconcile } from "../reconcile.js";
+import { type PlanStep, pagesFor, type StrategyRun, type SyncRun } from "../run.js";
+import { filterQueries, readFiltered } from "./filtered.js";
+
+/**
+ * Newest first, filtered by a date: orders, content. A run reads the window behind the last complete read again, since
+ * changes come late (the API document, "4. GET /orders", Sync guidance), and finds by evidence what no window shows.
+ */
+export const dated: StrategyRun = {
+  async plan(run) {
+    const queries = filterQueries(run);
+    if (queries.length > 0) return [{ what: "what the filters select", requests: queries.length }];
+    const { goal, ranges } = decide(run);
+    const isResumed = goal.begunAt < run.now;
+    const steps: PlanStep[] = [];
+    for (const range of ranges) {
+      const items = await countItems(run, range);
+      const what = `${isResumed ? "finish the stopped read: " : ""}${describe(range)}: ${items} ${run.resource.name}`;
+      steps.push({ what, requests: pagesFor(items) });
+    }
+    return steps;
+  },
+
+  async run(run) {
+    const queries = filterQueries(run);
+    if (queries.length > 0) return await readFiltered(run, queries);
+    const { mirror, now, options, reporter, resource, row, state, undated } = run;
+    const strategy = resource.strategy as Dated;
+    mirror.db.transaction(() => state.trim(now))();
+    if (options.full)
+      for (const name of [figuresName, ...(strategy.counts ?? []).map((count) => count.name)])
+        state.setAside(name, null);
+    const { floor, gaps, goal, ranges } = decide(run);
+    row.since = instantOrNull(Math.min(...ranges.map(({ from }) => from)));
+    row.until = instantOrNull(Math.min(now, Math.max(...ranges.map(({ to }) => to))));
+    row.covered_from = instantOrNull(floor);
+    state.begin(floor, goal);
+    state.remember(options);
+    const figures = await askFigures(run);
+    for (const range of ranges) await readRange(run, range, figures);
+    state.finish();
+    const [range] = ranges;
+    if (range?.from === Number.NEGATIVE_INFINITY && range.to === Number.POSITIVE_INFINITY && options.full)
+      state.missUndated(undated);
+    await reconcile(run, figures, nightlyBudget);
+    for (const gap of gaps)
+      reporter.warn(
+        `${resource.name}: ${describe(gap)} has never been read and is not claimed as covered: run \`brandapi sync ${resource.name}\``,
+      );
+  },
+};
+
+function decide({ now, options, state }: SyncRun) {
+  return planDated({ coverage: state.coverage(), goal: state.goal(), floor: state.floor() }, options, now);
+}
+
+function instantOrNull(ms: number): string | null {
+  return Number.isFinite(ms) ? formatInstant(ms) : null;
+}

@@ -1,0 +1,92 @@
+import type { Answer } from "../../api/client.js";
+import { UnexpectedAnswer } from "../../errors.js";
+import { everything } from "../../ranges.js";
+import { type Detailed, isPresent, readDetailed } from "../../records/index.js";
+import type { JsonObject } from "../../resources/types.js";
+import { formatInstant } from "../../times.js";
+import { askEach } from "../ask.js";
+import { countItems } from "../counts.js";
+import type { StrategyRun, SyncRun } from "../run.js";
+import { keepBeside } from "./beside.js";
+import { full, readAll } from "./full.js";
+
+/** Every page of the list, then one request for each record whose details can have changed. */
+export const details: StrategyRun = {
+  async plan(run) {
+    const { mirror, options, resource } = run;
+    const steps = await full.plan(run);
+    const known = readDetailed(mirror, resource.name);
+    const isCounted = resource.pagination === "documented" && options.details !== "none";
+    const listed = isCounted ? await countItems(run, everything) : known.length;
+    const requests = known.filter((record) => isDue(run, record)).length + Math.max(0, listed - known.length);
+    return requests > 0
+      ? [...steps, { what: `details of ${requests} that are new, changed or still open`, requests }]
+      : steps;
+  },
+
+  async run(run) {
+    const { strategy } = run.resource;
+    if (strategy.kind !== "details") return;
+    await readAll(run);
+    const { due, fresh } = openDue(run);
+    if (strategy.into === "merge") await mergeDetails(run, due, strategy.path);
+    else await keepBeside(run, { due, fresh }, strategy.path, strategy.into);
+    run.state.finish();
+  },
+};
+
+/** What a run that was stopped a short while ago has read counts as read by this one. */
+const freshMs = 3_600_000;
+
+/**
+ * Details take a request each. A run that is stopped before the last is gone on with, and one that is stopped every
+ * time comes to all of them in turn: those read longest ago come first.
+ */
+function openDue(run: SyncRun): { due: Detailed[]; fresh: Detailed[] } {
+  const { mirror, now, resource, state } = run;
+  const stopped = state.goal();
+  const begunAt = stopped && Math.abs(now - stopped.begunAt) <= freshMs ? stopped.begunAt : now;
+  state.begin(Number.NEGATIVE_INFINITY, { ranges: [{ from: Number.NEGATIVE_INFINITY, to: now }], begunAt });
+  const all = readDetailed(mirror, resource.name).filter((record) => isDue(run, record));
+  const isFresh = ({ detailedAt, pending }: Detailed) =>
+    stopped !== null && !pending && detailedAt !== null && Date.parse(detailedAt) >= begunAt;
+  return {
+    due: all
+      .filter((record) => !isFresh(record))
+      .sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1)),
+    fresh: all.filter(isFresh),
+  };
+}
+
+function isDue({ options, resource }: SyncRun, { pending, value }: Detailed): boolean {
+  const { strategy } = resource;
+  if (strategy.kind !== "details" || options.details === "none") return false;
+  return options.details === "all" || pending || strategy.open(value as JsonObject);
+}
+
+async function mergeDetails(
+  run: SyncRun,
+  due: readonly Detailed[],
+  path: (key: string) => string,
+): Promise<void> {
+  const { api, mirror, resource, row, shortfalls, signal, store } = run;
+  const ask = ({ key }: Detailed) => api.get(path(key), {}, { scope: resource.scope, signal });
+  function take(answer: Answer, { key }: Detailed): void {
+    const record = { json: answer.json, value: answer.data };
+    if (store.keyOf(record, 0) !== key)
+      throw new UnexpectedAnswer(`The API's answer to ${path(key)} is another record.`);
+    mirror.db.transaction(() => {
+      const written = store.write([record], { readAt: formatInstant(answer.receivedAt), isDetail: true });
+      row.rows_changed += written.changed;
+    })();
+  }
+  const lost = await askEach(run, due, ask, take);
+  if (lost.length === 0) return;
+  // Gone since the list was read, or there without details: only the list can tell.
+  if (shortfalls.length === 0) await readAll(run);
+  const still = lost.filter(({ key }) => isPresent(mirror, resource.name, key));
+  if (still.length > 0)
+    shortfalls.push(
+      `the API lists ${still.length === 1 ? still[0]?.key : `${still.length} ${resource.name}`}, but answers 404 for the details`,
+    );
+}

@@ -1,0 +1,38 @@
+import type { Query } from "../../resources/types.js";
+import { rangeQuery } from "../look.js";
+import type { SyncRun } from "../run.js";
+import { readWhole } from "../whole.js";
+
+/** One query for each combination of filter values, at most as many values in each as the API takes. */
+export function filterQueries({ options, resource }: Pick<SyncRun, "options" | "resource">): Query[] {
+  const { strategy } = resource;
+  const filters = strategy.kind === "dated" ? (strategy.filters ?? []) : [];
+  const chosen = filters.filter(({ parameter }) => (options.filters[parameter]?.length ?? 0) > 0);
+  if (chosen.length === 0) return [];
+  return chosen.reduce<Query[]>(
+    (queries, { parameter, atMost }) =>
+      chunks(options.filters[parameter] ?? [], atMost).flatMap((values) =>
+        queries.map((query) => ({ ...query, [parameter]: values.join(",") })),
+      ),
+    [{}],
+  );
+}
+
+function chunks<Item>(items: readonly Item[], size: number): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
+}
+
+/** A partial run: it claims no coverage and removes nothing. */
+export async function readFiltered(run: SyncRun, queries: readonly Query[]): Promise<void> {
+  const { options, resource, shortfalls } = run;
+  if (resource.strategy.kind !== "dated") return;
+  const { since: from = Number.NEGATIVE_INFINITY, until: to = Number.POSITIVE_INFINITY } = options;
+  run.isPartial = true;
+  const range = rangeQuery(resource.strategy, { from, to });
+  for (const query of queries) {
+    const { isWhole } = await readWhole(run, { ...resource.query, ...range, ...query });
+    if (!isWhole) shortfalls.push("the filtered list moved while it was read: run the same command again");
+  }
+}
