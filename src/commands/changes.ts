@@ -2,8 +2,8 @@ import type { Settings } from "../config.js";
 import type { Deps } from "../deps.js";
 import { exitCodes, UsageError } from "../errors.js";
 import { formats } from "../export/formats/index.js";
-import type { Mirror } from "../mirror/mirror.js";
-import type { Change, ChangeFilter } from "../query/change-list.js";
+import type { Mirror } from "../mirror/index.js";
+import type { Change, ChangeFilter } from "../query/index.js";
 import { resources } from "../resources/index.js";
 import { formatInstant, parseInstant } from "../times.js";
 import { formatCount } from "../ui/numbers.js";
@@ -73,7 +73,7 @@ export const changes = defineCommand<ChangesFlags>({
       until: options.until === undefined ? undefined : formatInstant(parseInstant(options.until, "end", now)),
     };
     const { readSettings } = await import("../config.js");
-    const { openMirrorReadOnly } = await import("../query/open.js");
+    const { openMirrorReadOnly } = await import("../query/index.js");
     const settings = await readSettings(options, deps);
     const mirror = await openMirrorReadOnly(settings.dbPath);
     const request = { deps, settings, filter, limit: options.limit };
@@ -90,8 +90,8 @@ export const changes = defineCommand<ChangesFlags>({
 async function writeChanges(mirror: Mirror, name: "csv" | "json", request: Request): Promise<void> {
   const { deps, settings, filter, limit } = request;
   const { runExport } = await import("../export/run.js");
-  const { changesCondition } = await import("../query/change-list.js");
-  const { openSource, withSnapshot } = await import("../query/select.js");
+  const { changesCondition } = await import("../query/index.js");
+  const { openSource, withSnapshot } = await import("../query/index.js");
   const { createReporter } = await import("../ui/reporter.js");
   const { dataSink } = await import("./data-sink.js");
   const { findTable } = await import("./table.js");
@@ -113,7 +113,7 @@ async function writeChanges(mirror: Mirror, name: "csv" | "json", request: Reque
 
 /** The newest last. */
 async function printChanges(mirror: Mirror, { deps, settings, filter, limit }: Request): Promise<void> {
-  const { listChanges } = await import("../query/change-list.js");
+  const { listChanges } = await import("../query/index.js");
   const { styleFor } = await import("../ui/style.js");
   const { changes, total } = listChanges(mirror, filter, limit ?? shownAtMost);
   const style = styleFor(deps.stdout, settings.output, deps.env);

@@ -1,8 +1,8 @@
 import type { Deps } from "../deps.js";
 import { AccessForbidden } from "../errors.js";
 import type { Resource } from "../resources/types.js";
-import type { Access, PlanStep } from "../sync/context.js";
 import { planResource, type Skipped } from "../sync/engine.js";
+import type { Access, PlanStep } from "../sync/run.js";
 import { printJson } from "../ui/data.js";
 
 /** What `sync --dry-run --json` prints, one object in all. */

@@ -5,8 +5,7 @@ import { exitCodes, UsageError } from "../errors.js";
 import type { Format } from "../export/format.js";
 import { formats } from "../export/formats/index.js";
 import { expandPath } from "../paths.js";
-import { knownTableNames, listTables, syncedBy, typedTables } from "../query/tables.js";
-import { views } from "../query/views.js";
+import { knownTableNames, syncedBy, typedTables, views } from "../query/names.js";
 import { resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
 import { parseInstant } from "../times.js";
@@ -74,9 +73,9 @@ export const exportTable = defineCommand<ExportFlags>({
     const { readSettings } = await import("../config.js");
     const { openFileSink } = await import("../export/file-sink.js");
     const { runExport } = await import("../export/run.js");
-    const { explainRunning } = await import("../query/condition.js");
-    const { openMirrorReadOnly } = await import("../query/open.js");
-    const { openSource, withSnapshot } = await import("../query/select.js");
+    const { explainRunning, listTables, openMirrorReadOnly, openSource, withSnapshot } = await import(
+      "../query/index.js"
+    );
     const { createReporter } = await import("../ui/reporter.js");
     const { dataSink } = await import("./data-sink.js");
     const { checkSelection, checkTableName, findTable, layAsOf } = await import("./table.js");

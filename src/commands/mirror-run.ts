@@ -1,10 +1,9 @@
 import type { Settings } from "../config.js";
 import type { Deps } from "../deps.js";
 import type { ExitCode } from "../errors.js";
-import { checkOwner, claimMirror } from "../mirror/info.js";
-import { lockMirror } from "../mirror/lock.js";
-import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/open.js";
-import type { Access } from "../sync/context.js";
+import { checkOwner, claimMirror, lockMirror, schemaVersion } from "../mirror/index.js";
+import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/index.js";
+import type { Access } from "../sync/run.js";
 import { createReporter } from "../ui/reporter.js";
 import { openAccess } from "./access.js";
 import type { GlobalOptions } from "./command.js";
@@ -56,9 +55,16 @@ export async function withMirrorRun(
     const present = await openMirrorOrNone(settings.dbPath);
     try {
       checkOwner(present, identity.brand);
-      if (purpose === "plan") return await work({ ...session, mirror: present });
+      if (purpose === "plan" && schemaVersion(present) !== "older")
+        return await work({ ...session, mirror: present });
     } finally {
       present.db.close();
+    }
+    if (purpose === "plan") {
+      // What an older version wrote is brought up to date first, from what it holds.
+      const mirror = await openMirrorReadOnly(settings.dbPath);
+      closers.unshift(() => mirror.db.close());
+      return await work({ ...session, mirror });
     }
     const mirror = await openMirror(settings.dbPath);
     closers.unshift(() => mirror.db.close());

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { exitCodes, MirrorStale } from "../errors.js";
-import type { Health, ResourceHealth, Stretch } from "../query/health.js";
+import type { Health, ResourceHealth, ShownRange } from "../query/index.js";
 import { formatSpan, parseDuration } from "../times.js";
 import { printJson } from "../ui/data.js";
 import { formatCount } from "../ui/numbers.js";
@@ -34,15 +34,15 @@ export const status = defineCommand<{ maxAge?: number }>({
 
   async run({ deps, options }) {
     const { readSettings } = await import("../config.js");
-    const { openMirrorReadOnly } = await import("../query/open.js");
-    const { readHealth } = await import("../query/health.js");
+    const { openMirrorReadOnly, readHealth } = await import("../query/index.js");
+    const { isLocked } = await import("../mirror/index.js");
     const { styleFor } = await import("../ui/style.js");
     const settings = await readSettings(options, deps);
     const maxAge = options.maxAge ?? null;
     if (maxAge !== null && !existsSync(settings.dbPath)) throw neverSynced(settings.dbPath);
     const mirror = await openMirrorReadOnly(settings.dbPath);
     try {
-      const health = readHealth(mirror, deps.clock.now(), maxAge);
+      const health = readHealth(mirror, deps.clock.now(), maxAge, await isLocked(settings.dbPath));
       if (settings.output.json) printJson(deps.stdout, health);
       else if (!settings.output.quiet) {
         const width = deps.stdout.isTTY ? deps.stdout.columns : undefined;
@@ -118,12 +118,14 @@ function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: st
 }
 
 function remarks({ resources }: Health, style: Style): string[] {
-  const said = resources.flatMap(({ resource, gaps, last_run, unfinished, stale }) => [
+  const said = resources.flatMap(({ resource, found, gaps, last_run, running, unfinished, stale }) => [
+    ...(running ? [`${resource}: being read since ${minute(running.started_at)}`] : []),
     ...gaps.map((gap) => `${resource}: not read: ${gapText(gap)}`),
     ...(unfinished
-      ? [
-          `${resource}: a read stopped after ${formatCount(unfinished.records)} records; the next sync goes on there`,
-        ]
+      ? [`${resource}: a read begun ${minute(unfinished.begun_at)} was stopped: the next sync goes on there`]
+      : []),
+    ...(found && found.at !== last_run?.started_at
+      ? [`${resource}: \`verify\` found: ${escapeText(found.error)}`]
       : []),
     ...(last_run?.error ? [`${resource}: the last ${endText(last_run)}`] : []),
     ...(stale ? [`${resource}: older than allowed`] : []),
@@ -157,7 +159,7 @@ function closingLines({ resources, checked_at }: Health): string[] {
   return lines.length === 0 ? [] : ["", ...lines];
 }
 
-function gapText({ from, to }: Stretch): string {
+function gapText({ from, to }: ShownRange): string {
   return `${from === null ? "the start" : minute(from)} to ${minute(to)}`;
 }
 

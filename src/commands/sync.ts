@@ -1,5 +1,6 @@
 import { AccessForbidden, exitCodes, Incomplete, UsageError } from "../errors.js";
 import { resources } from "../resources/index.js";
+import { takesDates } from "../resources/types.js";
 import { parseWindow } from "../times.js";
 import { printJson } from "../ui/data.js";
 import { chooseResources } from "./choose.js";
@@ -96,7 +97,7 @@ export const sync = defineCommand<SyncFlags>({
         hint: "leave one of them out",
       });
     if (since !== undefined || until !== undefined) checkDated(chosen);
-    const { defaultOptions } = await import("../sync/context.js");
+    const { defaultOptions } = await import("../sync/run.js");
     const syncOptions = {
       ...defaultOptions,
       ...(since === undefined ? {} : { since }),
@@ -155,7 +156,7 @@ export const sync = defineCommand<SyncFlags>({
 
 /** A range says nothing of a resource that the API only gives whole. */
 function checkDated({ resources: chosen, named }: ReturnType<typeof chooseResources>): void {
-  const whole = chosen.find(({ strategy }) => !["window", "increment", "monthly"].includes(strategy.kind));
+  const whole = chosen.find((resource) => !takesDates(resource));
   if (named && whole)
     throw new UsageError(
       `\`${whole.name}\` is always read whole: it takes no \`--since\` and no \`--until\`.`,

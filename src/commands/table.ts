@@ -1,17 +1,18 @@
 import { ConfigurationError, UsageError } from "../errors.js";
-import type { Mirror } from "../mirror/mirror.js";
-import { checkCondition } from "../query/condition.js";
-import { dateOf, type Selection } from "../query/select-sql.js";
+import type { Mirror } from "../mirror/index.js";
 import {
+  checkCondition,
+  dateOf,
   describeTable,
   knownTableNames,
   listTables,
   type ReadableTable,
+  type Selection,
   syncedBy,
   typedTables,
   wasRead,
-} from "../query/tables.js";
-import { readAsOf } from "../records/as-of.js";
+} from "../query/index.js";
+import { readAsOf } from "../records/index.js";
 import { formatInstant } from "../times.js";
 import { nearest, suggest } from "./nearest.js";
 

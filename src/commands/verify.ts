@@ -36,9 +36,9 @@ export const verify = defineCommand<VerifyFlags>({
     return await withMirrorRun(
       { deps, options, purpose: "prove", wait: options.wait ?? false },
       async (session) => {
-        const { defaultOptions } = await import("../sync/context.js");
+        const { defaultOptions } = await import("../sync/run.js");
         const { verifyResource } = await import("../verify/engine.js");
-        const { latestRuns } = await import("../mirror/runs.js");
+        const { latestRuns } = await import("../mirror/index.js");
         const access = {
           ...session,
           options: { ...defaultOptions, acceptRemovals: options.acceptRemovals ?? false },
@@ -76,9 +76,14 @@ function judge(verdicts: readonly Verdict[], repaired: boolean): void {
         : `run \`brandapi verify ${different.join(" ")} --repair\``,
     });
   // Unproven, and a sync is what it takes: not the figures that the API restates, which nothing could prove.
-  const unread = namesOf((verdict) => verdict.unread);
+  const never = namesOf((verdict) => verdict.never_read);
+  if (never.length > 0)
+    throw new Incomplete(`Never read completely, so there is nothing to compare: ${never.join(", ")}.`, {
+      hint: `run \`brandapi sync ${never.join(" ")}\``,
+    });
+  const unread = namesOf((verdict) => (verdict.unread ?? 0) > 0);
   if (unread.length > 0)
-    throw new Incomplete(`Never read completely, so there is nothing to compare: ${unread.join(", ")}.`, {
+    throw new Incomplete(`The API has records that were not read yet: ${unread.join(", ")}.`, {
       hint: `run \`brandapi sync ${unread.join(" ")}\``,
     });
   const unsettled = namesOf((verdict) => verdict.unsettled);

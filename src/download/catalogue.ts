@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { Mirror } from "../mirror/mirror.js";
+import type { Mirror } from "../mirror/index.js";
 
 /** Which files are wanted; an empty list leaves a filter out. Times in milliseconds since 1970, both inclusive. */
 export interface Selection {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Mirror } from "../mirror/mirror.js";
+import type { Mirror } from "../mirror/index.js";
 import type { Reporter, Task } from "../reporter.js";
 import { formatInstant } from "../times.js";
 import { type DownloadLog, downloadKey, type LibraryFile, nameOf, openDownloadLog } from "./catalogue.js";

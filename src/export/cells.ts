@@ -1,4 +1,4 @@
-import { cellEnd, rowEnd } from "../query/select.js";
+import { cellEnd, rowEnd } from "../query/index.js";
 import { canStartFormula } from "./formulas.js";
 
 /** A cell that is not written as it stands. */

@@ -1,4 +1,4 @@
-import type { Source } from "../query/select.js";
+import type { Source } from "../query/index.js";
 
 /** A piece of the output, and how many rows end in it. */
 export interface Chunk {

@@ -1,6 +1,4 @@
-import type { Source } from "../query/select.js";
-import type { Row } from "../query/select-read.js";
-import type { ReadableColumn } from "../query/tables.js";
+import type { ReadableColumn, Row, Source } from "../query/index.js";
 import type { SqlValue } from "../records/index.js";
 
 /** Writes rows as JSON objects of their columns: booleans as such, JSON columns as JSON, numbers as the API sent them. */

@@ -1,5 +1,5 @@
 import type { Clock } from "../deps.js";
-import type { Source } from "../query/select.js";
+import type { Source } from "../query/index.js";
 import type { WriteOptions, Writer } from "./format.js";
 import { ReaderGone, type Sink } from "./sink.js";
 

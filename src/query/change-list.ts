@@ -1,5 +1,4 @@
-import type { Mirror } from "../mirror/mirror.js";
-import { quote } from "../mirror/schema.js";
+import { type Mirror, quote } from "../mirror/index.js";
 import { details, resources } from "../resources/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
 

@@ -1,6 +1,5 @@
 import { UsageError } from "../errors.js";
-import type { Mirror } from "../mirror/mirror.js";
-import { quote } from "../mirror/schema.js";
+import { type Mirror, quote } from "../mirror/index.js";
 import type { ReadableTable } from "./tables.js";
 
 const tokens =

@@ -1,16 +1,13 @@
-import { readInfo } from "../mirror/info.js";
-import type { Mirror } from "../mirror/mirror.js";
-import { latestRuns, type Run } from "../mirror/runs.js";
-import { quote } from "../mirror/schema.js";
+import { latestRuns, type Mirror, quote, type Run, readInfo } from "../mirror/index.js";
+import { gaps, join, type Range } from "../ranges.js";
 import { details, resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
-import { countRemoved } from "../state/counting.js";
-import { readCoverage, type Span, stretches } from "../state/coverage.js";
+import { countRemoved, openState, readCoverage } from "../state/index.js";
 import { formatInstant } from "../times.js";
 import { type Closing, readClosing } from "./closing.js";
 
-/** A stretch of dates, ISO 8601; `from` null: from the beginning. */
-export interface Stretch {
+/** A range of dates, ISO 8601; `from` null: from the beginning. */
+export interface ShownRange {
   from: string | null;
   to: string;
 }
@@ -22,16 +19,22 @@ export interface ResourceHealth {
   rows: number;
   removed: number;
   /** What was read completely, and what lies unread between; empty where a resource is not read by date. */
-  covered: Stretch[];
-  gaps: Stretch[];
+  covered: ShownRange[];
+  gaps: ShownRange[];
+  /** The oldest date that was ever asked for, ISO 8601; null: from the beginning, or not read by date. */
+  covered_from: string | null;
   /** When the last run that ended well began: what the mirror says is as of then. */
   last_success_at: string | null;
   age_seconds: number | null;
   last_run: Pick<Run, "run_id" | "started_at" | "finished_at" | "outcome" | "error"> | null;
   /** What the last run ended with; null where it ended well. */
   last_error: string | null;
+  /** What `verify` found, until a later proof says otherwise. */
+  found: { at: string; error: string } | null;
+  /** A run that is under way now. */
+  running: { started_at: string } | null;
   /** A read that stopped half-way: the next run goes on from there. */
-  unfinished: { updated_at: string; records: number } | null;
+  unfinished: { begun_at: string } | null;
   /** How changes to old records are found; null where a resource is not read by date. */
   closing: Closing | null;
   stale: boolean;
@@ -52,9 +55,9 @@ export interface Health {
  * How every resource stands that was ever synced. Nothing is stale without `maxAgeMs`.
  * @param now milliseconds since 1970
  */
-export function readHealth(mirror: Mirror, now: number, maxAgeMs: number | null): Health {
+export function readHealth(mirror: Mirror, now: number, maxAgeMs: number | null, isLocked: boolean): Health {
   const found = [...resources, ...details]
-    .map((resource) => readResource(mirror, resource, now, maxAgeMs))
+    .map((resource) => readResource(mirror, resource, now, maxAgeMs, isLocked))
     .filter((health) => health !== null);
   const id = readInfo(mirror, "brand_id");
   return {
@@ -73,17 +76,20 @@ function readResource(
   resource: Resource,
   now: number,
   maxAgeMs: number | null,
+  isLocked: boolean,
 ): ResourceHealth | null {
-  const { last, lastGood } = latestRuns(mirror, resource.name);
+  const { found, last, lastGood } = latestRuns(mirror, resource.name);
+  const isRunning = isLocked && last?.outcome === "running";
   if (!last || (!lastGood && last.outcome === "skipped")) return null;
   const ageMs = lastGood ? Math.max(0, now - Date.parse(lastGood.started_at)) : null;
   const spans = readCoverage(mirror, resource.name);
-  const covered = stretches(spans);
+  const covered = join(spans);
   return {
     resource: resource.name,
     ...countRows(mirror, resource),
-    covered: covered.map(asStretch),
-    gaps: gapsBetween(covered).map(asStretch),
+    covered: covered.map(asShown),
+    gaps: gaps(covered).map(asShown),
+    covered_from: floorOf(mirror, resource),
     last_success_at: lastGood?.started_at ?? null,
     age_seconds: ageMs === null ? null : Math.round(ageMs / 1_000),
     last_run: {
@@ -94,7 +100,9 @@ function readResource(
       error: last.error,
     },
     last_error: last.error,
-    unfinished: readUnfinished(mirror, resource),
+    found: found && { at: found.started_at, error: found.error ?? "" },
+    running: isRunning ? { started_at: last.started_at } : null,
+    unfinished: isRunning ? null : readUnfinished(mirror, resource),
     closing: readClosing(mirror, resource, spans, now),
     stale: maxAgeMs !== null && (ageMs === null || ageMs > maxAgeMs),
   };
@@ -111,20 +119,16 @@ function countRows(mirror: Mirror, { name, table }: Resource): { rows: number; r
   return { rows: all - removed, removed };
 }
 
-function readUnfinished({ db }: Mirror, { name }: Resource): ResourceHealth["unfinished"] {
-  const row = db
-    .prepare("SELECT updated_at, length(seen) / 8 AS records FROM checkpoints WHERE resource = ?")
-    .get(name) as { updated_at: string; records: number } | undefined;
-  return row ?? null;
+function readUnfinished(mirror: Mirror, { name }: Resource): ResourceHealth["unfinished"] {
+  const goal = openState(mirror, name).goal();
+  return goal && { begun_at: formatInstant(goal.begunAt) };
 }
 
-/** What lies between the stretches that were read. */
-export function gapsBetween(covered: readonly Pick<Span, "from" | "to">[]): Pick<Span, "from" | "to">[] {
-  return covered
-    .slice(1)
-    .map(({ from }, index) => ({ from: (covered[index]?.to ?? from) + 1, to: from - 1 }));
+function floorOf(mirror: Mirror, { name, strategy }: Resource): string | null {
+  const floor = strategy.kind === "dated" ? openState(mirror, name).floor() : null;
+  return floor !== null && Number.isFinite(floor) ? formatInstant(floor) : null;
 }
 
-function asStretch({ from, to }: Pick<Span, "from" | "to">): Stretch {
+function asShown({ from, to }: Range): ShownRange {
   return { from: Number.isFinite(from) ? formatInstant(from) : null, to: formatInstant(to) };
 }

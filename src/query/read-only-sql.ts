@@ -1,6 +1,6 @@
 import type { Statement } from "better-sqlite3";
 import { UsageError } from "../errors.js";
-import type { Mirror } from "../mirror/mirror.js";
+import type { Mirror } from "../mirror/index.js";
 
 /** Pragmas that tell something and change nothing. */
 const telling = new Set([

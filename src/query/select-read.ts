@@ -1,5 +1,4 @@
-import type { Mirror } from "../mirror/mirror.js";
-import { quote } from "../mirror/schema.js";
+import { type Mirror, quote } from "../mirror/index.js";
 import type { SqlValue } from "../records/index.js";
 import type { SelectSql } from "./select-sql.js";
 

@@ -1,4 +1,4 @@
-import { positionsPerRecord, quote, type StoredColumn } from "../mirror/schema.js";
+import { positionsPerRecord, quote, type StoredColumn } from "../mirror/index.js";
 import { mixed } from "../records/index.js";
 import { formatInstant } from "../times.js";
 import { asksOtherTables } from "./condition.js";

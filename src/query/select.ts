@@ -1,10 +1,9 @@
-import { readInfo } from "../mirror/info.js";
-import type { Mirror } from "../mirror/mirror.js";
-import { quote } from "../mirror/schema.js";
+import { type Mirror, quote, readInfo } from "../mirror/index.js";
+import { exportsRecords } from "../resources/shape.js";
 import { parseTimestamp } from "../times.js";
 import { type Joined, type Row, readJoined, readRows } from "./select-read.js";
 import { isMixed, openJsonSql, type Selection, selectSql, valueSql } from "./select-sql.js";
-import { exportsRecords, type ReadableColumn, type ReadableTable } from "./tables.js";
+import type { ReadableColumn, ReadableTable } from "./tables.js";
 
 /** A selection, ready to be read: batch by batch, in one order, from one state of the mirror. */
 export interface Source {

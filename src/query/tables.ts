@@ -1,9 +1,8 @@
-import type { Mirror } from "../mirror/mirror.js";
-import { quote, type StoredColumn } from "../mirror/schema.js";
+import { type Mirror, quote, type StoredColumn } from "../mirror/index.js";
 import { readDiscovered } from "../records/index.js";
-import { details, resources } from "../resources/index.js";
-import { type Column, type TableShape, tablesOf } from "../resources/shape.js";
+import type { TableShape } from "../resources/shape.js";
 import type { Resource, ScalarType } from "../resources/types.js";
+import { knownTableNames, ownTables, syncedBy, typedTables } from "./names.js";
 import { views } from "./views.js";
 
 /** A column as people read it. */
@@ -32,30 +31,18 @@ export interface ReadableTable {
   date: string | null;
 }
 
-/** The program's own tables that are of use outside it, and the time their rows are of. */
-const ownTables: readonly { name: string; about: string; date: string }[] = [
-  { name: "changes", about: "what changed in already mirrored records", date: "seen_changed_at" },
-  { name: "sync_runs", about: "every run of every resource", date: "started_at" },
-  { name: "content_downloads", about: "library files that were fetched", date: "downloaded_at" },
-];
-
 const inner = new Set([
   "mirror_info",
   "records",
   "record_versions",
   "coverage",
-  "checkpoints",
-  "removal_candidates",
+  "sync_state",
+  "missing",
   "open_columns",
   "notices",
-  "tripwires",
+  "day_figures",
   "content_parts",
 ]);
-
-/** The typed tables, in the registry's order. */
-export function typedTables(): readonly TableShape[] {
-  return [...resources, ...details].flatMap((resource) => tablesOf(resource));
-}
 
 /** Whether a resource was ever read, if only in part: an empty table of one that was not says nothing. */
 export function wasRead({ db }: Mirror, resource: Resource): boolean {
@@ -65,18 +52,6 @@ export function wasRead({ db }: Mirror, resource: Resource): boolean {
      UNION ALL SELECT 1 FROM sync_runs WHERE resource IN (@own, @synced) AND outcome = 'done' LIMIT 1`,
   );
   return found.get({ own: resource.name, synced: syncedBy(resource).name }) !== undefined;
-}
-
-/** The resource whose sync reads this one: itself, or the one whose details it holds. */
-export function syncedBy(resource: Resource): Resource {
-  const isHolder = ({ strategy }: Resource) =>
-    strategy.kind === "detail" && strategy.into !== "merge" && strategy.into.resource === resource;
-  return resources.find(isHolder) ?? resource;
-}
-
-/** The names that this version knows, for help: also those that the mirror does not hold yet. */
-export function knownTableNames(): readonly string[] {
-  return [...typedTables(), ...ownTables, ...views].map(({ name }) => name);
 }
 
 /** The names of the tables and views that a mirror holds now, the known ones first. */
@@ -96,17 +71,6 @@ export function listTables(mirror: Mirror): readonly string[] {
 export function describeTable(mirror: Mirror, name: string): ReadableTable {
   const shape = typedTables().find((typed) => typed.name === name);
   return shape ? describeTyped(mirror, shape) : describeOther(mirror, name);
-}
-
-/**
- * Whether JSON gives a table's rows as the records that the API sent. Child tables are parts of a record. So is a main
- * table whose rows say what was asked for while the answer itself is taken apart into children: without those columns
- * nobody could tell one month's answer from another's.
- */
-export function exportsRecords(shape: TableShape | null): shape is TableShape {
-  if (shape === null || shape.list !== null) return false;
-  const asked = shape.columns.some((column: Column) => column.from === "context");
-  return !(asked && tablesOf(shape.resource).length > 1);
 }
 
 function describeTyped(mirror: Mirror, shape: TableShape): ReadableTable {

@@ -1,5 +1,3 @@
-import type { Mirror } from "../mirror/mirror.js";
-import { quote } from "../mirror/schema.js";
 import type { ScalarType } from "../resources/types.js";
 
 /** A view for analysts: part of the mirror, so that any SQL program has it. */
@@ -152,13 +150,3 @@ export const views: readonly View[] = [
     sql: "SELECT * FROM gifts WHERE removed_at IS NULL",
   },
 ];
-
-/** Creates the views anew where they are not as this version has them. Their tables must be there. */
-export function createViews({ db }: Mirror): void {
-  const there = db.prepare("SELECT sql FROM sqlite_master WHERE type = 'view' AND name = ?").pluck();
-  for (const { name, sql } of views) {
-    const statement = `CREATE VIEW ${quote(name)} AS ${sql}`;
-    if (there.get(name) === statement) continue;
-    db.exec(`DROP VIEW IF EXISTS ${quote(name)}; ${statement}`);
-  }
-}

@@ -13,7 +13,7 @@ const clockSlackMs = 250;
 export interface Pace {
   /** A request was answered. */
   answered(now: number): void;
-  /** Nothing will be sent before `until`; `full` because the rate limit has no place left before then. */
+  /** Nothing will be sent before `until`; `full` because the rate limit has no permit left before then. */
   heldUntil(until: number, full?: boolean): void;
   /** How long `requests` more will take; undefined while there is nothing to judge by. */
   timeFor(requests: number, now: number): number | undefined;
@@ -22,7 +22,7 @@ export interface Pace {
 /**
  * Under a limit, time goes in steps: a burst of up to `perMinute` requests, then a pause until the window has room.
  * So the time left is not what is left divided by a speed: the last request goes out as many windows later as it
- * has full budgets before it, counted from the request that its place in the window waits for. Where other processes
+ * has full budgets before it, counted from the request that its permit waits for. Where other processes
  * take part of the budget, what this one got of the last full windows is what it will get of the next.
  */
 export function createPace(perMinute: number | null): Pace {

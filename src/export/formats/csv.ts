@@ -1,7 +1,5 @@
 import { type Options, stringify } from "csv-stringify/sync";
-import type { Source } from "../../query/select.js";
-import type { Row } from "../../query/select-read.js";
-import type { ReadableColumn } from "../../query/tables.js";
+import type { ReadableColumn, Row, Source } from "../../query/index.js";
 import { type CellLayout, cutCells, type SpecialCell } from "../cells.js";
 import type { Chunk, WriteOptions } from "../format.js";
 import { isFormula, neutralize } from "../formulas.js";

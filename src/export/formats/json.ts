@@ -1,4 +1,4 @@
-import type { Source } from "../../query/select.js";
+import type { Source } from "../../query/index.js";
 import type { Chunk } from "../format.js";
 import { objectWriter } from "../objects.js";
 

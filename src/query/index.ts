@@ -1,0 +1,18 @@
+/** The door of this room: all that others may use of it. */
+
+export { type Change, type ChangeFilter, changesCondition, listChanges } from "./change-list.js";
+export { checkCondition, explainRunning } from "./condition.js";
+export { type Health, type ResourceHealth, readHealth, type ShownRange } from "./health.js";
+export { knownTableNames, syncedBy, typedTables } from "./names.js";
+export { openMirror, openMirrorOrNone, openMirrorReadOnly } from "./open.js";
+export { prepareReading } from "./read-only-sql.js";
+export { cellEnd, openSource, rowEnd, type Source, withSnapshot } from "./select.js";
+export type { Row } from "./select-read.js";
+export { dateOf, type Selection } from "./select-sql.js";
+export {
+  describeTable,
+  listTables,
+  type ReadableColumn,
+  type ReadableTable,
+  wasRead,
+} from "./tables.js";
