@@ -1,176 +1,169 @@
 import { describe, expect, test } from "vitest";
-import { addSpan, type Span, stretches } from "../../src/state/coverage.js";
-import { type Goal, planWindow } from "../../src/sync/plan.js";
+import { holds, join, type Range, subtract } from "../../src/ranges.js";
+import { addCovered, type Covered, type Goal } from "../../src/state/index.js";
+import { type Before, planDated } from "../../src/sync/plan.js";
 import fc from "../support/property.js";
 
 const day = 86_400_000;
 const now = Date.UTC(2026, 10, 21, 12);
 const beginning = Number.NEGATIVE_INFINITY;
+const open = Number.POSITIVE_INFINITY;
 const plain = { full: false, windowMs: 30 * day };
 const ago = (days: number) => now - days * day;
-const span = (from: number, to: number): Span => ({ from, to, readAt: to, runId: 1 });
+const read = (from: number, to: number, readAt = to): Covered => ({ from, to, readAt, runId: 1 });
+const having = (coverage: Covered[], rest: Partial<Before> = {}): Before => ({
+  coverage,
+  goal: null,
+  floor: coverage.length > 0 ? beginning : null,
+  ...rest,
+});
 
 /** In days before now, as people think of it. */
-function shown({ from, to }: Goal): string {
-  const edge = (ms: number) => (ms === beginning ? "beginning" : `${Math.round((now - ms) / day)}d`);
+function shown({ from, to }: Range): string {
+  const edge = (ms: number) =>
+    ms === beginning ? "beginning" : ms === open ? "now" : `${Math.round((now - ms) / day)}d`;
   return `${edge(from)}..${edge(to)}`;
 }
 
-function planned(spans: Span[], unfinished: Goal | null, options: Parameters<typeof planWindow>[2]) {
-  const { goals, gaps } = planWindow(spans, unfinished, options, now);
-  return {
-    goals: goals.map((goal) => `${shown(goal)}${goal.resume ? " resumed" : ""}`),
-    gaps: gaps.map(shown),
-  };
-}
+const first100 = having([read(beginning, ago(1))]);
+const holed = having([read(beginning, ago(200)), read(ago(90), ago(1))]);
 
-const first100 = [span(beginning, ago(1))];
-const holed = [span(beginning, ago(200)), span(ago(90), ago(1))];
-
-describe("what a run reads", () => {
-  const cases: [string, Span[], Goal | null, Parameters<typeof planWindow>[2], string[], string[]][] = [
-    ["a first run: everything", [], null, plain, ["beginning..0d"], []],
-    ["the night after: the window behind the last complete read", first100, null, plain, ["31d..0d"], []],
-    ["another window", first100, null, { ...plain, windowMs: 7 * day }, ["8d..0d"], []],
+describe("what a run reads, newest first", () => {
+  const cases: [string, Before, Parameters<typeof planDated>[1], string[], string[]][] = [
+    ["a first run: everything", having([]), plain, ["beginning..now"], []],
+    ["the night after: the window behind the last complete read", first100, plain, ["31d..now"], []],
+    ["another window", first100, { ...plain, windowMs: 7 * day }, ["8d..now"], []],
     [
       "after three months: from the window behind where it stopped",
-      [span(beginning, ago(92))],
-      null,
+      having([read(beginning, ago(92))]),
       plain,
-      ["122d..0d"],
+      ["122d..now"],
       [],
     ],
-    ["with a hole in what was read: from the window behind the hole", holed, null, plain, ["230d..0d"], []],
-    ["`--full`: everything", first100, null, { ...plain, full: true }, ["beginning..0d"], []],
     [
-      "`--since`: from there, even if nothing before it was read",
+      "with a gap in what was read: that too, with the window below it",
+      holed,
+      plain,
+      ["31d..now", "230d..90d"],
       [],
-      null,
-      { ...plain, since: ago(10) },
-      ["10d..0d"],
+    ],
+    ["`--full`: everything", first100, { ...plain, full: true }, ["beginning..now"], []],
+    ["`--since` on the first run: from there", having([]), { ...plain, since: ago(10) }, ["10d..now"], []],
+    [
+      "the night after that: no further back than its floor",
+      having([read(ago(10), ago(1))], { floor: ago(10) }),
+      plain,
+      ["10d..now"],
       [],
     ],
     [
       "`--since` above the last read: a gap is named",
-      [span(beginning, ago(92))],
-      null,
+      having([read(beginning, ago(92))]),
       { ...plain, since: ago(10) },
-      ["10d..0d"],
+      ["10d..now"],
       ["92d..10d"],
     ],
     [
-      "`--since` where a stretch ends: nothing lies between the two",
-      [span(beginning, ago(10) - 1)],
-      null,
+      "`--since` where what was read ends: nothing lies between the two",
+      having([read(beginning, ago(10) - 1)]),
       { ...plain, since: ago(10) },
-      ["10d..0d"],
+      ["10d..now"],
       [],
     ],
-    ["`--until`: no further", first100, null, { ...plain, until: ago(5) }, ["31d..5d"], []],
+    ["`--until`: no further", first100, { ...plain, until: ago(5) }, ["31d..5d"], []],
     [
       "`--until` in the future: no further than now",
       first100,
-      null,
       { ...plain, until: now + 9 * day },
       ["31d..0d"],
       [],
     ],
-    ["a range", first100, null, { ...plain, since: ago(20), until: ago(10) }, ["20d..10d"], []],
+    ["a range", first100, { ...plain, since: ago(20), until: ago(10) }, ["20d..10d"], []],
     [
       "a range beside what was read: a gap is named",
-      [span(ago(50), ago(40))],
-      null,
+      having([read(ago(50), ago(40))], { floor: ago(50) }),
       { ...plain, since: ago(20), until: ago(10) },
       ["20d..10d"],
       ["40d..20d"],
     ],
     [
-      "a first read stopped a moment ago: that one, resumed",
-      [],
-      { from: beginning, to: now - 60_000 },
+      "a first read that was stopped on its way down: what it left, and nothing of what it has just read",
+      having([read(ago(20), now - 60_000, now - 60_000)], {
+        floor: beginning,
+        goal: { range: { from: beginning, to: now - 60_000 }, begunAt: now - 120_000 },
+      }),
       plain,
-      ["beginning..0d resumed"],
+      ["0d..now", "beginning..20d"],
       [],
     ],
     [
-      "a first read stopped two days ago: it, and what came since",
-      [],
-      { from: beginning, to: ago(2) },
+      "a first read that was stopped two days ago: what it left, and the window anew",
+      having([read(ago(20), ago(2), ago(2))], {
+        floor: beginning,
+        goal: { range: { from: beginning, to: ago(2) }, begunAt: ago(2) - 1 },
+      }),
       plain,
-      ["beginning..2d resumed", "32d..0d"],
+      ["beginning..now"],
       [],
     ],
     [
-      "a stopped `--since` read, run plainly: it, and what lies between",
-      [span(beginning, ago(92))],
-      { from: ago(10), to: ago(2) },
-      plain,
-      ["10d..2d resumed", "122d..10d", "10d..0d"],
+      "a stopped `--full`, run plainly: what it left",
+      having([read(beginning, ago(50), ago(90)), read(ago(50) + 1, now - 60_000, now - 60_000)], {
+        goal: { range: { from: beginning, to: now - 60_000 }, begunAt: now - 120_000 },
+      }),
+      { ...plain, full: true },
+      ["0d..now", "beginning..50d"],
       [],
     ],
     [
       "a stopped window, and `--full`: everything anew",
-      first100,
-      { from: ago(31), to: now },
+      having([read(beginning, ago(1))], { goal: { range: { from: ago(31), to: now }, begunAt: ago(1) } }),
       { ...plain, full: true },
-      ["beginning..0d"],
-      [],
-    ],
-    [
-      "a stopped first read, and `--full`: it is the same read",
-      [],
-      { from: beginning, to: now },
-      { ...plain, full: true },
-      ["beginning..0d resumed"],
-      [],
-    ],
-    [
-      "a stopped read that ends before `--until`: not that one",
-      [],
-      { from: beginning, to: ago(9) },
-      { ...plain, until: ago(5) },
-      ["beginning..5d"],
-      [],
-    ],
-    [
-      "a stopped read above a lower `--since`: not that one",
-      first100,
-      { from: ago(5), to: now },
-      { ...plain, since: ago(20) },
-      ["20d..0d"],
+      ["beginning..now"],
       [],
     ],
   ];
-  test.each(cases)("%s", (_, spans, unfinished, options, goals, gaps) => {
-    expect(planned(spans, unfinished, options)).toEqual({ goals, gaps });
+  test.each(cases)("%s", (_, before, options, ranges, gaps) => {
+    const planned = planDated(before, options, now);
+    expect({ ranges: planned.ranges.map(shown), gaps: planned.gaps.map(shown) }).toEqual({ ranges, gaps });
   });
 });
 
-test("`--since` right after a stretch begins at its last millisecond: a finer date would lie between", () => {
-  const { goals } = planWindow([span(beginning, ago(10) - 1)], null, { ...plain, since: ago(10) }, now);
-  expect(goals[0]?.from).toBe(ago(10) - 1);
+test("the floor is the oldest date that was ever asked for: `--since` sets it, only an older one moves it", () => {
+  const floorAfter = (before: Before, options: Parameters<typeof planDated>[1]) =>
+    planDated(before, options, now).floor;
+  expect(floorAfter(having([]), { ...plain, since: ago(10) })).toBe(ago(10));
+  const since10 = having([read(ago(10), ago(1))], { floor: ago(10) });
+  expect(floorAfter(since10, plain)).toBe(ago(10));
+  expect(floorAfter(since10, { ...plain, since: ago(5) })).toBe(ago(10));
+  expect(floorAfter(since10, { ...plain, since: ago(40) })).toBe(ago(40));
+  expect(floorAfter(since10, { ...plain, full: true })).toBe(beginning);
+  expect(floorAfter(having([]), plain)).toBe(beginning);
 });
 
 const days = fc.integer({ min: 0, max: 400 });
 const range = fc.tuple(days, days).map(([a, b]) => ({ from: ago(Math.max(a, b)), to: ago(Math.min(a, b)) }));
 const history = fc.array(range, { maxLength: 5 });
 
-test("whatever was read before, a plain run leaves one unbroken stretch up to now, the window read anew", () => {
+function coverageOf(ranges: readonly Range[]): Covered[] {
+  return ranges.reduce<Covered[]>((all, one) => addCovered(all, { ...one, readAt: 1, runId: 1 }), []);
+}
+
+test("whatever was read before, a plain run leaves no gap from the floor up to now, and reads the window anew", () => {
   fc.assert(
-    fc.property(history, fc.option(range), (ranges, unfinished) => {
-      const spans = ranges.reduce<Span[]>((all, one) => addSpan(all, { ...one, readAt: 1, runId: 1 }), []);
-      const { goals, gaps } = planWindow(spans, unfinished, plain, now);
-      const after = goals.reduce((all, goal) => addSpan(all, { ...goal, readAt: 2, runId: 2 }), spans);
-      expect(gaps).toEqual([]);
-      const joined = stretches(after);
-      expect(joined).toHaveLength(1);
-      expect(now - (joined[0]?.to ?? 0)).toBeLessThanOrEqual(3_600_000);
-      const watermark = stretches(spans)[0]?.to;
-      if (watermark === undefined) return;
-      const read = stretches(after.filter(({ runId }) => runId === 2));
-      expect(
-        read.some(({ from, to }) => from <= watermark - plain.windowMs && to >= Math.min(watermark, now)),
-      ).toBe(true);
+    fc.property(history, fc.option(days), (ranges, floorDays) => {
+      const coverage = coverageOf(ranges);
+      const lowest = coverage[0]?.from ?? now;
+      const floor =
+        coverage.length === 0 && floorDays === null ? null : Math.min(lowest, ago(floorDays ?? 0));
+      const planned = planDated({ coverage, goal: null, floor }, plain, now);
+      expect(planned.gaps).toEqual([]);
+      const joined = join([...coverage, ...planned.ranges]);
+      expect(joined).toEqual([{ from: floor ?? beginning, to: open }]);
+      const newest = coverage.at(-1)?.to;
+      if (newest === undefined) return;
+      const anew = { from: Math.max(floor ?? beginning, newest - plain.windowMs), to: open };
+      expect(holds(join(planned.ranges), anew)).toBe(true);
     }),
     { numRuns: 500 },
   );
@@ -179,14 +172,82 @@ test("whatever was read before, a plain run leaves one unbroken stretch up to no
 test("a gap is named exactly where, after the run, something between what was read stays unread", () => {
   fc.assert(
     fc.property(history, range, (ranges, { from, to }) => {
-      const spans = ranges.reduce<Span[]>((all, one) => addSpan(all, { ...one, readAt: 1, runId: 1 }), []);
-      const { goals, gaps } = planWindow(spans, null, { ...plain, since: from, until: to }, now);
-      const after = goals.reduce((all, goal) => addSpan(all, { ...goal, readAt: 2, runId: 2 }), spans);
-      const joined = stretches(after);
-      expect(gaps.map(shown)).toEqual(
-        joined.slice(1).map((next, index) => shown({ from: joined[index]?.to ?? 0, to: next.from })),
-      );
+      const coverage = coverageOf(ranges);
+      const before = { coverage, goal: null, floor: coverage[0]?.from ?? null };
+      const planned = planDated(before, { ...plain, since: from, until: to }, now);
+      const joined = join([...coverage, ...planned.ranges]);
+      const all = { from: joined[0]?.from ?? 0, to: joined.at(-1)?.to ?? 0 };
+      expect(planned.gaps).toEqual(subtract([all], joined));
     }),
     { numRuns: 300 },
   );
 });
+
+test("runs that are stopped anywhere on their way down: the last one leaves nothing that any of them had set out to read", () => {
+  const runs = fc.array(
+    fc.record({
+      stopAfterDays: fc.integer({ min: 0, max: 500 }),
+      hoursLater: fc.integer({ min: 0, max: 60 }),
+    }),
+    { minLength: 1, maxLength: 5 },
+  );
+  fc.assert(
+    fc.property(history, runs, (ranges, stops) => {
+      let clock = now;
+      let before: Before = {
+        coverage: coverageOf(ranges),
+        goal: null,
+        floor: ranges.length > 0 ? beginning : null,
+      };
+      const wanted: (Range & { since: number })[] = [];
+      for (const [index, { stopAfterDays, hoursLater }] of stops.entries()) {
+        const planned = planDated(before, plain, clock);
+        wanted.push(...planned.ranges.map((one) => ({ ...one, since: clock })));
+        before = readDown(before, planned, clock, stopAfterDays, index + 2);
+        clock += hoursLater * 3_600_000;
+      }
+      before = readDown(before, planDated(before, plain, clock), clock, Number.POSITIVE_INFINITY, 99);
+      for (const { from, to, since } of wanted) {
+        const anew = join(before.coverage.filter(({ readAt }) => readAt >= since));
+        expect(holds(anew, { from, to: Math.min(to, since) })).toBe(true);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test.each([{ full: true }, { since: ago(300) }])(
+  "a stopped run of everything once more, %j, is finished by a plain one",
+  (options) => {
+    const stopped = readDown(first100, planDated(first100, { ...plain, ...options }, now), now, 40, 2);
+    const planned = planDated(stopped, plain, now + day);
+    const ended = readDown(stopped, planned, now + day, Number.POSITIVE_INFINITY, 3);
+    expect(ended.goal).toBeNull();
+  },
+);
+
+test("a run that has read a gap and the window, each by itself, has reached its goal", () => {
+  const planned = planDated(holed, plain, now);
+  expect(readDown(holed, planned, now, Number.POSITIVE_INFINITY, 2).goal).toBeNull();
+});
+
+/** Reads what is planned, newest first, and stops when it has read so many days: as the state remembers it. */
+function readDown(
+  before: Before,
+  { ranges, goal, floor }: { ranges: readonly Range[]; goal: Goal; floor: number },
+  clock: number,
+  stopAfterDays: number,
+  runId: number,
+): Before {
+  let left = stopAfterDays * day;
+  let coverage = [...before.coverage];
+  for (const { from, to } of ranges) {
+    const end = Math.min(to, clock);
+    const reached = left === Number.POSITIVE_INFINITY ? from : Math.max(from, end - left);
+    if (left <= 0 || reached > end) continue;
+    coverage = addCovered(coverage, { from: reached, to: end, readAt: clock, runId });
+    left -= end - reached;
+  }
+  const done = join(coverage.filter(({ readAt }) => readAt >= goal.begunAt));
+  return { coverage, floor, goal: holds(done, goal.range) ? null : goal };
+}

@@ -1,0 +1,188 @@
+import { describe, expect, test } from "vitest";
+import type { Page } from "../../src/api/pages.js";
+import type { ApiRecord, JsonObject } from "../../src/resources/types.js";
+import { type Reading, readList, whyNotWhole } from "../../src/sync/list.js";
+import { mixed } from "../support/fake/dates.js";
+import { day, nights } from "../support/nights.js";
+
+/** A reading: its pages, each of who is on it and how many the API counts. */
+type Told = { who: string; total: number }[];
+
+/** Reads a list that is told so; the last reading is told again and again. */
+async function read(...readings: Told[]): Promise<Reading<string> & { readings: number }> {
+  let count = 0;
+  async function* pages(): AsyncGenerator<Page, void> {
+    const told = readings[Math.min(count, readings.length - 1)] ?? [];
+    count += 1;
+    for (const [index, { who, total }] of told.entries()) {
+      const records = [...who].map((id): ApiRecord => ({ json: `"${id}"`, value: id }));
+      const pagination = { page: index + 1, per_page: 3, total_items: total, total_pages: told.length };
+      yield {
+        page: index + 1,
+        records,
+        receivedAt: count * 100 + index,
+        pagination: { ...pagination, has_next: false, has_prev: false },
+      };
+    }
+  }
+  const list = readList<string>(pages);
+  for (;;) {
+    const { value, done } = await list.next();
+    if (done) return { ...value, readings: count };
+    for (const record of value.records) value.found.add(String(record.value));
+  }
+}
+
+const told = (total: number, ...pages: string[]): Told => pages.map((who) => ({ who, total }));
+const who = ({ found }: Reading<string>) => [...found].sort().join("");
+
+describe("a list is whole", () => {
+  test("when the distinct records are as many as the API counts: one reading is enough", async () => {
+    expect(await read(told(5, "abc", "de"))).toMatchObject({ isWhole: true, readings: 1, askedAt: 100 });
+  });
+
+  test("not when the count fell while it was read: another was drawn past the reader", async () => {
+    const fell: Told = [
+      { who: "abc", total: 7 },
+      { who: "def", total: 6 },
+    ];
+    const end = await read(fell, told(6, "bcd", "efg"));
+    expect(end).toMatchObject({ isWhole: true, readings: 2, askedAt: 200 });
+    expect(who(end)).toBe("bcdefg");
+  });
+
+  test("when readings in changing order have shown them all, and one more brings nothing new", async () => {
+    const end = await read(
+      told(6, "abc", "abd"),
+      told(6, "cde", "abe"),
+      told(6, "aef", "bcd"),
+      told(6, "abc", "abc"),
+    );
+    expect(end.isWhole).toBe(true);
+    expect(who(end)).toBe("abcdef");
+    expect(end.askedAt).toBeLessThanOrEqual(300);
+  });
+
+  test("not when two readings together show one who left and one who joined", async () => {
+    // `x` has left and `y` has joined in between: both together are of two lists, though as many as the count.
+    const end = await read(
+      told(6, "abc", "dxa"),
+      told(6, "abc", "dya"),
+      told(6, "abz", "dya"),
+      told(6, "abc", "dza"),
+    );
+    expect(end).toMatchObject({ isWhole: true, readings: 5 });
+    expect(who(end)).toBe("abcdyz");
+  });
+
+  test("not when what is put together is more than the API counts", async () => {
+    const end = await read(told(5, "abc", "dda"), told(5, "abx", "yab"));
+    expect(end.isWhole).toBe(false);
+    expect(end.readings).toBeLessThan(17);
+  });
+
+  test("an empty one is", async () => {
+    expect(await read(told(0, ""))).toMatchObject({ isWhole: true, readings: 1 });
+  });
+});
+
+test("a list that never settles is read a bounded number of times, and it is said why", async () => {
+  const end = await read(told(7, "abc", "abd"));
+  expect(end).toMatchObject({ isWhole: false, total: 7 });
+  expect(end.readings).toBeLessThanOrEqual(6);
+  expect(whyNotWhole(end)).toBe("never settled: 4 distinct records were found where the API counts 7");
+});
+
+function members(count: number): JsonObject[] {
+  return Array.from({ length: count }, (_, n) => ({ relationship_id: `r${n}`, host: { id: `h${n}` } }));
+}
+
+describe("the roster", () => {
+  test("of four pages takes four requests on a quiet night", async () => {
+    const brand = await nights({ roster: members(350) });
+    for (let night = 0; night < 2; night += 1) {
+      expect(await brand.sync("roster")).toMatchObject({ requests: 4, verified: true });
+      brand.pass(day);
+    }
+  });
+
+  test("is read whole once more before anybody is removed", async () => {
+    const brand = await nights({ roster: members(350) });
+    await brand.sync("roster");
+    brand.api.records.roster = members(350).slice(1);
+    expect(await brand.sync("roster")).toMatchObject({ requests: 8, rows_removed: 1, verified: true });
+  });
+
+  describe("from which one goes while another comes, so that a third slips past the reader", () => {
+    async function slipped() {
+      const brand = await nights({ roster: members(350) });
+      await brand.sync("roster");
+      brand.once(
+        ({ query }) => query.page === "2",
+        () => {
+          // r0 goes from the page already read, r100 moves onto it, and one comes at the end.
+          brand.api.records.roster = [
+            ...members(350).slice(1),
+            { relationship_id: "new", host: { id: "n" } },
+          ];
+        },
+      );
+      const night = await brand.sync("roster");
+      const ids = brand.api.records.roster.map((one) => String((one as JsonObject).relationship_id)).sort();
+      return { brand, night, ids };
+    }
+
+    test("the third is not removed: one more whole reading has found it", async () => {
+      const { brand, night } = await slipped();
+      expect(night).toMatchObject({ failure: null, requests: 8 });
+      expect(brand.mirrored("roster")).toContain("r100");
+    });
+
+    test("the next night the mirror is the roster", async () => {
+      const { brand, ids } = await slipped();
+      brand.pass(day);
+      expect(await brand.sync("roster")).toMatchObject({ failure: null, verified: true, rows_removed: 1 });
+      expect(brand.mirrored("roster")).toEqual(ids);
+    });
+
+    test("who was not in the second whole reading is not called verified", async () => {
+      const { brand, night, ids } = await slipped();
+      if (night.verified) expect(brand.mirrored("roster")).toEqual(ids);
+    });
+  });
+
+  test("that stands in changing order never loses anybody", async () => {
+    for (let seed = 0; seed < 5; seed += 1) {
+      const shuffled = members(35).sort(
+        (a, b) => mixed(String(a.relationship_id), seed) - mixed(String(b.relationship_id), seed),
+      );
+      const brand = await nights({ roster: shuffled }, { ties: "changing", mostPerPage: 30 });
+      for (let night = 0; night < 4; night += 1) {
+        const { rows_removed } = await brand.sync("roster");
+        expect(rows_removed).toBe(0);
+        brand.pass(day);
+      }
+      expect(brand.mirrored("roster")).toHaveLength(35);
+    }
+  });
+
+  test("which one left and another joined between two readings in changing order is right by the next quiet night", async () => {
+    for (let seed = 0; seed < 20; seed += 1) {
+      const all = members(14).map((one, n) => ({ ...one, relationship_id: `r${seed}-${n}` }));
+      const brand = await nights({ roster: all.slice(0, 13) }, { ties: "changing", mostPerPage: 10 });
+      brand.once(
+        ({ number }) => number === 3,
+        () => {
+          brand.api.records.roster = all.slice(1);
+        },
+      );
+      await brand.sync("roster");
+      const ids = all.slice(1).map(({ relationship_id }) => String(relationship_id));
+      for (let night = 0; night < 3; night += 1) {
+        brand.pass(day);
+        if ((await brand.sync("roster")).verified) break;
+      }
+      expect(brand.mirrored("roster")).toEqual(ids.sort());
+    }
+  });
+});
