@@ -1,6 +1,8 @@
+import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { type Clock, systemClock } from "../../src/deps.js";
+import { Stopped } from "../../src/errors.js";
 import { claimMirror } from "../../src/mirror/info.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import type { Run } from "../../src/mirror/runs.js";
@@ -39,8 +41,18 @@ export interface Nights {
   now(): number;
   /** Lets time pass; back too. */
   pass(ms: number): void;
-  /** @throws Stopped, and what is no error of the program's own */
+  /** @throws what is no error of the program's own */
   sync(resource?: string, options?: Partial<SyncOptions>): Promise<Night>;
+  /**
+   * A sync that ends before the first request is answered that is the one. Stopped, it ends as it likes; killed, the
+   * mirror goes on as its file was at that instant.
+   */
+  broken(
+    how: "stopped" | "killed",
+    isIt: (request: FakeRequest) => boolean,
+    resource?: string,
+    options?: Partial<SyncOptions>,
+  ): Promise<void>;
   verify(resource?: string, repair?: boolean): Promise<Verdict>;
   /** A command line on the same mirror, at the same instant. */
   run(command: string): Promise<ProgramResult>;
@@ -80,7 +92,7 @@ export async function nights(
   const home = makeHome();
   const mirror = await openMirror(join(home, "mirror.sqlite"));
   claimMirror(mirror, { id: "b-1", name: "Brand" });
-  onTestFinished(() => void mirror.db.close());
+  onTestFinished(() => void brand.mirror.db.close());
 
   const brand: Nights = {
     api,
@@ -93,7 +105,7 @@ export async function nights(
     access(options = {}) {
       const warnings: string[] = [];
       return {
-        mirror,
+        mirror: brand.mirror,
         api: clientOf(api, { clock }),
         clock,
         signal: new AbortController().signal,
@@ -108,6 +120,20 @@ export async function nights(
       const { run, error } = await syncResource(access, resourceOf(resource));
       return { ...run, failure: error, warnings: access.warnings, asked: api.asked.slice(before) };
     },
+    async broken(how, isIt, resource = "orders", options = {}) {
+      const stop = new AbortController();
+      const copy = join(home, `killed-${brand.now()}.sqlite`);
+      brand.once(isIt, () => {
+        if (how === "killed") copyMirror(brand.mirror.path, copy);
+        stop.abort(new Stopped("SIGINT"));
+      });
+      const access = { ...brand.access(options), signal: stop.signal };
+      await expect(syncResource(access, resourceOf(resource))).rejects.toThrow(Stopped);
+      brand.api.before = undefined;
+      if (how === "stopped") return;
+      brand.mirror.db.close();
+      brand.mirror = await openMirror(copy);
+    },
     verify: async (resource = "orders", repair = false) =>
       await verifyResource(brand.access(), resourceOf(resource), repair),
     run: async (command) =>
@@ -119,7 +145,7 @@ export async function nights(
           BRANDAPI_BASE_URL: api.baseUrl,
           BRANDAPI_KEY: api.key,
           BRANDAPI_RATE_LIMIT: "none",
-          BRANDAPI_DB: mirror.path,
+          BRANDAPI_DB: brand.mirror.path,
         },
       }),
     once(isIt, happen) {
@@ -132,7 +158,7 @@ export async function nights(
       };
     },
     sql: <Row>(query: string, ...parameters: unknown[]) =>
-      mirror.db.prepare(query).all(...parameters) as Row[],
+      brand.mirror.db.prepare(query).all(...parameters) as Row[],
     mirrored: (resource = "orders") =>
       brand
         .sql<{ key: string }>(
@@ -142,6 +168,11 @@ export async function nights(
         .map(({ key }) => key),
   };
   return brand;
+}
+
+/** The mirror as its file is at this instant. */
+function copyMirror(path: string, copy: string): void {
+  for (const end of ["", "-wal"]) if (existsSync(path + end)) copyFileSync(path + end, copy + end);
 }
 
 /** An order with only what a test cares about. */

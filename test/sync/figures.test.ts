@@ -1,0 +1,136 @@
+import { describe, expect, test } from "vitest";
+import {
+  change,
+  come,
+  day,
+  hour,
+  listed,
+  nights,
+  noon,
+  orderAt,
+  ordersBefore,
+  readsOf,
+} from "../support/nights.js";
+
+const orders = () => ordersBefore(noon, 200, day);
+
+describe("figures by day that are restated for no record's sake", () => {
+  test("are said once, set aside for a week and tried again after it; verify is not red", async () => {
+    const brand = await nights({ orders: orders() }, { rates: "drifting" });
+    const warned: number[] = [];
+    const requests: number[] = [];
+    for (let night = 0; night < 20; night += 1) {
+      const { asked, failure, verified, warnings } = await brand.sync("orders", { audit: 0 });
+      expect({ failure, verified }, `night ${night}`).toEqual({ failure: null, verified: true });
+      for (const text of warnings) expect(text).toContain("restates its figures by day");
+      if (warnings.length > 0) warned.push(night);
+      requests.push(asked.length);
+      expect((await brand.run("verify orders")).code, `night ${night}`).toBe(0);
+      brand.pass(day + 7 * 60_000);
+    }
+    expect(warned).toHaveLength(3);
+    const [first, second, third] = warned as [number, number, number];
+    for (const gap of [second - first, third - second]) {
+      expect(gap).toBeGreaterThanOrEqual(7);
+      expect(gap).toBeLessThanOrEqual(9);
+    }
+    // Ten days are looked at to find it out; the other nights cost no more than figures that stand still.
+    expect(requests[first]).toBeLessThanOrEqual(16);
+    expect(requests[first + 1]).toBeLessThanOrEqual(6);
+  });
+
+  test("do not hide a late order meanwhile: the counts find it", async () => {
+    const brand = await nights({ orders: orders() }, { rates: "drifting" });
+    for (let night = 0; night < 3; night += 1) {
+      await brand.sync("orders", { audit: 0 });
+      brand.pass(day);
+    }
+    come(brand, orderAt("late", noon - 150 * day - hour));
+    expect(await brand.sync("orders", { audit: 0 })).toMatchObject({ failure: null, verified: true });
+    expect(brand.mirrored()).toEqual(listed(brand));
+  });
+
+  test("a bulk change that moves most days for its records' sake is no noise: all of it is read", async () => {
+    const brand = await nights({ orders: orders() }, { revenue: "net" });
+    await brand.sync("orders", { audit: 0 });
+    brand.pass(day);
+    for (let n = 0; n < 200; n += 1) change(brand, `o${n}`, { refund_amount: 2 });
+    for (let night = 0; night < 3; night += 1) {
+      const { warnings } = await brand.sync("orders", { audit: 0 });
+      expect(warnings).toEqual([]);
+      brand.pass(day);
+    }
+    expect(brand.sql("SELECT count(*) AS n FROM orders WHERE refund_amount = 2")).toEqual([{ n: 200 }]);
+  });
+});
+
+test("figures of the last 90 days only: older days are not called moved", async () => {
+  const brand = await nights({ orders: orders() }, { figures: "recent" });
+  for (let night = 0; night < 10; night += 1) {
+    const { asked, failure, verified } = await brand.sync("orders", { audit: 0 });
+    expect({ failure, verified }).toEqual({ failure: null, verified: true });
+    if (night > 0) expect(asked.length).toBeLessThanOrEqual(8);
+    brand.pass(day);
+  }
+});
+
+test("buckets of zeros for days without orders cost nothing", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 60, 5 * day) }, { emptyDays: "zero" });
+  await brand.sync("orders", { audit: 0 });
+  brand.pass(day);
+  const { asked, verified } = await brand.sync("orders", { audit: 0 });
+  expect(verified).toBe(true);
+  expect(asked.length).toBeLessThanOrEqual(5);
+});
+
+test("figures that lag behind the records are looked into the next night", async () => {
+  const brand = await nights({ orders: orders() }, { revenue: "net", lags: "figures" });
+  await brand.sync("orders", { audit: 0 });
+  brand.pass(day);
+  change(brand, "o150", { refund_amount: 2 });
+  for (let night = 0; night < 2; night += 1) {
+    await brand.sync("orders", { audit: 0 });
+    brand.pass(day);
+  }
+  expect(brand.sql("SELECT refund_amount FROM orders WHERE id = 'o150'")).toEqual([{ refund_amount: 2 }]);
+});
+
+test("what changes after the figures were asked for, on a day that the run reads, shows the next night", async () => {
+  const brand = await nights({ orders: orders() }, { revenue: "net" });
+  await brand.sync("orders", { audit: 0 });
+  brand.pass(day);
+  change(brand, "o150", { refund_amount: 2 });
+  // The day is read again for the first refund; then comes a second one.
+  brand.once(
+    ({ path, query }) => path === "/orders" && query.per_page === "1",
+    () => change(brand, "o150", { refund_amount: 3 }),
+  );
+  await brand.sync("orders", { audit: 0 });
+  brand.api.before = undefined;
+  brand.pass(day);
+  const { asked } = await brand.sync("orders", { audit: 0 });
+  expect(readsOf(asked, "/orders")).toHaveLength(2);
+  expect(brand.sql("SELECT refund_amount FROM orders WHERE id = 'o150'")).toEqual([{ refund_amount: 3 }]);
+});
+
+test("the past months of clicks are read again when their days moved, and only they", async () => {
+  const brand = await nights({ orders: orders() }, { revenue: "net" });
+  await brand.sync("analytics-clicks");
+  brand.pass(day);
+  const quiet = await brand.sync("analytics-clicks");
+  expect(months(quiet.asked)).toEqual(["2026-10", "2026-11"]);
+  brand.pass(day);
+  change(brand, "o150", { refund_amount: 2 });
+  const { asked, verified } = await brand.sync("analytics-clicks");
+  expect(verified).toBe(true);
+  const [order] = ordersBefore(noon, 151, day).slice(150);
+  expect(months(asked)).toEqual([String(order?.order_date).slice(0, 7), "2026-10", "2026-11"]);
+  brand.pass(day);
+  expect(months((await brand.sync("analytics-clicks")).asked)).toEqual(["2026-10", "2026-11"]);
+});
+
+function months(asked: { path: string; query: Readonly<Record<string, string>> }[]): (string | undefined)[] {
+  return asked
+    .filter(({ query }) => query.start_date !== undefined)
+    .map(({ query }) => query.start_date?.slice(0, 7));
+}

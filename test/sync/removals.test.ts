@@ -1,0 +1,92 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/resources/types.js";
+import { change, day, hour, listed, nights, noon, ordersBefore, withdraw } from "../support/nights.js";
+
+const ids = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => `o${from + n}`);
+
+describe("an answer without any record", () => {
+  test.each([1, 5, 20])("removes nothing, however few there were (%d)", async (count) => {
+    const brand = await nights({ orders: ordersBefore(noon, count, hour) });
+    await brand.sync();
+    const before = brand.mirrored();
+    brand.pass(hour);
+    brand.api.records.orders = [];
+    const { failure, outcome } = await brand.sync();
+    expect(String(failure)).toContain(`no longer returns ${count} of ${count} mirrored records`);
+    expect(outcome).toBe("incomplete");
+    expect(brand.mirrored()).toEqual(before);
+    expect((await brand.sync("orders", { acceptRemovals: true })).failure).toBeNull();
+    expect(brand.mirrored()).toEqual([]);
+  });
+
+  test("removes nobody from the roster either", async () => {
+    const roster = Array.from(
+      { length: 30 },
+      (_, n): JsonObject => ({ relationship_id: `r${n}`, host: { id: `h${n}` } }),
+    );
+    const brand = await nights({ roster });
+    await brand.sync("roster");
+    brand.api.records.roster = [];
+    expect(String((await brand.sync("roster")).failure)).toContain(
+      "no longer returns 30 of 30 mirrored records",
+    );
+    expect(brand.mirrored("roster")).toHaveLength(30);
+  });
+});
+
+describe("more removals than anyone should believe", () => {
+  test("of a stretch of dates: over half of what lies between the first and the last that is gone", async () => {
+    const brand = await nights({ orders: ordersBefore(noon, 500, hour) });
+    await brand.sync();
+    brand.pass(hour);
+    withdraw(brand, ...ids(100, 150));
+    const { failure, rows_removed } = await brand.sync();
+    expect(String(failure)).toContain("no longer returns 50 of 50 mirrored records: nothing was removed");
+    expect(rows_removed).toBe(0);
+    expect(brand.mirrored()).toHaveLength(500);
+    // Nobody has accepted it: the next night says so again.
+    brand.pass(day);
+    expect(String((await brand.sync()).failure)).toContain("nothing was removed");
+    expect((await brand.sync("orders", { acceptRemovals: true })).failure).toBeNull();
+    expect(brand.mirrored()).toEqual(listed(brand));
+  });
+
+  test("a few that lie apart are believed", async () => {
+    const brand = await nights({ orders: ordersBefore(noon, 500, hour) });
+    await brand.sync();
+    brand.pass(hour);
+    withdraw(brand, "o3", "o77", "o240", "o241", "o480");
+    expect(await brand.sync()).toMatchObject({ failure: null, rows_removed: 5, verified: true });
+    expect(brand.mirrored()).toEqual(listed(brand));
+  });
+});
+
+test("a record that returns with a change is present again, and when it was away stays known", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 40, hour) });
+  await brand.sync();
+  brand.pass(day);
+  const all = brand.api.records.orders;
+  withdraw(brand, "o5");
+  await brand.sync();
+  const goneAt = brand.now();
+  brand.pass(day);
+  brand.api.records.orders = all;
+  change(brand, "o5", { refund_amount: 3 });
+  expect(await brand.sync()).toMatchObject({ failure: null, rows_changed: 1 });
+  expect(brand.sql("SELECT refund_amount, removed_at FROM orders WHERE id = 'o5'")).toEqual([
+    { refund_amount: 3, removed_at: null },
+  ]);
+  const kinds = brand.sql<{ kind: string; field: string | null }>(
+    "SELECT kind, field FROM changes WHERE key = 'o5' AND kind <> 'changed' ORDER BY change_id",
+  );
+  expect(kinds.map(({ kind }) => kind)).toEqual(["removed", "returned"]);
+  // As of the day between, it was not there.
+  const asOf = new Date(goneAt + hour).toISOString();
+  const then = await brand.run(`export orders --ndjson --as-of ${asOf}`);
+  expect(then.code, then.err).toBe(0);
+  expect(then.out.trim().split("\n")).toHaveLength(39);
+  const versions = brand.sql<{ present: number }>(
+    "SELECT present FROM record_versions JOIN records USING (record_id) WHERE key = 'o5' ORDER BY version_id",
+  );
+  expect(versions.map(({ present }) => present)).toEqual([1, 0]);
+});
