@@ -2,33 +2,37 @@ import { describe, expect, it } from "vitest";
 import { readClosing } from "../../src/query/closing.js";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";
+import { openState } from "../../src/state/index.js";
 import { dayMs, formatInstant } from "../../src/times.js";
 import { mirrorForTest } from "./mirror.js";
 
 const now = Date.parse("2026-11-21T00:00:00Z");
-const spans = [{ from: Number.NEGATIVE_INFINITY, to: now, readAt: now - 9 * dayMs, runId: 1 }];
+const used = { windowMs: 30 * dayMs, audit: 5 };
+const coverage = [{ from: Number.NEGATIVE_INFINITY, to: now, readAt: now - 9 * dayMs, runId: 1 }];
 
 describe("how long a change to an old record can stay unseen", () => {
   it("is counted in nights of the audit, from the records behind the window", async () => {
     const mirror = await mirrorForTest();
+    openState(mirror, "orders").remember(used);
     const add = mirror.db.prepare(
       "INSERT INTO records (resource, key, json, dated_at, since_at) VALUES ('orders', ?, '{}', ?, '')",
     );
     for (let index = 0; index < 1_000; index += 1) add.run(`old ${index}`, now - 100 * dayMs);
     for (let index = 0; index < 500; index += 1) add.run(`new ${index}`, now - 5 * dayMs);
-    expect(readClosing(mirror, orders, spans, now)).toEqual({
+    expect(readClosing(mirror, orders, coverage, now)).toEqual({
       oldest_read_at: formatInstant(now - 9 * dayMs),
-      reread_within_days: 3,
+      reread_within_days: 4,
       refunds: null,
     });
   });
 
   it("says nothing of resources that are read whole", async () => {
-    expect(readClosing(await mirrorForTest(), roster, spans, now)).toBeNull();
+    expect(readClosing(await mirrorForTest(), roster, coverage, now)).toBeNull();
   });
 
   it("recommends a window that holds almost all refunds, of ripe orders only", async () => {
     const mirror = await mirrorForTest();
+    openState(mirror, "orders").remember(used);
     const start = now - 300 * dayMs;
     mirror.db
       .prepare("INSERT INTO sync_runs (resource, started_at, outcome) VALUES ('orders', ?, 'done')")
@@ -39,7 +43,7 @@ describe("how long a change to an old record can stay unseen", () => {
       refund(mirror, `ripe ${index}`, start + dayMs, age);
       refund(mirror, `young ${index}`, now - 20 * dayMs, 1);
     }
-    expect(readClosing(mirror, orders, spans, now)?.refunds).toEqual({
+    expect(readClosing(mirror, orders, coverage, now)?.refunds).toEqual({
       seen: 40,
       inside_window: 36,
       recommended_window_days: 65,

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { addSpan, type Span, stretches } from "../../src/state/coverage.js";
+import { holds, join, type Range } from "../../src/ranges.js";
+import { addCovered, type Covered } from "../../src/state/index.js";
 import fc from "../support/property.js";
 
 /** Reads of a small line of instants, in the order in which they happened. */
@@ -12,24 +13,29 @@ const reads = fc.array(
   { maxLength: 12 },
 );
 
-function spanOf(
-  { from, length, runId }: { from: number; length: number; runId: number },
-  readAt: number,
-): Span {
+type Read = { from: number; length: number; runId: number };
+
+function coveredBy({ from, length, runId }: Read, readAt: number): Covered {
   return { from, to: (Number.isFinite(from) ? from : 0) + length, readAt, runId };
 }
+
+function coverageOf(list: readonly Read[]): Covered[] {
+  return list.reduce<Covered[]>((all, read, index) => addCovered(all, coveredBy(read, index + 1)), []);
+}
+
+const instants = Array.from({ length: 72 }, (_, n): Range => ({ from: n - 1, to: n - 1 }));
 
 test("each instant keeps its newest read, whatever was read before it", () => {
   fc.assert(
     fc.property(reads, (list) => {
-      const spans = list.reduce<Span[]>((all, read, index) => addSpan(all, spanOf(read, index + 1)), []);
-      for (let instant = -1; instant <= 70; instant += 1) {
-        const newest = list.findLastIndex((read, index) => holds(spanOf(read, index), instant));
-        const found = spans.filter((span) => holds(span, instant));
+      const coverage = coverageOf(list);
+      for (const instant of instants) {
+        const newest = list.findLastIndex((read, index) => holds([coveredBy(read, index)], instant));
+        const found = coverage.filter((one) => holds([one], instant));
         expect(found).toHaveLength(newest < 0 ? 0 : 1);
         if (newest < 0) continue;
         expect(found[0]?.runId).toBe(list[newest]?.runId);
-        // Neighbours of one run are one span, dated by the older: never newer than the truth.
+        // Neighbours of one run are one, dated by the older: never newer than the truth.
         expect(found[0]?.readAt).toBeLessThanOrEqual(newest + 1);
       }
     }),
@@ -37,19 +43,19 @@ test("each instant keeps its newest read, whatever was read before it", () => {
   );
 });
 
-test("spans stay sorted and apart, and a stretch is unbroken exactly where every instant was read", () => {
+test("what is covered stays sorted and apart, and is unbroken exactly where every instant was read", () => {
   fc.assert(
     fc.property(reads, (list) => {
-      const spans = list.reduce<Span[]>((all, read, index) => addSpan(all, spanOf(read, index + 1)), []);
-      for (const [index, span] of spans.entries()) {
-        expect(span.from).toBeLessThanOrEqual(span.to);
-        const next = spans[index + 1];
-        if (next) expect(next.from).toBeGreaterThan(span.to);
+      const coverage = coverageOf(list);
+      for (const [index, { from, to }] of coverage.entries()) {
+        expect(from).toBeLessThanOrEqual(to);
+        const next = coverage[index + 1];
+        if (next) expect(next.from).toBeGreaterThan(to);
       }
-      const joined = stretches(spans);
-      for (let instant = -1; instant <= 70; instant += 1)
-        expect(joined.filter((stretch) => holds(stretch, instant))).toHaveLength(
-          list.some((read, index) => holds(spanOf(read, index), instant)) ? 1 : 0,
+      const joined = join(coverage);
+      for (const instant of instants)
+        expect(holds(joined, instant)).toBe(
+          list.some((read, index) => holds([coveredBy(read, index)], instant)),
         );
       for (const [index, { to }] of joined.entries()) {
         const next = joined[index + 1];
@@ -59,7 +65,3 @@ test("spans stay sorted and apart, and a stretch is unbroken exactly where every
     { numRuns: 150 },
   );
 });
-
-function holds({ from, to }: { from: number; to: number }, instant: number): boolean {
-  return from <= instant && instant <= to;
-}

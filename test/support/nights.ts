@@ -64,10 +64,11 @@ export interface Nights {
   mirrored(resource?: string): string[];
 }
 
+/** @param home where there is a mirror already, `mirror.sqlite` */
 export async function nights(
   records: Partial<FakeRecords> = {},
   behaviour: Partial<Behaviour> = {},
-  begin = noon,
+  { begin = noon, home = makeHome() }: { begin?: number; home?: string } = {},
 ): Promise<Nights> {
   let now = begin;
   let skipped = 0;
@@ -89,7 +90,6 @@ export async function nights(
       signal?.throwIfAborted();
     },
   };
-  const home = makeHome();
   const mirror = await openMirror(join(home, "mirror.sqlite"));
   claimMirror(mirror, { id: "b-1", name: "Brand" });
   onTestFinished(() => void brand.mirror.db.close());

@@ -1,244 +1,254 @@
 import { describe, expect, test } from "vitest";
-import { Stopped } from "../../src/errors.js";
-import { silentReporter } from "../../src/reporter.js";
-import { orders } from "../../src/resources/orders.js";
-import { readCoverage } from "../../src/state/coverage.js";
-import type { Access } from "../../src/sync/context.js";
-import { syncResource } from "../../src/sync/engine.js";
-import { dayMs } from "../../src/times.js";
-import { verifyResource } from "../../src/verify/engine.js";
-import { order, rows } from "../mirror/mirror.js";
-import { accessTo, list, listed, mirrored, start } from "./access.js";
-import { listApi } from "./list-api.js";
+import { readCoverage } from "../../src/state/index.js";
+import {
+  at,
+  change,
+  come,
+  day,
+  hour,
+  listed,
+  type Nights,
+  nights,
+  noon,
+  orderAt,
+  ordersBefore,
+  withdraw,
+} from "../support/nights.js";
 
-const now = Date.UTC(2026, 2, 1, 12);
-const at = (ms: number) => new Date(ms).toISOString();
-
-async function accessAt(api: ReturnType<typeof listApi>, ms = now): Promise<Access & { said: string[] }> {
-  const access = await accessTo(api, { pageSize: 4 });
-  const said: string[] = [];
-  const reporter = { ...silentReporter, warn: (text: string) => void said.push(text) };
-  return { ...access, clock: { ...access.clock, now: () => ms }, reporter, said };
-}
-
-function given(access: Access, options: Partial<Access["options"]>): Access {
-  return { ...access, options: { ...access.options, ...options } };
-}
-
-async function expectDone(access: Access): Promise<void> {
-  const { run, error } = await syncResource(access, orders);
-  expect(error).toBeNull();
-  expect(run.verified).toBe(true);
-}
+const done = { failure: null, verified: true };
+const lastCovered = ({ mirror }: Nights) => Math.max(...readCoverage(mirror, "orders").map(({ to }) => to));
+/** Ten orders of the last two months. */
+const ten = () => ordersBefore(noon, 10, 6 * day);
 
 describe("orders dated in the future", () => {
-  test("are read, and are kept when the next run finds them again", async () => {
-    const api = listApi(list(10));
-    api.rows.push(order("tomorrow", { order_date: at(now + dayMs) }));
-    const access = await accessAt(api);
-    await expectDone(access);
-    await expectDone(access);
-    expect(mirrored(access)).toEqual(listed(api));
-    expect(readCoverage(access.mirror, "orders").every(({ to }) => to <= now)).toBe(true);
+  test("are read, kept when the next run finds them again, and claimed by no coverage", async () => {
+    const brand = await nights({ orders: [...ten(), orderAt("tomorrow", noon + day)] });
+    expect(await brand.sync()).toMatchObject(done);
+    expect(await brand.sync()).toMatchObject(done);
+    expect(brand.mirrored()).toEqual(listed(brand));
+    expect(lastCovered(brand)).toBeLessThanOrEqual(brand.now());
   });
 
-  test.each([false, true])(
-    "an order that moves there is not taken for removed (figures by day: %s)",
+  test.each(["all", "absent"] as const)(
+    "one that moves there is not removed (figures: %s)",
     async (figures) => {
-      const api = listApi(list(10));
-      api.figures = figures;
-      const access = await accessAt(api);
-      await expectDone(access);
-      api.rows = api.rows.map((row) => (row.id === "o3" ? { ...row, order_date: at(now + 2 * dayMs) } : row));
-      await expectDone(given(access, { full: true }));
-      expect(mirrored(access)).toEqual(listed(api));
-      const [row] = rows<{ order_date: string }>(
-        access.mirror,
-        "SELECT order_date FROM orders WHERE id = 'o3'",
-      );
-      expect(row?.order_date).toBe(at(now + 2 * dayMs));
+      const brand = await nights({ orders: ten() }, { figures });
+      await brand.sync();
+      change(brand, "o8", { order_date: at(noon + 2 * day) });
+      expect(await brand.sync("orders", { full: true })).toMatchObject(done);
+      expect(brand.mirrored()).toEqual(listed(brand));
+      expect(brand.sql("SELECT order_date FROM orders WHERE id = 'o8'")).toEqual([
+        { order_date: at(noon + 2 * day) },
+      ]);
     },
   );
 
-  test("`verify --repair` does not take it for removed either", async () => {
-    const api = listApi(list(10));
-    const access = await accessAt(api);
-    await expectDone(access);
-    api.rows = api.rows.map((row) => (row.id === "o3" ? { ...row, order_date: at(now + 2 * dayMs) } : row));
-    await verifyResource(access, orders, true);
-    expect(mirrored(access)).toEqual(listed(api));
+  test("`verify --repair` does not remove it either", async () => {
+    const brand = await nights({ orders: ten() });
+    await brand.sync();
+    change(brand, "o8", { order_date: at(noon + 2 * day) });
+    await brand.verify("orders", true);
+    expect(brand.mirrored()).toEqual(listed(brand));
   });
 
   test("one that is gone is removed, and one that comes back to its day is found there", async () => {
-    const api = listApi(list(10));
-    api.rows.push(order("a", { order_date: at(now + dayMs) }), order("b", { order_date: at(now + dayMs) }));
-    const access = await accessAt(api);
-    await expectDone(access);
-    api.rows = api.rows
-      .filter(({ id }) => id !== "a")
-      .map((row) => (row.id === "b" ? { ...row, order_date: at(now - dayMs) } : row));
-    await expectDone(access);
-    expect(mirrored(access)).toEqual(listed(api));
+    const brand = await nights({ orders: [...ten(), orderAt("a", noon + day), orderAt("b", noon + day)] });
+    await brand.sync();
+    withdraw(brand, "a");
+    change(brand, "b", { order_date: at(noon - day) });
+    expect(await brand.sync()).toMatchObject(done);
+    expect(brand.mirrored()).toEqual(listed(brand));
   });
 });
 
 describe("dates finer than a millisecond", () => {
-  const fine = () => {
-    const api = listApi([
-      order("late", { order_date: "2026-01-31T23:59:59.999500Z" }),
-      order("next", { order_date: "2026-02-01T00:00:00.000000Z" }),
-      order("noon", { order_date: "2026-01-30T12:00:00.000001Z" }),
-      ...list(10),
-    ]);
-    return api;
-  };
   const endOfJanuary = Date.UTC(2026, 1, 1) - 1;
+  const fine = () => [
+    orderAt("late", "2026-01-31T23:59:59.999500Z"),
+    orderAt("next", "2026-02-01T00:00:00.000000Z"),
+    orderAt("noon", "2026-01-30T12:00:00.000001Z"),
+    ...ten(),
+  ];
 
   test("at the very end of a range with `--until` settle, and nobody is removed", async () => {
-    const access = await accessAt(fine());
-    await expectDone(access);
-    await expectDone(given(access, { since: Date.UTC(2026, 0, 1), until: endOfJanuary }));
-    expect(mirrored(access)).toHaveLength(13);
-    expect((await verifyResource(access, orders, false)).state).toBe("proven");
+    const brand = await nights({ orders: fine() });
+    expect(await brand.sync()).toMatchObject(done);
+    const range = { since: Date.UTC(2026, 0, 1), until: endOfJanuary };
+    expect(await brand.sync("orders", range)).toMatchObject(done);
+    expect(brand.mirrored()).toHaveLength(13);
+    expect((await brand.verify()).state).toBe("proven");
   });
 
   test("are not lost between a range that ends there and the next one", async () => {
-    const api = fine();
-    const access = await accessAt(api);
-    await expectDone(given(access, { until: endOfJanuary }));
-    await expectDone(given(access, { since: endOfJanuary + 1 }));
-    expect(access.said).toEqual([]);
-    expect(mirrored(access)).toEqual(listed(api));
+    const brand = await nights({ orders: fine() });
+    expect(await brand.sync("orders", { until: endOfJanuary })).toMatchObject(done);
+    const next = await brand.sync("orders", { since: endOfJanuary + 1 });
+    expect(next).toMatchObject({ ...done, warnings: [] });
+    expect(brand.mirrored()).toEqual(listed(brand));
   });
 
   test("a late one at the end of a day is found by the counts", async () => {
-    const api = fine();
-    const access = await accessAt(api);
-    await expectDone(access);
-    api.rows = [...api.rows, order("late2", { order_date: "2026-01-20T23:59:59.999900Z" })];
-    await expectDone(given(access, { windowMs: dayMs, audit: 0 }));
-    expect(mirrored(access)).toEqual(listed(api));
+    const brand = await nights({ orders: fine() }, { figures: "absent" });
+    await brand.sync();
+    come(brand, orderAt("late2", "2026-01-20T23:59:59.999900Z"));
+    expect(await brand.sync("orders", { windowMs: day, audit: 0 })).toMatchObject(done);
+    expect(brand.mirrored()).toEqual(listed(brand));
   });
 });
 
 describe("orders without a date that can be read", () => {
   test.each([
-    [null, "everywhere"],
-    [null, "apart"],
-    ["soon", "everywhere"],
-    ["soon", "apart"],
-  ] as const)("(%s, listed %s) are kept, told of once, and spoil no count", async (date, undated) => {
-    const api = listApi([...list(10), order("x", { order_date: date })]);
-    api.undated = undated;
-    const access = await accessAt(api);
-    await expectDone(access);
-    expect(mirrored(access)).toEqual(listed(api));
-    await expectDone(access);
-    await expectDone(given(access, { full: true, windowMs: dayMs }));
-    expect(access.said.filter((text) => text.includes("is no date"))).toHaveLength(1);
-    expect((await verifyResource(access, orders, false)).state).toBe("proven");
-    // And what else changes is found beside them.
-    api.rows = [...api.rows, order("late", { order_date: at(now - 40 * dayMs) })];
-    await expectDone(given(access, { windowMs: dayMs, audit: 0 }));
-    expect(mirrored(access)).toEqual(listed(api));
-  });
+    [null, "everywhere", "last"],
+    [null, "apart", "last"],
+    [null, "apart", "first"],
+    ["soon", "everywhere", "first"],
+    ["soon", "apart", "last"],
+  ] as const)(
+    "(%s, listed %s, standing %s) are kept, told of once, and spoil no count",
+    async (date, undated, undatedStand) => {
+      const brand = await nights({ orders: [...ten(), orderAt("x", date)] }, { undated, undatedStand });
+      const warnings: string[] = [];
+      for (const options of [{}, {}, { full: true, windowMs: day }]) {
+        const night = await brand.sync("orders", options);
+        expect(night).toMatchObject(done);
+        warnings.push(...night.warnings);
+        brand.pass(day);
+      }
+      expect(brand.mirrored()).toEqual(listed(brand));
+      expect(warnings).toEqual([expect.stringContaining("whose `order_date` is no date (x)")]);
+      expect((await brand.verify()).state).toBe("proven");
+      // And what else changes is found beside them.
+      come(brand, orderAt("late", noon - 40 * day));
+      expect(await brand.sync("orders", { windowMs: day, audit: 0 })).toMatchObject(done);
+      expect(brand.mirrored()).toEqual(listed(brand));
+    },
+  );
 
   test.each(["everywhere", "apart"] as const)(
     "one that gets its date (listed %s) is no longer without",
     async (undated) => {
-      const api = listApi([...list(10), order("x", { order_date: null })]);
-      api.undated = undated;
-      const access = await accessAt(api);
-      await expectDone(access);
-      api.rows = api.rows.map((row) => (row.id === "x" ? { ...row, order_date: at(now - 40 * dayMs) } : row));
-      await expectDone(access);
-      await expectDone(access);
-      expect(mirrored(access)).toEqual(listed(api));
+      const brand = await nights({ orders: [...ten(), orderAt("x", null)] }, { undated });
+      await brand.sync();
+      change(brand, "x", { order_date: at(noon - 40 * day) });
+      await brand.sync();
+      expect(await brand.sync()).toMatchObject(done);
+      expect(brand.mirrored()).toEqual(listed(brand));
+      expect(brand.sql("SELECT order_date FROM orders WHERE id = 'x'")).toEqual([
+        { order_date: at(noon - 40 * day) },
+      ]);
     },
   );
 
-  test.each(["everywhere", "apart"] as const)("one that is gone (listed %s) is removed", async (undated) => {
-    const api = listApi([
-      ...list(10),
-      order("x", { order_date: null }),
-      order("stays", { order_date: null }),
-    ]);
-    api.undated = undated;
-    const access = await accessAt(api);
-    await expectDone(access);
-    api.rows = api.rows.filter(({ id }) => id !== "x");
-    await expectDone(access);
-    expect(mirrored(access)).toEqual(listed(api));
-  });
-
-  test("one that is gone among more than two pages show: the run says so, and `--full` removes it", async () => {
-    const none = Array.from({ length: 20 }, (_, n) => order(`x${n}`, { order_date: null }));
-    const api = listApi([...list(10), ...none]);
-    const access = given(await accessAt(api), { pageSize: 4 });
-    expect((await syncResource(given(access, { full: true }), orders)).error).toBeNull();
-    api.rows = api.rows.filter(({ id }) => id !== "x3");
-    const { error } = await syncResource(access, orders);
-    expect(String(error)).toContain("lists 19 records without a date and the mirror holds 20");
-    expect(mirrored(access)).toContain("x3");
-    await expectDone(given(access, { full: true }));
-    expect(mirrored(access)).toEqual(listed(api));
-  });
-
-  test("one that nobody has read yet is read with `--full`, and a run that has not says so", async () => {
-    const none = Array.from({ length: 20 }, (_, n) => order(`x${n}`, { order_date: null }));
-    const api = listApi([...list(10), ...none]);
-    const access = given(await accessAt(api), { pageSize: 4 });
-    const { error } = await syncResource(access, orders);
-    expect(String(error)).toContain("lists 20 records without a date");
-    await expectDone(given(access, { full: true }));
-    expect(mirrored(access)).toEqual(listed(api));
-  });
-});
-
-test("what a clock that was ahead claimed is taken back as far as it lies beyond now", async () => {
-  const api = listApi(list(10));
-  await expectDone(await accessAt(api));
-  const ahead = await accessAt(api, now + 400 * dayMs);
-  await expectDone(ahead);
-  const access = { ...ahead, clock: { ...ahead.clock, now: () => now } };
-  api.rows = [...api.rows, order("new", { order_date: at(now - dayMs) })];
-  await expectDone(access);
-  expect(Math.max(...readCoverage(access.mirror, "orders").map(({ to }) => to))).toBe(now);
-  expect(mirrored(access)).toEqual(listed(api));
-});
-
-test("a read that was stopped while the clock was ahead claims nothing beyond now when it is finished", async () => {
-  const api = listApi(list(24));
-  const ahead = await accessAt(api, now + 400 * dayMs);
-  let pages = 0;
-  api.before = () => {
-    pages += 1;
-    if (pages === 4) throw new Stopped("SIGINT");
-  };
-  await expect(syncResource(ahead, orders)).rejects.toThrow(Stopped);
-  api.before = undefined;
-  const access = { ...ahead, clock: { ...ahead.clock, now: () => now } };
-  await expectDone(access);
-  expect(Math.max(...readCoverage(access.mirror, "orders").map(({ to }) => to))).toBe(now);
-  expect(mirrored(access)).toEqual(listed(api));
-});
-
-test.each([
-  ["milliseconds", 24],
-  ["seconds", 20],
-])("an API that shows %s of finer dates: counts are compared where no date is near", async (_, shownDate) => {
-  const api = listApi(
-    Array.from({ length: 60 }, (_, n) => {
-      const at = new Date(start + n * 7_000_000 + n * 37).toISOString();
-      return order(`o${n}`, { order_date: at.replace("Z", `${String(n * 13).padStart(3, "0")}Z`) });
-    }),
+  test.each(["everywhere", "apart"] as const)(
+    "one that is gone (listed %s) is removed by `--full` only",
+    async (undated) => {
+      const orders = [...ten(), orderAt("x", null), orderAt("stays", null)];
+      const brand = await nights({ orders }, { undated });
+      await brand.sync();
+      withdraw(brand, "x");
+      await brand.sync();
+      expect(brand.mirrored()).toContain("x");
+      expect(await brand.sync("orders", { full: true })).toMatchObject(done);
+      expect(brand.mirrored()).toEqual(listed(brand));
+    },
   );
-  api.shownDate = shownDate;
-  const access = await accessTo(api, { pageSize: 10 });
 
-  expect((await syncResource(access, orders)).run).toMatchObject({ verified: true, rows_read: 60 });
-  api.rows = api.rows.filter(({ id }) => id !== "o25");
-  const full = { ...access, options: { ...access.options, full: true } };
-  expect((await syncResource(full, orders)).run).toMatchObject({ verified: true, rows_removed: 1 });
-  expect(mirrored(access)).toEqual(listed(api));
+  test.each(["first", "last"] as const)(
+    "more of them than a page holds (standing %s): a first sync has them",
+    async (undatedStand) => {
+      const none = Array.from({ length: 12 }, (_, n) => orderAt(`x${n}`, null));
+      const brand = await nights({ orders: [...ten(), ...none] }, { mostPerPage: 5, undatedStand });
+      for (let night = 0; night < 2; night += 1) {
+        expect(await brand.sync()).toMatchObject(done);
+        brand.pass(day);
+      }
+      expect(brand.mirrored()).toEqual(listed(brand));
+    },
+  );
+});
+
+describe("a clock that was ahead", () => {
+  test("has claimed nothing: coverage is taken back as far as it lies beyond now", async () => {
+    const brand = await nights({ orders: ten() });
+    await brand.sync();
+    brand.pass(400 * day);
+    await brand.sync();
+    brand.pass(-400 * day);
+    come(brand, orderAt("new", noon - day));
+    expect(await brand.sync()).toMatchObject(done);
+    expect(lastCovered(brand)).toBeLessThanOrEqual(brand.now());
+    expect(brand.mirrored()).toEqual(listed(brand));
+  });
+
+  test("while a read was stopped: the run that finishes it claims nothing beyond now", async () => {
+    const brand = await nights({ orders: ordersBefore(noon, 60, 6 * hour) }, { mostPerPage: 6 });
+    brand.pass(400 * day);
+    await brand.broken("stopped", ({ number }) => number === 5);
+    brand.pass(-400 * day);
+    expect(await brand.sync()).toMatchObject(done);
+    expect(lastCovered(brand)).toBeLessThanOrEqual(brand.now());
+    expect(brand.mirrored()).toEqual(listed(brand));
+  });
+});
+
+describe("`--since` on the first run is a floor that is remembered", () => {
+  const floor = at(noon - 20 * day);
+
+  async function sinceTwentyDays() {
+    const brand = await nights({ orders: ordersBefore(noon - hour, 60, day) });
+    const first = await brand.sync("orders", { since: noon - 20 * day });
+    brand.pass(day);
+    return { brand, first };
+  }
+
+  test("each run says so: in `sync_runs`, `sync --json` and its line", async () => {
+    const { brand, first } = await sinceTwentyDays();
+    expect(first).toMatchObject({ ...done, covered_from: floor });
+    const json = await brand.run("sync orders --json");
+    expect(JSON.parse(json.out)).toMatchObject({ verified: true, covered_from: floor });
+    expect(json.err).toContain(
+      "verified from 2026-11-01 (older orders were never asked for; `--full` reads them)",
+    );
+    expect(brand.sql("SELECT covered_from FROM sync_runs")).toEqual([
+      { covered_from: floor },
+      { covered_from: floor },
+    ]);
+    expect(brand.mirrored()).toHaveLength(20);
+  });
+
+  test("`status` and `verify` say so", async () => {
+    const { brand } = await sinceTwentyDays();
+    await brand.sync();
+    const { out } = await brand.run("status --json");
+    expect(JSON.parse(out)).toMatchObject({
+      resources: [{ covered_from: floor, gaps: [], unfinished: null }],
+    });
+    expect((await brand.run("status")).out).toContain("from 2026-11-01");
+    expect(await brand.verify()).toMatchObject({ covered_from: floor, state: "unproven" });
+    const told = await brand.run("verify orders");
+    expect(told.out).toContain("before 2026-11-01: unproven: 40 older orders were never asked for");
+    // Nobody wanted them: that is no failure.
+    expect(told.code).toBe(0);
+  });
+
+  test("`--full` takes it away, an older `--since` moves it, a newer one does not", async () => {
+    const { brand } = await sinceTwentyDays();
+    expect(await brand.sync("orders", { since: noon - 5 * day })).toMatchObject({ covered_from: floor });
+    const older = at(noon - 30 * day);
+    expect(await brand.sync("orders", { since: noon - 30 * day })).toMatchObject({
+      ...done,
+      covered_from: older,
+    });
+    expect(await brand.sync("orders", { full: true })).toMatchObject({ ...done, covered_from: null });
+    expect((await brand.sync()).covered_from).toBeNull();
+    expect(brand.mirrored()).toEqual(listed(brand));
+    expect(await brand.verify()).toMatchObject({ covered_from: null, state: "proven" });
+  });
+
+  test("the command line takes it: `sync orders --since`", async () => {
+    const brand = await nights({ orders: ordersBefore(noon - hour, 60, day) });
+    const { code, err } = await brand.run("sync orders --since 2026-11-01");
+    expect(code, err).toBe(0);
+    expect(brand.mirrored()).toHaveLength(21);
+  });
 });

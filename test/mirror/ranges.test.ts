@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import {
+  dayOf,
+  dayRange,
+  describe,
+  everything,
+  gaps,
+  holds,
+  join,
+  monthsOf,
+  type Range,
+  subtract,
+  within,
+} from "../../src/ranges.js";
+import fc from "../support/property.js";
+
+const end = fc.integer({ min: 0, max: 30 });
+const range = fc.tuple(end, end).map(([a, b]): Range => ({ from: Math.min(a, b), to: Math.max(a, b) }));
+const ranges = fc.array(range, { maxLength: 6 });
+const instants = Array.from({ length: 33 }, (_, n) => n - 1);
+const isIn = (all: readonly Range[], at: number) => all.some(({ from, to }) => from <= at && at <= to);
+
+test("joined, subtracted, cut and their gaps: each instant is where it belongs", () => {
+  fc.assert(
+    fc.property(ranges, ranges, range, (some, others, one) => {
+      const joined = join(some);
+      const left = subtract(joined, others);
+      const cut = within(joined, one);
+      const between = gaps(some);
+      for (const at of instants) {
+        expect(isIn(joined, at)).toBe(isIn(some, at));
+        expect(isIn(left, at)).toBe(isIn(some, at) && !isIn(others, at));
+        expect(isIn(cut, at)).toBe(isIn(some, at) && isIn([one], at));
+        const isBetween = at >= (joined[0]?.from ?? 99) && at <= (joined.at(-1)?.to ?? -99);
+        expect(isIn(between, at)).toBe(isBetween && !isIn(some, at));
+      }
+      expect(holds(joined, one)).toBe(instants.every((at) => !isIn([one], at) || isIn(joined, at)));
+      for (const [index, { from }] of joined.entries())
+        if (index > 0) expect(from - (joined[index - 1]?.to ?? 0)).toBeGreaterThan(1);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("ends that are open stay open", () => {
+  expect(subtract([everything], [{ from: 5, to: 9 }])).toEqual([
+    { from: Number.NEGATIVE_INFINITY, to: 4 },
+    { from: 10, to: Number.POSITIVE_INFINITY },
+  ]);
+  expect(
+    join([
+      { ...everything, to: 3 },
+      { ...everything, from: 4 },
+    ]),
+  ).toEqual([everything]);
+});
+
+test("days and months are of UTC, from their first millisecond to their last", () => {
+  expect(dayRange("2026-02-28")).toEqual({ from: Date.UTC(2026, 1, 28), to: Date.UTC(2026, 2, 1) - 1 });
+  expect(dayOf(Date.UTC(2026, 2, 1) - 1)).toBe("2026-02-28");
+  expect(
+    monthsOf({ from: Date.UTC(2025, 11, 31), to: Date.UTC(2026, 1, 1) }).map(({ month }) => month),
+  ).toEqual(["2025-12", "2026-01", "2026-02"]);
+});
+
+test("a range is told as a person reads it", () => {
+  const from = Date.UTC(2026, 0, 2, 3, 4);
+  expect(describe({ from, to: from + 60_000 })).toBe("2026-01-02 03:04 to 2026-01-02 03:05");
+  expect(describe({ ...everything, to: from })).toBe("everything until 2026-01-02 03:04");
+  expect(describe({ ...everything, from })).toBe("2026-01-02 03:04 to now");
+});

@@ -1,0 +1,124 @@
+import { describe, expect, test } from "vitest";
+import {
+  change,
+  come,
+  day,
+  hour,
+  listed,
+  nights,
+  noon,
+  orderAt,
+  ordersBefore,
+  withdraw,
+} from "../support/nights.js";
+
+test("days that nobody read are not proven: 2,000 orders synced, 70 days pass, 400 new ones", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 2_000, 6 * hour) });
+  expect((await brand.run("sync orders")).code).toBe(0);
+  expect((await brand.run("verify orders")).code).toBe(0);
+  brand.pass(70 * day);
+  come(brand, ...Array.from({ length: 400 }, (_, n) => orderAt(`new${n}`, noon + hour + n * 4 * hour)));
+  const { code, out, err } = await brand.run("verify orders");
+  expect(code).toBe(8);
+  expect(out).toContain("400 newer orders were never read: `brandapi sync orders` reads them");
+  expect(err).toContain("The API has records that were not read yet: orders.");
+  const verdict = await brand.verify();
+  expect(verdict).toMatchObject({ state: "unproven", unread: 400 });
+  // The month in which the last reading lies is read in part: not proven either; those before it are.
+  const states = new Map(verdict.months.map(({ month, state }) => [month, state]));
+  expect(states.get("2026-11")).toBe("unproven");
+  expect(states.get("2026-10")).toBe("proven");
+  expect(states.get("2026-12") ?? "unproven").toBe("unproven");
+  await brand.sync();
+  expect(await brand.verify()).toMatchObject({ state: "proven", unread: 0 });
+});
+
+test("a first sync of an empty brand, and then an order of a date that was read: it is not proven", async () => {
+  const brand = await nights();
+  expect(await brand.sync()).toMatchObject({ failure: null, verified: true, rows_read: 0 });
+  expect((await brand.verify()).state).toBe("proven");
+  brand.pass(hour);
+  come(brand, orderAt("late", noon - 400 * day));
+  expect((await brand.verify()).state).toBe("different");
+  expect((await brand.run("verify orders")).code).toBe(8);
+  expect(await brand.verify("orders", true)).toMatchObject({ state: "repaired" });
+  expect(brand.mirrored()).toEqual(["late"]);
+});
+
+test("a first sync of an empty brand, and then an order of after it: it is not proven", async () => {
+  const brand = await nights();
+  await brand.sync();
+  brand.pass(3 * day);
+  come(brand, orderAt("new", noon + day));
+  expect(await brand.verify()).toMatchObject({ state: "unproven", unread: 1 });
+});
+
+describe("what differs is named by its month and day", () => {
+  test.each(["all", "absent"] as const)("a late order (figures: %s)", async (figures) => {
+    const brand = await nights({ orders: ordersBefore(noon, 400, day) }, { figures });
+    await brand.sync();
+    brand.pass(hour);
+    come(brand, orderAt("late", noon - 200 * day - hour));
+    const verdict = await brand.verify();
+    expect(verdict.state).toBe("different");
+    const different = verdict.months.filter(({ state }) => state === "different");
+    expect(different).toHaveLength(1);
+    expect(different[0]).toMatchObject({ month: "2026-05" });
+    expect(different[0]?.why).toContain("2026-05-05");
+    expect(verdict.requests).toBeLessThan(30);
+    // A look writes nothing to the data.
+    expect(brand.mirrored()).not.toContain("late");
+  });
+
+  test("a cancelled order that moves no figure: the filter that counts it", async () => {
+    const brand = await nights({ orders: ordersBefore(noon, 400, day) });
+    await brand.sync();
+    brand.pass(hour);
+    change(brand, "o200", { is_cancelled: true });
+    const { months } = await brand.verify();
+    expect(months.find(({ state }) => state === "different")?.why).toContain(
+      "cancelled: 1 in the API, 0 here",
+    );
+  });
+
+  test("`--repair` mends it, and only then it is repaired", async () => {
+    const brand = await nights({ orders: ordersBefore(noon, 400, day) });
+    await brand.sync();
+    brand.pass(hour);
+    come(brand, orderAt("late", noon - 200 * day - hour));
+    withdraw(brand, "o300");
+    change(brand, "o250", { refund_amount: 3, is_refunded: true });
+    expect(await brand.verify("orders", true)).toMatchObject({ state: "repaired" });
+    expect(brand.mirrored()).toEqual(listed(brand));
+    expect(brand.sql("SELECT refund_amount FROM orders WHERE id = 'o250'")).toEqual([{ refund_amount: 3 }]);
+    expect((await brand.verify()).state).toBe("proven");
+  });
+
+  test("`--repair` reads what is newer too", async () => {
+    const brand = await nights({ orders: ordersBefore(noon, 40, day) });
+    await brand.sync();
+    brand.pass(9 * day);
+    come(brand, orderAt("new", noon + 3 * day));
+    expect(await brand.verify("orders", true)).toMatchObject({ state: "repaired", unread: 0 });
+    expect(brand.mirrored()).toEqual(listed(brand));
+  });
+});
+
+test("a month of which only the beginning was read is not proven", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 100, day) });
+  await brand.sync("orders", { until: noon - 10 * day });
+  const { months, state } = await brand.verify();
+  expect(state).toBe("unproven");
+  expect(months.find(({ month }) => month === "2026-11")?.state).toBe("unproven");
+  expect(months.find(({ month }) => month === "2026-10")?.state).toBe("proven");
+});
+
+test("a gap is not proven", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 200, day) });
+  await brand.sync("orders", { until: noon - 120 * day });
+  await brand.sync("orders", { since: noon - 30 * day });
+  const { months, state } = await brand.verify();
+  expect(state).toBe("unproven");
+  expect(months.find(({ month }) => month === "2026-09")?.state).toBe("unproven");
+  expect(months.find(({ month }) => month === "2026-06")?.state).toBe("proven");
+});
