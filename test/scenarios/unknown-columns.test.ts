@@ -2,25 +2,24 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
-import { fixedApi } from "../conformance/fixed-api.js";
+import { fakeApi } from "../support/fake-api.js";
 import { makeHome } from "../support/home.js";
 import { brandapi } from "../support/program.js";
 
 /** Mirrors gifts that come as these texts, and codes of the same, and reads them back. */
 async function gifts(...nights: string[][]) {
-  const answers = { "/gifts": { data: "[]" }, "/codes": { data: "[]" } };
-  const api = await fixedApi(answers);
+  const api = fakeApi();
   const home = makeHome();
   const env = {
     BRANDAPI_BASE_URL: api.baseUrl,
-    BRANDAPI_KEY: "key",
+    BRANDAPI_KEY: api.key,
     BRANDAPI_RATE_LIMIT: "none",
     BRANDAPI_DB: join(home, "mirror.sqlite"),
   };
-  const run = (...args: string[]) => brandapi(args, { home, env });
+  const run = (...args: string[]) => brandapi(args, { home, env, fetch: api.fetch });
   const warnings: string[][] = [];
   for (const items of nights) {
-    answers["/gifts"].data = `[${items.join(",")}]`;
+    api.answers["/gifts"] = `[${items.join(",")}]`;
     const { code, err } = await run("sync", "gifts");
     expect(code, err).toBe(0);
     warnings.push(err.split("\n").filter((line) => line.startsWith("warning:")));

@@ -49,8 +49,8 @@ export type FakeFault = { status: number; retryAfter?: string } | "reset" | "cut
 export interface FakeApi {
   records: FakeRecords;
   behaviour: Behaviour;
-  /** The exact text of `data` of a path, past everything else. */
-  answers: Record<string, string>;
+  /** The exact text of `data` of a path, past everything else; of a list, those of its items, in pages. */
+  answers: Record<string, string | readonly string[]>;
   scopes: readonly string[];
   asked: FakeRequest[];
   /** Called before each answer, which is of the instant after it; what it returns is answered instead. */
@@ -105,9 +105,11 @@ export function fakeApi(
     const scope = scopeOf(path);
     if (scope && !scopes.includes(scope)) return refused(403);
     if (path === "/analytics/clicks" && behaviour.figures === "absent") return refused(402);
+    const fixed = api.answers[path];
+    if (Array.isArray(fixed)) return paged((from, to) => fixed.slice(from, to), fixed.length, request.query);
     if (!isAllowed(path, url.searchParams, behaviour.unshown === "paged")) return refused(400);
     if (path === "/me") return success(`"data":${JSON.stringify(identity(scopes))}`);
-    const data = api.answers[path] ?? dataOf(request);
+    const data = typeof fixed === "string" ? fixed : dataOf(request);
     return data === null ? listed(request) : success(`"data":${data}`);
   }
 
@@ -138,7 +140,11 @@ export function fakeApi(
       found.slice(from, to).map((entry) => textOf(name, entry, behaviour.shows));
     const isWhole = behaviour.unshown === "whole" && ["gifts", "codes", "surveys"].includes(name);
     if (isWhole) return success(`"data":[${texts(0, found.length).join(",")}]`);
-    const page = pageOf(texts, total, query, behaviour);
+    return paged(texts, total, query);
+  }
+
+  function paged(texts: (from: number, to: number) => string[], total: number, query: Asked): Response {
+    const page = pageOf(texts, total, query, api.behaviour);
     return page === null ? refused(400) : success(page);
   }
   return api;

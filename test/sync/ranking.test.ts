@@ -1,11 +1,6 @@
 import { expect, test } from "vitest";
-import type { Answer, RequestOptions } from "../../src/api/client.js";
-import { analyticsHosts } from "../../src/resources/analytics.js";
-import type { JsonObject, Query } from "../../src/resources/types.js";
-import { syncResource } from "../../src/sync/engine.js";
-import { rows } from "../mirror/mirror.js";
-import { accessTo } from "./access.js";
-import { answer, listApi } from "./list-api.js";
+import type { JsonObject } from "../../src/resources/types.js";
+import { nights } from "../support/nights.js";
 
 function hosts(count: number): JsonObject[] {
   return Array.from({ length: count }, (_, n) => ({
@@ -17,54 +12,40 @@ function hosts(count: number): JsonObject[] {
   }));
 }
 
-/** A page of the ranking as it stands, told of as the client tells. */
-async function pageOf(
-  ranking: JsonObject[],
-  query: Query,
-  arrived: RequestOptions["arrived"],
-): Promise<Answer> {
-  const page = answer(
-    ranking.map((row) => ({ row })),
-    query,
-  );
-  await arrived?.(page.pagination);
-  return page;
-}
-
 test("a ranking that a host leaves while it is read is read again, though its rows are as many as it counts", async () => {
-  const api = listApi([]);
-  let ranking = hosts(250);
-  let asked = 0;
-  api.get = async (_path, query = {}, { arrived } = {}) => {
-    asked += 1;
-    // Of a page already read: the first of the page to come is drawn onto it.
-    if (asked === 2) ranking = ranking.filter((_, place) => place !== 10);
-    return await pageOf(ranking, query, arrived);
-  };
-  const access = await accessTo(api);
-
-  const { run, error } = await syncResource(access, analyticsHosts);
-
-  expect(error).toBeNull();
-  expect(run.verified).toBe(true);
-  const held = rows<{ host_id: string }>(
-    access.mirror,
-    "SELECT host_id FROM analytics_hosts ORDER BY position",
+  const brand = await nights({ hosts: hosts(250) });
+  brand.once(
+    ({ query }) => query.page === "2",
+    () => {
+      // Of a page already read: the first of the page to come is drawn onto it.
+      brand.api.records.hosts = hosts(250).filter((_, place) => place !== 10);
+    },
   );
-  expect(held.map(({ host_id }) => host_id)).toEqual(ranking.map(({ host }) => (host as JsonObject).id));
+  expect(await brand.sync("analytics-hosts")).toMatchObject({ failure: null, verified: true });
+  const held = brand.sql<{ host_id: string }>("SELECT host_id FROM analytics_hosts ORDER BY position");
+  expect(held.map(({ host_id }) => host_id)).toEqual(
+    brand.api.records.hosts.map((row) => ((row as JsonObject).host as JsonObject).id),
+  );
 });
 
 test.each([40, 250])("a host with two rows in a ranking of %i that stands still has both", async (count) => {
-  const api = listApi([]);
   const ranking = hosts(count);
   ranking[count - 1] = { ...ranking[count - 1], host: ranking[3]?.host ?? null };
-  api.get = async (_path, query = {}, { arrived } = {}) => await pageOf(ranking, query, arrived);
-  const access = await accessTo(api);
+  const brand = await nights({ hosts: ranking });
+  expect(await brand.sync("analytics-hosts")).toMatchObject({ failure: null, verified: true });
+  expect(brand.sql("SELECT 1 FROM analytics_hosts WHERE removed_at IS NULL")).toHaveLength(count);
+  expect(brand.sql("SELECT 1 FROM analytics_hosts WHERE host_id = 'h3'")).toHaveLength(2);
+});
 
-  const { run, error } = await syncResource(access, analyticsHosts);
-
-  expect(error).toBeNull();
-  expect(run.verified).toBe(true);
-  expect(rows(access.mirror, "SELECT * FROM analytics_hosts WHERE removed_at IS NULL")).toHaveLength(count);
-  expect(rows(access.mirror, "SELECT * FROM analytics_hosts WHERE host_id = 'h3'")).toHaveLength(2);
+test("a ranking that never stands still is not kept, and the run says so", async () => {
+  const brand = await nights({ hosts: hosts(250) });
+  let turns = 0;
+  brand.api.before = () => {
+    turns += 1;
+    brand.api.records.hosts = hosts(250 - (turns % 2));
+    return undefined;
+  };
+  const { failure, verified } = await brand.sync("analytics-hosts");
+  expect(String(failure)).toContain("the ranking never stood still long enough to be read");
+  expect(verified).toBe(false);
 });

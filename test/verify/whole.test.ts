@@ -1,63 +1,48 @@
 import { expect, test } from "vitest";
-import { roster } from "../../src/resources/roster.js";
 import type { JsonObject } from "../../src/resources/types.js";
-import { syncResource } from "../../src/sync/engine.js";
-import { verifyResource } from "../../src/verify/engine.js";
-import { accessTo } from "../sync/access.js";
-import { answer, listApi } from "../sync/list-api.js";
+import { nights } from "../support/nights.js";
 
-function entries(count: number): JsonObject[] {
+function members(count: number): JsonObject[] {
   return Array.from({ length: count }, (_, n) => ({ relationship_id: `r${n}`, host: { id: `h${n}` } }));
 }
 
-/** A roster whose order differs from one answer to the next: the API promises none. */
-async function reordering(orders: JsonObject[][]) {
-  const api = listApi([]);
-  const coming = [...orders];
-  let stands = coming.shift() ?? [];
-  api.get = async (_path, query = {}, { arrived } = {}) => {
-    const page = answer(
-      stands.map((row) => ({ row })),
-      query,
-    );
-    stands = coming.shift() ?? stands;
-    await arrived?.(page.pagination);
-    return page;
-  };
-  const access = await accessTo(api);
-  function come(next: JsonObject[][]): void {
-    coming.push(...next);
-    stands = coming.shift() ?? [];
-  }
-  return { access, come };
-}
-
 test("records that changed places between two pages are no difference: the list is read again", async () => {
-  const rows = entries(130);
-  const { access, come } = await reordering([rows]);
-  expect((await syncResource(access, roster)).error).toBeNull();
-  const turned = [...rows.slice(30), ...rows.slice(0, 30)];
-  come([rows, turned, rows, rows]);
-
-  const verdict = await verifyResource(access, roster, false);
-
+  const brand = await nights({ roster: members(130) });
+  expect((await brand.sync("roster")).failure).toBeNull();
+  const before = brand.api.asked.length;
+  brand.api.before = ({ number }) => {
+    const all = members(130);
+    brand.api.records.roster = number === before + 2 ? [...all.slice(30), ...all.slice(0, 30)] : all;
+    return undefined;
+  };
+  const verdict = await brand.verify("roster");
   expect(verdict.months[0]?.why).toBe("all 130 records were read and are the same");
-  expect(verdict.state).toBe("proven");
+  expect(verdict).toMatchObject({ state: "proven", requests: 4 });
 });
 
 test("a list that never agrees with its count proves nothing, and is not called different", async () => {
-  const rows = entries(130);
-  const { access, come } = await reordering([rows]);
-  await syncResource(access, roster);
-  const turned = [...rows.slice(100), ...rows.slice(0, 100)];
-  come(
-    Array.from({ length: 10 }, (_, n) =>
-      n % 2 === 0 ? turned : [...turned.slice(30), ...turned.slice(0, 30)],
-    ),
-  );
-
-  const verdict = await verifyResource(access, roster, false);
-
+  const brand = await nights({ roster: members(130) });
+  await brand.sync("roster");
+  brand.api.before = ({ query }) => {
+    const all = members(130);
+    brand.api.records.roster = query.page === "2" ? [...all.slice(30), ...all.slice(0, 30)] : all;
+    return undefined;
+  };
+  const verdict = await brand.verify("roster");
   expect(verdict).toMatchObject({ state: "unproven", unsettled: true });
   expect(verdict.months[0]?.why).toContain("never settled");
+});
+
+test("what is new, changed and gone is counted, and nothing is written", async () => {
+  const brand = await nights({ roster: members(30) });
+  await brand.sync("roster");
+  brand.api.records.roster = [...members(30).slice(1), { relationship_id: "new", host: { id: "n" } }].map(
+    (one) => (one.relationship_id === "r5" ? { ...one, commission_rate: 9 } : one),
+  );
+  const verdict = await brand.verify("roster");
+  expect(verdict.months[0]?.why).toBe("1 not in the mirror, 1 different, 1 no longer in the API");
+  expect(verdict.state).toBe("different");
+  expect(brand.mirrored("roster")).toContain("r0");
+  expect(await brand.verify("roster", true)).toMatchObject({ state: "repaired" });
+  expect(brand.mirrored("roster")).not.toContain("r0");
 });

@@ -1,0 +1,112 @@
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../src/resources/types.js";
+import { at, come, day, hour, type Nights, nights, noon, orderAt, ordersBefore } from "../support/nights.js";
+import type { ProgramResult } from "../support/program.js";
+
+interface Standing {
+  found: { at: string; error: string } | null;
+  running: { started_at: string } | null;
+  unfinished: { begun_at: string } | null;
+  last_error: string | null;
+}
+
+function standing({ out }: ProgramResult): Standing {
+  const [first] = (JSON.parse(out) as { resources: Standing[] }).resources;
+  if (!first) throw new Error("nothing was synced");
+  return first;
+}
+
+const items = Array.from(
+  { length: 60 },
+  (_, n): JsonObject => ({
+    id: `c${n}`,
+    source: n % 2 === 0 ? "upload" : "deliverable",
+    media_type: "image",
+    created_at: at(noon - n * 3 * day),
+    host: null,
+  }),
+);
+
+async function foundLate(): Promise<Nights> {
+  const brand = await nights({ content: items });
+  await brand.sync("content");
+  brand.pass(hour);
+  brand.api.records.content = [...items, { ...items[0], id: "late", created_at: at(noon - 100 * day) }];
+  expect((await brand.run("verify content")).code).toBe(8);
+  brand.pass(hour);
+  return brand;
+}
+
+test("what `verify` found stays in `status` when a later sync proves nothing: a partial run", async () => {
+  const brand = await foundLate();
+  const partial = await brand.run("sync content --source deliverable");
+  expect(partial.code, partial.err).toBe(0);
+  const { found, last_error } = standing(await brand.run("status --json"));
+  expect(found?.error).toContain("content differs from the API (2026-08)");
+  expect(last_error).toBeNull();
+  expect((await brand.run("status")).out).toContain(
+    "! content: `verify` found: content differs from the API",
+  );
+});
+
+test("what `verify` found stays when a later sync fails, and goes when one proves otherwise", async () => {
+  const brand = await foundLate();
+  brand.api.before = ({ path }) => (path === "/content" ? { status: 404 } : undefined);
+  expect((await brand.run("sync content")).code).not.toBe(0);
+  brand.api.before = undefined;
+  expect(standing(await brand.run("status --json")).found).not.toBeNull();
+  expect((await brand.run("sync content")).code).toBe(0);
+  expect(standing(await brand.run("status --json")).found).toBeNull();
+});
+
+test("a run that is under way is not called stopped; when it has been killed, it is", async () => {
+  const brand = await nights(
+    { orders: ordersBefore(noon, 300, 12 * hour) },
+    { mostPerPage: 20, delivery: "late" },
+  );
+  let during: Promise<ProgramResult[]> | undefined;
+  brand.once(
+    ({ path, number }) => path === "/orders" && number > 10,
+    () => {
+      during = Promise.all([brand.run("status --json"), brand.run("status")]);
+    },
+  );
+  expect((await brand.run("sync orders")).code).toBe(0);
+  const [json, text] = (await during) ?? [];
+  if (!json || !text) throw new Error("nobody looked");
+  expect(standing(json)).toMatchObject({ running: { started_at: expect.any(String) }, unfinished: null });
+  expect(text.out).toContain("! orders: being read since 2026-11-21 12:00");
+  expect(text.out).not.toContain("stopped");
+  expect(standing(await brand.run("status --json"))).toMatchObject({ running: null, unfinished: null });
+});
+
+test("a run that was killed is not called under way", async () => {
+  const brand = await nights(
+    { orders: ordersBefore(noon, 300, 12 * hour) },
+    { mostPerPage: 20, delivery: "late" },
+  );
+  await brand.broken("killed", ({ number }) => number > 10);
+  expect(standing(await brand.run("status --json"))).toMatchObject({
+    running: null,
+    unfinished: { begun_at: at(noon) },
+  });
+});
+
+test("a partial run claims nothing and is told as such", async () => {
+  const brand = await nights({ content: items });
+  const { out, err } = await brand.run("sync content --source deliverable --json");
+  expect(JSON.parse(out)).toMatchObject({ outcome: "done", verified: false, rows_new: 30 });
+  expect(err).toContain("a partial run: what the filters select, and no proof");
+  expect(brand.sql("SELECT * FROM coverage")).toEqual([]);
+});
+
+test("an order that came after the last sync is no difference that `status` would name", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 50, day) });
+  await brand.sync();
+  brand.pass(day);
+  come(brand, orderAt("new", noon + hour));
+  expect((await brand.run("verify orders")).code).toBe(8);
+  expect(standing(await brand.run("status --json")).found?.error).toBe(
+    "1 orders were not read yet: run `brandapi sync orders`",
+  );
+});
