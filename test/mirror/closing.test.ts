@@ -26,6 +26,23 @@ describe("how long a change to an old record can stay unseen", () => {
     });
   });
 
+  it("goes by the window and the audit that the runs really use", async () => {
+    const mirror = await mirrorForTest();
+    const add = mirror.db.prepare(
+      "INSERT INTO records (resource, key, json, dated_at, since_at) VALUES ('orders', ?, '{}', ?, '')",
+    );
+    for (let index = 0; index < 1_000; index += 1) add.run(`${index}`, now - (index % 40) * dayMs);
+    const nights = (windowMs: number, audit: number) => {
+      openState(mirror, "orders").remember({ windowMs, audit });
+      return readClosing(mirror, orders, coverage, now)?.reread_within_days;
+    };
+    expect(nights(30 * dayMs, 5)).toBe(2);
+    expect(nights(5 * dayMs, 5)).toBe(3);
+    expect(nights(5 * dayMs, 1)).toBe(10);
+    expect(nights(5 * dayMs, 0)).toBeNull();
+    expect(nights(90 * dayMs, 0)).toBe(1);
+  });
+
   it("says nothing of resources that are read whole", async () => {
     expect(readClosing(await mirrorForTest(), roster, coverage, now)).toBeNull();
   });

@@ -80,6 +80,15 @@ test("a record that returns with a change is present again, and when it was away
     "SELECT kind, field FROM changes WHERE key = 'o5' AND kind <> 'changed' ORDER BY change_id",
   );
   expect(kinds.map(({ kind }) => kind)).toEqual(["removed", "returned"]);
+  // Its change lies between when it was last there and now; that it returned, between the night without it and now.
+  const seen = brand.sql<{ kind: string; last_seen_unchanged_at: string }>(
+    "SELECT kind, last_seen_unchanged_at FROM changes WHERE key = 'o5'",
+  );
+  const lastSeen = (kind: string) =>
+    Date.parse(seen.find((one) => one.kind === kind)?.last_seen_unchanged_at ?? "");
+  expect(lastSeen("changed")).toBeLessThan(noon + hour);
+  expect(lastSeen("changed")).toBe(lastSeen("removed"));
+  expect(lastSeen("returned")).toBeGreaterThan(noon + day);
   // As of the day between, it was not there.
   const asOf = new Date(goneAt + hour).toISOString();
   const then = await brand.run(`export orders --ndjson --as-of ${asOf}`);
