@@ -3,7 +3,7 @@ import { Agent, request } from "undici";
 
 /**
  * The least that a person would write for speed: typed columns and line items, four requests in flight, 50 pages a
- * transaction, line items by integer row id. No whole records, no history of changes, no checkpoint, no proof.
+ * transaction, line items by integer row id. No whole records, no history of changes, no resuming, no proof.
  * Arguments: the file, and from when on (a timestamp, or nothing for everything).
  */
 const [path = "", since] = process.argv.slice(2);

@@ -2,8 +2,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { writeInfo } from "../../src/mirror/info.js";
 import { beginRun, saveRun } from "../../src/mirror/runs.js";
-import { saveCheckpoint } from "../../src/state/checkpoints.js";
-import { recordCoverage } from "../../src/state/coverage.js";
+import { openState, recordCoverage } from "../../src/state/index.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
@@ -43,6 +42,7 @@ describe("status", () => {
     writeInfo(mirror, "brand_name", "Fjell");
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
     recordCoverage(mirror, "orders", { ...span("2026-04-01", "2026-11-02T02:00:00.000Z") });
+    openState(mirror, "orders").remember({ windowMs: 30 * 86_400_000, audit: 5 });
     mirror.db.close();
     const run = await brandapi(["status", "--json", "--db", mirror.path], { clock });
     expect(JSON.parse(run.out)).toEqual({
@@ -58,6 +58,7 @@ describe("status", () => {
           removed: 0,
           covered: [{ from: "2026-04-01T00:00:00.000Z", to: "2026-11-02T02:00:00.000Z" }],
           gaps: [],
+          covered_from: null,
           last_success_at: "2026-11-02T02:00:00.000Z",
           age_seconds: 14_400,
           last_run: {
@@ -68,8 +69,10 @@ describe("status", () => {
             error: null,
           },
           last_error: null,
+          found: null,
+          running: null,
           unfinished: null,
-          closing: { oldest_read_at: "2026-11-02T06:00:00.000Z", reread_within_days: 1, refunds: null },
+          closing: { oldest_read_at: "2026-11-02T06:00:00.000Z", reread_within_days: 2, refunds: null },
           stale: false,
         },
       ],
@@ -108,9 +111,15 @@ describe("status", () => {
       outcome: "failed",
       error: "The API is away.",
     });
-    saveCheckpoint(mirror, "orders", {}, [1, 2, 3], "2026-11-02T02:00:09.000Z");
+    const begunAt = Date.parse("2026-11-02T02:00:09.000Z");
+    openState(mirror, "orders").begin(Number.NEGATIVE_INFINITY, {
+      range: { from: Number.NEGATIVE_INFINITY, to: begunAt },
+      begunAt,
+    });
     const text = await brandapi(["status", "--db", mirror.path], { clock });
-    expect(text.out).toContain("! orders: a read stopped after 3 records");
+    expect(text.out).toContain(
+      "! orders: a read begun 2026-11-02 02:00 was stopped: the next sync goes on there",
+    );
     expect(text.out).toContain("! orders: the last run failed: The API is away.");
     const stale = await brandapi(["status", "--max-age", "26h", "--db", mirror.path], { clock });
     expect(stale.code).toBe(10);

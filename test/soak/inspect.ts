@@ -27,7 +27,8 @@ export function readApi(sandbox: Sandbox): Api {
 
 /**
  * What is wrong with a mirror that a kill left: nothing, for a sound program. The file opens and is sound; typed tables
- * and records agree; of each page of the API either all that it changed is there or nothing.
+ * and records agree; of each page of a list either all that it changed is there or nothing; of what is read by date, all
+ * that the killed run claims to have read is there as the API has it.
  * @param before the records of the mirror before the killed run, by set
  */
 export function damage(path: string, api: Api, before: Api | null): string[] {
@@ -40,34 +41,54 @@ export function damage(path: string, api: Api, before: Api | null): string[] {
     if (db.prepare("SELECT count(*) FROM sqlite_master WHERE name = 'records'").pluck().get() === 0)
       return [];
     for (const [set, { resource, table }] of Object.entries(tableOf)) {
-      const pages = brokenPages(
-        db,
-        resource,
-        api.get(set as RecordSet) ?? [],
-        before?.get(set as RecordSet) ?? [],
-      );
-      if (pages > 0) found.push(`${resource}: ${pages} pages are there in part`);
+      const records = api.get(set as RecordSet) ?? [];
+      const date = dates[resource];
+      if (date === undefined) {
+        const pages = brokenPages(db, resource, records, before?.get(set as RecordSet) ?? []);
+        if (pages > 0) found.push(`${resource}: ${pages} pages are there in part`);
+      } else {
+        const lacking = lackingOf(db, resource, records, date);
+        if (lacking > 0)
+          found.push(`${resource}: ${lacking} records of what it claims to have read are not there`);
+      }
       const hasTable = db
         .prepare("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?")
         .pluck()
         .get(table);
       const rows = hasTable ? db.prepare(`SELECT count(*) FROM "${table}"`).pluck().get() : 0;
-      const records = db.prepare("SELECT count(*) FROM records WHERE resource = ?").pluck().get(resource);
-      if (rows !== records) found.push(`${table}: ${rows} rows for ${records} records`);
-    }
-    const checkpoint = db
-      .prepare("SELECT state, length(seen) / 8 AS seen FROM checkpoints WHERE resource = 'orders'")
-      .get() as { state: string; seen: number } | undefined;
-    if (checkpoint) {
-      const { page } = JSON.parse(checkpoint.state) as { page: number };
-      // The last page of a list need not be full.
-      const isWhole = checkpoint.seen <= (page - 1) * 100 && checkpoint.seen > (page - 2) * 100;
-      if (!isWhole) found.push(`orders: a checkpoint at page ${page} that saw ${checkpoint.seen}`);
+      const held = db.prepare("SELECT count(*) FROM records WHERE resource = ?").pluck().get(resource);
+      if (rows !== held) found.push(`${table}: ${rows} rows for ${held} records`);
     }
     return found;
   } finally {
     db.close();
   }
+}
+
+/** What is read by date, and the member that dates it. */
+const dates: Readonly<Record<string, string>> = { orders: "order_date", content: "created_at" };
+
+/** Records of the API that lie in what the killed run claims, and that the mirror does not hold as they are. */
+function lackingOf(db: Sqlite.Database, resource: string, api: readonly string[], date: string): number {
+  const claimed = db
+    .prepare(
+      `SELECT from_at, to_at FROM coverage WHERE resource = @resource
+       AND run_id = (SELECT max(run_id) FROM sync_runs WHERE resource = @resource AND outcome = 'running')`,
+    )
+    .all({ resource }) as { from_at: string | null; to_at: string }[];
+  const mirror = new Set(
+    db
+      .prepare("SELECT json FROM records WHERE resource = ? AND removed_at IS NULL")
+      .pluck()
+      .all(resource) as string[],
+  );
+  return api.filter((json) => {
+    const at = Date.parse(String((JSON.parse(json) as Record<string, unknown>)[date]));
+    const isClaimed = claimed.some(
+      ({ from_at, to_at }) => (from_at === null || at >= Date.parse(from_at)) && at <= Date.parse(to_at),
+    );
+    return isClaimed && !mirror.has(json);
+  }).length;
 }
 
 /** Pages of the API's list of which the mirror holds a part, but not all, of what the run had to write. */
