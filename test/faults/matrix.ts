@@ -3,14 +3,19 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished } from "vitest";
 import { systemClock } from "../../src/deps.js";
-import { type RecordSet, type Sandbox, startSandbox } from "../../src/sandbox/index.js";
+import {
+  type InterceptedRequest,
+  type RecordSet,
+  type Sandbox,
+  startSandbox,
+} from "../../src/sandbox/index.js";
 import { makeHome } from "../support/home.js";
 import { brandapi, type ProgramOptions, type ProgramResult } from "../support/program.js";
 
 /** What a person sees when something goes wrong: the exit code, and one or two lines. */
 export interface Seen {
   code: number;
-  /** Set where the brand's data moves: how many rows make whole pages is then not known. */
+  /** Set where the brand's data moves: how many rows make whole answers is then not known. */
   moves?: boolean;
   /** What the message and its hint must say. */
   says?: RegExp | undefined;
@@ -80,7 +85,7 @@ export function jumpingClock() {
 
 /**
  * What every fault has in common: the promised exit code; one line that says what happened, and at most one hint; no
- * stack trace; the key nowhere; and a mirror, where there is one, that opens and holds whole pages only.
+ * stack trace; the key nowhere; and a mirror, where there is one, that opens and holds whole answers only.
  */
 export function expectSeen(
   result: Pick<ProgramResult, "code" | "out" | "err" | "home">,
@@ -115,7 +120,22 @@ function noteSeen({ code, err }: Pick<ProgramResult, "code" | "err">, parts: rea
   appendFileSync(path, `${JSON.stringify({ name, code, said: said.slice(0, 2) })}\n`);
 }
 
-/** The mirror opens, is sound, and holds whole pages of orders. */
+/** Whether so many orders are those of whole answers: each begins with the oldest order of the one before. */
+export function areWholeAnswers(orders: number): boolean {
+  return orders === 0 || (orders - 1) % (pageSize - 1) === 0;
+}
+
+/** Recognises the nth request that reads orders. Those that only count ask for one record. */
+export function nthRead(nth: number): (request: InterceptedRequest) => boolean {
+  let count = 0;
+  return ({ path, query }) => {
+    if (path !== "/orders" || query.get("per_page") !== String(pageSize)) return false;
+    count += 1;
+    return count === nth;
+  };
+}
+
+/** The mirror opens, is sound, and holds whole answers. */
 export function expectWhole(home: string, moves = false): void {
   const path = join(home, "mirror.sqlite");
   if (!filesIn(home).includes(path)) return;
@@ -128,7 +148,7 @@ export function expectWhole(home: string, moves = false): void {
       .prepare("SELECT count(*) FROM records WHERE resource = 'orders'")
       .pluck()
       .get() as number;
-    expect(count === orderCount || count % pageSize === 0, `${count} orders`).toBe(true);
+    expect(count === orderCount || areWholeAnswers(count), `${count} orders`).toBe(true);
   } finally {
     db.close();
   }

@@ -18,6 +18,7 @@ import {
   expectWhole,
   jumpingClock,
   meetFault,
+  nthRead,
   runAt,
   sharedSandbox,
 } from "./matrix.js";
@@ -32,11 +33,12 @@ async function slowSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   return sandbox;
 }
 
-/** Resolves when the sandbox is asked for this page of orders. */
-function whenAsked(sandbox: Sandbox, page: string): Promise<void> {
+/** Resolves when the sandbox is asked for the nth answer that reads orders. */
+function whenAsked(sandbox: Sandbox, nth: number): Promise<void> {
+  const isIt = nthRead(nth);
   return new Promise((resolve) => {
-    sandbox.intercept = ({ path, query }) => {
-      if (path === "/orders" && query.get("page") === page) resolve();
+    sandbox.intercept = (request) => {
+      if (isIt(request)) resolve();
     };
   });
 }
@@ -52,7 +54,7 @@ test.each([
   async (signal, code) => {
     const sandbox = await slowSandbox();
     const home = makeHome();
-    const asked = whenAsked(sandbox, "3");
+    const asked = whenAsked(sandbox, 3);
     const program = starts(sandbox, home, ["sync", "orders"]);
     await asked;
     program.child.kill(signal);
@@ -73,7 +75,7 @@ test.each([
 ] as const)("%s twice in a sync: it ends at once with %i, and the mirror is whole", async (signal, code) => {
   const sandbox = await slowSandbox();
   const home = makeHome();
-  const asked = whenAsked(sandbox, "2");
+  const asked = whenAsked(sandbox, 2);
   const program = starts(sandbox, home, ["sync", "orders"]);
   await asked;
   program.child.kill(signal);
@@ -87,7 +89,7 @@ test.each([
 test("kill -9 in a sync leaves no stale lock: the next run begins at once, and goes on", async () => {
   const sandbox = await slowSandbox();
   const home = makeHome();
-  const asked = whenAsked(sandbox, "3");
+  const asked = whenAsked(sandbox, 3);
   const program = starts(sandbox, home, ["sync", "orders"]);
   await asked;
   program.child.kill("SIGKILL");
@@ -166,7 +168,7 @@ test("an export, a status and another program read the mirror while a sync write
   const sandbox = await slowSandbox();
   const home = makeHome();
   await runAt(sandbox, home, "sync orders roster");
-  const asked = whenAsked(sandbox, "2");
+  const asked = whenAsked(sandbox, 2);
   const program = starts(sandbox, home, ["sync", "orders", "--full"]);
   await asked;
   const reader = new Sqlite(join(home, "mirror.sqlite"), { readonly: true });
@@ -261,7 +263,7 @@ test("the laptop sleeps for hours in the middle of a sync: it goes on", async ()
 test("the mirror is moved away in the middle of a sync: no crash, and the next run is complete", async () => {
   const sandbox = await slowSandbox({ latencyMs: 20 });
   const home = makeHome();
-  const asked = whenAsked(sandbox, "2");
+  const asked = whenAsked(sandbox, 2);
   const program = starts(sandbox, home, ["sync", "orders"]);
   await asked;
   const { rename } = await import("node:fs/promises");

@@ -98,18 +98,18 @@ const refused: [name: string, fault: Fault, says: RegExp][] = [
   ["451, which nobody documents", { kind: "status", status: 451 }, /451/],
 ];
 
-test.each(refused)("%s, on the first page: exit 7, in words, nothing written", async (_, fault, says) => {
+test.each(refused)("%s, on the first answer: exit 7, in words, nothing written", async (_, fault, says) => {
   await meetFault((count) => (count === 1 ? fault : undefined), { code: 7, says });
 });
 
 test.each(refused.filter(([name]) => !/absurd|billion|contradicts/.test(name)))(
-  "%s, on the third page: exit 7, and the pages before are kept",
+  "%s, on the third answer: exit 7, and those before are kept",
   async (_, fault, says) => {
     await meetFault((count) => (count >= 3 ? fault : undefined), { code: 7, says });
   },
 );
 
-test("a record in the middle of the third page has no id: that page is left out as a whole", async () => {
+test("a record in the middle of the third answer has no id: that answer is left out as a whole", async () => {
   const spoiled = records((list) => list.map((one, place) => (place === 50 ? { ...one, id: null } : one)));
   await meetFault((count) => (count === 3 ? spoiled : undefined), { code: 7, says: /has no `id`/ });
 });
@@ -140,7 +140,7 @@ test("the list says for ever that there is a next page: exit 7, not for ever", a
   await meetFault(() => paging({ has_next: true }), { code: 7, says: /has a next one/ });
 });
 
-test("every page is the first page again: exit 7, and nothing is claimed", async () => {
+test("every answer is the first one again: exit 7, and nothing is claimed", async () => {
   let first: unknown;
   const fault = change((envelope) => {
     first ??= envelope.data;

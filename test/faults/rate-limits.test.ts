@@ -120,11 +120,15 @@ test.each([
 test("the governor's file is deleted in the middle: what was sent still counts", async () => {
   const sandbox = await sharedSandbox();
   const home = makeHome();
-  sandbox.intercept = ({ query }) => {
-    if (query.get("page") !== "2") return;
+  const isSecond = nthRead(2);
+  let wasDeleted = false;
+  sandbox.intercept = (request) => {
+    if (!isSecond(request)) return;
+    wasDeleted = true;
     for (const name of readdirSync(stateOf(home))) rmSync(join(stateOf(home), name), { force: true });
   };
   const result = await runAt(sandbox, home, "sync orders", { env: budget });
+  expect(wasDeleted).toBe(true);
   expectSeen(result, { code: 0 }, [sandbox.key]);
   expectEqual(sandbox, home);
 });

@@ -1,11 +1,13 @@
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import type { LogEntry, Sandbox, SandboxOptions } from "../../src/sandbox/index.js";
+import type { InterceptedRequest, LogEntry, Sandbox, SandboxOptions } from "../../src/sandbox/index.js";
 import { makeHome } from "../support/home.js";
 import { brandapi, type ProgramOptions, type ProgramResult } from "../support/program.js";
 import { envFor, sandboxForTest } from "../support/sandbox.js";
 
 export const day = 86_400_000;
+/** Asked for beyond each end of a range: the API may keep finer dates than it shows. */
+export const margin = 1_000;
 /** "Now" where a story begins, unless it says otherwise: the same data every time. */
 export const noon = Date.UTC(2026, 10, 21, 12);
 
@@ -130,6 +132,21 @@ export function orderAged(sandbox: Sandbox, days: number): OrderSeen {
 
 export function byId<T extends { id: string }>(list: readonly T[]): T[] {
   return [...list].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** Recognises the nth request that reads records of a path. Those that only count ask for one record a page. */
+export function nthRead(path: string, nth: number): (request: InterceptedRequest) => boolean {
+  let count = 0;
+  return (request) => {
+    if (request.path !== path || request.query.get("per_page") !== "100") return false;
+    count += 1;
+    return count === nth;
+  };
+}
+
+/** Whether so many orders are those of whole answers: each begins with the oldest order of the one before. */
+export function areWholeAnswers(orders: number): boolean {
+  return orders === 0 || (orders - 1) % 99 === 0;
 }
 
 /** The requests to one path, without the versioned root. */

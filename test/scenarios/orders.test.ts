@@ -21,7 +21,7 @@ test("a first sync reads everything, says so in one line, and proves it", async 
   const brand = await brandForTest();
   const { code, err } = await brand.run("sync orders");
   expect(code).toBe(0);
-  expect(err).toMatch(/^orders: 300 read, 300 new, 0 changed, 0 removed, 6 requests in \d+s, verified\n$/);
+  expect(err).toMatch(/^orders: 300 read, 300 new, 0 changed, 0 removed, 8 requests in \d+s, verified\n$/);
   expectEqualToApi(brand);
   expect(brand.lastRun("orders")).toMatchObject({ outcome: "done", verified: 1, rows_new: 300, since: null });
 });
