@@ -9,7 +9,7 @@ import { brandapi } from "../support/program.js";
 
 const now = Date.parse("2026-11-02T06:00:00.000Z");
 const clock = { now: () => now };
-const span = (from: string, to: string) => ({
+const covered = (from: string, to: string) => ({
   from: Date.parse(from),
   to: Date.parse(to),
   readAt: now,
@@ -23,8 +23,11 @@ describe("status", () => {
     writeInfo(mirror, "brand_name", "Fjell & Fern\u001b[31m");
     writeRead(mirror, "orders", [anOrder(1), anOrder(2)], { at: "2026-11-01T06:00:00.000Z" });
     writeRead(mirror, "orders", [], { at: "2026-11-02T02:00:00.000Z", remove: ["order-1"] });
-    recordCoverage(mirror, "orders", { ...span("2026-01-01", "2026-03-01"), from: Number.NEGATIVE_INFINITY });
-    recordCoverage(mirror, "orders", { ...span("2026-04-01", "2026-11-02"), runId: 2 });
+    recordCoverage(mirror, "orders", {
+      ...covered("2026-01-01", "2026-03-01"),
+      from: Number.NEGATIVE_INFINITY,
+    });
+    recordCoverage(mirror, "orders", { ...covered("2026-04-01", "2026-11-02"), runId: 2 });
     mirror.db.close();
     const run = await brandapi(["status", "--db", mirror.path], { clock });
     expect(run.code).toBe(0);
@@ -41,8 +44,10 @@ describe("status", () => {
     writeInfo(mirror, "brand_id", "b");
     writeInfo(mirror, "brand_name", "Fjell");
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
-    recordCoverage(mirror, "orders", { ...span("2026-04-01", "2026-11-02T02:00:00.000Z") });
-    openState(mirror, "orders").remember({ windowMs: 30 * 86_400_000, audit: 5 });
+    recordCoverage(mirror, "orders", { ...covered("2026-04-01", "2026-11-02T02:00:00.000Z") });
+    mirror.db.transaction(() =>
+      openState(mirror, "orders").remember({ windowMs: 30 * 86_400_000, audit: 5 }),
+    )();
     mirror.db.close();
     const run = await brandapi(["status", "--json", "--db", mirror.path], { clock });
     expect(JSON.parse(run.out)).toEqual({
@@ -111,11 +116,8 @@ describe("status", () => {
       outcome: "failed",
       error: "The API is away.",
     });
-    const begunAt = Date.parse("2026-11-02T02:00:09.000Z");
-    openState(mirror, "orders").begin(Number.NEGATIVE_INFINITY, {
-      range: { from: Number.NEGATIVE_INFINITY, to: begunAt },
-      begunAt,
-    });
+    const range = { from: Number.NEGATIVE_INFINITY, to: Date.parse("2026-11-02T02:00:00.000Z") };
+    openState(mirror, "orders").begin(range.from, { range, begunAt: range.to });
     const text = await brandapi(["status", "--db", mirror.path], { clock });
     expect(text.out).toContain(
       "! orders: a read begun 2026-11-02 02:00 was stopped: the next sync goes on there",

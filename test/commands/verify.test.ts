@@ -42,7 +42,7 @@ test.each(["", "--repair"])(
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(orders).toMatchObject({ resource: "orders", state: "unproven", unread: true });
+    expect(orders).toMatchObject({ resource: "orders", state: "unproven", never_read: true });
     expect(roster).toMatchObject({ resource: "roster", state: "proven" });
     expect(last).toHaveProperty("error.code", "incomplete");
     expect(err).toBe(

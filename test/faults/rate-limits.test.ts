@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import type { Fault } from "../../src/sandbox/index.js";
 import { makeHome } from "../support/home.js";
-import { expectEqual, expectSeen, jumpingClock, meetFault, runAt, sharedSandbox } from "./matrix.js";
+import { expectEqual, expectSeen, jumpingClock, meetFault, nthRead, runAt, sharedSandbox } from "./matrix.js";
 
 const tooMany = (retryAfter?: string): Fault => ({
   kind: "status",

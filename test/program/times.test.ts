@@ -65,7 +65,12 @@ test.each([
 test("timestamps of different precision are the same instant", () => {
   const instants = ["2026-01-31T12:30:00Z", "2026-01-31T12:30:00.000Z", "2026-01-31T12:30:00.000000+00:00"];
   expect(new Set(instants.map(parseTimestamp)).size).toBe(1);
-  expect(parseTimestamp("2026-01-31")).toBeUndefined();
+});
+
+test("a date without a time is the day's first instant; what is no date is none", () => {
+  expect(parseTimestamp("2026-01-31")).toBe(Date.UTC(2026, 0, 31));
+  for (const text of ["2026-01", "2026-13-01", "31.01.2026", "soon", ""])
+    expect(parseTimestamp(text), text).toBeUndefined();
 });
 
 test.each([

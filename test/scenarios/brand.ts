@@ -149,6 +149,20 @@ export function areWholeAnswers(orders: number): boolean {
   return orders === 0 || (orders - 1) % 99 === 0;
 }
 
+/**
+ * The orders that a run which goes on has to read: those that the mirror has not, and the day on which the one before
+ * stopped, which it reads once more as a whole.
+ */
+export function leftToRead(brand: Brand): { least: number; most: number } {
+  const held = brand.mirrored("orders") as OrderSeen[];
+  const all = ordersOf(brand.sandbox);
+  const least = all.length - held.length;
+  const stoppedOn = held.map(({ order_date }) => order_date.slice(0, 10)).sort()[0];
+  const again =
+    held.length === 0 ? [] : all.filter(({ order_date }) => order_date.slice(0, 10) === stoppedOn);
+  return { least, most: least + 1 + again.length };
+}
+
 /** The requests to one path, without the versioned root. */
 export function asked(requests: readonly LogEntry[], path: string): URLSearchParams[] {
   return requests

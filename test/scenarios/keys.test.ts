@@ -7,6 +7,7 @@ import {
   brandForTest,
   byId,
   day,
+  leftToRead,
   nthRead,
   type OrderSeen,
   ordersOf,
@@ -47,10 +48,13 @@ test("a key that expires in the middle: exit 4, what was read stays, and the nex
 
   brand.sandbox.intercept = undefined;
   brand.key = brand.sandbox.key;
+  const left = leftToRead(brand);
   const next = await brand.run("sync orders");
   expect(next.code).toBe(0);
   // What is held was proven when it came: it is not read again.
-  expect(brand.lastRun("orders")).toMatchObject({ rows_read: 1_000 - held });
+  const { rows_read } = brand.lastRun("orders");
+  expect(rows_read).toBeGreaterThanOrEqual(left.least);
+  expect(rows_read).toBeLessThanOrEqual(left.most);
   expectEqualToApi(brand);
 });
 
