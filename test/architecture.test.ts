@@ -18,8 +18,8 @@ const mayImport: Record<string, readonly string[]> = {
   records: ["mirror", "resources"],
   state: ["mirror", "resources"],
   query: ["mirror", "records", "state", "resources"],
-  sync: ["api", "mirror", "records", "state", "query", "resources", "reporter"],
-  verify: ["api", "mirror", "records", "state", "resources", "reporter", "sync"],
+  sync: ["api", "records", "state", "mirror", "resources", "reporter"],
+  verify: ["sync", "api", "records", "state", "mirror", "resources", "reporter"],
   export: ["mirror", "records", "query", "resources", "reporter"],
   download: ["api", "mirror", "records", "query", "resources", "reporter"],
   sandbox: [],
@@ -58,14 +58,31 @@ const mayImport: Record<string, readonly string[]> = {
 };
 
 /** Pure or declared once: any layer may use them. */
-const common = ["errors", "deps", "times", "exact", "version", "loopback"];
+const common = ["errors", "deps", "times", "ranges", "exact", "version", "loopback"];
+
+/** Rooms that are entered by their `index.ts` alone: it says what others may use, and the rest can be rewritten. */
+const doors = ["records", "state"];
+
+/** The rooms that own tables. A statement of SQL anywhere else would be a second place that knows their columns. */
+const ownTables = ["mirror", "records", "state", "query"];
+/** Files that own tables of their own, or run what is not theirs, and why. */
+const ownSql: Record<string, string> = {
+  "api/ledger.ts": "the rate budget has a database of its own, which all mirrors and processes share",
+  "download/catalogue.ts": "it owns `content_downloads`: what was fetched, which no sync touches",
+  "export/query-child.ts": "it runs the statement that a person typed, on a connection that can only read",
+};
 
 const why: Record<string, string> = {
   api: "api knows HTTP and no table, so that it can be read and tested without a mirror",
-  mirror: "mirror knows columns and no HTTP, so that everything in it works offline",
+  mirror: "mirror is the file: it knows no HTTP, so that everything works offline, and no record's meaning",
+  records:
+    "records stand on the file alone: what a sync remembers and what people read can change without them",
+  state: "what a sync remembers stands on the file alone, so that it can be read and tested without a record",
+  query: "reading for people stands above records and state, and no sync depends on how they read",
   resources: "resources are pure data: every layer is built on them",
   sandbox: "the sandbox shares nothing with the client but the API document, or both would be wrong together",
   sync: "engines know no command and no screen: they report through an interface",
+  verify: "verify judges by the evidence that a sync goes by: it may use sync, which must work without it",
 };
 
 interface Import {
@@ -81,7 +98,7 @@ const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8"
   .filter((file) => file.endsWith(".ts"))
   .map((file) => ({ file, text: readFileSync(join(root, "src", file), "utf8") }));
 
-/** `src/sync/walk.ts` is in the room `sync`, `src/run.ts` in a room of its own. */
+/** `src/sync/seek.ts` is in the room `sync`, `src/run.ts` in a room of its own. */
 function roomOf(file: string): string {
   return file.includes("/") ? (file.split("/")[0] ?? "") : file;
 }
@@ -120,7 +137,7 @@ test("each layer imports only what stands below it", () => {
       const reason =
         why[room] ??
         why[targetRoom.replace(".ts", "")] ??
-        "dependencies point one way: bin -> run -> program -> commands -> engines -> {api, mirror} -> resources";
+        "dependencies point one way: bin -> main -> run -> program -> commands -> engines -> {api, records, state, query} -> mirror -> resources";
       const allowed = [...(mayImport[room] ?? []), ...common].join(", ");
       return `src/${file} imports src/${target}, but ${room} may import only ${allowed} (${reason})`;
     });
@@ -132,6 +149,33 @@ test("every room of src has an import rule, and every rule a room", () => {
   const ruled = [...Object.keys(mayImport), ...common.map((name) => `${name}.ts`)];
   expect([...rooms].filter((room) => !ruled.includes(room))).toEqual([]);
   expect(ruled.filter((room) => !rooms.has(room))).toEqual([]);
+});
+
+test.each(doors)("%s is entered by its door", (room) => {
+  const broken = files
+    .flatMap(importsOf)
+    .filter((one) => one.room !== room && one.targetRoom === room && one.target !== `${room}/index`)
+    .map(
+      ({ file, target }) =>
+        `src/${file} imports src/${target}.ts: take it from src/${room}/index.ts, or add it there (the door says what others may use, so that the rest of the room is free to change)`,
+    );
+  expect(broken).toEqual([]);
+});
+
+test("SQL stands in the rooms that own tables, and nowhere else", () => {
+  const isFree = (file: string) => ownTables.includes(roomOf(file)) || Object.hasOwn(ownSql, file);
+  const sql = (text: string) => /\.prepare\(|\bdb\s*\.exec\(|\.exec\(\s*["'`]/.test(codeOnly(text));
+  const broken = files
+    .filter(({ file, text }) => !isFree(file) && sql(text))
+    .map(
+      ({ file }) =>
+        `src/${file} has a statement of its own: ask ${ownTables.join(", ")} for it (one place knows a table's columns)`,
+    );
+  expect(broken).toEqual([]);
+  const unused = Object.keys(ownSql).filter(
+    (name) => !files.some(({ file, text }) => file === name && sql(text)),
+  );
+  expect(unused).toEqual([]);
 });
 
 test("no two files import each other in a circle, types aside", () => {
@@ -201,7 +245,7 @@ describe("a verb is one file in src/commands", () => {
   /** What help tells of tables, formats and the sandbox, and how a verb prints: all that it may load besides. */
   const forHelp = [
     ...["export/formats/index", "query/tables", "query/views", "sandbox/choices"],
-    ...["mirror/schema", "records/open-columns"],
+    ...["mirror/schema"],
     ...["ui/data", "ui/numbers", "ui/table", "ui/text", "ui/width"],
   ];
   const own = files.filter(({ file }) => roomOf(file) === "commands");
