@@ -12,10 +12,9 @@ import { exampleFor, systemTables } from "./examples.js";
 import { anchorOf, table, wrap } from "./markdown.js";
 
 const strategies: Readonly<Record<Strategy["kind"], string>> = {
-  window: "by date: a trailing window, old changes by counts, figures by day and audit",
+  dated: "by date: a trailing window, old changes by counts, figures by day where there are some, and audit",
   full: "whole, each time",
-  increment: "new files by date with the window's overlap, the count checked, audit",
-  detail: "the list whole, then details where they can have changed",
+  details: "the list whole, then details where they can have changed",
   monthly: "an answer a calendar month, the months that the window touches",
   snapshot: "whole, each time, with a snapshot a day",
 };
@@ -108,11 +107,11 @@ function titleOf({ name }: Resource): string {
 
 /** What is read as details of a resource, and has tables of its own. */
 function besides({ strategy }: Resource): readonly Resource[] {
-  return strategy.kind === "detail" && strategy.into !== "merge" ? [strategy.into.resource] : [];
+  return strategy.kind === "details" && strategy.into !== "merge" ? [strategy.into.resource] : [];
 }
 
 function endpointsOf({ path, strategy }: Resource): string[] {
-  if (strategy.kind !== "detail") return [path];
+  if (strategy.kind !== "details") return [path];
   return [path, decodeURIComponent(strategy.path("{id}"))];
 }
 
