@@ -51,7 +51,8 @@ export const systemTables: Readonly<Record<string, string>> = {
   changes: "what changed in already mirrored records, a row a field",
   sync_runs: "every run of every resource: range, requests, rows, outcome",
   coverage: "which ranges of a resource's dates were read completely, and when",
-  sync_state: "what a resource's sync remembers: its oldest date, its goal where it was stopped, the audit's cursor",
+  sync_state:
+    "what a resource's sync remembers: its oldest date, its goal where it was stopped, the audit's cursor",
   day_figures: "the API's figures by day when the day's records were last read whole",
   missing: "present records that the newest reading of their date did not show: the next proof decides",
   open_columns: "columns and attributes that this version was not told about, as first seen",
