@@ -205,7 +205,7 @@ describe("pages", () => {
     expect(api.stats.requests).toBe(5);
   });
 
-  it("end at once when a resumed walk begins past the end", async () => {
+  it("end at once when a resumed reading begins past the end", async () => {
     const server = await serveList(20, (_list, page, response) => {
       if (page < 3) return false;
       sendJson(response, {}, 400);

@@ -47,7 +47,7 @@ async function faulty(fault: Fault): Promise<Sandbox> {
 }
 
 describe("faults on purpose", () => {
-  test("an intercept sees path, query and count, may change data in the middle of a walk, and may do nothing", async () => {
+  test("an intercept sees path, query and count, may change data in the middle of a list, and may do nothing", async () => {
     const sandbox = await sandboxOf();
     const seen: unknown[] = [];
     sandbox.intercept = ({ path, query, count }) => {
@@ -59,7 +59,7 @@ describe("faults on purpose", () => {
       ["/orders", "1", 1],
       ["/orders", "2", 2],
     ]);
-    // One was inserted in front while the walk was under way: the last of page 1 came again.
+    // One was inserted in front while the list was being read: the last of page 1 came again.
     expect(walked[100]).toEqual(walked[99]);
     expect(sandbox.log.map(({ status, key, method }) => `${method} ${status} ${key}`)).toEqual(
       seen.map(() => "GET 200 all"),
