@@ -98,6 +98,17 @@ test("`--until` reads up to the last instant of that day, and later orders stay 
   expect(ids.sort()).toEqual(wanted.map(({ id }) => id).sort());
 });
 
+test("`--until` before all that was asked for makes no claim of a single instant, and moves no floor to it", async () => {
+  const brand = await brandForTest();
+  expect((await brand.run("sync orders --since 2026-06-01")).code).toBe(0);
+  await brand.run("sync orders --until 2026-03-31");
+  const lengths = coverage(brand).map(
+    ({ from_at, to_at }) => Date.parse(to_at) - Date.parse(from_at ?? "1970"),
+  );
+  expect(Math.min(...lengths)).toBeGreaterThan(day);
+  expect(brand.lastRun("orders").covered_from).not.toBe("2026-03-31T23:59:59.999Z");
+});
+
 test.each([
   ["7", 7],
   ["36h", 1.5],
