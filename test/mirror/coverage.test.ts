@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { holds, join, type Range } from "../../src/ranges.js";
+import { readCoverage, recordCoverage, trimCovered } from "../../src/state/coverage.js";
 import { addCovered, type Covered } from "../../src/state/index.js";
+import { makeMirror } from "../support/mirror.js";
 import fc from "../support/property.js";
 
 /** Reads of a small line of instants, in the order in which they happened. */
@@ -64,4 +66,43 @@ test("what is covered stays sorted and apart, and is unbroken exactly where ever
     }),
     { numRuns: 150 },
   );
+});
+
+test("reads of one run that touch are one, as old as the older; those of two runs stay two", () => {
+  const [oldest, middle, newest] = [
+    { from: 0, to: 9, readAt: 1_003, runId: 7 },
+    { from: 10, to: 19, readAt: 1_002, runId: 7 },
+    { from: 20, to: 29, readAt: 1_001, runId: 8 },
+  ];
+  const all = [newest, middle, oldest].reduce<Covered[]>(addCovered, []);
+  expect(all).toEqual([{ from: 0, to: 19, readAt: 1_002, runId: 7 }, newest]);
+  expect(addCovered(all, { from: 30, to: 39, readAt: 1_000, runId: 8 })).toEqual([
+    { from: 0, to: 19, readAt: 1_002, runId: 7 },
+    { from: 20, to: 39, readAt: 1_000, runId: 8 },
+  ]);
+});
+
+test("what a clock that was ahead has claimed: dates after now were read by nobody, and every read was before now", () => {
+  const now = 1_000;
+  const read = (from: number, to: number, readAt: number): Covered => ({ from, to, readAt, runId: 1 });
+  expect(
+    trimCovered(
+      [read(0, 99, 500), read(100, 899, now), read(900, 2_000, 3_000), read(2_001, 2_500, 3_000)],
+      now,
+    ),
+  ).toEqual([read(0, 99, 500), read(100, 899, now - 1), read(900, now, now - 1)]);
+  expect(trimCovered([read(now, now, 500)], now)).toEqual([read(now, now, 500)]);
+});
+
+test("a mirror remembers what was read as it is, from the beginning too, and nothing twice", async () => {
+  const mirror = await makeMirror();
+  const first = { from: Number.NEGATIVE_INFINITY, to: 100, readAt: 1_000, runId: 1 };
+  const far = { from: 300, to: 400, readAt: 2_000, runId: 2 };
+  for (const one of [far, first]) recordCoverage(mirror, "orders", one);
+  expect(readCoverage(mirror, "orders")).toEqual([first, far]);
+  const newer = { from: 50, to: 120, readAt: 3_000, runId: 3 };
+  recordCoverage(mirror, "orders", newer);
+  expect(readCoverage(mirror, "orders")).toEqual([{ ...first, to: 49 }, newer, far]);
+  expect(readCoverage(mirror, "content")).toEqual([]);
+  mirror.db.close();
 });

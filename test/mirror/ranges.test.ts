@@ -9,6 +9,7 @@ import {
   join,
   monthsOf,
   type Range,
+  startOfDay,
   subtract,
   within,
 } from "../../src/ranges.js";
@@ -27,6 +28,7 @@ test("joined, subtracted, cut and their gaps: each instant is where it belongs",
       const left = subtract(joined, others);
       const cut = within(joined, one);
       const between = gaps(some);
+      expect(cut.filter(({ from, to }) => from > to)).toEqual([]);
       for (const at of instants) {
         expect(isIn(joined, at)).toBe(isIn(some, at));
         expect(isIn(left, at)).toBe(isIn(some, at) && !isIn(others, at));
@@ -43,6 +45,7 @@ test("joined, subtracted, cut and their gaps: each instant is where it belongs",
 });
 
 test("ends that are open stay open", () => {
+  expect(everything).toEqual({ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY });
   expect(subtract([everything], [{ from: 5, to: 9 }])).toEqual([
     { from: Number.NEGATIVE_INFINITY, to: 4 },
     { from: 10, to: Number.POSITIVE_INFINITY },
@@ -58,9 +61,12 @@ test("ends that are open stay open", () => {
 test("days and months are of UTC, from their first millisecond to their last", () => {
   expect(dayRange("2026-02-28")).toEqual({ from: Date.UTC(2026, 1, 28), to: Date.UTC(2026, 2, 1) - 1 });
   expect(dayOf(Date.UTC(2026, 2, 1) - 1)).toBe("2026-02-28");
-  expect(
-    monthsOf({ from: Date.UTC(2025, 11, 31), to: Date.UTC(2026, 1, 1) }).map(({ month }) => month),
-  ).toEqual(["2025-12", "2026-01", "2026-02"]);
+  expect(startOfDay(Date.UTC(2026, 2, 1) - 1)).toBe(Date.UTC(2026, 1, 28));
+  expect(monthsOf({ from: Date.UTC(2025, 11, 31), to: Date.UTC(2026, 1, 1) })).toEqual([
+    { month: "2025-12", from: Date.UTC(2025, 11, 1), to: Date.UTC(2026, 0, 1) - 1 },
+    { month: "2026-01", from: Date.UTC(2026, 0, 1), to: Date.UTC(2026, 1, 1) - 1 },
+    { month: "2026-02", from: Date.UTC(2026, 1, 1), to: Date.UTC(2026, 2, 1) - 1 },
+  ]);
 });
 
 test("a range is told as a person reads it", () => {

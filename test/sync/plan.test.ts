@@ -78,7 +78,15 @@ describe("what a run reads, newest first", () => {
       ["31d..0d"],
       [],
     ],
+    [
+      "`--until` alone, before all that was read: nothing",
+      having([read(ago(10), ago(1))], { floor: ago(10) }),
+      { ...plain, until: ago(60) },
+      [],
+      [],
+    ],
     ["a range", first100, { ...plain, since: ago(20), until: ago(10) }, ["20d..10d"], []],
+    ["a range of one instant", first100, { ...plain, since: ago(20), until: ago(20) }, ["20d..20d"], []],
     [
       "a range beside what was read: a gap is named",
       having([read(ago(50), ago(40))], { floor: ago(50) }),
@@ -104,6 +112,50 @@ describe("what a run reads, newest first", () => {
       }),
       plain,
       ["beginning..now"],
+      [],
+    ],
+    [
+      "the same with a shorter window: what lies between the two stays as it was read",
+      having([read(ago(20), ago(2), ago(2))], {
+        floor: beginning,
+        goal: { ranges: [{ from: beginning, to: ago(2) }], begunAt: ago(2) - 1 },
+      }),
+      { ...plain, windowMs: 5 * day },
+      ["7d..now", "beginning..20d"],
+      [],
+    ],
+    [
+      "what a stopped run has read by a clock that was ahead: that too",
+      having([read(ago(200), ago(100), now + day), read(ago(100) + 1, now - 60_000, now - 60_000)], {
+        floor: beginning,
+        goal: { ranges: [{ from: beginning, to: now - 60_000 }], begunAt: now - 120_000 },
+      }),
+      plain,
+      ["0d..now", "beginning..100d"],
+      [],
+    ],
+    [
+      "a part of what a stopped run had set out to read: what it left of it",
+      having([read(ago(220), now - 60_000, now - 60_000)], {
+        goal: { ranges: [{ from: ago(300), to: now - 60_000 }], begunAt: now - 120_000 },
+      }),
+      { ...plain, since: ago(250), until: ago(150) },
+      ["250d..220d"],
+      [],
+    ],
+    [
+      "a range of which a stopped run had set out to read a part: all of it",
+      having([read(ago(220), now - 60_000, now - 60_000)], {
+        goal: {
+          ranges: [
+            { from: ago(300), to: ago(200) },
+            { from: ago(100), to: now - 60_000 },
+          ],
+          begunAt: now - 120_000,
+        },
+      }),
+      { ...plain, since: ago(250), until: ago(150) },
+      ["250d..150d"],
       [],
     ],
     [
@@ -139,6 +191,35 @@ test("the floor is the oldest date that was ever asked for: `--since` sets it, o
   expect(floorAfter(since10, { ...plain, since: ago(40) })).toBe(ago(40));
   expect(floorAfter(since10, { ...plain, full: true })).toBe(beginning);
   expect(floorAfter(having([]), plain)).toBe(beginning);
+  // Nothing is asked for, so nothing is moved.
+  expect(floorAfter(since10, { ...plain, until: ago(60) })).toBe(ago(10));
+});
+
+describe("what a run leaves to the next, should it be stopped", () => {
+  const stopped = having([read(beginning, ago(40)), read(ago(20), ago(2), ago(2))], {
+    goal: { ranges: [{ from: ago(40), to: ago(2) }], begunAt: ago(2) - 1 },
+  });
+  const goalAfter = (before: Before, options: Partial<Parameters<typeof planDated>[1]>) =>
+    planDated(before, { ...plain, ...options }, now).goal;
+
+  test("is what it reads, up to now", () => {
+    expect(goalAfter(first100, {})).toEqual({ ranges: [{ from: ago(31), to: now }], begunAt: now });
+  });
+
+  test("is with that what the one before it had left, and counts from when that began", () => {
+    expect(goalAfter(stopped, {})).toEqual({ ranges: [{ from: ago(70) + 1, to: now }], begunAt: ago(2) - 1 });
+  });
+
+  test("is what an earlier one had left, where a range beside it is read", () => {
+    expect(goalAfter(stopped, { since: ago(60), until: ago(50) })).toEqual(stopped.goal);
+  });
+
+  test("is `--full`, which holds what an earlier one had left", () => {
+    expect(goalAfter(stopped, { full: true })).toEqual({
+      ranges: [{ from: beginning, to: now }],
+      begunAt: now,
+    });
+  });
 });
 
 const days = fc.integer({ min: 0, max: 400 });

@@ -1,6 +1,17 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/resources/types.js";
-import { change, day, hour, listed, nights, noon, ordersBefore, withdraw } from "../support/nights.js";
+import { isImplausible } from "../../src/sync/removals.js";
+import {
+  change,
+  day,
+  hour,
+  listed,
+  nights,
+  noon,
+  orderAt,
+  ordersBefore,
+  withdraw,
+} from "../support/nights.js";
 
 const ids = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => `o${from + n}`);
 
@@ -34,7 +45,33 @@ describe("an answer without any record", () => {
   });
 });
 
+test("nothing is amiss where there never was a record", async () => {
+  const brand = await nights({ orders: [] });
+  for (let night = 0; night < 2; night += 1) {
+    expect(await brand.sync()).toMatchObject({ failure: null, outcome: "done", verified: true });
+    brand.pass(day);
+  }
+});
+
 describe("more removals than anyone should believe", () => {
+  test.each([
+    ["half of many", 20, 40, false],
+    ["more than half of many", 21, 40, true],
+    ["most of 20", 19, 20, false],
+    ["more than half of 21", 11, 21, true],
+  ])("are %s: %d of %d, %j", (_, removals, present, implausible) => {
+    expect(isImplausible(removals, present)).toBe(implausible);
+  });
+
+  test("a few with dates and most without any are of all records, not of the stretch between two dates", async () => {
+    const undated = Array.from({ length: 12 }, (_, n) => orderAt(`u${n}`, null));
+    const brand = await nights({ orders: [...ordersBefore(noon, 60, hour), ...undated] });
+    await brand.sync();
+    brand.pass(hour);
+    withdraw(brand, "o10", "o34", ...undated.map(({ id }) => String(id)));
+    expect(await brand.sync("orders", { full: true })).toMatchObject({ failure: null, rows_removed: 14 });
+  });
+
   test("of a stretch of dates: over half of what lies between the first and the last that is gone", async () => {
     const brand = await nights({ orders: ordersBefore(noon, 500, hour) });
     await brand.sync();
@@ -42,6 +79,7 @@ describe("more removals than anyone should believe", () => {
     withdraw(brand, ...ids(100, 150));
     const { failure, rows_removed } = await brand.sync();
     expect(String(failure)).toContain("no longer returns 50 of 50 mirrored records: nothing was removed");
+    expect(failure).toMatchObject({ hint: expect.stringContaining("`--accept-removals`") });
     expect(rows_removed).toBe(0);
     expect(brand.mirrored()).toHaveLength(500);
     // Nobody has accepted it: the next night says so again.
