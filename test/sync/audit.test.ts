@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/resources/types.js";
 import {
   change,
@@ -101,6 +101,58 @@ test("a second sync right after the first reads nothing again", async () => {
   brand.pass(hour);
   const { asked } = await brand.sync();
   expect(readsOf(asked, "/orders")).toHaveLength(1);
+});
+
+describe("ranges that were read apart, with days between them that nobody asked for,", () => {
+  const apart = [40, 140, 240];
+  /** Of each range an order in its middle has changed since, with no figure and no count that would tell. */
+  async function changed() {
+    const brand = await nights(
+      { orders: ordersBefore(noon, 600, 12 * hour) },
+      { figures: "absent", mostPerPage: 20 },
+    );
+    for (const days of apart)
+      await brand.sync("orders", { since: noon - days * day, until: noon - (days - 20) * day, audit: 0 });
+    for (const days of apart) change(brand, `o${days * 2 - 20}`, { refund_amount: 2 });
+    brand.pass(day);
+    const again = (audit: number) =>
+      brand.sync("orders", { since: noon - 25 * day, until: noon - 24 * day, audit });
+    const read = () =>
+      brand
+        .sql<{ id: string }>("SELECT id FROM orders WHERE refund_amount = 2 ORDER BY order_date DESC")
+        .map(({ id }) => id);
+    return { brand, again, read };
+  }
+
+  test("are all read again in one night that has requests for them, and nothing between", async () => {
+    const { brand, again, read } = await changed();
+    const before = brand.mirrored();
+    expect((await again(20)).failure).toBeNull();
+    expect(read()).toEqual(["o60", "o260", "o460"]);
+    expect(brand.mirrored()).toEqual(before);
+  });
+
+  test("are read again one after the other, from the newest down, by a few requests a night", async () => {
+    const { brand, again, read } = await changed();
+    const seen: string[][] = [];
+    for (let night = 0; night < 9; night += 1) {
+      await again(1);
+      seen.push(read());
+      brand.pass(day);
+    }
+    expect(seen.at(-1)).toEqual(["o60", "o260", "o460"]);
+    expect(seen.map(({ length }) => length)).toEqual(seen.map(({ length }) => length).sort());
+    expect(seen[0]?.length).toBeLessThan(2);
+  });
+});
+
+test("begins below what the night has read anyway", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 400, 12 * hour) });
+  await brand.sync();
+  brand.pass(day);
+  const { asked } = await brand.sync("orders", { audit: 1 });
+  const [, audited] = readsOf(asked, "/orders");
+  expect(Date.parse(audited?.query.end_date ?? "")).toBeLessThan(noon - 29 * day);
 });
 
 test("without an audit `status` promises nothing", async () => {
