@@ -81,6 +81,22 @@ describe("what differs is named by its month and day", () => {
     );
   });
 
+  test.each([1, 60])(
+    "partial refunds on %d days, which only the figures tell: each of them",
+    async (days) => {
+      const orders = ordersBefore(noon, 61, day);
+      const brand = await nights({ orders }, { revenue: "net" });
+      await brand.sync();
+      brand.pass(hour);
+      const refunded = orders.slice(-days).reverse();
+      for (const { id } of refunded) change(brand, String(id), { refund_amount: 3 });
+      const { months, state } = await brand.verify();
+      expect(state).toBe("different");
+      const named = months.flatMap(({ why }) => why?.match(/\d{4}-\d\d-\d\d/g) ?? []);
+      expect(named).toEqual(refunded.map((order) => String(order.order_date).slice(0, 10)));
+    },
+  );
+
   test("`--repair` mends it, and only then it is repaired", async () => {
     const brand = await nights({ orders: ordersBefore(noon, 400, day) });
     await brand.sync();
