@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { everything, join, type Range, startOfDay } from "../../src/ranges.js";
 import { type Lane, merge, newLanes, type Share } from "../../src/sync/lanes.js";
 import { day, hour, nights, noon, ordersBefore, readsOf } from "../support/nights.js";
@@ -52,8 +52,16 @@ test("a range without a beginning is one lane where nobody knows how its records
   expect(newLanes({ ...everything, to: noon }, 500, null)).toHaveLength(1);
 });
 
-test("the figures by day cut lanes of as many records each", () => {
-  const records = share((ago) => (ago < 30 ? 100 : 1));
+test("where nobody knows how the records lie, lanes are as long", () => {
+  const days = newLanes(year, 500, null).map(({ from, to }) => (to - from) / day);
+  expect(days).toHaveLength(4);
+  expect(Math.max(...days)).toBeLessThan(1.1 * Math.min(...days));
+});
+
+test.each([
+  ["newest first", share((ago) => (ago < 30 ? 100 : 1))],
+  ["oldest first", new Map([...share((ago) => (ago < 30 ? 100 : 1))].reverse())],
+])("the figures by day cut lanes of as many records each: %s", (_, records) => {
   const lanes = newLanes(year, 500, records);
   const each = lanes.map((lane) => recordsIn(lane, records));
   expect(Math.max(...each)).toBeLessThan(2 * Math.min(...each));
@@ -91,26 +99,45 @@ test("whatever the lanes and however the records lie, each day is read once", as
   await fc.assert(property, { numRuns: 100 });
 });
 
-test("a lane that runs dry takes half of the longest one left", async () => {
-  const lanes = [
-    { from: midnight - 9 * day, to: noon },
-    { from: midnight - 399 * day, to: midnight - 9 * day - 1 },
-  ];
+/** The lanes that are opened, as they are then. */
+async function openedOf(lanes: readonly Lane[], records: Share): Promise<Lane[]> {
   const opened: Lane[] = [];
   const open = reader([], []);
   const watch = (lane: Lane) => {
     opened.push({ ...lane });
     return open(lane);
   };
-  for await (const _ of merge(
-    lanes,
-    watch,
-    share(() => 5),
-  ));
-  expect(opened.length).toBeGreaterThan(2);
-  const [, , taken] = opened;
-  expect(taken?.from).toBe(midnight - 399 * day);
-  expect(((taken?.to ?? 0) - (taken?.from ?? 0)) / day).toBeGreaterThan(150);
+  for await (const _ of merge(lanes, watch, records));
+  return opened;
+}
+
+describe("a lane that runs dry takes half of the longest one left", () => {
+  const [short, long] = [
+    { from: midnight - 9 * day, to: noon },
+    { from: midnight - 399 * day, to: midnight - 9 * day - 1 },
+  ];
+  test.each<[string, Share, number, number]>([
+    ["where nobody knows how its records lie", null, 180, 230],
+    ["where as many lie on each day", share(() => 5), 180, 230],
+    ["of its records, where most lie at its top", share((ago) => (ago < 100 ? 100 : 1)), 50, 70],
+  ])("%s", async (_, records, least, most) => {
+    const opened = await openedOf([{ ...short }, { ...long }], records);
+    expect(opened.length).toBeGreaterThan(2);
+    const [, , taken] = opened;
+    expect(taken?.from).toBe(midnight - 399 * day);
+    const daysAgo = (midnight - (taken?.to ?? 0)) / day;
+    expect(daysAgo).toBeGreaterThan(least);
+    expect(daysAgo).toBeLessThan(most);
+  });
+});
+
+test("a range that is read in one lane stays one", async () => {
+  expect(
+    await openedOf(
+      [{ ...year }],
+      share(() => 5),
+    ),
+  ).toEqual([year]);
 });
 
 test("whoever leaves early ends all lanes", async () => {
