@@ -20,8 +20,8 @@ import { silentReporter } from "../../src/reporter.js";
 import { content } from "../../src/resources/content.js";
 import { fileBytes } from "../../src/sandbox/downloads.js";
 import { type Sandbox, startSandbox } from "../../src/sandbox/index.js";
-import { defaultOptions } from "../../src/sync/context.js";
 import { syncResources } from "../../src/sync/engine.js";
+import { defaultOptions } from "../../src/sync/run.js";
 
 export const everything: Selection = { sources: [], mediaTypes: [], opportunities: [], hosts: [] };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Mirror } from "../../src/mirror/mirror.js";
+import { typedTables } from "../../src/query/names.js";
 import { openMirror, openMirrorReadOnly } from "../../src/query/open.js";
-import { typedTables } from "../../src/query/tables.js";
 import { views } from "../../src/query/views.js";
 import { indexProjection, openRecords } from "../../src/records/index.js";
 import { orders } from "../../src/resources/orders.js";

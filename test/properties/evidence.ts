@@ -48,7 +48,17 @@ function countsOf({ watched, api }: World): [name: string, counts: (record: Json
   ];
 }
 
+/** Records without a date are no part of any claim: one that gets a date, or loses it, may spoil a count in silence. */
+function isUndatedMoved({ truth }: World): boolean {
+  return [...truth.versions.values()].some(
+    (versions) =>
+      versions.some(({ json, keptAt }) => json !== null && Number.isNaN(keptAt)) &&
+      versions.some(({ json, keptAt }) => json !== null && Number.isFinite(keptAt)),
+  );
+}
+
 function unseenCounts(world: World, end: RunEnd, { stretches, held }: Claims): string[] {
+  if (isUndatedMoved(world)) return [];
   const { truth, runs } = world;
   const before = areTotalsLate(world) ? [runs.at(-2)?.endedAt ?? Number.NEGATIVE_INFINITY] : [];
   const states = [...before, end.startedAt, ...changesIn(world, end)].map((at) => [...truth.at(at).values()]);

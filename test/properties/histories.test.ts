@@ -7,7 +7,7 @@ import { play } from "./play.js";
  * More by hand: PROPERTY_RUNS=1000 PROPERTY_SEED=7, one resource with `-t orders`, without looking for the shortest
  * history with PROPERTY_SHRINK=no.
  */
-const runs = Number(process.env.PROPERTY_RUNS ?? 40);
+const runs = Number(process.env.PROPERTY_RUNS ?? 25);
 
 test.each(["orders", "content", "roster"] as const)(
   "%s: whatever happens, while reading or between, no run claims what it has not read",

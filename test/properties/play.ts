@@ -1,5 +1,5 @@
 import { BrandapiError } from "../../src/errors.js";
-import type { SyncOptions } from "../../src/sync/context.js";
+import type { SyncOptions } from "../../src/sync/run.js";
 import { type Happening, happen, type Watched } from "./brand.js";
 import { differences, lies } from "./check.js";
 import type { History, Run, Step, Trouble } from "./histories.js";

@@ -8,8 +8,8 @@ import { openMirror } from "../../src/query/open.js";
 import { silentReporter } from "../../src/reporter.js";
 import { resources } from "../../src/resources/index.js";
 import { type Sandbox, startSandbox } from "../../src/sandbox/index.js";
-import { defaultOptions } from "../../src/sync/context.js";
 import { syncResources } from "../../src/sync/engine.js";
+import { defaultOptions } from "../../src/sync/run.js";
 import { draws } from "./draws.js";
 
 export interface YearsOptions {

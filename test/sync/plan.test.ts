@@ -98,7 +98,7 @@ describe("what a run reads, newest first", () => {
       "a first read that was stopped on its way down: what it left, and nothing of what it has just read",
       having([read(ago(20), now - 60_000, now - 60_000)], {
         floor: beginning,
-        goal: { range: { from: beginning, to: now - 60_000 }, begunAt: now - 120_000 },
+        goal: { ranges: [{ from: beginning, to: now - 60_000 }], begunAt: now - 120_000 },
       }),
       plain,
       ["0d..now", "beginning..20d"],
@@ -108,7 +108,7 @@ describe("what a run reads, newest first", () => {
       "a first read that was stopped two days ago: what it left, and the window anew",
       having([read(ago(20), ago(2), ago(2))], {
         floor: beginning,
-        goal: { range: { from: beginning, to: ago(2) }, begunAt: ago(2) - 1 },
+        goal: { ranges: [{ from: beginning, to: ago(2) }], begunAt: ago(2) - 1 },
       }),
       plain,
       ["beginning..now"],
@@ -161,7 +161,7 @@ describe("what a run reads, newest first", () => {
     [
       "a stopped `--full`, run plainly: what it left",
       having([read(beginning, ago(50), ago(90)), read(ago(50) + 1, now - 60_000, now - 60_000)], {
-        goal: { range: { from: beginning, to: now - 60_000 }, begunAt: now - 120_000 },
+        goal: { ranges: [{ from: beginning, to: now - 60_000 }], begunAt: now - 120_000 },
       }),
       { ...plain, full: true },
       ["0d..now", "beginning..50d"],
@@ -169,7 +169,7 @@ describe("what a run reads, newest first", () => {
     ],
     [
       "a stopped window, and `--full`: everything anew",
-      having([read(beginning, ago(1))], { goal: { range: { from: ago(31), to: now }, begunAt: ago(1) } }),
+      having([read(beginning, ago(1))], { goal: { ranges: [{ from: ago(31), to: now }], begunAt: ago(1) } }),
       { ...plain, full: true },
       ["beginning..now"],
       [],
@@ -283,7 +283,9 @@ test("runs that are stopped anywhere on their way down: the last one leaves noth
       const wanted: (Range & { since: number })[] = [];
       for (const [index, { stopAfterDays, hoursLater }] of stops.entries()) {
         const planned = planDated(before, plain, clock);
-        wanted.push(...planned.ranges.map((one) => ({ ...one, since: clock })));
+        // What a stopped run has read counts for the one that goes on with it.
+        const since = before.goal?.begunAt ?? clock;
+        wanted.push(...planned.ranges.map((one) => ({ ...one, since })));
         before = readDown(before, planned, clock, stopAfterDays, index + 2);
         clock += hoursLater * 3_600_000;
       }
@@ -329,6 +331,6 @@ function readDown(
     coverage = addCovered(coverage, { from: reached, to: end, readAt: clock, runId });
     left -= end - reached;
   }
-  const done = join(coverage.filter(({ readAt }) => readAt >= goal.begunAt));
-  return { coverage, floor, goal: holds(done, goal.range) ? null : goal };
+  const done = coverage.filter(({ readAt }) => readAt >= goal.begunAt);
+  return { coverage, floor, goal: subtract(goal.ranges, done).length === 0 ? null : goal };
 }
