@@ -1,5 +1,13 @@
 import { AccessForbidden, BrandapiError, Incomplete, KeyRejected, Stopped } from "../errors.js";
-import { blankRun, type Outcome, type Run, type RunEnd, recordRun, runLine } from "../mirror/index.js";
+import {
+  blankRun,
+  latestRuns,
+  type Outcome,
+  type Run,
+  type RunEnd,
+  recordRun,
+  runLine,
+} from "../mirror/index.js";
 import { indexProjection, type RecordStore } from "../records/index.js";
 import { silentReporter } from "../reporter.js";
 import type { Resource } from "../resources/types.js";
@@ -61,6 +69,9 @@ export async function syncResources(
     if (error instanceof KeyRejected || isAddressRefused(error)) throw error;
     if (error === null) succeeded += 1;
     else if (run.outcome !== "skipped") failures.push(error);
+    // Nobody reads the lines of a night: what was read before, and no longer is, must not go unnoticed.
+    else if (latestRuns(access.mirror, resource.name).lastGood)
+      access.reporter.warn(`${resource.name}: it was read before, and is refused now: ${run.error}`);
   }
   for (const { resource, why } of chosen.skipped) {
     access.reporter.note(`${resource.name}: skipped: ${why}`);

@@ -89,19 +89,19 @@ function resolutionOf({ resolution, resource }: Reader, record: ApiRecord): numb
 
 /**
  * What two answers, one after the other, say against each other. The total of the upper one less that of the lower one
- * should be the number of records above the lower one's end.
+ * should be the number of records above the lower one's end; of those close to it nobody knows on which side they are.
  * @returns `surplus`: how many more there are than were shown; `isContradicted`: whether the lower one shows a record
  * that the upper one should have shown
  */
-export function comparePair({ resource, resolution }: Reader, upper: Look, lower: Look) {
-  const keysOf = (records: readonly ApiRecord[], above: number) =>
-    records
-      .filter((record) => (datedOf(resource, record) ?? upper.edge) >= above)
-      .map((record) => keyOf(resource, record, 0));
-  const shown = new Set(keysOf(upper.records, upper.edge - resolution));
-  const again = keysOf(lower.records, upper.edge - resolution);
-  const shared = again.filter((key) => shown.has(key)).length;
-  const surplus = upper.total - lower.total - (upper.records.length - shared);
+export function comparePair({ resource }: Reader, upper: Look, lower: Look) {
+  const dates = upper.records.map((record) => datedOf(resource, record));
+  const undated = new Set(upper.records.filter((_, at) => dates[at] === null).map(({ json }) => json));
+  const stayed = lower.records.filter(({ json }) => undated.has(json)).length;
+  const above = (edge: number) =>
+    dates.filter((date) => date !== null && date > edge).length + undated.size - stayed;
+  const between = upper.total - lower.total;
+  const [least, most] = [above(upper.edge + lower.over), above(upper.edge)];
+  const surplus = between > most ? between - most : Math.min(0, between - least);
   return { surplus, isContradicted: hasStranger({ resource }, upper, lower.records) };
 }
 

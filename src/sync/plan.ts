@@ -1,5 +1,6 @@
 import { gaps, holds, join, type Range, subtract, within } from "../ranges.js";
 import type { Covered, Goal } from "../state/index.js";
+import { dayMs } from "../times.js";
 import type { SyncOptions } from "./run.js";
 
 /** What a run reads, and what stays unread. */
@@ -31,7 +32,9 @@ const freshMs = 3_600_000;
  */
 export function planDated(before: Before, options: Asked, now: number): DatedPlan {
   const plain = wantedRanges(before, options, now);
-  const goal = before.goal && goesOn(before.goal, plain, options) ? before.goal : null;
+  // A clock that was ahead began it in the future; what was read then counts as read right before now.
+  const stopped = before.goal && { ...before.goal, begunAt: Math.min(before.goal.begunAt, now - 1) };
+  const goal = stopped && goesOn(stopped, plain, options, now) ? stopped : null;
   const wanted = goal && isPlain(options) ? join([...goal.ranges, ...plain]) : plain;
   const floor = Math.min(
     before.floor ?? Number.POSITIVE_INFINITY,
@@ -76,8 +79,10 @@ function isPlain({
 }
 
 /** Whether a run goes on with what a stopped one had set out to read: a plain one does, and one for a part of it. */
-function goesOn({ ranges }: Goal, wanted: readonly Range[], options: Asked): boolean {
+function goesOn({ begunAt, ranges }: Goal, wanted: readonly Range[], options: Asked, now: number): boolean {
   const newest = ranges.at(-1)?.to ?? Number.NEGATIVE_INFINITY;
+  // Who asks for a range wants it read: what was read long ago does not count.
+  if (!isPlain(options) && now - begunAt > dayMs) return false;
   return (
     isPlain(options) || wanted.every(({ from, to }) => holds(ranges, { from, to: Math.min(to, newest) }))
   );
@@ -107,7 +112,7 @@ function leftOf(
 function nextGoal(before: Goal | null, resumed: Goal | null, reached: readonly Range[], now: number): Goal {
   if (resumed) {
     const ranges = join([...resumed.ranges, ...reached]);
-    return { ranges, begunAt: Math.min(resumed.begunAt, now) };
+    return { ranges, begunAt: resumed.begunAt };
   }
   const isOther = before !== null && subtract(before.ranges, reached).length > 0;
   return isOther ? before : { ranges: reached, begunAt: now };

@@ -34,7 +34,7 @@ export async function verifyDated(run: SyncRun, repair: boolean): Promise<Findin
   ];
   const isMended = row.rows_new + row.rows_changed + row.rows_removed > 0 && shortfalls.length === 0;
   const found = stateOf(months);
-  const unread = evidence.unread + older.unread;
+  const unread = Math.max(0, evidence.unread) + older.unread;
   return { ...base, state: repair && isMended && found === "proven" ? "repaired" : found, months, unread };
 }
 
@@ -47,7 +47,7 @@ const neverRead = {
 async function mend(run: SyncRun): Promise<void> {
   const figures = await askFigures(run);
   const tail = { from: newestRead(run) + 1, to: Number.POSITIVE_INFINITY };
-  if ((await countItems(run, tail)) > 0) await readRange(run, tail, figures);
+  if ((await countItems(run, tail)) !== run.state.count(tail)) await readRange(run, tail, figures);
   await reconcile(run, figures, Number.POSITIVE_INFINITY);
 }
 
@@ -58,7 +58,7 @@ interface Evidence {
   days: string[];
   /** Records that are no longer where they were dated, by day. */
   missing: ReadonlyMap<string, number>;
-  /** Records from after the last reading. */
+  /** How many more records the API has from after the last reading; below zero, they left again. */
   unread: number;
 }
 
@@ -73,18 +73,14 @@ async function gather(run: SyncRun): Promise<Evidence> {
   const differences: Difference[] = [];
   for (const one of await compareAll(run))
     for await (const part of narrow(run, one, (span) => span <= 1, left)) differences.push(part);
-  const unread = await countItems(run, { from: newestRead(run) + 1, to: Number.POSITIVE_INFINITY });
+  const tail = { from: newestRead(run) + 1, to: Number.POSITIVE_INFINITY };
+  const unread = (await countItems(run, tail)) - state.count(tail);
   const missing = new Map<string, number>();
   for (const { dated } of state.missing()) {
     const day = dayOf(dated ?? now);
     missing.set(day, (missing.get(day) ?? 0) + 1);
   }
-  return {
-    differences,
-    days,
-    missing,
-    unread: Math.max(0, unread - state.count({ from: newestRead(run) + 1, to: Number.POSITIVE_INFINITY })),
-  };
+  return { differences, days, missing, unread };
 }
 
 function newestRead({ state }: SyncRun): number {
@@ -110,8 +106,11 @@ function newerThan(run: SyncRun, { unread }: Evidence): MonthResult[] {
   if (unread === 0) return [];
   const { name } = run.resource;
   const since = formatInstant(newestRead(run)).slice(0, 16).replace("T", " ");
+  const month = { month: `since ${since}`, read_at: null };
+  if (unread < 0)
+    return [{ ...month, state: "different", why: `${-unread} ${name} are no longer in the API` }];
   const why = `${unread} newer ${name} were never read: \`brandapi sync ${name}\` reads them`;
-  return [{ month: `since ${since}`, state: "unproven", why, read_at: null }];
+  return [{ ...month, state: "unproven", why }];
 }
 
 function judge(

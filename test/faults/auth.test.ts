@@ -49,6 +49,18 @@ test("without a resource, what the plan does not include is left out and said", 
   expectSeen(result, { code: 0, says: /orders: .*skipped: The brand's plan does not include/ }, [secret]);
 });
 
+test("what was read before and the plan no longer includes is warned of, with `--quiet` too", async () => {
+  const sandbox = await sharedSandbox();
+  const home = makeHome();
+  expect((await runAt(sandbox, home, "sync orders roster", {})).code).toBe(0);
+  const { secret } = sandbox.keys["no-plan"];
+  const result = await runAt(sandbox, home, "sync --quiet", { key: secret });
+  expectSeen(result, { code: 0, says: /orders: it was read before, and is refused now: The brand's plan/ }, [
+    secret,
+  ]);
+  expect(result.err).not.toContain("products: it was read before");
+});
+
 test("the key expires in the middle: exit 4, the answers before are kept, and the next key goes on", async () => {
   const sandbox = await sandboxForTest({ orders: 350, pace: 0 });
   const home = makeHome();

@@ -144,6 +144,35 @@ describe("what a run reads, newest first", () => {
       [],
     ],
     [
+      "a part of what a run that was stopped two days ago had set out to read: all of it anew",
+      having([read(ago(220), ago(2), ago(2))], {
+        goal: { ranges: [{ from: ago(300), to: ago(2) }], begunAt: ago(2) - 1 },
+      }),
+      { ...plain, since: ago(250), until: ago(150) },
+      ["250d..150d"],
+      [],
+    ],
+    [
+      "a `--full` that was stopped two days ago, run again: everything anew",
+      having([read(ago(50), ago(2), ago(2))], {
+        floor: beginning,
+        goal: { ranges: [{ from: beginning, to: ago(2) }], begunAt: ago(2) - 1 },
+      }),
+      { ...plain, full: true },
+      ["beginning..now"],
+      [],
+    ],
+    [
+      "what a run had set out to read by a clock that was ahead: what it left, and the window anew",
+      having([read(ago(20), now + day, now + day)], {
+        floor: beginning,
+        goal: { ranges: [{ from: beginning, to: now + day }], begunAt: now + day },
+      }),
+      plain,
+      ["beginning..now"],
+      [],
+    ],
+    [
       "a range of which a stopped run had set out to read a part: all of it",
       having([read(ago(220), now - 60_000, now - 60_000)], {
         goal: {
@@ -212,6 +241,13 @@ describe("what a run leaves to the next, should it be stopped", () => {
 
   test("is what an earlier one had left, where a range beside it is read", () => {
     expect(goalAfter(stopped, { since: ago(60), until: ago(50) })).toEqual(stopped.goal);
+  });
+
+  test("counts from right before now, where a clock that was ahead began it in the future", () => {
+    const ahead = having([read(ago(20), now - 1, now - 1)], {
+      goal: { ranges: [{ from: beginning, to: now - 1 }], begunAt: now + day },
+    });
+    expect(goalAfter(ahead, {})).toEqual({ ranges: [{ from: beginning, to: now }], begunAt: now - 1 });
   });
 
   test("is `--full`, which holds what an earlier one had left", () => {

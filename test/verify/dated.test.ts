@@ -53,6 +53,22 @@ test("a first sync of an empty brand, and then an order of after it: it is not p
   expect(await brand.verify()).toMatchObject({ state: "unproven", unread: 1 });
 });
 
+test("an order dated ahead of the last reading that was withdrawn is a difference, and is mended", async () => {
+  const brand = await nights({ orders: [...ordersBefore(noon, 40, day), orderAt("ahead", noon + 5 * hour)] });
+  await brand.sync();
+  expect(brand.mirrored()).toContain("ahead");
+  withdraw(brand, "ahead");
+  brand.pass(hour);
+  const verdict = await brand.verify();
+  expect(verdict.state).toBe("different");
+  expect(verdict.months.at(-1)).toMatchObject({
+    state: "different",
+    why: "1 orders are no longer in the API",
+  });
+  expect((await brand.verify("orders", true)).state).toBe("repaired");
+  expect(brand.mirrored()).not.toContain("ahead");
+});
+
 describe("what differs is named by its month and day", () => {
   test.each(["all", "absent"] as const)("a late order (figures: %s)", async (figures) => {
     const brand = await nights({ orders: ordersBefore(noon, 400, day) }, { figures });
