@@ -77,6 +77,8 @@ export async function nights(
   // Each answer has an instant of its own.
   api.fetch = async (input, init) => {
     now += 10;
+    // An answer that comes late is a slow one, whatever the machine.
+    if (api.behaviour.delivery === "late") skipped += 10;
     return await fetch(input, init);
   };
   const clock: Clock = {
