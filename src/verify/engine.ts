@@ -43,7 +43,7 @@ async function recordLook(
       found.verdict = verdict;
       return "verified";
     },
-    outcomeOf: (error) => (error instanceof Stopped ? "stopped" : "verified"),
+    outcomeOf: (error) => (error instanceof Stopped ? "stopped" : "failed"),
   });
   if (!found.verdict) throw error;
   return found.verdict;

@@ -42,6 +42,6 @@ test("a `verify` that could not look to the end is recorded as such", async () =
   expect((await brand.run("sync orders")).code).toBe(0);
   brand.sandbox.intercept = ({ path }) => (path === "/orders" ? { kind: "status", status: 404 } : undefined);
   expect((await brand.run("verify orders")).code).not.toBe(0);
-  expect(brand.lastRun("orders")).toMatchObject({ outcome: "verified", verified: 0, requests: 2 });
-  expect((await brand.run("status")).out).toContain("! orders: the last `verify`: ");
+  expect(brand.lastRun("orders")).toMatchObject({ outcome: "failed", verified: 0, requests: 2 });
+  expect((await brand.run("status")).out).toContain("! orders: the last run failed: ");
 });
