@@ -1,7 +1,7 @@
 import { join, type Range } from "../ranges.js";
 import type { Covered, Figures } from "../state/index.js";
 import { readRange } from "./read.js";
-import type { SyncRun } from "./run.js";
+import { budgetOf, type SyncRun } from "./run.js";
 
 /** What was read within the last day has had no time to grow old: a second sync right after the first reads nothing. */
 const freshMs = 20 * 3_600_000;
@@ -12,15 +12,15 @@ const freshMs = 20 * 3_600_000;
  * starts again at the top, whatever else is read: so every record is read again within a known number of runs.
  */
 export async function audit(run: SyncRun, figures: Figures | null): Promise<void> {
-  const { api, now, options, state } = run;
-  const begun = api.stats.requests;
+  const { now, options, state } = run;
+  const left = budgetOf(run, options.audit);
   let at = state.cursor() ?? now;
   for (let turns = 0; turns < 2; ) {
-    const left = options.audit - (api.stats.requests - begun);
-    if (left <= 0) return;
+    const most = left();
+    if (most <= 0) return;
     const stale = nextStale(state.coverage(), at, now - freshMs);
     const reached = stale
-      ? Math.min(await readRange(run, stale, figures, left), stale.to)
+      ? Math.min(await readRange(run, stale, figures, most), stale.to)
       : Number.NEGATIVE_INFINITY;
     // From the beginning it goes on at the top; a part that could not be read is passed by: it has been told.
     if (reached === Number.NEGATIVE_INFINITY) turns += 1;

@@ -7,7 +7,7 @@ import { askFigures } from "./figures.js";
 import { type Finding, figuresName, settleMoved } from "./moved.js";
 import { readRange } from "./read.js";
 import { removeMissing } from "./removals.js";
-import type { SyncRun } from "./run.js";
+import { budgetOf, type SyncRun } from "./run.js";
 
 /** Requests that a night may spend on what differs; the rest is told, and left to the next nights. */
 export const nightlyBudget = 100;
@@ -19,9 +19,8 @@ const mostRounds = 4;
  * where the evidence then agrees is removed what was missing; otherwise the run confesses what is left.
  */
 export async function reconcile(run: SyncRun, asked: Figures | null, budget: number): Promise<void> {
-  const { api, resource, shortfalls, state } = run;
-  const begun = api.stats.requests;
-  const left = () => budget - (api.stats.requests - begun);
+  const { resource, shortfalls, state } = run;
+  const left = budgetOf(run, budget);
   let figures = asked;
   let days = await readMoved(run, figures, left);
   await audit(run, figures);
@@ -77,10 +76,10 @@ async function readMoved(run: SyncRun, figures: Figures | null, left: () => numb
 
 async function mend(run: SyncRun, range: Range, figures: Figures | null): Promise<Finding> {
   const { row, shortfalls, state } = run;
-  const before = [row.rows_new, row.rows_changed, state.missing().length, shortfalls.length].join();
+  const told = () => [row.rows_new, row.rows_changed, state.missing().length, shortfalls.length].join();
+  const before = told();
   await readRange(run, range, figures);
-  const after = [row.rows_new, row.rows_changed, state.missing().length, shortfalls.length].join();
-  return before === after ? "same" : "mended";
+  return told() === before ? "same" : "mended";
 }
 
 /** The counts of all that is covered that are not the mirror's. */

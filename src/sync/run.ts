@@ -111,6 +111,12 @@ export function pagesFor(records: number): number {
   return Math.max(1, Math.ceil(records / mostPerPage));
 }
 
+/** @returns how many of so many requests, from now on, are left to spend */
+export function budgetOf({ api }: SyncRun, requests: number): () => number {
+  const end = api.stats.requests + requests;
+  return () => end - api.stats.requests;
+}
+
 /** Counts an answer for the bar. @param left requests still to come, as far as known */
 export function progressed({ progress, task }: SyncRun, left: number): void {
   progress.pages += 1;

@@ -5,7 +5,7 @@ import type { SyncRun } from "../sync/run.js";
 import { seek } from "../sync/seek.js";
 
 /** Reads a range and compares it with the mirror, record by record. Nothing is written. */
-export async function lookAt(run: SyncRun, range: Range): Promise<Finding> {
+export async function compareRecords(run: SyncRun, range: Range): Promise<Finding> {
   const { mirror, resource, state } = run;
   const compare = openComparison(mirror, resource);
   const inside = new Set<string>();

@@ -4,9 +4,9 @@ import { askFigures } from "../sync/figures.js";
 import { settleMoved } from "../sync/moved.js";
 import { readRange } from "../sync/read.js";
 import { compareAll, reconcile } from "../sync/reconcile.js";
-import type { SyncRun } from "../sync/run.js";
+import { budgetOf, type SyncRun } from "../sync/run.js";
 import { formatInstant } from "../times.js";
-import { lookAt } from "./compare.js";
+import { compareRecords } from "./compare.js";
 import { type Finding, type MonthResult, stateOf } from "./report.js";
 
 /** Requests that go into finding the very days that differ, and looking at those whose figures moved. */
@@ -46,8 +46,7 @@ const neverRead = {
 
 async function mend(run: SyncRun): Promise<void> {
   const figures = await askFigures(run);
-  const tail = { from: newestRead(run) + 1, to: Number.POSITIVE_INFINITY };
-  if ((await countItems(run, tail)) !== run.state.count(tail)) await readRange(run, tail, figures);
+  if ((await countNewer(run)) !== 0) await readRange(run, newerRange(run), figures);
   await reconcile(run, figures, Number.POSITIVE_INFINITY);
 }
 
@@ -58,23 +57,21 @@ interface Evidence {
   days: string[];
   /** Records that are no longer where they were dated, by day. */
   missing: ReadonlyMap<string, number>;
-  /** How many more records the API has from after the last reading; below zero, they left again. */
+  /** As `countNewer` tells. */
   unread: number;
 }
 
 async function gather(run: SyncRun): Promise<Evidence> {
-  const { api, now, state } = run;
-  const begun = api.stats.requests;
-  const left = () => mostRequests - (api.stats.requests - begun);
+  const { now, state } = run;
+  const left = budgetOf(run, mostRequests);
   const figures = await askFigures(run);
   const { open: days } = figures
-    ? await settleMoved(run, figures, (range) => lookAt(run, range), left)
+    ? await settleMoved(run, figures, (range) => compareRecords(run, range), left)
     : { open: [] };
   const differences: Difference[] = [];
   for (const one of await compareAll(run))
     for await (const part of narrow(run, one, (span) => span <= 1, left)) differences.push(part);
-  const tail = { from: newestRead(run) + 1, to: Number.POSITIVE_INFINITY };
-  const unread = (await countItems(run, tail)) - state.count(tail);
+  const unread = await countNewer(run);
   const missing = new Map<string, number>();
   for (const { dated } of state.missing()) {
     const day = dayOf(dated ?? now);
@@ -85,6 +82,16 @@ async function gather(run: SyncRun): Promise<Evidence> {
 
 function newestRead({ state }: SyncRun): number {
   return state.coverage().at(-1)?.to ?? Number.NEGATIVE_INFINITY;
+}
+
+function newerRange(run: SyncRun): Range {
+  return { from: newestRead(run) + 1, to: Number.POSITIVE_INFINITY };
+}
+
+/** How many more records the API has from after the last reading than the mirror; below zero, they left again. */
+async function countNewer(run: SyncRun): Promise<number> {
+  const range = newerRange(run);
+  return (await countItems(run, range)) - run.state.count(range);
 }
 
 /** What the API has from before the oldest date that was read: nobody asked for it, or a reading was stopped above it. */
@@ -126,18 +133,18 @@ function judge(
   const oldest = Math.min(state.oldest({ from: Number.NEGATIVE_INFINITY, to: now }) ?? newest, newest);
   const floor = covered[0]?.from ?? oldest;
   const from = Number.isFinite(floor) ? floor : Math.min(oldest, covered[0]?.to ?? oldest);
-  const isIn = (day: string, month: string) => day.startsWith(month);
   return monthsOf({ from, to: newest }).map(({ month, ...whole }) => {
     const range = { from: Math.max(whole.from, from), to: Math.min(whole.to, newest) };
     const touches = (one: Range) => one.from <= range.to && one.to >= range.from;
     const ages = coverage.filter(touches).map(({ readAt }) => readAt);
     const read_at = ages.length === 0 ? null : formatInstant(Math.min(...ages));
+    const moved = days.filter((day) => day.startsWith(month));
     const speaking = [
       ...differences.filter(touches).map(differenceText),
-      ...[...missing].filter(([day]) => isIn(day, month)).map(([day, n]) => `${day}: ${n} no longer there`),
-      ...(days.some((day) => isIn(day, month))
-        ? [`figures moved since they were read: ${days.filter((day) => isIn(day, month)).join(", ")}`]
-        : []),
+      ...[...missing]
+        .filter(([day]) => day.startsWith(month))
+        .map(([day, n]) => `${day}: ${n} no longer there`),
+      ...(moved.length > 0 ? [`figures moved since they were read: ${moved.join(", ")}`] : []),
     ];
     if (speaking.length > 0) return { month, state: "different", why: speaking.join("; "), read_at };
     if (!covered.some((one) => one.from <= range.from && one.to >= range.to))
