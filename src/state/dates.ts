@@ -1,6 +1,5 @@
 import { type Mirror, readInfo, writeInfo } from "../mirror/index.js";
-import { type Range, startOfDay } from "../ranges.js";
-import { dayMs } from "../times.js";
+import type { Range } from "../ranges.js";
 
 /** What is known of a resource's dates: how coarsely the API shows them, and where it lists records that have none. */
 export interface Dates {
@@ -16,6 +15,7 @@ export interface Dates {
 
 /** Records tried before two are found that lie apart. */
 const mostTried = 50;
+/** So far from an end no record may be. Dates that are shown more coarsely than that are cut where they begin. */
 const quietMs = 1_000;
 
 export function openDates(mirror: Mirror, resource: string): Dates {
@@ -30,7 +30,7 @@ export function openDates(mirror: Mirror, resource: string): Dates {
   }
 
   function quietBelow(to: number): number {
-    if (resolution >= dayMs) return startOfDay(to + 1) - 1;
+    if (resolution > quietMs) return Math.floor((to + 1) / resolution) * resolution - 1;
     let at = to;
     const near = dates("<= ? ORDER BY dated_at DESC", to + quietMs);
     for (const dated of near) {
@@ -41,7 +41,7 @@ export function openDates(mirror: Mirror, resource: string): Dates {
   }
 
   function quietAbove(from: number): number {
-    if (resolution >= dayMs) return startOfDay(from - 1) + dayMs;
+    if (resolution > quietMs) return Math.ceil(from / resolution) * resolution;
     let at = from;
     const near = dates(">= ? ORDER BY dated_at", from - quietMs);
     for (const dated of near) {

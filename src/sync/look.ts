@@ -30,6 +30,7 @@ export class Disorder extends Error {}
 
 /** Asked for beyond the ends of a range, since the API's dates may be finer than what it shows of them. */
 const marginMs = 1_000;
+const minuteMs = 60_000;
 
 export function marginOf({ resolution }: Reader): number {
   return Math.max(marginMs, resolution);
@@ -81,27 +82,29 @@ export interface LookOptions {
 /** How coarsely a record shows its date, in milliseconds; looked at only where it may be coarser than known. */
 function resolutionOf({ resolution, resource }: Reader, record: ApiRecord): number {
   const dated = datedOf(resource, record) ?? 1;
-  if (dated % 1_000 !== 0 || (resolution >= 1_000 && dated % dayMs !== 0)) return 1;
+  if (dated % 1_000 !== 0 || (resolution >= 1_000 && dated % minuteMs !== 0)) return 1;
   const text = String(valueAt(record.value, [(resource.strategy as Dated).date]));
   if (text.length === "2026-01-31".length) return dayMs;
+  if (text.length <= "2026-01-31T23:59Z".length) return minuteMs;
   return text.includes(".") ? 1 : 1_000;
 }
 
 /**
  * What two answers, one after the other, say against each other. The total of the upper one less that of the lower one
- * should be the number of records above the lower one's end; of those close to it nobody knows on which side they are.
+ * should be the number of records that only the upper one shows; beside a crowd, of which the lower one shows a part,
+ * nobody knows on which side of its end the closest ones are.
  * @returns `surplus`: how many more there are than were shown; `isContradicted`: whether the lower one shows a record
  * that the upper one should have shown
  */
 export function comparePair({ resource }: Reader, upper: Look, lower: Look) {
-  const dates = upper.records.map((record) => datedOf(resource, record));
-  const undated = new Set(upper.records.filter((_, at) => dates[at] === null).map(({ json }) => json));
-  const stayed = lower.records.filter(({ json }) => undated.has(json)).length;
-  const above = (edge: number) =>
-    dates.filter((date) => date !== null && date > edge).length + undated.size - stayed;
+  const key = (record: ApiRecord) => keyOf(resource, record, 0);
+  const below = new Set(lower.records.map(key));
+  const shown = upper.records.filter((record) => !below.has(key(record)));
+  const isAbove = (record: ApiRecord) =>
+    (datedOf(resource, record) ?? Number.POSITIVE_INFINITY) > upper.edge + lower.over;
+  const least = lower.isCrowd ? shown.filter(isAbove).length : shown.length;
   const between = upper.total - lower.total;
-  const [least, most] = [above(upper.edge + lower.over), above(upper.edge)];
-  const surplus = between > most ? between - most : Math.min(0, between - least);
+  const surplus = between > shown.length ? between - shown.length : Math.min(0, between - least);
   return { surplus, isContradicted: hasStranger({ resource }, upper, lower.records) };
 }
 

@@ -1,6 +1,5 @@
 import { join, type Range } from "../ranges.js";
 import type { Figures, Missing } from "../state/index.js";
-import { dayMs } from "../times.js";
 import { audit } from "./audit.js";
 import { allRecords, type Check, checksOf, compare, type Difference, narrow } from "./counts.js";
 import { askFigures } from "./figures.js";
@@ -51,9 +50,9 @@ export async function reconcile(run: SyncRun, asked: Figures | null, budget: num
     );
 }
 
-/** Who is missing where no count speaks of it: on a day that an end of what was read cuts, where only days are shown. */
+/** Who is missing where no count speaks of it: on a day or in a minute that an end cuts, where no finer dates are shown. */
 function uncounted({ now, resolution, state }: SyncRun): Missing[] {
-  if (resolution < dayMs) return [];
+  if (resolution <= 1_000) return [];
   const counted = join(state.coverage()).map((range) => state.quiet(range));
   const isCounted = (dated: number) => counted.some(({ from, to }) => dated >= from && dated < to + 1);
   return state.missing().filter(({ dated }) => dated !== null && dated <= now && !isCounted(dated));

@@ -159,6 +159,15 @@ const found: [name: string, watched: Watched, history: History][] = [
     goneWhileRepaired(9, event("refund"), 16),
   ],
   [
+    "an order missing from an answer in another order than that of the dates, where the count could be of the oldest shown",
+    "orders",
+    {
+      beginning: { seed: 1, records: 3, crowd: 1, undated: 0, finest: "microseconds" },
+      behaviour: { mostPerPage: 2, order: "attribution" },
+      steps: [run("sync", { untilDays: 10 }), { passHours: 1_313 }, event("host", 3142)],
+    },
+  ],
+  [
     "content comes and other content goes while a repair reads",
     "content",
     goneWhileRepaired(20, event("late", 0, 1), 3),

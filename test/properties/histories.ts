@@ -44,7 +44,7 @@ const behaviour: fc.Arbitrary<Behaviour> = fc.record({
   mostPerPage: fc.integer({ min: 2, max: 12 }),
   ties: usually("ties", 12, "reversed", "reversed", "changing"),
   order: usually("order", 30, "attribution"),
-  shows: usually("shows", 5, "milliseconds", "seconds", "days", "mixed"),
+  shows: usually("shows", 5, "milliseconds", "seconds", "minutes", "days", "mixed"),
   undated: usually("undated", 4, "everywhere"),
   undatedStand: usually("undatedStand", 4, "first"),
   endDay: usually("endDay", 4, "midnight"),

@@ -2,6 +2,7 @@ import { BrandapiError } from "../../src/errors.js";
 import type { SyncOptions } from "../../src/sync/run.js";
 import { type Happening, happen, type Watched } from "./brand.js";
 import { differences, lies } from "./check.js";
+import { resolutionMs } from "./evidence.js";
 import type { History, Run, Step, Trouble } from "./histories.js";
 import { createWorld, type Disturbance, type World } from "./world.js";
 
@@ -74,11 +75,15 @@ function troubleOf(what: Trouble): ReturnType<Disturbance["happen"]> {
   return what === "500" || what === "429" ? { status: Number(what) } : what;
 }
 
-/** Everything read twice in peace (the first may finish an old read): the mirror is then the API. */
+/**
+ * Everything read twice in peace (the first may finish an old read): the mirror is then the API. Where dates are shown
+ * coarsely, nothing that is withdrawn within the newest one shows before it is over.
+ */
 async function finish(world: World): Promise<string[]> {
   // Where equal dates stand in another order at each request, no number of pages is sure to show them all.
   const maySettle = world.api.behaviour.ties !== "changing";
   for (const run of [1, 2]) {
+    world.pass(resolutionMs(world.api.behaviour));
     const end = await world.run("sync", { full: true, acceptRemovals: true, details: "all" });
     const told = await lies(world, end);
     if (told.length > 0) return told.slice(0, 5).map((lie) => `--full ${run}: ${lie}`);

@@ -7,7 +7,7 @@ export interface Behaviour {
   /** What orders and content are sorted by: their dates, or when they came into the list. */
   order: "dates" | "attribution";
   /** How much of a date is shown of what is kept and filtered by; `mixed`: more of some than of others. */
-  shows: "everything" | "milliseconds" | "seconds" | "days" | "mixed";
+  shows: "everything" | "milliseconds" | "seconds" | "minutes" | "days" | "mixed";
   /** Records without a date: in every range of dates, or only where no range is asked for. */
   undated: "everywhere" | "apart";
   undatedStand: "first" | "last";

@@ -29,6 +29,7 @@ export function instantOf(date: unknown): number {
 export function shown(kept: string, shows: Behaviour["shows"], id: string): string {
   if (!/^\d{4}-\d\d-\d\dT/.test(kept)) return kept;
   if (shows === "days") return kept.slice(0, 10);
+  if (shows === "minutes") return `${kept.slice(0, 16)}Z`;
   if (shows === "seconds") return `${kept.slice(0, 19)}Z`;
   if (shows === "milliseconds") return kept.replace(/(\.\d{3})\d+/, "$1");
   if (shows === "everything") return kept;
