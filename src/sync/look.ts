@@ -97,14 +97,21 @@ function resolutionOf({ resolution, resource }: Reader, record: ApiRecord): numb
  * that the upper one should have shown
  */
 export function comparePair({ resource }: Reader, upper: Look, lower: Look) {
+  const dated = (record: ApiRecord) => datedOf(resource, record) ?? Number.POSITIVE_INFINITY;
+  const isFar = (record: ApiRecord) => {
+    const date = datedOf(resource, record);
+    return date !== null && date > upper.edge + lower.over;
+  };
+  // Keys are dear: only what stands close to the end, or has no date, can be in both.
+  const near = upper.records.filter((record) => !isFar(record));
+  const from = Math.min(...near.map(dated));
   const key = (record: ApiRecord) => keyOf(resource, record, 0);
-  const below = new Set(lower.records.map(key));
-  const shown = upper.records.filter((record) => !below.has(key(record)));
-  const isAbove = (record: ApiRecord) =>
-    (datedOf(resource, record) ?? Number.POSITIVE_INFINITY) > upper.edge + lower.over;
-  const least = lower.isCrowd ? shown.filter(isAbove).length : shown.length;
+  const below = new Set(lower.records.filter((record) => dated(record) >= from).map(key));
+  const gone = near.filter((record) => !below.has(key(record)));
+  const most = upper.records.length - near.length + gone.length;
+  const unsure = lower.isCrowd ? gone.filter((record) => datedOf(resource, record) !== null).length : 0;
   const between = upper.total - lower.total;
-  const surplus = between > shown.length ? between - shown.length : Math.min(0, between - least);
+  const surplus = between > most ? between - most : Math.min(0, between - (most - unsure));
   return { surplus, isContradicted: hasStranger({ resource }, upper, lower.records) };
 }
 

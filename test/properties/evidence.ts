@@ -50,15 +50,14 @@ function countsOf({ watched, api }: World): [name: string, counts: (record: Json
 }
 
 /**
- * How many records of a range nobody can place: they got a date, or lost it, where the API lists what has none in every
- * range, so that no total moved; or they stand where an end of the range cuts their date as it is shown.
+ * How many records of a range nobody can place: without a date while the API lists those in every range, and one got a
+ * date, lost it or left, so that no total moved; or where an end of the range cuts their date as it is shown.
  */
 function unplaced(world: World, versions: readonly Version[], range: Range): number {
-  const isDated = ({ keptAt }: Version) => Number.isFinite(keptAt);
-  const moved = [...world.truth.versions.values()].filter((all) => {
-    const present = all.filter(({ json }) => json !== null);
-    return present.some(isDated) && !present.every(isDated);
-  });
+  const isUndated = ({ json, keptAt }: Version) => json !== null && Number.isNaN(keptAt);
+  const moved = [...world.truth.versions.values()].filter(
+    (all) => all.some(isUndated) && !all.every(isUndated),
+  );
   const onTheEdge = new Set(
     versions.filter((version) => isOnTheEdge(world, version, range)).map(({ record }) => record.id),
   );
