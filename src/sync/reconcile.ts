@@ -16,33 +16,39 @@ const mostRounds = 4;
  * Finds what no reading of the window shows, by evidence: days whose figures moved, then what the audit comes to, and at
  * last, after everything was read, the API's counts of all that is covered. What differs is read, within a budget. Only
  * where the evidence then agrees is removed what was missing; otherwise the run confesses what is left.
+ * @param differences finds the counts that are not the mirror's
  */
-export async function reconcile(run: SyncRun, asked: Figures | null, budget: number): Promise<void> {
+export async function reconcile(
+  run: SyncRun,
+  asked: Figures | null,
+  budget: number,
+  differences = compareAll,
+): Promise<void> {
   const { resource, shortfalls, state } = run;
   const left = budgetOf(run, budget);
   let figures = asked;
   let days = await readMoved(run, figures, left);
   await audit(run, figures);
-  let differences: Difference[] = [];
+  let differing: Difference[] = [];
   for (let round = 1; ; round += 1) {
     if (figures && state.missing().length > 0) {
       // Who is missing may have moved meanwhile: to a day whose figures then moved too.
       figures = (await askFigures(run, true)) ?? figures;
       days = await readMoved(run, figures, left);
     }
-    differences = await compareAll(run);
-    if (differences.length === 0 || round > mostRounds || left() <= 0) break;
-    for (const one of differences) await readDifference(run, one, figures, left);
+    differing = await differences(run);
+    if (differing.length === 0 || round > mostRounds || left() <= 0) break;
+    for (const one of differing) await readDifference(run, one, figures, left);
   }
   if (days.length > 0)
     shortfalls.push(
       `the API's figures moved on ${days.length} days that were not read yet: the next runs read them`,
     );
-  for (const { api: theirs, check, mirror } of differences)
+  for (const { api: theirs, check, mirror } of differing)
     shortfalls.push(
       `the API counts ${theirs} ${check === allRecords ? resource.name : check.name} and the mirror ${mirror}: run \`brandapi verify ${resource.name}\``,
     );
-  const undecided = days.length + differences.length > 0 ? state.missing() : uncounted(run);
+  const undecided = days.length + differing.length > 0 ? state.missing() : uncounted(run);
   if (undecided.length === 0) removeMissing(run);
   else
     shortfalls.push(

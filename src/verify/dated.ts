@@ -1,16 +1,12 @@
 import { dayOf, join, monthsOf, type Range } from "../ranges.js";
-import { checksOf, countItems, type Difference, narrow } from "../sync/counts.js";
+import { countItems, type Difference } from "../sync/counts.js";
 import { askFigures } from "../sync/figures.js";
-import { settleMoved } from "../sync/moved.js";
 import { readRange } from "../sync/read.js";
-import { compareAll, reconcile } from "../sync/reconcile.js";
-import { budgetOf, type SyncRun } from "../sync/run.js";
+import { reconcile } from "../sync/reconcile.js";
+import type { SyncRun } from "../sync/run.js";
 import { formatInstant } from "../times.js";
-import { compareRecords } from "./compare.js";
+import { countNewer, differencesOf, type Evidence, gather, newerRange, newestRead } from "./evidence.js";
 import { type Finding, type MonthResult, stateOf } from "./report.js";
-
-/** Requests that go into finding the very days that differ, and looking at those whose figures moved. */
-const mostRequests = 100;
 
 /**
  * Proves a resource that the API can filter by date by the evidence that a sync goes by, told month by month: the counts
@@ -47,51 +43,7 @@ const neverRead = {
 async function mend(run: SyncRun): Promise<void> {
   const figures = await askFigures(run);
   if ((await countNewer(run)) !== 0) await readRange(run, newerRange(run), figures);
-  await reconcile(run, figures, Number.POSITIVE_INFINITY);
-}
-
-/** What speaks against the mirror. */
-interface Evidence {
-  differences: Difference[];
-  /** Days whose figures moved, and whose records were not seen to be the same. */
-  days: string[];
-  /** Records that are no longer where they were dated, by day. */
-  missing: ReadonlyMap<string, number>;
-  /** As `countNewer` tells. */
-  unread: number;
-}
-
-async function gather(run: SyncRun): Promise<Evidence> {
-  const { now, state } = run;
-  const left = budgetOf(run, mostRequests);
-  const figures = await askFigures(run);
-  const { open: days } = figures
-    ? await settleMoved(run, figures, (range) => compareRecords(run, range), left)
-    : { open: [] };
-  const differences: Difference[] = [];
-  for (const one of await compareAll(run))
-    for await (const part of narrow(run, one, (span) => span <= 1, left)) differences.push(part);
-  const unread = await countNewer(run);
-  const missing = new Map<string, number>();
-  for (const { dated } of state.missing()) {
-    const day = dayOf(dated ?? now);
-    missing.set(day, (missing.get(day) ?? 0) + 1);
-  }
-  return { differences, days, missing, unread };
-}
-
-function newestRead({ state }: SyncRun): number {
-  return state.coverage().at(-1)?.to ?? Number.NEGATIVE_INFINITY;
-}
-
-function newerRange(run: SyncRun): Range {
-  return { from: newestRead(run) + 1, to: Number.POSITIVE_INFINITY };
-}
-
-/** How many more records the API has from after the last reading than the mirror; below zero, they left again. */
-async function countNewer(run: SyncRun): Promise<number> {
-  const range = newerRange(run);
-  return (await countItems(run, range)) - run.state.count(range);
+  await reconcile(run, figures, Number.POSITIVE_INFINITY, (run) => differencesOf(run, figures));
 }
 
 /** What the API has from before the oldest date that was read: nobody asked for it, or a reading was stopped above it. */
@@ -122,14 +74,13 @@ function newerThan(run: SyncRun, { unread }: Evidence): MonthResult[] {
 
 function judge(
   run: SyncRun,
-  { days, differences, missing, unread }: Evidence,
+  { days, differences, missing, unread, whyProven }: Evidence,
   hasOlder: boolean,
 ): MonthResult[] {
   const { now, state } = run;
   const coverage = state.coverage();
   const covered = join(coverage);
   const newest = newestRead(run);
-  const counts = checksOf(run).map(({ name }) => name);
   const oldest = Math.min(state.oldest({ from: Number.NEGATIVE_INFINITY, to: now }) ?? newest, newest);
   const floor = covered[0]?.from ?? oldest;
   const from = Number.isFinite(floor) ? floor : Math.min(oldest, covered[0]?.to ?? oldest);
@@ -153,7 +104,7 @@ function judge(
       return { month, state: "unproven", why: `read from ${formatInstant(from).slice(0, 16)}`, read_at };
     if (unread > 0 && whole.to > newest)
       return { month, state: "unproven", why: `read until ${formatInstant(newest).slice(0, 16)}`, read_at };
-    return { month, state: "proven", why: `the API counts the same (${counts.join(", ")})`, read_at };
+    return { month, state: "proven", why: whyProven(range), read_at };
   });
 }
 
@@ -167,5 +118,5 @@ function blindSpot({ resource: { strategy } }: SyncRun): string {
   const hasFigures = strategy.kind === "dated" && strategy.figures !== undefined;
   return hasFigures
     ? "a change to an old record that moves no count and no figure by day, such as a partial refund where the figures are gross: only reading again shows it, which every sync does in turn (`--audit`)"
-    : "a change to a record that moves no count, such as an assignment's state, or one that left while another came: only reading again shows it, which every sync does in turn (`--audit`)";
+    : "a change to a record that moves no count, such as an assignment's state, or one that left while another came in the same month: only reading again shows it, which every sync does in turn (`--audit`)";
 }

@@ -5,6 +5,7 @@ import {
   day,
   hour,
   listed,
+  type Nights,
   nights,
   noon,
   orderAt,
@@ -67,6 +68,44 @@ test("an order dated ahead of the last reading that was withdrawn is a differenc
   });
   expect((await brand.verify("orders", true)).state).toBe("repaired");
   expect(brand.mirrored()).not.toContain("ahead");
+});
+
+describe("one leaves a month while another comes to another: no total tells, and both are found", () => {
+  test("orders, without figures by day", async () => {
+    const brand = await nights({ orders: ordersBefore(noon, 300, day) }, { figures: "absent" });
+    await brand.sync();
+    withdraw(brand, "o100");
+    come(brand, orderAt("late", noon - 200 * day - hour));
+    await expectTwoMonthsMended(brand, "orders", "o100");
+  });
+
+  test("content", async () => {
+    const items = Array.from({ length: 300 }, (_, n) => fileAt(`c${n}`, noon - n * day));
+    const brand = await nights({ content: items });
+    await brand.sync("content");
+    brand.api.records.content = [
+      ...items.filter(({ id }) => id !== "c100"),
+      fileAt("late", noon - 200 * day - hour),
+    ];
+    await expectTwoMonthsMended(brand, "content", "upload/c100");
+  });
+
+  function fileAt(id: string, ms: number) {
+    return { id, source: "upload", media_type: "image", created_at: new Date(ms).toISOString() };
+  }
+
+  async function expectTwoMonthsMended(brand: Nights, resource: string, gone: string): Promise<void> {
+    expect(brand.mirrored(resource)).toContain(gone);
+    brand.pass(hour);
+    const { months } = await brand.verify(resource);
+    expect(months.filter(({ state }) => state === "different").map(({ month }) => month)).toEqual([
+      "2026-05",
+      "2026-08",
+    ]);
+    expect(await brand.verify(resource, true)).toMatchObject({ state: "repaired" });
+    expect(brand.mirrored(resource)).not.toContain(gone);
+    expect(brand.mirrored(resource).some((key) => key.endsWith("late"))).toBe(true);
+  }
 });
 
 describe("what differs is named by its month and day", () => {

@@ -71,6 +71,13 @@ test("a run that is under way is not called stopped; when it has been killed, it
       during = Promise.all([brand.run("status --json"), brand.run("status")]);
     },
   );
+  // The sync gets no further before both have looked.
+  const { fetch } = brand.api;
+  brand.api.fetch = async (...request) => {
+    const answer = await fetch(...request);
+    await during;
+    return answer;
+  };
   expect((await brand.run("sync orders")).code).toBe(0);
   const [json, text] = (await during) ?? [];
   if (!json || !text) throw new Error("nobody looked");

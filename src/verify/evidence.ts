@@ -1,0 +1,100 @@
+import { dayOf, join, monthsOf, type Range, within } from "../ranges.js";
+import type { Figures } from "../state/index.js";
+import { allRecords, checksOf, compare, countItems, type Difference, narrow } from "../sync/counts.js";
+import { askFigures } from "../sync/figures.js";
+import { figuresName, settleMoved } from "../sync/moved.js";
+import { compareAll } from "../sync/reconcile.js";
+import { budgetOf, type SyncRun } from "../sync/run.js";
+import { compareRecords } from "./compare.js";
+
+/** Requests that go into finding the very days that differ, and looking at those whose figures moved. */
+const mostRequests = 100;
+/** Months that are counted one by one, newest first: five years. */
+const mostMonths = 60;
+
+/** What speaks against the mirror. */
+export interface Evidence {
+  differences: Difference[];
+  /** Days whose figures moved, and whose records were not seen to be the same. */
+  days: string[];
+  /** Records that are no longer where they were dated, by day. */
+  missing: ReadonlyMap<string, number>;
+  /** As `countNewer` tells. */
+  unread: number;
+  /** Why a range in which nothing speaks against the mirror is proven. */
+  whyProven(range: Range): string;
+}
+
+/** Asks for it: reads no more than the days whose figures moved, and writes nothing. */
+export async function gather(run: SyncRun): Promise<Evidence> {
+  const { now, state } = run;
+  const left = budgetOf(run, mostRequests);
+  const figures = await askFigures(run);
+  const { open: days } = figures
+    ? await settleMoved(run, figures, (range) => compareRecords(run, range), left)
+    : { open: [] };
+  const differences: Difference[] = [];
+  for (const one of await differencesOf(run, figures))
+    for await (const part of narrow(run, one, (span) => span <= 1, left)) differences.push(part);
+  const unread = await countNewer(run);
+  const missing = new Map<string, number>();
+  for (const { dated } of state.missing()) {
+    const day = dayOf(dated ?? now);
+    missing.set(day, (missing.get(day) ?? 0) + 1);
+  }
+  return { differences, days, missing, unread, whyProven: whyProven(run, figures) };
+}
+
+/**
+ * The counts of all that was read. Where no figures by day tell the months apart, each month is counted too: a record
+ * that left one may hide behind one that came to another.
+ */
+export async function differencesOf(run: SyncRun, figures: Figures | null): Promise<Difference[]> {
+  const all = await compareAll(run);
+  if (isByDay(run, figures)) return all;
+  const months: Difference[] = [];
+  for (const month of countedMonths(run)) {
+    const difference = await compare(run, month, allRecords);
+    if (difference) months.push(difference);
+  }
+  return months.length > 0 ? [...months, ...all.filter(({ check }) => check !== allRecords)] : all;
+}
+
+function whyProven(run: SyncRun, figures: Figures | null): (range: Range) => string {
+  const counts = checksOf(run)
+    .map(({ name }) => name)
+    .join(", ");
+  if (isByDay(run, figures)) return () => `figures and counts agree (${counts})`;
+  const apart = join(countedMonths(run));
+  return (range) =>
+    apart.some(({ from, to }) => from <= range.to && to >= range.from)
+      ? "the API counts the same (all)"
+      : `counted together with other months, the API counts the same (${counts})`;
+}
+
+function isByDay({ now, state }: SyncRun, figures: Figures | null): boolean {
+  return figures !== null && !state.isSetAside(figuresName, now);
+}
+
+/** The months of what was read, newest first, as many as a proof counts one by one. */
+function countedMonths({ now, state }: SyncRun): Range[] {
+  const oldest = state.oldest({ from: Number.NEGATIVE_INFINITY, to: now }) ?? now;
+  return join(state.coverage())
+    .flatMap(({ from, to }) => within(monthsOf({ from: Math.max(from, oldest), to }), { from, to }))
+    .toReversed()
+    .slice(0, mostMonths);
+}
+
+export function newestRead({ state }: SyncRun): number {
+  return state.coverage().at(-1)?.to ?? Number.NEGATIVE_INFINITY;
+}
+
+export function newerRange(run: SyncRun): Range {
+  return { from: newestRead(run) + 1, to: Number.POSITIVE_INFINITY };
+}
+
+/** How many more records the API has from after the last reading than the mirror; below zero, they left again. */
+export async function countNewer(run: SyncRun): Promise<number> {
+  const range = newerRange(run);
+  return (await countItems(run, range)) - run.state.count(range);
+}
