@@ -6,7 +6,7 @@ import { exitMeanings } from "../../src/errors.js";
 import { formats } from "../../src/export/formats/index.js";
 import { table } from "./markdown.js";
 
-/** The README's parts that follow from the registries of commands, formats and exit codes. */
+/** The documents' parts that follow from the registries of commands, formats and exit codes. */
 export function commandSections(): [name: string, text: string][] {
   return [
     ["commands", overview()],

@@ -2,12 +2,12 @@ import { commandSections } from "./commands.js";
 import { fill } from "./markdown.js";
 import { referenceSections } from "./reference.js";
 
-/** Every part of the README that is made from the registries, by its name. */
+/** Every part of the documents that is made from the registries, by its name. */
 export async function generatedSections(): Promise<ReadonlyMap<string, string>> {
   return new Map([...commandSections(), ...(await referenceSections())]);
 }
 
-/** The README with its generated parts made anew. `npm run docs` writes it. */
-export async function regenerate(readme: string): Promise<string> {
-  return fill(readme, await generatedSections());
+/** A document with its generated parts made anew. `npm run docs` writes it. */
+export async function regenerate(text: string): Promise<string> {
+  return fill(text, await generatedSections());
 }

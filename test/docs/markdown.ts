@@ -1,4 +1,4 @@
-/** What the README's tests and its generator need to know of Markdown. */
+/** What the documents' tests and their generator need to know of Markdown. */
 
 const marked = /(<!-- generated: ([a-z -]+) -->\n)[\s\S]*?(<!-- \/generated -->)/g;
 

@@ -19,7 +19,7 @@ const strategies: Readonly<Record<Strategy["kind"], string>> = {
   snapshot: "whole, each time, with a snapshot a day",
 };
 
-/** The README's parts that follow from the registries of resources, tables and views. */
+/** The documents' parts that follow from the registries of resources, tables and views. */
 export async function referenceSections(): Promise<[name: string, text: string][]> {
   const folder = mkdtempSync(join(tmpdir(), "brandapi-docs-"));
   const mirror = await openMirror(join(folder, "mirror.sqlite"));
@@ -63,7 +63,7 @@ function overview(): string {
 
 function resourceText(resource: Resource): string {
   const parts = [
-    `#### ${titleOf(resource)}`,
+    `### ${titleOf(resource)}`,
     wrap(`${capital(resource.about)}. API document: ${resource.section}.`),
     wrap(
       `Endpoint ${endpointsOf(resource).map(code).join(" and ")}; scope ${code(resource.scope)}; ` +
@@ -85,7 +85,7 @@ function tableText(shape: TableShape): string {
 function viewText(mirror: Mirror, { name, about, example }: (typeof views)[number]): string {
   const columns = describeTable(mirror, name).columns.map((column) => code(column.name));
   return [
-    `#### ${name}`,
+    `### ${name}`,
     wrap(`${capital(about)}.`),
     wrap(`Columns: ${columns.join(", ")}.`),
     sql(wrap(example, 106)),

@@ -1,34 +1,36 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
 import { beforeAll, describe, expect, test } from "vitest";
 import { commands } from "../../src/commands/index.js";
 import { makeHome } from "../support/home.js";
 import { spawnBrandapi } from "../support/process.js";
+import { documents, root } from "./documents.js";
 import { generatedSections, regenerate } from "./generate.js";
 import { anchorOf, codeBlocks, generatedNames, headings, prose } from "./markdown.js";
 import { parses } from "./parses.js";
 import { sourceText } from "./source.js";
 import { brandapiCalls, typedLines } from "./words.js";
 
-const root = new URL("../../", import.meta.url);
-const path = fileURLToPath(new URL("README.md", root));
-const readme = readFileSync(path, "utf8");
-const blocks = codeBlocks(readme);
+const all = documents.map(({ text }) => text).join("\n");
+const blocks = codeBlocks(all);
 
-describe("the generated parts of the README", () => {
-  test("are what the registries say", async () => {
-    const wanted = await regenerate(readme);
-    if (process.env.DOCS === "write") writeFileSync(path, wanted);
-    else expect(readme === wanted, "README.md is out of date: run `npm run docs`").toBe(true);
+describe("the generated parts of the documents", () => {
+  test.each(documents)("$path: are what the registries say", async ({ path, text, url }) => {
+    const wanted = await regenerate(text);
+    if (process.env.DOCS === "write") writeFileSync(url, wanted);
+    else expect(text === wanted, `${path} is out of date: run \`npm run docs\``).toBe(true);
   });
 
   test("leave no part out, and none stands twice", async () => {
-    expect(generatedNames(readme).toSorted()).toEqual([...(await generatedSections()).keys()].toSorted());
+    expect(generatedNames(all).toSorted()).toEqual([...(await generatedSections()).keys()].toSorted());
   });
 });
 
-describe("the README's own words", () => {
+test("the README is short: what takes longer to say has a page of its own", () => {
+  expect(documents[0]?.text.split("\n").length).toBeLessThanOrEqual(250);
+});
+
+describe("the documents' own words", () => {
   const calls = blocks
     .filter(({ language }) => language === "console")
     .flatMap(({ text }) => typedLines(text).flatMap(brandapiCalls))
@@ -38,7 +40,7 @@ describe("the README's own words", () => {
     expect(calls.filter((call) => call.split(" ")[0] === name)).not.toEqual([]);
   });
 
-  test("every `brandapi` call in it parses", async () => {
+  test("every `brandapi` call in them parses", async () => {
     const shown = blocks.flatMap(({ language, text }) =>
       language === "console"
         ? typedLines(text)
@@ -51,17 +53,17 @@ describe("the README's own words", () => {
     for (const words of found) {
       const wrong = await parses(words);
       // A mistake may be shown, with what the program says of it.
-      expect(wrong === "" || readme.includes(wrong), `${words.join(" ")}: ${wrong}`).toBe(true);
+      expect(wrong === "" || all.includes(wrong), `${words.join(" ")}: ${wrong}`).toBe(true);
     }
   });
 
-  test("every variable of the environment that the program reads is in it, and no other", () => {
+  test("every variable of the environment that the program reads is in them, and no other", () => {
     const names = (text: string) => [...new Set(text.match(/\bBRANDAPI_[A-Z_]+\b/g))].toSorted();
-    expect(names(readme)).toEqual(names(sourceText()));
+    expect(names(all)).toEqual(names(sourceText()));
   });
 
   test("every message of the troubleshooting table is one that the program prints", () => {
-    const rows = readme.split("## Troubleshooting")[1]?.split("\n## ")[0]?.split("\n") ?? [];
+    const rows = all.split("## Troubleshooting")[1]?.split("\n#")[0]?.split("\n") ?? [];
     const messages = rows
       .filter((row) => row.startsWith("| `"))
       .flatMap((row) => [...(row.split(" | ")[0]?.matchAll(/`([^`]+)`/g) ?? [])].map(([, text = ""]) => text))
@@ -71,24 +73,27 @@ describe("the README's own words", () => {
     for (const message of messages) expect(printed.includes(message), message).toBe(true);
   });
 
-  test("its links lead somewhere", () => {
-    const anchors = new Set(headings(readme).map(anchorOf));
-    const links = [...prose(readme).matchAll(/\]\(([^)]+)\)/g)].map(([, target = ""]) => target);
-    expect(links.length).toBeGreaterThan(15);
-    for (const link of links) {
-      const isThere = link.startsWith("#") ? anchors.has(link.slice(1)) : existsSync(new URL(link, root));
-      expect(isThere, link).toBe(true);
+  test.each(documents)("$path: its links lead somewhere", ({ text, url }) => {
+    for (const [, link = ""] of prose(text).matchAll(/\]\(([^)]+)\)/g)) {
+      const [file = "", anchor] = link.split("#");
+      const target = file === "" ? text : existsSync(new URL(file, url)) && readLinked(new URL(file, url));
+      expect(target, link).not.toBe(false);
+      if (anchor !== undefined) expect(headings(String(target)).map(anchorOf), link).toContain(anchor);
     }
   });
 
-  test("its lines end at 110 characters, those of tables excepted", () => {
-    const long = readme.split("\n").filter((line) => line.length > 110 && !/^(\||<details>)/.test(line));
+  test.each(documents)("$path: its lines end at 110 characters, those of tables excepted", ({ text }) => {
+    const long = text.split("\n").filter((line) => line.length > 110 && !/^(\||<details>)/.test(line));
     expect(long).toEqual([]);
   });
 
-  test("it names no folder of the machine that it was written on", () => {
-    expect(readme).not.toMatch(/\/(work|root|tmp\/[a-z]*-)\//);
+  test("they name no folder of the machine that they were written on", () => {
+    expect(all).not.toMatch(/\/(work|root|tmp\/[a-z]*-)\//);
   });
+
+  function readLinked(url: URL): string {
+    return url.pathname.endsWith(".md") ? readFileSync(url, "utf8") : "";
+  }
 });
 
 describe("the map of the code, src/README.md,", () => {
@@ -116,11 +121,11 @@ describe("the map of the code, src/README.md,", () => {
     for (const { name } of own) expect(map).toMatch(new RegExp(`\`(test/)?${name}/|npm run ${name}\\b`));
   });
 
-  test("names commands of npm that are there, as the README does", () => {
+  test("names commands of npm that are there, as the documents do", () => {
     const { scripts } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as {
       scripts: object;
     };
-    const named = [...`${map}${readme}`.matchAll(/\bnpm run ([\w-]+)/g)].map(([, name = ""]) => name);
+    const named = [...`${map}${all}`.matchAll(/\bnpm run ([\w-]+)/g)].map(([, name = ""]) => name);
     expect(named.length).toBeGreaterThan(10);
     for (const name of named) expect(Object.keys(scripts)).toContain(name);
   });
@@ -135,7 +140,7 @@ describe("the map of the code, src/README.md,", () => {
   }
 });
 
-describe("every query of the README runs on the demo's mirror", () => {
+describe("every query of the documents runs on the demo's mirror", () => {
   const home = makeHome();
   const db = `${home}/demo/demo.sqlite`;
   const statements = blocks.filter(({ language }) => language === "sql").map(({ text }) => text.trim());

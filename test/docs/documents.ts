@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** The pages that people read: the README for the first hour, and one beside each thing that takes longer to say. */
+const paths = [
+  "README.md",
+  "src/commands/README.md",
+  "src/config/README.md",
+  "src/sync/README.md",
+  "src/api/README.md",
+  "src/export/README.md",
+  "src/query/README.md",
+  "src/resources/README.md",
+  "test/bench/README.md",
+] as const;
+
+export interface Document {
+  path: string;
+  url: URL;
+  text: string;
+}
+
+export const root = new URL("../../", import.meta.url);
+
+export const documents: readonly Document[] = paths.map((path) => {
+  const url = new URL(path, root);
+  return { path, url, text: readFileSync(fileURLToPath(url), "utf8") };
+});
