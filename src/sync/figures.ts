@@ -19,7 +19,7 @@ export interface Points {
  * @param isAgain do not take what an earlier resource of the same run was told
  */
 export async function askFigures(run: SyncRun, isAgain = false): Promise<Figures | null> {
-  const { points: asked, reporter, resource } = run;
+  const { points: asked, reporter, resource, state } = run;
   const { strategy } = resource;
   const declared = strategy.kind === "dated" ? strategy.figures : undefined;
   if (!declared) return null;
@@ -32,7 +32,10 @@ export async function askFigures(run: SyncRun, isAgain = false): Promise<Figures
   } catch (error) {
     if (!(error instanceof BrandapiError) || error instanceof Stopped || error instanceof KeyRejected)
       throw error;
-    reporter.detail(`${resource.name}: no figures by day (${error.message})`);
+    // Evidence that was there before and is not now: who reads only the warnings of a night has to know.
+    reporter[state.figures().size > 0 ? "warn" : "note"](
+      `${resource.name}: the API gave no figures by day: a late change to an old record shows only when it is read again in turn (${error.message})`,
+    );
     return null;
   }
 }

@@ -157,3 +157,17 @@ function months(asked: { path: string; query: Readonly<Record<string, string>> }
     .filter(({ query }) => query.start_date !== undefined)
     .map(({ query }) => query.start_date?.slice(0, 7));
 }
+
+test("figures that were there before and are not now are a warning: late changes show no other way", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 30, hour) });
+  brand.api.before = ({ path }) => (path === "/analytics/clicks" ? { status: 404 } : undefined);
+  expect((await brand.sync()).warnings).toEqual([]);
+  brand.api.before = undefined;
+  await brand.sync();
+  brand.pass(2 * day);
+  await brand.sync("orders", { full: true });
+  brand.api.before = ({ path }) => (path === "/analytics/clicks" ? { status: 404 } : undefined);
+  expect((await brand.sync()).warnings).toEqual([
+    expect.stringMatching(/^orders: the API gave no figures by day: /),
+  ]);
+});
