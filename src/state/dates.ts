@@ -15,8 +15,8 @@ export interface Dates {
 
 /** Records tried before two are found that lie apart. */
 const mostTried = 50;
-/** So far from an end no record may be. Dates that are shown more coarsely than that are cut where they begin. */
-const quietMs = 1_000;
+/** Dates that are shown more coarsely than this are counted from where one begins; finer ones away from all records. */
+const finestCutMs = 1_000;
 
 export function openDates(mirror: Mirror, resource: string): Dates {
   const { db } = mirror;
@@ -30,23 +30,23 @@ export function openDates(mirror: Mirror, resource: string): Dates {
   }
 
   function quietBelow(to: number): number {
-    if (resolution > quietMs) return Math.floor((to + 1) / resolution) * resolution - 1;
+    if (resolution > finestCutMs) return Math.floor((to + 1) / resolution) * resolution - 1;
     let at = to;
-    const near = dates("<= ? ORDER BY dated_at DESC", to + quietMs);
+    const near = dates("<= ? ORDER BY dated_at DESC", to + resolution);
     for (const dated of near) {
-      if (dated <= at - quietMs) return at;
-      at = Math.floor(dated) - quietMs - 1;
+      if (dated <= at - resolution) return at;
+      at = Math.floor(dated) - resolution - 1;
     }
     return near.length < mostTried ? at : to;
   }
 
   function quietAbove(from: number): number {
-    if (resolution > quietMs) return Math.ceil(from / resolution) * resolution;
+    if (resolution > finestCutMs) return Math.ceil(from / resolution) * resolution;
     let at = from;
-    const near = dates(">= ? ORDER BY dated_at", from - quietMs);
+    const near = dates(">= ? ORDER BY dated_at", from - resolution);
     for (const dated of near) {
-      if (dated >= at + quietMs) return at;
-      at = Math.ceil(dated) + quietMs + 1;
+      if (dated >= at + resolution) return at;
+      at = Math.ceil(dated) + resolution + 1;
     }
     return near.length < mostTried ? at : from;
   }

@@ -252,3 +252,12 @@ describe("`--since` on the first run is a floor that is remembered", () => {
     expect(brand.mirrored()).toHaveLength(21);
   });
 });
+
+test("an order of the last second that was read is counted: what happens to it shows", async () => {
+  const brand = await nights({ orders: [orderAt("last", noon - 500)] }, { figures: "absent" });
+  await brand.sync();
+  brand.pass(hour);
+  change(brand, "last", { is_cancelled: true });
+  expect(await brand.sync("orders", { until: noon - 10 * day, audit: 0 })).toMatchObject({ verified: true });
+  expect(brand.sql("SELECT is_cancelled FROM orders")).toEqual([{ is_cancelled: 1 }]);
+});
