@@ -4,6 +4,7 @@ import type { ApiRecord, Query } from "../resources/types.js";
 import type { Answer, ApiClient, Pagination, RequestOptions } from "./client.js";
 
 export interface Page {
+  /** Its number, as asked for. */
   page: number;
   /** The reader's until it asks for the next page: then the list is emptied. */
   records: ApiRecord[];
@@ -38,39 +39,31 @@ export async function* readPages(
   try {
     let previous: readonly string[] = [];
     let empty = 0;
-    for (let page = 1; page <= lastPage && (page === 1 || page <= (reading.announced ?? 0)); page += 1) {
+    for (let page = 1; page <= Math.min(lastPage, reading.announced); page += 1) {
       reading.ask(page);
       const answer = await reading.answerTo(page);
       if (!answer) return;
       // The next ones are on their way while this one is put away.
       reading.ask(page + 1);
-      const texts = answer.items.map(({ json }) => json);
-      if (texts.length >= answer.pagination.per_page && isDeepStrictEqual(texts, previous)) {
+      const texts = answer.records.map(({ json }) => json);
+      if (texts.length >= answer.pagination.per_page && isDeepStrictEqual(texts, previous))
         throw unexpected(path, `repeats page ${page - 1} as page ${page}`);
-      }
       previous = texts;
-      empty = answer.items.length === 0 ? empty + 1 : 0;
+      empty = texts.length === 0 ? empty + 1 : 0;
       if (empty > mostEmpty)
         throw unexpected(path, `has nothing on page ${page}, nor on the ${mostEmpty} before`);
-      yield {
-        page,
-        records: answer.items,
-        pagination: answer.pagination,
-        receivedAt: answer.receivedAt,
-      };
+      yield answer;
       // The answer itself stays reachable for a while, from promises that have lived long; its records need not.
-      answer.items.length = 0;
+      answer.records.length = 0;
     }
   } finally {
     reading.end();
   }
 }
 
-type ListAnswer = Pick<Answer, "receivedAt"> & { items: ApiRecord[]; pagination: Pagination };
-
 /** A request under way, and what lets its answer be taken apart. */
 interface Asked {
-  answer: Promise<ListAnswer | null>;
+  answer: Promise<Page | null>;
   take(): void;
 }
 
@@ -84,8 +77,8 @@ function newTurn(): { come: Promise<void>; take(): void } {
 }
 
 class Reading {
-  /** The last page, as the latest answer announced it; `null` before the first. */
-  announced: number | null = null;
+  /** The last page, as the latest answer announced it. */
+  announced = 1;
   readonly #asked = new Map<number, Asked>();
   readonly #stop = new AbortController();
   readonly #forward = () => this.#stop.abort(this.options.signal?.reason);
@@ -102,7 +95,7 @@ class Reading {
 
   /** Keeps requests for `page` and what follows it under way, as far as announced and allowed at once. */
   ask(page: number): void {
-    const last = Math.min(lastPage, this.announced ?? page);
+    const last = Math.min(lastPage, this.announced);
     for (let each = page; each <= last && each < page + inFlight; each += 1) {
       if (this.#asked.has(each)) continue;
       const turn = newTurn();
@@ -114,7 +107,7 @@ class Reading {
   }
 
   /** The answer to a page asked for; `null` when the list has meanwhile become too short to have it. */
-  async answerTo(page: number): Promise<ListAnswer | null> {
+  async answerTo(page: number): Promise<Page | null> {
     const asked = this.#asked.get(page);
     asked?.take();
     const answer = await asked?.answer;
@@ -128,19 +121,17 @@ class Reading {
     for (const { take } of this.#asked.values()) take();
   }
 
-  async #get(page: number, turn: Promise<void>): Promise<ListAnswer | null> {
+  async #get(page: number, turn: Promise<void>): Promise<Page | null> {
     try {
       const answer = await this.#list(page, turn);
       const last = answer.pagination.total_pages;
-      if (answer.pagination.page === page) {
-        const isPast = page > 1 && answer.items.length === 0 && last < page;
-        return isPast ? null : answer;
-      }
+      if (answer.page === page) return page > 1 && answer.records.length === 0 && last < page ? null : answer;
       // Some servers answer with their last page when asked beyond it.
       if (last < page) return null;
-      throw unexpected(this.path, `is page ${answer.pagination.page} where page ${page} was asked for`);
+      throw unexpected(this.path, `is page ${answer.page} where page ${page} was asked for`);
     } catch (error) {
-      if (page === 1 || !isRefusal(error)) throw error;
+      const isRefusal = error instanceof RequestRefused || error instanceof NotFound;
+      if (page === 1 || !isRefusal) throw error;
       // By then another page may have told that there is none.
       await turn;
       if (await this.#hasShrunk(page)) return null;
@@ -150,12 +141,12 @@ class Reading {
 
   /** Whether a refused page is refused because the list is shorter by now: another answer says so, or page 1 does. */
   async #hasShrunk(page: number): Promise<boolean> {
-    if (this.announced !== null && this.announced < page) return true;
+    if (this.announced < page) return true;
     const first = await this.#list(1);
     return first.pagination.total_pages < page;
   }
 
-  async #list(page: number, turn?: Promise<void>): Promise<ListAnswer> {
+  async #list(page: number, turn?: Promise<void>): Promise<Page> {
     const { recognise, scope } = this.options;
     const arrived = async (pagination: Pagination | null) => {
       // A page that waits for its turn tells at once how many there are: none is asked for that is gone by now.
@@ -172,24 +163,19 @@ class Reading {
 }
 
 /** An answer as a page of a list. @throws UnexpectedAnswer when it is none */
-function listOf(path: string, { items, pagination, receivedAt }: Answer): ListAnswer {
-  if (!items) throw unexpected(path, "is not a list");
+function listOf(path: string, { items: records, pagination, receivedAt }: Answer): Page {
+  if (!records) throw unexpected(path, "is not a list");
   if (!pagination) throw unexpected(path, "has no `pagination`");
   if (pagination.has_next && pagination.page >= pagination.total_pages)
     throw unexpected(path, `says that page ${pagination.page} of ${pagination.total_pages} has a next one`);
-  return { items, pagination, receivedAt };
+  return { page: pagination.page, records, pagination, receivedAt };
 }
 
 /** The same of page 1, asked for alone. */
-export function firstPageOf(path: string, answer: Answer): ListAnswer {
+export function firstPageOf(path: string, answer: Answer): Page {
   const list = listOf(path, answer);
-  if (list.pagination.page !== 1)
-    throw unexpected(path, `is page ${list.pagination.page} where page 1 was asked for`);
+  if (list.page !== 1) throw unexpected(path, `is page ${list.page} where page 1 was asked for`);
   return list;
-}
-
-function isRefusal(error: unknown): boolean {
-  return error instanceof RequestRefused || error instanceof NotFound;
 }
 
 function unexpected(path: string, what: string): UnexpectedAnswer {

@@ -57,7 +57,7 @@ export async function lookAt(
   const asked = { ...resource.query, ...query, page: 1, per_page: mostPerPage };
   const arrived = turn && (() => turn);
   const answer = await api.get(resource.path, asked, { scope: resource.scope, signal, recognise, arrived });
-  const { items: records, pagination, receivedAt } = firstPageOf(resource.path, answer);
+  const { records, pagination, receivedAt } = firstPageOf(resource.path, answer);
   const { total_items: total, total_pages: pages } = pagination;
   const isAll = records.length >= total;
   run.resolution = Math.max(run.resolution, ...records.map((record) => resolutionOf(run, record)));
