@@ -15,19 +15,18 @@ export async function inOrder<Item, Result>(
   take: (result: Result, item: Item) => void,
 ): Promise<void> {
   const started: Promise<Result>[] = [];
-  const start = (index: number) => {
-    const item = items[index];
+  const start = (item: Item | undefined) => {
     if (item === undefined) return;
     const result = work(item);
     // A failure is thrown where its turn comes.
     result.catch(() => {});
-    started[index] = result;
+    started.push(result);
   };
   try {
-    for (let index = 0; index < inFlight; index += 1) start(index);
+    for (const item of items.slice(0, inFlight)) start(item);
     for (const [index, item] of items.entries()) {
-      const result = await (started[index] as Promise<Result>);
-      start(index + inFlight);
+      const result = await (started.shift() as Promise<Result>);
+      start(items[index + inFlight]);
       take(result, item);
     }
   } finally {

@@ -1,13 +1,13 @@
 import type { Answer } from "../../api/client.js";
 import { ConfigurationError, UnexpectedAnswer } from "../../errors.js";
-import { monthsOf, type Range } from "../../ranges.js";
+import { dayOf, monthsOf, type Range } from "../../ranges.js";
 import { presentKeys, presentValues, sameJson, valueAt } from "../../records/index.js";
 import type { Json } from "../../resources/types.js";
 import { readCoverage, recordCoverage } from "../../state/index.js";
-import { dayMs, formatInstant } from "../../times.js";
+import { formatInstant } from "../../times.js";
 import { inOrder } from "../ask.js";
 import { askPoints } from "../figures.js";
-import { type PlanStep, progressed, type StrategyRun, type SyncRun } from "../run.js";
+import { progressed, type StrategyRun, type SyncRun } from "../run.js";
 
 /**
  * One answer a calendar month: unique counts do not add up over days, so a month's summary must be asked for as such.
@@ -16,29 +16,33 @@ import { type PlanStep, progressed, type StrategyRun, type SyncRun } from "../ru
  */
 export const monthly: StrategyRun = {
   async plan(run) {
-    const series = seriesOf(run);
-    const months = series.reduce((sum, one) => sum + dueMonths(run, one, firstKnown(run, one)).length, 0);
-    const steps: PlanStep[] = [
-      { what: "each day's clicks, to learn which months moved", requests: 1, open: true },
-    ];
-    return months > 0 ? [{ what: `${months} months`, requests: months }, ...steps] : steps;
+    const requests = seriesOf(run).flatMap((one) => dueMonths(run, one, null)).length;
+    const days = { what: "each day's clicks, to learn which months moved", requests: 1, open: true };
+    return requests > 0 ? [{ what: `${requests} months`, requests }, days] : [days];
   },
 
   async run(run) {
-    const { reporter, resource, options } = run;
+    const { now, options, progress, reporter, resource, row } = run;
     const { strategy } = resource;
     if (strategy.kind !== "monthly") return;
-    const { days: points } = await askPoints(run, strategy.figures);
-    const [first] = [...points.keys()].sort();
+    const { days } = await askPoints(run, strategy.figures);
     const series = seriesOf(run);
-    const due = series.map((one) => {
-      const known = firstKnown(run, one) ?? (first === undefined ? null : Date.parse(first));
-      const moved = one.groupBy === "day" && one.hostId === null ? movedMonths(run, points) : [];
-      return { one, months: dueMonths(run, one, known, moved) };
-    });
-    const requests = due.reduce((sum, { months }) => sum + months.length, 0);
-    if (options.perHost) reporter.note(`${resource.name}: ${series.length} hosts, ${requests} requests`);
-    for (const { one, months } of due) await readMonths(run, one, months);
+    const due = series.flatMap((one) => dueMonths(run, one, days));
+    if (options.perHost) reporter.note(`${resource.name}: ${series.length} hosts, ${due.length} requests`);
+    let left = due.length;
+    await inOrder(
+      due,
+      (month) => ask(run, month),
+      (answer, month) => {
+        row.rows_read += 1;
+        progress.rows += 1;
+        writeMonth(run, month, answer);
+        left -= 1;
+        progressed(run, left);
+      },
+    );
+    if (due.length > 0) row.since = formatInstant(Math.min(...due.map(({ from }) => from)));
+    row.until = formatInstant(now);
   },
 };
 
@@ -48,7 +52,7 @@ interface Series {
   hostId: string | null;
 }
 
-type Month = ReturnType<typeof monthsOf>[number];
+type Month = ReturnType<typeof monthsOf>[number] & Series;
 
 /** Older months that a run reads again because their days moved, those read longest ago first. */
 const mostMoved = 12;
@@ -64,37 +68,41 @@ function seriesOf({ mirror, options }: SyncRun): Series[] {
 }
 
 /** Coverage is kept a series; the plain one is the resource's own. */
-function coverageName({ resource }: SyncRun, { groupBy, hostId }: Series): string {
-  return groupBy === "day" && hostId === null ? resource.name : `${resource.name}/${groupBy}/${hostId ?? ""}`;
+function coverageName({ resource }: SyncRun, series: Series): string {
+  const { groupBy, hostId } = series;
+  return isPlain(series) ? resource.name : `${resource.name}/${groupBy}/${hostId ?? ""}`;
 }
 
-/** The first month that the mirror holds, or that `--since` names. */
-function firstKnown(run: SyncRun, series: Series): number | null {
-  const { mirror, options } = run;
-  if (options.since !== undefined) return options.since;
-  return options.full ? null : (readCoverage(mirror, coverageName(run, series))[0]?.from ?? null);
+function isPlain({ groupBy, hostId }: Series): boolean {
+  return groupBy === "day" && hostId === null;
 }
 
-/** Months from `first` to now that were not read yet, that the window touched when they were read last, or that moved. */
-function dueMonths(
-  run: SyncRun,
-  series: Series,
-  first: number | null,
-  moved: readonly string[] = [],
-): Month[] {
-  if (first === null) return [];
+/**
+ * Months that were not read yet, that the window touched when they were read last, or that moved: from the first that
+ * the mirror holds or `--since` names, else from the first day there is.
+ * @param points each day's, by its name; null where nobody asked
+ */
+function dueMonths(run: SyncRun, series: Series, points: ReadonlyMap<string, Json> | null): Month[] {
   const { mirror, now, options } = run;
   const covered = readCoverage(mirror, coverageName(run, series));
-  const readAt = ({ from, to }: Range) => covered.find((one) => one.from <= from && one.to >= to)?.readAt;
-  const older = monthsOf({ from: first, to: now })
+  const [firstDay] = [...(points?.keys() ?? [])].sort();
+  const known = options.since ?? (options.full ? undefined : covered[0]?.from);
+  const first = known ?? (firstDay === undefined ? Number.POSITIVE_INFINITY : Date.parse(firstDay));
+  const readAt = ({ from, to }: Range) =>
+    covered.find((one) => one.from <= from && one.to >= to)?.readAt ?? 0;
+  const months = monthsOf({ from: first, to: now });
+  const moved = points && isPlain(series) ? movedMonths(run, points) : [];
+  const older = months
     .filter(({ month }) => moved.includes(month))
-    .sort((a, b) => (readAt(a) ?? 0) - (readAt(b) ?? 0))
-    .slice(0, mostMoved)
-    .map(({ month }) => month);
-  return monthsOf({ from: first, to: Math.min(options.until ?? now, now) }).filter((month) => {
-    if (options.full || options.since !== undefined || older.includes(month.month)) return true;
-    return (readAt(month) ?? Number.NEGATIVE_INFINITY) - options.windowMs <= month.to;
-  });
+    .sort((a, b) => readAt(a) - readAt(b))
+    .slice(0, mostMoved);
+  return months
+    .filter((one) => {
+      if (one.from > (options.until ?? now)) return false;
+      if (options.full || options.since !== undefined || older.includes(one)) return true;
+      return readAt(one) - options.windowMs <= one.to;
+    })
+    .map((one) => ({ ...one, ...series }));
 }
 
 /** Mirrored months of which some day is no longer what it was. @param points each day's, by its name */
@@ -110,31 +118,9 @@ function movedMonths({ mirror, resource }: SyncRun, points: ReadonlyMap<string, 
   return [...moved];
 }
 
-async function readMonths(run: SyncRun, series: Series, months: readonly Month[]): Promise<void> {
-  const { now, progress, row } = run;
-  let left = months.length;
-  await inOrder(
-    months,
-    (month) => ask(run, series, month),
-    (answer, month) => {
-      row.rows_read += 1;
-      progress.rows += 1;
-      writeMonth(run, series, month, answer);
-      left -= 1;
-      progressed(run, left);
-    },
-  );
-  const since = months[0] && formatInstant(months[0].from);
-  if (since !== undefined && (row.since === null || since < row.since)) row.since = since;
-  row.until = formatInstant(now);
-}
-
-async function ask(
-  { api, resource, signal }: SyncRun,
-  { groupBy, hostId }: Series,
-  month: Month,
-): Promise<Answer> {
-  const range = { start_date: formatInstant(month.from), end_date: formatInstant(month.to) };
+async function ask({ api, resource, signal }: SyncRun, month: Month): Promise<Answer> {
+  const { from, to, groupBy, hostId } = month;
+  const range = { start_date: formatInstant(from), end_date: formatInstant(to) };
   const query = { ...resource.query, ...range, group_by: groupBy, host_id: hostId ?? undefined };
   const answer = await api.get(resource.path, query, { scope: resource.scope, signal });
   const summary = valueAt(answer.data, ["summary"]);
@@ -145,24 +131,20 @@ async function ask(
   return answer;
 }
 
-function writeMonth(run: SyncRun, series: Series, month: Month, { data, json, receivedAt }: Answer): void {
+function writeMonth(run: SyncRun, month: Month, { data, json, receivedAt }: Answer): void {
   const { mirror, row, store } = run;
-  const start = formatInstant(month.from).slice(0, 10);
-  const end = formatInstant(month.to + 1 - dayMs).slice(0, 10);
+  const { from, to, groupBy, hostId } = month;
+  const [start, end] = [dayOf(from), dayOf(to)];
   mirror.db.transaction(() => {
     const written = store.write([{ json, value: data }], {
       readAt: formatInstant(receivedAt),
-      context: { period_start: start, period_end: end, group_by: series.groupBy, host_id: series.hostId },
-      keyPrefix: `${start}/${series.groupBy}/${series.hostId ?? ""}`,
+      context: { period_start: start, period_end: end, group_by: groupBy, host_id: hostId },
+      keyPrefix: `${start}/${groupBy}/${hostId ?? ""}`,
       touch: true,
     });
     row.rows_new += written.added;
     row.rows_changed += written.changed;
-    recordCoverage(mirror, coverageName(run, series), {
-      from: month.from,
-      to: Math.min(month.to, receivedAt),
-      readAt: receivedAt,
-      runId: row.run_id,
-    });
+    const read = { from, to: Math.min(to, receivedAt), readAt: receivedAt, runId: row.run_id };
+    recordCoverage(mirror, coverageName(run, month), read);
   })();
 }
