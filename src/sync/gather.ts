@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { readPages } from "../api/pages.js";
 import type { ApiRecord, Query } from "../resources/types.js";
 import { progressed, type SyncRun } from "./run.js";
@@ -5,27 +6,55 @@ import { progressed, type SyncRun } from "./run.js";
 /** A list that is kept in memory until it is whole. */
 export interface Gathered {
   items: ApiRecord[];
-  /** `total_items` of the last answer. */
-  total: number;
+  /** `total_items` of the last answer; null where the API does not say. */
+  total: number | null;
   /** How many answers it took: what comes in one is of one moment. */
   answers: number;
   /** Whether the API's count fell meanwhile: a record may then have slipped past, although the count agrees. */
   fell: boolean;
+  /** Whether the API announces more and refuses to be asked for it: to ask again shows nothing else. */
+  isAllThereIs?: boolean;
 }
 
 /** Reads all pages of a list once. */
 export async function gather(run: SyncRun, path: string, query: Query): Promise<Gathered> {
   const { api, progress, resource, row, signal } = run;
-  const list: Gathered = { items: [], total: 0, answers: 0, fell: false };
+  const items: ApiRecord[] = [];
+  let [total, answers, fell] = [0, 0, false];
   for await (const page of readPages(api, path, query, { scope: resource.scope, signal })) {
     const { total_items, total_pages } = page.pagination;
-    list.items.push(...page.records);
-    list.answers += 1;
-    list.fell ||= total_items < list.total;
-    list.total = total_items;
+    items.push(...page.records);
+    answers += 1;
+    fell ||= total_items < total;
+    total = total_items;
     row.rows_read += page.records.length;
     progress.rows += page.records.length;
     progressed(run, Math.max(0, total_pages - page.page));
   }
-  return list;
+  return { items, total, answers, fell };
+}
+
+const mostAttempts = 4;
+
+/**
+ * Reads a list until it agrees with its total, a bounded number of times.
+ * @param keyOf tells its records apart
+ * @returns `isAnswer`: whether the items are as those of one answer, so that two of the same key are two records
+ */
+export async function gatherWhole<List extends Gathered>(
+  read: () => Promise<List>,
+  keyOf: (record: ApiRecord, position: number) => string,
+): Promise<List & { isWhole: boolean; isAnswer: boolean }> {
+  let before: readonly string[] | undefined;
+  for (let attempt = 1; ; attempt += 1) {
+    const list = await read();
+    const { answers, fell, isAllThereIs, items } = list;
+    const texts = items.map(({ json }) => json);
+    // A record that comes twice in two pages has moved between them, unless the list stands still.
+    const isAnswer = answers === 1 || isDeepStrictEqual(texts, before);
+    const distinct = isAnswer ? items.length : new Set(items.map(keyOf)).size;
+    const isWhole = distinct === (list.total ?? distinct) && !fell;
+    if (isWhole || isAllThereIs || attempt === mostAttempts) return { ...list, isWhole, isAnswer };
+    before = texts;
+  }
 }

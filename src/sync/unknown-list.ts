@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { whyNotWhole } from "../api/list.js";
 import { Incomplete, RequestRefused } from "../errors.js";
 import {
@@ -12,11 +11,9 @@ import {
 } from "../records/index.js";
 import type { Resource } from "../resources/types.js";
 import { formatInstant } from "../times.js";
-import { type Gathered, gather } from "./gather.js";
+import { type Gathered, gather, gatherWhole } from "./gather.js";
 import { mostPerPage, type SyncRun } from "./run.js";
 import type { Listed } from "./strategies/full.js";
-
-const mostAttempts = 4;
 
 /**
  * Reads a list of which the API document shows neither parameters nor payload, until what is found agrees with its
@@ -53,42 +50,25 @@ export function shapeText(shape: Shape | null, before: Shape | null): string {
   return `the API answers with ${shape}, and before it was ${before}`;
 }
 
-/** Everything at a path, as far as it could be read; `total` is what the API counts there, null where it does not say. */
-export interface Settled extends Omit<Gathered, "total"> {
-  total: number | null;
-  isWhole: boolean;
-  /** Whether the items are those of one answer, so that two of the same id are two records. */
-  isAnswer: boolean;
-  shape: Shape | null;
-  /** The items' keys. */
-  keys: readonly string[];
-  /** Milliseconds: when it was asked for. */
-  receivedAt: number;
-}
+/** Everything at a path, as far as it could be read. */
+export type Settled = Awaited<ReturnType<typeof settle>>;
 
 /** Asks for everything at a path until it agrees with its total, a bounded number of times. Nothing is written. */
-export async function settle(run: SyncRun, resource: Resource, path: string): Promise<Settled> {
-  let before: readonly string[] | undefined;
-  for (let attempt = 1; ; attempt += 1) {
-    const found = await askUnknown(run, path);
-    const { answers, fell, isAllThereIs, isList, items, total } = found;
-    const texts = items.map(({ json }) => json);
-    // A record that comes twice in two pages has moved between them, unless the list stands still.
-    const isAnswer = answers === 1 || isDeepStrictEqual(texts, before);
-    const keys = isAnswer ? keysOf(resource, items) : items.map((item, at) => keyOf(resource, item, at));
-    const distinct = new Set(keys).size;
-    const isWhole = distinct === (total ?? distinct) && !fell;
-    if (isWhole || isAllThereIs || attempt === mostAttempts)
-      return { ...found, isWhole, isAnswer, shape: shapeOf(keys, isList), keys };
-    before = texts;
-  }
+export async function settle(run: SyncRun, resource: Resource, path: string) {
+  const found = await gatherWhole(
+    () => askUnknown(run, path),
+    (record, at) => keyOf(resource, record, at),
+  );
+  const { isAnswer, isList, items } = found;
+  const keys = isAnswer ? keysOf(resource, items) : items.map((item, at) => keyOf(resource, item, at));
+  return { ...found, keys, shape: shapeOf(keys, isList) };
 }
 
 /** What one round of asking brought. */
-interface Unknown extends Pick<Settled, "items" | "total" | "answers" | "fell" | "receivedAt"> {
+interface Unknown extends Gathered {
   isList: boolean;
-  /** Whether the API announces more and refuses to be asked for it: to ask again shows nothing else. */
-  isAllThereIs: boolean;
+  /** Milliseconds: when it was asked for. */
+  receivedAt: number;
 }
 
 /**
@@ -107,7 +87,7 @@ async function askUnknown(run: SyncRun, path: string): Promise<Unknown> {
   const one = { ...bare, answers: 1, fell: false, isAllThereIs: total !== null && total > bare.items.length };
   for (const query of one.isAllThereIs ? [{ ...resource.query, per_page: mostPerPage }, resource.query] : [])
     try {
-      return { ...bare, ...(await gather(run, path, query)), isAllThereIs: false };
+      return { ...bare, ...(await gather(run, path, query)) };
     } catch (error) {
       if (!(error instanceof RequestRefused)) throw error;
     }

@@ -1,9 +1,8 @@
-import { isDeepStrictEqual } from "node:util";
 import { hostIdOf, keepSnapshot } from "../../records/index.js";
 import type { ApiRecord } from "../../resources/types.js";
 import { presentIds, recordCoverage } from "../../state/index.js";
 import { formatInstant } from "../../times.js";
-import { gather } from "../gather.js";
+import { gather, gatherWhole } from "../gather.js";
 import { mostPerPage, type StrategyRun, type SyncRun } from "../run.js";
 import { full } from "./full.js";
 
@@ -38,21 +37,14 @@ export const snapshot: StrategyRun = {
   },
 };
 
-const mostAttempts = 4;
-
 async function readRanking(run: SyncRun): Promise<ApiRecord[] | null> {
   const { resource, shortfalls } = run;
   const query = { ...resource.query, sort: "sale_amount", order: "desc", per_page: mostPerPage };
-  let before: readonly string[] = [];
-  for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
-    const { answers, fell, items, total } = await gather(run, resource.path, query);
-    const hosts = items.map(hostIdOf).filter((id) => id !== null);
-    const texts = items.map(({ json }) => json);
-    const isStill = answers === 1 || isDeepStrictEqual(texts, before);
-    const isDistinct = new Set(hosts).size === hosts.length;
-    if (!fell && items.length === total && (isDistinct || isStill)) return items;
-    before = texts;
-  }
+  const { isWhole, items, total } = await gatherWhole(
+    () => gather(run, resource.path, query),
+    (row, at) => hostIdOf(row) ?? `#${at}`,
+  );
+  if (isWhole && items.length === total) return items;
   shortfalls.push("the ranking never stood still long enough to be read");
   return null;
 }
