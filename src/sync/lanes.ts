@@ -30,27 +30,28 @@ export function newLanes(range: Range, pages: number, share: Share): [Lane, ...L
 export async function* merge<Found>(
   lanes: readonly Lane[],
   open: (lane: Lane) => AsyncGenerator<Found, void>,
-  share: Share | undefined,
+  share: Share = null,
 ): AsyncGenerator<Found, void> {
-  const running = new Map<Lane, { found: AsyncGenerator<Found, void>; next: Promise<Step<Found>> }>();
-  const total = weigh(lanes, share ?? null);
-  const start = (lane: Lane) => {
-    const found = open(lane);
-    running.set(lane, { found, next: step(lane, found) });
-  };
+  const step = async (lane: Lane, found: AsyncGenerator<Found, void>) => ({
+    lane,
+    found,
+    result: await found.next(),
+  });
+  const running = new Map<Lane, { found: AsyncGenerator<Found, void>; next: ReturnType<typeof step> }>();
+  const total = lanes.reduce((sum, lane) => sum + weigh(lane, share), 0);
+  const go = (lane: Lane, found = open(lane)) => running.set(lane, { found, next: step(lane, found) });
   try {
-    for (const lane of lanes) start(lane);
+    for (const lane of lanes) go(lane);
     while (running.size > 0) {
-      const { lane, result } = await Promise.race([...running.values()].map(({ next }) => next));
-      const one = running.get(lane);
-      if (result.done || !one) {
-        running.delete(lane);
-        const lower = lanes.length > 1 && splitLongest([...running.keys()], share ?? null, total / 20);
-        if (lower) start(lower);
+      const { lane, found, result } = await Promise.race([...running.values()].map(({ next }) => next));
+      if (!result.done) {
+        yield result.value;
+        go(lane, found);
         continue;
       }
-      yield result.value;
-      one.next = step(lane, one.found);
+      running.delete(lane);
+      const lower = lanes.length > 1 && splitLongest([...running.keys()], share, total / 20);
+      if (lower) go(lower);
     }
   } finally {
     for (const { found, next } of running.values()) {
@@ -60,52 +61,32 @@ export async function* merge<Found>(
   }
 }
 
-interface Step<Found> {
-  lane: Lane;
-  result: IteratorResult<Found, void>;
-}
-
-async function step<Found>(lane: Lane, found: AsyncGenerator<Found, void>): Promise<Step<Found>> {
-  return { lane, result: await found.next() };
-}
-
 /** Takes the lower half of the heaviest lane; null where none is heavy enough, or can be cut. */
 function splitLongest(lanes: readonly Lane[], share: Share, least: number): Lane | null {
-  const [longest] = lanes.toSorted((a, b) => weigh([b], share) - weigh([a], share));
-  if (!longest || weigh([longest], share) <= least) return null;
-  const cut = middleOf(longest, share);
-  if (cut === null) return null;
-  const lower = { from: longest.from, to: cut };
-  longest.from = cut + 1;
-  return lower;
+  const [longest] = lanes.toSorted((a, b) => weigh(b, share) - weigh(a, share));
+  if (!longest || weigh(longest, share) <= least) return null;
+  const { from, to } = longest;
+  const middle = middleOf(longest, share);
+  if (!(middle > from && middle <= to)) return null;
+  longest.from = middle;
+  return { from, to: middle - 1 };
 }
 
-function weigh(lanes: readonly Lane[], share: Share): number {
-  return lanes.reduce((sum, { from, to }) => {
-    if (share === null) return sum + (to - from);
-    let weight = 0;
-    for (const [day, records] of share) if (day >= from && day <= to) weight += records;
-    return sum + weight;
-  }, 0);
+function weigh({ from, to }: Lane, share: Share): number {
+  if (share === null) return to - from;
+  let weight = 0;
+  for (const [day, records] of share) if (day >= from && day <= to) weight += records;
+  return weight;
 }
 
-/** The end of a day that halves a lane; null where it has no such day. API dates are cut at midnight, however fine they are. */
-function middleOf({ from, to }: Lane, share: Share): number | null {
-  const cut = (share === null ? evenMiddle(from, to) : heavyMiddle({ from, to }, share)) - 1;
-  return cut >= from && cut < to ? cut : null;
-}
-
-function evenMiddle(from: number, to: number): number {
-  return startOfDay(from + (to - from) / 2);
-}
-
-function heavyMiddle({ from, to }: Lane, share: ReadonlyMap<number, number>): number {
+/** The midnight that halves a lane: API dates are cut there, however fine they are. NaN where it has none. */
+function middleOf({ from, to }: Lane, share: Share): number {
+  if (share === null) return startOfDay(from + (to - from) / 2);
   const days = [...share].filter(([day]) => day >= from && day <= to).sort(([a], [b]) => a - b);
-  const half = days.reduce((sum, [, records]) => sum + records, 0) / 2;
-  let below = 0;
+  let above = weigh({ from, to }, share) / 2;
   for (const [day, records] of days) {
-    below += records;
-    if (below >= half) return day + dayMs;
+    above -= records;
+    if (above <= 0) return day + dayMs;
   }
   return Number.NaN;
 }
