@@ -102,18 +102,21 @@ export interface RunEnd {
   error: unknown;
 }
 
-/**
- * Records a run of a resource however it ends: `work` returns its outcome, or throws.
- * @param spent the requests and retries of this process so far
- */
+/** Where a run is recorded, and by what: `stats` are the requests and retries of this process so far. */
+interface Recorder {
+  mirror: Mirror;
+  clock: { now(): number };
+  api: { readonly stats: Readonly<Pick<Run, "requests" | "retries">> };
+}
+
+/** Records a run of a resource however it ends: `work` returns its outcome, or throws. */
 export async function recordRun(
-  mirror: Mirror,
+  { mirror, clock, api }: Recorder,
   resource: string,
-  { now, spent }: { now(): number; spent(): Readonly<Pick<Run, "requests" | "retries">> },
   { work, outcomeOf }: { work(run: Run): Promise<Outcome>; outcomeOf(error: unknown): Outcome },
 ): Promise<RunEnd> {
-  const before = { ...spent() };
-  const run = beginRun(mirror, resource, formatInstant(now()));
+  const before = { ...api.stats };
+  const run = beginRun(mirror, resource, formatInstant(clock.now()));
   let error: unknown = null;
   try {
     run.outcome = await work(run);
@@ -122,9 +125,9 @@ export async function recordRun(
     run.outcome = outcomeOf(caught);
     run.error = caught instanceof Error ? caught.message : String(caught);
   }
-  run.requests = spent().requests - before.requests;
-  run.retries = spent().retries - before.retries;
-  run.finished_at = formatInstant(now());
+  run.requests = api.stats.requests - before.requests;
+  run.retries = api.stats.retries - before.retries;
+  run.finished_at = formatInstant(clock.now());
   try {
     saveRun(mirror, run);
   } catch (second) {

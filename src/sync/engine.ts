@@ -22,10 +22,10 @@ import { strategies } from "./strategies/index.js";
  */
 export async function syncResource(access: Access, resource: Resource, named = true): Promise<RunEnd> {
   const task = access.reporter.begin({ name: resource.name, unit: "pages" });
-  const { run, error } = await recordRun(access.mirror, resource.name, accountOf(access), {
+  const { run, error } = await recordRun(access, resource.name, {
     async work(row) {
       const one = openRun(access, resource, row, task);
-      await strategyOf(resource).run(one);
+      await strategies[resource.strategy.kind].run(one);
       indexProjection(access.mirror, resource);
       if (one.shortfalls.length > 0) throw incomplete(resource, one.shortfalls);
       row.verified = !one.isPartial;
@@ -36,11 +36,6 @@ export async function syncResource(access: Access, resource: Resource, named = t
   task.end(runLine(run));
   if (error instanceof Stopped || (error !== null && !(error instanceof BrandapiError))) throw error;
   return { run, error };
-}
-
-/** What a run is recorded by. */
-export function accountOf({ api, clock }: Access) {
-  return { now: () => clock.now(), spent: () => api.stats };
 }
 
 /** A resource that a run leaves out, and the reason. */
@@ -87,16 +82,16 @@ function isAddressRefused(error: unknown): boolean {
 
 /** What a sync of this resource would do. */
 export async function planResource(access: Access, resource: Resource): Promise<PlanStep[]> {
-  return await strategyOf(resource).plan(quietRun(access, resource));
+  return await strategies[resource.strategy.kind].plan(openRun(access, resource));
 }
 
-/** A run for looking only: nothing is shown, and unless a row is given nothing is recorded. */
-export function quietRun(access: Access, resource: Resource, row?: Run): SyncRun {
-  const task = silentReporter.begin({ name: resource.name, unit: "pages" });
-  return openRun(access, resource, row ?? blankRun(resource.name, formatInstant(access.clock.now())), task);
-}
-
-export function openRun(access: Access, resource: Resource, row: Run, task: SyncRun["task"]): SyncRun {
+/** Without a row nothing is recorded, without a task nothing is shown. */
+export function openRun(
+  access: Access,
+  resource: Resource,
+  row = blankRun(resource.name, formatInstant(access.clock.now())),
+  task = silentReporter.begin({ name: resource.name, unit: "pages" }),
+): SyncRun {
   const state = openState(access.mirror, resource.name);
   let store: RecordStore | undefined;
   return {
@@ -118,10 +113,6 @@ export function openRun(access: Access, resource: Resource, row: Run, task: Sync
       return store;
     },
   };
-}
-
-function strategyOf(resource: Resource) {
-  return strategies[resource.strategy.kind];
 }
 
 function outcomeOf(error: unknown, named: boolean): Outcome {

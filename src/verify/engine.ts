@@ -1,7 +1,7 @@
 import { Stopped } from "../errors.js";
 import { recordRun } from "../mirror/index.js";
 import type { Resource } from "../resources/types.js";
-import { accountOf, quietRun, syncResource } from "../sync/engine.js";
+import { openRun, syncResource } from "../sync/engine.js";
 import type { Access, SyncRun } from "../sync/run.js";
 import { verifyDated } from "./dated.js";
 import type { Finding, Verdict } from "./report.js";
@@ -34,9 +34,9 @@ async function recordLook(
   look: (run: SyncRun) => Promise<Finding>,
 ): Promise<Finding> {
   const found: { verdict?: Finding } = {};
-  const { error } = await recordRun(access.mirror, resource.name, accountOf(access), {
+  const { error } = await recordRun(access, resource.name, {
     async work(row) {
-      const run = quietRun(access, resource, row);
+      const run = openRun(access, resource, row);
       const verdict = await look(run);
       row.verified = verdict.state === "proven" || verdict.state === "repaired";
       row.error = [...run.shortfalls, ...differing(verdict)].join("; ") || null;
