@@ -92,19 +92,10 @@ export function dateOf(
   if (point) return { column: point.name, isDate: true, in: "table" };
   const { date } = shape.resource;
   if (date === null) return null;
-  const isDate = typeOfDate(shape.resource, date) === "date";
+  const isDate = shape.resource.fields.some(
+    (field) => field.kind === "scalar" && field.name === date && field.type === "date",
+  );
   return { column: date, isDate, in: shape.list ? shape.resource.table : "table" };
-}
-
-function typeOfDate(
-  resource: NonNullable<ReadableTable["shape"]>["resource"],
-  column: string,
-): string | undefined {
-  return resource.fields.find(
-    (field) => field.kind === "scalar" && field.name === column && field.type === "date",
-  )
-    ? "date"
-    : undefined;
 }
 
 /**
