@@ -1,4 +1,4 @@
-import { dayMs, formatInstant } from "./times.js";
+import { dayMs, formatInstant, minuteOf } from "./times.js";
 
 /**
  * Dates in milliseconds since 1970, both ends included, the last one to the end of its millisecond.
@@ -85,7 +85,7 @@ export function monthsOf({ from, to }: Range): (Range & { month: string })[] {
 
 /** A range as a person reads it. */
 export function describe({ from, to }: Range): string {
-  const minute = (ms: number) => formatInstant(ms).slice(0, 16).replace("T", " ");
+  const minute = (ms: number) => minuteOf(formatInstant(ms));
   const end = Number.isFinite(to) ? minute(to) : "now";
   return Number.isFinite(from) ? `${minute(from)} to ${end}` : `everything until ${end}`;
 }

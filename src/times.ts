@@ -95,6 +95,11 @@ export function formatInstant(ms: number): string {
   return new Date(ms).toISOString();
 }
 
+/** An instant as a person reads it: `2026-01-31 12:00`. */
+export function minuteOf(at: string): string {
+  return at.slice(0, 16).replace("T", " ");
+}
+
 /** A span as a person says it: `45s`, `12m`, `5h`, `3d`. */
 export function formatSpan(ms: number): string {
   const seconds = Math.round(ms / 1_000);

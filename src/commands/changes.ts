@@ -5,7 +5,7 @@ import { formats } from "../export/formats/index.js";
 import type { Mirror } from "../mirror/index.js";
 import type { Change, ChangeFilter } from "../query/index.js";
 import { resources } from "../resources/index.js";
-import { formatInstant, parseInstant } from "../times.js";
+import { formatInstant, minuteOf, parseInstant } from "../times.js";
 import { formatCount } from "../ui/numbers.js";
 import type { Style } from "../ui/style.js";
 import { renderTable } from "../ui/table.js";
@@ -120,7 +120,7 @@ async function printChanges(mirror: Mirror, { deps, settings, filter, limit }: R
   const width = deps.stdout.isTTY ? deps.stdout.columns : undefined;
   const quiet = settings.output.quiet;
   if (total === 0) {
-    if (!quiet) deps.stderr.write(`No changes were seen since ${minute(filter.since)} UTC.\n`);
+    if (!quiet) deps.stderr.write(`No changes were seen since ${minuteOf(filter.since)} UTC.\n`);
     return;
   }
   const groups = groupTogether(changes).map((group) => renderGroup(group, style, width));
@@ -165,9 +165,5 @@ function renderGroup(group: readonly Change[], style: Style, width: number | und
 
 /** When it happened, as far as is known. */
 function interval({ last_seen_unchanged_at: since, seen_changed_at }: Change): string {
-  return `${since === null ? "before" : `${minute(since)} to`} ${minute(seen_changed_at)} UTC`;
-}
-
-function minute(at: string): string {
-  return `${at.slice(0, 10)} ${at.slice(11, 16)}`;
+  return `${since === null ? "before" : `${minuteOf(since)} to`} ${minuteOf(seen_changed_at)} UTC`;
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { exitCodes, MirrorStale } from "../errors.js";
 import type { Health, ResourceHealth, ShownRange } from "../query/index.js";
-import { formatSpan, parseDuration } from "../times.js";
+import { formatSpan, minuteOf, parseDuration } from "../times.js";
 import { printJson } from "../ui/data.js";
 import { formatCount } from "../ui/numbers.js";
 import type { Style } from "../ui/style.js";
@@ -94,7 +94,7 @@ function table({ resources, checked_at }: Health, style: Style, width: number | 
     formatCount(resource.rows),
     ...(removed ? [formatCount(resource.removed)] : []),
     coveredText(resource, checked_at),
-    resource.last_success_at === null ? "never" : minute(resource.last_success_at),
+    resource.last_success_at === null ? "never" : minuteOf(resource.last_success_at),
     resource.age_seconds === null
       ? ""
       : formatSpan(resource.age_seconds * 1_000) + (resource.stale ? " !" : ""),
@@ -119,10 +119,12 @@ function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: st
 
 function remarks({ resources }: Health, style: Style): string[] {
   const said = resources.flatMap(({ resource, found, gaps, last_run, running, unfinished, stale }) => [
-    ...(running ? [`${resource}: being read since ${minute(running.started_at)}`] : []),
+    ...(running ? [`${resource}: being read since ${minuteOf(running.started_at)}`] : []),
     ...gaps.map((gap) => `${resource}: not read: ${gapText(gap)}`),
     ...(unfinished
-      ? [`${resource}: a read begun ${minute(unfinished.begun_at)} was stopped: the next sync goes on there`]
+      ? [
+          `${resource}: a read begun ${minuteOf(unfinished.begun_at)} was stopped: the next sync goes on there`,
+        ]
       : []),
     ...(found && found.at !== last_run?.started_at
       ? [`${resource}: \`verify\` found: ${escapeText(found.error)}`]
@@ -160,11 +162,7 @@ function closingLines({ resources, checked_at }: Health): string[] {
 }
 
 function gapText({ from, to }: ShownRange): string {
-  return `${from === null ? "the start" : minute(from)} to ${minute(to)}`;
-}
-
-function minute(at: string): string {
-  return `${at.slice(0, 10)} ${at.slice(11, 16)}`;
+  return `${from === null ? "the start" : minuteOf(from)} to ${minuteOf(to)}`;
 }
 
 function day(at: string): string {

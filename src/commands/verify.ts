@@ -1,5 +1,6 @@
 import { exitCodes, Incomplete } from "../errors.js";
 import { resources } from "../resources/index.js";
+import { minuteOf } from "../times.js";
 import { printJson } from "../ui/data.js";
 import type { MonthResult, Verdict } from "../verify/report.js";
 import { chooseResources } from "./choose.js";
@@ -98,7 +99,7 @@ function verdictText(verdict: Verdict): string {
   const head = `${verdict.resource}: ${verdict.state} (${verdict.requests} ${verdict.requests === 1 ? "request" : "requests"})`;
   const lines = grouped(verdict.months).map(({ first, last, state, why, readAt }) => {
     const months = first === last ? first : `${first} to ${last}`;
-    return `  ${months}: ${state}: ${why}${readAt ? `; read ${readAt.slice(0, 16).replace("T", " ")}` : ""}`;
+    return `  ${months}: ${state}: ${why}${readAt ? `; read ${minuteOf(readAt)}` : ""}`;
   });
   return `${[head, ...lines, `  cannot see: ${verdict.blind_spot}`].join("\n")}\n`;
 }
