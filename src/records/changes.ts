@@ -1,13 +1,12 @@
 import type { Mirror } from "../mirror/index.js";
+import type { Range } from "../ranges.js";
 import type { Json, Resource } from "../resources/types.js";
 import { formatInstant } from "../times.js";
 import { diffRecords } from "./diff.js";
 import type { RecordRow } from "./record-table.js";
 
-/** A span of dates that a run read completely, and when that read began. Milliseconds; -Infinity: from the beginning. */
-export interface Covered {
-  from: number;
-  to: number;
+/** A range of dates that a run read completely, and when that read began. */
+export interface Covered extends Range {
   readAt: number;
   runId: number;
 }

@@ -16,15 +16,10 @@ export function removeMissing(run: SyncRun): void {
   const { clock, mirror, options, resource, row, state, store } = run;
   const missing = state.missing();
   if (missing.length === 0) return;
-  const dates = missing.map(({ dated }) => dated).filter((dated) => dated !== null);
   // Of dated records, those that lie between the oldest and the newest that are missing.
-  const around =
-    dates.length === missing.length && dates.length > 0
-      ? dates.reduce(({ from, to }, dated) => ({ from: Math.min(from, dated), to: Math.max(to, dated) }), {
-          from: Number.POSITIVE_INFINITY,
-          to: Number.NEGATIVE_INFINITY,
-        })
-      : undefined;
+  const dates = missing.flatMap(({ dated }) => dated ?? []).sort((a, b) => a - b);
+  const [from, to] = [dates[0] ?? 0, dates.at(-1) ?? 0];
+  const around = dates.length === missing.length ? { from, to } : undefined;
   const present = countPresent(mirror, resource.name, around);
   const left = countPresent(mirror, resource.name) - missing.length;
   if ((left === 0 || isImplausible(missing.length, present)) && !options.acceptRemovals)
