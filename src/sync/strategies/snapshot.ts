@@ -40,11 +40,11 @@ export const snapshot: StrategyRun = {
 async function readRanking(run: SyncRun): Promise<ApiRecord[] | null> {
   const { resource, shortfalls } = run;
   const query = { ...resource.query, sort: "sale_amount", order: "desc", per_page: mostPerPage };
-  const { isWhole, items, total } = await gatherWhole(
+  const { isWhole, items } = await gatherWhole(
     () => gather(run, resource.path, query),
     (row, at) => hostIdOf(row) ?? `#${at}`,
   );
-  if (isWhole && items.length === total) return items;
+  if (isWhole) return items;
   shortfalls.push("the ranking never stood still long enough to be read");
   return null;
 }
