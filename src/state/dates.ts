@@ -3,9 +3,12 @@ import type { Range } from "../ranges.js";
 
 /** What is known of a resource's dates: how coarsely the API shows them, and where it lists records that have none. */
 export interface Dates {
+  /** As coarsely as the API has shown a date of this resource, in milliseconds. */
   resolution(): number;
   noteResolution(ms: number): void;
+  /** The range with its ends moved inwards to where no record is close: the API may keep finer dates than it shows. */
   quiet(range: Range): Range;
+  /** Notes that the API sent a record without a date, in a range of dates or only where none was asked for. */
   noteUndated(inRange: boolean): { isFirst: boolean };
   /** Whether records without a date are listed in every range. */
   areUndatedEverywhere(): boolean;

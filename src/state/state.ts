@@ -3,7 +3,7 @@ import { dayOf, dayRange, holds, join, type Range, startOfDay, subtract } from "
 import { dayMs } from "../times.js";
 import { parameters, present } from "./counting.js";
 import { addCovered, type Covered, readCoverage, trimCovered, writeCoverage } from "./coverage.js";
-import { openDates } from "./dates.js";
+import { type Dates, openDates } from "./dates.js";
 import {
   clearMissing,
   countFound,
@@ -39,7 +39,7 @@ export interface Proof {
 export const noFigures = "none";
 
 /** All that the sync of a dated resource remembers, beside its records. Call what writes in a transaction. */
-export interface SyncState {
+export interface SyncState extends Dates {
   coverage(): readonly Covered[];
   /** Forgets what a clock that was ahead has claimed. */
   trim(now: number): void;
@@ -55,14 +55,7 @@ export interface SyncState {
   count(range: Range, flags?: number): number;
   /** The oldest date in a range; null where it holds none. */
   oldest(range: Range): number | null;
-  /** As coarsely as the API has shown a date of this resource, in milliseconds. */
-  resolution(): number;
-  noteResolution(ms: number): void;
-  /** The range with its ends moved inwards to where no record is close: the API may keep finer dates than it shows. */
-  quiet(range: Range): Range;
   found(ids: Iterable<number>): void;
-  /** Notes that the API sent a record without a date, in a range of dates or only where none was asked for. */
-  noteUndated(inRange: boolean): { isFirst: boolean };
   /** Notes that records without a date are missing which a complete reading did not find. */
   missUndated(found: { has(id: number): boolean }): void;
   missing(): Missing[];
@@ -140,6 +133,7 @@ export function openState(mirror: Mirror, resource: string): SyncState {
   }
 
   return {
+    ...dates,
     coverage: () => covered,
     trim(now) {
       if (covered.some(({ to, readAt }) => to > now || readAt >= now)) claim(trimCovered(covered, now));
@@ -173,11 +167,7 @@ export function openState(mirror: Mirror, resource: string): SyncState {
       );
       return dated.pluck().get(...parameters(resource, range)) as number | null;
     },
-    resolution: dates.resolution,
-    noteResolution: dates.noteResolution,
-    quiet: dates.quiet,
     found: (ids) => forgetMissing(mirror, resource, ids),
-    noteUndated: dates.noteUndated,
     missUndated(found) {
       noteMissing(
         mirror,
