@@ -39,14 +39,15 @@ export async function inOrder<Item, Result>(
  * @returns the records whose details are not there: gone meanwhile, perhaps
  */
 export async function askEach<Answer>(
-  { progress, reporter, resource, task }: SyncRun,
+  run: SyncRun,
   due: readonly Detailed[],
   ask: (record: Detailed) => Promise<Answer>,
   take: (answer: Answer, record: Detailed) => void,
 ): Promise<Detailed[]> {
-  const total = progress.pages + due.length;
+  const { reporter, resource, row, task } = run;
+  const total = run.pages + due.length;
   const lost: Detailed[] = [];
-  const update = () => task.update({ done: progress.pages, total, rows: progress.rows });
+  const update = () => task.update({ done: run.pages, total, rows: row.rows_read });
   // Before the first answer, which may wait for the rate limit: the list alone is not all of it.
   update();
   const orNull = async (record: Detailed) => {
@@ -58,7 +59,7 @@ export async function askEach<Answer>(
     }
   };
   await inOrder(due, orNull, (answer, record) => {
-    progress.pages += 1;
+    run.pages += 1;
     update();
     if (answer) return take(answer, record);
     lost.push(record);

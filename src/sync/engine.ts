@@ -102,14 +102,14 @@ export function openRun(
     state,
     now: access.clock.now(),
     points: access.points ?? new Map(),
-    progress: { pages: 0, rows: 0 },
+    pages: 0,
     resolution: state.resolution(),
     undated: new Set(),
     isPartial: false,
     shortfalls: [],
     /** Opened when first used: a plan writes nothing. */
     get store() {
-      store ??= openStore(access, resource, row.run_id, state.coverage());
+      store ??= openStore(access, resource, row, state.coverage());
       return store;
     },
   };

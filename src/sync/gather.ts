@@ -18,7 +18,7 @@ export interface Gathered {
 
 /** Reads all pages of a list once. */
 export async function gather(run: SyncRun, path: string, query: Query): Promise<Gathered> {
-  const { api, progress, resource, row, signal } = run;
+  const { api, resource, signal } = run;
   const items: ApiRecord[] = [];
   let [total, answers, fell] = [0, 0, false];
   for await (const page of readPages(api, path, query, { scope: resource.scope, signal })) {
@@ -27,9 +27,7 @@ export async function gather(run: SyncRun, path: string, query: Query): Promise<
     answers += 1;
     fell ||= total_items < total;
     total = total_items;
-    row.rows_read += page.records.length;
-    progress.rows += page.records.length;
-    progressed(run, Math.max(0, total_pages - page.page));
+    progressed(run, page.records.length, total_pages - page.page);
   }
   return { items, total, answers, fell };
 }

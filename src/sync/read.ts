@@ -19,7 +19,7 @@ export async function readRange(
   figures: Figures | null,
   most?: number,
 ): Promise<number> {
-  const { now, progress, resource, row, shortfalls, state, store } = run;
+  const { now, resource, row, shortfalls, state, store } = run;
   let reached = Number.POSITIVE_INFINITY;
   let rows = 0;
   let expected = 0;
@@ -36,8 +36,6 @@ export async function readRange(
     const counted = records.filter(isNew).length;
     for (const id of ids) found.add(id);
     noteUndated(run, records, ids, Number.isFinite(range.to) || Number.isFinite(range.from));
-    row.rows_read += counted;
-    progress.rows += counted;
     rows += counted;
     state.noteResolution(run.resolution);
     if (covers) {
@@ -45,7 +43,7 @@ export async function readRange(
       reached = Math.min(reached, covers.from);
     }
     expected ||= total;
-    progressed(run, most === undefined ? Math.max(0, Math.ceil((expected - rows) / mostPerPage)) : 0);
+    progressed(run, counted, most === undefined ? Math.ceil((expected - rows) / mostPerPage) : 0);
   });
   return reached;
 }

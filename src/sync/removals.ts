@@ -13,7 +13,7 @@ export function isImplausible(removals: number, present: number): boolean {
  * @throws Incomplete when the share is implausible, or nothing would be left, and nobody accepted it
  */
 export function removeMissing(run: SyncRun): void {
-  const { clock, mirror, options, resource, row, state, store } = run;
+  const { clock, mirror, options, resource, state, store } = run;
   const missing = state.missing();
   if (missing.length === 0) return;
   // Of dated records, those that lie between the oldest and the newest that are missing.
@@ -29,7 +29,7 @@ export function removeMissing(run: SyncRun): void {
     );
   mirror.db.transaction(() => {
     const ids = missing.map(({ id }) => id);
-    row.rows_removed += store.remove(ids, formatInstant(clock.now()));
+    store.remove(ids, formatInstant(clock.now()));
     state.clearMissing();
   })();
 }

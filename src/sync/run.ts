@@ -60,8 +60,8 @@ export interface SyncRun extends Access {
   task: Task;
   readonly store: RecordStore;
   readonly state: SyncState;
-  /** Requests answered and rows read so far, for the bar. */
-  progress: { pages: number; rows: number };
+  /** Requests answered so far, for the bar. */
+  pages: number;
   /** Milliseconds: as coarsely as the API has ever shown a date. It is learned, and kept. */
   resolution: number;
   /** The ids of records without a date that came. */
@@ -89,18 +89,32 @@ export interface StrategyRun {
 }
 
 /**
- * The records of a resource, with one warning for each field of an unexpected type. A new attribute takes no action: it
- * is a note, which `--quiet` leaves out.
+ * The records of a resource: what is written of them is counted in a run's row. One warning for each field of an
+ * unexpected type; a new attribute takes no action: it is a note, which `--quiet` leaves out.
  */
 export function openStore(
   { mirror, reporter }: Access,
   resource: Resource,
-  runId: number,
+  row: Run,
   coverage: readonly Covered[],
 ): RecordStore {
   const complain = (complaint: Complaint) =>
     reporter[complaint.kind === "attribute" ? "note" : "warn"](complaintText(complaint, resource));
-  return openRecords(mirror, resource, { runId, coverage, complain });
+  const store = openRecords(mirror, resource, { runId: row.run_id, coverage, complain });
+  return {
+    ...store,
+    write(records, options) {
+      const written = store.write(records, options);
+      row.rows_new += written.added;
+      row.rows_changed += written.changed;
+      return written;
+    },
+    remove(ids, at) {
+      const removed = store.remove(ids, at);
+      row.rows_removed += removed;
+      return removed;
+    },
+  };
 }
 
 /** The most that the API allows: its document, "Limits". */
@@ -117,8 +131,9 @@ export function budgetOf({ api }: SyncRun, requests: number): () => number {
   return () => end - api.stats.requests;
 }
 
-/** Counts an answer for the bar. @param left requests still to come, as far as known */
-export function progressed({ progress, task }: SyncRun, left: number): void {
-  progress.pages += 1;
-  task.update({ done: progress.pages, total: progress.pages + left, rows: progress.rows });
+/** Counts an answer and its rows. @param left requests still to come, as far as known */
+export function progressed(run: SyncRun, rows: number, left: number): void {
+  run.pages += 1;
+  run.row.rows_read += rows;
+  run.task.update({ done: run.pages, total: run.pages + Math.max(0, left), rows: run.row.rows_read });
 }

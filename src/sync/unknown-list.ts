@@ -22,7 +22,7 @@ import type { Listed } from "./strategies/full.js";
  * @throws Incomplete when something else answers than before, and nobody accepted it; nothing is written
  */
 export async function readUnknownList(run: SyncRun): Promise<Listed | null> {
-  const { clock, mirror, options, resource, row, shortfalls, store } = run;
+  const { clock, mirror, options, resource, shortfalls, store } = run;
   const askedAt = clock.now();
   const { shape, isAnswer, isWhole, items, receivedAt, total } = await settle(run, resource, resource.path);
   const before = shapeBefore(mirror, resource.path, resource.name);
@@ -34,8 +34,6 @@ export async function readUnknownList(run: SyncRun): Promise<Listed | null> {
   mirror.db.transaction(() => {
     const written = store.write(items, { readAt: formatInstant(receivedAt), isAnswer });
     for (const id of written.ids) found.add(id);
-    row.rows_new += written.added;
-    row.rows_changed += written.changed;
     run.state.found(found);
     rememberShape(mirror, resource.path, shape);
   })();

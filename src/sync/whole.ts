@@ -6,7 +6,7 @@ import { writeAnswer, writeEach } from "./write.js";
 
 /** Reads a list by page numbers into the mirror until it is whole. */
 export async function readWhole(run: SyncRun, query: Query): Promise<Reading<number>> {
-  const { api, progress, resource, row, signal, store } = run;
+  const { api, resource, signal, store } = run;
   const options = { scope: resource.scope, signal, recognise: store.recognise };
   const ends: Reading<number>[] = [];
   async function* pages(): AsyncGenerator<ListPage<number>, void> {
@@ -19,9 +19,7 @@ export async function readWhole(run: SyncRun, query: Query): Promise<Reading<num
   await writeEach(run, pages(), ({ found, page, pagination, receivedAt, records }) => {
     const position = (page - 1) * pagination.per_page;
     for (const id of writeAnswer(run, { records, askedAt: receivedAt, position })) found.add(id);
-    row.rows_read += records.length;
-    progress.rows += records.length;
-    progressed(run, Math.max(0, pagination.total_pages - page));
+    progressed(run, records.length, pagination.total_pages - page);
   });
   const [end] = ends;
   if (!end) throw new Error("a list ended before it was read");

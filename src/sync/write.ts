@@ -104,13 +104,11 @@ async function comesWithin(
  * @throws UnexpectedAnswer, before anything is written, when a documented record lacks its id
  */
 export function writeAnswer(run: SyncRun, { records, askedAt, position = 0 }: Answered): number[] {
-  const { resource, row, state, store } = run;
+  const { resource, state, store } = run;
   store.checkKeys(records);
   const { strategy } = resource;
   const isList = strategy.kind === "details" && strategy.into === "merge";
   const written = store.write(records, { readAt: formatInstant(askedAt), position, isList });
-  row.rows_new += written.added;
-  row.rows_changed += written.changed;
   state.found(written.ids);
   return written.ids;
 }

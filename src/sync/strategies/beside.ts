@@ -24,8 +24,8 @@ export async function keepBeside(
   path: (id: string) => string,
   { resource, parent }: { resource: Resource; parent: string },
 ): Promise<void> {
-  const { mirror, row, options, reporter, shortfalls } = run;
-  const store = openStore(run, resource, row.run_id, []);
+  const { mirror, options, reporter, shortfalls } = run;
+  const store = openStore(run, resource, run.row, []);
   /** The mirrored details that were not found, and whose they are: less those that an answer says nothing of. */
   const gone = presentDetails(mirror, resource.name, parent);
   /** Parents whose details came in pages, which are of several moments. */
@@ -70,8 +70,6 @@ export async function keepBeside(
       const written = store.write(items, { readAt, context: { [parent]: id }, keyPrefix, isAnswer });
       for (const one of written.ids) gone.delete(one);
       found += written.ids.length;
-      row.rows_new += written.added;
-      row.rows_changed += written.changed;
       rememberShape(mirror, from, shape);
       noteDetailed(mirror, record.id, readAt);
     })();
@@ -91,9 +89,7 @@ export async function keepBeside(
   await askAll([...paged].filter(([id]) => isMissed(id)).map(([, record]) => record));
   const known = presentDetails(mirror, resource.name, parent).size;
   if (options.acceptRemovals || !isImplausible(gone.size, known))
-    mirror.db.transaction(() => {
-      row.rows_removed += store.remove(gone.keys(), formatInstant(run.clock.now()));
-    })();
+    mirror.db.transaction(() => store.remove(gone.keys(), formatInstant(run.clock.now())))();
   else
     shortfalls.push(
       `${gone.size} of ${known} results are no longer there: nothing was removed (\`--accept-removals\`)`,

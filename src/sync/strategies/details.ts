@@ -69,16 +69,14 @@ async function mergeDetails(
   due: readonly Detailed[],
   path: (key: string) => string,
 ): Promise<void> {
-  const { api, mirror, resource, row, shortfalls, signal, store } = run;
+  const { api, mirror, resource, shortfalls, signal, store } = run;
   const ask = ({ key }: Detailed) => api.get(path(key), {}, { scope: resource.scope, signal });
   function take(answer: Answer, { key }: Detailed): void {
     const record = { json: answer.json, value: answer.data };
     if (store.keyOf(record, 0) !== key)
       throw new UnexpectedAnswer(`The API's answer to ${path(key)} is another record.`);
-    mirror.db.transaction(() => {
-      const written = store.write([record], { readAt: formatInstant(answer.receivedAt), isDetail: true });
-      row.rows_changed += written.changed;
-    })();
+    const options = { readAt: formatInstant(answer.receivedAt), isDetail: true };
+    mirror.db.transaction(() => store.write([record], options))();
   }
   const lost = await askEach(run, due, ask, take);
   if (lost.length === 0) return;

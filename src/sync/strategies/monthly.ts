@@ -22,7 +22,7 @@ export const monthly: StrategyRun = {
   },
 
   async run(run) {
-    const { now, options, progress, reporter, resource, row } = run;
+    const { now, options, reporter, resource, row } = run;
     const { strategy } = resource;
     if (strategy.kind !== "monthly") return;
     const { days } = await askPoints(run, strategy.figures);
@@ -34,11 +34,9 @@ export const monthly: StrategyRun = {
       due,
       (month) => ask(run, month),
       (answer, month) => {
-        row.rows_read += 1;
-        progress.rows += 1;
         writeMonth(run, month, answer);
         left -= 1;
-        progressed(run, left);
+        progressed(run, 1, left);
       },
     );
     if (due.length > 0) row.since = formatInstant(Math.min(...due.map(({ from }) => from)));
@@ -136,14 +134,12 @@ function writeMonth(run: SyncRun, month: Month, { data, json, receivedAt }: Answ
   const { from, to, groupBy, hostId } = month;
   const [start, end] = [dayOf(from), dayOf(to)];
   mirror.db.transaction(() => {
-    const written = store.write([{ json, value: data }], {
+    store.write([{ json, value: data }], {
       readAt: formatInstant(receivedAt),
       context: { period_start: start, period_end: end, group_by: groupBy, host_id: hostId },
       keyPrefix: `${start}/${groupBy}/${hostId ?? ""}`,
       touch: true,
     });
-    row.rows_new += written.added;
-    row.rows_changed += written.changed;
     const read = { from, to: Math.min(to, receivedAt), readAt: receivedAt, runId: row.run_id };
     recordCoverage(mirror, coverageName(run, month), read);
   })();

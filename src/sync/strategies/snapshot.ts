@@ -25,11 +25,9 @@ export const snapshot: StrategyRun = {
       for (const [position, record] of rows.entries()) {
         const written = store.write([record], { readAt: at, position, context: { position }, touch: true });
         for (const id of written.ids) ids.add(id);
-        row.rows_new += written.added;
-        row.rows_changed += written.changed;
       }
       const gone = presentIds(mirror, run.resource.name).filter((id) => !ids.has(id));
-      row.rows_removed += store.remove(gone, at);
+      store.remove(gone, at);
       keepSnapshot(mirror, at.slice(0, 10), at, rows);
       const range = { from: Number.NEGATIVE_INFINITY, to: startedAt };
       recordCoverage(mirror, run.resource.name, { ...range, readAt: startedAt, runId: row.run_id });
