@@ -1,7 +1,7 @@
 import type { Deps } from "../deps.js";
 import { AccessForbidden } from "../errors.js";
 import type { Resource } from "../resources/types.js";
-import { planResource, type Skipped } from "../sync/engine.js";
+import { planResource, type Skipped, smallFirst } from "../sync/engine.js";
 import type { Access, PlanStep } from "../sync/run.js";
 import { printJson } from "../ui/data.js";
 
@@ -27,7 +27,7 @@ export async function printPlan(
     requests: 0,
     minutes: null,
   };
-  for (const resource of chosen.allowed) {
+  for (const resource of smallFirst(chosen.allowed)) {
     try {
       const steps = await planResource(access, resource);
       const requests = steps.reduce((sum, step) => sum + step.requests, 0);

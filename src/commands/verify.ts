@@ -38,7 +38,7 @@ export const verify = defineCommand<VerifyFlags>({
       { deps, options, purpose: "prove", wait: options.wait ?? false },
       async (session) => {
         const { defaultOptions } = await import("../sync/run.js");
-        const { verifyResource } = await import("../verify/engine.js");
+        const { verifyResources } = await import("../verify/resources.js");
         const { latestRuns } = await import("../mirror/index.js");
         const access = {
           ...session,
@@ -48,18 +48,23 @@ export const verify = defineCommand<VerifyFlags>({
           ? chosen.resources
           : chosen.resources.filter(({ name }) => latestRuns(session.mirror, name).lastGood);
         const verdicts: Verdict[] = [];
-        for (const resource of due) {
-          const verdict = await verifyResource(access, resource, options.repair ?? false);
+        const repair = options.repair ?? false;
+        const failures = await verifyResources(access, { due, named: chosen.named, repair }, (verdict) => {
           verdicts.push(verdict);
           if (options.json) printJson(deps.stdout, verdict);
           else deps.stdout.write(verdictText(verdict));
-        }
+        });
         if (due.length === 0)
           throw new Incomplete("Nothing to compare: nothing was ever synced into this mirror.", {
             hint: "run `brandapi sync`",
           });
-        judge(verdicts, options.repair ?? false);
-        return exitCodes.done;
+        judge(verdicts, repair);
+        if (failures.length === 0) return exitCodes.done;
+        if (verdicts.length === 0) throw failures[0];
+        throw new Incomplete(
+          `${failures.length} of ${due.length} resources were not proven: ${failures.map(({ message }) => message).join(" ")}`,
+          { hint: "run the same command again" },
+        );
       },
     );
   },

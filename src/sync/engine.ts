@@ -34,7 +34,7 @@ export async function syncResource(access: Access, resource: Resource, named = t
     outcomeOf: (error) => outcomeOf(error, named),
   });
   task.end(runLine(run));
-  if (error instanceof Stopped || (error !== null && !(error instanceof BrandapiError))) throw error;
+  if (isNoFailure(error)) throw error;
   return { run, error };
 }
 
@@ -58,10 +58,10 @@ export async function syncResources(
   const failures: unknown[] = [];
   let succeeded = 0;
   const shared = { ...access, points: new Map() };
-  for (const resource of chosen.allowed) {
+  for (const resource of smallFirst(chosen.allowed)) {
     const { run, error } = await syncResource(shared, resource, chosen.named);
     finished(run);
-    if (error instanceof KeyRejected || isAddressRefused(error)) throw error;
+    if (error !== null && endsEverything(error)) throw error;
     if (error === null) succeeded += 1;
     else if (run.outcome !== "skipped") failures.push(error);
     // Nobody reads the lines of a night: what was read before, and no longer is, must not go unnoticed.
@@ -69,15 +69,29 @@ export async function syncResources(
       access.reporter.warn(`${resource.name}: it was read before, and is refused now: ${run.error}`);
   }
   for (const { resource, why } of chosen.skipped) {
-    access.reporter.note(`${resource.name}: skipped: ${why}`);
+    if (latestRuns(access.mirror, resource.name).lastGood)
+      access.reporter.warn(`${resource.name}: it was read before, and is skipped now: ${why}`);
+    else access.reporter.note(`${resource.name}: skipped: ${why}`);
     const at = formatInstant(access.clock.now());
     finished({ ...blankRun(resource.name, at), finished_at: at, outcome: "skipped", error: why });
   }
   return { failures, succeeded };
 }
 
-function isAddressRefused(error: unknown): boolean {
-  return error instanceof AccessForbidden && error.reason === "address";
+/** Lists are short; a first read of what has dates may take hours: nothing need wait for it. */
+export function smallFirst(resources: readonly Resource[]): Resource[] {
+  const isDated = ({ strategy }: Resource) => strategy.kind === "dated";
+  return [...resources.filter((one) => !isDated(one)), ...resources.filter(isDated).toReversed()];
+}
+
+/** Whether each of the other resources would end the same way: the key, this machine's address, a signal, a defect. */
+export function endsEverything(error: unknown): boolean {
+  const isAddress = error instanceof AccessForbidden && error.reason === "address";
+  return isAddress || error instanceof KeyRejected || isNoFailure(error);
+}
+
+function isNoFailure(error: unknown): boolean {
+  return error instanceof Stopped || (error !== null && !(error instanceof BrandapiError));
 }
 
 /** What a sync of this resource would do. */

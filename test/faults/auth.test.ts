@@ -61,6 +61,35 @@ test("what was read before and the plan no longer includes is warned of, with `-
   expect(result.err).not.toContain("products: it was read before");
 });
 
+test("what was read before and the key has no scope for is warned of, with `--quiet` too", async () => {
+  const sandbox = await sharedSandbox();
+  const home = makeHome();
+  expect((await runAt(sandbox, home, "sync codes roster", {})).code).toBe(0);
+  const key = secretOf(sandbox, "only-roster");
+  const result = await runAt(sandbox, home, "sync --quiet", { key });
+  expectSeen(result, { code: 0, says: /codes: it was read before, and is skipped now: the key lacks/ }, [
+    key,
+  ]);
+  expect(result.err).not.toContain("gifts:");
+});
+
+test("`verify` goes on after what is refused; a resource that was named fails", async () => {
+  const sandbox = await sharedSandbox();
+  const home = makeHome();
+  expect((await runAt(sandbox, home, "sync orders roster", {})).code).toBe(0);
+  const { secret } = sandbox.keys["no-plan"];
+  const result = await runAt(sandbox, home, "verify", { key: secret });
+  expectSeen(result, { code: 0, says: /orders: it was read before, and is refused now: The brand's plan/ }, [
+    secret,
+  ]);
+  expect(result.out).toContain("roster: proven");
+  const both = await runAt(sandbox, home, "verify orders roster", { key: secret });
+  expectSeen(both, { code: 8, says: /1 of 2 resources were not proven: The brand's plan/ }, [secret]);
+  expect(both.out).toContain("roster: proven");
+  const named = await runAt(sandbox, home, "verify orders", { key: secret });
+  expectSeen(named, { code: 5, says: /The brand's plan does not include/ }, [secret]);
+});
+
 test("the key expires in the middle: exit 4, the answers before are kept, and the next key goes on", async () => {
   const sandbox = await sandboxForTest({ orders: 350, pace: 0 });
   const home = makeHome();

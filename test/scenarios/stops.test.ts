@@ -125,11 +125,11 @@ test("`kill -9` at any moment of a whole sync: the mirror opens, and the next ru
   const brand = await brandForTest({ orders: 250, latencyMs: 2 });
   const moments: ((request: InterceptedRequest) => boolean)[] = [
     ({ path }) => path.startsWith("/opportunities/"),
-    nthRead("/content", 3),
     ({ path, query }) =>
       path === "/analytics/clicks" && query.get("start_date") === "2026-02-01T00:00:00.000Z",
     ({ path, query }) => path === "/analytics/hosts" && query.get("page") === "1",
     ({ path }) => /\/surveys\/.*\/results/.test(path),
+    nthRead("/content", 3),
   ];
   for (const moment of moments) {
     const program = start(brand, "sync");
