@@ -32,8 +32,12 @@ const freshMs = 3_600_000;
  */
 export function planDated(before: Before, options: Asked, now: number): DatedPlan {
   const plain = wantedRanges(before, options, now);
+  const untilNow = { from: Number.NEGATIVE_INFINITY, to: now };
   // A clock that was ahead began it in the future; what was read then counts as read right before now.
-  const stopped = before.goal && { ...before.goal, begunAt: Math.min(before.goal.begunAt, now - 1) };
+  const stopped = before.goal && {
+    ranges: within(before.goal.ranges, untilNow),
+    begunAt: Math.min(before.goal.begunAt, now - 1),
+  };
   const goal = stopped && goesOn(stopped, plain, options, now) ? stopped : null;
   const wanted = goal && isPlain(options) ? join([...goal.ranges, ...plain]) : plain;
   const floor = Math.min(
@@ -41,7 +45,7 @@ export function planDated(before: Before, options: Asked, now: number): DatedPla
     wanted[0]?.from ?? Number.POSITIVE_INFINITY,
   );
   const ranges = goal ? leftOf(goal, wanted, before.coverage, options.windowMs, now) : wanted;
-  const reached = within(ranges, { from: Number.NEGATIVE_INFINITY, to: now });
+  const reached = within(ranges, untilNow);
   return {
     ranges: ranges.toReversed(),
     goal: nextGoal(before.goal, goal, reached, now),

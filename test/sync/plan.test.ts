@@ -248,6 +248,9 @@ describe("what a run leaves to the next, should it be stopped", () => {
       goal: { ranges: [{ from: beginning, to: now - 1 }], begunAt: now + day },
     });
     expect(goalAfter(ahead, {})).toEqual({ ranges: [{ from: beginning, to: now }], begunAt: now - 1 });
+    // Nor can it have set out to read what is still to come: the goal would never be reached.
+    const further = { ...ahead, goal: { ranges: [{ from: beginning, to: now + day }], begunAt: now + day } };
+    expect(goalAfter(further, {}).ranges).toEqual([{ from: beginning, to: now }]);
   });
 
   test("is `--full`, which holds what an earlier one had left", () => {
