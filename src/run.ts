@@ -3,6 +3,7 @@ import { type ExitCode, Stopped } from "./errors.js";
 import { asBrandapiError } from "./failures.js";
 import { hintFor } from "./hint.js";
 import { runProgram } from "./program.js";
+import { hideKeys, refuseKeys } from "./secrets.js";
 import { printJson } from "./ui/data.js";
 import { escapeLines } from "./ui/text.js";
 
@@ -12,27 +13,47 @@ import { escapeLines } from "./ui/text.js";
  * @param argv the arguments after `brandapi`
  */
 export async function run(argv: readonly string[], deps: Deps): Promise<ExitCode> {
+  const keys = await keysInUse(argv, deps);
   try {
+    refuseKeys(argv, deps.env, keys);
     return await runProgram(argv, deps);
   } catch (error) {
-    return reportError(error, argv, deps);
+    return reportError(error, argv, deps, keys);
   }
 }
 
-/** Prints an error on stderr, with `--json` also on stdout; what came from outside is escaped. */
+/**
+ * Prints an error on stderr, with `--json` also on stdout; what came from outside is escaped. This is where what a
+ * person typed is printed back, and so where what looks like a key is hidden (contract, section 7).
+ */
 export function reportError(
   error: unknown,
   argv: readonly string[],
   deps: Pick<Deps, "stdout" | "stderr" | "signal">,
+  keys: readonly string[] = [],
 ): ExitCode {
   const known = asBrandapiError(stopOf(error, deps.signal) ?? error);
-  const { code, message } = known;
-  const hint = known.hint && hintFor(known.hint, argv);
+  const { code } = known;
+  const message = hideKeys(known.message, keys);
+  const hint = known.hint && hideKeys(hintFor(known.hint, argv), keys);
   if (hasFlag(argv, "--json")) printJson(deps.stdout, { error: { code, message, hint: hint ?? null } });
   deps.stderr.write(`brandapi: ${escapeLines(message)}\n`);
   if (hint) deps.stderr.write(`  hint: ${escapeLines(hint)}\n`);
-  if (hasFlag(argv, "--verbose")) deps.stderr.write(`  ${stacks(error).map(escapeLines).join("\n  ")}\n`);
+  if (hasFlag(argv, "--verbose"))
+    deps.stderr.write(
+      `  ${stacks(error)
+        .map((stack) => escapeLines(hideKeys(stack, keys)))
+        .join("\n  ")}\n`,
+    );
   return known.exitCode;
+}
+
+/** The keys of the environment and of every profile, whatever their shape; help opens no file. */
+async function keysInUse(argv: readonly string[], deps: Deps): Promise<string[]> {
+  const { BRANDAPI_KEY: key = "" } = deps.env;
+  if (argv.length === 0 || argv.some((word) => ["help", "-h", "--help"].includes(word))) return [key];
+  const { storedKeys } = await import("./config/stored-keys.js");
+  return [key, ...(await storedKeys(deps))];
 }
 
 /** What a call that was cut short by the signal throws (an AbortError, say) is the stop that was asked for. */

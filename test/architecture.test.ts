@@ -49,7 +49,7 @@ const mayImport: Record<string, readonly string[]> = {
   "program.ts": ["commands", "usage", "ui"],
   "failures.ts": [],
   "hint.ts": [],
-  "run.ts": ["program", "failures", "hint", "ui"],
+  "run.ts": ["program", "failures", "hint", "config", "ui"],
   "main.ts": ["run", "api/transport", "memory"],
   "memory.ts": [],
   "options.ts": [],
@@ -58,7 +58,7 @@ const mayImport: Record<string, readonly string[]> = {
 };
 
 /** Pure or declared once: any layer may use them. */
-const common = ["errors", "deps", "times", "ranges", "exact", "version", "loopback"];
+const common = ["errors", "deps", "times", "ranges", "exact", "secrets", "version", "loopback"];
 
 /** Rooms that are entered by their `index.ts` alone: it says what others may use, and the rest can be rewritten. */
 const doors = ["mirror", "records", "state", "query"];

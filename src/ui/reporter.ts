@@ -1,5 +1,6 @@
 import type { Deps } from "../deps.js";
 import type { Reporter, Task } from "../reporter.js";
+import { hideKeys } from "../secrets.js";
 import { type BarState, renderBar } from "./bar-line.js";
 import { createBars } from "./bars.js";
 import { createPace } from "./pace.js";
@@ -33,7 +34,7 @@ const longWaitMs = 2_000;
 
 /**
  * Bars where stderr is a terminal, otherwise one line a task; with `--quiet` nothing but warnings.
- * Everything that is printed is escaped: it may come from outside.
+ * Everything that is printed is escaped, and what looks like a key hidden: it may come from outside, or was typed.
  */
 export function createReporter(
   deps: Pick<Deps, "stderr" | "stdout" | "clock" | "signal" | "env" | "platform">,
@@ -54,6 +55,8 @@ export function createReporter(
     deps.env.TERM !== "dumb" &&
     !(output.json && deps.stdout.isTTY);
   const bars = createBars(stderr);
+  const keys = [deps.env.BRANDAPI_KEY ?? ""];
+  const clean = (text: string) => escapeLines(hideKeys(text, keys));
   const warned = new Set<string>();
   const active = new Set<Task>();
   let pace = createPace(options.ratePerMinute ?? null);
@@ -89,7 +92,7 @@ export function createReporter(
       end(summary) {
         if (!active.delete(task)) return;
         hide();
-        if (!quiet) bars.print(`${look.style.bold(escapeLines(name))}: ${escapeLines(summary)}`);
+        if (!quiet) bars.print(`${look.style.bold(clean(name))}: ${clean(summary)}`);
       },
     };
     active.add(task);
@@ -109,21 +112,21 @@ export function createReporter(
   return {
     begin,
     note(text) {
-      if (!quiet) bars.print(escapeLines(text));
+      if (!quiet) bars.print(clean(text));
     },
     warn(text) {
       if (warned.has(text)) return;
       warned.add(text);
-      bars.print(`${look.style.yellow("warning:")} ${escapeLines(text)}`);
+      bars.print(`${look.style.yellow("warning:")} ${clean(text)}`);
     },
     detail(text) {
-      if (output.verbose) bars.print(look.style.dim(escapeLines(text)));
+      if (output.verbose) bars.print(look.style.dim(clean(text)));
     },
     waiting(ms, reason, full) {
       pace.heldUntil(clock.monotonic() + ms, full);
       for (const task of active) task.waiting(ms, reason);
       if (active.size === 0 && !quiet && ms >= longWaitMs)
-        bars.print(escapeLines(`waiting ${Math.round(ms / 1_000)}s: ${reason}`));
+        bars.print(clean(`waiting ${Math.round(ms / 1_000)}s: ${reason}`));
     },
     answered() {
       pace.answered(clock.monotonic());
