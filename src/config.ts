@@ -23,6 +23,8 @@ export interface Settings {
   profile: string;
   baseUrl: string | undefined;
   key: string | undefined;
+  /** The origin that the key was stored for; undefined where the key itself was given, by a file or the environment. */
+  keyOrigin: string | undefined;
   dbPath: string;
   configDir: string;
   dataDir: string;
@@ -59,15 +61,11 @@ export async function readSettings(
   const folders = findFolders(deps);
   const profile = (await readProfiles(folders.config)).get(profileName) ?? {};
   const where = `the profile \`${profileName}\` in ${configFile(folders.config)}`;
+  const others = keyFrom === "flag" ? {} : { env: deps.env.BRANDAPI_KEY, profile };
   return {
     profile: profileName,
     baseUrl: chooseBaseUrl(options, deps.env, profile, where),
-    key: await chooseKey(
-      options,
-      deps,
-      keyFrom === "flag" ? {} : { env: deps.env.BRANDAPI_KEY, profile },
-      where,
-    ),
+    ...(await chooseKey(options, deps, others, where)),
     dbPath: chooseMirror(options, deps, profileName, profile),
     configDir: folders.config,
     dataDir: folders.data,
@@ -105,14 +103,27 @@ export function commandFor(command: "login" | "sync", profile: string): string {
   return `brandapi ${command}${profile === "default" ? "" : ` --profile ${profile}`}`;
 }
 
-/** @throws ConfigurationError when the base URL or the key is missing */
+/**
+ * @throws ConfigurationError when the base URL or the key is missing, or the key was stored for another origin than the
+ * one that would get it now
+ */
 export function requireAccess(settings: Settings): { baseUrl: string; key: string } {
-  const { baseUrl, key, profile } = settings;
-  if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
-  const missing = key !== undefined ? "base URL" : baseUrl !== undefined ? "key" : "key and no base URL";
-  throw new ConfigurationError(`No ${missing} for the profile \`${profile}\`.`, {
-    hint: `run \`${commandFor("login", profile)}\`; without a key, try \`brandapi demo\``,
-  });
+  const { baseUrl, key, keyOrigin, profile } = settings;
+  if (baseUrl === undefined || key === undefined) {
+    const missing = key !== undefined ? "base URL" : baseUrl !== undefined ? "key" : "key and no base URL";
+    throw new ConfigurationError(`No ${missing} for the profile \`${profile}\`.`, {
+      hint: `run \`${commandFor("login", profile)}\`; without a key, try \`brandapi demo\``,
+    });
+  }
+  const { origin } = new URL(baseUrl);
+  if (keyOrigin !== undefined && keyOrigin !== origin)
+    throw new ConfigurationError(
+      `The key of the profile \`${profile}\` is for ${keyOrigin}: it is not sent to ${origin}.`,
+      {
+        hint: "give that address a key of its own: `brandapi login --profile NAME`, BRANDAPI_KEY or --key-file",
+      },
+    );
+  return { baseUrl, key };
 }
 
 function chooseBaseUrl(options: GlobalOptions, env: Deps["env"], profile: Profile, where: string) {
@@ -126,10 +137,14 @@ async function chooseKey(
   deps: Deps,
   others: { env?: string | undefined; profile?: Profile },
   where: string,
-): Promise<string | undefined> {
-  if (options.keyFile !== undefined) return readKeyFile(expandPath(options.keyFile, deps));
-  if (others.env) return checkKey(others.env, "BRANDAPI_KEY");
-  return others.profile?.key === undefined ? undefined : checkKey(others.profile.key, where);
+): Promise<Pick<Settings, "key" | "keyOrigin">> {
+  const given = (key: string) => ({ key, keyOrigin: undefined });
+  if (options.keyFile !== undefined) return given(await readKeyFile(expandPath(options.keyFile, deps)));
+  if (others.env) return given(checkKey(others.env, "BRANDAPI_KEY"));
+  const { key, baseUrl } = others.profile ?? {};
+  if (key === undefined) return { key, keyOrigin: undefined };
+  const keyOrigin = baseUrl === undefined ? undefined : new URL(checkBaseUrl(baseUrl, where)).origin;
+  return { key: checkKey(key, where), keyOrigin };
 }
 
 function chooseRateLimit(options: GlobalOptions, env: Deps["env"]): number | null {

@@ -10,10 +10,35 @@ import { ConfigurationError } from "../errors.js";
  * Only for a regular file of the current user, who can mend it; a pipe or a mounted secret of root is not theirs.
  */
 export function checkPrivate(path: string, stat: Stats): void {
-  if (!stat.isFile() || (stat.mode & 0o077) === 0 || !isOwn(stat)) return;
+  if (!stat.isFile() || (stat.mode & 0o077) === 0 || !isOwn(stat, currentUser().uid)) return;
   throw new ConfigurationError(`Other users of this machine may read the key in ${path}`, {
     hint: `run \`chmod 600 ${quoteForShell(path)}\``,
   });
+}
+
+/**
+ * Refuses a folder in which others could put a config file of theirs, with an address of theirs for the key. Whoever
+ * runs as root may have been handed somebody's folder, as in a container.
+ */
+export function checkFolder(
+  path: string,
+  stat: Pick<Stats, "mode" | "uid">,
+  user: number | undefined = currentUser().uid,
+): void {
+  if (user === windows) return;
+  const isForeign = user !== undefined && user !== 0 && ![user, 0].includes(stat.uid);
+  if (!isForeign && (stat.mode & 0o022) === 0) return;
+  const isMendable = isOwn(stat, user) && (stat.mode & sticky) === 0;
+  throw new ConfigurationError(
+    isForeign
+      ? `The config folder belongs to another user: ${path}`
+      : `Other users of this machine may write to the config folder: ${path}`,
+    {
+      hint: isMendable
+        ? `run \`chmod 700 ${quoteForShell(path)}\``
+        : "name a folder of your own with BRANDAPI_CONFIG_DIR",
+    },
+  );
 }
 
 /**
@@ -39,10 +64,13 @@ export async function writePrivate(path: string, text: string): Promise<void> {
   }
 }
 
-function isOwn(stat: Stats): boolean {
-  // Windows reports -1 and keeps permissions elsewhere.
-  const { uid } = currentUser();
-  return uid === undefined ? stat.uid !== 0 : uid >= 0 && stat.uid === uid;
+/** Windows has no user numbers, and keeps permissions elsewhere. */
+const windows = -1;
+/** A folder like /tmp: shared on purpose. */
+const sticky = 0o1000;
+
+function isOwn(stat: Pick<Stats, "uid">, user: number | undefined): boolean {
+  return user === undefined ? stat.uid !== 0 : user !== windows && stat.uid === user;
 }
 
 function currentUser(): { uid?: number } {

@@ -1,8 +1,9 @@
+import { statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigurationError } from "../errors.js";
 import { reasonOf } from "./key.js";
-import { checkPrivate, writePrivate } from "./private-file.js";
+import { checkFolder, checkPrivate, writePrivate } from "./private-file.js";
 
 /** What the config file holds for one brand. Members unknown to this version are kept when it is written. */
 export interface Profile {
@@ -32,7 +33,8 @@ export function checkProfileName(name: string): string {
 /**
  * Reads `{"profiles": {"<name>": {"baseUrl", "key", "db"}}}`; no file is no profiles.
  * @param options.mending the file is about to be rewritten with safe permissions, so that loose ones are no obstacle
- * @throws ConfigurationError when it is unreadable, garbled, or open to others while it holds a key; never its content
+ * @throws ConfigurationError when it is unreadable, garbled, in a folder that others may write to, or open to others
+ * while it holds a key; never its content
  */
 export async function readProfiles(
   configDir: string,
@@ -41,6 +43,7 @@ export async function readProfiles(
   const path = configFile(configDir);
   const content = await readContent(path);
   if (content === undefined) return new Map();
+  if (!options.mending) checkFolder(configDir, statSync(configDir));
   const profiles = parseProfiles(content.text, path);
   const holdsKey = [...profiles.values()].some((profile) => profile.key !== undefined);
   if (holdsKey && !options.mending) checkPrivate(path, content.stat);
@@ -51,6 +54,8 @@ export async function readProfiles(
 export async function writeProfiles(configDir: string, profiles: Profiles): Promise<void> {
   const path = configFile(configDir);
   const present = await readContent(path);
+  const folder = statSync(configDir, { throwIfNoEntry: false });
+  if (!present && folder) checkFolder(configDir, folder);
   const root = present ? parseRoot(present.text, path) : {};
   try {
     const text = JSON.stringify({ ...root, profiles: Object.fromEntries(profiles) }, null, 2);

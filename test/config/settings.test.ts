@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import type { GlobalOptions } from "../../src/commands/command.js";
+import { checkFolder } from "../../src/config/private-file.js";
 import { readSettings, requireAccess } from "../../src/config.js";
 import type { Deps, Env } from "../../src/deps.js";
 import { BrandapiError } from "../../src/errors.js";
@@ -246,6 +247,57 @@ test("a config file open to others is refused while it holds a key, and only the
   expect(error.hint).toBe(`run \`chmod 600 ${join(loose.home, ".config/brandapi/config.json")}\``);
   const harmless = world({ config: config({ baseUrl: url("a") }), mode: 0o644 });
   expect((await readSettings({}, harmless)).baseUrl).toBe(url("a"));
+});
+
+test.each([0o777, 0o775, 0o1777])(
+  "a config folder of mode %o, where others could put an address of theirs, is refused",
+  async (mode) => {
+    const deps = world({ config: JSON.stringify({ profiles: { default: { baseUrl: url("a") } } }) });
+    const folder = join(deps.home, ".config/brandapi");
+    chmodSync(folder, mode);
+    const error = await failure({}, deps);
+    expect(error).toMatchObject({ exitCode: 3, message: expect.stringContaining(folder) });
+    // A folder that is shared on purpose, such as /tmp, is not to be closed.
+    const isShared = mode > 0o777;
+    expect(error.hint).toBe(
+      isShared ? "name a folder of your own with BRANDAPI_CONFIG_DIR" : `run \`chmod 700 ${folder}\``,
+    );
+    chmodSync(folder, 0o755);
+    expect((await readSettings({}, deps)).baseUrl).toBe(url("a"));
+  },
+);
+
+test("a config folder of another user is refused, unless root owns it or runs the program", () => {
+  const folderOf = (uid: number) => ({ uid, mode: 0o40700 });
+  expect(() => checkFolder("/c", folderOf(1001), 1000)).toThrow("belongs to another user: /c");
+  for (const [owner, user] of [
+    [1000, 1000],
+    [0, 1000],
+    [1001, 0],
+    [1001, undefined],
+  ] as const)
+    expect(() => checkFolder("/c", folderOf(owner), user)).not.toThrow();
+});
+
+test("a stored key is for the origin that it was stored with; a key that is given is the person's own choice", async () => {
+  const config = JSON.stringify({ profiles: { default: { baseUrl: url("own"), key: "brk_a" } } });
+  for (const [flags, env] of [
+    [{ baseUrl: url("other") }, {}],
+    [{}, { BRANDAPI_BASE_URL: url("other") }],
+    [{ baseUrl: url("own").replace("example", "example:8443") }, {}],
+  ] as const) {
+    const settings = await readSettings(flags, world({ config, env }));
+    expect(() => requireAccess(settings)).toThrow(
+      expect.objectContaining({
+        exitCode: 3,
+        message: expect.stringContaining("is for https://own.example:"),
+      }),
+    );
+  }
+  const gateway = url("own").replace("/api", "/gateway/api");
+  expect(requireAccess(await readSettings({ baseUrl: gateway }, world({ config }))).key).toBe("brk_a");
+  const env = { BRANDAPI_BASE_URL: url("other"), BRANDAPI_KEY: "brk_b" };
+  expect(requireAccess(await readSettings({}, world({ config, env }))).key).toBe("brk_b");
 });
 
 test.each([
