@@ -5,6 +5,7 @@ import { groupOf, inHelpOrder } from "./commands/groups.js";
 import { commands } from "./commands/index.js";
 import type { Deps } from "./deps.js";
 import { type ExitCode, exitCodes } from "./errors.js";
+import { timeForms } from "./times.js";
 import { asUsageError } from "./usage.js";
 import { version } from "./version.js";
 
@@ -79,6 +80,9 @@ function detail(command: Command, spec: CommandSpec, width: number): void {
       () =>
         `\n${notes.heading}:\n${notes.lines.map((line) => wrapped(command, line, "  - ", width)).join("\n")}`,
     );
+  const takesTime = spec.flags.some(({ flags }) => flags.endsWith("<time>"));
+  if (takesTime)
+    command.addHelpText("after", `\n${wrapped(command, `Times, all UTC: ${timeForms}.`, "", width)}`);
   // A command stays on one line: it is there to be copied.
   const examples = spec.examples.map(
     (example) => `  $ ${example.command}\n${wrapped(command, example.about, "      ", width)}`,

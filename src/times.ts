@@ -1,4 +1,5 @@
 import { UsageError } from "./errors.js";
+import { nearest } from "./nearest.js";
 
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 export const dayMs = unitMs.d;
@@ -26,9 +27,16 @@ function durationMs(text: string): number | undefined {
   return Number(match[1]) * unitMs[match[2] as keyof typeof unitMs];
 }
 
+/** What `--since`, `--until` and the like take, for help and messages. */
+export const timeForms =
+  "a date (2026-01-31), a month (2026-01), `today`, `yesterday`, `this-month`, `last-month`, " +
+  "an age (36h, 30d, 12w) or a timestamp (2026-01-31T12:00:00Z)";
+
+const timeWords = ["today", "yesterday", "this-month", "last-month"] as const;
+
 /**
- * `--since` and `--until`: a date, an ISO 8601 timestamp, or an age (contract, section 3, "Times"). All UTC.
- * A bare date means the whole day: `start` its first instant, `end` its last.
+ * `--since` and `--until`: one of `timeForms` (contract, section 3, "Times"). All UTC.
+ * A day or a month means the whole of it: `start` its first instant, `end` its last.
  * @returns milliseconds since 1970
  */
 export function parseInstant(text: string, edge: "start" | "end", now: number): number {
@@ -38,17 +46,41 @@ export function parseInstant(text: string, edge: "start" | "end", now: number): 
     if (now - age < -8.64e15) throw notATime(text);
     return now - age;
   }
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
-  const ms = isDay ? Date.parse(`${text}T00:00:00.000Z`) : parseTimestamp(text);
+  const period = periodOf(text, now);
+  if (period) return edge === "start" ? period.first : period.last;
+  const ms = parseTimestamp(text);
   if (ms === undefined || Number.isNaN(ms) || !isRealDay(text.trim().slice(0, 10))) throw notATime(text);
-  if (isDay) return edge === "end" ? ms + dayMs - 1 : ms;
   // What is sent has milliseconds: a finer instant is rounded outwards.
   return edge === "end" ? Math.ceil(ms) : Math.floor(ms);
 }
 
+/** The first and the last instant of a day or month that is named; undefined where it is none. */
+function periodOf(text: string, now: number): { first: number; last: number } | undefined {
+  const today = formatInstant(now).slice(0, 10);
+  const thisMonth = monthOf(today.slice(0, 7));
+  if (text === "today") return dayOf(today);
+  if (text === "yesterday") return dayOf(formatInstant(now - dayMs).slice(0, 10));
+  if (text === "this-month") return thisMonth;
+  if (text === "last-month") return monthOf(formatInstant(thisMonth.first - 1).slice(0, 7));
+  if (/^\d{4}-\d{2}$/.test(text) && isRealDay(`${text}-01`)) return monthOf(text);
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && isRealDay(text) ? dayOf(text) : undefined;
+}
+
+function dayOf(day: string): { first: number; last: number } {
+  const first = Date.parse(`${day}T00:00:00.000Z`);
+  return { first, last: first + dayMs - 1 };
+}
+
+function monthOf(month: string): { first: number; last: number } {
+  const { first } = dayOf(`${month}-01`);
+  const next = new Date(first);
+  return { first, last: next.setUTCMonth(next.getUTCMonth() + 1) - 1 };
+}
+
 function notATime(text: string): UsageError {
+  const near = nearest(text, timeWords);
   return new UsageError(`Not a time: \`${text}\`.`, {
-    hint: "use a date (2026-01-31), a timestamp (2026-01-31T12:00:00Z) or an age (36h, 30d, 12w)",
+    hint: near === undefined ? `use ${timeForms}` : `did you mean \`${near}\`?`,
   });
 }
 

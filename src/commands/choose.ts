@@ -1,7 +1,7 @@
 import { UsageError } from "../errors.js";
+import { nearest } from "../nearest.js";
 import { findResource, resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
-import { nearest } from "./nearest.js";
 
 /** The resources named on the command line, in the registry's order; all of them where none is named. */
 export function chooseResources(names: readonly string[]): {

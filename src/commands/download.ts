@@ -7,13 +7,13 @@ import {
   Incomplete,
   UsageError,
 } from "../errors.js";
+import { suggest } from "../nearest.js";
 import { expandPath } from "../paths.js";
 import { printJson } from "../ui/data.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import { version } from "../version.js";
 import { defineCommand, type Flag } from "./command.js";
 import { networkFlags } from "./globals.js";
-import { suggest } from "./nearest.js";
 import { filterValues, parseFilter, parseList, parseRange } from "./values.js";
 
 interface DownloadFlags {

@@ -1,5 +1,6 @@
 import { ConfigurationError, UsageError } from "../errors.js";
 import type { Mirror } from "../mirror/index.js";
+import { nearest, suggest } from "../nearest.js";
 import {
   checkCondition,
   dateOf,
@@ -14,7 +15,6 @@ import {
 } from "../query/index.js";
 import { readAsOf } from "../records/index.js";
 import { formatInstant } from "../times.js";
-import { nearest, suggest } from "./nearest.js";
 
 /**
  * The table that a person means, spelled with `-` or `_`.

@@ -1,8 +1,8 @@
 import { UsageError } from "../errors.js";
+import { suggest } from "../nearest.js";
 import { content } from "../resources/content.js";
 import type { Filter } from "../resources/types.js";
 import { parseInstant } from "../times.js";
-import { suggest } from "./nearest.js";
 
 /** A list on the command line: commas between, or the flag again. */
 export function parseList(text: string, previous: unknown): string[] {

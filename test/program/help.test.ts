@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { commandGroups } from "../../src/commands/groups.js";
 import { commands } from "../../src/commands/index.js";
+import { timeForms } from "../../src/times.js";
 import { brandapi } from "../support/program.js";
 
 test("every command has a place in the program's help", () => {
@@ -102,3 +103,12 @@ test("flags work before the command's name and after it; after it wins", async (
   expect((await brandapi("--profile other whoami --profile acme")).err).toBe(before.err);
   expect(JSON.parse((await brandapi("--json whoami")).out).error.code).toBe("configuration");
 });
+
+test.each(commands)(
+  "the help of $name names the forms of a time if it takes one",
+  async ({ name, flags }) => {
+    const { out } = await brandapi(`${name} --help`);
+    const takesTime = flags.some((flag) => /--(since|until|as-of)\b/.test(flag.flags));
+    expect(out.replace(/\s+/g, " ").includes(timeForms)).toBe(takesTime);
+  },
+);

@@ -42,8 +42,48 @@ test.each([
   ["2026-01-31T00:30:00-0730", "start", "2026-01-31T08:00:00.000Z"],
   ["36h", "start", "2026-11-20T00:00:00.000Z"],
   ["1w", "end", "2026-11-14T12:00:00.000Z"],
+  ["2026-10", "start", "2026-10-01T00:00:00.000Z"],
+  ["2026-10", "end", "2026-10-31T23:59:59.999Z"],
+  ["2026-11", "end", "2026-11-30T23:59:59.999Z"],
+  ["2026-12", "end", "2026-12-31T23:59:59.999Z"],
+  ["2026-02", "end", "2026-02-28T23:59:59.999Z"],
+  ["2028-02", "end", "2028-02-29T23:59:59.999Z"],
+  ["1900-02", "end", "1900-02-28T23:59:59.999Z"],
+  ["0099-12", "end", "0099-12-31T23:59:59.999Z"],
+  ["9999-12", "end", "9999-12-31T23:59:59.999Z"],
+  ["today", "start", "2026-11-21T00:00:00.000Z"],
+  ["today", "end", "2026-11-21T23:59:59.999Z"],
+  ["yesterday", "start", "2026-11-20T00:00:00.000Z"],
+  ["yesterday", "end", "2026-11-20T23:59:59.999Z"],
+  ["this-month", "start", "2026-11-01T00:00:00.000Z"],
+  ["this-month", "end", "2026-11-30T23:59:59.999Z"],
+  ["last-month", "start", "2026-10-01T00:00:00.000Z"],
+  ["last-month", "end", "2026-10-31T23:59:59.999Z"],
 ] as const)("%s as the %s of a range is %s, whatever the machine's time zone", (text, edge, instant) => {
   expect(formatInstant(parseInstant(text, edge, now))).toBe(instant);
+});
+
+test.each([
+  ["2027-01-01T00:00:00.000Z", "yesterday", "2026-12-31T00:00:00.000Z", "2026-12-31T23:59:59.999Z"],
+  ["2027-01-01T00:00:00.000Z", "last-month", "2026-12-01T00:00:00.000Z", "2026-12-31T23:59:59.999Z"],
+  ["2026-12-31T23:59:59.999Z", "this-month", "2026-12-01T00:00:00.000Z", "2026-12-31T23:59:59.999Z"],
+  ["2026-03-31T12:00:00.000Z", "last-month", "2026-02-01T00:00:00.000Z", "2026-02-28T23:59:59.999Z"],
+  ["2028-03-01T00:00:00.000Z", "yesterday", "2028-02-29T00:00:00.000Z", "2028-02-29T23:59:59.999Z"],
+  ["2026-01-31T12:00:00.000Z", "this-month", "2026-01-01T00:00:00.000Z", "2026-01-31T23:59:59.999Z"],
+])("at %s, %s is from %s to %s", (at, word, first, last) => {
+  expect(formatInstant(parseInstant(word, "start", Date.parse(at)))).toBe(first);
+  expect(formatInstant(parseInstant(word, "end", Date.parse(at)))).toBe(last);
+});
+
+test.each([
+  ["yesterdy", "yesterday"],
+  ["Today", "today"],
+  ["this_month", "this-month"],
+  ["lastmonth", "last-month"],
+])("`%s` is no time, and the nearest word is named: `%s`", (text, word) => {
+  expect(() => parseInstant(text, "start", now)).toThrow(
+    expect.objectContaining({ exitCode: 2, hint: `did you mean \`${word}\`?` }),
+  );
 });
 
 test.each([
@@ -52,7 +92,10 @@ test.each([
   "2026-13-01",
   "2026-1-1",
   "20260101",
-  "yesterday",
+  "2026-13",
+  "2026-00",
+  "2026-1",
+  "tomorrow",
   "2026-01-01T25:00:00Z",
   "2026-01-01T12:00:00+2",
   "",
