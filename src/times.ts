@@ -140,3 +140,8 @@ export function formatSpan(ms: number): string {
   if (seconds < 48 * 3_600) return `${Math.round(seconds / 3_600)}h`;
   return `${Math.round(seconds / 86_400)}d`;
 }
+
+/** How long ago it was, as `formatSpan` says it, unless the clock that told it was ahead of this one. */
+export function formatAge(ms: number): string {
+  return ms < 0 ? `${formatSpan(-ms)} ahead` : formatSpan(ms);
+}

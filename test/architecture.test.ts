@@ -58,7 +58,18 @@ const mayImport: Record<string, readonly string[]> = {
 };
 
 /** Pure or declared once: any layer may use them. */
-const common = ["errors", "deps", "times", "ranges", "exact", "secrets", "nearest", "version", "loopback"];
+const common = [
+  "errors",
+  "deps",
+  "times",
+  "ranges",
+  "exact",
+  "secrets",
+  "nearest",
+  "counted",
+  "version",
+  "loopback",
+];
 
 /** Rooms that are entered by their `index.ts` alone: it says what others may use, and the rest can be rewritten. */
 const doors = ["mirror", "records", "state", "query"];

@@ -1,3 +1,4 @@
+import { counted } from "../counted.js";
 import { UnexpectedAnswer } from "../errors.js";
 import type { ApiRecord, Json, JsonObject, Recognise } from "../resources/types.js";
 import { Garbled } from "./faults.js";
@@ -128,7 +129,7 @@ function readPagination(value: Json | undefined, path: string): Pagination | nul
   if (total_items > mostItems) throw unexpected(path, `claims an absurd \`total_items\`: ${total_items}`);
   if (total_pages >= mostPages) throw unexpected(path, `claims an absurd \`total_pages\`: ${total_pages}`);
   if (Math.abs(total_pages - Math.ceil(total_items / per_page)) > 1) {
-    const claim = `${total_pages} pages for ${total_items} items at ${per_page} a page`;
+    const claim = `${counted(total_pages, "page")} for ${counted(total_items, "item")} at ${per_page} a page`;
     throw unexpected(path, `contradicts itself: ${claim}`);
   }
   return pagination;

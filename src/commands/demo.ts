@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { Writable } from "node:stream";
+import { counted } from "../counted.js";
 import type { Deps } from "../deps.js";
 import { exitCodes } from "../errors.js";
 import { dayMs } from "../times.js";
@@ -106,7 +107,7 @@ export const demo = defineCommand<DemoFlags>({
       await show(status, "", now);
       const seconds = ((deps.clock.monotonic() - started) / 1_000).toFixed(1);
       say(
-        `\nDone in ${seconds} s, with ${box.log.length} requests. The mirror is an SQLite file, the exports lie beside it:`,
+        `\nDone in ${seconds} s, with ${counted(box.log.length, "request")}. The mirror is an SQLite file, the exports lie beside it:`,
       );
       say(`  ${folder.shown}`);
       say("Your own brand: `brandapi login`, then `brandapi sync`.");

@@ -1,3 +1,4 @@
+import { counted } from "../counted.js";
 import type { DownloadSummary, FileResult } from "../download/engine.js";
 import {
   ApiUnavailable,
@@ -138,7 +139,7 @@ function parseLimit(text: string): number {
 function summaryText(summary: DownloadSummary): string {
   const { downloaded, failed, not_tried, already_complete, bytes, folder } = summary;
   const parts = [
-    `${formatCount(downloaded)} ${downloaded === 1 ? "file" : "files"}, ${formatBytes(bytes)}, in ${folder}`,
+    `${counted(downloaded, "file", formatCount)}, ${formatBytes(bytes)}, in ${folder}`,
     already_complete > 0 ? `${formatCount(already_complete)} there already` : "",
     failed > 0 ? `${formatCount(failed)} failed` : "",
     not_tried > 0 ? `${formatCount(not_tried)} not tried` : "",
@@ -162,7 +163,7 @@ function failureOf({ downloaded, failed, not_tried }: DownloadSummary): Brandapi
     });
   const rest = not_tried > 0 ? `; ${not_tried} were not tried, because the file host stopped answering` : "";
   return new Incomplete(
-    `${failed} of ${failed + not_tried + downloaded} files could not be fetched${rest}.`,
+    `${failed} of ${counted(failed + not_tried + downloaded, "file")} could not be fetched${rest}.`,
     { hint: "run the same command again: what is complete is kept" },
   );
 }

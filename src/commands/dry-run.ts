@@ -1,3 +1,4 @@
+import { counted } from "../counted.js";
 import type { Deps } from "../deps.js";
 import { AccessForbidden } from "../errors.js";
 import type { Resource } from "../resources/types.js";
@@ -52,10 +53,7 @@ export function minutesFor(requests: number, perMinute: number): number {
 function planText(plan: Plan): string {
   const width = Math.max(0, ...plan.resources.map(({ resource }) => resource.length));
   const lines = plan.resources.flatMap(({ resource, steps }) =>
-    steps.map(
-      (step) =>
-        `${resource.padEnd(width)}  ${step.what} (${step.requests} ${step.requests === 1 ? "request" : "requests"})`,
-    ),
+    steps.map((step) => `${resource.padEnd(width)}  ${step.what} (${counted(step.requests, "request")})`),
   );
   const skipped = plan.skipped.map(({ resource, why }) => `${resource}: skipped: ${why}`);
   const time =
@@ -66,6 +64,6 @@ function planText(plan: Plan): string {
         : `, about ${plan.minutes} min at the rate limit`;
   const isOpen = plan.resources.some(({ steps }) => steps.some((step) => step.open));
   const least = isOpen ? "At least " : "";
-  const all = `${plan.requests} ${plan.requests === 1 ? "request" : "requests"} in all`;
+  const all = `${counted(plan.requests, "request")} in all`;
   return `${[...lines, ...skipped, `${least}${all}${time}. Nothing was written.`].join("\n")}\n`;
 }

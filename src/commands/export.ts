@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
+import { counted } from "../counted.js";
 import type { Deps } from "../deps.js";
 import { exitCodes, UsageError } from "../errors.js";
 import type { Format } from "../export/format.js";
@@ -107,7 +108,7 @@ export const exportTable = defineCommand<ExportFlags>({
           const took = `${((clock.monotonic() - started) / 1_000).toFixed(1)}s`;
           if (out)
             reporter.note(
-              `${table.name}: ${formatCount(done.rows)} rows, ${formatBytes(done.bytes)} in ${took}: ${out}`,
+              `${table.name}: ${counted(done.rows, "row", formatCount)}, ${formatBytes(done.bytes)} in ${took}: ${out}`,
             );
         } catch (error) {
           await sink.discard();

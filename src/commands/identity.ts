@@ -1,5 +1,6 @@
 import type { ApiClient } from "../api/client.js";
 import { commandFor, type Settings } from "../config.js";
+import { counted } from "../counted.js";
 import type { Deps } from "../deps.js";
 import { UnexpectedAnswer } from "../errors.js";
 import type { Json, JsonObject } from "../resources/types.js";
@@ -107,5 +108,5 @@ function unexpected(what: string): UnexpectedAnswer {
 function daysInWords(left: number | null): string {
   if (left === null) return "not a time that this program can read";
   if (left < 0) return "expired";
-  return left === 1 ? "1 day left" : `${left} days left`;
+  return `${counted(left, "day")} left`;
 }

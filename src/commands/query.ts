@@ -1,4 +1,5 @@
 import type { Settings } from "../config.js";
+import { counted } from "../counted.js";
 import type { Deps } from "../deps.js";
 import { exitCodes, UsageError } from "../errors.js";
 import type { QueryCell } from "../export/query.js";
@@ -93,7 +94,7 @@ export const query = defineCommand<QueryFlags>({
         await sink.write(await tableText(names, rows, deps, settings));
         if (more && options.limit === undefined && !settings.output.quiet)
           deps.stderr.write(
-            `The first ${formatCount(rows.length)} rows; more with \`--limit\`, all with \`--csv\`.\n`,
+            `The first ${counted(rows.length, "row", formatCount)}; more with \`--limit\`, all with \`--csv\`.\n`,
           );
       } else for await (const piece of query.answer) await sink.write(piece as Buffer);
       await query.ended;

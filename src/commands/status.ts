@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
+import { counted } from "../counted.js";
 import { exitCodes, MirrorStale } from "../errors.js";
 import type { Health, ResourceHealth, ShownRange } from "../query/index.js";
-import { formatSpan, minuteOf, parseDuration } from "../times.js";
+import { formatAge, formatSpan, minuteOf, parseDuration } from "../times.js";
 import { printJson } from "../ui/data.js";
 import { formatCount } from "../ui/numbers.js";
 import type { Style } from "../ui/style.js";
@@ -95,9 +96,9 @@ function table({ resources, checked_at }: Health, style: Style, width: number | 
     ...(removed ? [formatCount(resource.removed)] : []),
     coveredText(resource, checked_at),
     resource.last_success_at === null ? "never" : minuteOf(resource.last_success_at),
-    resource.age_seconds === null
+    resource.last_success_at === null
       ? ""
-      : formatSpan(resource.age_seconds * 1_000) + (resource.stale ? " !" : ""),
+      : formatAge(sinceMs(resource.last_success_at, checked_at)) + (resource.stale ? " !" : ""),
   ]);
   return renderTable(titles, rows, {
     width,
@@ -113,7 +114,7 @@ function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: st
   if (!first || !last) return last_success_at === null ? "not yet" : "whole";
   const from = first.from === null ? "from the start" : `from ${day(first.from)}`;
   const until = day(last.to) === day(now) ? "" : ` to ${day(last.to)}`;
-  const holes = gaps.length === 0 ? "" : `, ${gaps.length} ${gaps.length === 1 ? "gap" : "gaps"}`;
+  const holes = gaps.length === 0 ? "" : `, ${counted(gaps.length, "gap")}`;
   return `${from}${until}${holes}`;
 }
 
@@ -148,21 +149,26 @@ function closingLines({ resources, checked_at }: Health): string[] {
   const lines = resources.flatMap(({ resource, closing }) => {
     // What lies inside the window is read every night.
     if (!closing || closing.reread_within_days === 1) return [];
-    const age = formatSpan(Date.parse(checked_at) - Date.parse(closing.oldest_read_at));
-    const nights = `within ${closing.reread_within_days} nights`;
-    const { refunds } = closing;
+    const age = formatSpan(Math.max(0, sinceMs(closing.oldest_read_at, checked_at)));
+    const { reread_within_days: nights, refunds } = closing;
+    const next =
+      nights === null
+        ? "without an audit, no nightly sync reads it again"
+        : `nightly syncs read each again within ${counted(nights, "night")}`;
     const share = refunds
-      ? `; ${Math.round((100 * refunds.inside_window) / refunds.seen)} % of ${refunds.seen} refunds came inside the window, \`--window ${refunds.recommended_window_days}\` would hold 99 %`
+      ? `; ${Math.round((100 * refunds.inside_window) / refunds.seen)} % of ${counted(refunds.seen, "refund")} came inside the window, \`--window ${refunds.recommended_window_days}\` would hold 99 %`
       : "";
-    return [
-      `${resource}: the day read longest ago was read ${age} ago; nightly syncs read each again ${nights}${share}`,
-    ];
+    return [`${resource}: the day read longest ago was read ${age} ago; ${next}${share}`];
   });
   return lines.length === 0 ? [] : ["", ...lines];
 }
 
 function gapText({ from, to }: ShownRange): string {
   return `${from === null ? "the start" : minuteOf(from)} to ${minuteOf(to)}`;
+}
+
+function sinceMs(at: string, now: string): number {
+  return Date.parse(now) - Date.parse(at);
 }
 
 function day(at: string): string {

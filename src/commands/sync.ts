@@ -1,3 +1,4 @@
+import { counted } from "../counted.js";
 import { AccessForbidden, exitCodes, Incomplete, UsageError } from "../errors.js";
 import { resources } from "../resources/index.js";
 import { takesDates } from "../resources/types.js";
@@ -145,7 +146,7 @@ export const sync = defineCommand<SyncFlags>({
       // Where nothing succeeded, what happened says more than that it is incomplete.
       if (succeeded === 0) throw first;
       throw new Incomplete(
-        `${failures.length} of ${allowed.length} resources failed: ${failures.map(messageOf).join(" ")}`,
+        `${failures.length} of ${counted(allowed.length, "resource")} failed: ${failures.map(messageOf).join(" ")}`,
         {
           hint: "what succeeded is kept; see `brandapi status`",
         },

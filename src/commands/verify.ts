@@ -1,3 +1,4 @@
+import { counted } from "../counted.js";
 import { exitCodes, Incomplete } from "../errors.js";
 import { resources } from "../resources/index.js";
 import { minuteOf } from "../times.js";
@@ -101,7 +102,7 @@ function judge(verdicts: readonly Verdict[], repaired: boolean): void {
 
 /** A verdict as a person reads it: months of one state on one line, what differs spelled out. */
 function verdictText(verdict: Verdict): string {
-  const head = `${verdict.resource}: ${verdict.state} (${verdict.requests} ${verdict.requests === 1 ? "request" : "requests"})`;
+  const head = `${verdict.resource}: ${verdict.state} (${counted(verdict.requests, "request")})`;
   const lines = grouped(verdict.months).map(({ first, last, state, why, readAt }) => {
     const months = first === last ? first : `${first} to ${last}`;
     return `  ${months}: ${state}: ${why}${readAt ? `; read ${minuteOf(readAt)}` : ""}`;

@@ -1,3 +1,4 @@
+import { counted } from "../counted.js";
 import { formatInstant, formatSpan } from "../times.js";
 import type { Mirror } from "./mirror.js";
 
@@ -139,14 +140,16 @@ export async function recordRun(
 
 /** The line that cron shows. */
 export function runLine(run: Run): string {
-  const took = formatSpan(Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at));
+  const took = formatSpan(
+    Math.max(0, Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at)),
+  );
   const counts = [
     `${run.rows_read} read`,
     `${run.rows_new} new`,
     `${run.rows_changed} changed`,
     `${run.rows_removed} removed`,
-    `${run.requests} ${run.requests === 1 ? "request" : "requests"}`,
-    ...(run.retries > 0 ? [`${run.retries} ${run.retries === 1 ? "retry" : "retries"}`] : []),
+    counted(run.requests, "request"),
+    ...(run.retries > 0 ? [counted(run.retries, "retry")] : []),
   ].join(", ");
   const why = run.error && run.outcome !== "stopped" ? `: ${run.error}` : "";
   const since = run.covered_from

@@ -81,7 +81,7 @@ function readResource(
   const { found, last, lastGood } = latestRuns(mirror, resource.name);
   const isRunning = isLocked && last?.outcome === "running";
   if (!last || (!lastGood && last.outcome === "skipped")) return null;
-  const ageMs = lastGood ? Math.max(0, now - Date.parse(lastGood.started_at)) : null;
+  const ageMs = lastGood ? now - Date.parse(lastGood.started_at) : null;
   const spans = readCoverage(mirror, resource.name);
   const covered = join(spans);
   return {
@@ -91,7 +91,7 @@ function readResource(
     gaps: gaps(covered).map(asShown),
     covered_from: floorOf(mirror, resource),
     last_success_at: lastGood?.started_at ?? null,
-    age_seconds: ageMs === null ? null : Math.round(ageMs / 1_000),
+    age_seconds: ageMs === null ? null : Math.round(Math.max(0, ageMs) / 1_000),
     last_run: {
       run_id: last.run_id,
       started_at: last.started_at,
@@ -104,7 +104,8 @@ function readResource(
     running: isRunning ? { started_at: last.started_at } : null,
     unfinished: isRunning ? null : readUnfinished(mirror, resource),
     closing: readClosing(mirror, resource, spans, now),
-    stale: maxAgeMs !== null && (ageMs === null || ageMs > maxAgeMs),
+    // A clock that was far ahead tells nothing of an age: a year of missed nights would look fresh.
+    stale: maxAgeMs !== null && (ageMs === null || Math.abs(ageMs) > maxAgeMs),
   };
 }
 

@@ -1,3 +1,4 @@
+import { counted } from "../counted.js";
 import { join, type Range } from "../ranges.js";
 import type { Figures, Missing } from "../state/index.js";
 import { audit } from "./audit.js";
@@ -42,7 +43,7 @@ export async function reconcile(
   }
   if (days.length > 0)
     shortfalls.push(
-      `the API's figures moved on ${days.length} days that were not read yet: the next runs read them`,
+      `the API's figures moved on ${counted(days.length, "day")} not read yet, which the next runs will read`,
     );
   for (const { api: theirs, check, mirror } of differing)
     shortfalls.push(
@@ -52,7 +53,7 @@ export async function reconcile(
   if (undecided.length === 0) removeMissing(run);
   else
     shortfalls.push(
-      `${undecided.length} records are no longer where they were dated, and nothing was removed`,
+      `${counted(undecided.length, "record")} not found under the date known, and nothing was removed`,
     );
 }
 

@@ -1,3 +1,4 @@
+import { counted } from "../counted.js";
 import { formatSpan } from "../times.js";
 import { formatBytes, formatCount } from "./numbers.js";
 import type { Style } from "./style.js";
@@ -41,7 +42,7 @@ export function renderBar(state: BarState, width: number, look: BarLook): string
     ? `waiting ${formatSpan(Math.max(0, state.waiting.leftMs))}: ${escapeText(state.waiting.reason)}`
     : speedText(state);
   const left = state.leftMs === undefined ? undefined : `${formatSpan(state.leftMs)} left`;
-  const rows = state.rows === undefined ? undefined : `${formatCount(state.rows)} rows`;
+  const rows = state.rows === undefined ? undefined : counted(state.rows, "row", formatCount);
   const counts = countText(state);
   const shortest = share === undefined ? 0 : shortestBar + 1;
   const fixed = nameWidth + 1 + shortest + (percent ? percent.length : 0);

@@ -1,5 +1,6 @@
 import { type Reading, readList, whyNotWhole } from "../api/list.js";
 import { readPages } from "../api/pages.js";
+import { counted } from "../counted.js";
 import { keyOf, openComparison, type Standing } from "../records/index.js";
 import { countPresent } from "../state/index.js";
 import { mostPerPage, type SyncRun } from "../sync/run.js";
@@ -18,7 +19,7 @@ export async function verifyWhole(run: SyncRun): Promise<Finding> {
   const isSame = missing + changed + gone === 0;
   const state: MonthResult["state"] = isWhole ? (isSame ? "proven" : "different") : "unproven";
   const why = {
-    proven: `all ${found.size} records were read and are the same`,
+    proven: `${counted(found.size, "record")} read, all the same`,
     different: `${missing} not in the mirror, ${changed} different, ${gone} no longer in the API`,
     unproven: `the list ${whyNotWhole({ found, total })}`,
   };

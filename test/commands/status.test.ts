@@ -106,6 +106,18 @@ describe("status", () => {
     expect(error.error.code).toBe("stale");
   });
 
+  it("shows no negative age where the clock was ahead, and does not take what it told for fresh", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1)], { at: "2027-11-02T02:00:00.000Z" });
+    writeRead(mirror, "roster", [], { at: "2026-11-02T08:00:00.000Z" });
+    mirror.db.close();
+    const { out, code } = await brandapi(["status", "--max-age", "26h", "--db", mirror.path], { clock });
+    expect(out).toMatch(/^orders .* 365d ahead !$/m);
+    expect(out).toMatch(/^roster .* \dh ahead$/m);
+    expect(out).not.toMatch(/\W-\d+[smhd]/);
+    expect(code).toBe(10);
+  });
+
   it("shows the last error until a run ends well, and a read that stopped half-way", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });

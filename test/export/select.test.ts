@@ -200,7 +200,7 @@ describe("what export selects", () => {
     expect(await refusal(mirror.path, "orders")).toContain("add `--csv`, `--json` or `--ndjson`");
     expect(await refusal(mirror.path, "orders", "--csv", "--ndjson")).toContain("One format at a time");
     expect(await refusal(mirror.path, "orders", "--ndjson", "--excel")).toContain("`--excel` is for CSV");
-    expect(await refusal(mirror.path, "orders", "--csv", "--since", "yesterday")).toContain("Not a time");
+    expect(await refusal(mirror.path, "orders", "--csv", "--since", "tomorrow")).toContain("Not a time");
   });
 
   it("says of a table that was never synced which sync brings it", async () => {

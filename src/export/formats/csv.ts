@@ -1,4 +1,5 @@
 import { type Options, stringify } from "csv-stringify/sync";
+import { counted } from "../../counted.js";
 import type { ReadableColumn, Row, Source } from "../../query/index.js";
 import { type CellLayout, cutCells, type SpecialCell } from "../cells.js";
 import type { Chunk, WriteOptions } from "../format.js";
@@ -40,7 +41,7 @@ export function* write(source: Source, { excel, warn }: WriteOptions): Iterable<
   }
   if (formulas.count > 0 && !excel)
     warn(
-      `${formulas.count} ${formulas.count === 1 ? "cell" : "cells"} would run as a formula in a spreadsheet: ` +
+      `${counted(formulas.count, "cell")} would run as a formula in a spreadsheet: ` +
         "kept exact; for a spreadsheet add `--excel`",
     );
 }

@@ -1,3 +1,4 @@
+import { counted } from "../../counted.js";
 import { describe } from "../../ranges.js";
 import type { Dated } from "../../resources/types.js";
 import { formatInstant } from "../../times.js";
@@ -23,7 +24,7 @@ export const dated: StrategyRun = {
     const steps: PlanStep[] = [];
     for (const range of ranges) {
       const items = await countItems(run, range);
-      const what = `${isResumed ? "finish the stopped read: " : ""}${describe(range)}: ${items} ${run.resource.name}`;
+      const what = `${isResumed ? "finish the stopped read: " : ""}${describe(range)}: ${counted(items, "record")}`;
       steps.push({ what, requests: pagesFor(items) });
     }
     return steps;

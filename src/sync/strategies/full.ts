@@ -1,4 +1,5 @@
 import { type Reading, whyNotWhole } from "../../api/list.js";
+import { counted } from "../../counted.js";
 import { everything } from "../../ranges.js";
 import { countItems } from "../counts.js";
 import { removeMissing } from "../removals.js";
@@ -12,7 +13,7 @@ export const full: StrategyRun = {
     if (run.resource.pagination === "unknown")
       return [{ what: "everything, however it is paged", requests: 1, open: true }];
     const items = await countItems(run, everything);
-    return [{ what: `everything: ${items} records`, requests: pagesFor(items) }];
+    return [{ what: `everything: ${counted(items, "record")}`, requests: pagesFor(items) }];
   },
 
   async run(run) {

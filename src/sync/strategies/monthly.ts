@@ -1,4 +1,5 @@
 import type { Answer } from "../../api/client.js";
+import { counted } from "../../counted.js";
 import { ConfigurationError, UnexpectedAnswer } from "../../errors.js";
 import { dayOf, monthsOf, type Range } from "../../ranges.js";
 import { presentKeys, presentValues, sameJson, valueAt } from "../../records/index.js";
@@ -18,7 +19,7 @@ export const monthly: StrategyRun = {
   async plan(run) {
     const requests = seriesOf(run).flatMap((one) => dueMonths(run, one, null)).length;
     const days = { what: "each day's clicks, to learn which months moved", requests: 1, open: true };
-    return requests > 0 ? [{ what: `${requests} months`, requests }, days] : [days];
+    return requests > 0 ? [{ what: counted(requests, "month"), requests }, days] : [days];
   },
 
   async run(run) {
@@ -28,7 +29,8 @@ export const monthly: StrategyRun = {
     const { days } = await askPoints(run, strategy.figures);
     const series = seriesOf(run);
     const due = series.flatMap((one) => dueMonths(run, one, days));
-    if (options.perHost) reporter.note(`${resource.name}: ${series.length} hosts, ${due.length} requests`);
+    if (options.perHost)
+      reporter.note(`${resource.name}: ${counted(series.length, "host")}, ${counted(due.length, "request")}`);
     let left = due.length;
     await inOrder(
       due,
