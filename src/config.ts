@@ -27,7 +27,6 @@ export interface Settings {
   keyOrigin: string | undefined;
   dbPath: string;
   configDir: string;
-  dataDir: string;
   /** Where what is needed between runs is kept, such as the rate budget. */
   stateDir: string;
   /** Requests a minute for the key; null for no limit. */
@@ -68,8 +67,9 @@ export async function readSettings(
     ...(await chooseKey(options, deps, others, where)),
     dbPath: chooseMirror(options, deps, profileName, profile),
     configDir: folders.config,
-    dataDir: folders.data,
-    stateDir: folders.state,
+    get stateDir() {
+      return folders.state;
+    },
     rateLimit: chooseRateLimit(options, deps.env),
     maxWaitMs: options.maxWait ?? maxWaitMs,
     output: readOutput(options),

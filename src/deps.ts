@@ -65,8 +65,8 @@ export const systemClock: Clock = {
 export function systemDeps(signal: AbortSignal, fetch: Fetch): Deps {
   return {
     env: process.env,
-    cwd: process.cwd(),
-    home: homedir(),
+    cwd: askSystem(() => process.cwd()),
+    home: askSystem(homedir),
     tmp: tmpdir(),
     platform: process.platform,
     get stdin() {
@@ -83,4 +83,13 @@ export function systemDeps(signal: AbortSignal, fetch: Fetch): Deps {
     random: Math.random,
     signal,
   };
+}
+
+/** Empty where the system does not know it: who needs it says so, see paths.ts. */
+function askSystem(ask: () => string): string {
+  try {
+    return ask();
+  } catch {
+    return "";
+  }
 }

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { BrandapiError, ConfigurationError, MirrorUnusable } from "./errors.js";
+import { BrandapiError, ConfigurationError, MirrorBusy, MirrorUnusable } from "./errors.js";
+import { systemFailure } from "./system-errors.js";
 
 /**
  * Any thrown value as an error that a person can act on: what the operating system, SQLite and Node's loader say is
@@ -9,8 +10,9 @@ export function asBrandapiError(error: unknown): BrandapiError {
   if (error instanceof BrandapiError) return error;
   return (
     explainNative(error) ??
+    explainMemory(error) ??
     explainSqlite(error) ??
-    explainFile(error) ??
+    explainSystem(error) ??
     new BrandapiError(`A defect in brandapi: ${error instanceof Error ? error.message : String(error)}`, {
       hint: "please report it, with what `--verbose` prints",
       cause: error,
@@ -66,6 +68,7 @@ const sqliteFailures: readonly [code: RegExp, message: string, hint: string][] =
     "The mirror cannot be opened for this.",
     "check the permissions of the file and its folder, or name another with --db",
   ],
+  [/^SQLITE_TOOBIG/, "A text is longer than SQLite can hold.", "ask for less of it"],
   [
     /^SQLITE_IOERR/,
     "The disk failed, or is full, while the mirror was read or written.",
@@ -75,36 +78,30 @@ const sqliteFailures: readonly [code: RegExp, message: string, hint: string][] =
 
 function explainSqlite(error: unknown): BrandapiError | undefined {
   const code = codeOf(error);
+  if (/^SQLITE_(BUSY|LOCKED|PROTOCOL)/.test(code))
+    return new MirrorBusy("Another program holds the mirror and does not let go of it.", {
+      hint: "close the program that has the file open, then run the same command again",
+      cause: error,
+    });
   const failure = sqliteFailures.find(([pattern]) => pattern.test(code));
   return failure && new MirrorUnusable(failure[1], { hint: failure[2], cause: error });
 }
 
-const fileFailures: Readonly<Record<string, readonly [message: string, hint: string]>> = {
-  ENOSPC: ["The disk is full", "free some space, then run the same command again: what was read is kept"],
-  EDQUOT: [
-    "The disk quota is used up",
-    "free some space, then run the same command again: what was read is kept",
-  ],
-  EACCES: ["Permission was denied", "check the permissions of the file and its folder"],
-  EPERM: ["Permission was denied", "check the permissions of the file and its folder"],
-  EROFS: ["The disk is read-only", "name a place that can be written to"],
-  ENOENT: ["There is no such file or folder", "check the path"],
-  EEXIST: ["A file is where a folder is needed", "check the path"],
-  EADDRINUSE: ["The port is taken by another program", "name another, or leave it out"],
-  ENOTDIR: ["A part of the path is not a folder", "check the path"],
-  EISDIR: ["A file was expected, and this is a folder", "check the path"],
-  EMFILE: ["Too many files are open", "raise the limit (`ulimit -n`) and try again"],
-  ENFILE: ["Too many files are open on this machine", "try again later"],
-};
+function explainSystem(error: unknown): BrandapiError | undefined {
+  const failure = systemFailure(error);
+  if (!failure) return undefined;
+  const { hint, path, why } = failure;
+  const said = why.charAt(0).toUpperCase() + why.slice(1);
+  return new ConfigurationError(path === undefined ? `${said}.` : `${said}: ${path}`, { hint, cause: error });
+}
 
-function explainFile(error: unknown): BrandapiError | undefined {
-  const failure = fileFailures[codeOf(error)];
-  if (!failure || !(error instanceof Error)) return undefined;
-  // Only what the file system says: a socket's error of the same code is not for here.
-  const path = "path" in error && typeof error.path === "string" ? error.path : undefined;
-  const [message, hint] = failure;
-  return new ConfigurationError(path === undefined ? `${message}.` : `${message}: ${path}`, {
-    hint,
+/** What Node says where it gets no more memory. At the end of its own heap it stops without asking anybody. */
+function explainMemory(error: unknown): BrandapiError | undefined {
+  const text = error instanceof RangeError || codeOf(error) === "SQLITE_NOMEM" ? String(error) : "";
+  if (!/out of memory|allocation failed|Invalid (array buffer|typed array|string) length/i.test(text))
+    return undefined;
+  return new ConfigurationError("There is too little memory for this.", {
+    hint: "close other programs, or raise the limit (`ulimit -v`, the container's)",
     cause: error,
   });
 }

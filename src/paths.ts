@@ -27,19 +27,35 @@ const kinds = {
 
 type Surroundings = Pick<Deps, "env" | "cwd" | "home" | "platform">;
 
-/** The platform's folders for this program; `BRANDAPI_CONFIG_DIR` moves the settings (contract, section 2). */
+/**
+ * The platform's folders for this program; `BRANDAPI_CONFIG_DIR` moves the settings (contract, section 2). Each is
+ * looked for when it is asked for: without a home folder, what is named otherwise still works.
+ */
 export function findFolders(deps: Surroundings): Folders {
   const own = deps.env.BRANDAPI_CONFIG_DIR;
   return {
-    config: own ? expandPath(own, deps) : platformFolder("config", deps),
-    data: platformFolder("data", deps),
-    state: platformFolder("state", deps),
+    get config() {
+      return own ? expandPath(own, deps) : platformFolder("config", deps);
+    },
+    get data() {
+      return platformFolder("data", deps);
+    },
+    get state() {
+      return platformFolder("state", deps);
+    },
   };
 }
 
 /** A path as a person gives it in a flag, the environment or the config file: `~/` is the home folder. */
 export function expandPath(path: string, deps: Surroundings): string {
   if (path === "~" || path.startsWith("~/")) return join(homeFolder(deps), path.slice(1));
+  if (deps.cwd === "" && !isAbsolute(path))
+    throw new ConfigurationError(
+      `The folder that this runs in is gone, so a path in it leads nowhere: ${path}`,
+      {
+        hint: "go to a folder that is there, such as `cd ~`",
+      },
+    );
   return resolve(deps.cwd, path);
 }
 
@@ -56,7 +72,10 @@ function platformFolder(kind: keyof typeof kinds, deps: Surroundings): string {
 
 function homeFolder(deps: Surroundings): string {
   if (isAbsolute(deps.home)) return deps.home;
-  throw new ConfigurationError("No home folder is known, so settings and mirrors have no place.", {
-    hint: "set HOME to your home folder",
-  });
+  throw new ConfigurationError(
+    "No home folder is known, so settings, mirrors and the rate limit's file have no place.",
+    {
+      hint: "set HOME, or BRANDAPI_CONFIG_DIR, BRANDAPI_DB and XDG_STATE_HOME",
+    },
+  );
 }

@@ -67,6 +67,7 @@ const common = [
   "secrets",
   "nearest",
   "counted",
+  "system-errors",
   "version",
   "loopback",
 ];

@@ -1,9 +1,10 @@
 import { mkdirSync, rmSync } from "node:fs";
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { isAbsolute, join, relative } from "node:path";
 import { Writable } from "node:stream";
 import { counted } from "../counted.js";
 import type { Deps } from "../deps.js";
 import { exitCodes } from "../errors.js";
+import { expandPath } from "../paths.js";
 import { dayMs } from "../times.js";
 import { changes } from "./changes.js";
 import { type CommandSpec, defineCommand, type GlobalOptions } from "./command.js";
@@ -50,7 +51,7 @@ export const demo = defineCommand<DemoFlags>({
 
   async run({ deps, options }) {
     const { startSandbox } = await import("../sandbox/index.js");
-    const folder = prepareFolder(options.out ?? "brandapi-demo", deps.cwd);
+    const folder = prepareFolder(options.out ?? "brandapi-demo", deps);
     const started = deps.clock.monotonic();
     const box = await startSandbox(
       {
@@ -129,11 +130,11 @@ function common({ color, progress, verbose, quiet }: GlobalOptions): Record<stri
 }
 
 /** Makes the folder, and clears away the mirror of an earlier demo: each begins anew. */
-function prepareFolder(out: string, cwd: string) {
-  const path = resolve(cwd, out);
+function prepareFolder(out: string, deps: Deps) {
+  const path = expandPath(out, deps);
   mkdirSync(path, { recursive: true });
   const mirror = join(path, "demo.sqlite");
   for (const suffix of ["", "-wal", "-shm", "-lock"]) rmSync(`${mirror}${suffix}`, { force: true });
-  const shown = isAbsolute(out) ? out : relative(cwd, path) || ".";
+  const shown = isAbsolute(out) ? out : relative(deps.cwd, path) || ".";
   return { path, shown, mirror };
 }

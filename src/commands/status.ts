@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { counted } from "../counted.js";
 import { exitCodes, MirrorStale } from "../errors.js";
 import type { Health, ResourceHealth, ShownRange } from "../query/index.js";
@@ -36,11 +35,11 @@ export const status = defineCommand<{ maxAge?: number }>({
   async run({ deps, options }) {
     const { readSettings } = await import("../config.js");
     const { openMirrorReadOnly, readHealth } = await import("../query/index.js");
-    const { isLocked } = await import("../mirror/index.js");
+    const { checkPlace, isLocked } = await import("../mirror/index.js");
     const { styleFor } = await import("../ui/style.js");
     const settings = await readSettings(options, deps);
     const maxAge = options.maxAge ?? null;
-    if (maxAge !== null && !existsSync(settings.dbPath)) throw neverSynced(settings.dbPath);
+    if (maxAge !== null && !checkPlace(settings.dbPath)) throw neverSynced(settings.dbPath);
     const mirror = await openMirrorReadOnly(settings.dbPath);
     try {
       const health = readHealth(mirror, deps.clock.now(), maxAge, await isLocked(settings.dbPath));

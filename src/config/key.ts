@@ -2,6 +2,7 @@ import { open } from "node:fs/promises";
 import { addAbortSignal, Readable } from "node:stream";
 import type { Input } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
+import { systemFailure } from "../system-errors.js";
 import { checkPrivate } from "./private-file.js";
 
 /** No key is anywhere near this long; it bounds what a wrong path can make us read. */
@@ -69,17 +70,7 @@ export async function readKeyStream(stream: Input, signal: AbortSignal): Promise
   return checkKey(Buffer.concat(pieces).toString("utf8"), "stdin");
 }
 
-/** The system's short reason, such as ENOENT, in words. */
+/** What the system said, in words. */
 export function reasonOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
-  const words: Record<string, string> = {
-    ENOENT: "it does not exist",
-    EACCES: "permission denied",
-    EPERM: "permission denied",
-    EISDIR: "it is a folder",
-    ENOTDIR: "a part of its path is not a folder",
-    ENOSPC: "the disk is full",
-    EROFS: "the disk is read-only",
-  };
-  return words[code] ?? code;
+  return systemFailure(error)?.why ?? "unknown reason";
 }

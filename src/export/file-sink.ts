@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { ConfigurationError } from "../errors.js";
+import { systemFailure } from "../system-errors.js";
 import type { Sink } from "./sink.js";
 
 /**
@@ -12,10 +13,13 @@ import type { Sink } from "./sink.js";
  */
 export async function openFileSink(path: string, random: () => number): Promise<Sink> {
   const target = await realpath(path).catch(() => path);
-  const old = await stat(target).catch(() => undefined);
+  const old = await stat(target).catch((error: unknown) => {
+    // Anything else would be said only once all is written.
+    if (systemFailure(error)?.code !== "ENOENT") throw explain(error, path);
+  });
   if (old?.isDirectory()) throw unwritable(path, "it is a folder", "name a file in it");
   if (old && !old.isFile()) return openDirectly(target, path);
-  const beside = join(dirname(target), `.${basename(target)}.${suffix(random)}.part`);
+  const beside = join(dirname(target), `.${basename(target).slice(0, 60)}.${suffix(random)}.part`);
   const handle = await open(beside, "wx", 0o666).catch((error: unknown) => {
     throw explain(error, path);
   });
@@ -98,12 +102,9 @@ function suffix(random: () => number): string {
     .padStart(6, "0");
 }
 
+/** What is to be said otherwise of a file that is being written. */
 const reasons: Readonly<Record<string, readonly [why: string, hint: string]>> = {
   ENOENT: ["its folder does not exist", "create the folder first"],
-  ENOTDIR: ["a part of its path is not a folder", "check the path"],
-  EACCES: ["permission was denied", "check the permissions of the folder"],
-  EPERM: ["permission was denied", "check the permissions of the folder"],
-  EROFS: ["the disk is read-only", "name a place that can be written to"],
   ENOSPC: ["the disk is full", "free some space and run it again; a file that was there before is untouched"],
   EDQUOT: [
     "the disk quota is used up",
@@ -116,11 +117,17 @@ const reasons: Readonly<Record<string, readonly [why: string, hint: string]>> = 
 };
 
 function explain(error: unknown, path: string): unknown {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const reason = reasons[code];
-  return reason ? unwritable(path, reason[0], reason[1], error) : error;
+  const failure = systemFailure(error);
+  if (!failure) return error;
+  const [why, hint] = reasons[failure.code] ?? [failure.why, failure.hint];
+  return unwritable(path, why, hint, error);
 }
 
-function unwritable(path: string, why: string, hint: string, cause?: unknown): ConfigurationError {
+function unwritable(
+  path: string,
+  why: string,
+  hint: string | undefined,
+  cause?: unknown,
+): ConfigurationError {
   return new ConfigurationError(`The output cannot be written, ${why}: ${path}`, { hint, cause });
 }

@@ -4,6 +4,7 @@ export { asMirrorError, checkIdentity, connect, createFile, migrate, schemaVersi
 export { checkOwner, claimMirror, forgetInfo, readInfo, writeInfo } from "./info.js";
 export { isLocked, lockMirror } from "./lock.js";
 export { type Mirror, statement } from "./mirror.js";
+export { checkPlace } from "./place.js";
 export { blankRun, latestRuns, type Outcome, type Run, type RunEnd, recordRun, runLine } from "./runs.js";
 export { openTransaction } from "./transaction.js";
 export {

@@ -2,13 +2,23 @@ import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { MirrorUnusable } from "../errors.js";
 
+/** The longest of the names beside a mirror ends in this; a name may have 255 bytes, a path for SQLite 511. */
+const longestSuffix = "-lock-journal".length;
+const longest = { name: 255 - longestSuffix, path: 511 - longestSuffix };
+
 /**
- * Looks at what stands where a mirror is or will be: nothing, or a plain file.
- * @throws MirrorUnusable for a folder, a device or a pipe, before anything is made or opened
+ * Looks at what stands where a mirror is or will be: a plain file, or nothing.
+ * @returns whether there is a file
+ * @throws MirrorUnusable for a folder, a device or a pipe, and for a name with no room for the files beside it, before
+ * anything is made or opened
  */
-export function checkPlace(path: string): void {
+export function checkPlace(path: string): boolean {
+  if (Buffer.byteLength(basename(path)) > longest.name || Buffer.byteLength(path) > longest.path)
+    throw new MirrorUnusable(`The mirror's name is too long for the files beside it: ${path}.`, {
+      hint: `name a file with \`--db\`: at most ${longest.name} bytes, with its folder ${longest.path}`,
+    });
   const found = statSync(path, { throwIfNoEntry: false });
-  if (!found || found.isFile()) return;
+  if (!found || found.isFile()) return found !== undefined;
   const what = found.isDirectory() ? "a folder" : "a device or pipe";
   throw new MirrorUnusable(`The mirror has to be a file, and this is ${what}: ${path}.`, {
     hint: found.isDirectory()

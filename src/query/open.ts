@@ -1,8 +1,8 @@
-import { existsSync } from "node:fs";
 import { ConfigurationError } from "../errors.js";
 import {
   asMirrorError,
   checkIdentity,
+  checkPlace,
   connect,
   createFile,
   type Mirror,
@@ -19,7 +19,7 @@ import { views } from "./views.js";
  * @throws MirrorUnusable when the file is no mirror, damaged, or written by a newer version (left untouched)
  */
 export async function openMirror(path: string): Promise<Mirror> {
-  if (!existsSync(path)) createFile(path);
+  if (!checkPlace(path)) createFile(path);
   const mirror = await connect(path, false);
   try {
     checkIdentity(mirror);
@@ -49,7 +49,7 @@ export async function openMirror(path: string): Promise<Mirror> {
  * @throws ConfigurationError when there is no mirror yet
  */
 export async function openMirrorReadOnly(path: string): Promise<Mirror> {
-  if (!existsSync(path))
+  if (!checkPlace(path))
     throw new ConfigurationError(`No mirror yet: ${path}.`, {
       hint: "run `brandapi sync` first, or `brandapi demo`",
     });
@@ -74,7 +74,7 @@ export async function openMirrorReadOnly(path: string): Promise<Mirror> {
  * @throws MirrorUnusable when what is there is no mirror of this version or an older one
  */
 export async function openMirrorOrNone(path: string): Promise<Mirror> {
-  if (existsSync(path)) {
+  if (checkPlace(path)) {
     const mirror = await connect(path, true);
     try {
       checkIdentity(mirror);

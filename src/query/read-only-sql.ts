@@ -2,20 +2,23 @@ import type { Statement } from "better-sqlite3";
 import { UsageError } from "../errors.js";
 import type { Mirror } from "../mirror/index.js";
 
-/** Pragmas that tell something and change nothing. */
-const telling = new Set([
+/** Pragmas that tell something and change nothing. Only these take a name or a number: for others it would be a value to set. */
+const asking = [
   "table_info",
   "table_xinfo",
   "table_list",
   "index_list",
   "index_info",
   "index_xinfo",
+  "integrity_check",
+  "quick_check",
+];
+const telling = new Set([
+  ...asking,
   "database_list",
   "collation_list",
   "function_list",
   "compile_options",
-  "integrity_check",
-  "quick_check",
   "page_count",
   "page_size",
   "freelist_count",
@@ -34,10 +37,11 @@ export function prepareReading(mirror: Mirror, sql: string): Statement {
   // ATTACH and some pragmas count as reading for SQLite; they are not what `query` is for.
   const word = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*([a-z]+)/i.exec(sql)?.[1]?.toUpperCase() ?? "";
   const pragma = /pragma\s+(?:\w+\s*\.\s*)?(\w+)([\s\S]*)$/i.exec(sql);
-  const tells =
-    word === "PRAGMA" && telling.has(pragma?.[1]?.toLowerCase() ?? "") && !pragma?.[2]?.includes("=");
+  const [, name = "", rest = ""] = pragma ?? [];
+  const isSet = rest.includes("=") || (rest.includes("(") && !asking.includes(name.toLowerCase()));
+  const tells = word === "PRAGMA" && telling.has(name.toLowerCase()) && !isSet;
   const reads = ["SELECT", "WITH", "VALUES", "EXPLAIN"].includes(word) && statement.readonly;
-  if (!reads && !tells)
+  if ((!reads && !tells) || !statement.reader)
     throw new UsageError("`query` only reads: this statement would do something else.", {
       hint: "begin with SELECT or WITH; the mirror is changed by `brandapi sync` alone",
     });

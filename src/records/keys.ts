@@ -10,7 +10,10 @@ import { valueAt } from "./values.js";
  */
 export function keyOf(resource: Resource, record: ApiRecord, position: number): string {
   if (resource.pagination === "unknown") return unknownKey(resource, record) ?? `#${position}`;
-  const parts = resource.key.map((path) => documentedPart(record, path.split(".")));
+  // Half a character is no text for SQLite, which would make one key of two ids.
+  const parts = resource.key
+    .map((path) => documentedPart(record, path.split(".")))
+    .map((part) => (part === undefined || part.isWellFormed() ? part : JSON.stringify(part)));
   if (parts.length > 0 && parts.every((part) => part !== undefined))
     return parts.length > 1 ? parts.map(escapeSlash).join("/") : (parts[0] ?? "");
   if (resource.key.length > 0)

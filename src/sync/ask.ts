@@ -1,5 +1,6 @@
 import { NotFound } from "../errors.js";
-import type { Detailed } from "../records/index.js";
+import { type Detailed, idText } from "../records/index.js";
+import type { ApiRecord, Resource } from "../resources/types.js";
 import type { SyncRun } from "./run.js";
 
 /** Most requests at once: the API's budget is counted in requests, not in connections. */
@@ -32,6 +33,15 @@ export async function inOrder<Item, Result>(
   } finally {
     await Promise.allSettled(started);
   }
+}
+
+/**
+ * A record's id, where its details can be asked for by it; null where it has none, or one that no address can hold:
+ * `.` and `..` would lead elsewhere, half a character nowhere.
+ */
+export function idToAskBy(resource: Resource, record: ApiRecord): string | null {
+  const id = idText(resource, record);
+  return id === null || /^\.{0,2}$/.test(id) || !id.isWellFormed() ? null : id;
 }
 
 /**

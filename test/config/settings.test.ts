@@ -127,8 +127,8 @@ test("a profile called __proto__ is a profile like any other", async () => {
 
 test("folders follow the platform and the XDG variables", async () => {
   const folders = async (deps: Deps) => {
-    const { configDir, dataDir, stateDir } = await readSettings({}, deps);
-    return [configDir, dataDir, stateDir].map((path) => path.replace(deps.home, "~"));
+    const { configDir, dbPath, stateDir } = await readSettings({}, deps);
+    return [configDir, dirname(dbPath), stateDir].map((path) => path.replace(deps.home, "~"));
   };
   expect(await folders(world())).toEqual([
     "~/.config/brandapi",
@@ -147,9 +147,19 @@ test("folders follow the platform and the XDG variables", async () => {
   expect((await folders(world({ env: own })))[0]).toBe("/own");
 });
 
-test("without any home folder the message says what to set", async () => {
+test("without any home folder the message says what to set, and what needs none works", async () => {
   const error = await failure({}, { ...world(), home: "" });
-  expect(error).toMatchObject({ exitCode: 3, hint: "set HOME to your home folder" });
+  expect(error).toMatchObject({ exitCode: 3, hint: expect.stringContaining("set HOME") });
+  const env = { BRANDAPI_CONFIG_DIR: "/c", BRANDAPI_DB: "/m.sqlite" };
+  const settings = await readSettings({}, { ...world({ env }), home: "" });
+  expect(settings.dbPath).toBe("/m.sqlite");
+  expect(() => settings.stateDir).toThrow("No home folder is known");
+});
+
+test("in a folder that is gone, whole paths still lead somewhere", async () => {
+  const deps = { ...world(), cwd: "" };
+  expect((await readSettings({ db: "/m.sqlite" }, deps)).dbPath).toBe("/m.sqlite");
+  expect((await failure({ db: "m.sqlite" }, deps)).message).toMatch(/^The folder .* is gone.*: m.sqlite$/);
 });
 
 test.each([

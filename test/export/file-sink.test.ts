@@ -70,7 +70,7 @@ describe("export -o", () => {
     expect(folder.code).toBe(3);
     expect(folder.err).toContain("it is a folder");
     expect((await target("nowhere/orders.csv")).err).toContain("its folder does not exist");
-    expect((await target("file/orders.csv")).err).toContain("a part of its path is not a folder");
+    expect((await target("file/orders.csv")).err).toContain("a part of the path is not a folder");
     expect(readdirSync(home).sort()).toEqual(["file", "folder.csv"]);
   });
 

@@ -1,6 +1,5 @@
 import {
   type Detailed,
-  idText,
   noteDetailed,
   presentDetails,
   rememberShape,
@@ -9,7 +8,7 @@ import {
 } from "../../records/index.js";
 import type { Resource } from "../../resources/types.js";
 import { formatInstant } from "../../times.js";
-import { askEach } from "../ask.js";
+import { askEach, idToAskBy } from "../ask.js";
 import { isImplausible } from "../removals.js";
 import { openStore, type SyncRun } from "../run.js";
 import { type Settled, settle, shapeText } from "../unknown-list.js";
@@ -24,7 +23,7 @@ export async function keepBeside(
   path: (id: string) => string,
   { resource, parent }: { resource: Resource; parent: string },
 ): Promise<void> {
-  const { mirror, options, reporter, shortfalls } = run;
+  const { mirror, options, shortfalls } = run;
   const store = openStore(run, resource, run.row, []);
   /** The mirrored details that were not found, and whose they are: less those that an answer says nothing of. */
   const gone = presentDetails(mirror, resource.name, parent);
@@ -32,7 +31,7 @@ export async function keepBeside(
   const paged = new Map<string, Detailed>();
   let found = 0;
 
-  const idOf = (record: Detailed) => addressable(idText(run.resource, record));
+  const idOf = (record: Detailed) => idToAskBy(run.resource, record);
   const pathOf = (record: Detailed) => path(idOf(record) ?? "");
   const isMissed = (id: string) => [...gone.values()].includes(id);
   const askAll = (records: readonly Detailed[]) =>
@@ -75,16 +74,11 @@ export async function keepBeside(
     })();
   }
 
-  const asked = due.filter((record) => idOf(record) !== null);
-  if (asked.length < due.length)
-    reporter.note(
-      `${run.resource.name}: ${due.length - asked.length} have no id that more could be asked by`,
-    );
-  const lost = await askAll(asked);
+  const lost = await askAll(due);
   // A stopped run's answers stay as they are: of what they held no more this run knows nothing.
   for (const record of [...lost, ...fresh]) leave(idOf(record));
-  if (asked[0] && fresh.length === 0 && lost.length === asked.length)
-    shortfalls.push(`the API answers 404 for ${pathOf(asked[0])}, and for every other`);
+  if (due[0] && fresh.length === 0 && lost.length === due.length)
+    shortfalls.push(`the API answers 404 for ${pathOf(due[0])}, and for every other`);
   if (options.details === "none" || (found === 0 && !options.acceptRemovals)) return;
   await askAll([...paged].filter(([id]) => isMissed(id)).map(([, record]) => record));
   const known = presentDetails(mirror, resource.name, parent).size;
@@ -94,9 +88,4 @@ export async function keepBeside(
     shortfalls.push(
       `${gone.size} of ${known} results are no longer there: nothing was removed (\`--accept-removals\`)`,
     );
-}
-
-/** An id that something can be asked by: `.` and `..` would lead elsewhere, half a character nowhere. */
-function addressable(id: string | null): string | null {
-  return id === null || /^\.{0,2}$/.test(id) || !id.isWellFormed() ? null : id;
 }

@@ -1,10 +1,11 @@
 import type { Answer } from "../../api/client.js";
+import { counted } from "../../counted.js";
 import { UnexpectedAnswer } from "../../errors.js";
 import { everything } from "../../ranges.js";
 import { type Detailed, isPresent, readDetailed } from "../../records/index.js";
 import type { JsonObject } from "../../resources/types.js";
 import { formatInstant } from "../../times.js";
-import { askEach } from "../ask.js";
+import { askEach, idToAskBy } from "../ask.js";
 import { countItems } from "../counts.js";
 import type { StrategyRun, SyncRun } from "../run.js";
 import { keepBeside } from "./beside.js";
@@ -47,7 +48,13 @@ function openDue(run: SyncRun): { due: Detailed[]; fresh: Detailed[] } {
   const stopped = state.goal();
   const begunAt = stopped && Math.abs(now - stopped.begunAt) <= freshMs ? stopped.begunAt : now;
   state.begin(Number.NEGATIVE_INFINITY, { ranges: [{ from: Number.NEGATIVE_INFINITY, to: now }], begunAt });
-  const all = readDetailed(mirror, resource.name).filter((record) => isDue(run, record));
+  const known = readDetailed(mirror, resource.name);
+  const all = known.filter((record) => isDue(run, record));
+  const nameless = known.filter((record) => idToAskBy(resource, record) === null).length;
+  if (nameless > 0)
+    run.reporter.note(
+      `${resource.name}: ${counted(nameless, "record")} without an id that more could be asked by`,
+    );
   const isFresh = ({ detailedAt, pending }: Detailed) =>
     stopped !== null && !pending && detailedAt !== null && Date.parse(detailedAt) >= begunAt;
   return {
@@ -58,23 +65,26 @@ function openDue(run: SyncRun): { due: Detailed[]; fresh: Detailed[] } {
   };
 }
 
-function isDue({ options, resource }: SyncRun, { pending, value }: Detailed): boolean {
+function isDue({ options, resource }: SyncRun, record: Detailed): boolean {
+  const { pending, value } = record;
   const { strategy } = resource;
   if (strategy.kind !== "details" || options.details === "none") return false;
+  if (idToAskBy(resource, record) === null) return false;
   return options.details === "all" || pending || strategy.open(value as JsonObject);
 }
 
 async function mergeDetails(
   run: SyncRun,
   due: readonly Detailed[],
-  path: (key: string) => string,
+  path: (id: string) => string,
 ): Promise<void> {
   const { api, mirror, resource, shortfalls, signal, store } = run;
-  const ask = ({ key }: Detailed) => api.get(path(key), {}, { scope: resource.scope, signal });
-  function take(answer: Answer, { key }: Detailed): void {
+  const pathOf = (record: Detailed) => path(idToAskBy(resource, record) ?? "");
+  const ask = (record: Detailed) => api.get(pathOf(record), {}, { scope: resource.scope, signal });
+  function take(answer: Answer, listed: Detailed): void {
     const record = { json: answer.json, value: answer.data };
-    if (store.keyOf(record, 0) !== key)
-      throw new UnexpectedAnswer(`The API's answer to ${path(key)} is another record.`);
+    if (store.keyOf(record, 0) !== listed.key)
+      throw new UnexpectedAnswer(`The API's answer to ${pathOf(listed)} is another record.`);
     const options = { readAt: formatInstant(answer.receivedAt), isDetail: true };
     mirror.db.transaction(() => store.write([record], options))();
   }
