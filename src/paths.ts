@@ -48,6 +48,8 @@ export function findFolders(deps: Surroundings): Folders {
 
 /** A path as a person gives it in a flag, the environment or the config file: `~/` is the home folder. */
 export function expandPath(path: string, deps: Surroundings): string {
+  if (path.includes("\0"))
+    throw new ConfigurationError(`No path can hold a NUL character: ${path}`, { hint: "check the path" });
   if (path === "~" || path.startsWith("~/")) return join(homeFolder(deps), path.slice(1));
   if (deps.cwd === "" && !isAbsolute(path))
     throw new ConfigurationError(

@@ -68,6 +68,7 @@ const common = [
   "nearest",
   "counted",
   "system-errors",
+  "make-folder",
   "version",
   "loopback",
 ];

@@ -1,5 +1,6 @@
-import { chmodSync, closeSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
+import { chmodSync, closeSync, openSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "../make-folder.js";
 import { type Account, type Budget, Ledger } from "./ledger.js";
 
 /** How long a transaction of another process may hold this one up before it looks again, in milliseconds. */
@@ -16,7 +17,7 @@ export interface LedgerFile {
 export async function openLedgerFile(folder: string, account: Account, budget: Budget): Promise<LedgerFile> {
   const { default: Database } = await import("better-sqlite3");
   const path = join(folder, "rate.sqlite");
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   // Made here first: better-sqlite3 would make it readable for everyone.
   closeSync(openSync(path, "a", 0o600));
   chmodSync(path, 0o600);

@@ -50,7 +50,9 @@ function proxyOf(env: Env): string | null {
   const set = env.https_proxy ?? env.HTTPS_PROXY ?? "";
   if (set === "") return "";
   const url = set.includes("://") ? set : `http://${set}`;
-  return URL.canParse(url) && /^https?:\/\//i.test(url) ? url : null;
+  if (!URL.canParse(url) || !/^https?:\/\//i.test(url)) return null;
+  const { hash, pathname, search } = new URL(url);
+  return pathname + search + hash === "/" ? url : null;
 }
 
 /** The value stays out of the message: a proxy's address can carry a password. */

@@ -1,9 +1,10 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { isAbsolute, join, relative } from "node:path";
 import { Writable } from "node:stream";
 import { counted } from "../counted.js";
 import type { Deps } from "../deps.js";
 import { exitCodes } from "../errors.js";
+import { makeFolder } from "../make-folder.js";
 import { expandPath } from "../paths.js";
 import { dayMs } from "../times.js";
 import { changes } from "./changes.js";
@@ -132,7 +133,7 @@ function common({ color, progress, verbose, quiet }: GlobalOptions): Record<stri
 /** Makes the folder, and clears away the mirror of an earlier demo: each begins anew. */
 function prepareFolder(out: string, deps: Deps) {
   const path = expandPath(out, deps);
-  mkdirSync(path, { recursive: true });
+  makeFolder(path);
   const mirror = join(path, "demo.sqlite");
   for (const suffix of ["", "-wal", "-shm", "-lock"]) rmSync(`${mirror}${suffix}`, { force: true });
   const shown = isAbsolute(out) ? out : relative(deps.cwd, path) || ".";

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import type { Stats } from "node:fs";
-import { mkdir, open, realpath, rename, rm } from "node:fs/promises";
+import { open, realpath, rename, rm } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { dirname } from "node:path";
 import { ConfigurationError } from "../errors.js";
+import { makeFolder } from "../make-folder.js";
 
 /**
  * Refuses a file with a secret that other users of this machine may read (contract, section 2).
@@ -47,7 +48,7 @@ export function checkFolder(
  */
 export async function writePrivate(path: string, text: string): Promise<void> {
   const target = await realpath(path).catch(() => path);
-  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(target), 0o700);
   const beside = `${target}.${randomBytes(6).toString("hex")}.tmp`;
   try {
     const file = await open(beside, "wx", 0o600);

@@ -1,14 +1,15 @@
 import { lstatSync } from "node:fs";
-import { mkdir, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigurationError } from "../errors.js";
+import { makeFolder } from "../make-folder.js";
 import { type Downloaded, type LibraryFile, nameOf } from "./catalogue.js";
 import { FileFailed } from "./failure.js";
 
 /** Creates the output folder where it is not there. @returns its real path */
 export async function openFolder(path: string): Promise<string> {
   try {
-    await mkdir(path, { recursive: true });
+    makeFolder(path);
     return await realpath(path);
   } catch (cause) {
     throw new ConfigurationError(`The output folder cannot be used: ${path}.`, {

@@ -1,7 +1,8 @@
-import { closeSync, mkdirSync, openSync, realpathSync } from "node:fs";
+import { closeSync, openSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
+import { makeFolder } from "../make-folder.js";
 import type { Mirror } from "./mirror.js";
 import { checkPlace } from "./place.js";
 import { applicationId, migrations } from "./schema.js";
@@ -22,7 +23,7 @@ export async function connect(path: string, readonly: boolean): Promise<Mirror> 
 
 /** SQLite would create the file for everyone to read: 0644. */
 export function createFile(path: string): void {
-  mkdirSync(dirname(resolve(path)), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(resolve(path)), 0o700);
   closeSync(openSync(path, "a", 0o600));
 }
 

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { MirrorUnusable } from "../errors.js";
+import { makeFolder } from "../make-folder.js";
 
 /** The longest of the names beside a mirror ends in this; a name may have 255 bytes, a path for SQLite 511. */
 const longestSuffix = "-lock-journal".length;
@@ -31,6 +32,6 @@ export function checkPlace(path: string): boolean {
 export function realPlace(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const folder = dirname(resolve(path));
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   return join(realpathSync(folder), basename(path));
 }

@@ -61,7 +61,7 @@ it("a proxy without its scheme is an http proxy, as for curl", async () => {
   expect(proxy.asked).toEqual(["CONNECT api.test:443"]);
 });
 
-it.each(["user:password@", "socks5://127.0.0.1:1"])(
+it.each(["user:password@", "socks5://127.0.0.1:1", "http://127.0.0.1:1/path"])(
   "a proxy such as %s is the person's to mend, where it is needed",
   async (value) => {
     const server = await serve((_request, response) => sendJson(response, "{}"));

@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeHome } from "../support/home.js";
-import { spawnBrandapi } from "../support/process.js";
+import { binPath, spawnBrandapi } from "../support/process.js";
 import { envOf, expectEqual, expectSeen, runAt, sharedSandbox } from "./matrix.js";
 
 test("HOME is unset, as under some crons: exit 3 says what to set", async () => {
@@ -13,6 +14,95 @@ test("HOME is unset, as under some crons: exit 3 says what to set", async () => 
   expect([0, 3]).toContain(result.code);
   if (result.code === 3) expect(result.err).toMatch(/hint: /);
   expect(result.err).not.toMatch(/defect|at .+:\d+:\d+/);
+});
+
+/** A preload in which the system does not know what it is asked for. */
+function unknownTo(home: string, code: string): [string, ...string[]] {
+  const preload = join(home, "preload.cjs");
+  const fail = `() => { throw Object.assign(new Error("a system error"), { code: "ENOENT", syscall: "uv" }); }`;
+  writeFileSync(preload, `${code} = ${fail}; require("node:module").syncBuiltinESMExports();`);
+  return [process.execPath, "--require", preload];
+}
+
+test("a user without a home and without an entry in passwd: help works, and a sync with all places named", async () => {
+  const sandbox = await sharedSandbox();
+  const home = makeHome();
+  const node = unknownTo(home, 'require("node:os").homedir');
+  expect(await spawnBrandapi(["--help"], { home, node }).ended).toMatchObject({ code: 0, err: "" });
+  const bare = await spawnBrandapi(["status"], { home, node }).ended;
+  expect(bare).toMatchObject({ code: 3, err: expect.stringMatching(/No home folder[\s\S]*hint: set HOME/) });
+  const places = { BRANDAPI_CONFIG_DIR: join(home, "config"), XDG_STATE_HOME: join(home, "state") };
+  const env = { ...envOf(sandbox, home, sandbox.key), ...places };
+  expect((await spawnBrandapi(["sync", "orders"], { home, env, node }).ended).code).toBe(0);
+});
+
+test.runIf(process.platform === "linux")(
+  "the folder that it runs in is gone: whole paths work, and a path in it is told",
+  async () => {
+    const sandbox = await sharedSandbox();
+    const home = makeHome();
+    expect((await runAt(sandbox, home, "sync orders")).code).toBe(0);
+    const runGone = (...args: string[]) =>
+      new Promise<{ code: number | null; err: string }>((resolve) => {
+        const gone = join(home, "gone");
+        mkdirSync(gone);
+        const script = 'cd "$1" && rmdir "$1" && shift && exec "$@"';
+        const child = spawn("sh", ["-c", script, "sh", gone, process.execPath, binPath, ...args], {
+          env: { ...envOf(sandbox, home, sandbox.key), PATH: process.env.PATH, HOME: home },
+          stdio: ["ignore", "ignore", "pipe"],
+        });
+        let err = "";
+        child.stderr.on("data", (text) => {
+          err += text;
+        });
+        child.on("close", (code) => resolve({ code, err }));
+      });
+    for (const line of [["--help"], ["status"], ["sync", "orders"], ["query", "SELECT 1"]])
+      expect((await runGone(...line)).code, line.join(" ")).toBe(0);
+    expect(await runGone("export", "orders", "-o", "orders.csv")).toEqual({
+      code: 3,
+      err: expect.stringMatching(
+        /^brandapi: The folder that this runs in is gone.*: orders\.csv\n {2}hint: /,
+      ),
+    });
+  },
+);
+
+const longName = "n".repeat(255);
+
+test.each([
+  ["a name of 255 bytes for the mirror", ["--db", longName], /name is too long for the files beside it/],
+  [
+    "a mirror whose folder's path is too long",
+    ["--db", `${"p".repeat(200)}/${"p".repeat(200)}/${"p".repeat(90)}`],
+    /too long/,
+  ],
+  ["a mirror that is a link to itself", ["--db", "loop"], /links lead in a circle/],
+  ["a mirror below a link to itself", ["--db", "loop/x"], /links lead in a circle/],
+  [
+    "a mirror below a folder that takes none",
+    ["--db", "/proc/x/y.sqlite"],
+    /There is no such file or folder/,
+  ],
+  ["a key file that is a link to itself", ["--key-file", "loop"], /key file cannot be read \(symbolic links/],
+] as const)("%s: exit 3, in words", async (_, flags, says) => {
+  const sandbox = await sharedSandbox();
+  const home = makeHome();
+  symlinkSync("loop", join(home, "loop"));
+  const result = await runAt(sandbox, home, ["sync", "orders", ...flags], { env: { BRANDAPI_DB: "" } });
+  expectSeen(result, { code: 3, says }, [sandbox.key]);
+});
+
+test("an export takes a name of 255 bytes, and refuses a longer one and a circle of links before a row is read", async () => {
+  const sandbox = await sharedSandbox();
+  const home = makeHome();
+  expect((await runAt(sandbox, home, "sync orders")).code).toBe(0);
+  const out = async (path: string) => await runAt(sandbox, home, ["export", "orders", "--csv", "-o", path]);
+  expect((await out(longName)).code).toBe(0);
+  expect((await out(`${longName}n`)).err).toMatch(/cannot be written, the name is too long/);
+  symlinkSync("loop", join(home, "loop"));
+  for (const path of ["loop", "loop/x"])
+    expectSeen(await out(path), { code: 3, says: /symbolic links lead in a circle/ }, [sandbox.key]);
 });
 
 test("HOME is unset, and every place is named: the sync works", async () => {

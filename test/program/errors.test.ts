@@ -1,3 +1,4 @@
+import { constants } from "node:os";
 import { expect, test } from "vitest";
 import { BrandapiError, ConfigurationError, Stopped } from "../../src/errors.js";
 import { asBrandapiError, rebuildHint } from "../../src/failures.js";
@@ -68,6 +69,41 @@ test.each<[string, Error, string]>([
   expect(error.message).toContain(message);
   expect(error.hint).toBeTruthy();
   expect(error.cause).toBe(thrown);
+});
+
+test("what the system says is never a defect, whatever its code", () => {
+  const said = (code: string) =>
+    asBrandapiError(withCode(`${code}: x`, code, { syscall: "open", path: "/d/x" }));
+  for (const code of Object.keys(constants.errno).filter((name) => !name.startsWith("WSA"))) {
+    const { exitCode, hint, message } = said(code);
+    expect({ code, exitCode }).toEqual({ code, exitCode: 3 });
+    expect(message).toMatch(/^[A-Z].*: \/d\/x$/);
+    expect(hint).toBeTruthy();
+  }
+  expect(said("ELOOP").message).toBe("Symbolic links lead in a circle: /d/x");
+  expect(said("EUNKNOWN").message).toContain("EUNKNOWN, open");
+});
+
+test("a mirror that another program holds is busy, which is no defect", () => {
+  for (const code of ["SQLITE_BUSY", "SQLITE_BUSY_SNAPSHOT", "SQLITE_LOCKED", "SQLITE_PROTOCOL"])
+    expect(asBrandapiError(withCode("database is locked", code))).toMatchObject({ exitCode: 9, code: "busy" });
+});
+
+test.each([
+  ["an array", () => new ArrayBuffer(2 ** 52)],
+  ["a text", () => "x".repeat(2 ** 30)],
+])("too little memory for %s is said, and is no defect", (_, take) => {
+  let thrown: unknown;
+  try {
+    take();
+  } catch (error) {
+    thrown = error;
+  }
+  expect(asBrandapiError(thrown)).toMatchObject({
+    exitCode: 3,
+    message: "There is too little memory for this.",
+    hint: expect.stringContaining("ulimit"),
+  });
 });
 
 test("an error that a person can act on stays as it is, and anything else is a defect", () => {
