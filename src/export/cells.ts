@@ -1,5 +1,5 @@
 import { cellEnd, rowEnd } from "../query/index.js";
-import { canStartFormula } from "./formulas.js";
+import { canStartFormula, splitters } from "./formulas.js";
 
 /** A cell that is not written as it stands. */
 export interface SpecialCell {
@@ -20,13 +20,14 @@ export interface CellLayout {
   crlf: boolean;
 }
 
-const [plain, special, endOfCell, endOfRow, surrogate] = [0, 1, 2, 3, 4];
+const [plain, special, endOfCell, endOfRow, surrogate, splitter] = [0, 1, 2, 3, 4, 5];
 /** Half a character, which the API can send as an escape, begins so and is no UTF-8: it is written as U+FFFD. */
 const surrogateStart = 0xed;
 const [comma, lineFeed, carriageReturn] = [0x2c, 0x0a, 0x0d];
 
 const kinds = new Uint8Array(256).fill(plain);
 for (const byte of [0x22, comma, lineFeed, carriageReturn]) kinds[byte] = special;
+for (const sign of splitters) kinds[sign.charCodeAt(0)] = splitter;
 kinds[surrogateStart] = surrogate;
 kinds[cellEnd] = endOfCell;
 kinds[rowEnd] = endOfRow;
@@ -45,6 +46,7 @@ export function cutCells(bytes: Uint8Array, rows: number, layout: CellLayout): S
   let row = 0;
   let from = 0;
   let quote = false;
+  let splits = false;
   for (let at = 0; at < bytes.length; at++) {
     const kind = kinds[bytes[at] as number];
     if (kind === plain) continue;
@@ -52,14 +54,15 @@ export function cutCells(bytes: Uint8Array, rows: number, layout: CellLayout): S
       if (kind === special || (bytes[at + 1] as number) >= 0xa0) quote = true;
       continue;
     }
-    const first = bytes[from] as number;
-    if (
-      quote ||
-      (starts[first] === 1 && texts[column] && at > from) ||
-      (numbers[column] && needsDigits(bytes, from, at))
-    )
+    if (kind === splitter) {
+      splits = true;
+      continue;
+    }
+    const mayRun = splits || starts[bytes[from] as number] === 1;
+    if (quote || (mayRun && texts[column] && at > from) || (numbers[column] && needsDigits(bytes, from, at)))
       found.push({ from, to: at, column, quote });
     quote = false;
+    splits = false;
     if (kind === endOfCell) {
       bytes[at] = comma;
       column += 1;

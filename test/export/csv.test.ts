@@ -1,6 +1,7 @@
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
 import { write } from "../../src/export/formats/csv.js";
+import { neutralize } from "../../src/export/formulas.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { openSource, type Source, withSnapshot } from "../../src/query/select.js";
 import { describeTable } from "../../src/query/tables.js";
@@ -23,6 +24,10 @@ const hostile = [
   "＠x",
   "-",
   "- 5",
+  "a;=1",
+  "a\t-1",
+  "a; \u0000+1;@x",
+  "a;b",
   "-5e3",
   "a,b",
   'a"b',
@@ -247,6 +252,43 @@ describe("CSV", () => {
     expect(run.err).toContain("3 cells would run as a formula");
   });
 
+  it("for Excel leaves nothing to run where a semicolon or a tab ends a cell, as elsewhere", async () => {
+    const cells = [
+      "a;=1+1",
+      "b\t@x",
+      'c"; \u0000+2',
+      "d\n =3",
+      "e;;-1",
+      "f;g - 1",
+      "h\t\t=2",
+      "i\n- a list\n@name",
+    ];
+    const mirror = await makeMirror();
+    writeRead(
+      mirror,
+      "orders",
+      cells.map((order_number, n) => anOrder(n, { order_number })),
+    );
+    mirror.db.close();
+    const flags = ["--csv", "--columns", "order_number,currency", "--db", mirror.path];
+    const run = await brandapi(["export", "orders", "--excel", ...flags]);
+    for (const delimiter of [";", "\t"])
+      for (const cell of run.out.split(new RegExp(`${delimiter}|\r\n|\n(?![-@])`)))
+        expect(cell).not.toMatch(/^[\s\0]*[=+\-@]/);
+    expect(run.out).toContain("f;g - 1,EUR");
+    expect(run.out).toContain("\n- a list\n@name");
+    const exact = await brandapi(["export", "orders", ...flags]);
+    expect(exact.err).toContain("6 cells would run as a formula");
+    expect(parse(exact.out).map(([cell]: string[]) => cell)).toEqual(expect.arrayContaining(cells));
+  });
+
+  it("judges a megabyte of separators and blanks in no time to speak of", () => {
+    for (const sign of [";", "\t", " ", "\n", "; ", "\t ", "=", ";="]) {
+      const text = sign.repeat(1e6 / sign.length);
+      expect(neutralize(text).length).toBeGreaterThanOrEqual(text.length);
+    }
+  });
+
   it("for Excel has a BOM and CRLF, and makes formulas text but not numbers", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [
@@ -263,7 +305,7 @@ describe("CSV", () => {
       mirror.path,
     ]);
     expect(run.out).toBe(
-      "\ufefforder_number,currency,total_amount,external_order_id\r\n'=1+1,\"'\n=2\",-5,-5.00\r\n",
+      "\ufefforder_number,currency,total_amount,external_order_id\r\n'=1+1,\"'\n'=2\",-5,-5.00\r\n",
     );
     expect(run.err).toBe("");
   });

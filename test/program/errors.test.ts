@@ -86,7 +86,10 @@ test("what the system says is never a defect, whatever its code", () => {
 
 test("a mirror that another program holds is busy, which is no defect", () => {
   for (const code of ["SQLITE_BUSY", "SQLITE_BUSY_SNAPSHOT", "SQLITE_LOCKED", "SQLITE_PROTOCOL"])
-    expect(asBrandapiError(withCode("database is locked", code))).toMatchObject({ exitCode: 9, code: "busy" });
+    expect(asBrandapiError(withCode("database is locked", code))).toMatchObject({
+      exitCode: 9,
+      code: "busy",
+    });
 });
 
 test.each([
