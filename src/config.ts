@@ -1,6 +1,6 @@
-import { join } from "node:path";
 import { checkBaseUrl } from "./config/base-url.js";
 import { checkKey, readKeyFile } from "./config/key.js";
+import { ownMirror, refuseMistyped } from "./config/known.js";
 import { checkProfileName, configFile, type Profile, readProfiles } from "./config/profiles.js";
 import type { Deps } from "./deps.js";
 import { ConfigurationError } from "./errors.js";
@@ -45,20 +45,24 @@ export interface SettingsOptions {
   maxWaitMs?: number;
   /** `flag`: only `--key-file` names the key; neither the environment's nor the stored one is looked at. */
   keyFrom?: "anywhere" | "flag";
+  /** Whether a name that is near a stored profile's is taken as it is: `login` may well make a new one. */
+  isNew?: boolean;
 }
 
 /**
  * Reads flags, environment and the profile. A missing key or base URL is not yet an error: see `requireAccess`.
- * @throws ConfigurationError for a value that breaks the contract's section 2
+ * @throws ConfigurationError for a value that breaks the contract's section 2, UsageError for a mistyped profile
  */
 export async function readSettings(
   options: GlobalOptions,
   deps: Deps,
-  { maxWaitMs = defaultMaxWaitMs, keyFrom = "anywhere" }: SettingsOptions = {},
+  { maxWaitMs = defaultMaxWaitMs, keyFrom = "anywhere", isNew = false }: SettingsOptions = {},
 ): Promise<Settings> {
   const profileName = chooseProfile(options, deps.env);
   const folders = findFolders(deps);
-  const profile = (await readProfiles(folders.config)).get(profileName) ?? {};
+  const stored = await readProfiles(folders.config);
+  if (!isNew) refuseMistyped(profileName, stored, deps);
+  const profile = stored.get(profileName) ?? {};
   const where = `the profile \`${profileName}\` in ${configFile(folders.config)}`;
   const others = keyFrom === "flag" ? {} : { env: deps.env.BRANDAPI_KEY, profile };
   return {
@@ -83,8 +87,8 @@ export function chooseProfile(options: GlobalOptions, env: Deps["env"]): string 
 
 /** The mirror file of a profile: flag, environment, the profile's own, `<profile>.sqlite` in the data folder. */
 export function chooseMirror(options: GlobalOptions, deps: Deps, name: string, profile: Profile): string {
-  const path = options.db ?? (deps.env.BRANDAPI_DB || profile.db);
-  return path ? expandPath(path, deps) : join(findFolders(deps).data, `${name}.sqlite`);
+  const path = options.db ?? deps.env.BRANDAPI_DB;
+  return path ? expandPath(path, deps) : ownMirror(name, profile, deps);
 }
 
 /** What flags alone decide: usable before any file is read. */

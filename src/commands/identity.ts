@@ -1,8 +1,10 @@
 import type { ApiClient } from "../api/client.js";
+import type { Profile } from "../config/profiles.js";
 import { commandFor, type Settings } from "../config.js";
 import { counted } from "../counted.js";
 import type { Deps } from "../deps.js";
 import { UnexpectedAnswer } from "../errors.js";
+import { type Mirror, rememberedKey } from "../mirror/index.js";
 import type { Json, JsonObject } from "../resources/types.js";
 import { dayMs, formatSpan, parseTimestamp } from "../times.js";
 import { printJson } from "../ui/data.js";
@@ -45,6 +47,16 @@ export async function readIdentity(api: Pick<ApiClient, "get">, patienceMs?: num
   };
 }
 
+/**
+ * When a profile's key expires, without asking: the mirror was told last where it was the same key, or none is stored.
+ * @param mirror null where there is none that can be opened
+ */
+export function lastKnownExpiry({ keyId, keyExpiresAt }: Profile, mirror: Mirror | null): string | null {
+  const told = mirror && rememberedKey(mirror);
+  const isOther = keyExpiresAt !== undefined && keyId !== undefined && keyId !== told?.id;
+  return (isOther ? undefined : told?.expires_at) ?? keyExpiresAt ?? null;
+}
+
 /** Whole days until the key expires, negative once it has; null when the API gave no readable time. */
 export function daysLeft(expiresAt: string | null, now: number): number | null {
   const expires = expiresAt === null ? undefined : parseTimestamp(expiresAt);
@@ -60,6 +72,17 @@ export function expiryWarning(expiresAt: string | null, now: number, profile: st
     `The key ${when} (${expiresAt}): create a new one in the console ` +
     `(settings, integrations, brand API), then run \`${commandFor("login", profile)}\`.`
   );
+}
+
+/** The same warning without asking anybody, for a mirror that is open. */
+export async function knownExpiryWarning(
+  { configDir, profile }: Pick<Settings, "configDir" | "profile">,
+  mirror: Mirror,
+  now: number,
+): Promise<string | undefined> {
+  const { readProfiles } = await import("../config/profiles.js");
+  const stored = (await readProfiles(configDir)).get(profile) ?? {};
+  return expiryWarning(lastKnownExpiry(stored, mirror), now, profile);
 }
 
 /** Prints whose key it is: for people as lines, with `--json` as `{"brand":{…},"key":{…,"days_left"}}`. */

@@ -5,6 +5,7 @@ import { download } from "./download.js";
 import { exportTable } from "./export.js";
 import { login } from "./login.js";
 import { logout } from "./logout.js";
+import { profiles } from "./profiles.js";
 import { query } from "./query.js";
 import { sandbox } from "./sandbox.js";
 import { status } from "./status.js";
@@ -17,6 +18,7 @@ export const commands: readonly CommandSpec[] = [
   login,
   logout,
   whoami,
+  profiles,
   sync,
   verify,
   download,

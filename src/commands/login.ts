@@ -1,3 +1,4 @@
+import type { Profile } from "../config/profiles.js";
 import type { Settings } from "../config.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, exitCodes } from "../errors.js";
@@ -29,7 +30,11 @@ export const login = defineCommand<LoginFlags>({
   async run({ deps, options }) {
     const { readSettings } = await import("../config.js");
     const { interactiveMaxWaitMs, openApiWith } = await import("./access.js");
-    const settings = await readSettings(options, deps, { maxWaitMs: interactiveMaxWaitMs, keyFrom: "flag" });
+    const settings = await readSettings(options, deps, {
+      maxWaitMs: interactiveMaxWaitMs,
+      keyFrom: "flag",
+      isNew: true,
+    });
     const { baseUrl, key } = await completeAccess(settings, deps);
     const { createReporter } = await import("../ui/reporter.js");
     const { readIdentity } = await import("./identity.js");
@@ -37,7 +42,8 @@ export const login = defineCommand<LoginFlags>({
     const api = await openApiWith({ ...settings, baseUrl, key }, deps, reporter);
     try {
       const identity = await readIdentity(api, settings.maxWaitMs);
-      await store(settings, { baseUrl, key, ...(options.db === undefined ? {} : { db: settings.dbPath }) });
+      const db = options.db === undefined ? {} : { db: settings.dbPath };
+      await store(settings, { baseUrl, key, ...db, ...told(identity) });
       for (const name of ["BRANDAPI_KEY", "BRANDAPI_BASE_URL"])
         if (deps.env[name]) reporter.warn(`${name} is set, and goes before what was stored.`);
       await show(deps, settings, baseUrl, identity);
@@ -77,10 +83,17 @@ async function completeAccess(
   }
 }
 
-async function store(
-  settings: Settings,
-  access: { baseUrl: string; key: string; db?: string },
-): Promise<void> {
+/** What `/me` said, for commands that ask nobody; what it did not say replaces what it said of an earlier key. */
+function told({ brand, key }: Identity): Profile {
+  return {
+    brandId: brand.id,
+    brandName: brand.name,
+    keyId: key.id ?? undefined,
+    keyExpiresAt: key.expires_at ?? undefined,
+  };
+}
+
+async function store(settings: Settings, access: Profile): Promise<void> {
   const { readProfiles, writeProfiles } = await import("../config/profiles.js");
   const profiles = await readProfiles(settings.configDir);
   profiles.set(settings.profile, { ...profiles.get(settings.profile), ...access });

@@ -17,6 +17,7 @@ export const logout = defineCommand({
   async run({ deps, options }) {
     const { existsSync } = await import("node:fs");
     const { chooseMirror, chooseProfile } = await import("../config.js");
+    const { refuseMistyped } = await import("../config/known.js");
     const { readProfiles, writeProfiles } = await import("../config/profiles.js");
     const { createReporter } = await import("../ui/reporter.js");
     const reporter = createReporter(deps, options);
@@ -24,7 +25,8 @@ export const logout = defineCommand({
     const { config } = findFolders(deps);
     // Loose permissions are no obstacle here: the file is rewritten with safe ones, and without the key.
     const profiles = await readProfiles(config, { mending: true });
-    const { baseUrl, key, ...rest } = profiles.get(name) ?? {};
+    if (!profiles.has(name)) refuseMistyped(name, profiles, deps);
+    const { baseUrl, key, brandId, brandName, keyId, keyExpiresAt, ...rest } = profiles.get(name) ?? {};
     const removed = baseUrl !== undefined || key !== undefined;
     if (removed) {
       if (Object.keys(rest).length > 0) profiles.set(name, rest);

@@ -1,7 +1,7 @@
 import type { Settings } from "../config.js";
 import type { Deps } from "../deps.js";
 import type { ExitCode } from "../errors.js";
-import { checkOwner, claimMirror, lockMirror, schemaVersion } from "../mirror/index.js";
+import { checkOwner, claimMirror, lockMirror, rememberKey, schemaVersion } from "../mirror/index.js";
 import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/index.js";
 import type { Access } from "../sync/run.js";
 import { createReporter } from "../ui/reporter.js";
@@ -69,6 +69,7 @@ export async function withMirrorRun(
     const mirror = await openMirror(settings.dbPath);
     closers.unshift(() => mirror.db.close());
     claimMirror(mirror, identity.brand);
+    rememberKey(mirror, identity.key);
     return await work({ ...session, mirror });
   } finally {
     for (const close of closers) close();

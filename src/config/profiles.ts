@@ -10,11 +10,16 @@ export interface Profile {
   baseUrl?: string;
   key?: string;
   db?: string;
+  /** What `/me` said when the key was stored: for what works without a network. */
+  brandId?: string;
+  brandName?: string;
+  keyId?: string | undefined;
+  keyExpiresAt?: string | undefined;
 }
 
 export type Profiles = ReadonlyMap<string, Profile>;
 
-const members = ["baseUrl", "key", "db"] as const;
+const members = ["baseUrl", "key", "db", "brandId", "brandName", "keyId", "keyExpiresAt"] as const;
 /** A file that large is not ours. */
 const mostBytes = 1_048_576;
 
@@ -24,14 +29,18 @@ export function configFile(configDir: string): string {
 
 /** `[A-Za-z0-9._-]+`, not starting with a dot: it becomes a file's name. */
 export function checkProfileName(name: string): string {
-  if (/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/.test(name)) return name;
+  if (isProfileName(name)) return name;
   throw new ConfigurationError(`Not a profile name: \`${name}\`.`, {
     hint: "use letters, digits, `.`, `_` and `-`, not starting with a dot",
   });
 }
 
+export function isProfileName(name: string): boolean {
+  return /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/.test(name);
+}
+
 /**
- * Reads `{"profiles": {"<name>": {"baseUrl", "key", "db"}}}`; no file is no profiles.
+ * Reads `{"profiles": {"<name>": {"baseUrl", "key", "db", …}}}`; no file is no profiles.
  * @param options.mending the file is about to be rewritten with safe permissions, so that loose ones are no obstacle
  * @throws ConfigurationError when it is unreadable, garbled, in a folder that others may write to, or open to others
  * while it holds a key; never its content

@@ -1,7 +1,15 @@
 /** The door of this room: all that others may use of it. */
 
 export { asMirrorError, checkIdentity, connect, createFile, migrate, schemaVersion } from "./file.js";
-export { checkOwner, claimMirror, forgetInfo, readInfo, writeInfo } from "./info.js";
+export {
+  checkOwner,
+  claimMirror,
+  forgetInfo,
+  readInfo,
+  rememberedKey,
+  rememberKey,
+  writeInfo,
+} from "./info.js";
 export { isLocked, lockMirror } from "./lock.js";
 export { type Mirror, statement } from "./mirror.js";
 export { checkPlace } from "./place.js";

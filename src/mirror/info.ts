@@ -44,6 +44,27 @@ export function claimMirror(mirror: Mirror, brand: Brand): void {
   writeInfo(mirror, "brand_name", brand.name);
 }
 
+/** What `/me` said of the key that filled the mirror last: for what works without a network. Never the key itself. */
+export function rememberKey(mirror: Mirror, { id, expires_at }: KeyFacts): void {
+  for (const [name, value] of [
+    ["key_id", id],
+    ["key_expires_at", expires_at],
+  ] as const)
+    if (value === null) forgetInfo(mirror, name);
+    else writeInfo(mirror, name, value);
+}
+
+/** The counterpart of `rememberKey`. */
+export function rememberedKey(mirror: Mirror): KeyFacts {
+  return { id: readInfo(mirror, "key_id"), expires_at: readInfo(mirror, "key_expires_at") };
+}
+
+interface KeyFacts {
+  id: string | null;
+  /** A timestamp as the API sent it. */
+  expires_at: string | null;
+}
+
 interface Brand {
   id: string;
   name: string;

@@ -70,6 +70,16 @@ export function readHealth(mirror: Mirror, now: number, maxAgeMs: number | null,
   };
 }
 
+/**
+ * When what was read longest ago was last read well, ISO 8601: what `--max-age` goes by. Null where nothing ever was.
+ */
+export function oldestSuccess(mirror: Mirror): string | null {
+  const times = [...resources, ...details].flatMap(
+    ({ name }) => latestRuns(mirror, name).lastGood?.started_at ?? [],
+  );
+  return times.sort()[0] ?? null;
+}
+
 /** Null where a resource was never tried, or only skipped because the key does not allow it. */
 function readResource(
   mirror: Mirror,

@@ -2,7 +2,7 @@
 
 export { type Change, type ChangeFilter, changesCondition, listChanges } from "./change-list.js";
 export { checkCondition, explainRunning } from "./condition.js";
-export { type Health, type ResourceHealth, readHealth, type ShownRange } from "./health.js";
+export { type Health, oldestSuccess, type ResourceHealth, readHealth, type ShownRange } from "./health.js";
 export { knownTableNames, syncedBy, typedTables } from "./names.js";
 export { openMirror, openMirrorOrNone, openMirrorReadOnly } from "./open.js";
 export { prepareReading } from "./read-only-sql.js";

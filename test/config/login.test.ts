@@ -5,6 +5,13 @@ import { makeHome } from "../support/home.js";
 import { brandapi } from "../support/program.js";
 import { sandboxForTest } from "../support/sandbox.js";
 
+/** What `/me` said, kept for what works without a network. */
+const told = {
+  brandId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+  brandName: expect.any(String),
+  keyId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+  keyExpiresAt: expect.stringMatching(/^20\d\d-/),
+};
 const configOf = (home: string) => join(home, ".config/brandapi/config.json");
 
 test("login with a key on stdin checks it, stores it for the owner alone, and whoami then works without flags", async () => {
@@ -17,7 +24,7 @@ test("login with a key on stdin checks it, stores it for the owner alone, and wh
   expect(login.out).toContain("Fjell & Fern");
   const path = configOf(login.home);
   expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({
-    profiles: { default: { baseUrl: sandbox.baseUrl, key: sandbox.key } },
+    profiles: { default: { baseUrl: sandbox.baseUrl, key: sandbox.key, ...told, brandName: "Fjell & Fern" } },
   });
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(statSync(join(path, "..")).mode & 0o777).toBe(0o700);
@@ -89,8 +96,8 @@ test("login keeps the other profiles, and members of the file that this version 
   expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({
     theme: 1,
     profiles: {
-      default: { baseUrl: sandbox.baseUrl, key: sandbox.key, colour: "green" },
-      basalt: { baseUrl: sandbox.baseUrl, key: other },
+      default: { baseUrl: sandbox.baseUrl, key: sandbox.key, ...told, colour: "green" },
+      basalt: { baseUrl: sandbox.baseUrl, key: other, ...told, brandName: "Basalt Cycling" },
     },
   });
 });
@@ -119,7 +126,7 @@ test("logout removes the key and base URL, mends loose permissions on the way, a
   const logout = await brandapi(`logout --db ${mirror}`, { home });
   expect(logout.code).toBe(0);
   expect(logout.err).toContain(`The mirror is kept: ${mirror}`);
-  expect(readFileSync(configOf(home), "utf8")).not.toContain(sandbox.key);
+  expect(JSON.parse(readFileSync(configOf(home), "utf8"))).toEqual({ profiles: {} });
   expect(statSync(configOf(home)).mode & 0o777).toBe(0o600);
   const again = await brandapi("logout --json", { home });
   expect(JSON.parse(again.out)).toEqual({ profile: "default", removed: false, mirror: null });

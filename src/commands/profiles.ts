@@ -1,0 +1,54 @@
+import { exitCodes } from "../errors.js";
+import { formatSpan } from "../times.js";
+import { printJson } from "../ui/data.js";
+import { renderTable } from "../ui/table.js";
+import { escapeText } from "../ui/text.js";
+import type { Brand } from "./brands.js";
+import { defineCommand } from "./command.js";
+
+export const profiles = defineCommand({
+  name: "profiles",
+  summary: "List the brands that are set up on this machine",
+  description:
+    "For each: its mirror, how long ago what is oldest in it was read, and how long its key is good, as far as is " +
+    "known here. Needs no key and no network.",
+  arguments: [],
+  flags: [],
+  examples: [
+    { command: "brandapi profiles", about: "the brands, and whose key expires soon" },
+    { command: "brandapi profiles --json | jq '.[] | select(.key.days_left < 30)'", about: "for scripts" },
+  ],
+
+  async run({ deps, options }) {
+    const { readOutput } = await import("../config.js");
+    const { styleFor } = await import("../ui/style.js");
+    const { lookAtBrands } = await import("./brands.js");
+    const brands = await lookAtBrands(deps);
+    const output = readOutput(options);
+    if (output.json) printJson(deps.stdout, brands);
+    else if (brands.length === 0) deps.stderr.write("No brand is set up here yet: run `brandapi login`.\n");
+    else {
+      const width = deps.stdout.isTTY ? deps.stdout.columns : undefined;
+      const style = styleFor(deps.stdout, output, deps.env);
+      const lines = [
+        renderTable(["profile", "brand", "mirror", "age", "key"], brands.map(cells), { width, style }),
+        ...brands.flatMap(({ profile, error }) =>
+          error === null ? [] : [`${style.yellow("!")} ${profile}: ${escapeText(error)}`],
+        ),
+      ];
+      deps.stdout.write(`${lines.join("\n")}\n`);
+    }
+    return exitCodes.done;
+  },
+});
+
+function cells({ profile, brand, mirror, age_seconds, key, error }: Brand): string[] {
+  const age = age_seconds === null ? "never synced" : formatSpan(age_seconds * 1_000);
+  return [profile, brand?.name ?? "unknown", mirror, error === null ? age : "unknown", keyText(key)];
+}
+
+function keyText({ stored, days_left }: Brand["key"]): string {
+  if (days_left === null) return stored ? "unknown" : "none stored";
+  const left = days_left < 0 ? "expired" : `${days_left} ${days_left === 1 ? "day" : "days"} left`;
+  return stored ? left : `${left}, not stored`;
+}

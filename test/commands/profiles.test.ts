@@ -1,0 +1,134 @@
+import { writeFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { brandsForTest } from "../support/brands.js";
+import { brandapi } from "../support/program.js";
+
+const day = 86_400_000;
+const noNetwork = () => Promise.reject(new Error("the network was asked"));
+
+interface Listed {
+  profile: string;
+  brand: { id: string; name: string } | null;
+  mirror: string;
+  age_seconds: number | null;
+  key: { stored: boolean; expires_at: string | null; days_left: number | null };
+  error: string | null;
+}
+
+async function list(brands: Awaited<ReturnType<typeof brandsForTest>>): Promise<Listed[]> {
+  const { code, out } = await brands.run("profiles --json", { fetch: noNetwork });
+  expect(code).toBe(0);
+  return JSON.parse(out) as Listed[];
+}
+
+describe("profiles", () => {
+  test("lists each brand with its mirror, its age and its key's days, without a network and without a key", async () => {
+    const brands = await brandsForTest({ now: Date.UTC(2026, 10, 21), pace: 0 });
+    const { keys, key } = brands.sandbox;
+    await brands.login("default", key);
+    await brands.login("basalt", keys["other-brand"].secret);
+    expect((await brands.run("sync roster")).code).toBe(0);
+    brands.sandbox.advance(4 * 3_600_000);
+    const { code, out, err } = await brands.run("profiles", { fetch: noNetwork });
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    const lines = out.trimEnd().split("\n");
+    expect(lines[0]).toMatch(/^profile +brand +mirror +age +key$/);
+    expect(lines[1]).toMatch(/^default +Fjell & Fern +\/\S+\/default\.sqlite +4h +1094 days left$/);
+    expect(lines[2]).toMatch(/^basalt +Basalt Cycling +\/\S+\/basalt\.sqlite +never synced +1094 days left$/);
+    expect(lines).toHaveLength(3);
+    const json = await brands.run("profiles --json");
+    expect(JSON.parse(json.out)[0]).toEqual({
+      profile: "default",
+      brand: { id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: "Fjell & Fern" },
+      base_url: brands.sandbox.baseUrl,
+      mirror: brands.mirrorOf("default"),
+      last_success_at: expect.stringMatching(/^2026-11-21T00:00:/),
+      age_seconds: expect.closeTo(4 * 3_600, -1),
+      key: { stored: true, expires_at: expect.stringMatching(/^2029-/), days_left: 1094 },
+      error: null,
+    });
+    for (const secret of [key, keys["other-brand"].secret]) expect(out + json.out).not.toContain(secret);
+  });
+
+  test("goes by what the mirror was told last of the same key, and by what `login` was told of a new one", async () => {
+    const brands = await brandsForTest({ now: Date.UTC(2026, 10, 21), pace: 0 });
+    const { sandbox } = brands;
+    await brands.login("acme", sandbox.key);
+    sandbox.setKey("all", { expiresAt: sandbox.now() + 20.5 * day });
+    expect((await brands.run("sync roster --profile acme")).code).toBe(0);
+    expect((await list(brands))[0]?.key).toMatchObject({ stored: true, days_left: 20 });
+    await brands.login("acme", sandbox.keys.expiring.secret);
+    expect((await list(brands))[0]?.key).toMatchObject({ stored: true, days_left: 2 });
+    expect((await brands.run("logout --profile acme")).code).toBe(0);
+    expect((await list(brands))[0]?.key).toMatchObject({ stored: false, days_left: 20 });
+  });
+
+  test("knows a brand that has a mirror only: its key stands in the environment", async () => {
+    const brands = await brandsForTest();
+    const env = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
+    expect((await brands.run("sync roster --profile acme", { env })).code).toBe(0);
+    expect(await list(brands)).toMatchObject([
+      { profile: "acme", brand: { name: "Fjell & Fern" }, key: { stored: false, days_left: 1094 } },
+    ]);
+    expect((await brands.run("profiles")).out).toContain("1094 days left, not stored");
+  });
+
+  test("says of a mirror that cannot be read why, and hides none of the others", async () => {
+    const brands = await brandsForTest();
+    await brands.login("acme", brands.sandbox.key);
+    await brands.login("basalt", brands.sandbox.keys["other-brand"].secret);
+    await brands.run("sync roster --profile basalt");
+    writeFileSync(
+      brands.mirrorOf("acme"),
+      "not a mirror, and long enough to be looked at as a database file".repeat(20),
+    );
+    const { code, out } = await brands.run("profiles");
+    expect(code).toBe(0);
+    expect(out).toMatch(/^acme .* unknown +1094 days left$/m);
+    expect(out).toMatch(/^basalt +Basalt Cycling .*0s/m);
+    expect(out).toMatch(/^! acme: .*is not an SQLite database/m);
+    expect((await list(brands)).map(({ error }) => error === null)).toEqual([false, true]);
+  });
+
+  test("says what to do where no brand is set up", async () => {
+    const { code, out, err } = await brandapi("profiles");
+    expect({ code, out }).toEqual({ code: 0, out: "" });
+    expect(err).toContain("run `brandapi login`");
+    expect(JSON.parse((await brandapi("profiles --json")).out)).toEqual([]);
+  });
+});
+
+describe("a mistyped profile", () => {
+  test("is refused with the nearest name, also where BRANDAPI_KEY is set, and begins no mirror", async () => {
+    const brands = await brandsForTest();
+    await brands.login("fernwood", brands.sandbox.key);
+    const access = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
+    const asked = brands.sandbox.log.length;
+    for (const command of ["sync roster", "status", "whoami", "export roster --csv", "logout"])
+      for (const [flag, env] of [
+        [" --profile fernwod", access],
+        [" --profile fernwod", {}],
+        ["", { ...access, BRANDAPI_PROFILE: "fernwod" }],
+      ] as const) {
+        const { code, err } = await brands.run(command + flag, { env });
+        expect(err, command).toBe(
+          "brandapi: Unknown profile: `fernwod`.\n  hint: did you mean `fernwood`? A new brand begins with `brandapi login --profile fernwod`\n",
+        );
+        expect(code).toBe(2);
+      }
+    expect(brands.sandbox.log.length).toBe(asked);
+    expect(await list(brands)).toHaveLength(1);
+  });
+
+  test("is a new brand once `login` has stored it, and where its mirror is there already", async () => {
+    const brands = await brandsForTest();
+    const env = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
+    expect((await brands.run("sync roster --profile shop-eu", { env })).code).toBe(0);
+    await brands.login("shop-us", brands.sandbox.key);
+    expect((await brands.run("sync roster --profile shop-eu", { env })).code).toBe(0);
+    await brands.login("shop-uk", brands.sandbox.key);
+    expect((await brands.run("sync roster --profile shop-uk")).code).toBe(0);
+    // Nothing like any of them: a brand whose key stands in the environment.
+    expect((await brands.run("sync roster --profile atlas", { env })).code).toBe(0);
+  });
+});

@@ -1,0 +1,38 @@
+import { join } from "node:path";
+import type { Sandbox, SandboxOptions } from "../../src/sandbox/index.js";
+import { makeHome } from "./home.js";
+import { brandapi, type ProgramOptions, type ProgramResult } from "./program.js";
+import { sandboxForTest } from "./sandbox.js";
+
+/** A person with several brands on one machine: profiles of their own, and nothing in the environment. */
+export interface Brands {
+  sandbox: Sandbox;
+  home: string;
+  /** The mirror of a profile that `login` was given no other for. */
+  mirrorOf(profile: string): string;
+  login(profile: string, key: string): Promise<void>;
+  run(command: string | readonly string[], options?: ProgramOptions): Promise<ProgramResult>;
+}
+
+export async function brandsForTest(options: SandboxOptions = {}): Promise<Brands> {
+  const sandbox = await sandboxForTest({ orders: 50, ...options });
+  const home = makeHome();
+  const brands: Brands = {
+    sandbox,
+    home,
+    mirrorOf: (profile) => join(home, `.local/share/brandapi/${profile}.sqlite`),
+    async login(profile, key) {
+      const words = ["login", "--profile", profile, "--base-url", sandbox.baseUrl, "--key-stdin"];
+      const { code, err } = await brands.run(words, { stdin: key });
+      if (code !== 0) throw new Error(err);
+    },
+    run: async (command, { env, ...rest } = {}) =>
+      await brandapi(command, {
+        home,
+        clock: { now: () => sandbox.now() },
+        ...rest,
+        env: { BRANDAPI_RATE_LIMIT: "none", ...env },
+      }),
+  };
+  return brands;
+}
