@@ -1,5 +1,5 @@
 import { Argument, Command, CommanderError, Help, Option } from "commander";
-import type { CommandSpec, Flag } from "./commands/command.js";
+import type { CommandSpec, Flag, Invocation } from "./commands/command.js";
 import { globalFlags } from "./commands/globals.js";
 import { groupOf, inHelpOrder } from "./commands/groups.js";
 import { commands } from "./commands/index.js";
@@ -11,10 +11,15 @@ import { version } from "./version.js";
 
 /**
  * Commander's tree, built from the registry of commands.
+ * @param tell prints an error for a command that goes on
  * @returns the exit code of the command that ran
  * @throws UsageError for an unknown command, flag or value
  */
-export async function runProgram(argv: readonly string[], deps: Deps): Promise<ExitCode> {
+export async function runProgram(
+  argv: readonly string[],
+  deps: Deps,
+  tell: Invocation["tell"],
+): Promise<ExitCode> {
   let exitCode: ExitCode = exitCodes.done;
   const program = prepare(new Command("brandapi"), deps)
     .description("Keeps a brand's own data in a local SQLite mirror: current, complete and provable.")
@@ -34,7 +39,7 @@ export async function runProgram(argv: readonly string[], deps: Deps): Promise<E
         .flat()
         .filter((arg) => arg !== undefined);
       const options = { ...given(program), ...command.opts(), ...given(command) };
-      exitCode = (await spec.run({ deps, args: args as string[], options })) ?? exitCodes.done;
+      exitCode = (await spec.run({ deps, args: args as string[], options, tell })) ?? exitCodes.done;
     });
   }
   program.commandsGroup("Help:").helpCommand("help [command]", "Show help for a command");

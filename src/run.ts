@@ -14,9 +14,11 @@ import { escapeLines } from "./ui/text.js";
  */
 export async function run(argv: readonly string[], deps: Deps): Promise<ExitCode> {
   const keys = await keysInUse(argv, deps);
+  const tell = (error: unknown, profile: string) =>
+    reportError(error, ["--profile", profile, ...argv], deps, keys, profile);
   try {
     refuseKeys(argv, deps.env, keys);
-    return await runProgram(argv, deps);
+    return await runProgram(argv, deps, tell);
   } catch (error) {
     return reportError(error, argv, deps, keys);
   }
@@ -25,19 +27,23 @@ export async function run(argv: readonly string[], deps: Deps): Promise<ExitCode
 /**
  * Prints an error on stderr, with `--json` also on stdout; what came from outside is escaped. This is where what a
  * person typed is printed back, and so where what looks like a key is hidden (contract, section 7).
+ * @param profile named where the error is one brand's of several
  */
 export function reportError(
   error: unknown,
   argv: readonly string[],
   deps: Pick<Deps, "stdout" | "stderr" | "signal">,
   keys: readonly string[] = [],
+  profile?: string,
 ): ExitCode {
   const known = asBrandapiError(stopOf(error, deps.signal) ?? error);
   const { code } = known;
   const message = hideKeys(known.message, keys);
   const hint = known.hint && hideKeys(hintFor(known.hint, argv), keys);
-  if (hasFlag(argv, "--json")) printJson(deps.stdout, { error: { code, message, hint: hint ?? null } });
-  deps.stderr.write(`brandapi: ${escapeLines(message)}\n`);
+  if (hasFlag(argv, "--json"))
+    printJson(deps.stdout, { profile, error: { code, message, hint: hint ?? null } });
+  const whose = profile === undefined ? "" : `${profile}: `;
+  deps.stderr.write(`brandapi: ${whose}${escapeLines(message)}\n`);
   if (hint) deps.stderr.write(`  hint: ${escapeLines(hint)}\n`);
   if (hasFlag(argv, "--verbose"))
     deps.stderr.write(

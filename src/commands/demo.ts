@@ -50,7 +50,7 @@ export const demo = defineCommand<DemoFlags>({
     { command: "brandapi demo --out /tmp/demo --orders 100000", about: "with more data, elsewhere" },
   ],
 
-  async run({ deps, options }) {
+  async run({ deps, options, tell }) {
     const { startSandbox } = await import("../sandbox/index.js");
     const folder = prepareFolder(options.out ?? "brandapi-demo", deps);
     const started = deps.clock.monotonic();
@@ -88,6 +88,7 @@ export const demo = defineCommand<DemoFlags>({
         deps: at,
         args: given.args ? (given.args as string[]) : args.slice(0, 1),
         options: { ...common(options), ...given },
+        tell,
       });
     };
     try {

@@ -21,6 +21,7 @@ export async function printPlan(
   chosen: { allowed: readonly Resource[]; skipped: readonly Skipped[] },
   deps: Pick<Deps, "stdout">,
   json: boolean,
+  profile?: string,
 ): Promise<void> {
   const plan: Plan = {
     resources: [],
@@ -41,7 +42,7 @@ export async function printPlan(
   }
   const { rateLimit } = access.settings;
   plan.minutes = rateLimit === null ? null : minutesFor(plan.requests, rateLimit);
-  if (json) printJson(deps.stdout, plan);
+  if (json) printJson(deps.stdout, { profile, ...plan });
   else deps.stdout.write(planText(plan));
 }
 

@@ -21,6 +21,12 @@ export const networkFlags: readonly Flag[] = flagsForWaiting("5m");
 /** The same where a person sits and waits for the answer: see `interactiveMaxWaitMs`. */
 export const interactiveFlags: readonly Flag[] = flagsForWaiting("15s");
 
+/** The flag of the commands that can go through every brand: see each-profile.ts. */
+export const allProfilesFlag: Flag = {
+  flags: "--all-profiles",
+  about: "every brand that is set up here, one after another; the exit code is the gravest: the lowest but 0",
+};
+
 function flagsForWaiting(maxWait: string): readonly Flag[] {
   return [
     {

@@ -7,9 +7,10 @@ import { formatCount } from "../ui/numbers.js";
 import type { Style } from "../ui/style.js";
 import { renderTable } from "../ui/table.js";
 import { escapeText } from "../ui/text.js";
-import { defineCommand } from "./command.js";
+import { type CommandSpec, defineCommand } from "./command.js";
+import { allProfilesFlag } from "./globals.js";
 
-export const status = defineCommand<{ maxAge?: number }>({
+export const status: CommandSpec = defineCommand<{ maxAge?: number; allProfiles?: boolean }>({
   name: "status",
   summary: "Show how complete and how fresh the mirror is",
   description:
@@ -22,6 +23,7 @@ export const status = defineCommand<{ maxAge?: number }>({
       about: "exit 10 where a last success is older than this",
       parse: parseDuration,
     },
+    allProfilesFlag,
   ],
   examples: [
     { command: "brandapi status", about: "a look at the mirror" },
@@ -32,22 +34,31 @@ export const status = defineCommand<{ maxAge?: number }>({
     { command: "brandapi status --json | jq '.resources[] | {resource, age_seconds}'", about: "for scripts" },
   ],
 
-  async run({ deps, options }) {
+  async run(invocation) {
+    const { deps, options, profile } = invocation;
+    if (options.allProfiles) {
+      const { eachProfile } = await import("./each-profile.js");
+      return await eachProfile(invocation, status, "look");
+    }
     const { readSettings } = await import("../config.js");
     const { openMirrorReadOnly, readHealth } = await import("../query/index.js");
     const { checkPlace, isLocked } = await import("../mirror/index.js");
+    const { createReporter } = await import("../ui/reporter.js");
     const { styleFor } = await import("../ui/style.js");
+    const { knownExpiryWarning } = await import("./identity.js");
     const settings = await readSettings(options, deps);
     const maxAge = options.maxAge ?? null;
     if (maxAge !== null && !checkPlace(settings.dbPath)) throw neverSynced(settings.dbPath);
     const mirror = await openMirrorReadOnly(settings.dbPath);
     try {
       const health = readHealth(mirror, deps.clock.now(), maxAge, await isLocked(settings.dbPath));
-      if (settings.output.json) printJson(deps.stdout, health);
+      if (settings.output.json) printJson(deps.stdout, { profile, ...health });
       else if (!settings.output.quiet) {
         const width = deps.stdout.isTTY ? deps.stdout.columns : undefined;
         deps.stdout.write(healthText(health, styleFor(deps.stdout, settings.output, deps.env), width));
       }
+      const warning = await knownExpiryWarning(settings, mirror, deps.clock.now());
+      if (warning) createReporter(deps, settings.output).warn(warning);
       if (maxAge === null) return exitCodes.done;
       if (health.resources.length === 0) throw neverSynced(settings.dbPath);
       if (health.stale.length > 0) throw staleError(health.stale, maxAge);

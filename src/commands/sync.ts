@@ -5,8 +5,8 @@ import { takesDates } from "../resources/types.js";
 import { parseWindow } from "../times.js";
 import { printJson } from "../ui/data.js";
 import { chooseResources } from "./choose.js";
-import { defineCommand, type Flag } from "./command.js";
-import { networkFlags } from "./globals.js";
+import { type CommandSpec, defineCommand, type Flag } from "./command.js";
+import { allProfilesFlag, networkFlags } from "./globals.js";
 import { filterValues, parseCount, parseFilter, parseList, parseRange } from "./values.js";
 
 interface SyncFlags {
@@ -25,6 +25,7 @@ interface SyncFlags {
   host?: string[];
   groupBy?: string;
   perHost?: boolean;
+  allProfiles?: boolean;
 }
 
 const syncFlags: readonly Flag[] = [
@@ -73,21 +74,26 @@ const syncFlags: readonly Flag[] = [
   { flags: "--per-host", about: "analytics-clicks: for every host on the mirrored roster" },
 ];
 
-export const sync = defineCommand<SyncFlags>({
+export const sync: CommandSpec = defineCommand<SyncFlags>({
   name: "sync",
   summary: "Pull the brand's data into the mirror",
   description:
     "Without a resource: everything that the key's scopes and the plan allow. " +
     "A run that was stopped is finished by the next one, from the page where it stopped.",
   arguments: [{ syntax: "[resource...]", about: resources.map(({ name }) => name).join(", ") }],
-  flags: [...syncFlags, ...networkFlags],
+  flags: [...syncFlags, allProfilesFlag, ...networkFlags],
   examples: [
     { command: "brandapi sync", about: "everything, as the cron line does it" },
     { command: "brandapi sync orders --since 2026-01-01", about: "orders placed since New Year" },
     { command: "brandapi sync --dry-run", about: "what that would read, in how many requests and minutes" },
   ],
 
-  async run({ deps, args, options }) {
+  async run(invocation) {
+    const { deps, args, options, profile } = invocation;
+    if (options.allProfiles) {
+      const { eachProfile } = await import("./each-profile.js");
+      return await eachProfile(invocation, sync, "sync");
+    }
     const chosen = chooseResources(args);
     const now = deps.clock.now();
     const { since, until } = parseRange(options, now);
@@ -129,13 +135,13 @@ export const sync = defineCommand<SyncFlags>({
         });
       if (options.dryRun) {
         const { printPlan } = await import("./dry-run.js");
-        await printPlan(access, { allowed, skipped }, deps, options.json === true);
+        await printPlan(access, { allowed, skipped }, deps, options.json === true, profile);
         return exitCodes.done;
       }
       const { syncResources } = await import("../sync/engine.js");
       const chosenNow = { allowed, skipped, named: chosen.named };
       const { failures, succeeded } = await syncResources(access, chosenNow, (run) => {
-        if (options.json) printJson(deps.stdout, run);
+        if (options.json) printJson(deps.stdout, { profile, ...run });
       });
       const [first] = failures;
       if (first === undefined && succeeded === 0)
