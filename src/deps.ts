@@ -1,4 +1,4 @@
-import { homedir, tmpdir } from "node:os";
+import { homedir, hostname, tmpdir, userInfo } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Time as the program sees it: tests pass their own. */
@@ -25,6 +25,16 @@ export interface Input extends NodeJS.ReadableStream {
 export type Env = Readonly<Record<string, string | undefined>>;
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
+/** Where this program runs, and how it was started: what a schedule has to say. */
+export interface Machine {
+  name: string;
+  /** The home folder that the system gives to what nobody started from a shell; empty where it knows none. */
+  home: string;
+  /** Absolute paths of Node and of this program. */
+  node: string;
+  script: string;
+}
+
 /** All that the program takes from the outside. Only this file, `bin` and `ui` touch the real ones. */
 export interface Deps {
   env: Env;
@@ -32,6 +42,7 @@ export interface Deps {
   home: string;
   tmp: string;
   platform: NodeJS.Platform;
+  machine: Machine;
   stdin: Input;
   stdout: Output;
   stderr: Output;
@@ -69,6 +80,10 @@ export function systemDeps(signal: AbortSignal, fetch: Fetch): Deps {
     home: askSystem(homedir),
     tmp: tmpdir(),
     platform: process.platform,
+    get machine() {
+      const script = process.argv[1] ?? "";
+      return { name: hostname(), home: askSystem(() => userInfo().homedir), node: process.execPath, script };
+    },
     get stdin() {
       return process.stdin;
     },

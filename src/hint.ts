@@ -1,3 +1,5 @@
+import { shellWord } from "./shell.js";
+
 /** What a command line named, and a command in its hint must name too: without it another mirror would be meant. */
 const carried: Readonly<Record<string, readonly string[]>> = {
   login: ["--profile"],
@@ -15,7 +17,7 @@ export function hintFor(hint: string, argv: readonly string[]): string {
       .filter((flag) => !hint.includes(flag))
       .reduce((whole, flag) => {
         const value = valueAfter(argv, flag);
-        return value === undefined ? whole : `${whole} ${flag} ${quoted(value)}`;
+        return value === undefined ? whole : `${whole} ${flag} ${shellWord(value)}`;
       }, command),
   );
 }
@@ -26,9 +28,4 @@ function valueAfter(argv: readonly string[], flag: string): string | undefined {
   const at = flags.findLastIndex((word) => word === flag || word.startsWith(`${flag}=`));
   const word = flags[at];
   return word === flag ? flags[at + 1] : word?.slice(flag.length + 1);
-}
-
-/** As a shell takes it. */
-function quoted(value: string): string {
-  return /^[\w./:@%+=~-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
 }

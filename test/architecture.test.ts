@@ -66,6 +66,7 @@ const common = [
   "exact",
   "secrets",
   "nearest",
+  "shell",
   "counted",
   "system-errors",
   "make-folder",

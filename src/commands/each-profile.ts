@@ -83,7 +83,8 @@ function depsFor(profile: string, { deps, options }: Invocation<object>): Invoca
   };
 }
 
-function refuseSingle(options: GlobalOptions): void {
+/** @throws UsageError for a flag that is for one brand alone */
+export function refuseSingle(options: GlobalOptions): void {
   const given = [
     ["--profile", options.profile],
     ["--db", options.db],

@@ -1,7 +1,7 @@
 /** How help groups the commands, in order. A test sees to it that every command has a place. */
 export const commandGroups: Readonly<Record<string, readonly string[]>> = {
   "Set up": ["login", "logout", "whoami", "profiles"],
-  "Keep the mirror": ["sync", "verify", "status", "download"],
+  "Keep the mirror": ["sync", "verify", "status", "download", "cron"],
   "Use the data": ["export", "query", "changes"],
   "Without a key": ["demo", "sandbox"],
 };

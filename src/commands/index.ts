@@ -1,5 +1,6 @@
 import { changes } from "./changes.js";
 import type { CommandSpec } from "./command.js";
+import { cron } from "./cron.js";
 import { demo } from "./demo.js";
 import { download } from "./download.js";
 import { exportTable } from "./export.js";
@@ -27,5 +28,6 @@ export const commands: readonly CommandSpec[] = [
   query,
   changes,
   status,
+  cron,
   demo,
 ];

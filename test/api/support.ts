@@ -50,6 +50,7 @@ export function testDeps(given: Partial<Deps> = {}, limits?: TimeOuts): Deps {
     home: tmpdir(),
     tmp: tmpdir(),
     platform: process.platform,
+    machine: { name: "mill", home: tmpdir(), node: process.execPath, script: "brandapi.js" },
     stdin: new PassThrough(),
     stdout: new PassThrough(),
     stderr: new PassThrough(),

@@ -104,7 +104,7 @@ describe("a mistyped profile", () => {
     await brands.login("fernwood", brands.sandbox.key);
     const access = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
     const asked = brands.sandbox.log.length;
-    for (const command of ["sync roster", "status", "whoami", "export roster --csv", "logout"])
+    for (const command of ["sync roster", "status", "whoami", "export roster --csv", "logout", "cron"])
       for (const [flag, env] of [
         [" --profile fernwod", access],
         [" --profile fernwod", {}],

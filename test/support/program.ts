@@ -1,6 +1,7 @@
-import { type Clock, type Deps, type Env, type Fetch, systemClock } from "../../src/deps.js";
+import { type Clock, type Deps, type Env, type Fetch, type Machine, systemClock } from "../../src/deps.js";
 import { run } from "../../src/run.js";
 import { makeHome } from "./home.js";
+import { binPath } from "./process.js";
 import { capture, input } from "./streams.js";
 
 export interface ProgramOptions {
@@ -16,6 +17,7 @@ export interface ProgramOptions {
   clock?: Partial<Clock>;
   signal?: AbortSignal;
   platform?: NodeJS.Platform;
+  machine?: Partial<Machine>;
 }
 
 export interface ProgramResult {
@@ -43,6 +45,7 @@ export function testDeps(options: ProgramOptions = {}) {
     home,
     tmp: home,
     platform: options.platform ?? "linux",
+    machine: { name: "mill", home, node: process.execPath, script: binPath, ...options.machine },
     ...streams,
     clock: { ...systemClock, ...options.clock },
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),

@@ -1,0 +1,293 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { brandsForTest } from "../support/brands.js";
+import { makeHome } from "../support/home.js";
+import { binPath, spawnBrandapi } from "../support/process.js";
+import { brandapi } from "../support/program.js";
+
+const has = (program: string) => spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
+
+/** A folder whose name is a trap in every place that it is written to. */
+const trap = join(mkdtempSync(join(tmpdir(), "brandapi-cron-")), `it's 100% <"mine"> & $HOME`);
+mkdirSync(trap);
+afterAll(() => rmSync(join(trap, ".."), { recursive: true }));
+
+/** The commands of a crontab, as cron hands them to the shell: an escaped per cent sign is one, a bare one is an end. */
+function commandsOf(crontab: string): string[] {
+  const lines = crontab.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  return lines.map((line) => {
+    const command = /^(?:\S+\s+){5}(.*)$/.exec(line)?.[1] ?? "";
+    expect(command.replaceAll("\\%", ""), "a bare per cent sign").not.toContain("%");
+    return command.replaceAll("\\%", "%");
+  });
+}
+
+/** With the little that cron gives. */
+function runBare(command: string, home: string) {
+  const env = { HOME: home, LOGNAME: "ada", PATH: "/usr/bin:/bin", SHELL: "/bin/sh" };
+  const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", command], {
+    env,
+    cwd: "/",
+    encoding: "utf8",
+  });
+  return { status, out: stdout, err: stderr };
+}
+
+/** In a process of its own: there the sandbox can answer while this one waits. */
+async function startSandbox() {
+  const running = spawnBrandapi(["sandbox", "--json", "--orders", "50", "--rate-limit", "none"]);
+  const [line] = await running.until(/^{.*}$/m);
+  return { running, ...(JSON.parse(line ?? "") as { baseUrl: string; key: string }) };
+}
+
+describe("cron", () => {
+  test("prints lines that sync and check with next to no environment, whatever the paths look like", async () => {
+    const { running, baseUrl, key } = await startSandbox();
+    const nobody = makeHome();
+    const env = { BRANDAPI_CONFIG_DIR: join(trap, "settings"), BRANDAPI_RATE_LIMIT: "none" };
+    const login = ["login", "--base-url", baseUrl, "--key-stdin"];
+    expect((await brandapi(login, { home: trap, env, stdin: key })).code).toBe(0);
+    const machine = { home: nobody };
+    const { code, out, err } = await brandapi("cron", { home: trap, env, machine });
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    const [sync = "", check = ""] = commandsOf(out);
+
+    const early = runBare(check, nobody);
+    expect(early).toMatchObject({ status: 10, out: "" });
+    expect(early.err).toContain("Nothing was ever synced");
+    expect(runBare(sync, nobody)).toEqual({ status: 0, out: "", err: "" });
+    expect(runBare(check, nobody)).toEqual({ status: 0, out: "", err: "" });
+    const log = readFileSync(join(trap, ".local/state/brandapi/default.log"), "utf8");
+    expect(log).toMatch(/^\w{3} .*UTC.*\norders: 50 read[\s\S]*surveys: /);
+    expect(readdirSync(join(trap, ".local/share/brandapi"))).toContain("default.sqlite");
+    expect(readdirSync(nobody)).toEqual([]);
+    expect(out).not.toContain(key);
+    const launchd = (await brandapi("cron --launchd", { home: trap, env, machine })).out;
+    const { variables, command } = readPlist(launchd);
+    expect(variables).toEqual({ HOME: trap, ...env });
+    const set = Object.entries(variables).map(
+      ([name, value]) => `${name}='${value.replaceAll("'", "'\\''")}'`,
+    );
+    expect(runBare(`export ${set.join(" ")}; ${command}`, nobody)).toEqual({ status: 0, out: "", err: "" });
+    running.child.kill();
+    await running.ended;
+  });
+
+  test("prints two lines and comments, with absolute paths, and touches nothing", async () => {
+    const home = makeHome();
+    for (const flag of ["", "--systemd", "--launchd"]) {
+      const { out, code } = await brandapi(`cron ${flag}`, { home });
+      expect(code).toBe(0);
+      expect(out).toContain(process.execPath);
+      expect(out).toContain(binPath);
+    }
+    expect(readdirSync(home)).toEqual([]);
+    const { out } = await brandapi("cron", { home });
+    const lines = out.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+    expect(lines).toHaveLength(2);
+    const log = join(home, ".local/state/brandapi");
+    expect(lines[0]).toMatch(/^\d+ 4 \* \* \* {2}mkdir -pm 700 /);
+    expect(lines[0]).toContain(`${process.execPath} ${binPath} sync; } >> ${log}/default.log 2>&1`);
+    expect(lines[1]).toMatch(/^\d+ 8 \* \* \* {2}\/.* status --max-age 26h --quiet$/);
+  });
+
+  test("gives each machine and each brand a minute of its own, the same every time, and never the full hour", async () => {
+    const minute = async (name: string, profile: string) => {
+      const { out } = await brandapi(`cron --profile ${profile}`, { machine: { name } });
+      return Number(/^(\d+) 4 /m.exec(out)?.[1]);
+    };
+    const names = Array.from({ length: 40 }, (_, n) => `brand-${n}`);
+    const minutes = await Promise.all(names.map((name) => minute("mill", name)));
+    expect(new Set(minutes).size).toBeGreaterThan(20);
+    for (const one of minutes) {
+      expect(one).toBeGreaterThanOrEqual(1);
+      expect(one).toBeLessThanOrEqual(59);
+    }
+    expect(await Promise.all(names.map((name) => minute("mill", name)))).toEqual(minutes);
+    expect(await Promise.all(names.map((name) => minute("forge", name)))).not.toEqual(minutes);
+  });
+
+  test("carries over what the command line and the environment named, as absolute paths, and never the key", async () => {
+    const home = makeHome();
+    writeFileSync(join(home, "key"), "brk_from_file", { mode: 0o600 });
+    const env = {
+      BRANDAPI_KEY: "brk_from_environment",
+      BRANDAPI_PROFILE: "acme",
+      BRANDAPI_DB: "shop/acme.sqlite",
+      BRANDAPI_CONFIG_DIR: "~/settings",
+      BRANDAPI_RATE_LIMIT: "30",
+      XDG_STATE_HOME: "/var/state",
+      NO_PROXY: "localhost",
+      HTTPS_PROXY: "http://ada:secret@proxy:8080",
+    };
+    const base = "https://platform.example/api/brand/v1";
+    const { out, err } = await brandapi(`cron --base-url ${base} --key-file key`, { home, env });
+    const flags = `--profile acme --db ${home}/shop/acme.sqlite --base-url ${base} --key-file ${home}/key`;
+    const set = `BRANDAPI_CONFIG_DIR=${home}/settings BRANDAPI_RATE_LIMIT=30 XDG_STATE_HOME=/var/state NO_PROXY=localhost`;
+    const program = `${process.execPath} ${binPath}`;
+    expect(commandsOf(out)).toEqual([
+      `mkdir -pm 700 /var/state/brandapi && { date -u; ${set} ${program} sync ${flags}; } >> /var/state/brandapi/acme.log 2>&1`,
+      `${set} ${program} status ${flags} --max-age 26h --quiet`,
+    ]);
+    expect(out).not.toMatch(/brk_|secret/);
+    expect(err).toBe("warning: HTTPS_PROXY holds a password, and is left out.\n");
+    const elsewhere = await brandapi("cron", { home, machine: { home: "/home/ada" } });
+    expect(commandsOf(elsewhere.out)[1]).toMatch(new RegExp(`^HOME=${home} `));
+  });
+
+  test("warns where the key stands in the environment, which nothing has at night, and prints all the same", async () => {
+    const env = {
+      BRANDAPI_KEY: "brk_environment",
+      BRANDAPI_BASE_URL: "https://platform.example/api/brand/v1",
+    };
+    const { code, out, err } = await brandapi("cron --profile acme", { env });
+    expect(code).toBe(0);
+    expect(err).toBe(
+      "warning: No key for the profile `acme`. At night there is only what `brandapi login --profile acme` has stored.\n",
+    );
+    expect(commandsOf(out)).toHaveLength(2);
+    expect(out + err).not.toContain("brk_");
+  });
+
+  test("runs every brand with --all-profiles, which takes no flag of one brand", async () => {
+    const brands = await brandsForTest();
+    await brands.login("acme", brands.sandbox.key);
+    const { out, err } = await brands.run("cron --all-profiles");
+    expect(err).toBe("");
+    expect(commandsOf(out).map((line) => / (sync|status) --all-profiles/.test(line))).toEqual([true, true]);
+    expect((await brands.run("cron --all-profiles --db x.sqlite")).code).toBe(2);
+    expect((await brands.run("cron --systemd --launchd")).code).toBe(2);
+  });
+
+  test("refuses what no schedule can hold, with 3", async () => {
+    for (const [db, flag] of [
+      ["a\nb.sqlite", "--systemd"],
+      ["a\nb.sqlite", ""],
+      ["a\\b.sqlite", ""],
+    ] as const) {
+      const { code, out } = await brandapi(["cron", "--db", db, ...flag.split(" ").filter(Boolean)]);
+      expect({ code, out }).toEqual({ code: 3, out: "" });
+    }
+    expect((await brandapi(["cron", "--systemd", "--db", "a\\b.sqlite"])).code).toBe(0);
+  });
+});
+
+describe("cron --systemd", () => {
+  /** As the comments say, with awk. */
+  function save(out: string): string {
+    const folder = makeHome();
+    execFileSync("awk", ["/^# file: /{f=$3} f{print > f}"], { cwd: folder, input: out });
+    return folder;
+  }
+
+  test("prints a service and its timer, which its own awk line puts into files", async () => {
+    const { out } = await brandapi("cron --systemd --profile acme");
+    expect(out).toContain("awk '/^# file: /{f=$3} f{print > f}'");
+    const folder = save(out);
+    expect(readdirSync(folder).toSorted()).toEqual(["brandapi-acme.service", "brandapi-acme.timer"]);
+    expect(readFileSync(join(folder, "brandapi-acme.timer"), "utf8")).toMatch(
+      /^OnCalendar=\*-\*-\* 04:\d\d:00$/m,
+    );
+  });
+
+  test("escapes what systemd reads in a path: quotes, blanks, per cent and dollar signs", async () => {
+    const script = `${trap}/back\\slash/brandapi.js`;
+    const { out } = await brandapi("cron --systemd", { home: trap, machine: { home: "/home/ada", script } });
+    const shown = trap.replaceAll("%", "%%").replaceAll('"', '\\"');
+    expect(out).toContain(`\nEnvironment="HOME=${shown}"\n`);
+    const dollar = shown.replaceAll("$", "$$$$");
+    expect(out).toContain(`\nExecStart=${process.execPath} "${dollar}/back\\\\slash/brandapi.js" sync\n`);
+  });
+
+  test.skipIf(!has("systemd-analyze"))(
+    "its units pass `systemd-analyze verify`, odd paths too",
+    async (context) => {
+      const script = join(trap, "brandapi.js");
+      writeFileSync(script, "");
+      const { out } = await brandapi("cron --systemd", {
+        home: trap,
+        machine: { home: "/home/ada", script },
+      });
+      const folder = save(out);
+      const files = readdirSync(folder).map((file) => join(folder, file));
+      const verify = (paths: string[]) =>
+        spawnSync("systemd-analyze", ["--user", "verify", "--man=no", ...paths], {
+          encoding: "utf8",
+          env: { ...process.env, XDG_RUNTIME_DIR: folder },
+        });
+      const { status, stderr } = verify(files);
+      if (/Failed to (initialize|create) manager|No such device or address/.test(stderr))
+        return context.skip("systemd-analyze cannot look at user units here");
+      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+      writeFileSync(
+        files[0] ?? "",
+        readFileSync(files[0] ?? "", "utf8").replace("Type=oneshot", "Type=twice"),
+      );
+      expect(verify(files).stderr).toContain("twice");
+    },
+  );
+});
+
+describe("cron --launchd", () => {
+  test("prints one property list that parses, odd paths too", async () => {
+    const { out } = await brandapi("cron --launchd --profile acme", {
+      home: trap,
+      machine: { home: "/home/ada" },
+    });
+    const { label, command, variables, minute } = readPlist(out);
+    expect(label).toBe("brandapi.acme");
+    expect(variables).toEqual({ HOME: trap });
+    expect(command).toMatch(/ sync --profile acme && .* status --profile acme --max-age 26h --quiet; } >> /);
+    expect(minute).toBeGreaterThan(0);
+  });
+
+  test.skipIf(!has("xmllint"))("passes xmllint", async () => {
+    const { out } = await brandapi("cron --launchd --profile a--b", {
+      home: trap,
+      machine: { home: "/home/ada" },
+    });
+    const lint = (input: string) =>
+      spawnSync("xmllint", ["--noout", "--nonet", "-"], { input, encoding: "utf8" });
+    expect(lint(out)).toMatchObject({ status: 0, stderr: "" });
+    expect(lint(out.replace("&amp;", "&")).status).not.toBe(0);
+  });
+});
+
+/** A strict reader of the few elements that are in it: anything else is an error. */
+function readPlist(text: string) {
+  const [, comment = "", body = ""] =
+    /^<\?xml version="1\.0" encoding="UTF-8"\?>\n<!DOCTYPE plist [^>]*>\n<!--([\s\S]*?)-->\n<plist version="1\.0">\n([\s\S]*)\n<\/plist>\n$/.exec(
+      text,
+    ) ?? [];
+  expect(comment).not.toContain("--");
+  const tokens = [...body.matchAll(/<(\/?)(dict|array|key|string|integer)>([^<>]*)/g)];
+  expect(tokens.map(([whole]) => whole).join("")).toBe(body);
+  const open: string[] = [];
+  const values: string[] = [];
+  for (const [, isEnd, name = "", inside = ""] of tokens) {
+    if (isEnd) expect(open.pop()).toBe(name);
+    else open.push(name);
+    if (!isEnd && !/dict|array/.test(name)) {
+      expect(inside.replace(/&(amp|lt|gt);/g, "")).not.toContain("&");
+      values.push(inside.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&"));
+    } else expect(inside.trim()).toBe("");
+  }
+  expect(open).toEqual([]);
+  const after = (key: string) => values[values.indexOf(key) + 1] ?? "";
+  const from = values.indexOf("EnvironmentVariables") + 1;
+  const pairs = from === 0 ? [] : values.slice(from, values.indexOf("ProgramArguments"));
+  const variables = Object.fromEntries(
+    pairs.flatMap((name, at) => (at % 2 === 0 ? [[name, pairs[at + 1] ?? ""]] : [])),
+  ) as Record<string, string>;
+  const start = values.indexOf("ProgramArguments");
+  expect(values.slice(start + 1, start + 3)).toEqual(["/bin/sh", "-c"]);
+  return {
+    label: after("Label"),
+    variables,
+    command: values[start + 3] ?? "",
+    minute: Number(after("Minute")),
+  };
+}
