@@ -1,3 +1,4 @@
+import { valueAfter } from "./options.js";
 import { shellWord } from "./shell.js";
 
 /** What a command line named, and a command in its hint must name too: without it another mirror would be meant. */
@@ -20,12 +21,4 @@ export function hintFor(hint: string, argv: readonly string[]): string {
         return value === undefined ? whole : `${whole} ${flag} ${shellWord(value)}`;
       }, command),
   );
-}
-
-function valueAfter(argv: readonly string[], flag: string): string | undefined {
-  const end = argv.indexOf("--");
-  const flags = end < 0 ? argv : argv.slice(0, end);
-  const at = flags.findLastIndex((word) => word === flag || word.startsWith(`${flag}=`));
-  const word = flags[at];
-  return word === flag ? flags[at + 1] : word?.slice(flag.length + 1);
 }

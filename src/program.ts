@@ -39,7 +39,8 @@ export async function runProgram(
         .flat()
         .filter((arg) => arg !== undefined);
       const options = { ...given(program), ...command.opts(), ...given(command) };
-      exitCode = (await spec.run({ deps, args: args as string[], options, tell })) ?? exitCodes.done;
+      exitCode =
+        (await spec.run({ deps, args: args as string[], options, commands, tell })) ?? exitCodes.done;
     });
   }
   program.commandsGroup("Help:").helpCommand("help [command]", "Show help for a command");

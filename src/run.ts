@@ -1,5 +1,6 @@
+import { question } from "./commands/shells/question.js";
 import type { Deps } from "./deps.js";
-import { type ExitCode, Stopped } from "./errors.js";
+import { type ExitCode, exitCodes, Stopped } from "./errors.js";
 import { asBrandapiError } from "./failures.js";
 import { hintFor } from "./hint.js";
 import { runProgram } from "./program.js";
@@ -13,6 +14,11 @@ import { escapeLines } from "./ui/text.js";
  * @param argv the arguments after `brandapi`
  */
 export async function run(argv: readonly string[], deps: Deps): Promise<ExitCode> {
+  if (argv[0] === question) {
+    const { answer } = await import("./commands/shells/answer.js");
+    await answer(argv.slice(1), deps);
+    return exitCodes.done;
+  }
   const keys = await keysInUse(argv, deps);
   const tell = (error: unknown, profile: string) =>
     reportError(error, ["--profile", profile, ...argv], deps, keys, profile);

@@ -27,6 +27,8 @@ interface Request {
   limit: number | undefined;
 }
 
+/** The resources of which something is told. */
+const told = resources.filter(({ history }) => history).map(({ name }) => name);
 /** A screen is for reading; files take everything. */
 const shownAtMost = 500;
 
@@ -36,15 +38,7 @@ export const changes = defineCommand<ChangesFlags>({
   description:
     "Refunds, cancellations, rates, states, joins and leaves. The API gives no date of a " +
     "change, so each is told as an interval: last seen as it was, first seen as it is.",
-  arguments: [
-    {
-      syntax: "[resource]",
-      about: resources
-        .filter(({ history }) => history)
-        .map(({ name }) => name)
-        .join(", "),
-    },
-  ],
+  arguments: [{ syntax: "[resource]", about: told.join(", "), values: told }],
   flags: [
     { flags: "--since <time>", about: "seen since then", shown: "7d" },
     { flags: "--until <time>", about: "seen until then" },

@@ -4,7 +4,10 @@ import type { GlobalOptions } from "../options.js";
 
 export type { GlobalOptions };
 
-/** One flag, as data: help, README and parsing come from it. */
+/** What a value can be, for the completion in shells: these words, or what the shell or this machine knows. */
+export type Values = readonly string[] | "files" | "folders" | "profiles" | "columns";
+
+/** One flag, as data: help, README, completion and parsing come from it. */
 export interface Flag {
   /** As commander spells it: `--since <time>`, `--csv`, `-o, --out <file>`, `--no-color`. */
   flags: string;
@@ -12,6 +15,10 @@ export interface Flag {
   /** Turns the text into a value; throws `UsageError` when it cannot. */
   parse?(text: string, previous?: unknown): unknown;
   choices?: readonly string[];
+  /** Where neither `choices` nor the word in its brackets says it: see shells/typeable.ts. */
+  values?: Values;
+  /** Several at a time, commas between. */
+  isList?: boolean;
   /** Shown in help as the default; the value itself is applied by the command. */
   shown?: string;
 }
@@ -20,6 +27,8 @@ export interface Argument {
   /** As commander spells it: `<table>`, `[resource...]`. */
   syntax: string;
   about: string;
+  /** As a flag's. */
+  values?: Values;
 }
 
 export interface Example {
@@ -32,6 +41,8 @@ export interface Invocation<Options = Record<string, unknown>> {
   deps: Deps;
   args: readonly string[];
   options: Options & GlobalOptions;
+  /** The registry that the command is in. */
+  commands: readonly CommandSpec[];
   /** Set where it is one of several that a command goes through: what it prints as JSON bears the profile's name. */
   profile?: string;
   /** Prints an error as the program does at its end, for a command that goes on. @returns its exit code */

@@ -21,7 +21,8 @@ export const cron = defineCommand<CronFlags>({
     { ...allProfilesFlag, about: "for every brand that is set up here, one after another" },
   ],
   examples: [
-    { command: "brandapi cron", about: "two lines, and how to add them to your crontab" },
+    { command: "brandapi cron", about: "look at the lines first" },
+    { command: "(crontab -l; brandapi cron) | crontab -", about: "add them to your crontab" },
     { command: "brandapi cron --profile acme --systemd", about: "units for another brand" },
   ],
 

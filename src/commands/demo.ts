@@ -50,7 +50,8 @@ export const demo = defineCommand<DemoFlags>({
     { command: "brandapi demo --out /tmp/demo --orders 100000", about: "with more data, elsewhere" },
   ],
 
-  async run({ deps, options, tell }) {
+  async run(invocation) {
+    const { deps, options } = invocation;
     const { startSandbox } = await import("../sandbox/index.js");
     const folder = prepareFolder(options.out ?? "brandapi-demo", deps);
     const started = deps.clock.monotonic();
@@ -85,10 +86,10 @@ export const demo = defineCommand<DemoFlags>({
       say(`\n$ brandapi ${command.name}${words === "" ? "" : ` ${words}`}`);
       const args = words.split(" ").filter((word) => command.arguments.length > 0 && /^[a-z]/.test(word));
       await command.run({
+        ...invocation,
         deps: at,
         args: given.args ? (given.args as string[]) : args.slice(0, 1),
         options: { ...common(options), ...given },
-        tell,
       });
     };
     try {

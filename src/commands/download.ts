@@ -36,11 +36,19 @@ const mostNamed = 20;
 
 const downloadFlags: readonly Flag[] = [
   { flags: "-o, --out <dir>", about: "the folder that the files go to", shown: `./${defaultFolder}` },
-  { flags: "--source <list>", about: filterValues("source").join(", "), parse: parseFilter("source") },
+  {
+    flags: "--source <list>",
+    about: filterValues("source").join(", "),
+    parse: parseFilter("source"),
+    values: filterValues("source"),
+    isList: true,
+  },
   {
     flags: "--media-type <list>",
     about: filterValues("media_type").join(", "),
     parse: parseFilter("media_type"),
+    values: filterValues("media_type"),
+    isList: true,
   },
   { flags: "--opportunity <id...>", about: "only files of these campaigns", parse: parseList },
   { flags: "--host <id...>", about: "only files of these hosts", parse: parseList },
@@ -62,7 +70,7 @@ export const download = defineCommand<DownloadFlags>({
     "Fetches what `brandapi sync content` has listed and is not in the folder yet, as <date>_<id>_<name>. " +
     "An interrupted file is resumed, a complete one is not fetched again. " +
     "The table content_downloads says where each file is, with its SHA-256.",
-  arguments: [{ syntax: "<what>", about: kinds.join(", ") }],
+  arguments: [{ syntax: "<what>", about: kinds.join(", "), values: kinds }],
   flags: [...downloadFlags, ...networkFlags],
   examples: [
     { command: "brandapi download content", about: `everything, into ./${defaultFolder}` },

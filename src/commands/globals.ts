@@ -4,7 +4,12 @@ import type { Flag } from "./command.js";
 
 /** The flags that every command takes: contract, section 3. */
 export const globalFlags: readonly Flag[] = [
-  { flags: "--profile <name>", about: "the brand to work for (BRANDAPI_PROFILE)", shown: "default" },
+  {
+    flags: "--profile <name>",
+    about: "the brand to work for (BRANDAPI_PROFILE)",
+    shown: "default",
+    values: "profiles",
+  },
   { flags: "--db <path>", about: "the mirror file (BRANDAPI_DB)" },
   { flags: "--base-url <url>", about: "the API's address, ending in /api/brand/v1 (BRANDAPI_BASE_URL)" },
   { flags: "--key-file <path>", about: "a file that holds the key (or BRANDAPI_KEY)" },

@@ -1,5 +1,6 @@
 import { changes } from "./changes.js";
 import type { CommandSpec } from "./command.js";
+import { completion } from "./completion.js";
 import { cron } from "./cron.js";
 import { demo } from "./demo.js";
 import { download } from "./download.js";
@@ -29,5 +30,6 @@ export const commands: readonly CommandSpec[] = [
   changes,
   status,
   cron,
+  completion,
   demo,
 ];

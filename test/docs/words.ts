@@ -35,7 +35,11 @@ function commandsOf(line: string): string[][] {
       quote = character;
       word ??= "";
     } else if (character === " ") close();
-    else if ("|;&<>".includes(character)) {
+    else if ("()".includes(character)) {
+      close();
+      redirected = false;
+      commands.push([]);
+    } else if ("|;&<>".includes(character)) {
       // The number of a redirected stream, as in `2>&1`, is no word.
       if (character === ">" && /^\d$/.test(word ?? "")) word = undefined;
       close();
