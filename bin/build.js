@@ -1,3 +1,4 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
@@ -8,6 +9,7 @@ import { build } from "rolldown";
  * runs is one more. By rolldown's own function, since its command prints a line for each of them.
  */
 const source = fileURLToPath(new URL("../src", import.meta.url));
+const dist = fileURLToPath(new URL("../dist", import.meta.url));
 const main = `${source}/main.ts`;
 /** @type {Set<string> | undefined} */
 let neededAtStart;
@@ -34,12 +36,12 @@ function fileName({ name, facadeModuleId, moduleIds }) {
 }
 
 await build({
-  input: { main, "query-child": `${source}/export/query-child.ts` },
+  input: { main, "man-page": `${source}/man-page.ts`, "query-child": `${source}/export/query-child.ts` },
   platform: "node",
   logLevel: "warn",
   external: /^[^./]/,
   output: {
-    dir: fileURLToPath(new URL("../dist", import.meta.url)),
+    dir: dist,
     cleanDir: true,
     format: "esm",
     sourcemap: true,
@@ -49,3 +51,11 @@ await build({
     codeSplitting: { groups: [{ name: chunkOf, debugName: "start" }] },
   },
 });
+
+// The man page comes from the registry of commands, as the help does; what made it is not needed any more.
+const { manPage } = await import("../dist/man-page.js");
+const about = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+const { SOURCE_DATE_EPOCH: epoch } = process.env;
+const date = new Date(epoch ? Number(epoch) * 1_000 : Date.now()).toISOString().slice(0, 10);
+writeFileSync(`${dist}/brandapi.1`, manPage(about, date));
+for (const file of ["man-page.js", "man-page.js.map"]) rmSync(`${dist}/${file}`);

@@ -47,6 +47,7 @@ const mayImport: Record<string, readonly string[]> = {
   ],
   "usage.ts": ["commands"],
   "program.ts": ["commands", "usage", "ui"],
+  "man-page.ts": ["commands"],
   "failures.ts": [],
   "hint.ts": ["options"],
   "run.ts": ["program", "failures", "hint", "config", "commands/shells", "ui"],

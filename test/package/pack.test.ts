@@ -39,6 +39,7 @@ test("the tarball holds the built program, what a reader needs, and nothing else
     "package.json",
   ]);
   expect(paths).toContain("dist/main.js");
+  expect(paths).toContain("dist/brandapi.1");
   expect(unpackedSize).toBeLessThan(3_000_000);
 });
 
