@@ -44,9 +44,8 @@ export function ownMirror(name: string, { db }: Profile, deps: Surroundings): st
  * @throws UsageError for a profile that is not known here, and whose name is near one that is stored
  */
 export function refuseMistyped(name: string, stored: Profiles, deps: Surroundings): void {
-  if (stored.has(name) || existsSync(ownMirror(name, {}, deps))) return;
-  const near = nearest(name, stored.keys());
-  if (near === undefined) return;
+  const near = stored.has(name) ? undefined : nearest(name, stored.keys());
+  if (near === undefined || existsSync(ownMirror(name, {}, deps))) return;
   throw new UsageError(`Unknown profile: \`${name}\`.`, {
     hint: `did you mean \`${near}\`? A new brand begins with \`brandapi login --profile ${name}\``,
   });

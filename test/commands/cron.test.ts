@@ -61,7 +61,7 @@ describe("cron", () => {
     expect(runBare(sync, nobody)).toEqual({ status: 0, out: "", err: "" });
     expect(runBare(check, nobody)).toEqual({ status: 0, out: "", err: "" });
     const log = readFileSync(join(trap, ".local/state/brandapi/default.log"), "utf8");
-    expect(log).toMatch(/^\w{3} .*UTC.*\norders: 50 read[\s\S]*surveys: /);
+    expect(log).toMatch(/^\w{3} .*UTC.*\nroster: [\s\S]*orders: 50 read/);
     expect(readdirSync(join(trap, ".local/share/brandapi"))).toContain("default.sqlite");
     expect(readdirSync(nobody)).toEqual([]);
     expect(out).not.toContain(key);
