@@ -36,7 +36,12 @@ function fileName({ name, facadeModuleId, moduleIds }) {
 }
 
 await build({
-  input: { main, "man-page": `${source}/man-page.ts`, "query-child": `${source}/export/query-child.ts` },
+  input: {
+    main,
+    apart: `${source}/apart/child.ts`,
+    "apart-watchdog": `${source}/apart/watchdog.ts`,
+    "man-page": `${source}/man-page.ts`,
+  },
   platform: "node",
   logLevel: "warn",
   external: /^[^./]/,

@@ -1,5 +1,7 @@
 import { homedir, hostname, tmpdir, userInfo } from "node:os";
+import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
+import type { ExitCode } from "./errors.js";
 
 /** Time as the program sees it: tests pass their own. */
 export interface Clock {
@@ -17,7 +19,7 @@ export interface Output extends NodeJS.WritableStream {
   columns?: number;
 }
 
-export interface Input extends NodeJS.ReadableStream {
+export interface Input extends Readable {
   isTTY?: boolean;
   setRawMode?(mode: boolean): unknown;
 }
@@ -33,6 +35,11 @@ export interface Machine {
   /** Absolute paths of Node and of this program. */
   node: string;
   script: string;
+}
+
+/** How a command is run apart: at most so long, in milliseconds, and what to throw when that is over. */
+export interface Apart {
+  deadline?: { ms: number; error: Error };
 }
 
 /** All that the program takes from the outside. Only this file, `bin` and `ui` touch the real ones. */
@@ -54,6 +61,13 @@ export interface Deps {
   random(): number;
   /** Aborts, with a `Stopped` as its reason, when the person or the system asks the program to end. */
   signal: AbortSignal;
+  /**
+   * Does work that takes long in one piece and loses nothing, as SQLite's larger statements do: while it lasts no signal
+   * is heard, so each ends the process at once.
+   */
+  mortally<T>(work: () => Promise<T>): Promise<T>;
+  /** Runs a command line in a process of its own, which ends wherever it is; absent in that process. @returns its exit code */
+  apart?(argv: readonly string[], how: Apart): Promise<ExitCode>;
 }
 
 export const systemClock: Clock = {
@@ -97,6 +111,7 @@ export function systemDeps(signal: AbortSignal, fetch: Fetch): Deps {
     },
     random: Math.random,
     signal,
+    mortally: (work) => work(),
   };
 }
 

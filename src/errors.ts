@@ -15,6 +15,7 @@ export const exitCodes = {
   incomplete: 8,
   busy: 9,
   stale: 10,
+  hungUp: 129,
   interrupted: 130,
   terminated: 143,
 } as const;
@@ -34,6 +35,7 @@ export const exitMeanings: Record<ExitCode, string> = {
   8: "incomplete: part of the work succeeded",
   9: "busy: another run holds this mirror",
   10: "stale: a resource is older than `status --max-age` allows",
+  129: "stopped by SIGHUP (its terminal was closed), cleanly",
   130: "stopped by Ctrl-C (SIGINT), cleanly",
   143: "stopped by SIGTERM, cleanly",
 };
@@ -156,13 +158,20 @@ export class MirrorStale extends BrandapiError {
   override readonly code = "stale";
 }
 
-/** Thrown when SIGINT or SIGTERM asked for a stop. */
+/** The signals that ask the program to end, and what it then ends with. */
+export const stopCodes = {
+  SIGINT: exitCodes.interrupted,
+  SIGTERM: exitCodes.terminated,
+  SIGHUP: exitCodes.hungUp,
+} as const;
+
+/** Thrown when a signal asked for a stop. */
 export class Stopped extends BrandapiError {
   override readonly exitCode: ExitCode;
   override readonly code = "stopped";
 
-  constructor(readonly signalName: "SIGINT" | "SIGTERM") {
+  constructor(readonly signalName: keyof typeof stopCodes) {
     super("Stopped.", { hint: "what was done so far is kept: run the same command again to go on" });
-    this.exitCode = signalName === "SIGINT" ? exitCodes.interrupted : exitCodes.terminated;
+    this.exitCode = stopCodes[signalName];
   }
 }

@@ -1,22 +1,33 @@
-import { writeSync } from "node:fs";
 import { type Deps, type Fetch, systemDeps } from "./deps.js";
-import { BrandapiError, ConfigurationError, exitCodes, Stopped } from "./errors.js";
+import { BrandapiError, ConfigurationError, exitCodes, type Stopped } from "./errors.js";
 import { reportError, run } from "./run.js";
+import { exitNow, isHeldUp, listenForSignals } from "./signals.js";
+
+/** What a stop still has to say is said by then, in milliseconds, or nobody listens. */
+const lastWordsMs = 300;
 
 /**
  * The program as a process: real streams, signals, exit code. Everything that it decides is in `run`.
- * With `bin` the only place that may end the process.
+ * @param options.isApart another process started this one for its own command line, and hears the signals: `apart/`
  */
-export async function main(): Promise<void> {
+export async function main({ isApart = false } = {}): Promise<void> {
   const argv = process.argv.slice(2);
   const stop = new AbortController();
   const deps = systemDeps(stop.signal, fetchWhenNeeded(process.env));
-  listenForSignals(stop);
+  let told = false;
+  if (!isApart) {
+    deps.mortally = listenForSignals(stop, (reason) => told || reportError(reason, argv, deps));
+    deps.apart = async (words, how) => (await import("./apart/start.js")).runApart(words, how, deps);
+  }
   survivePipes(argv, deps);
-  const fail = (error: unknown) => void end(reportError(error, argv, deps));
+  const finish = (code: number) => {
+    told = true;
+    return end(code, stop.signal);
+  };
+  const fail = (error: unknown) => void finish(reportError(error, argv, deps));
   process.on("uncaughtException", fail);
   process.on("unhandledRejection", fail);
-  await end(await run(argv, deps));
+  await finish(await run(argv, deps));
 }
 
 /** undici takes 80 ms to load: not on the way to `--help`. */
@@ -33,19 +44,6 @@ async function prepareFetch(env: Deps["env"]): Promise<Fetch> {
   const { keepMemorySmall } = await import("./memory.js");
   keepMemorySmall();
   return createFetch(env);
-}
-
-/** The first signal asks for a clean stop; a second of its kind ends at once. */
-function listenForSignals(stop: AbortController): void {
-  const codes = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated } as const;
-  for (const name of ["SIGINT", "SIGTERM"] as const) {
-    let seen = false;
-    process.on(name, () => {
-      if (seen) exitNow(codes[name]);
-      seen = true;
-      stop.abort(new Stopped(name));
-    });
-  }
 }
 
 /**
@@ -74,11 +72,14 @@ function survivePipes(argv: readonly string[], deps: Deps): void {
   process.stderr.on("error", () => {});
 }
 
-/** Ends once both streams have passed on what was written: what goes into a pipe is never cut. */
-async function end(code: number): Promise<void> {
+/**
+ * Ends once both streams have passed on what was written: what goes into a pipe is never cut. But a signal ends it also
+ * while nobody reads.
+ */
+async function end(code: number, signal: AbortSignal): Promise<void> {
   process.exitCode = code;
-  await Promise.all([process.stdout, process.stderr].map(drain));
-  exitNow(code);
+  const done = Promise.all([drain(process.stdout), drain(process.stderr), settle(signal)]);
+  exitNow(await Promise.race([done.then(() => code), cutShort(code, signal)]));
 }
 
 function drain(stream: NodeJS.WriteStream): Promise<void> {
@@ -88,14 +89,20 @@ function drain(stream: NodeJS.WriteStream): Promise<void> {
   });
 }
 
-function exitNow(code: number): never {
-  // A progress bar hides the cursor; whoever ends at once gives it back.
-  if (process.stderr.isTTY) {
-    try {
-      writeSync(process.stderr.fd, "\u001b[?25h");
-    } catch {
-      // The terminal is gone.
-    }
+/** A stop leaves what it called off to the system, for a moment. */
+async function settle(signal: AbortSignal): Promise<void> {
+  while (signal.aborted && isHeldUp()) await pause(10);
+}
+
+async function cutShort(code: number, signal: AbortSignal): Promise<number> {
+  if (!signal.aborted) {
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    return (signal.reason as Stopped).exitCode;
   }
-  process.exit(code);
+  await pause(lastWordsMs);
+  return code;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -39,8 +39,10 @@ export async function runProgram(
         .flat()
         .filter((arg) => arg !== undefined);
       const options = { ...given(program), ...command.opts(), ...given(command) };
+      const invocation = { deps, args: args as string[], options, commands, tell };
+      const how = deps.apart && (await spec.apart?.(invocation));
       exitCode =
-        (await spec.run({ deps, args: args as string[], options, commands, tell })) ?? exitCodes.done;
+        deps.apart && how ? await deps.apart(argv, how) : ((await spec.run(invocation)) ?? exitCodes.done);
     });
   }
   program.commandsGroup("Help:").helpCommand("help [command]", "Show help for a command");

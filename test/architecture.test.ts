@@ -20,7 +20,7 @@ const mayImport: Record<string, readonly string[]> = {
   query: ["mirror", "records", "state", "resources"],
   sync: ["api", "records", "state", "mirror", "resources", "reporter"],
   verify: ["sync", "api", "records", "state", "mirror", "resources", "reporter"],
-  export: ["mirror", "records", "query", "resources", "reporter"],
+  export: ["mirror", "records", "query", "resources", "reporter", "parts"],
   download: ["api", "mirror", "records", "query", "resources", "reporter"],
   sandbox: [],
   ui: ["reporter"],
@@ -51,7 +51,10 @@ const mayImport: Record<string, readonly string[]> = {
   "failures.ts": [],
   "hint.ts": ["options"],
   "run.ts": ["program", "failures", "hint", "config", "commands/shells", "ui"],
-  "main.ts": ["run", "api/transport", "memory"],
+  "main.ts": ["run", "api/transport", "memory", "signals", "apart/start"],
+  "signals.ts": ["parts"],
+  "parts.ts": [],
+  apart: ["main", "parts"],
   "memory.ts": [],
   "options.ts": [],
   "reporter.ts": [],
@@ -84,7 +87,6 @@ const ownTables = ["mirror", "records", "state", "query"];
 const ownSql: Record<string, string> = {
   "api/ledger.ts": "the rate budget has a database of its own, which all mirrors and processes share",
   "download/catalogue.ts": "it owns `content_downloads`: what was fetched, which no sync touches",
-  "export/query-child.ts": "it runs the statement that a person typed, on a connection that can only read",
 };
 
 const why: Record<string, string> = {
@@ -229,8 +231,8 @@ describe("the outside world comes in through src/deps.ts", () => {
     ["fetch", /(?<![.\w"'`])(?:globalThis\.)?fetch\((?!\w+\()/, "deps.fetch"],
     ["timers", /(?<![.\w])(?:setTimeout|setInterval|setImmediate)\b|node:timers/, "deps.clock.sleep()"],
   ];
-  /** Where the real ones are taken from, and the screen, whose bars move by themselves. */
-  const free = /^(deps\.ts|main\.ts|ui\/)/;
+  /** Where the real ones are taken from, what is about processes, and the screen, whose bars move by themselves. */
+  const free = /^(deps|main|signals|parts)\.ts|^(apart|ui)\//;
   /** Makes the real `fetch` that main hands to deps, with its time-outs and proxies. */
   const makesFetch = "api/transport.ts";
 

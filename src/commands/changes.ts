@@ -11,6 +11,7 @@ import type { Style } from "../ui/style.js";
 import { renderTable } from "../ui/table.js";
 import { chooseResources } from "./choose.js";
 import { defineCommand } from "./command.js";
+import { apartIfLarge } from "./large.js";
 import { parseCount } from "./values.js";
 
 interface ChangesFlags {
@@ -53,6 +54,8 @@ export const changes = defineCommand<ChangesFlags>({
       about: "a month of refunds and corrections",
     },
   ],
+
+  apart: apartIfLarge,
 
   async run({ deps, args, options }) {
     if (options.csv && options.json)
@@ -99,8 +102,7 @@ async function writeChanges(mirror: Mirror, name: "csv" | "json", request: Reque
       where: changesCondition(filter, limit),
       includeRemoved: true,
     });
-    const options = { excel: false, warn: reporter.warn, signal: deps.signal, clock: deps.clock };
-    await runExport(source, write, dataSink(deps), options);
+    await runExport(write(source, { excel: false, warn: reporter.warn }), dataSink(deps), deps);
   });
   reporter.close();
 }

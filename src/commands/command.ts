@@ -1,4 +1,4 @@
-import type { Deps } from "../deps.js";
+import type { Apart, Deps } from "../deps.js";
 import type { ExitCode } from "../errors.js";
 import type { GlobalOptions } from "../options.js";
 
@@ -60,13 +60,21 @@ export interface CommandSpec {
   examples: readonly Example[];
   /** What else its help has to say, under a heading. */
   notes?: { heading: string; lines: readonly string[] };
+  /**
+   * Whether it may ask SQLite for what takes long in one piece, and so be deaf to signals: it is then run in a process of
+   * its own.
+   */
+  apart?(invocation: Invocation): Promise<Apart | undefined>;
   /** Loads what it needs when it runs: help opens no file and no network. Resolves to an exit code, 0 if left out. */
   run(invocation: Invocation): Promise<ExitCode | undefined>;
 }
 
 /** Names a command's options for its `run`: the flags above it are the promise that they have these shapes. */
 export function defineCommand<Options>(
-  spec: Omit<CommandSpec, "run"> & { run(invocation: Invocation<Options>): Promise<ExitCode | undefined> },
+  spec: Omit<CommandSpec, "run" | "apart"> & {
+    apart?(invocation: Invocation<Options>): Promise<Apart | undefined>;
+    run(invocation: Invocation<Options>): Promise<ExitCode | undefined>;
+  },
 ): CommandSpec {
   return spec as unknown as CommandSpec;
 }

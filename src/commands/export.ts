@@ -12,6 +12,7 @@ import type { Resource } from "../resources/types.js";
 import { parseInstant } from "../times.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import { defineCommand, type Flag } from "./command.js";
+import { apartIfLarge } from "./large.js";
 import { parseCount, parseList, parseRange } from "./values.js";
 
 interface ExportFlags {
@@ -27,6 +28,9 @@ interface ExportFlags {
   asOf?: string;
   includeRemoved?: boolean;
 }
+
+/** What `-o` may call stdout: opened by its name, it would be written beside and renamed. */
+const stdoutNames = ["-", "/dev/stdout", "/dev/fd/1"];
 
 const exportFlags: readonly Flag[] = [
   ...formats.map(({ flag, about }) => ({ flags: flag, about })),
@@ -68,6 +72,15 @@ export const exportTable = defineCommand<ExportFlags>({
     },
   ],
 
+  async apart(invocation) {
+    const { args, options } = invocation;
+    if (options.where !== undefined) return {};
+    // A whole table is read batch by batch; anything else can keep SQLite busy before the first row comes.
+    const { since, until, asOf } = options;
+    const isWhole = typedTables().some(({ name }) => name === args[0]?.replaceAll("-", "_").toLowerCase());
+    return isWhole && (since ?? until ?? asOf) === undefined ? undefined : apartIfLarge(invocation);
+  },
+
   async run({ deps, args, options }) {
     const now = deps.clock.now();
     const range = parseRange(options, now);
@@ -76,7 +89,7 @@ export const exportTable = defineCommand<ExportFlags>({
     const { columns, where, limit } = options;
     const selection = { columns, where, limit, ...range, asOf, includeRemoved };
     const tableName = args[0] ?? "";
-    const out = options.out === "-" ? undefined : options.out;
+    const out = stdoutNames.includes(options.out ?? "-") ? undefined : options.out;
     const { readSettings } = await import("../config.js");
     const { openFileSink } = await import("../export/file-sink.js");
     const { runExport } = await import("../export/run.js");
@@ -87,7 +100,7 @@ export const exportTable = defineCommand<ExportFlags>({
     const { dataSink } = await import("./data-sink.js");
     const { checkSelection, checkTableName, findTable, layAsOf } = await import("./table.js");
     const settings = await readSettings(options, deps);
-    const { clock, signal } = deps;
+    const { clock } = deps;
     const reporter = createReporter(deps, settings.output);
     const started = clock.monotonic();
     if (out) refuseMirror(out, settings.dbPath, deps);
@@ -96,7 +109,7 @@ export const exportTable = defineCommand<ExportFlags>({
       checkTableName(tableName, knownTableNames());
       chooseFormat(options);
     }
-    const mirror = await openMirrorReadOnly(settings.dbPath);
+    const mirror = await deps.mortally(() => openMirrorReadOnly(settings.dbPath));
     try {
       checkTableName(tableName, [...listTables(mirror), ...knownTableNames()]);
       const format = chooseFormat(options);
@@ -104,13 +117,13 @@ export const exportTable = defineCommand<ExportFlags>({
         const table = findTable(mirror, tableName);
         checkSelection(mirror, table, selection);
         const { write } = await format.load();
-        const sink = out ? await openFileSink(expandPath(out, deps), deps.random) : dataSink(deps);
+        const sink = out ? await openFileSink(expandPath(out, deps), deps) : dataSink(deps);
         try {
           const warn = (text: string) => reporter.warn(`${table.name}: ${text}`);
           if (asOf !== undefined) layAsOf(mirror, table, asOf, clock.now(), warn);
           const source = openSource(mirror, { ...selection, table });
           const excel = options.excel ?? false;
-          const done = await runExport(source, write, sink, { excel, warn, signal, clock });
+          const done = await runExport(write(source, { excel, warn }), sink, deps);
           const took = `${((clock.monotonic() - started) / 1_000).toFixed(1)}s`;
           if (out)
             reporter.note(

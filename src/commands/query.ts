@@ -1,9 +1,9 @@
 import type { Settings } from "../config.js";
 import { counted } from "../counted.js";
 import type { Deps } from "../deps.js";
-import { exitCodes, UsageError } from "../errors.js";
-import type { QueryCell } from "../export/query.js";
-import { parseDuration } from "../times.js";
+import { exitCodes, Incomplete, UsageError } from "../errors.js";
+import type { AnswerRow } from "../query/index.js";
+import { formatSpan, parseDuration } from "../times.js";
 import { formatCount } from "../ui/numbers.js";
 import { renderTable } from "../ui/table.js";
 import { defineCommand } from "./command.js";
@@ -16,8 +16,9 @@ interface QueryFlags {
 }
 
 const defaultTimeoutMs = 30_000;
-/** A table is read by people, and its widths need every row. */
+/** A table is read by people, and held whole. */
 const tableRows = 1_000;
+const tableLetters = 5e7;
 
 export const query = defineCommand<QueryFlags>({
   name: "query",
@@ -53,67 +54,68 @@ export const query = defineCommand<QueryFlags>({
     { command: 'brandapi query "PRAGMA table_info(orders)"', about: "the columns of a table" },
   ],
 
+  async apart({ options: { timeout = defaultTimeoutMs } }) {
+    const error = new Incomplete(`The query took longer than ${formatSpan(timeout)}.`, {
+      hint: "give it more with `--timeout 5m`, or ask for less",
+    });
+    return { deadline: { ms: timeout, error } };
+  },
+
   async run({ deps, args, options }) {
     if (options.csv && options.json)
       throw new UsageError("One format at a time, not `--csv` and `--json`.", {
         hint: "leave one of them out",
       });
-    const format = options.csv ? "csv" : options.json ? "json" : "table";
     const { readSettings } = await import("../config.js");
-    const { readRows, startQuery } = await import("../export/query.js");
-    const { ReaderGone, streamSink } = await import("../export/sink.js");
-    const { openMirrorReadOnly, prepareReading } = await import("../query/index.js");
-    const { dataSink } = await import("./data-sink.js");
+    const { openMirrorReadOnly, prepareReading, readAnswer } = await import("../query/index.js");
     const settings = await readSettings(options, deps);
-    const sql = args[0] ?? "";
     const mirror = await openMirrorReadOnly(settings.dbPath);
-    let names: string[];
     try {
-      const columns = prepareReading(mirror, sql).columns();
-      names = distinct(columns.map(({ name }) => name));
+      const statement = prepareReading(mirror, args[0] ?? "");
+      const names = distinct(statement.columns().map(({ name }) => name));
+      if (options.csv || options.json) {
+        const { answerWriters } = await import("../export/answer.js");
+        const { runExport } = await import("../export/run.js");
+        const { dataSink } = await import("./data-sink.js");
+        const write = answerWriters[options.csv ? "csv" : "json"];
+        await runExport(write(names, readAnswer(statement, options.limit)), dataSink(deps), deps);
+      } else {
+        const most = options.limit ?? tableRows;
+        const rows = await holdRows(readAnswer(statement, most + 1));
+        // A table is escaped cell by cell: its colours are ours.
+        deps.stdout.write(await tableText(names, rows.slice(0, most), deps, settings));
+        if (rows.length > most && options.limit === undefined && !settings.output.quiet)
+          deps.stderr.write(
+            `The first ${counted(most, "row", formatCount)}; more with \`--limit\`, all with \`--csv\`.\n`,
+          );
+      }
     } finally {
       mirror.db.close();
-    }
-    const query = startQuery(
-      {
-        path: mirror.path,
-        sql,
-        names,
-        limit: options.limit ?? (format === "table" ? tableRows : null),
-        format: format === "table" ? "rows" : format,
-      },
-      { timeoutMs: options.timeout ?? defaultTimeoutMs, clock: deps.clock, signal: deps.signal },
-    );
-    // A table is escaped cell by cell: its colours are ours.
-    const sink = format === "table" ? streamSink(deps.stdout, deps.signal) : dataSink(deps);
-    try {
-      if (format === "table") {
-        const rows: QueryCell[][] = [];
-        for await (const row of readRows(query.answer)) rows.push(row);
-        const more = await query.ended;
-        await sink.write(await tableText(names, rows, deps, settings));
-        if (more && options.limit === undefined && !settings.output.quiet)
-          deps.stderr.write(
-            `The first ${counted(rows.length, "row", formatCount)}; more with \`--limit\`, all with \`--csv\`.\n`,
-          );
-      } else for await (const piece of query.answer) await sink.write(piece as Buffer);
-      await query.ended;
-      await sink.finish();
-    } catch (error) {
-      await sink.discard();
-      // A reader that leaves ends it quietly.
-      if (!(error instanceof ReaderGone)) throw error;
-    } finally {
-      query.stop();
-      await query.ended.catch(() => {});
     }
     return exitCodes.done;
   },
 });
 
+/** The widths of a table's columns need every row. */
+async function holdRows(batches: Iterable<AnswerRow[]>): Promise<AnswerRow[]> {
+  const { lettersOf } = await import("../query/index.js");
+  const held: AnswerRow[] = [];
+  let letters = 0;
+  for (const rows of batches)
+    for (const row of rows) {
+      held.push(row);
+      letters += lettersOf(row);
+      if (letters > tableLetters)
+        throw new UsageError("The answer is too large for a table.", {
+          hint: "`--csv` and `--json` have no such limit",
+        });
+    }
+  return held;
+}
+
 async function tableText(
   names: readonly string[],
-  rows: readonly QueryCell[][],
+  rows: readonly AnswerRow[],
   deps: Deps,
   settings: Settings,
 ): Promise<string> {

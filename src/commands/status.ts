@@ -9,6 +9,7 @@ import { renderTable } from "../ui/table.js";
 import { escapeText } from "../ui/text.js";
 import { type CommandSpec, defineCommand } from "./command.js";
 import { allProfilesFlag } from "./globals.js";
+import { apartIfLarge } from "./large.js";
 
 export const status: CommandSpec = defineCommand<{ maxAge?: number; allProfiles?: boolean }>({
   name: "status",
@@ -33,6 +34,8 @@ export const status: CommandSpec = defineCommand<{ maxAge?: number; allProfiles?
     },
     { command: "brandapi status --json | jq '.resources[] | {resource, age_seconds}'", about: "for scripts" },
   ],
+
+  apart: apartIfLarge,
 
   async run(invocation) {
     const { deps, options, profile } = invocation;

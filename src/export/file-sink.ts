@@ -1,26 +1,35 @@
-import { constants } from "node:fs";
+import { constants, openSync } from "node:fs";
 import { type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { Socket } from "node:net";
+import { dirname } from "node:path";
+import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
+import { beginPart, endPart } from "../parts.js";
 import { systemFailure } from "../system-errors.js";
-import type { Sink } from "./sink.js";
+import { type Sink, streamSink } from "./sink.js";
+
+type SinkDeps = Pick<Deps, "random" | "clock" | "signal">;
+
+/** How often to look whether somebody reads a named pipe by now, in milliseconds. */
+const lookAgainMs = 100;
 
 /**
  * A file that appears whole or not at all: written beside its place and renamed at the end. The old file stays until
  * then. What is no regular file (a pipe, a device) is written directly.
- * @param random a number in [0, 1), for the name beside
  * @throws ConfigurationError when the place cannot be written; nothing is there then
  */
-export async function openFileSink(path: string, random: () => number): Promise<Sink> {
+export async function openFileSink(path: string, deps: SinkDeps): Promise<Sink> {
   const target = await realpath(path).catch(() => path);
   const old = await stat(target).catch((error: unknown) => {
     // Anything else would be said only once all is written.
     if (systemFailure(error)?.code !== "ENOENT") throw explain(error, path);
   });
   if (old?.isDirectory()) throw unwritable(path, "it is a folder", "name a file in it");
+  if (old?.isFIFO()) return openPipe(target, path, deps);
   if (old && !old.isFile()) return openDirectly(target, path);
-  const beside = join(dirname(target), `.${basename(target).slice(0, 60)}.${suffix(random)}.part`);
+  const beside = await beginPart(target, deps.random);
   const handle = await open(beside, "wx", 0o666).catch((error: unknown) => {
+    endPart(beside);
     throw explain(error, path);
   });
   if (old) await handle.chmod(old.mode & 0o777).catch(() => {});
@@ -29,6 +38,7 @@ export async function openFileSink(path: string, random: () => number): Promise<
     await writer.idle().catch(() => {});
     await handle.close().catch(() => {});
     await rm(beside, { force: true });
+    endPart(beside);
   };
   return {
     write: writer.write,
@@ -39,11 +49,40 @@ export async function openFileSink(path: string, random: () => number): Promise<
         await handle.sync();
         await handle.close();
         await rename(beside, target);
+        endPart(beside);
       } catch (error) {
         await discard();
         throw explain(error, path);
       }
       await syncFolder(dirname(target));
+    },
+  };
+}
+
+/** A named pipe, as soon as somebody reads it, at the reader's pace. */
+async function openPipe(target: string, path: string, { clock, signal }: SinkDeps): Promise<Sink> {
+  // Opened without waiting: a thread that waits there could not be called off.
+  const flags = constants.O_WRONLY | constants.O_NONBLOCK;
+  let fd: number | undefined;
+  while (fd === undefined) {
+    try {
+      fd = openSync(target, flags);
+    } catch (error) {
+      if (systemFailure(error)?.code !== "ENXIO") throw explain(error, path);
+      await clock.sleep(lookAgainMs, signal);
+    }
+  }
+  const pipe = new Socket({ fd, readable: false });
+  const sink = streamSink(pipe, signal);
+  return {
+    write: sink.write,
+    async finish() {
+      await new Promise<void>((resolve) => pipe.end(resolve));
+      await sink.finish();
+    },
+    async discard() {
+      await sink.discard();
+      pipe.on("error", () => {}).destroy();
     },
   };
 }
@@ -96,15 +135,10 @@ async function syncFolder(folder: string): Promise<void> {
   await handle?.close().catch(() => {});
 }
 
-function suffix(random: () => number): string {
-  return Math.floor(random() * 36 ** 6)
-    .toString(36)
-    .padStart(6, "0");
-}
-
 /** What is to be said otherwise of a file that is being written. */
 const reasons: Readonly<Record<string, readonly [why: string, hint: string]>> = {
   ENOENT: ["its folder does not exist", "create the folder first"],
+  ENXIO: ["nothing can be written to it", "name a file, a named pipe or a device"],
   ENOSPC: ["the disk is full", "free some space and run it again; a file that was there before is untouched"],
   EDQUOT: [
     "the disk quota is used up",

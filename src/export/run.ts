@@ -1,6 +1,5 @@
 import type { Clock } from "../deps.js";
-import type { Source } from "../query/index.js";
-import type { WriteOptions, Writer } from "./format.js";
+import type { Chunk } from "./format.js";
 import { ReaderGone, type Sink } from "./sink.js";
 
 const piecesPerPause = 32;
@@ -14,22 +13,21 @@ export interface Exported {
 }
 
 /**
- * Select, format, sink: writes a source to its end, a batch at a time.
+ * Select, format, sink: passes on what a format writes to its end, a piece at a time.
  * @throws whatever went wrong, after the sink has put everything back
  */
 export async function runExport(
-  source: Source,
-  write: Writer,
+  chunks: Iterable<Chunk> | AsyncIterable<Chunk>,
   sink: Sink,
-  options: WriteOptions & { signal: AbortSignal; clock: Clock },
+  { signal, clock }: { signal: AbortSignal; clock: Clock },
 ): Promise<Exported> {
   const done: Exported = { rows: 0, bytes: 0, cutShort: false };
   let pieces = 0;
   try {
-    for await (const { data, rows } of write(source, options)) {
+    for await (const { data, rows } of chunks) {
       // Reading and a pipe's writing are synchronous: without a pause Ctrl-C would not be heard until the end.
-      if (++pieces % piecesPerPause === 0) await options.clock.sleep(0, options.signal);
-      options.signal.throwIfAborted();
+      if (++pieces % piecesPerPause === 0) await clock.sleep(0, signal);
+      signal.throwIfAborted();
       await sink.write(data);
       done.rows += rows;
       done.bytes += typeof data === "string" ? Buffer.byteLength(data) : data.length;

@@ -39,8 +39,10 @@ function structuralFault(condition: string): string | undefined {
   return depth > 0 ? "a bracket is never closed" : undefined;
 }
 
-/** What SQLite says of a statement, not of the file that it reads. */
-const ofStatement = /^SQLITE_(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$/;
+/** What SQLite says of the file that it reads, not of a statement. */
+export function isOfFile(error: Error): boolean {
+  return "code" in error && /^SQLITE_(?!(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$)/.test(String(error.code));
+}
 
 /**
  * What a condition that compiles can still fail at while rows are read (`json('x')`, say, or a text longer than SQLite
@@ -48,7 +50,7 @@ const ofStatement = /^SQLITE_(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$/;
  */
 export function explainRunning(error: unknown, condition: string | undefined): unknown {
   if (condition === undefined || !(error instanceof Error) || !("code" in error)) return error;
-  if (!ofStatement.test(String(error.code))) return error;
+  if (!String(error.code).startsWith("SQLITE_") || isOfFile(error)) return error;
   return new UsageError(`SQLite stopped at \`--where\`: ${error.message}.`, {
     hint: "check the condition",
     cause: error,

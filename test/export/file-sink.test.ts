@@ -15,7 +15,7 @@ import { openFileSink } from "../../src/export/file-sink.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { spawnBrandapi } from "../support/process.js";
-import { brandapi } from "../support/program.js";
+import { brandapi, testDeps } from "../support/program.js";
 
 async function mirrorWithOrders(count: number): Promise<string> {
   const mirror = await makeMirror();
@@ -71,7 +71,26 @@ describe("export -o", () => {
     expect(folder.err).toContain("it is a folder");
     expect((await target("nowhere/orders.csv")).err).toContain("its folder does not exist");
     expect((await target("file/orders.csv")).err).toContain("a part of the path is not a folder");
-    expect(readdirSync(home).sort()).toEqual(["file", "folder.csv"]);
+    symlinkSync("loop", join(home, "loop"));
+    const loop = await target("loop/orders.csv");
+    expect(loop).toMatchObject({ code: 3, err: expect.stringContaining("symbolic links lead in a circle") });
+    expect((await target(`${"x".repeat(252)}.csv`)).err).toContain("the name is too long");
+    expect(readdirSync(home).sort()).toEqual(["file", "folder.csv", "loop"]);
+  });
+
+  it("writes a file whose name is as long as a name can be", async () => {
+    const path = await mirrorWithOrders(1);
+    const home = makeHome();
+    const name = `${"ü".repeat(125)}.csv`;
+    const run = await brandapi(["export", "orders", "-o", name, "--db", path], { home });
+    expect(run.code, run.err).toBe(0);
+    expect(readdirSync(home)).toEqual([name]);
+  });
+
+  it("takes `/dev/stdout` for stdout, not for a file to be replaced", async () => {
+    const path = await mirrorWithOrders(1);
+    const run = await brandapi(["export", "orders", "--csv", "-o", "/dev/stdout", "--db", path]);
+    expect(run).toMatchObject({ code: 0, err: "", out: expect.stringMatching(/^id,/) });
   });
 
   it("leaves the old file and no litter when the rows fail half-way", async () => {
@@ -151,7 +170,7 @@ describe("export -o", () => {
 
   it("leaves nothing when it is discarded", async () => {
     const home = makeHome();
-    const sink = await openFileSink(join(home, "x.csv"), () => 0.5);
+    const sink = await openFileSink(join(home, "x.csv"), testDeps());
     await sink.write("half");
     await sink.discard();
     expect(readdirSync(home)).toEqual([]);

@@ -57,8 +57,8 @@ describe("export to stdout", () => {
       const { signal } = new AbortController();
       const sink = streamSink(broken(code) as unknown as Output, signal);
       const source = openSource(mirror, { table: describeTable(mirror, "orders"), includeRemoved: false });
-      const options = { excel: false, warn: () => {}, signal, clock: systemClock };
-      return await runExport(source, write, sink, options).finally(() => mirror.db.close());
+      const chunks = write(source, { excel: false, warn: () => {} });
+      return await runExport(chunks, sink, { signal, clock: systemClock }).finally(() => mirror.db.close());
     };
     expect((await exportInto("EPIPE")).cutShort).toBe(true);
     await expect(exportInto("ENOSPC")).rejects.toThrow("ENOSPC");

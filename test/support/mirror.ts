@@ -9,8 +9,8 @@ import { readCoverage, recordCoverage } from "../../src/state/coverage.js";
 import { makeHome } from "./home.js";
 
 /** A mirror in a folder of its own, for commands: `brandapi(["export", …, "--db", mirror.path])`. */
-export async function makeMirror(home = makeHome()): Promise<Mirror> {
-  return await openMirror(join(home, "mirror.sqlite"));
+export async function makeMirror(home = makeHome(), name = "mirror.sqlite"): Promise<Mirror> {
+  return await openMirror(join(home, name));
 }
 
 /** One read of a resource, as a sync records it; `whole`: proven to be all that there is. Records as values, or as the exact text that the API sent. */

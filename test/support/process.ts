@@ -8,8 +8,10 @@ export const binPath = fileURLToPath(new URL("../../bin/brandapi.js", import.met
 export interface SpawnOptions {
   env?: Record<string, string>;
   home?: string;
-  /** Piped into stdin, which is then closed; without it stdin is empty. */
-  stdin?: string;
+  /** Piped into stdin, which is then closed; without it stdin is empty. Null: it stays open, and nothing comes. */
+  stdin?: string | null;
+  /** Nobody reads its stdout. */
+  isUnread?: boolean;
   /** Another Node, or its flags before the script. */
   node?: readonly [command: string, ...flags: string[]];
 }
@@ -42,12 +44,13 @@ export function spawnBrandapi(args: readonly string[], options: SpawnOptions = {
   });
   let out = "";
   let err = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
+  if (!options.isUnread) child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
   child.stdin.on("error", () => {});
-  child.stdin.end(options.stdin ?? "");
+  if (options.stdin !== null) child.stdin.end(options.stdin ?? "");
   const ended = new Promise<ProcessResult>((resolve, reject) => {
     child.once("error", reject);
+    child.once("exit", () => options.isUnread && child.stdout.destroy());
     child.once("close", (code, signal) => resolve({ code, signal, out, err }));
   });
   const until = (pattern: RegExp) =>

@@ -51,6 +51,7 @@ export function testDeps(options: ProgramOptions = {}) {
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
     random: () => 0.5,
     signal: options.signal ?? new AbortController().signal,
+    mortally: (work) => work(),
   } satisfies Deps;
 }
 

@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto";
+import { rmSync } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
+import { hostname } from "node:os";
+import { basename, dirname, join } from "node:path";
+
+/**
+ * Files that stand beside another until they are whole and take its name. They bear the process that writes them, so
+ * that what a killed one left behind is known, and cleared away by the next that writes the same file.
+ */
+const begun = new Set<string>();
+let listener: (parts: readonly string[]) => void = () => {};
+
+/** So much of the target's name leaves room for the rest: names end at 255 bytes. */
+const mostLetters = 60;
+
+/**
+ * Clears away what dead processes left of `target`, and names a part of this one's own, for the caller to create.
+ * @param random a number in [0, 1)
+ */
+export async function beginPart(target: string, random: () => number): Promise<string> {
+  const folder = dirname(target);
+  const stem = `.${basename(target).slice(0, mostLetters)}.${thisHost()}-`;
+  await clearDead(folder, stem);
+  const suffix = Math.floor(random() * 36 ** 6)
+    .toString(36)
+    .padStart(6, "0");
+  const path = join(folder, `${stem}${process.pid}-${suffix}.part`);
+  begun.add(path);
+  listener([...begun]);
+  return path;
+}
+
+/** The part is renamed or removed. */
+export function endPart(path: string): void {
+  begun.delete(path);
+  listener([...begun]);
+}
+
+/** For whoever ends the process: nothing may be waited for any more. */
+export function removeParts(): void {
+  for (const path of begun) rmSync(path, { force: true });
+}
+
+/** Tells `call` all parts of this process whenever there is one more or one less. */
+export function watchParts(call: (parts: readonly string[]) => void): void {
+  listener = call;
+}
+
+async function clearDead(folder: string, stem: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter((one) => one.startsWith(stem))) {
+    const path = join(folder, name);
+    const pid = /^([1-9]\d*)-[0-9a-z]{6}\.part$/.exec(name.slice(stem.length))?.[1];
+    if (pid !== undefined && !isWriting(Number(pid), path)) await rm(path, { force: true }).catch(() => {});
+  }
+}
+
+/** In a container every run can have the same number: what is not begun here is not this one's. */
+function isWriting(pid: number, path: string): boolean {
+  if (pid === process.pid) return begun.has(path);
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !(error instanceof Error && "code" in error && error.code === "ESRCH");
+  }
+}
+
+/** The number of a process means something on its own machine only. */
+function thisHost(): string {
+  return createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
+}

@@ -1,0 +1,100 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { commands } from "../../src/commands/index.js";
+import { makeHome } from "../support/home.js";
+import { endless, endlessMirror, mirrorOfOrders } from "../support/hostile-mirror.js";
+import { type RunningProgram, spawnBrandapi } from "../support/process.js";
+import { begin, stop } from "../support/stop.js";
+
+/** The contract, section 5: a signal ends any command within two seconds, a running statement included. */
+const signals = [
+  { name: "SIGINT", code: 130 },
+  { name: "SIGTERM", code: 143 },
+] as const;
+
+/** Starts a command, and resolves when it does what takes longest. */
+type Phase = (home: string) => Promise<RunningProgram>;
+
+/** Where each command would stay for ever, were it not for the signal. */
+const longest: Record<string, Phase> = {
+  login: (home) => asking(home, ["login", "--key-stdin"], { stdin: "brk_test" }),
+  whoami: (home) => asking(home, ["whoami"]),
+  sync: (home) => asking(home, ["sync"]),
+  verify: async (home) => asking(home, ["verify", "--db", await mirrorOfOrders(home)]),
+  download: (home) => asking(home, ["download", "content"]),
+  sandbox: (home) => saying(/BRANDAPI_KEY/, home, ["sandbox"]),
+  export: async (home) => {
+    const db = await mirrorOfOrders(home);
+    return await saying(/^id,/, home, [
+      "export",
+      "orders",
+      "--csv",
+      "--where",
+      `(${endless}) > 0`,
+      "--db",
+      db,
+    ]);
+  },
+  query: async (home) =>
+    saying(/^count/, home, ["query", endless, "--csv", "--db", await mirrorOfOrders(home)]),
+  changes: async (home) => silent(home, ["changes", "--db", await endlessMirror(home, "changes")]),
+  status: async (home) => silent(home, ["status", "--db", await endlessMirror(home, "sync_runs")]),
+  demo: (home) => saying(/first sync reads everything/, home, ["demo", "--orders", "50000"]),
+};
+
+/** Once the API was asked, which never answers. */
+async function asking(
+  home: string,
+  args: string[],
+  options: { stdin?: string } = {},
+): Promise<RunningProgram> {
+  let asked = () => {};
+  const underWay = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const server = createServer(() => asked());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const env = {
+    BRANDAPI_BASE_URL: `http://127.0.0.1:${port}/api/brand/v1`,
+    BRANDAPI_KEY: "brk_test",
+    BRANDAPI_RATE_LIMIT: "none",
+  };
+  const program = spawnBrandapi(args, { home, env, ...options });
+  await Promise.race([underWay, program.ended]);
+  return program;
+}
+
+async function saying(words: RegExp, home: string, args: string[]): Promise<RunningProgram> {
+  const program = spawnBrandapi(args, { home });
+  await program.until(words);
+  return program;
+}
+
+async function silent(home: string, args: string[]): Promise<RunningProgram> {
+  const program = spawnBrandapi(args, { home });
+  await begin();
+  return program;
+}
+
+/** It works on a small file of its own, and asks nobody. */
+const waitsForNothing = ["logout"];
+
+test("every command is stopped here where it takes longest", () => {
+  const names = [...Object.keys(longest), ...waitsForNothing];
+  expect(names.sort()).toEqual(commands.map(({ name }) => name).sort());
+});
+
+test.each(
+  Object.entries(longest).flatMap(([name, start]) =>
+    signals.map((signal) => [signal.name, name, signal.code, start] as const),
+  ),
+)("%s ends `%s` where it takes longest, with %i", async (signal, _, code, start) => {
+  const ended = await stop(await start(makeHome()), signal);
+  expect(ended).toMatchObject({ code, signal: null });
+});
