@@ -143,7 +143,8 @@ async function chooseKey(
   where: string,
 ): Promise<Pick<Settings, "key" | "keyOrigin">> {
   const given = (key: string) => ({ key, keyOrigin: undefined });
-  if (options.keyFile !== undefined) return given(await readKeyFile(expandPath(options.keyFile, deps)));
+  if (options.keyFile !== undefined)
+    return given(await readKeyFile(expandPath(options.keyFile, deps), deps.signal));
   if (others.env) return given(checkKey(others.env, "BRANDAPI_KEY"));
   const { key, baseUrl } = others.profile ?? {};
   if (key === undefined) return { key, keyOrigin: undefined };

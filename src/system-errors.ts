@@ -17,6 +17,8 @@ const meanings: Readonly<Record<string, readonly [why: string, hint: string]>> =
   ESTALE: ["the network drive has lost the file", "mount the drive again, or name another place"],
   EEXIST: ["a file is where a folder is needed", "check the path"],
   ENOTDIR: ["a part of the path is not a folder", "check the path"],
+  ENOTSUP: ["it is not a file", "name a file"],
+  ENXIO: ["it is not a file", "name a file"],
   EISDIR: ["a file was expected, and this is a folder", "check the path"],
   ELOOP: ["symbolic links lead in a circle", "check where the links lead"],
   ENAMETOOLONG: ["the name is too long", "give it a shorter name"],

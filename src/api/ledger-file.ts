@@ -18,6 +18,9 @@ export async function openLedgerFile(folder: string, account: Account, budget: B
   const { default: Database } = await import("better-sqlite3");
   const path = join(folder, "rate.sqlite");
   makeFolder(folder, 0o700);
+  // Opening a pipe would wait for whoever writes to it, and hear no signal.
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    throw Object.assign(new Error("rate.sqlite is not a file"), { code: "ENOTSUP" });
   // Made here first: better-sqlite3 would make it readable for everyone.
   closeSync(openSync(path, "a", 0o600));
   chmodSync(path, 0o600);

@@ -1,9 +1,9 @@
-import { open } from "node:fs/promises";
-import { addAbortSignal, Readable } from "node:stream";
-import type { Input } from "../deps.js";
+import { createReadStream } from "node:fs";
+import { Socket } from "node:net";
+import { addAbortSignal, type Readable } from "node:stream";
 import { ConfigurationError } from "../errors.js";
 import { systemFailure } from "../system-errors.js";
-import { checkPrivate } from "./private-file.js";
+import { checkPrivate, openToRead } from "./private-file.js";
 
 /** No key is anywhere near this long; it bounds what a wrong path can make us read. */
 const mostBytes = 16_384;
@@ -30,25 +30,20 @@ export function checkKey(text: string, source: string): string {
 
 /**
  * Reads `--key-file`. A pipe works as well: `--key-file <(pass show brandapi)`.
- * @throws ConfigurationError when it cannot be read, others may read it, or it holds no key
+ * @throws ConfigurationError when it cannot be read, others may read it, or it holds no key; rejects as `readKeyStream`
  */
-export async function readKeyFile(path: string): Promise<string> {
+export async function readKeyFile(path: string, signal: AbortSignal): Promise<string> {
   try {
-    const file = await open(path, "r");
+    const { fd, stat } = openToRead(path, { pipes: true });
+    const stream = stat.isFIFO() ? new Socket({ fd, writable: false }) : createReadStream(path, { fd });
     try {
-      const stat = await file.stat();
-      if (stat.isDirectory()) throw new ConfigurationError(`The key file is a folder: ${path}`);
       checkPrivate(path, stat);
-      const buffer = Buffer.alloc(mostBytes + 1);
-      let length = 0;
-      for (let bytesRead = 1; bytesRead > 0 && length < buffer.length; length += bytesRead)
-        ({ bytesRead } = await file.read(buffer, length, buffer.length - length, null));
-      return checkKey(buffer.toString("utf8", 0, length), `the file ${path}`);
+      return await readKeyStream(stream, signal, `the file ${path}`);
     } finally {
-      await file.close();
+      stream.destroy();
     }
   } catch (error) {
-    if (error instanceof ConfigurationError) throw error;
+    if (error instanceof ConfigurationError || signal.aborted) throw error;
     throw new ConfigurationError(`The key file cannot be read (${reasonOf(error)}): ${path}`, {
       hint: "check --key-file, or store the key with `brandapi login`",
     });
@@ -56,18 +51,22 @@ export async function readKeyFile(path: string): Promise<string> {
 }
 
 /**
- * Reads a key piped into stdin, up to its end.
- * Rejects with ConfigurationError when it is none, with the signal's reason when it aborts.
+ * Reads a key from stdin or another stream, up to its end.
+ * Rejects with ConfigurationError when it is none, with an AbortError when the signal aborts.
  */
-export async function readKeyStream(stream: Input, signal: AbortSignal): Promise<string> {
+export async function readKeyStream(
+  stream: Readable,
+  signal: AbortSignal,
+  source = "stdin",
+): Promise<string> {
   const pieces: Buffer[] = [];
   let length = 0;
-  for await (const piece of addAbortSignal(signal, Readable.from(stream))) {
+  for await (const piece of addAbortSignal(signal, stream)) {
     pieces.push(Buffer.from(piece));
     length += pieces.at(-1)?.length ?? 0;
     if (length > mostBytes) break;
   }
-  return checkKey(Buffer.concat(pieces).toString("utf8"), "stdin");
+  return checkKey(Buffer.concat(pieces).toString("utf8"), source);
 }
 
 /** What the system said, in words. */

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Stats } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, type Stats } from "node:fs";
 import { open, realpath, rename, rm } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { dirname } from "node:path";
@@ -40,6 +40,20 @@ export function checkFolder(
         : "name a folder of your own with BRANDAPI_CONFIG_DIR",
     },
   );
+}
+
+/**
+ * Opens a file for reading, without waiting: a pipe that nobody writes to would hold up a thread, and with it the
+ * program's end. Throws what the system says, and ENOTSUP for what is no file.
+ * @param options.pipes a pipe is taken too; read it as a stream
+ */
+export function openToRead(path: string, options: { pipes?: boolean } = {}): { fd: number; stat: Stats } {
+  // Windows has no such pipes.
+  const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const stat = fstatSync(fd);
+  if (stat.isFile() || (options.pipes && stat.isFIFO())) return { fd, stat };
+  closeSync(fd);
+  throw Object.assign(new Error("not a file"), { code: stat.isDirectory() ? "EISDIR" : "ENOTSUP" });
 }
 
 /**

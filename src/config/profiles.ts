@@ -1,9 +1,8 @@
-import { statSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { closeSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigurationError } from "../errors.js";
 import { reasonOf } from "./key.js";
-import { checkFolder, checkPrivate, writePrivate } from "./private-file.js";
+import { checkFolder, checkPrivate, openToRead, writePrivate } from "./private-file.js";
 
 /** What the config file holds for one brand. Members unknown to this version are kept when it is written. */
 export interface Profile {
@@ -50,7 +49,7 @@ export async function readProfiles(
   options: { mending?: boolean } = {},
 ): Promise<Map<string, Profile>> {
   const path = configFile(configDir);
-  const content = await readContent(path);
+  const content = readContent(path);
   if (content === undefined) return new Map();
   if (!options.mending) checkFolder(configDir, statSync(configDir));
   const profiles = parseProfiles(content.text, path);
@@ -62,7 +61,7 @@ export async function readProfiles(
 /** Replaces the profiles in the config file, atomically, and keeps what else it holds; folder 0700, file 0600. */
 export async function writeProfiles(configDir: string, profiles: Profiles): Promise<void> {
   const path = configFile(configDir);
-  const present = await readContent(path);
+  const present = readContent(path);
   const folder = statSync(configDir, { throwIfNoEntry: false });
   if (!present && folder) checkFolder(configDir, folder);
   const root = present ? parseRoot(present.text, path) : {};
@@ -76,15 +75,14 @@ export async function writeProfiles(configDir: string, profiles: Profiles): Prom
   }
 }
 
-async function readContent(path: string) {
+function readContent(path: string) {
   try {
-    const file = await open(path, "r");
+    const { fd, stat } = openToRead(path);
     try {
-      const stat = await file.stat();
       if (stat.size > mostBytes) throw garbled(path, "is too large to be one");
-      return { text: await file.readFile("utf8"), stat };
+      return { text: readFileSync(fd, "utf8"), stat };
     } finally {
-      await file.close();
+      closeSync(fd);
     }
   } catch (error) {
     if (error instanceof ConfigurationError) throw error;

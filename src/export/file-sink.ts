@@ -138,7 +138,6 @@ async function syncFolder(folder: string): Promise<void> {
 /** What is to be said otherwise of a file that is being written. */
 const reasons: Readonly<Record<string, readonly [why: string, hint: string]>> = {
   ENOENT: ["its folder does not exist", "create the folder first"],
-  ENXIO: ["nothing can be written to it", "name a file, a named pipe or a device"],
   ENOSPC: ["the disk is full", "free some space and run it again; a file that was there before is untouched"],
   EDQUOT: [
     "the disk quota is used up",

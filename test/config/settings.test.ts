@@ -247,6 +247,8 @@ test("a key file that is missing, empty or a folder is refused with its path", a
     expect(error.exitCode).toBe(3);
     expect(error.message).toContain(join(deps.home, keyFile));
   }
+  const device = await failure({ keyFile: "/dev/zero" }, deps);
+  expect(device.message).toBe("The key file cannot be read (it is not a file): /dev/zero");
 });
 
 test("a config file open to others is refused while it holds a key, and only then", async () => {
