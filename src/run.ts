@@ -68,11 +68,18 @@ async function keysInUse(argv: readonly string[], deps: Deps): Promise<string[]>
   return [key, ...(await storedKeys(deps))];
 }
 
-/** What a call that was cut short by the signal throws (an AbortError, say) is the stop that was asked for. */
+/**
+ * What a call that was cut short by the signal throws (an AbortError, say) is the stop that was asked for; so is what could
+ * not be written down about it.
+ */
 function stopOf(error: unknown, signal: AbortSignal): Stopped | undefined {
   const reason: unknown = signal.aborted ? signal.reason : undefined;
-  const isAbort = error instanceof Error && error.name === "AbortError";
-  return isAbort && reason instanceof Stopped ? reason : undefined;
+  const isOfStop = error instanceof Error && (error.name === "AbortError" || isBusy(error));
+  return isOfStop && reason instanceof Stopped ? reason : undefined;
+}
+
+function isBusy(error: Error): boolean {
+  return "code" in error && error.code === "SQLITE_BUSY";
 }
 
 function hasFlag(argv: readonly string[], flag: string): boolean {

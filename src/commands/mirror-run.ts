@@ -35,7 +35,7 @@ export async function withMirrorRun(
   { deps, options, purpose, wait }: MirrorRunOptions,
   work: (session: MirrorSession) => Promise<ExitCode | undefined>,
 ): Promise<ExitCode | undefined> {
-  const { clock, signal } = deps;
+  const { clock, signal, mortally } = deps;
   const reporter = createReporter(deps, options);
   const closers: (() => void)[] = [() => reporter.close()];
   try {
@@ -44,14 +44,14 @@ export async function withMirrorRun(
     if (purpose !== "plan") {
       // What is no mirror is refused before a lock is laid beside it.
       const open = purpose === "prove" ? openMirrorReadOnly : openMirrorOrNone;
-      (await open(settings.dbPath)).db.close();
+      (await mortally(() => open(settings.dbPath))).db.close();
       const lock = await lockMirror(settings.dbPath, { wait, clock, signal });
       closers.unshift(() => lock.release());
     }
     const identity = await readIdentity(api);
     const warning = expiryWarning(identity.key.expires_at, clock.now(), settings.profile);
     if (warning) reporter.warn(warning);
-    const session = { api, clock, signal, reporter, identity, settings };
+    const session = { api, clock, signal, mortally, reporter, identity, settings };
     const present = await openMirrorOrNone(settings.dbPath);
     try {
       checkOwner(present, identity.brand);
@@ -62,11 +62,11 @@ export async function withMirrorRun(
     }
     if (purpose === "plan") {
       // What an older version wrote is brought up to date first, from what it holds.
-      const mirror = await openMirrorReadOnly(settings.dbPath);
+      const mirror = await mortally(() => openMirrorReadOnly(settings.dbPath));
       closers.unshift(() => mirror.db.close());
       return await work({ ...session, mirror });
     }
-    const mirror = await openMirror(settings.dbPath);
+    const mirror = await mortally(() => openMirror(settings.dbPath));
     closers.unshift(() => mirror.db.close());
     claimMirror(mirror, identity.brand);
     rememberKey(mirror, identity.key);

@@ -8,12 +8,15 @@ import { checkPlace } from "./place.js";
 import { applicationId, migrations } from "./schema.js";
 import { quote } from "./typed-table.js";
 
+/** How long SQLite waits for another program that writes, in milliseconds: it hears no signal meanwhile. */
+export const busyMs = 1_000;
+
 export async function connect(path: string, readonly: boolean): Promise<Mirror> {
   checkPlace(path);
   const { default: Sqlite } = await import("better-sqlite3");
   try {
     return {
-      db: new Sqlite(path, { readonly, fileMustExist: true, timeout: 10_000 }),
+      db: new Sqlite(path, { readonly, fileMustExist: true, timeout: busyMs }),
       path: realpathSync(path),
     };
   } catch (error) {

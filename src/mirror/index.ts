@@ -1,6 +1,6 @@
 /** The door of this room: all that others may use of it. */
 
-export { asMirrorError, checkIdentity, connect, createFile, migrate, schemaVersion } from "./file.js";
+export { asMirrorError, busyMs, checkIdentity, connect, createFile, migrate, schemaVersion } from "./file.js";
 export {
   checkOwner,
   claimMirror,

@@ -1,6 +1,7 @@
 import { ConfigurationError } from "../errors.js";
 import {
   asMirrorError,
+  busyMs,
   checkIdentity,
   checkPlace,
   connect,
@@ -12,6 +13,9 @@ import {
 } from "../mirror/index.js";
 import { isOutdated, reproject } from "../records/index.js";
 import { views } from "./views.js";
+
+/** How long another program that writes is waited for at first, in milliseconds. */
+const patienceMs = 10_000;
 
 /**
  * Opens the mirror for writing, creating it (mode 0600, its folder 0700) where there is none, and migrates it
@@ -29,6 +33,7 @@ export async function openMirror(path: string): Promise<Mirror> {
     mirror.db.pragma("synchronous = NORMAL");
     mirror.db.pragma("cache_size = -8000");
     mirror.db.pragma("wal_autocheckpoint = 1000");
+    mirror.db.pragma(`busy_timeout = ${patienceMs}`);
     mirror.db
       .transaction(() => {
         migrate(mirror.db);
@@ -36,6 +41,7 @@ export async function openMirror(path: string): Promise<Mirror> {
         createViews(mirror);
       })
       .immediate();
+    mirror.db.pragma(`busy_timeout = ${busyMs}`);
     return mirror;
   } catch (error) {
     mirror.db.close();

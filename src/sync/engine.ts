@@ -26,7 +26,8 @@ export async function syncResource(access: Access, resource: Resource, named = t
     async work(row) {
       const one = openRun(access, resource, row, task);
       await strategies[resource.strategy.kind].run(one);
-      indexProjection(access.mirror, resource);
+      // After a first read of a million rows it takes seconds.
+      await access.mortally(async () => indexProjection(access.mirror, resource));
       if (one.shortfalls.length > 0) throw incomplete(resource, one.shortfalls);
       row.verified = !one.isPartial;
       return "done";

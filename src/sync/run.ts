@@ -1,5 +1,5 @@
 import type { ApiClient } from "../api/client.js";
-import type { Clock } from "../deps.js";
+import type { Clock, Deps } from "../deps.js";
 import type { Mirror, Run } from "../mirror/index.js";
 import { type Complaint, complaintText, openRecords, type RecordStore } from "../records/index.js";
 import type { Reporter, Task } from "../reporter.js";
@@ -44,6 +44,7 @@ export interface Access {
   api: ApiClient;
   clock: Clock;
   signal: AbortSignal;
+  mortally: Deps["mortally"];
   reporter: Reporter;
   options: SyncOptions;
   /** The API's points by day, as an earlier resource of the same run was told them. */

@@ -24,11 +24,11 @@ const patience = 3;
  * second; otherwise each is committed at once. A kill costs what is not committed.
  */
 export async function writeEach<One>(
-  { clock, mirror, row }: Pick<SyncRun, "clock" | "mirror" | "row">,
+  { clock, signal, mirror, row }: Pick<SyncRun, "clock" | "signal" | "mirror" | "row">,
   ones: AsyncIterable<One>,
   write: (one: One) => void,
 ): Promise<void> {
-  const transaction = openTransaction(mirror);
+  const transaction = openTransaction(mirror, { clock, signal });
   const iterator = ones[Symbol.asyncIterator]();
   let before: Partial<Run> = {};
   let together = 0;
@@ -57,7 +57,7 @@ export async function writeEach<One>(
       if (done) return;
       const startedAt = clock.monotonic();
       if (!transaction.isOpen) {
-        transaction.begin();
+        await transaction.begin();
         const { rows_changed, rows_new, rows_read } = row;
         before = { rows_changed, rows_new, rows_read };
         openedAt = startedAt;

@@ -148,7 +148,15 @@ async function runOnce(
   const mirror = await openMirror(world.path);
   const { resource } = world;
   const reporter = silentReporter;
-  const access: Access = { mirror, api, clock, signal, reporter, options: { ...defaultOptions, ...options } };
+  const access: Access = {
+    mirror,
+    api,
+    clock,
+    signal,
+    mortally: (work) => work(),
+    reporter,
+    options: { ...defaultOptions, ...options },
+  };
   try {
     if (job === "sync") {
       const { verified, error } = (await syncResource(access, resource)).run;

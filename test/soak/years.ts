@@ -9,7 +9,7 @@ import { silentReporter } from "../../src/reporter.js";
 import { resources } from "../../src/resources/index.js";
 import { type Sandbox, startSandbox } from "../../src/sandbox/index.js";
 import { syncResources } from "../../src/sync/engine.js";
-import { defaultOptions } from "../../src/sync/run.js";
+import { type Access, defaultOptions } from "../../src/sync/run.js";
 import { draws } from "./draws.js";
 
 export interface YearsOptions {
@@ -153,11 +153,12 @@ async function syncAll(
   ).length;
   const night = { verified: true, requests: 0, windowPages: Math.max(1, Math.ceil(inWindow / 100)) };
   try {
-    const access = {
+    const access: Access = {
       mirror,
       api,
       clock,
       signal,
+      mortally: (work) => work(),
       reporter: silentReporter,
       options: { ...defaultOptions, ...options },
     };

@@ -111,6 +111,7 @@ export async function nights(
         api: clientOf(api, { clock }),
         clock,
         signal: new AbortController().signal,
+        mortally: (work) => work(),
         reporter: { ...silentReporter, warn: (text) => void warnings.push(text) },
         options: { ...defaultOptions, ...options },
         warnings,
