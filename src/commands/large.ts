@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
-import type { Apart } from "../deps.js";
+import type { Apart, Deps } from "../deps.js";
 import { findFolders } from "../paths.js";
-import type { Invocation } from "./command.js";
+import type { GlobalOptions, Invocation } from "./command.js";
 
 /** Bytes; the longest of the program's own statements takes half a second on a mirror of this size. */
 const largeMirror = 64e6;
@@ -10,14 +10,25 @@ const largeMirror = 64e6;
 export async function apartIfLarge({
   deps,
   options,
-}: Pick<Invocation<object>, "deps" | "options">): Promise<Apart | undefined> {
-  const { chooseMirror, chooseProfile } = await import("../config.js");
-  const { readProfiles } = await import("../config/profiles.js");
+}: Pick<Invocation<{ allProfiles?: boolean }>, "deps" | "options">): Promise<Apart | undefined> {
   try {
-    const name = chooseProfile(options, deps.env);
-    const profile = (await readProfiles(findFolders(deps).config)).get(name) ?? {};
-    return statSync(chooseMirror(options, deps, name, profile)).size > largeMirror ? {} : undefined;
+    const mirrors = options.allProfiles ? await allMirrors(deps) : [await oneMirror(options, deps)];
+    const isLarge = (path: string) => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > largeMirror;
+    return mirrors.some(isLarge) ? {} : undefined;
   } catch {
     return undefined;
   }
+}
+
+async function allMirrors(deps: Deps): Promise<string[]> {
+  const { readKnownProfiles } = await import("../config/known.js");
+  return (await readKnownProfiles(deps)).map(({ mirror }) => mirror);
+}
+
+async function oneMirror(options: GlobalOptions, deps: Deps): Promise<string> {
+  const { chooseMirror, chooseProfile } = await import("../config.js");
+  const { readProfiles } = await import("../config/profiles.js");
+  const name = chooseProfile(options, deps.env);
+  const profile = (await readProfiles(findFolders(deps).config)).get(name) ?? {};
+  return chooseMirror(options, deps, name, profile);
 }
