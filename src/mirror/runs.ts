@@ -1,4 +1,5 @@
 import { counted } from "../counted.js";
+import { hideKeys } from "../secrets.js";
 import { formatInstant, formatSpan } from "../times.js";
 import type { Mirror } from "./mirror.js";
 
@@ -124,7 +125,8 @@ export async function recordRun(
   } catch (caught) {
     error = caught;
     run.outcome = outcomeOf(caught);
-    run.error = caught instanceof Error ? caught.message : String(caught);
+    // It is told by `status` later, on stdout too.
+    run.error = hideKeys(caught instanceof Error ? caught.message : String(caught));
   }
   run.requests = api.stats.requests - before.requests;
   run.retries = api.stats.retries - before.retries;

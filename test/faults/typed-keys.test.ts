@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { globalFlags } from "../../src/commands/globals.js";
 import { commands } from "../../src/commands/index.js";
+import { systemClock } from "../../src/deps.js";
+import { latestRuns, recordRun } from "../../src/mirror/runs.js";
 import { makeHome } from "../support/home.js";
+import { makeMirror } from "../support/mirror.js";
 import { brandapi, type ProgramOptions } from "../support/program.js";
 import { filesIn } from "./matrix.js";
 
@@ -74,6 +77,16 @@ test("a key that only a profile knows is known everywhere", async () => {
   writeFileSync(join(folder, "config.json"), JSON.stringify({ profiles }), { mode: 0o600 });
   for (const line of [["sync", odd], ["status", "--profile", odd], ["logout", "--profile", odd], [odd]])
     await expectUnseen(odd, line, { home });
+});
+
+test("what may be a key is not in the error that the mirror keeps of a run, either", async () => {
+  const mirror = await makeMirror();
+  const work = () => Promise.reject(new Error("Nothing is at http://127.0.0.1/sk-proj-AbCdEfGh/orders."));
+  const access = { mirror, api: { stats: { requests: 0, retries: 0 } }, clock: systemClock };
+  await recordRun(access, "orders", { work, outcomeOf: () => "failed" });
+  const { last } = latestRuns(mirror, "orders");
+  mirror.db.close();
+  expect(last?.error).toBe("Nothing is at http://127.0.0.1/[key hidden]/orders.");
 });
 
 test.each(["sk-proj-AbCdEfGh", "4eC39HqLyjWDarjtT1zdp7dc", "9f86d081884c7d659a2feaa0c55ad015"])(
