@@ -1,4 +1,5 @@
 import { valueAfter } from "./options.js";
+import { hideKeys } from "./secrets.js";
 import { shellWord } from "./shell.js";
 
 /** What a command line named, and a command in its hint must name too: without it another mirror would be meant. */
@@ -11,14 +12,17 @@ const carried: Readonly<Record<string, readonly string[]>> = {
 /**
  * A hint whose commands are for the profile and the mirror of the command line that failed.
  * @param argv the arguments after `brandapi`
+ * @param keys those in use: what holds one is no name to go on with
  */
-export function hintFor(hint: string, argv: readonly string[]): string {
+export function hintFor(hint: string, argv: readonly string[], keys: readonly string[] = []): string {
   return hint.replace(/`brandapi (login|sync|verify)\b[^`]*/g, (command, name: string) =>
     (carried[name] ?? [])
       .filter((flag) => !hint.includes(flag))
       .reduce((whole, flag) => {
         const value = valueAfter(argv, flag);
-        return value === undefined ? whole : `${whole} ${flag} ${shellWord(value)}`;
+        return value === undefined || hideKeys(value, keys) !== value
+          ? whole
+          : `${whole} ${flag} ${shellWord(value)}`;
       }, command),
   );
 }

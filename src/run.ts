@@ -45,7 +45,7 @@ export function reportError(
   const known = asBrandapiError(stopOf(error, deps.signal) ?? error);
   const { code } = known;
   const message = hideKeys(known.message, keys);
-  const hint = known.hint && hideKeys(hintFor(known.hint, argv), keys);
+  const hint = known.hint && hideKeys(hintFor(known.hint, argv, keys), keys);
   if (hasFlag(argv, "--json"))
     printJson(deps.stdout, { profile, error: { code, message, hint: hint ?? null } });
   const whose = profile === undefined ? "" : `${profile}: `;

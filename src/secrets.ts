@@ -13,7 +13,7 @@ import { ConfigurationError, UsageError } from "./errors.js";
 const marked =
   /(?<=^-[a-z]|^|[^a-zA-Z0-9])(?:sk|rk|brk)_[\w-]{8,}(?:\.(?:[ct]sv|(?:nd)?json|jsonl|xlsx|parquet|html|sqlite))?/g;
 /** The same for printing, where too much hidden does little harm. */
-const perhapsMarked = /(?<=\W-[a-z]|^|[^a-z0-9])(?:sk|rk|brk)[_-][^\s'"`<>()[\]{}|,;:\\/]{4,}/gi;
+const perhapsMarked = /(?<=\W-[a-z]|^|[^a-z0-9])(?:sk|rk|brk)(?:_|-(?=\w{4}))[^\s'"`<>()[\]{}|,;:\\/]+/gi;
 /** No word and no id of the API is that long without a break, and so mixed. */
 const random =
   /(?<![a-zA-Z0-9])(?=[a-zA-Z]*\d)(?=\d*[a-zA-Z])(?:(?=[a-z0-9]*[A-Z])(?=[A-Z0-9]*[a-z])[a-zA-Z0-9]{20,}|[a-zA-Z0-9]{32,})/g;

@@ -1,3 +1,4 @@
+import { counted } from "../counted.js";
 import { exitCodes } from "../errors.js";
 import { formatSpan } from "../times.js";
 import { printJson } from "../ui/data.js";
@@ -49,6 +50,6 @@ function cells({ profile, brand, mirror, age_seconds, key, error }: Brand): stri
 
 function keyText({ stored, days_left }: Brand["key"]): string {
   if (days_left === null) return stored ? "unknown" : "none stored";
-  const left = days_left < 0 ? "expired" : `${days_left} ${days_left === 1 ? "day" : "days"} left`;
+  const left = days_left < 0 ? "expired" : `${counted(days_left, "day")} left`;
   return stored ? left : `${left}, not stored`;
 }

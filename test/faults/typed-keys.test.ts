@@ -55,6 +55,8 @@ test.each(keys)(
       await expectUnseen(key, line, { env });
       await expectUnseen(key, [...line, "--json", "--verbose"], { env });
     }
+    const told = await brandapi(["status", "--profile", key], { env });
+    expect(told.err).toContain("`brandapi login`, which asks for it");
     for (const line of [[key], ["help", key], ["--help", key, "x"], [key, "--help"]])
       expect(JSON.stringify(await brandapi(line, { env }))).not.toContain(key);
   },
@@ -89,7 +91,7 @@ test("what may be a key is not in the error that the mirror keeps of a run, eith
   expect(last?.error).toBe("Nothing is at http://127.0.0.1/[key hidden]/orders.");
 });
 
-test.each(["sk-proj-AbCdEfGh", "4eC39HqLyjWDarjtT1zdp7dc", "9f86d081884c7d659a2feaa0c55ad015"])(
+test.each(["sk-proj-AbCdEfGh", "sk_x1", "4eC39HqLyjWDarjtT1zdp7dc", "9f86d081884c7d659a2feaa0c55ad015"])(
   "what may be a key, such as %s, is used as it was typed, and not printed back",
   async (word) => {
     for (const line of [
