@@ -265,7 +265,7 @@ describe("a verb is one file in src/commands", () => {
     "verbs share is a file named for what it holds, never for a verb";
   /** What help tells of tables, formats and the sandbox, and how a verb prints: all that it may load besides. */
   const forHelp = [
-    ...["export/formats/index", "query/names", "query/views", "sandbox/choices"],
+    ...["export/formats/index", "query/names", "query/views/names", "sandbox/choices"],
     ...["ui/data", "ui/numbers", "ui/table", "ui/text", "ui/width"],
   ];
   const own = files.filter(({ file }) => roomOf(file) === "commands");

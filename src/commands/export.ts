@@ -6,7 +6,7 @@ import { exitCodes, UsageError } from "../errors.js";
 import type { Format } from "../export/format.js";
 import { formats } from "../export/formats/index.js";
 import { expandPath } from "../paths.js";
-import { knownTableNames, syncedBy, typedTables, views } from "../query/names.js";
+import { knownTableNames, syncedBy, typedTables, viewNames } from "../query/names.js";
 import { resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
 import { parseInstant } from "../times.js";
@@ -47,7 +47,7 @@ const exportFlags: readonly Flag[] = [
   { flags: "--since <time>", about: "rows from here on, by the table's main date" },
   { flags: "--until <time>", about: "rows up to here, by the table's main date" },
   { flags: "--limit <n>", about: "at most so many rows", parse: parseCount },
-  { flags: "--as-of <time>", about: "the records as this mirror knew them then" },
+  { flags: "--as-of <time>", about: "the records, or a view of them, as this mirror knew them then" },
   { flags: "--include-removed", about: "also records that the API no longer returns" },
 ];
 
@@ -98,7 +98,7 @@ export const exportTable = defineCommand<ExportFlags>({
     );
     const { createReporter } = await import("../ui/reporter.js");
     const { dataSink } = await import("./data-sink.js");
-    const { checkSelection, checkTableName, findTable, layAsOf } = await import("./table.js");
+    const { checkSelection, checkTableName, findTable, readThen } = await import("./table.js");
     const settings = await readSettings(options, deps);
     const { clock } = deps;
     const reporter = createReporter(deps, settings.output);
@@ -120,7 +120,7 @@ export const exportTable = defineCommand<ExportFlags>({
         const sink = out ? await openFileSink(expandPath(out, deps), deps) : dataSink(deps);
         try {
           const warn = (text: string) => reporter.warn(`${table.name}: ${text}`);
-          if (asOf !== undefined) layAsOf(mirror, table, asOf, clock.now(), warn);
+          if (asOf !== undefined) readThen(mirror, table, { at: asOf, where, now: clock.now() }, warn);
           const source = openSource(mirror, { ...selection, table });
           const excel = options.excel ?? false;
           const done = await runExport(write(source, { excel, warn }), sink, deps);
@@ -178,7 +178,6 @@ function tableLines(): string[] {
   const namesOf = (resource: Resource) =>
     typed.filter((shape) => syncedBy(shape.resource) === resource).map(({ name }) => name);
   const lines = resources.map((resource) => `${resource.name}: ${namesOf(resource).join(", ")}`);
-  const viewNames = views.map(({ name }) => name);
   const known = new Set([...typed.map(({ name }) => name), ...viewNames]);
   const own = knownTableNames().filter((name) => !known.has(name));
   return [...lines, `views: ${viewNames.join(", ")}`, `the mirror's own: ${own.join(", ")}`];

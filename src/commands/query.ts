@@ -25,7 +25,8 @@ export const query = defineCommand<QueryFlags>({
   summary: "Ask the mirror in SQL",
   description:
     "One statement that reads. The mirror cannot be changed by it, and a query that takes " +
-    "too long is stopped. Needs no key and no network.",
+    "too long is stopped. Needs no key and no network. The API's times are text with a `T`: compare the `day` " +
+    "of `orders_net` with `date('now', '-7 days')`, and its `ordered_at` with `datetime(…)`.",
   arguments: [{ syntax: "<sql>", about: "the statement, in quotes" }],
   flags: [
     { flags: "--csv", about: "CSV on stdout" },
@@ -44,11 +45,11 @@ export const query = defineCommand<QueryFlags>({
   ],
   examples: [
     {
-      command: 'brandapi query "SELECT currency, sum(total_amount) FROM orders GROUP BY 1"',
-      about: "sales per currency",
+      command: 'brandapi query "SELECT month, currency, net_amount, net_before FROM sales_by_month"',
+      about: "month over month",
     },
     {
-      command: 'brandapi query "SELECT host_id, count(*) FROM orders GROUP BY 1" --csv',
+      command: 'brandapi query "SELECT username, orders, net_by_currency FROM hosts" --csv',
       about: "orders per host, as CSV",
     },
     { command: 'brandapi query "PRAGMA table_info(orders)"', about: "the columns of a table" },

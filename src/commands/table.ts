@@ -2,10 +2,12 @@ import { ConfigurationError, UsageError } from "../errors.js";
 import type { Mirror } from "../mirror/index.js";
 import { nearest, suggest } from "../nearest.js";
 import {
+  checkAsOf,
   checkCondition,
   dateOf,
   describeTable,
   knownTableNames,
+  layAsOf,
   listTables,
   type ReadableTable,
   type Selection,
@@ -13,7 +15,6 @@ import {
   typedTables,
   wasRead,
 } from "../query/index.js";
-import { readAsOf } from "../records/index.js";
 import { formatInstant } from "../times.js";
 
 /**
@@ -56,24 +57,22 @@ export function checkSelection(
     throw new UsageError(`\`${table.name}\` has no date that \`--since\` and \`--until\` could go by.`, {
       hint: 'use `--where "…"` instead',
     });
-  if (request.asOf !== undefined && !table.shape)
-    throw new UsageError(`\`--as-of\` is for the API's records, not for \`${table.name}\`.`, {
-      hint: "leave `--as-of` out",
-    });
+  if (request.asOf !== undefined) checkAsOf(table);
   if (request.where !== undefined) checkCondition(mirror, table, request.where);
 }
 
-/** What the mirror did not know yet, it cannot tell. */
-export function layAsOf(
+/** Reads a table or view as of a time from now on; what the mirror did not know yet, it cannot tell. */
+export function readThen(
   mirror: Mirror,
   table: ReadableTable,
-  at: number,
-  now: number,
+  { at, where, now }: { at: number; where: string | undefined; now: number },
   warn: (text: string) => void,
 ): void {
-  if (!table.shape) return;
-  if (at > now) warn(`${formatInstant(at)} is yet to come: these are the records as they are known now`);
-  const { firstReadAt } = readAsOf(mirror, table.shape, at);
-  if (firstReadAt !== null && firstReadAt > formatInstant(at))
-    warn(`the mirror read this first at ${firstReadAt}, later than ${formatInstant(at)}`);
+  const then = formatInstant(at);
+  if (at > now) warn(`${then} is yet to come: these are the records as they are known now`);
+  const { unread, unkept } = layAsOf(mirror, table, where, at);
+  for (const { resource, firstReadAt } of unread)
+    if (firstReadAt !== null) warn(`the mirror read ${resource} first at ${firstReadAt}, later than ${then}`);
+  for (const name of unkept)
+    warn(`the mirror keeps no history of \`${name}\`: what was read later than ${then} is left out`);
 }

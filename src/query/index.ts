@@ -1,6 +1,7 @@
 /** The door of this room: all that others may use of it. */
 
 export { type AnswerRow, lettersOf, readAnswer } from "./answer.js";
+export { checkAsOf, layAsOf } from "./as-of.js";
 export { type Change, type ChangeFilter, changesCondition, listChanges } from "./change-list.js";
 export { checkCondition, explainRunning } from "./condition.js";
 export { type Health, oldestSuccess, type ResourceHealth, readHealth, type ShownRange } from "./health.js";

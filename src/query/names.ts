@@ -1,9 +1,9 @@
 import { details, resources } from "../resources/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
-import { views } from "./views.js";
+import { viewNames } from "./views/names.js";
 
-export { views };
+export { viewNames };
 
 /** The program's own tables that are of use outside it, and the time their rows are of. */
 export const ownTables: readonly { name: string; about: string; date: string }[] = [
@@ -26,5 +26,5 @@ export function syncedBy(resource: Resource): Resource {
 
 /** The names that this version knows, for help: also those that the mirror does not hold yet. */
 export function knownTableNames(): readonly string[] {
-  return [...typedTables(), ...ownTables, ...views].map(({ name }) => name);
+  return [...[...typedTables(), ...ownTables].map(({ name }) => name), ...viewNames];
 }

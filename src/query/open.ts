@@ -8,11 +8,10 @@ import {
   createFile,
   type Mirror,
   migrate,
-  quote,
   schemaVersion,
 } from "../mirror/index.js";
 import { isOutdated, reproject } from "../records/index.js";
-import { views } from "./views.js";
+import { areViewsCurrent, createViews } from "./create-views.js";
 
 /** How long another program that writes is waited for at first, in milliseconds. */
 const patienceMs = 10_000;
@@ -65,7 +64,7 @@ export async function openMirrorReadOnly(path: string): Promise<Mirror> {
     const version = schemaVersion(mirror);
     if (version === "none")
       throw new ConfigurationError(`The mirror is empty: ${path}.`, { hint: "run `brandapi sync` first" });
-    if (version === "current" && !isOutdated(mirror)) return mirror;
+    if (version === "current" && !isOutdated(mirror) && areViewsCurrent(mirror)) return mirror;
     mirror.db.close();
     (await openMirror(path)).db.close();
     return await connect(path, true);
@@ -95,14 +94,4 @@ export async function openMirrorOrNone(path: string): Promise<Mirror> {
   const mirror = { db: new Sqlite(":memory:"), path };
   migrate(mirror.db);
   return mirror;
-}
-
-/** Creates the views anew where they are not as this version has them. Their tables must be there. */
-function createViews({ db }: Mirror): void {
-  const there = db.prepare("SELECT sql FROM sqlite_master WHERE type = 'view' AND name = ?").pluck();
-  for (const { name, sql } of views) {
-    const statement = `CREATE VIEW ${quote(name)} AS ${sql}`;
-    if (there.get(name) === statement) continue;
-    db.exec(`DROP VIEW IF EXISTS ${quote(name)}; ${statement}`);
-  }
 }

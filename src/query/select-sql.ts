@@ -60,42 +60,48 @@ function removedCondition({ table, includeRemoved }: Selection, hasRemoved: bool
   return `row_id / ${positionsPerRecord} NOT IN (SELECT record_id FROM removed_ids)`;
 }
 
-/** Timestamps are compared as instants: the API's can differ in precision. Dates are compared as dates. */
+/** Timestamps are compared as instants: the API's can differ in precision. Days and months are compared as text. */
 function dateConditions({ table, since, until }: Selection): string[] {
-  const bound = (column: string, isDate: boolean, compare: ">=" | "<=", ms: number) =>
-    isDate
-      ? `${quote(column)} ${compare} '${formatInstant(ms).slice(0, 10)}'`
-      : `instant_ms(${quote(column)}) ${compare} ${ms}`;
+  const bound = (column: string, letters: number | null, compare: ">=" | "<=", ms: number) =>
+    letters === null
+      ? `instant_ms(${quote(column)}) ${compare} ${ms}`
+      : `${quote(column)} ${compare} '${formatInstant(ms).slice(0, letters)}'`;
   const bounds = [
     ...(since === undefined ? [] : [[">=", since] as const]),
     ...(until === undefined ? [] : [["<=", until] as const]),
   ];
   const at = dateOf(table);
   if (bounds.length === 0 || at === null) return [];
-  const own = bounds.map(([compare, ms]) => bound(at.column, at.isDate, compare, ms));
+  const own = bounds.map(([compare, ms]) => bound(at.column, at.letters, compare, ms));
   if (at.in === "table") return own;
   const parent = `SELECT record_id FROM ${quote(at.in)} WHERE ${own.join(" AND ")}`;
   return [`row_id / ${positionsPerRecord} IN (${parent})`];
 }
 
+const [ofDay, ofMonth] = ["2026-10-31".length, "2026-10".length];
+
 /**
  * The date that a table's `--since` and `--until` go by: its own, for a child table its parent's; a child table whose
- * rows are points in time has its own. Null: there is none.
+ * rows are points in time has its own. `letters`: of a day or a month; null: it is a timestamp. Null: there is none.
  */
 export function dateOf(
   table: ReadableTable,
-): { column: string; isDate: boolean; in: "table" | (string & {}) } | null {
+): { column: string; letters: number | null; in: "table" | (string & {}) } | null {
   const { shape } = table;
-  if (!shape)
-    return table.date === null ? null : { column: table.date, isDate: table.date === "date", in: "table" };
+  if (!shape) {
+    const own = table.columns.find(({ name }) => name === table.date);
+    if (!own) return null;
+    const letters = own.name === "month" ? ofMonth : own.type === "date" ? ofDay : null;
+    return { column: own.name, letters, in: "table" };
+  }
   const point = shape.list && shape.columns.find(({ name, type }) => name === "date" && type === "date");
-  if (point) return { column: point.name, isDate: true, in: "table" };
+  if (point) return { column: point.name, letters: ofDay, in: "table" };
   const { date } = shape.resource;
   if (date === null) return null;
-  const isDate = shape.resource.fields.some(
+  const isDay = shape.resource.fields.some(
     (field) => field.kind === "scalar" && field.name === date && field.type === "date",
   );
-  return { column: date, isDate, in: shape.list ? shape.resource.table : "table" };
+  return { column: date, letters: isDay ? ofDay : null, in: shape.list ? shape.resource.table : "table" };
 }
 
 /**

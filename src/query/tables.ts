@@ -3,7 +3,7 @@ import { readDiscovered } from "../records/index.js";
 import type { TableShape } from "../resources/shape.js";
 import type { Resource, ScalarType } from "../resources/types.js";
 import { knownTableNames, ownTables, syncedBy, typedTables } from "./names.js";
-import { views } from "./views.js";
+import { type View, views } from "./views/index.js";
 
 /** A column as people read it. */
 export interface ReadableColumn {
@@ -70,7 +70,9 @@ export function listTables(mirror: Mirror): readonly string[] {
 /** A table or view that `listTables` names. */
 export function describeTable(mirror: Mirror, name: string): ReadableTable {
   const shape = typedTables().find((typed) => typed.name === name);
-  return shape ? describeTyped(mirror, shape) : describeOther(mirror, name);
+  if (shape) return describeTyped(mirror, shape);
+  const view = views.find((one) => one.name === name);
+  return view ? describeView(mirror, view) : describeOther(mirror, name);
 }
 
 function describeTyped(mirror: Mirror, shape: TableShape): ReadableTable {
@@ -99,39 +101,39 @@ function technical(name: string, about: string): ReadableColumn {
   return { name, type: "timestamp", about, stored: null };
 }
 
-/** System tables, snapshots and views, as SQLite itself describes them. */
+function describeView(mirror: Mirror, view: View): ReadableTable {
+  const { name, about, like, rowId = null, date = null } = view;
+  const columns = like ? describeTable(mirror, like).columns : view.columns;
+  return {
+    name,
+    about,
+    columns: columns.map((column) => ({ ...column, stored: null })),
+    rowId,
+    orderBy: [],
+    shape: null,
+    isTyped: rowId !== null,
+    date,
+  };
+}
+
+/** System tables, snapshots and what a person has added, as SQLite itself describes them. */
 function describeOther(mirror: Mirror, name: string): ReadableTable {
   const info = mirror.db.pragma(`table_info(${quote(name)})`) as { name: string; type: string; pk: number }[];
   const keys = info.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
   const [first, second] = keys;
   const own = ownTables.find((table) => table.name === name);
-  const view = views.find((one) => one.name === name);
-  const key = first && !second && first.type === "INTEGER" ? first.name : null;
-  // An older version may have made the view: the next run makes it anew.
-  const rowId = info.find((column) => column.name === view?.rowId)?.name ?? key;
-  const like = new Map(
-    (view?.like ? describeTable(mirror, view.like).columns : []).map((column) => [column.name, column.type]),
-  );
-  for (const [column, type] of Object.entries(view?.types ?? {})) like.set(column, type);
+  const rowId = first && !second && first.type === "INTEGER" ? first.name : null;
   const columns = info
-    // SQLite calls a view's column without a type BLOB; those of `like` are known to be none.
-    .filter(
-      ({ type, name: own }) => (type !== "BLOB" || like.has(own)) && own !== "row_id" && own !== "record_id",
-    )
-    .map((column) => ({
-      name: column.name,
-      type: like.get(column.name) ?? typeOf(name, column),
-      about: "",
-      stored: null,
-    }));
+    .filter((column) => column.name !== "row_id" && column.name !== "record_id")
+    .map((column) => ({ name: column.name, type: typeOf(name, column), about: "", stored: null }));
   return {
     name,
-    about: own?.about ?? view?.about ?? "",
+    about: own?.about ?? "",
     columns,
     rowId,
     orderBy: rowId === null ? keys.map((column) => column.name) : [],
     shape: null,
-    isTyped: view?.rowId !== undefined && rowId === view.rowId,
+    isTyped: false,
     date: own?.date ?? (columns.some((column) => column.name === "date") ? "date" : null),
   };
 }
@@ -147,7 +149,6 @@ function typeOf(table: string, column: { name: string; type: string }): ScalarTy
   const [only] = types;
   if (only !== undefined && types.size === 1) return only;
   if (column.name === "date") return "date";
-  if (column.name.endsWith("_by_currency")) return "json";
   if (column.type.startsWith("INT")) return "integer";
   return column.type === "REAL" || column.type === "NUM" ? "number" : "text";
 }

@@ -1,44 +1,45 @@
-import { UsageError } from "../errors.js";
 import { columnNames, type Mirror, positionsPerRecord, quote } from "../mirror/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
+import type { Resource } from "../resources/types.js";
 import { formatInstant } from "../times.js";
 import { openColumns } from "./open-columns.js";
 import { openTables } from "./projection.js";
 import { type StoredRow, storedRecord } from "./stored-record.js";
 
 /**
- * From now on this connection sees a resource's records and tables as the mirror knew them at that time. They are laid
- * over the real ones as temporary tables, made from the records as they were, so that everything reads them alike.
- * Call it inside `withSnapshot`. When the mirror first read the resource tells how far back that can go.
- * @throws UsageError where no history is kept
+ * From now on this connection sees these tables, and the records of their resources, as the mirror knew them at that
+ * time. They are laid over the real ones as temporary tables, made from the records as they were, so that everything
+ * reads them alike. Call it inside `withSnapshot`, once.
  */
-export function readAsOf(mirror: Mirror, wanted: TableShape, at: number): { firstReadAt: string | null } {
-  const { resource } = wanted;
-  if (!resource.history)
-    throw new UsageError(`The mirror keeps no history of \`${wanted.name}\`, so there is no \`--as-of\`.`, {
-      hint: "leave `--as-of` out",
-    });
+export function readAsOf(mirror: Mirror, wanted: readonly TableShape[], at: number): void {
   const { db } = mirror;
   db.pragma("temp.cache_size = -4000");
   db.pragma("main.cache_size = -4000");
-  const first = "SELECT min(started_at) FROM sync_runs WHERE resource = ? AND rows_read > 0";
-  layRecords(mirror, resource.name, formatInstant(at));
+  const resources = [...new Set(wanted.map(({ resource }) => resource))];
+  layRecords(
+    mirror,
+    resources.map(({ name }) => name),
+    formatInstant(at),
+  );
+  for (const resource of resources) layTables(mirror, resource, wanted);
+}
+
+function layTables(mirror: Mirror, resource: Resource, wanted: readonly TableShape[]): void {
   // A child's rows are written with its parent's; those of other lists nobody asks for.
-  const shapes = tablesOf(resource).filter((shape) => shape.list === null || shape === wanted);
+  const shapes = tablesOf(resource).filter((shape) => shape.list === null || wanted.includes(shape));
   const write = openTables(mirror, "temp", shapes);
   for (const shape of shapes) copyUnchanged(mirror, shape);
   // Only versions that are not the record's present one are taken apart again.
-  const page = db.prepare(
+  const page = mirror.db.prepare(
     `SELECT record_id, json, context, since_at, removed_at FROM temp.records
-     WHERE record_id > ? AND version_id IS NOT NULL ORDER BY record_id LIMIT 20`,
+     WHERE record_id > ? AND version_id IS NOT NULL AND resource = ? ORDER BY record_id LIMIT 20`,
   );
   for (let last = Number.MIN_SAFE_INTEGER; ; ) {
-    const rows = page.all(last) as StoredRow[];
+    const rows = page.all(last, resource.name) as StoredRow[];
     for (const row of rows) write(storedRecord(row), false);
     last = rows.at(-1)?.record_id ?? last;
     if (rows.length === 0) break;
   }
-  return { firstReadAt: db.prepare(first).pluck().get(resource.name) as string | null };
 }
 
 /**
@@ -46,14 +47,15 @@ export function readAsOf(mirror: Mirror, wanted: TableShape, at: number): { firs
  * one each record had (null: its present one), `records` reads it from where it is kept. A clock that was set back can
  * make two hold at once: the one that was read last counts.
  */
-function layRecords({ db }: Mirror, resource: string, at: string): void {
+function layRecords({ db }: Mirror, resources: readonly string[], at: string): void {
+  const wanted = `(${resources.map((name) => `'${name}'`).join(", ")})`;
   db.exec(
     `CREATE TEMP TABLE past (record_id INTEGER PRIMARY KEY, version_id INTEGER, since_at TEXT, removed_at TEXT);
      INSERT INTO past SELECT record_id, NULL, since_at, removed_at
-       FROM main.records WHERE +resource = '${resource}' AND since_at <= '${at}';
+       FROM main.records WHERE +resource IN ${wanted} AND since_at <= '${at}';
      INSERT OR IGNORE INTO past SELECT v.record_id, v.version_id, v.since_at, iif(v.present, NULL, v.since_at)
        FROM main.record_versions AS v CROSS JOIN main.records AS r ON r.record_id = v.record_id
-       WHERE r.resource = '${resource}' AND v.since_at <= '${at}' AND v.until_at > '${at}' ORDER BY v.version_id DESC;
+       WHERE r.resource IN ${wanted} AND v.since_at <= '${at}' AND v.until_at > '${at}' ORDER BY v.version_id DESC;
      CREATE TEMP VIEW records AS
        SELECT past.record_id, past.version_id, r.resource, r.key, coalesce(v.json, r.json) AS json, r.context,
          past.since_at, past.removed_at

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { openMirror } from "../../src/query/open.js";
 import { describeTable } from "../../src/query/tables.js";
-import { views } from "../../src/query/views.js";
+import { type View, views } from "../../src/query/views/index.js";
 import { details, resources } from "../../src/resources/index.js";
 import { type TableShape, tablesOf } from "../../src/resources/shape.js";
 import type { Resource, Strategy } from "../../src/resources/types.js";
@@ -27,7 +27,7 @@ export async function referenceSections(): Promise<[name: string, text: string][
     return [
       ["resources", overview()],
       ["tables", [...resources, ...details].map(resourceText).join("\n\n")],
-      ["views", views.map((view) => viewText(mirror, view)).join("\n\n")],
+      ["views", views.map(viewText).join("\n\n")],
       ["system tables", systemText(mirror)],
     ];
   } finally {
@@ -82,13 +82,14 @@ function tableText(shape: TableShape): string {
   return `<details><summary><code>${name}</code>: ${about}</summary>\n\n${list}${more}</details>\n\n${sql(exampleFor(name))}`;
 }
 
-function viewText(mirror: Mirror, { name, about, example }: (typeof views)[number]): string {
-  const columns = describeTable(mirror, name).columns.map((column) => code(column.name));
+function viewText({ name, about, columns, like, example }: View): string {
+  const rows = columns.map((column) => [code(column.name), column.type, column.about]);
+  const list = `<details><summary>its columns</summary>\n\n${table(["column", "type", "about"], rows)}\n\n</details>`;
   return [
     `### ${name}`,
     wrap(`${capital(about)}.`),
-    wrap(`Columns: ${columns.join(", ")}.`),
-    sql(wrap(example, 106)),
+    like ? `Its columns are those of \`${like}\`.` : list,
+    sql(example),
   ].join("\n\n");
 }
 

@@ -371,7 +371,7 @@ describe("export --as-of", () => {
     mirror.db.close();
     const early = await brandapi(["export", "orders", "--csv", "--as-of", "2026-10-01", "--db", mirror.path]);
     expect(early.code).toBe(0);
-    expect(early.err).toContain("the mirror read this first at 2026-11-01T00:00:00.000Z");
+    expect(early.err).toContain("the mirror read orders first at 2026-11-01T00:00:00.000Z");
     expect(await refusal(mirror.path, "analytics-hosts", "--csv", "--as-of", "1d")).toContain(
       "keeps no history",
     );

@@ -63,7 +63,7 @@ describe("how long a change to an old record can stay unseen", () => {
     expect(readClosing(mirror, orders, coverage, now)?.refunds).toEqual({
       seen: 40,
       inside_window: 36,
-      recommended_window_days: 65,
+      recommended_window_days: 60,
     });
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { typedTables } from "../../src/query/names.js";
 import { openMirror, openMirrorReadOnly } from "../../src/query/open.js";
-import { views } from "../../src/query/views.js";
+import { views } from "../../src/query/views/index.js";
 import { indexProjection, openRecords } from "../../src/records/index.js";
 import { orders } from "../../src/resources/orders.js";
 import { recommendations } from "../../src/resources/recommendations.js";

@@ -1,0 +1,95 @@
+import { UsageError } from "../errors.js";
+import { type Mirror, quote } from "../mirror/index.js";
+import { readAsOf } from "../records/index.js";
+import { formatInstant } from "../times.js";
+import { typedTables } from "./names.js";
+import type { ReadableTable } from "./tables.js";
+import { selectOf, views } from "./views/index.js";
+
+/** What the mirror cannot tell of an earlier time, or can tell only in part. */
+export interface Gaps {
+  /** Resources that it read first later than that, and when; null: never. */
+  unread: { resource: string; firstReadAt: string | null }[];
+  /** Tables of which it keeps no history: what was read later than that is left out. */
+  unkept: string[];
+}
+
+/** The mirror's own tables that views stand on: the rows that were there, as a condition on `at`. */
+const ownRows: Readonly<Record<string, (at: string) => string>> = {
+  changes: (at) => `seen_changed_at <= ${at}`,
+  sync_runs: (at) => `coalesce(finished_at, started_at) <= ${at}`,
+  record_versions: (at) => `until_at <= ${at}`,
+  analytics_hosts_snapshots: (at) => `synced_at <= ${at}`,
+  analytics_hosts_days: (at) => `synced_at <= ${at}`,
+};
+
+/** Whether there is an earlier form of a table or view. @throws UsageError where there is none */
+export function checkAsOf({ name, shape }: ReadableTable): void {
+  if (shape ? shape.resource.history : views.some((view) => view.name === name)) return;
+  throw new UsageError(
+    shape
+      ? `The mirror keeps no history of \`${name}\`, so there is no \`--as-of\`.`
+      : `\`--as-of\` is for the API's records and the views, not for \`${name}\`.`,
+    { hint: "leave `--as-of` out" },
+  );
+}
+
+/**
+ * From now on this connection sees a table or view, and what a condition asks besides, as the mirror knew them at that
+ * time: what they stand on is laid over the mirror's tables, and the views over that. Call it inside `withSnapshot`.
+ */
+export function layAsOf(mirror: Mirror, table: ReadableTable, where: string | undefined, at: number): Gaps {
+  const { db } = mirror;
+  const time = `'${formatInstant(at)}'`;
+  const names = standOn([table.name, ...sourcesOf(where ?? "")]);
+  const shapes = typedTables().filter(({ name }) => names.has(name));
+  const kept = shapes.filter(({ resource }) => resource.history);
+  const unkept = shapes.filter(({ resource }) => !resource.history).map(({ name }) => name);
+  if (kept.length > 0) readAsOf(mirror, kept, at);
+  for (const name of unkept) db.exec(`CREATE TEMP VIEW ${quote(name)} AS ${rowsOf(name, time)}`);
+  for (const [name, condition] of Object.entries(ownRows))
+    if (names.has(name))
+      db.exec(`CREATE TEMP VIEW ${name} AS SELECT * FROM main.${name} WHERE ${condition(time)}`);
+  for (const view of views)
+    if (names.has(view.name)) db.exec(`CREATE TEMP VIEW ${quote(view.name)} AS ${selectOf(view)}`);
+  return {
+    unread: unreadBefore(mirror, [...new Set(kept.map(({ resource }) => resource.name))], at),
+    unkept: unkept.filter((name) => name !== ranking && hasLater(mirror, name, time)),
+  };
+}
+
+/** The table that a snapshot is kept of, a day. */
+const ranking = "analytics_hosts";
+
+/** What a table without a history held: of a ranking its newest snapshot, of others the rows that were read by then. */
+function rowsOf(name: string, time: string): string {
+  if (name !== ranking) return `SELECT * FROM main.${quote(name)} WHERE synced_at <= ${time}`;
+  return `SELECT s.host_id, s.host_username, s.clicks, s.buy_now_clicks, s.orders, s.sales, NULL AS removed_at
+    FROM main.analytics_hosts_snapshots AS s WHERE s.date = (SELECT max(d.date) FROM main.analytics_hosts_snapshots AS d
+      WHERE d.host_id IS s.host_id AND d.synced_at <= ${time})`;
+}
+
+function hasLater({ db }: Mirror, name: string, time: string): boolean {
+  return db.prepare(`SELECT 1 FROM main.${quote(name)} WHERE synced_at > ${time}`).get() !== undefined;
+}
+
+function unreadBefore({ db }: Mirror, resources: readonly string[], at: number): Gaps["unread"] {
+  const first = db
+    .prepare("SELECT min(started_at) FROM main.sync_runs WHERE resource = ? AND rows_read > 0")
+    .pluck();
+  return resources
+    .map((resource) => ({ resource, firstReadAt: first.get(resource) as string | null }))
+    .filter(({ firstReadAt }) => firstReadAt === null || firstReadAt > formatInstant(at));
+}
+
+/** All tables and views that these stand on, themselves included. */
+function standOn(names: readonly string[]): Set<string> {
+  const all = new Set(names);
+  for (const name of all)
+    for (const source of sourcesOf(views.find((view) => view.name === name)?.sql ?? "")) all.add(source);
+  return all;
+}
+
+function sourcesOf(sql: string): string[] {
+  return [...sql.matchAll(/\b(?:FROM|JOIN)\s+"?(\w+)/gi)].map(([, name = ""]) => name.toLowerCase());
+}

@@ -1,0 +1,29 @@
+import { type Mirror, quote } from "../mirror/index.js";
+import { retired, selectOf, type View, views } from "./views/index.js";
+
+/** Whether the mirror's views are as this version has them. */
+export function areViewsCurrent(mirror: Mirror): boolean {
+  const there = viewsOf(mirror);
+  return (
+    views.every((view) => there.get(view.name) === statement(view)) &&
+    !retired.some((name) => there.has(name))
+  );
+}
+
+/** Creates the views anew where they are not as this version has them. Their tables must be there. */
+export function createViews(mirror: Mirror): void {
+  const there = viewsOf(mirror);
+  for (const name of retired) mirror.db.exec(`DROP VIEW IF EXISTS ${name}`);
+  for (const view of views)
+    if (there.get(view.name) !== statement(view))
+      mirror.db.exec(`DROP VIEW IF EXISTS ${quote(view.name)}; ${statement(view)}`);
+}
+
+function viewsOf({ db }: Mirror): Map<string, string> {
+  const select = db.prepare("SELECT name, sql FROM sqlite_master WHERE type = 'view'").raw();
+  return new Map(select.all() as [string, string][]);
+}
+
+function statement(view: View): string {
+  return `CREATE VIEW ${quote(view.name)} AS ${selectOf(view)}`;
+}

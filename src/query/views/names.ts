@@ -1,0 +1,22 @@
+/** The views, in the order in which people are told of them: help names them without loading what they are. */
+export const viewNames = [
+  "sales_by_month",
+  "sales_by_day",
+  "restatements",
+  "restated_orders",
+  "refunds_by_month",
+  "late_refunds",
+  "refund_triangle",
+  "hosts_by_month",
+  "hosts",
+  "commission_by_host",
+  "roster_changes",
+  "content_by_host",
+  "campaigns_owing",
+  "campaign_progress",
+  "orders_net",
+  "order_figures",
+  "analytics_hosts_daily",
+  "codes_current",
+  "gifts_current",
+] as const;

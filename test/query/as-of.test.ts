@@ -1,0 +1,133 @@
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { expect, test } from "vitest";
+import { views } from "../../src/query/views/index.js";
+import { brandForTest, day } from "../scenarios/brand.js";
+import { change, come, type Nights, nights, orderAt } from "../support/nights.js";
+import { brandapi } from "../support/program.js";
+
+type Row = Record<string, unknown>;
+
+/** What has no history: the months' rankings, which each sync reads again. */
+const ranked = ["clicks", "conversion_rate", "ranking_orders", "ranking_revenue"];
+
+/** A copy of the mirror's file, with all that was written so far. */
+function copyOf(path: string, to: string): string {
+  const db = new Sqlite(path);
+  db.pragma("wal_checkpoint(TRUNCATE)");
+  db.close();
+  copyFileSync(path, to);
+  return to;
+}
+
+test("each view as of a time is the view of the mirror as it was then", async () => {
+  const brand = await brandForTest({ orders: 1_200, seed: 3, pace: 1 });
+  const then: { path: string; at: string }[] = [];
+  for (const [month, days] of [30, 35, 25].entries()) {
+    expect((await brand.run("sync")).code).toBe(0);
+    brand.sandbox.advance(day);
+    then.push({
+      path: copyOf(brand.dbPath, join(brand.home, `then-${month}.sqlite`)),
+      at: new Date(brand.sandbox.now()).toISOString(),
+    });
+    brand.sandbox.advance((days - 1) * day);
+  }
+  const rowsOf = async (command: string) => {
+    const { code, err, out } = await brand.run(command);
+    expect([command, code, err]).toEqual([command, 0, expect.any(String)]);
+    const rows = JSON.parse(out) as Row[];
+    return command.startsWith("export hosts_by_month")
+      ? rows.map((row) => ({ ...row, ...Object.fromEntries(ranked.map((name) => [name, null])) }))
+      : rows;
+  };
+  const empty = new Set(views.map(({ name }) => name));
+  for (const { path, at } of then)
+    for (const { name } of views) {
+      const rows = await rowsOf(`export ${name} --json --as-of ${at}`);
+      expect([name, at, rows]).toEqual([name, at, await rowsOf(`export ${name} --json --db ${path}`)]);
+      if (rows.length > 0) empty.delete(name);
+    }
+  expect([...empty]).toEqual([]);
+}, 120_000);
+
+/** A mirror that saw a refund and a late order on its second night; `before` lies between the two. */
+async function twoNights(): Promise<{ brand: Nights; before: string }> {
+  const noon = Date.UTC(2026, 10, 21, 12);
+  const brand = await nights({
+    orders: [orderAt("a", noon - day), orderAt("b", noon - day)],
+    hosts: [rank(1)],
+  });
+  for (const resource of ["orders", "analytics-hosts", "analytics-clicks"]) await brand.sync(resource);
+  brand.pass(day);
+  const before = new Date(brand.now()).toISOString();
+  brand.pass(day);
+  change(brand, "a", { refund_amount: 4 });
+  come(brand, orderAt("c", brand.now() - 3 * day));
+  brand.api.records.hosts = [rank(2)];
+  for (const resource of ["orders", "analytics-hosts", "analytics-clicks"]) await brand.sync(resource);
+  return { brand, before };
+}
+
+const rank = (clicks: number) => ({
+  host: { id: "h1", username: "ada" },
+  clicks,
+  buy_now_clicks: 0,
+  orders: 9,
+  sales: 1.5,
+});
+
+async function told(brand: Nights, ...words: string[]) {
+  const { code, err, out } = await brandapi(["export", ...words, "--json", "--db", brand.mirror.path]);
+  return { code, err, rows: code === 0 ? (JSON.parse(out) as Row[]) : [] };
+}
+
+test("what an order came to be later is not known then", async () => {
+  const noon = Date.UTC(2026, 10, 21, 12);
+  const brand = await nights({ orders: [orderAt("a", noon - day, { commission_amount: 5 })] });
+  const times: string[] = [];
+  for (const commission_amount of [5, 10, 2]) {
+    change(brand, "a", { commission_amount });
+    await brand.sync();
+    brand.pass(day / 2);
+    times.push(new Date(brand.now()).toISOString());
+    brand.pass(day / 2);
+  }
+  const taken = async (at: string) =>
+    (await told(brand, "commission_by_host", "--as-of", at)).rows[0]?.taken_back;
+  expect(await Promise.all(times.map(taken))).toEqual([0, 0, 8]);
+});
+
+test("what a condition asks of other tables and views is asked as of the same time", async () => {
+  const { brand, before } = await twoNights();
+  const ids = async (...words: string[]) =>
+    (await told(brand, "orders_net", "--columns", "id", ...words)).rows.map(({ id }) => id);
+  const where = (sql: string) => ["--where", sql];
+  const refunded = where("id IN (SELECT key FROM changes WHERE field = 'refund_amount')");
+  expect([await ids(...refunded), await ids(...refunded, "--as-of", before)]).toEqual([["a"], []]);
+  const late = where("3 = (SELECT orders FROM sales_by_month)");
+  expect([await ids(...late), await ids(...late, "--as-of", before)]).toEqual([["a", "b", "c"], []]);
+});
+
+test("a ranking is its newest snapshot of then; what has no history is left out, and that is said", async () => {
+  const { brand, before } = await twoNights();
+  const clicks = async (...words: string[]) =>
+    (await told(brand, "hosts", ...words)).rows.map((row) => row.clicks);
+  expect([await clicks(), await clicks("--as-of", before)]).toEqual([[2], [1]]);
+  const now = await told(brand, "hosts_by_month");
+  expect(now).toMatchObject({ err: "", rows: [{ orders: 3, clicks: 0, ranking_orders: 3 }] });
+  const then = await told(brand, "hosts_by_month", "--as-of", before);
+  expect(then.rows).toMatchObject([{ orders: 2, clicks: null, ranking_orders: null }]);
+  expect(then.err).toContain(
+    `the mirror keeps no history of \`analytics_clicks_top_hosts\`: what was read later than ${before} is left out`,
+  );
+});
+
+test("of what is no record and no view there is none, and that is said before anything is written", async () => {
+  const { brand, before } = await twoNights();
+  const refusal = await told(brand, "sync_runs", "--as-of", before);
+  expect(refusal).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("is for the API's records and the views, not for `sync_runs`"),
+  });
+});

@@ -1,0 +1,51 @@
+import type { JsonObject } from "../../src/resources/types.js";
+import { mixed } from "../support/fake/dates.js";
+
+/** Dates that fall into a month only if they are read as instants, whatever their form. */
+export const borders = [
+  ["2026-09-30T23:59:59.999Z", "2026-09-30"],
+  ["2026-09-30T23:59:59.9999Z", "2026-09-30"],
+  ["2026-10-01T00:00:00.000Z", "2026-10-01"],
+  ["2026-10-01T00:00:00Z", "2026-10-01"],
+  ["2026-10-01T01:30:00+02:00", "2026-09-30"],
+  ["2026-09-30T23:59:59.9999+00:00", "2026-09-30"],
+  ["2026-09-30T22:30:00.5-02:00", "2026-10-01"],
+  ["2026-09-30T22:30:00-0200", "2026-10-01"],
+  ["2026-10-01T00:59+01:00", "2026-09-30"],
+  ["2026-09-30T23:59Z", "2026-09-30"],
+  ["2026-09-30 23:59:59Z", "2026-09-30"],
+  ["2026-10-15", "2026-10-15"],
+  ["2027-01-01T01:00:00+05:30", "2026-12-31"],
+  ["2026-02-28T23:30:00-01:00", "2026-03-01"],
+] as const;
+
+const currencies = ["EUR", "USD", "GBP", "JPY", "SEK", "KWD", null];
+
+/** Orders of every nasty kind, the same for the same number of them. */
+export function nastyOrders(count: number): JsonObject[] {
+  return Array.from({ length: count }, (_, n) => {
+    const pick = (what: string, of: number) => mixed(what, n + 1) % of;
+    const cents = (what: string, most: number) => pick(what, most) / 100;
+    const total = pick("none", 12) === 0 ? null : n === 7 ? 1_234_567_890.12 : cents("total", 50_000);
+    const border = borders[n];
+    return {
+      id: `o${n}`,
+      order_number: `#0${n}`,
+      order_date: border
+        ? border[0]
+        : new Date(Date.UTC(2026, 7, 20) + pick("at", 90 * 86_400) * 1_000 + pick("ms", 999)).toISOString(),
+      currency: currencies[pick("currency", currencies.length)] ?? null,
+      total_amount:
+        pick("odd", 40) === 0 ? "12.00" : pick("mill", 9) === 0 && total !== null ? total + 0.001 : total,
+      refund_amount: pick("refund", 3) === 0 ? cents("back", 5_000) : pick("null", 2) === 0 ? null : 0,
+      is_cancelled: pick("cancelled", 7) === 0,
+      is_refunded: false,
+      commission_amount: pick("unpaid", 8) === 0 ? null : cents("commission", 9_999),
+      attribution: "tracked",
+      host:
+        pick("nobody", 6) === 0 ? null : { id: `h${pick("host", 5)}`, username: `host ${pick("host", 5)}` },
+      product: null,
+      line_items: [],
+    };
+  });
+}

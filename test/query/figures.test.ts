@@ -1,0 +1,175 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Mirror } from "../../src/mirror/mirror.js";
+import type { JsonObject } from "../../src/resources/types.js";
+import { makeMirror, writeRead } from "../support/mirror.js";
+import { borders, nastyOrders } from "./brand.js";
+import { currencyOf, dayOf, figuresOf, grouped, hostOf, monthOf, sorted } from "./oracle.js";
+
+const at = "2026-11-10T02:00:00.000Z";
+const gone = ["o20", "o21", "o22", "o23"];
+const all = nastyOrders(600);
+const present = all.filter(({ id }) => !gone.includes(String(id)));
+let mirror: Mirror;
+
+beforeAll(async () => {
+  mirror = await makeMirror();
+  writeRead(mirror, "orders", all, { at: "2026-11-09T02:00:00.000Z", whole: true });
+  writeRead(mirror, "orders", [], { at, remove: gone, whole: true });
+  return () => void mirror.db.close();
+});
+
+function read<Row extends object>(sql: string): Row[] {
+  return mirror.db.prepare(sql).all() as Row[];
+}
+
+const names = Object.keys(figuresOf([])).join(", ");
+
+describe("one definition of each figure", () => {
+  test("by day and currency: an order counts when neither removed nor cancelled", () => {
+    const wanted = grouped(present, (order) => ({ day: dayOf(order), currency: currencyOf(order) }));
+    expect(wanted.length).toBeGreaterThan(300);
+    expect(wanted.some(({ currency }) => currency === null)).toBe(true);
+    expect(sorted(read("SELECT * FROM sales_by_day"))).toEqual(sorted(wanted));
+  });
+
+  test("by month and currency, in every view that has months", () => {
+    const wanted = sorted(
+      grouped(present, (order) => ({ month: monthOf(order), currency: currencyOf(order) })),
+    );
+    expect(new Set(wanted.map(({ currency }) => currency)).size).toBe(7);
+    for (const view of ["sales_by_month", "refunds_by_month"])
+      expect(sorted(read(`SELECT month, currency, ${names} FROM ${view}`))).toEqual(wanted);
+    const net = sorted(
+      wanted
+        .filter(({ orders }) => orders > 0)
+        .map(({ month, currency, orders, net_amount }) => ({ month, currency, orders, net_amount })),
+    );
+    expect(
+      sorted(
+        read(
+          "SELECT month, currency, count(*) AS orders, round(total(net_amount), 6) AS net_amount FROM orders_net GROUP BY 1, 2",
+        ),
+      ),
+    ).toEqual(net);
+    expect(net.length).toBeGreaterThan(20);
+  });
+
+  test("by host, month and currency: those without a host are a row of their own", () => {
+    const wanted = grouped(present, (order) => ({
+      host_id: hostOf(order),
+      month: monthOf(order),
+      currency: currencyOf(order),
+    }));
+    expect(wanted.some(({ host_id, currency }) => host_id === null && currency === null)).toBe(true);
+    expect(sorted(read(`SELECT host_id, month, currency, ${names} FROM hosts_by_month`))).toEqual(
+      sorted(wanted),
+    );
+  });
+
+  test("by host and currency, in `commission_by_host` and on a host's line", () => {
+    const wanted = grouped(present, (order) => ({ host_id: hostOf(order), currency: currencyOf(order) }));
+    const commission = wanted
+      .filter(({ orders }) => orders > 0)
+      .map(({ host_id, currency, orders, commission_amount }) => ({
+        host_id,
+        currency,
+        orders,
+        commission_amount,
+      }));
+    expect(
+      sorted(
+        read("SELECT host_id, currency, orders, commission_amount FROM commission_by_host WHERE orders > 0"),
+      ),
+    ).toEqual(sorted(commission));
+    const lines = read<{
+      id: string | null;
+      orders: number;
+      cancelled_orders: number;
+      net_by_currency: string;
+    }>("SELECT * FROM hosts");
+    expect(lines).toHaveLength(6);
+    for (const { id, orders, cancelled_orders, net_by_currency } of lines) {
+      const own = wanted.filter(({ host_id }) => host_id === id);
+      const total = figuresOf(present.filter((order) => hostOf(order) === id));
+      expect({ id, orders, cancelled_orders }).toEqual({
+        id,
+        orders: total.orders,
+        cancelled_orders: total.cancelled_orders,
+      });
+      expect(JSON.parse(net_by_currency)).toEqual(
+        Object.fromEntries(own.map(({ currency, net_amount }) => [currency ?? "?", net_amount])),
+      );
+    }
+  });
+
+  test("a share of what was sold is refunded, and how many orders that is about", () => {
+    const rows = read<{
+      month: string;
+      currency: string | null;
+      refunded_orders: number;
+      refund_rate: number | null;
+    }>("SELECT * FROM refunds_by_month");
+    for (const { month, currency, refunded_orders, refund_rate } of rows) {
+      const own = present.filter((order) => monthOf(order) === month && currencyOf(order) === currency);
+      const { gross_amount, refunded_amount } = figuresOf(own);
+      expect(refunded_orders).toBe(
+        own.filter((order) => !order.is_cancelled && Number(order.refund_amount) > 0).length,
+      );
+      if (gross_amount === 0) expect(refund_rate).toBeNull();
+      else expect(refund_rate).toBeCloseTo(refunded_amount / gross_amount, 5);
+    }
+    expect(rows.length).toBeGreaterThan(20);
+  });
+});
+
+test("a day is that of the instant, in UTC, however the API writes it", () => {
+  const rows = read<{ order_date: string; day: string; ordered_at: string }>(
+    `SELECT order_date, day, ordered_at FROM order_figures WHERE CAST(substr(id, 2) AS INTEGER) < ${borders.length} ORDER BY record_id`,
+  );
+  expect(rows.map(({ order_date, day }) => [order_date, day])).toEqual(borders);
+  // JavaScript's clock has no more than three digits.
+  const instant = (text: string) => new Date(text).getTime();
+  for (const { order_date, ordered_at } of rows)
+    expect([order_date, instant(`${ordered_at.replace(" ", "T")}Z`)]).toEqual([
+      order_date,
+      instant(order_date),
+    ]);
+});
+
+test("a day compares with `date('now', …)` and a time with `datetime('now', …)` as people write them", () => {
+  const instant = (order: JsonObject) => Date.parse(String(order.order_date));
+  const since = Date.parse("2026-10-01T00:00:00Z");
+  const counted = present.filter((order) => !order.is_cancelled);
+  const count = (condition: string) =>
+    read<{ n: number }>(`SELECT count(*) AS n FROM orders_net WHERE ${condition}`)[0]?.n;
+  expect(count("ordered_at >= datetime('2026-10-01')")).toBe(
+    counted.filter((order) => instant(order) >= since).length,
+  );
+  expect(count("ordered_at > datetime('2026-09-01 12:30:00')")).toBe(
+    counted.filter((order) => instant(order) > Date.parse("2026-09-01T12:30:00Z")).length,
+  );
+  expect(count("day >= date('2026-10-01')")).toBe(counted.filter((order) => instant(order) >= since).length);
+  expect(count("day > date('2026-10-01')")).toBe(
+    counted.filter((order) => dayOf(order) > "2026-10-01").length,
+  );
+});
+
+test("one order's amounts are the API's own numbers, and what is not known is null", () => {
+  const rows = read<{
+    id: string;
+    gross_amount: number | null;
+    net_amount: number | null;
+    commission_amount: number | null;
+  }>("SELECT * FROM orders_net");
+  const counted = present.filter((order) => !order.is_cancelled);
+  expect(rows.map(({ id }) => id)).toEqual(counted.map(({ id }) => id));
+  for (const [index, row] of rows.entries()) {
+    const order = counted[index] ?? {};
+    const total = typeof order.total_amount === "number" ? order.total_amount : null;
+    const refund = typeof order.refund_amount === "number" ? order.refund_amount : 0;
+    expect(row.gross_amount).toBe(total);
+    expect(row.commission_amount).toBe(order.commission_amount);
+    if (refund === 0) expect(row.net_amount).toBe(total);
+    else expect(row.net_amount).toBeCloseTo((total ?? 0) - refund, 6);
+  }
+});

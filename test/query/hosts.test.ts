@@ -1,0 +1,345 @@
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../src/resources/types.js";
+import { makeMirror, writeRead } from "../support/mirror.js";
+import { change, come, day, nights, noon, orderAt, withdraw } from "../support/nights.js";
+
+const october = Date.UTC(2026, 9, 10);
+
+/** A row of a month's ranking. */
+function ranked(id: string | null, total_clicks: number, orders: number): JsonObject {
+  const host = id === null ? null : { id, username: id };
+  return { host, total_clicks, orders, revenue: orders * 10.5, conversion_rate: orders / total_clicks };
+}
+
+test("a host's month has the ranking's clicks where it has the host, and the ranking's own number beside ours", async () => {
+  const mirror = await makeMirror();
+  const host = (id: string | null) => ({ host: id === null ? null : { id, username: id } });
+  writeRead(mirror, "orders", [
+    orderAt("a", october, host("h1")),
+    orderAt("b", october, { ...host("h1"), currency: "USD" }),
+    orderAt("c", october, host("h2")),
+    orderAt("d", october, host(null)),
+    orderAt("e", october - 30 * day, host("h1")),
+  ]);
+  const answer = (context: JsonObject, top_hosts: JsonObject[], at: string, position: number) =>
+    writeRead(mirror, "analytics-clicks", [{ summary: {}, timeseries: [], top_hosts, top_products: [] }], {
+      at,
+      position,
+      context: {
+        period_start: "2026-10-01",
+        period_end: "2026-10-31",
+        group_by: "day",
+        host_id: null,
+        ...context,
+      },
+    });
+  answer(
+    {},
+    [ranked("h1", 50, 7), ranked(null, 20, 1), ranked(null, 10, 1), ranked("h3", 5, 1)],
+    "2026-11-02T00:00:00.000Z",
+    0,
+  );
+  answer({ group_by: "week" }, [ranked("h1", 40, 6)], "2026-11-01T00:00:00.000Z", 1);
+  answer({ host_id: "h1" }, [ranked("h1", 99, 9)], "2026-11-03T00:00:00.000Z", 2);
+  const columns =
+    "host_id, month, currency, orders, clicks, conversion_rate, ranking_orders, ranking_revenue";
+  const row = { month: "2026-10", currency: "EUR", orders: 1 };
+  const none = { clicks: null, conversion_rate: null, ranking_orders: null, ranking_revenue: null };
+  const first = {
+    host_id: "h1",
+    clicks: 50,
+    conversion_rate: 0.14,
+    ranking_orders: 7,
+    ranking_revenue: 73.5,
+  };
+  expect(mirror.db.prepare(`SELECT ${columns} FROM hosts_by_month`).all()).toEqual([
+    { ...row, ...none, host_id: "h1", month: "2026-09" },
+    { ...row, host_id: null, clicks: 30, conversion_rate: null, ranking_orders: 2, ranking_revenue: 21 },
+    { ...row, ...first },
+    { ...row, ...first, currency: "USD" },
+    { ...row, ...none, host_id: "h2" },
+  ]);
+  mirror.db.close();
+});
+
+test("a host's line has the ranking's numbers beside ours, and orders without a host are a line too", async () => {
+  const mirror = await makeMirror();
+  const host = { id: "h1", username: "ada" };
+  writeRead(mirror, "orders", [
+    orderAt("a", october),
+    orderAt("b", october, { is_cancelled: true }),
+    orderAt("c", october, { host: null }),
+  ]);
+  writeRead(mirror, "roster", [
+    { relationship_id: "r", host: { id: "h9", username: "new" }, status: "active", commission_rate: 8 },
+  ]);
+  writeRead(mirror, "recommendations", [{ host, product_count: 3, products: [] }]);
+  const place = (n: number, of: JsonObject | null, orders: number) =>
+    writeRead(mirror, "analytics-hosts", [{ host: of, clicks: 5, buy_now_clicks: 1, orders, sales: 20.25 }], {
+      position: n,
+      context: { position: n },
+    });
+  place(0, host, 4);
+  place(1, null, 2);
+  place(2, null, 1);
+  const columns =
+    "id, username, on_roster, commission_rate, orders, cancelled_orders, net_by_currency, clicks, ranking_orders, ranking_sales, recommended_products";
+  expect(mirror.db.prepare(`SELECT ${columns} FROM hosts`).all()).toEqual([
+    {
+      id: null,
+      username: null,
+      on_roster: 0,
+      commission_rate: null,
+      orders: 1,
+      cancelled_orders: 0,
+      net_by_currency: '{"EUR":10.0}',
+      clicks: 10,
+      ranking_orders: 3,
+      ranking_sales: 40.5,
+      recommended_products: 0,
+    },
+    {
+      id: "h1",
+      username: "ada",
+      on_roster: 0,
+      commission_rate: null,
+      orders: 1,
+      cancelled_orders: 1,
+      net_by_currency: '{"EUR":10.0}',
+      clicks: 5,
+      ranking_orders: 4,
+      ranking_sales: 20.25,
+      recommended_products: 3,
+    },
+    {
+      id: "h9",
+      username: "new",
+      on_roster: 1,
+      commission_rate: 8,
+      orders: 0,
+      cancelled_orders: 0,
+      net_by_currency: null,
+      clicks: null,
+      ranking_orders: null,
+      ranking_sales: null,
+      recommended_products: 0,
+    },
+  ]);
+  mirror.db.close();
+});
+
+test("commission that was taken back is what an order once brought a host, less what it brings now", async () => {
+  const host = (n: number) => ({ host: { id: `h${n}`, username: `host ${n}` } });
+  const order = (id: string, n: number, commission: number | null, rest: JsonObject = {}) =>
+    orderAt(id, noon - day, { commission_amount: commission, ...host(n), ...rest });
+  const brand = await nights({
+    orders: [
+      order("cut", 1, 5),
+      order("cancelled", 1, 4),
+      order("withdrawn", 1, 3),
+      order("back", 1, 2),
+      order("moved", 1, 1.5),
+      order("raised", 1, 1),
+      order("other", 1, 0.5),
+      order("none", 2, null),
+      order("never", 3, 9, { is_cancelled: true }),
+    ],
+  });
+  const everything = { full: true, acceptRemovals: true };
+  const night = async () => {
+    await brand.sync("orders", everything);
+    brand.pass(day);
+  };
+  await night();
+  change(brand, "cut", { commission_amount: 3.25 });
+  change(brand, "cancelled", { is_cancelled: true });
+  withdraw(brand, "withdrawn");
+  change(brand, "back", { commission_amount: 0 });
+  change(brand, "moved", host(2));
+  change(brand, "raised", { commission_amount: 7 });
+  change(brand, "other", { currency: "USD" });
+  await night();
+  change(brand, "back", { commission_amount: 2 });
+  change(brand, "cut", { commission_amount: 4, refund_amount: 1 });
+  come(brand, order("late", 2, 0.25));
+  await night();
+  expect(brand.sql("SELECT * FROM commission_by_host")).toEqual([
+    {
+      host_id: "h1",
+      host_username: "host 1",
+      currency: "EUR",
+      orders: 3,
+      commission_amount: 13,
+      taken_back: 9.5 + 0.5,
+    },
+    {
+      host_id: "h1",
+      host_username: "host 1",
+      currency: "USD",
+      orders: 1,
+      commission_amount: 0.5,
+      taken_back: 0,
+    },
+    {
+      host_id: "h2",
+      host_username: "host 2",
+      currency: "EUR",
+      orders: 3,
+      commission_amount: 1.75,
+      taken_back: 0,
+    },
+  ]);
+});
+
+test("the roster's changes are who joined, who left and whose rate is another, and nothing else", async () => {
+  const member = (n: number, rate: number): JsonObject => ({
+    relationship_id: `r${n}`,
+    host: { id: `h${n}`, username: `host ${n}` },
+    status: "active",
+    commission_rate: rate,
+    joined_at: "2026-01-01T00:00:00Z",
+  });
+  const brand = await nights({ roster: [member(1, 10), member(2, 10), member(3, 10)] });
+  const night = async (roster: JsonObject[]) => {
+    brand.api.records.roster = roster;
+    const { started_at, failure } = await brand.sync("roster");
+    expect(failure).toBeNull();
+    brand.pass(day);
+    return started_at;
+  };
+  const first = await night([member(1, 10), member(2, 10), member(3, 10)]);
+  const second = await night([member(1, 12.5), member(3, 10), member(4, 8)]);
+  const third = await night([
+    { ...member(1, 12.5), host: { id: "h1", username: "renamed" } },
+    member(2, 10),
+    member(3, 10),
+    member(4, 8),
+  ]);
+  const rows = brand.sql<{ seen_at: string; last_seen_at: string }>("SELECT * FROM roster_changes");
+  const none = { old: null, new: null };
+  expect(rows).toMatchObject([
+    { what: "rate", host_id: "h1", host_username: "renamed", old: 10, new: 12.5 },
+    { what: "joined", host_id: "h4", host_username: "host 4", ...none },
+    { what: "left", host_id: "h2", host_username: "host 2", ...none },
+    { what: "joined", host_id: "h2", host_username: "host 2", ...none },
+  ]);
+  for (const [index, { seen_at, last_seen_at }] of rows.entries()) {
+    const [before, after] = index < 3 ? [first, second] : [second, third];
+    expect(seen_at.slice(0, 10)).toBe(after.slice(0, 10));
+    expect(last_seen_at.slice(0, 10)).toBe(before.slice(0, 10));
+  }
+});
+
+test("a host's files are those in the library; those of nobody are a row too", async () => {
+  const mirror = await makeMirror();
+  const file = (id: string, host: string | null, rest: JsonObject = {}): JsonObject => ({
+    id,
+    source: "deliverable",
+    media_type: "image",
+    created_at: `2026-10-0${id}T00:00:00Z`,
+    file_size_bytes: 100,
+    host: host === null ? null : { id: host, username: host, name: null },
+    opportunity: { id: "p1", title: "P" },
+    ...rest,
+  });
+  writeRead(mirror, "content", [
+    file("1", "h1"),
+    file("2", "h1", { media_type: "video", file_size_bytes: null }),
+    file("3", "h1", { source: "upload", opportunity: null }),
+    file("4", null, { source: "upload", media_type: "document", opportunity: null }),
+    file("5", "h2"),
+  ]);
+  writeRead(mirror, "content", [], { at: "2026-11-02T00:00:00.000Z", remove: ["deliverable/5"] });
+  expect(mirror.db.prepare("SELECT * FROM content_by_host").all()).toEqual([
+    {
+      host_id: null,
+      host_username: null,
+      files: 1,
+      deliverables: 0,
+      uploads: 1,
+      images: 0,
+      videos: 0,
+      campaigns: 0,
+      bytes: 100,
+      last_added_at: "2026-10-04T00:00:00Z",
+    },
+    {
+      host_id: "h1",
+      host_username: "h1",
+      files: 3,
+      deliverables: 2,
+      uploads: 1,
+      images: 2,
+      videos: 1,
+      campaigns: 1,
+      bytes: 200,
+      last_added_at: "2026-10-03T00:00:00Z",
+    },
+  ]);
+  mirror.db.close();
+});
+
+test("a campaign is owing while work, the brand's payments or the hosts' are open, and no longer", async () => {
+  const mirror = await makeMirror();
+  const campaign = (id: string, status: string, rest: JsonObject = {}): JsonObject => ({
+    id,
+    title: id,
+    status,
+    deadline: "2026-10-20",
+    payment: { flatFee: 120 },
+    created_at: "2026-09-01T00:00:00Z",
+    deliverables: [],
+    assignments: [],
+    ...rest,
+  });
+  const deliverable = (
+    id: string,
+    completed_at: string | null,
+    due_date: string | null = null,
+  ): JsonObject => ({ id, title: id, due_date, completed_at });
+  const assignment = (
+    id: string,
+    status: string,
+    brand: string | null = null,
+    athlete: string | null = null,
+  ): JsonObject => ({ id, status, brand_payment_state: brand, athlete_payment_state: athlete, host: null });
+  writeRead(mirror, "opportunities", [
+    campaign("work", "ACTIVE", {
+      deliverables: [deliverable("d1", null, "2026-12-01"), deliverable("d2", "2026-10-01T00:00:00Z")],
+      assignments: [assignment("a1", "ACTIVE", "NOT_INVOICED", "NOT_EARNED"), assignment("a2", "PROPOSED")],
+    }),
+    campaign("late", "COMPLETED", { deliverables: [deliverable("d3", null)] }),
+    campaign("unpaid", "COMPLETED", {
+      assignments: [
+        assignment("a3", "COMPLETED", "INVOICED", "EARNED"),
+        assignment("a4", "COMPLETED", "NOT_INVOICED", "ON_HOLD"),
+        assignment("a5", "COMPLETED", "PAID", "PAID"),
+        assignment("a6", "COMPLETED", "REFUNDED", "NOT_EARNED"),
+      ],
+    }),
+    campaign("unknown", "COMPLETED", { assignments: [assignment("a7", "COMPLETED", "DISPUTED", "PAID")] }),
+    campaign("settled", "COMPLETED", {
+      deliverables: [deliverable("d4", "2026-10-01T00:00:00Z")],
+      assignments: [assignment("a8", "COMPLETED", "PAID", "PAID")],
+    }),
+    campaign("draft", "DRAFT", { deliverables: [deliverable("d5", null)] }),
+    campaign("gone", "ACTIVE", { deliverables: [deliverable("d6", null)] }),
+  ]);
+  writeRead(mirror, "opportunities", [], { at: "2026-11-02T00:00:00.000Z", remove: ["gone"] });
+  const none = {
+    is_overdue: 0,
+    deliverables_open: 0,
+    assignments_open: 0,
+    payments_open: 0,
+    payouts_open: 0,
+  };
+  expect(mirror.db.prepare("SELECT * FROM campaigns_owing").all()).toEqual(
+    [
+      { id: "late", status: "COMPLETED", ...none, is_overdue: 1, deliverables_open: 1 },
+      { id: "unknown", status: "COMPLETED", ...none, payments_open: 1 },
+      { id: "unpaid", status: "COMPLETED", ...none, payments_open: 2, payouts_open: 2 },
+      { id: "work", status: "ACTIVE", ...none, deliverables_open: 1, assignments_open: 1 },
+    ].map((row) => ({ ...row, title: row.id, deadline: "2026-10-20", flat_fee: 120 })),
+  );
+  mirror.db.close();
+});

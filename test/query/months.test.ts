@@ -1,0 +1,150 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/resources/types.js";
+import { come, day, hour, type Nights, nights, orderAt } from "../support/nights.js";
+import { figuresOf, monthOf } from "./oracle.js";
+
+interface Month {
+  month: string;
+  currency: string | null;
+  is_partial: 0 | 1;
+  net_amount: number;
+  net_before: number | null;
+}
+
+const months = (brand: Nights) =>
+  brand.sql<Month>("SELECT month, currency, is_partial, net_amount, net_before FROM sales_by_month");
+
+/** Orders at the hour of each day of these months, of an amount that tells each day from all others. */
+function everyDay(first: number, days: number, hourOfDay = 12): JsonObject[] {
+  return Array.from({ length: days }, (_, n) =>
+    orderAt(`o${n}`, first + n * day + hourOfDay * hour, { total_amount: 2 ** (n % 40) / 100 }),
+  );
+}
+
+const net = (orders: readonly JsonObject[], from: string, to: string) =>
+  figuresOf(
+    orders.filter(({ order_date }) => String(order_date) >= from && String(order_date).slice(0, 10) <= to),
+  ).net_amount;
+
+describe("month over month", () => {
+  test("the month that is running is compared with the month before through the same day, today included", async () => {
+    const orders = everyDay(Date.UTC(2026, 8, 1), 75);
+    const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 10, 14, 15) });
+    await brand.sync();
+    expect(months(brand)).toEqual([
+      {
+        month: "2026-09",
+        currency: "EUR",
+        is_partial: 0,
+        net_amount: net(orders, "2026-09", "2026-09-30"),
+        net_before: null,
+      },
+      {
+        month: "2026-10",
+        currency: "EUR",
+        is_partial: 0,
+        net_amount: net(orders, "2026-10", "2026-10-31"),
+        net_before: net(orders, "2026-09", "2026-09-30"),
+      },
+      {
+        month: "2026-11",
+        currency: "EUR",
+        is_partial: 1,
+        net_amount: net(orders, "2026-11", "2026-11-14"),
+        net_before: net(orders, "2026-10", "2026-10-14"),
+      },
+    ]);
+  });
+
+  test("a month is partial until it was read after its end, as an old mirror's last one stays", async () => {
+    const orders = everyDay(Date.UTC(2026, 9, 1), 31);
+    const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 9, 31, 23) });
+    await brand.sync();
+    const partial = () => months(brand).map(({ month, is_partial }) => [month, is_partial]);
+    expect(partial()).toEqual([["2026-10", 1]]);
+    brand.pass(2 * hour);
+    await brand.sync();
+    expect(partial()).toEqual([["2026-10", 0]]);
+    brand.pass(day);
+    come(brand, orderAt("new", brand.now() - hour));
+    await brand.sync();
+    expect(partial()).toEqual([
+      ["2026-10", 0],
+      ["2026-11", 1],
+    ]);
+  });
+
+  test("a longer month's last days are compared with the whole of a shorter one", async () => {
+    const orders = everyDay(Date.UTC(2026, 1, 1), 58);
+    const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 2, 30, 15) });
+    await brand.sync();
+    expect(months(brand)[1]).toMatchObject({
+      month: "2026-03",
+      is_partial: 1,
+      net_before: net(orders, "2026-02", "2026-02-28"),
+    });
+  });
+
+  test("there is none before the first month of a currency, nor after a month without it; one that brought nothing is 0", async () => {
+    const at = (month: number, nth: number) => Date.UTC(2026, month, nth, 12);
+    const orders = [
+      orderAt("a", at(6, 3)),
+      orderAt("b", at(8, 3)),
+      orderAt("c", at(9, 20)),
+      orderAt("d", at(10, 2), { currency: "USD" }),
+      orderAt("e", at(10, 2)),
+      orderAt("f", at(9, 3), { currency: "USD", is_cancelled: true }),
+      orderAt("g", at(9, 3), { currency: null }),
+      orderAt("h", at(10, 3), { currency: null }),
+      orderAt("i", at(11, 30), { currency: null }),
+    ];
+    const brand = await nights({ orders }, {}, { begin: at(10, 10) });
+    await brand.sync();
+    const before = Object.fromEntries(
+      months(brand).map(({ month, currency, net_before }) => [`${month} ${currency}`, net_before]),
+    );
+    expect(before).toEqual({
+      "2026-07 EUR": null,
+      "2026-09 EUR": null,
+      "2026-10 EUR": 10,
+      "2026-10 USD": null,
+      "2026-11 USD": 0,
+      "2026-11 EUR": 0,
+      "2026-10 null": null,
+      "2026-11 null": 10,
+      // Nothing of a month that is yet to come has been.
+      "2026-12 null": 0,
+    });
+  });
+
+  test("the first month of a mirror that began in the middle of one is partial for good", async () => {
+    const orders = everyDay(Date.UTC(2026, 8, 1), 60);
+    const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 10, 5) });
+    await brand.sync("orders", { since: Date.UTC(2026, 8, 10) });
+    expect(months(brand).map(({ month, is_partial }) => [month, is_partial])).toEqual([
+      ["2026-09", 1],
+      ["2026-10", 0],
+    ]);
+  });
+
+  test("as of a day, it is what it was on that day", async () => {
+    const orders = everyDay(Date.UTC(2026, 8, 1), 75);
+    const brand = await nights(
+      { orders: orders.filter((order) => monthOf(order) < "2026-11") },
+      {},
+      { begin: Date.UTC(2026, 9, 9, 15) },
+    );
+    brand.api.records.orders = orders.filter(({ order_date }) => String(order_date) < "2026-10-09T15");
+    await brand.sync();
+    brand.pass(30 * day);
+    brand.api.records.orders = orders;
+    await brand.sync();
+    const { out } = await brand.run(
+      "export sales_by_month --json --as-of 2026-10-09 --columns month,is_partial,net_before",
+    );
+    expect(JSON.parse(out)).toEqual([
+      { month: "2026-09", is_partial: false, net_before: null },
+      { month: "2026-10", is_partial: true, net_before: net(orders, "2026-09", "2026-09-09") },
+    ]);
+  });
+});

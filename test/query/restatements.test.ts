@@ -1,0 +1,292 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/resources/types.js";
+import { mixed } from "../support/fake/dates.js";
+import { change, come, day, hour, type Nights, nights, orderAt, withdraw } from "../support/nights.js";
+import { currencyOf, figuresOf, grouped, monthOf, sorted } from "./oracle.js";
+
+const october = Date.UTC(2026, 9, 1);
+const november = Date.UTC(2026, 10, 1);
+
+/** Everything is read again each time: what is told is not a matter of what a sync finds. */
+const everything = { full: true, acceptRemovals: true };
+
+interface Restatement {
+  month: string;
+  currency: string | null;
+  reported_at: string;
+  net_reported: number;
+  net_now: number;
+  difference: number;
+  orders: number;
+}
+
+const restatements = (brand: Nights) => brand.sql<Restatement>("SELECT * FROM restatements");
+const restated = (brand: Nights) =>
+  brand.sql<{ month: string; order_id: string; difference: number; what: string }>(
+    "SELECT month, currency, order_id, net_reported, net_now, difference, what FROM restated_orders",
+  );
+
+/** `sales_by_month` as a person asks for it as of a time. */
+async function monthsAsOf(brand: Nights, at: string): Promise<Record<string, unknown>[]> {
+  const { code, out } = await brand.run(`export sales_by_month --json --as-of ${at}`);
+  expect(code).toBe(0);
+  return JSON.parse(out) as Record<string, unknown>[];
+}
+
+describe("a month that was reported, and is another now", () => {
+  /** A week into November: October was reported on the first night of it. */
+  async function toldOctober() {
+    const brand = await nights(
+      { orders: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => orderAt(`o${n}`, october + n * day)) },
+      {},
+      { begin: november - day },
+    );
+    change(brand, "o8", { is_cancelled: true });
+    come(brand, orderAt("o9", october + 9 * day));
+    await brand.sync("orders", everything);
+    withdraw(brand, "o9");
+    brand.pass(day + hour);
+    const { finished_at } = await brand.sync("orders", everything);
+    brand.pass(7 * day);
+    return { brand, reportedAt: finished_at };
+  }
+
+  test("names each order, what became of it and how much that makes", async () => {
+    const { brand, reportedAt } = await toldOctober();
+    change(brand, "o1", { refund_amount: 4 });
+    change(brand, "o2", { is_cancelled: true });
+    withdraw(brand, "o3");
+    change(brand, "o4", { order_date: new Date(november + hour).toISOString() });
+    change(brand, "o5", { currency: "USD" });
+    change(brand, "o6", { total_amount: 12.5 });
+    change(brand, "o7", { commission_amount: 1, host: null });
+    change(brand, "o8", { is_cancelled: false });
+    come(brand, orderAt("o9", october + 9 * day, { total_amount: 9 }));
+    come(brand, orderAt("late", october + 20 * day, { total_amount: 7 }));
+    await brand.sync("orders", everything);
+    const row = { month: "2026-10", currency: "EUR" };
+    expect(sorted(restated(brand))).toEqual(
+      sorted([
+        { ...row, order_id: "o1", net_reported: 10, net_now: 6, difference: -4, what: "refunded" },
+        { ...row, order_id: "o2", net_reported: 10, net_now: 0, difference: -10, what: "cancelled" },
+        { ...row, order_id: "o3", net_reported: 10, net_now: 0, difference: -10, what: "withdrawn" },
+        { ...row, order_id: "o4", net_reported: 10, net_now: 0, difference: -10, what: "redated" },
+        { ...row, order_id: "o5", net_reported: 10, net_now: 0, difference: -10, what: "currency" },
+        {
+          ...row,
+          currency: "USD",
+          order_id: "o5",
+          net_reported: 0,
+          net_now: 10,
+          difference: 10,
+          what: "currency",
+        },
+        { ...row, order_id: "o6", net_reported: 10, net_now: 12.5, difference: 2.5, what: "amount" },
+        { ...row, order_id: "o8", net_reported: 0, net_now: 10, difference: 10, what: "reinstated" },
+        { ...row, order_id: "o9", net_reported: 0, net_now: 9, difference: 9, what: "returned" },
+        { ...row, order_id: "late", net_reported: 0, net_now: 7, difference: 7, what: "late" },
+      ]),
+    );
+    expect(restatements(brand)).toEqual([
+      { ...row, reported_at: reportedAt, net_reported: 70, net_now: 54.5, difference: -15.5, orders: 9 },
+      {
+        ...row,
+        currency: "USD",
+        reported_at: reportedAt,
+        net_reported: 0,
+        net_now: 10,
+        difference: 10,
+        orders: 1,
+      },
+    ]);
+  });
+
+  test("is no other where what changed was taken back", async () => {
+    const { brand } = await toldOctober();
+    for (const refund of [4, 0]) {
+      change(brand, "o1", { refund_amount: refund });
+      await brand.sync("orders", everything);
+      brand.pass(day);
+    }
+    expect(restated(brand)).toEqual([]);
+    expect(restatements(brand)).toMatchObject([{ net_reported: 70, net_now: 70, difference: 0, orders: 0 }]);
+  });
+
+  test("counts what went and came back while it was reported", async () => {
+    const { brand } = await toldOctober();
+    withdraw(brand, "o1");
+    await brand.sync("orders", everything);
+    expect(restated(brand)).toMatchObject([{ order_id: "o1", what: "withdrawn" }]);
+    brand.pass(day);
+    come(brand, orderAt("o1", october + day));
+    await brand.sync("orders", everything);
+    expect(restated(brand)).toEqual([]);
+  });
+
+  test("of which nothing is left has a row that says so", async () => {
+    const { brand } = await toldOctober();
+    brand.api.records.orders = [orderAt("n", november + hour)];
+    await brand.sync("orders", everything);
+    expect(restatements(brand)).toMatchObject([
+      { month: "2026-10", net_reported: 70, net_now: 0, orders: 7 },
+    ]);
+  });
+});
+
+describe("a month is reported by the first complete read after its end", () => {
+  test("one that ended before the first sync by that; one that is running by none", async () => {
+    const brand = await nights(
+      { orders: [orderAt("a", october - day), orderAt("b", october + day), orderAt("c", november + day)] },
+      {},
+      { begin: november + 3 * day },
+    );
+    const first = await brand.sync();
+    brand.pass(day);
+    await brand.sync();
+    expect(restatements(brand).map(({ month, reported_at }) => [month, reported_at])).toEqual([
+      ["2026-09", first.finished_at],
+      ["2026-10", first.finished_at],
+    ]);
+  });
+
+  test("a read that was stopped, or that did not reach so far, is none", async () => {
+    const orders = [orderAt("a", october - day), orderAt("b", october + day)];
+    const brand = await nights({ orders }, {}, { begin: november + day });
+    await brand.sync("orders", { until: october + 5 * day });
+    expect(restatements(brand).map(({ month }) => month)).toEqual(["2026-09"]);
+    await brand.broken("stopped", ({ path }) => path === "/orders");
+    expect(restatements(brand)).toHaveLength(1);
+    const { finished_at } = await brand.sync();
+    expect(restatements(brand)[1]).toMatchObject({ month: "2026-10", reported_at: finished_at });
+  });
+
+  test("a month of which a part was never asked for waits until it is", async () => {
+    const orders = [orderAt("a", october + day), orderAt("b", october + 20 * day), orderAt("c", november)];
+    const brand = await nights({ orders }, {}, { begin: november + 40 * day });
+    await brand.sync("orders", { since: october + 10 * day });
+    expect(restatements(brand).map(({ month }) => month)).toEqual(["2026-11"]);
+    const { finished_at } = await brand.sync("orders", { full: true });
+    expect(restatements(brand)).toMatchObject([
+      { month: "2026-10", reported_at: finished_at, net_reported: 20, difference: 0 },
+      { month: "2026-11", difference: 0 },
+    ]);
+  });
+
+  test("a read that began before the end is none; nor is one that was not done yet", async () => {
+    const brand = await nights({ orders: [orderAt("a", october + day)] }, {}, { begin: november - 15 });
+    const first = await brand.sync();
+    expect([first.started_at < "2026-11-01", String(first.finished_at) > "2026-11-01"]).toEqual([true, true]);
+    expect(restatements(brand)).toEqual([]);
+    const { started_at, finished_at } = await brand.sync();
+    expect(restatements(brand)).toMatchObject([{ reported_at: finished_at }]);
+    const asOf = async (at: string | null) =>
+      (await monthsAsOf(brand, String(at))).map(({ is_partial }) => is_partial);
+    expect([await asOf(started_at), await asOf(finished_at)]).toEqual([[true], [false]]);
+  });
+
+  test("a read that left a gap in the month is none", async () => {
+    const orders = [orderAt("a", october + 10 * day), orderAt("b", october + 25 * day)];
+    const brand = await nights({ orders }, {}, { begin: october + 12 * day });
+    await brand.sync();
+    brand.pass(25 * day);
+    await brand.sync("orders", { since: november - 2 * day });
+    expect(restatements(brand)).toEqual([]);
+    const { finished_at } = await brand.sync();
+    expect(restatements(brand)).toMatchObject([{ month: "2026-10", reported_at: finished_at, net_now: 20 }]);
+  });
+});
+
+/** One thing that happens to the orders: to those of any age, so months that were reported change too. */
+function happen(brand: Nights, n: number): void {
+  const orders = brand.api.records.orders as JsonObject[];
+  const pick = (what: string, of: number) => mixed(what, n + 1) % of;
+  const one = orders[pick("which", Math.max(1, orders.length))];
+  const id = String(one?.id);
+  const at = brand.now() - pick("age", 110 * 24) * hour;
+  const what = pick("what", 11);
+  if (what < 4)
+    come(
+      brand,
+      orderAt(`x${n}`, at, {
+        total_amount: pick("total", 9_999) / 100,
+        currency: ["EUR", "USD", null][pick("money", 3)] ?? null,
+      }),
+    );
+  else if (what === 4) withdraw(brand, id);
+  else if (what === 5) change(brand, id, { is_cancelled: one?.is_cancelled !== true });
+  else if (what === 6) change(brand, id, { order_date: new Date(at).toISOString() });
+  else if (what === 7) change(brand, id, { currency: one?.currency === "EUR" ? "GBP" : "EUR" });
+  else if (what === 8)
+    change(brand, id, { total_amount: pick("null", 3) === 0 ? null : pick("total", 9_999) / 100 });
+  else change(brand, id, { refund_amount: pick("refund", 4) === 0 ? null : pick("back", 999) / 100 });
+}
+
+describe("whatever happens to the orders", () => {
+  test.each([1, 2, 3, 4])(
+    "each month's story is that of the API's own answers, and of `--as-of` (%d)",
+    async (seed) => {
+      const brand = await nights(
+        {
+          orders: Array.from({ length: 60 }, (_, n) =>
+            orderAt(`o${n}`, october - (n - 20) * 31 * hour, { total_amount: n / 8 + 3 }),
+          ),
+        },
+        {},
+        { begin: october + 12 * day },
+      );
+      /** What the API answered when each month was reported. */
+      const told = new Map<string, { at: string; orders: JsonObject[] }>();
+      for (let night = 0; night < 12; night += 1) {
+        const { finished_at, outcome } = await brand.sync("orders", everything);
+        expect(outcome).toBe("done");
+        const orders = brand.api.records.orders as JsonObject[];
+        const running = new Date(brand.now()).toISOString().slice(0, 7);
+        for (let at = Date.UTC(2026, 0); new Date(at).toISOString().slice(0, 7) < running; at += 28 * day) {
+          const month = new Date(at).toISOString().slice(0, 7);
+          if (!told.has(month)) told.set(month, { at: String(finished_at), orders: [...orders] });
+        }
+        expect(sorted(restatements(brand))).toEqual(sorted(restatementsOf(told, orders)));
+        for (let n = 0; n < 8; n += 1) happen(brand, seed * 1_000 + night * 10 + n);
+        brand.pass((4 + (night % 3) * 4) * day);
+      }
+      const all = restatements(brand);
+      expect(all.filter(({ orders }) => orders > 0).length).toBeGreaterThan(4);
+      for (const at of new Set(all.map(({ reported_at }) => reported_at))) {
+        const then = await monthsAsOf(brand, at);
+        for (const { month, currency, net_reported } of all.filter((row) => row.reported_at === at)) {
+          const row = then.find((one) => one.month === month && one.currency === currency);
+          expect([month, currency, row?.net_amount ?? 0]).toEqual([month, currency, net_reported]);
+        }
+      }
+    },
+    60_000,
+  );
+});
+
+/** The same from the API's answers alone. */
+function restatementsOf(
+  told: ReadonlyMap<string, { at: string; orders: JsonObject[] }>,
+  now: readonly JsonObject[],
+): Restatement[] {
+  return [...told].flatMap(([month, { at, orders: then }]) => {
+    const ofMonth = (all: readonly JsonObject[]) => all.filter((order) => monthOf(order) === month);
+    const both = grouped([...ofMonth(then), ...ofMonth(now)], (order) => ({ currency: currencyOf(order) }));
+    return both.map(({ currency }) => {
+      const own = (all: readonly JsonObject[]) =>
+        ofMonth(all).filter((order) => currencyOf(order) === currency);
+      const net = (all: readonly JsonObject[], id: unknown) =>
+        figuresOf(own(all).filter((order) => order.id === id)).net_amount;
+      const ids = new Set([...own(then), ...own(now)].map(({ id }) => id));
+      const [reported, current] = [figuresOf(own(then)).net_amount, figuresOf(own(now)).net_amount];
+      return {
+        month,
+        currency,
+        reported_at: at,
+        net_reported: reported,
+        net_now: current,
+        difference: Math.round((current - reported) * 1e6) / 1e6,
+        orders: [...ids].filter((id) => net(then, id) !== net(now, id)).length,
+      };
+    });
+  });
+}

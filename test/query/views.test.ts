@@ -1,0 +1,137 @@
+import Sqlite from "better-sqlite3";
+import { describe, expect, test } from "vitest";
+import type { Mirror } from "../../src/mirror/mirror.js";
+import { knownTableNames } from "../../src/query/names.js";
+import { openMirror, openMirrorReadOnly } from "../../src/query/open.js";
+import { describeTable } from "../../src/query/tables.js";
+import { retired, views } from "../../src/query/views/index.js";
+import { makeMirror, writeRead } from "../support/mirror.js";
+import { brandapi } from "../support/program.js";
+import { nastyOrders } from "./brand.js";
+
+/** What SQLite calls a column of each type, so that other programs know it too. */
+const sqliteTypes = {
+  text: ["TEXT"],
+  timestamp: ["TEXT"],
+  date: ["TEXT"],
+  json: ["TEXT"],
+  integer: ["INT", "INTEGER", "NUM"],
+  boolean: ["INT", "INTEGER", "NUM"],
+  number: ["REAL", "NUM"],
+};
+
+async function filled(): Promise<Mirror> {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", nastyOrders(40), { at: "2026-11-09T02:00:00.000Z", whole: true });
+  return mirror;
+}
+
+describe("the registry of views", () => {
+  test("names each column and its type as SQLite has it, with a word on what is not plain", async () => {
+    const mirror = await filled();
+    for (const { name, columns, like } of views.filter((view) => !view.like)) {
+      const info = mirror.db.pragma(`table_info(${name})`) as { name: string; type: string }[];
+      const shown = info.filter((column) => column.name !== "record_id");
+      expect([name, columns.map((column) => column.name)]).toEqual([
+        name,
+        shown.map((column) => column.name),
+      ]);
+      for (const [index, { type }] of columns.entries())
+        expect([name, shown[index]?.name, sqliteTypes[type]]).toEqual([
+          name,
+          shown[index]?.name,
+          expect.arrayContaining([shown[index]?.type]),
+        ]);
+      expect(like).toBeUndefined();
+    }
+    mirror.db.close();
+  });
+
+  test("has an example for each that any program can run, which says its name", async () => {
+    const mirror = await filled();
+    const plain = new Sqlite(mirror.path, { readonly: true });
+    for (const { name, example, date } of views) {
+      expect(example).toMatch(new RegExp(`\\b${name}\\b`));
+      expect(() => plain.prepare(example).all()).not.toThrow();
+      if (date) expect(describeTable(mirror, name).columns.map((column) => column.name)).toContain(date);
+    }
+    plain.close();
+    mirror.db.close();
+  });
+
+  test("names no view twice, nor one that an earlier version had", () => {
+    expect(new Set(knownTableNames()).size).toBe(knownTableNames().length);
+    expect(knownTableNames().filter((name) => (retired as readonly string[]).includes(name))).toEqual([]);
+  });
+});
+
+describe("the views of an older version", () => {
+  async function older(): Promise<string> {
+    const mirror = await filled();
+    mirror.db.exec(`
+      DROP VIEW sales_by_month; DROP VIEW orders_net;
+      CREATE VIEW orders_net AS SELECT id, 0 AS net_amount FROM orders;
+      CREATE VIEW refunds_by_age AS SELECT 1; CREATE VIEW commission_taken_back AS SELECT 1; CREATE VIEW mine AS SELECT 1 AS one`);
+    mirror.db.close();
+    return mirror.path;
+  }
+
+  test.each([
+    ["reads", openMirrorReadOnly],
+    ["syncs", openMirror],
+  ])("are this version's as soon as somebody %s, and a person's own stay", async (_, open) => {
+    const path = await older();
+    (await open(path)).db.close();
+    const db = new Sqlite(path, { readonly: true });
+    const names = db
+      .prepare("SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY name")
+      .pluck()
+      .all();
+    expect(names).toEqual([...views.map(({ name }) => name), "mine"].sort());
+    expect(db.prepare("SELECT count(*) FROM orders_net WHERE net_amount > 0").pluck().get()).not.toBe(0);
+    db.close();
+  });
+
+  test("hold up nobody who only reads: a mirror that is up to date is not written", async () => {
+    const mirror = await filled();
+    mirror.db.close();
+    const before = new Sqlite(mirror.path, { readonly: true });
+    const version = () => before.pragma("data_version", { simple: true });
+    const first = version();
+    (await openMirrorReadOnly(mirror.path)).db.close();
+    expect(version()).toBe(first);
+    before.close();
+  });
+});
+
+describe("`export --since` and `--until`", () => {
+  test.each([
+    ["sales_by_day --since 2026-10-02 --until 2026-10-03", ["2026-10-02", "2026-10-03"]],
+    ["sales_by_month --since 2026-10-15 --until 2026-11-02", ["2026-10", "2026-11"]],
+  ])("go by a view's own day or month: %s", async (words, wanted) => {
+    const mirror = await makeMirror();
+    const dates = [
+      "2026-09-30",
+      "2026-10-01",
+      "2026-10-02",
+      "2026-10-03",
+      "2026-10-04",
+      "2026-11-01",
+      "2026-12-01",
+    ];
+    writeRead(
+      mirror,
+      "orders",
+      dates.map((day, n) => ({
+        id: `o${n}`,
+        order_date: `${day}T23:59:59.999Z`,
+        currency: "EUR",
+        total_amount: 1,
+      })),
+    );
+    mirror.db.close();
+    const column = words.startsWith("sales_by_day") ? "day" : "month";
+    const { out } = await brandapi(`export ${words} --csv --columns ${column} --db ${mirror.path}`);
+    expect(out.trim().split("\n").slice(1)).toEqual(wanted);
+  });
+});
