@@ -3,6 +3,7 @@ import { globalFlags } from "./commands/globals.js";
 import { commandGroups } from "./commands/groups.js";
 import { commands } from "./commands/index.js";
 import { exitMeanings } from "./errors.js";
+import { timeForms } from "./times.js";
 
 /** What the environment can say. A test sees to it that no variable of the program is left out. */
 const variables: Readonly<Record<string, string>> = {
@@ -49,6 +50,7 @@ export function manPage(about: { version: string; description: string }, date: s
       ),
     ),
     ...section("FLAGS EVERYWHERE", globalFlags.flatMap(flagText)),
+    ...section("TIMES", [text(`${timeForms}.`)]),
     ...section("EXIT STATUS", definitions(exitMeanings)),
     ...section("ENVIRONMENT", definitions(variables)),
     ...section("FILES", definitions(files)),

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { brandsForTest } from "../support/brands.js";
 import { makeHome } from "../support/home.js";
 import { binPath, spawnBrandapi } from "../support/process.js";
@@ -39,13 +39,14 @@ function runBare(command: string, home: string) {
 /** In a process of its own: there the sandbox can answer while this one waits. */
 async function startSandbox() {
   const running = spawnBrandapi(["sandbox", "--json", "--orders", "50", "--rate-limit", "none"]);
+  onTestFinished(() => void running.child.kill());
   const [line] = await running.until(/^{.*}$/m);
-  return { running, ...(JSON.parse(line ?? "") as { baseUrl: string; key: string }) };
+  return JSON.parse(line ?? "") as { baseUrl: string; key: string };
 }
 
 describe("cron", () => {
   test("prints lines that sync and check with next to no environment, whatever the paths look like", async () => {
-    const { running, baseUrl, key } = await startSandbox();
+    const { baseUrl, key } = await startSandbox();
     const nobody = makeHome();
     const env = { BRANDAPI_CONFIG_DIR: join(trap, "settings"), BRANDAPI_RATE_LIMIT: "none" };
     const login = ["login", "--base-url", baseUrl, "--key-stdin"];
@@ -72,8 +73,6 @@ describe("cron", () => {
       ([name, value]) => `${name}='${value.replaceAll("'", "'\\''")}'`,
     );
     expect(runBare(`export ${set.join(" ")}; ${command}`, nobody)).toEqual({ status: 0, out: "", err: "" });
-    running.child.kill();
-    await running.ended;
   });
 
   test("prints two lines and comments, with absolute paths, and touches nothing", async () => {

@@ -73,6 +73,15 @@ describe("profiles", () => {
     expect((await brands.run("profiles")).out).toContain("1094 days left, not stored");
   });
 
+  test("takes the rate budget for no brand's mirror where one folder serves for all, as on macOS", async () => {
+    const brands = await brandsForTest();
+    const env = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
+    const mac = { platform: "darwin", env: { ...env, BRANDAPI_RATE_LIMIT: "100000" } } as const;
+    expect((await brands.run("sync roster", mac)).code).toBe(0);
+    const { out } = await brands.run("profiles --json", mac);
+    expect(JSON.parse(out)).toMatchObject([{ profile: "default" }]);
+  });
+
   test("says of a mirror that cannot be read why, and hides none of the others", async () => {
     const brands = await brandsForTest();
     await brands.login("acme", brands.sandbox.key);

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { graver } from "../../src/commands/each-profile.js";
+import { Stopped } from "../../src/errors.js";
 import { brandsForTest } from "../support/brands.js";
 import { spawnBrandapi } from "../support/process.js";
 
@@ -19,10 +20,10 @@ async function threeBrands() {
 describe("sync --all-profiles", () => {
   test("syncs one brand after another into mirrors of their own; one that fails stops no other", async () => {
     const brands = await threeBrands();
-    const { code, out, err } = await brands.run("sync roster --all-profiles");
+    const { code, out, err } = await brands.run("sync roster codes --all-profiles");
     expect({ code, out }).toEqual({ code: 4, out: "" });
     expect(err).toMatch(
-      /^\[acme\]\nroster: \d+ read.*verified\nbrandapi: basalt: The API rejected the key \(401\).*\n {2}hint: .*`brandapi login --profile basalt`.*\n\[core\]\nroster: \d+ read.*verified\n$/,
+      /^\[acme\]\nroster: \d+ read.*verified\ncodes: .*\nbrandapi: basalt: The API rejected the key \(401\).*\n {2}hint: .*`brandapi login --profile basalt`.*\n\[core\]\nroster: \d+ read.*verified\ncodes: .*\n$/,
     );
     for (const profile of ["acme", "core"]) expect(existsSync(brands.mirrorOf(profile))).toBe(true);
     expect(existsSync(brands.mirrorOf("basalt"))).toBe(false);
@@ -203,6 +204,13 @@ describe("status --all-profiles", () => {
       { profile: "acme", db: brands.mirrorOf("acme") },
       { profile: "basalt", db: brands.mirrorOf("basalt") },
     ]);
+  });
+
+  test("is stopped between two brands as well", async () => {
+    const brands = await threeBrands();
+    const signal = AbortSignal.abort(new Stopped("SIGTERM"));
+    const { code, out } = await brands.run("status --all-profiles", { signal });
+    expect({ code, out }).toEqual({ code: 143, out: "" });
   });
 
   test("needs no network and no key", async () => {
