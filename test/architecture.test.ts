@@ -199,6 +199,13 @@ test("SQL stands in the rooms that own tables, and nowhere else", () => {
   expect(unused).toEqual([]);
 });
 
+test("what is kept in a mirror is kept by `mirror.transaction`, which looks first whether the file is still there", () => {
+  const broken = files
+    .filter(({ file, text }) => file !== "api/ledger.ts" && /\bdb\s*\.transaction\(/.test(codeOnly(text)))
+    .map(({ file }) => `src/${file} has a transaction of its own: use \`mirror.transaction\``);
+  expect(broken).toEqual([]);
+});
+
 test("no two files import each other in a circle, types aside", () => {
   const graph = new Map(
     files.map((one) => [

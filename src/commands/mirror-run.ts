@@ -1,7 +1,16 @@
 import type { Settings } from "../config.js";
 import type { Deps } from "../deps.js";
 import type { ExitCode } from "../errors.js";
-import { checkOwner, claimMirror, lockMirror, rememberKey, schemaVersion } from "../mirror/index.js";
+import {
+  checkOwner,
+  claimMirror,
+  closeMirror,
+  isEmptyFile,
+  type Lock,
+  lockMirror,
+  rememberKey,
+  schemaVersion,
+} from "../mirror/index.js";
 import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/index.js";
 import type { Access } from "../sync/run.js";
 import { createReporter } from "../ui/reporter.js";
@@ -30,6 +39,7 @@ export interface MirrorRunOptions {
 /**
  * Opens the API and the mirror for one run, and closes both however it ends: holds the mirror's lock, asks whose key
  * it is, and refuses another brand's mirror before anything is written.
+ * @throws MirrorUnusable, whatever else happened, where the mirror was replaced or removed in the middle
  */
 export async function withMirrorRun(
   { deps, options, purpose, wait }: MirrorRunOptions,
@@ -38,6 +48,7 @@ export async function withMirrorRun(
   const { clock, signal, mortally } = deps;
   const reporter = createReporter(deps, options);
   const closers: (() => void)[] = [() => reporter.close()];
+  let lock: Lock | undefined;
   try {
     const { api, settings } = await openAccess(options, deps, reporter);
     closers.unshift(() => api.close());
@@ -45,8 +56,8 @@ export async function withMirrorRun(
       // What is no mirror is refused before a lock is laid beside it.
       const open = purpose === "prove" ? openMirrorReadOnly : openMirrorOrNone;
       (await mortally(() => open(settings.dbPath))).db.close();
-      const lock = await lockMirror(settings.dbPath, { wait, clock, signal });
-      closers.unshift(() => lock.release());
+      lock = await lockMirror(settings.dbPath, { wait, clock, signal });
+      closers.unshift(lock.release);
     }
     const identity = await readIdentity(api);
     const warning = expiryWarning(identity.key.expires_at, clock.now(), settings.profile);
@@ -66,11 +77,16 @@ export async function withMirrorRun(
       closers.unshift(() => mirror.db.close());
       return await work({ ...session, mirror });
     }
-    const mirror = await mortally(() => openMirror(settings.dbPath));
-    closers.unshift(() => mirror.db.close());
-    claimMirror(mirror, identity.brand);
-    rememberKey(mirror, identity.key);
-    return await work({ ...session, mirror });
+    if (isEmptyFile(settings.dbPath))
+      reporter.warn(`the mirror was an empty file, and is filled from the beginning: ${settings.dbPath}`);
+    const mirror = await mortally(() => openMirror(settings.dbPath, lock));
+    try {
+      claimMirror(mirror, identity.brand);
+      rememberKey(mirror, identity.key);
+      return await work({ ...session, mirror });
+    } finally {
+      closeMirror(mirror);
+    }
   } finally {
     for (const close of closers) close();
   }

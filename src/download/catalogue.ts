@@ -100,7 +100,8 @@ export function downloadKey({ source, id }: { source: string; id: string }): str
 }
 
 /** Opens the tables `content_downloads` and `content_parts`. Every write is a transaction of its own. */
-export function openDownloadLog({ db }: Mirror): DownloadLog {
+export function openDownloadLog(mirror: Mirror): DownloadLog {
+  const { db } = mirror;
   const rows = db
     .prepare("SELECT source, id, path, bytes, sha256, downloaded_at FROM content_downloads")
     .all() as Downloaded[];
@@ -116,14 +117,13 @@ export function openDownloadLog({ db }: Mirror): DownloadLog {
     "INSERT OR REPLACE INTO content_parts (path, source, id, validator) VALUES (?, ?, ?, ?)",
   );
   const forget = db.prepare("DELETE FROM content_parts WHERE path = ?");
-  const finish = db.transaction((row: Downloaded) => {
-    put.run(row);
-    forget.run(row.path);
-  });
   return {
     complete,
     finish(row) {
-      finish.immediate(row);
+      mirror.transaction(() => {
+        put.run(row);
+        forget.run(row.path);
+      });
       complete.set(downloadKey(row), row);
     },
     validatorOf: (path, { source, id }) => (find.get(path, source, id) as string | undefined) ?? null,

@@ -1,10 +1,8 @@
-import { closeSync, openSync, realpathSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { closeSync, openSync, realpathSync, renameSync, rmSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
-import { makeFolder } from "../make-folder.js";
-import type { Mirror } from "./mirror.js";
-import { checkPlace } from "./place.js";
+import { type Mirror, mirrorOf } from "./mirror.js";
+import { checkPlace, idOf, realPlace } from "./place.js";
 import { applicationId, migrations } from "./schema.js";
 import { quote } from "./typed-table.js";
 
@@ -15,19 +13,54 @@ export async function connect(path: string, readonly: boolean): Promise<Mirror> 
   checkPlace(path);
   const { default: Sqlite } = await import("better-sqlite3");
   try {
-    return {
-      db: new Sqlite(path, { readonly, fileMustExist: true, timeout: busyMs }),
-      path: realpathSync(path),
-    };
+    for (;;) {
+      const id = idOf(path);
+      const db = new Sqlite(path, { readonly, fileMustExist: true, timeout: busyMs });
+      try {
+        // SQLite opens the log, by its name, when it first reads.
+        db.pragma("schema_version");
+        if (id === idOf(path)) return mirrorOf({ db, path: realpathSync(path), id });
+      } catch (error) {
+        db.close();
+        throw error;
+      }
+      // Another file came to this path in between.
+      db.close();
+    }
   } catch (error) {
     throw asMirrorError(error, path);
   }
 }
 
-/** SQLite would create the file for everyone to read: 0644. */
-export function createFile(path: string): void {
-  makeFolder(dirname(resolve(path)), 0o700);
-  closeSync(openSync(path, "a", 0o600));
+/** Creates an empty mirror, which comes into its place whole, with a folder for it. */
+export async function createFile(path: string): Promise<void> {
+  const place = realPlace(path);
+  const made = `${place}-new`;
+  const clear = () => {
+    for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(made + end, { force: true });
+  };
+  const { default: Sqlite } = await import("better-sqlite3");
+  clear();
+  try {
+    // SQLite would create it for everyone to read: 0644.
+    closeSync(openSync(made, "a", 0o600));
+    const db = new Sqlite(made);
+    try {
+      layOut(db);
+    } finally {
+      db.close();
+    }
+    renameSync(made, place);
+  } finally {
+    clear();
+  }
+}
+
+/** The form of a mirror's file, as far as it can still be chosen. */
+export function layOut(db: Database): void {
+  // A record is about a kilobyte, and large pages hold them with less waste and copying.
+  db.pragma("page_size = 16384");
+  db.pragma("journal_mode = WAL");
 }
 
 export function checkIdentity({ db, path }: Mirror): void {

@@ -1,6 +1,16 @@
 /** The door of this room: all that others may use of it. */
 
-export { asMirrorError, busyMs, checkIdentity, connect, createFile, migrate, schemaVersion } from "./file.js";
+export {
+  asMirrorError,
+  busyMs,
+  checkIdentity,
+  connect,
+  createFile,
+  layOut,
+  migrate,
+  schemaVersion,
+} from "./file.js";
+export { holdMirror } from "./held.js";
 export {
   checkOwner,
   claimMirror,
@@ -10,9 +20,9 @@ export {
   rememberKey,
   writeInfo,
 } from "./info.js";
-export { isLocked, lockMirror } from "./lock.js";
-export { type Mirror, statement } from "./mirror.js";
-export { checkPlace } from "./place.js";
+export { isLocked, type Lock, lockMirror } from "./lock.js";
+export { closeMirror, type Mirror, mirrorOf, statement } from "./mirror.js";
+export { checkPlace, isEmptyFile } from "./place.js";
 export { blankRun, latestRuns, type Outcome, type Run, type RunEnd, recordRun, runLine } from "./runs.js";
 export { openTransaction } from "./transaction.js";
 export {
@@ -24,3 +34,4 @@ export {
   type Schema,
   type StoredColumn,
 } from "./typed-table.js";
+export { watchMirror } from "./watch.js";

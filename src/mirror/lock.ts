@@ -1,11 +1,14 @@
-import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, rmSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 import type { Clock } from "../deps.js";
 import { MirrorBusy } from "../errors.js";
-import { checkPlace, realPlace } from "./place.js";
+import { checkPlace, idOf, realPlace } from "./place.js";
 
 /** Held for as long as a run writes. */
 export interface Lock {
+  readonly path: string;
+  /** Which file it is, as `idOf` says. */
+  readonly id: string;
   release(): void;
 }
 
@@ -27,7 +30,8 @@ export async function lockMirror(
   try {
     for (;;) {
       const refusal = take(file.db);
-      if (file.id !== idOf(lockPath)) {
+      const { id } = file;
+      if (id === null || id !== idOf(lockPath)) {
         // Whoever held it has taken the file away: the lock of a file that is nowhere holds off nobody.
         file.db.close();
         file = await openLock(lockPath);
@@ -35,7 +39,7 @@ export async function lockMirror(
       }
       if (refusal === null) {
         const held = file.db;
-        return { release: () => release(held, mirrorPath, lockPath) };
+        return { path: lockPath, id, release: () => release(held, mirrorPath, { path: lockPath, id }) };
       }
       if (!("code" in refusal) || refusal.code !== "SQLITE_BUSY") throw refusal;
       if (!options.wait)
@@ -88,15 +92,10 @@ async function openLock(lockPath: string): Promise<{ db: Database; id: string | 
   return { db, id: id === idOf(lockPath) ? id : null };
 }
 
-function idOf(path: string): string | null {
-  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return found ? `${found.dev}:${found.ino}` : null;
-}
-
-function release(db: Database, mirrorPath: string, lockPath: string): void {
+function release(db: Database, mirrorPath: string, { path, id }: Pick<Lock, "path" | "id">): void {
   try {
-    // While it is held: nobody can take it in between.
-    if (!existsSync(mirrorPath)) rmSync(lockPath, { force: true });
+    // While it is held: nobody can take it in between. Another file at its path is another run's.
+    if (!existsSync(mirrorPath) && idOf(path) === id) rmSync(path, { force: true });
   } catch {
     // Some systems keep an open file: it means nothing by itself.
   } finally {

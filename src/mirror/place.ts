@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { MirrorUnusable } from "../errors.js";
 import { makeFolder } from "../make-folder.js";
@@ -32,6 +32,23 @@ export function checkPlace(path: string): boolean {
 export function realPlace(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const folder = dirname(resolve(path));
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+    return realPlace(resolve(folder, readlinkSync(path)));
   makeFolder(folder, 0o700);
   return join(realpathSync(folder), basename(path));
+}
+
+/** Which file is at a path, whatever links lead to it: its device and number; null where none can be reached. */
+export function idOf(path: string): string | null {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether there is a file of no bytes, which is no mirror yet. */
+export function isEmptyFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.size === 0;
 }

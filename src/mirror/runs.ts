@@ -31,13 +31,15 @@ export interface Run {
 /** Records that a run began; earlier ones that never ended are marked as stopped. */
 export function beginRun(mirror: Mirror, resource: string, startedAt: string): Run {
   const { db } = mirror;
-  db.prepare(
-    "UPDATE sync_runs SET outcome = 'stopped', error = 'killed' WHERE resource = ? AND outcome = 'running'",
-  ).run(resource);
-  const { lastInsertRowid } = db
-    .prepare("INSERT INTO sync_runs (resource, started_at, outcome) VALUES (?, ?, 'running')")
-    .run(resource, startedAt);
-  return blankRun(resource, startedAt, Number(lastInsertRowid));
+  return mirror.transaction(() => {
+    db.prepare(
+      "UPDATE sync_runs SET outcome = 'stopped', error = 'killed' WHERE resource = ? AND outcome = 'running'",
+    ).run(resource);
+    const { lastInsertRowid } = db
+      .prepare("INSERT INTO sync_runs (resource, started_at, outcome) VALUES (?, ?, 'running')")
+      .run(resource, startedAt);
+    return blankRun(resource, startedAt, Number(lastInsertRowid));
+  });
 }
 
 /** A run before anything has happened; without an id it is never written. */
@@ -64,13 +66,12 @@ export function blankRun(resource: string, startedAt: string, runId = 0): Run {
 
 /** Writes a run's figures as they stand. */
 export function saveRun(mirror: Mirror, run: Run): void {
-  mirror.db
-    .prepare(
-      `UPDATE sync_runs SET finished_at = @finished_at, since = @since, until = @until, requests = @requests,
-       retries = @retries, rows_read = @rows_read, rows_new = @rows_new, rows_changed = @rows_changed,
-       rows_removed = @rows_removed, verified = @verified, outcome = @outcome, error = @error, covered_from = @covered_from WHERE run_id = @run_id`,
-    )
-    .run({ ...run, verified: run.verified ? 1 : 0 });
+  const save = mirror.db.prepare(
+    `UPDATE sync_runs SET finished_at = @finished_at, since = @since, until = @until, requests = @requests,
+     retries = @retries, rows_read = @rows_read, rows_new = @rows_new, rows_changed = @rows_changed,
+     rows_removed = @rows_removed, verified = @verified, outcome = @outcome, error = @error, covered_from = @covered_from WHERE run_id = @run_id`,
+  );
+  mirror.transaction(() => save.run({ ...run, verified: run.verified ? 1 : 0 }));
 }
 
 /**
@@ -134,7 +135,7 @@ export async function recordRun(
   try {
     saveRun(mirror, run);
   } catch (second) {
-    // A disk that is full cannot take the run either: what ended it is the error to tell.
+    // A disk that is full, or a mirror that is gone, cannot take the run either: what ended it is the error to tell.
     throw error ?? second;
   }
   return { run, error };

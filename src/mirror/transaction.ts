@@ -9,21 +9,17 @@ export interface Transaction {
   readonly isOpen: boolean;
   /** Waits for another program that writes. Rejects with the signal's reason, or SQLite's SQLITE_BUSY. */
   begin(): Promise<void>;
-  /** @throws what SQLite says; then nothing of it is kept */
+  /** @throws MirrorUnusable where the run has lost its mirror, and what SQLite says; then nothing of it is kept */
   commit(): void;
   /** Takes it back, unless SQLite has done so itself, as it does when the disk is full. */
   rollback(): void;
 }
 
 export function openTransaction(
-  { db }: Mirror,
+  mirror: Mirror,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Transaction {
   let isOpen = false;
-  const rollback = () => {
-    isOpen = false;
-    if (db.inTransaction) db.exec("ROLLBACK");
-  };
   return {
     get isOpen() {
       return isOpen;
@@ -32,7 +28,7 @@ export function openTransaction(
       const until = clock.monotonic() + patienceMs;
       while (!isOpen)
         try {
-          db.exec("BEGIN IMMEDIATE");
+          begin(mirror);
           isOpen = true;
         } catch (error) {
           if (!isBusy(error) || clock.monotonic() >= until) throw error;
@@ -41,16 +37,49 @@ export function openTransaction(
     },
     commit() {
       if (!isOpen) return;
-      try {
-        db.exec("COMMIT");
-        isOpen = false;
-      } catch (error) {
-        rollback();
-        throw error;
-      }
+      isOpen = false;
+      commit(mirror);
     },
-    rollback,
+    rollback() {
+      isOpen = false;
+      rollback(mirror);
+    },
   };
+}
+
+/** Keeps all that `work` writes, or nothing; within another transaction, with what that one keeps. */
+export function inTransaction<T>(mirror: Mirror, work: () => T): T {
+  if (mirror.db.inTransaction) return work();
+  begin(mirror);
+  try {
+    const result = work();
+    commit(mirror);
+    return result;
+  } catch (error) {
+    rollback(mirror);
+    throw error;
+  }
+}
+
+function begin({ db, held }: Mirror): void {
+  held?.begin();
+  db.exec("BEGIN IMMEDIATE");
+}
+
+function commit(mirror: Mirror): void {
+  const { db, held } = mirror;
+  try {
+    held?.look();
+    db.exec("COMMIT");
+  } catch (error) {
+    rollback(mirror);
+    throw error;
+  }
+  held?.settle();
+}
+
+function rollback({ db }: Mirror): void {
+  if (db.inTransaction) db.exec("ROLLBACK");
 }
 
 function isBusy(error: unknown): boolean {

@@ -4,10 +4,15 @@ import {
   busyMs,
   checkIdentity,
   checkPlace,
+  closeMirror,
   connect,
   createFile,
+  holdMirror,
+  type Lock,
+  layOut,
   type Mirror,
   migrate,
+  mirrorOf,
   schemaVersion,
 } from "../mirror/index.js";
 import { isOutdated, reproject } from "../records/index.js";
@@ -19,31 +24,29 @@ const patienceMs = 10_000;
 /**
  * Opens the mirror for writing, creating it (mode 0600, its folder 0700) where there is none, and migrates it
  * to this version's tables in one transaction.
+ * @param lock of the run that holds it from here on: `closeMirror` ends that
  * @throws MirrorUnusable when the file is no mirror, damaged, or written by a newer version (left untouched)
  */
-export async function openMirror(path: string): Promise<Mirror> {
-  if (!checkPlace(path)) createFile(path);
+export async function openMirror(path: string, lock?: Lock): Promise<Mirror> {
+  if (!checkPlace(path)) await createFile(path);
   const mirror = await connect(path, false);
   try {
     checkIdentity(mirror);
-    // Before anything is in it: a record is about a kilobyte, and large pages hold them with less waste and copying.
-    mirror.db.pragma("page_size = 16384");
-    mirror.db.pragma("journal_mode = WAL");
+    layOut(mirror.db);
     mirror.db.pragma("synchronous = NORMAL");
     mirror.db.pragma("cache_size = -8000");
     mirror.db.pragma("wal_autocheckpoint = 1000");
     mirror.db.pragma(`busy_timeout = ${patienceMs}`);
-    mirror.db
-      .transaction(() => {
-        migrate(mirror.db);
-        reproject(mirror);
-        createViews(mirror);
-      })
-      .immediate();
+    if (lock) mirror.held = await holdMirror(mirror, path, lock);
+    mirror.transaction(() => {
+      migrate(mirror.db);
+      reproject(mirror);
+      createViews(mirror);
+    });
     mirror.db.pragma(`busy_timeout = ${busyMs}`);
     return mirror;
   } catch (error) {
-    mirror.db.close();
+    closeMirror(mirror);
     throw asMirrorError(error, path);
   }
 }
@@ -91,7 +94,7 @@ export async function openMirrorOrNone(path: string): Promise<Mirror> {
     }
   }
   const { default: Sqlite } = await import("better-sqlite3");
-  const mirror = { db: new Sqlite(":memory:"), path };
+  const mirror = mirrorOf({ db: new Sqlite(":memory:"), path, id: null });
   migrate(mirror.db);
   return mirror;
 }

@@ -1,4 +1,4 @@
-import { type Mirror, quote, readInfo } from "../mirror/index.js";
+import { type Mirror, quote, readInfo, watchMirror } from "../mirror/index.js";
 import { exportsRecords } from "../resources/shape.js";
 import { parseTimestamp } from "../times.js";
 import { type Joined, type Row, readJoined, readRows } from "./select-read.js";
@@ -28,13 +28,18 @@ export interface Source {
 export const cellEnd = 0x1f;
 export const rowEnd = 0x1e;
 
-/** Reads inside one transaction: whatever a sync writes meanwhile, it is one state of the mirror. */
+/**
+ * Reads inside one transaction: whatever a sync writes meanwhile, it is one state of the mirror.
+ * @throws MirrorUnusable where another file was written over it meanwhile, and so into what was read
+ */
 export async function withSnapshot<T>(mirror: Mirror, work: () => Promise<T>): Promise<T> {
+  const checkFile = watchMirror(mirror);
   mirror.db.exec("BEGIN");
   try {
     return await work();
   } finally {
     if (mirror.db.open && mirror.db.inTransaction) mirror.db.exec("ROLLBACK");
+    if (mirror.db.open) checkFile();
   }
 }
 

@@ -27,9 +27,9 @@ export function removeMissing(run: SyncRun): void {
       `${resource.name}: the API no longer returns ${missing.length} of ${present} mirrored records: nothing was removed.`,
       { hint: "if that is right, run the same command again with `--accept-removals`" },
     );
-  mirror.db.transaction(() => {
+  mirror.transaction(() => {
     const ids = missing.map(({ id }) => id);
     store.remove(ids, formatInstant(clock.now()));
     state.clearMissing();
-  })();
+  });
 }

@@ -31,12 +31,12 @@ export async function readUnknownList(run: SyncRun): Promise<Listed | null> {
       hint: "if that is right, run the same command again with `--accept-removals`",
     });
   const found = new Set<number>();
-  mirror.db.transaction(() => {
+  mirror.transaction(() => {
     const written = store.write(items, { readAt: formatInstant(receivedAt), isAnswer });
     for (const id of written.ids) found.add(id);
     run.state.found(found);
     rememberShape(mirror, resource.path, shape);
-  })();
+  });
   if (!isWhole) shortfalls.push(`the list ${whyNotWhole({ found, total: total ?? found.size })}`);
   else if (before === null || shape === null || shape === before || options.acceptRemovals)
     return { found, askedAt };

@@ -15,7 +15,7 @@ import { type Finding, type MonthResult, stateOf } from "./report.js";
  */
 export async function verifyDated(run: SyncRun, repair: boolean): Promise<Finding> {
   const { mirror, now, resource, row, shortfalls, state } = run;
-  mirror.db.transaction(() => state.trim(now))();
+  mirror.transaction(() => state.trim(now));
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
   const covered_from = Number.isFinite(floor) ? formatInstant(floor) : null;
   const base = { resource: resource.name, blind_spot: blindSpot(run), covered_from };

@@ -260,7 +260,7 @@ test("the laptop sleeps for hours in the middle of a sync: it goes on", async ()
   );
 });
 
-test("the mirror is moved away in the middle of a sync: no crash, and the next run is complete", async () => {
+test("the mirror is moved away in the middle of a sync: exit 3, and it goes on once it is back", async () => {
   const sandbox = await slowSandbox({ latencyMs: 20 });
   const home = makeHome();
   const asked = whenAsked(sandbox, 2);
@@ -269,13 +269,16 @@ test("the mirror is moved away in the middle of a sync: no crash, and the next r
   const { rename } = await import("node:fs/promises");
   await rename(join(home, "mirror.sqlite"), join(home, "moved.sqlite"));
   const ended = await program.ended;
-  expect(ended.err).not.toMatch(/at .+:\d+:\d+/);
-  sandbox.intercept = undefined;
   expectSeen(
-    await runAt(sandbox, home, "sync orders", { env: { BRANDAPI_DB: join(home, "new.sqlite") } }),
-    { code: 0 },
+    { ...ended, code: ended.code ?? -1, home },
+    { code: 3, says: /moved away or removed in the middle/ },
     [sandbox.key],
   );
+  sandbox.intercept = undefined;
+  await rename(join(home, "moved.sqlite"), join(home, "mirror.sqlite"));
+  expectWhole(home);
+  expectSeen(await runAt(sandbox, home, "sync orders"), { code: 0 }, [sandbox.key]);
+  expectEqual(sandbox, home);
 });
 
 test("a lock file that nobody holds means nothing", async () => {

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
@@ -23,6 +23,27 @@ test("a new mirror is a file for its owner only, marked as ours, with its versio
   expect(db.pragma("application_id", { simple: true })).toBe(applicationId);
   expect(db.pragma("user_version", { simple: true })).toBe(migrations.length);
   expect(db.pragma("journal_mode", { simple: true })).toBe("wal");
+});
+
+test("a new mirror comes into its place whole: what a kill left of another is cleared away", async () => {
+  const home = makeHome();
+  const path = join(home, "mirror.sqlite");
+  for (const end of ["-new", "-new-wal", "-new-journal"]) writeFileSync(path + end, "half");
+  await mirrorForTest(path);
+  expect(readdirSync(home).filter((name) => name.includes("-new"))).toEqual([]);
+});
+
+test("a new mirror behind a link is made where the link leads, and so is its lock", async () => {
+  const home = makeHome();
+  const [link, target] = [join(home, "mirror.sqlite"), join(home, "disk", "brand.sqlite")];
+  symlinkSync(join("disk", "brand.sqlite"), link);
+  const lock = await lockMirror(link, options);
+  expect(lock.path).toBe(`${target}-lock`);
+  const mirror = await mirrorForTest(link);
+  expect(mirror.path).toBe(target);
+  expect(lstatSync(link).isSymbolicLink()).toBe(true);
+  await expect(lockMirror(link, options)).rejects.toBeInstanceOf(MirrorBusy);
+  lock.release();
 });
 
 describe("a file that is no mirror of this version is refused and left as it was to the byte", () => {

@@ -3,6 +3,7 @@ import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import { Stopped } from "../../src/errors.js";
+import { mirrorOf } from "../../src/mirror/mirror.js";
 import { openTransaction } from "../../src/mirror/transaction.js";
 import { makeHome } from "../support/home.js";
 
@@ -23,7 +24,11 @@ function held(sleep: (other: Sqlite.Database) => void) {
       signal?.throwIfAborted();
     },
   };
-  return { db, stop, transaction: openTransaction({ db, path }, { clock, signal: stop.signal }) };
+  return {
+    db,
+    stop,
+    transaction: openTransaction(mirrorOf({ db, path, id: null }), { clock, signal: stop.signal }),
+  };
 }
 
 test("a transaction begins once another program has ended its own", async () => {

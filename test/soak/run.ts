@@ -2,11 +2,14 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { collectFaults } from "./faults.js";
 import { killPoints } from "./kill.js";
+import { type Report, total } from "./strike.js";
+import { swapPoints } from "./swap.js";
 import { playYears, summarize } from "./years.js";
 
 /**
- * `npm run soak`, or one of them: `npm run soak -- kill 1000 [seed]`, `years 730`, `properties 2000`. Ends with 1 when
- * anything was lost or claimed without proof. `npm run soak -- faults` prints what a person sees of each fault.
+ * `npm run soak`, or one of them: `npm run soak -- kill 1000 [seed]`, `swap 500 [seed]`, `years 730`, `properties 2000`.
+ * `kill` strikes each process with `kill -9`, and half as often at the mirror's files, which `swap` does alone. Ends with
+ * 1 when anything was lost or claimed without proof. `npm run soak -- faults` prints what a person sees of each fault.
  */
 const [what = "all", amount, seedText = "20261121"] = process.argv.slice(2);
 const seed = Number(seedText);
@@ -14,16 +17,26 @@ const bin = fileURLToPath(new URL("../../../bin/brandapi.js", import.meta.url));
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 let failed = false;
 
-if (what === "kill" || what === "all") {
+async function strikes(name: string, points: number, work: typeof killPoints): Promise<void> {
   const startedAt = performance.now();
-  const report = await killPoints({ points: Number(amount ?? 1_000), seed, bin, orders: 4_000, say });
-  const landed = Object.values(report.landed).reduce((sum, count) => sum + count, 0);
-  say(`kill -9, seed ${seed}: ${landed} landed while work was under way, ${report.missed} came too late.`);
-  for (const [name, count] of Object.entries(report.landed)) say(`  ${name}: ${count}`);
+  const report: Report = await work({ points, seed, bin, orders: 4_000, say });
+  say(
+    `${name}, seed ${seed}: ${total(report)} landed while work was under way, ${report.missed} came too late.`,
+  );
+  for (const [name, count] of Object.entries(report.landed).sort()) say(`  ${name}: ${count}`);
   say(`  lost: ${report.lost.length} (${Math.round((performance.now() - startedAt) / 1_000)} s)`);
   for (const what of report.lost) say(`  ${what}`);
   failed ||= report.lost.length > 0;
 }
+
+const kills = what === "kill" ? Number(amount ?? 1_000) : 1_000;
+if (what === "kill" || what === "all") await strikes("kill -9", kills, killPoints);
+if (what === "swap" || what === "kill" || what === "all")
+  await strikes(
+    "mirrors replaced, moved, deleted and cut",
+    what === "swap" ? Number(amount ?? 500) : Math.ceil(kills / 2),
+    swapPoints,
+  );
 
 if (what === "years" || what === "all") {
   const report = await playYears({

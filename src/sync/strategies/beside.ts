@@ -65,13 +65,13 @@ export async function keepBeside(
     }
     if (answers > 1) paged.set(id, record);
     const readAt = formatInstant(receivedAt);
-    mirror.db.transaction(() => {
+    mirror.transaction(() => {
       const written = store.write(items, { readAt, context: { [parent]: id }, keyPrefix, isAnswer });
       for (const one of written.ids) gone.delete(one);
       found += written.ids.length;
       rememberShape(mirror, from, shape);
       noteDetailed(mirror, record.id, readAt);
-    })();
+    });
   }
 
   const lost = await askAll(due);
@@ -83,7 +83,7 @@ export async function keepBeside(
   await askAll([...paged].filter(([id]) => isMissed(id)).map(([, record]) => record));
   const known = presentDetails(mirror, resource.name, parent).size;
   if (options.acceptRemovals || !isImplausible(gone.size, known))
-    mirror.db.transaction(() => store.remove(gone.keys(), formatInstant(run.clock.now())))();
+    mirror.transaction(() => store.remove(gone.keys(), formatInstant(run.clock.now())));
   else
     shortfalls.push(
       `${gone.size} of ${known} results are no longer there: nothing was removed (\`--accept-removals\`)`,

@@ -35,7 +35,7 @@ export const dated: StrategyRun = {
     if (queries.length > 0) return await readFiltered(run, queries);
     const { mirror, now, options, reporter, resource, row, state, undated } = run;
     const strategy = resource.strategy as Dated;
-    mirror.db.transaction(() => state.trim(now))();
+    mirror.transaction(() => state.trim(now));
     if (options.full)
       for (const name of [figuresName, ...(strategy.counts ?? []).map((count) => count.name)])
         state.setAside(name, null);

@@ -86,7 +86,7 @@ async function mergeDetails(
     if (store.keyOf(record, 0) !== listed.key)
       throw new UnexpectedAnswer(`The API's answer to ${pathOf(listed)} is another record.`);
     const options = { readAt: formatInstant(answer.receivedAt), isDetail: true };
-    mirror.db.transaction(() => store.write([record], options))();
+    mirror.transaction(() => store.write([record], options));
   }
   const lost = await askEach(run, due, ask, take);
   if (lost.length === 0) return;

@@ -36,7 +36,7 @@ export async function readAll(run: SyncRun): Promise<void> {
     if (!listed) return;
     const { askedAt, found } = listed;
     const proof = { range: everything, found, askedAt, runId: row.run_id };
-    mirror.db.transaction(() => state.cover(proof, askedAt, null))();
+    mirror.transaction(() => state.cover(proof, askedAt, null));
     const missing = state.missing().map(({ id }) => id);
     // One who comes while another leaves, between two pages, draws a third past the reader.
     if (missing.every((id) => before.includes(id))) return removeMissing(run);

@@ -135,7 +135,7 @@ function writeMonth(run: SyncRun, month: Month, { data, json, receivedAt }: Answ
   const { mirror, row, store } = run;
   const { from, to, groupBy, hostId } = month;
   const [start, end] = [dayOf(from), dayOf(to)];
-  mirror.db.transaction(() => {
+  mirror.transaction(() => {
     store.write([{ json, value: data }], {
       readAt: formatInstant(receivedAt),
       context: { period_start: start, period_end: end, group_by: groupBy, host_id: hostId },
@@ -144,5 +144,5 @@ function writeMonth(run: SyncRun, month: Month, { data, json, receivedAt }: Answ
     });
     const read = { from, to: Math.min(to, receivedAt), readAt: receivedAt, runId: row.run_id };
     recordCoverage(mirror, coverageName(run, month), read);
-  })();
+  });
 }

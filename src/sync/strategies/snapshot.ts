@@ -20,7 +20,7 @@ export const snapshot: StrategyRun = {
     if (!rows) return;
     const { mirror, row, store } = run;
     const at = formatInstant(startedAt);
-    mirror.db.transaction(() => {
+    mirror.transaction(() => {
       const ids = new Set<number>();
       for (const [position, record] of rows.entries()) {
         const written = store.write([record], { readAt: at, position, context: { position }, touch: true });
@@ -31,7 +31,7 @@ export const snapshot: StrategyRun = {
       keepSnapshot(mirror, at.slice(0, 10), at, rows);
       const range = { from: Number.NEGATIVE_INFINITY, to: startedAt };
       recordCoverage(mirror, run.resource.name, { ...range, readAt: startedAt, runId: row.run_id });
-    })();
+    });
   },
 };
 

@@ -19,14 +19,20 @@ export interface Ended {
   err: string;
 }
 
+/** What happens to a process, so many milliseconds after its work began. */
+export interface Strike {
+  afterMs: number;
+  act(child: ChildProcess): void;
+}
+
 /**
- * Runs a process and kills it so long after its work began; without `afterMs` it may end by itself. Work begins with
- * the first request that reaches the API, or for an export with the file that it writes.
+ * Runs a process to its end, whatever strikes it. Work begins with the first request that reaches the API, or for an
+ * export with the file that it writes.
  */
 export async function launch(
   { bin, home, args, env }: Launch,
   sign: { requests: Requests } | { folder: string; besides: ReadonlySet<string> },
-  afterMs?: number,
+  strike?: Strike,
 ): Promise<Ended> {
   const child = spawn(process.execPath, [bin, ...args], {
     cwd: home,
@@ -41,7 +47,7 @@ export async function launch(
   const begin = () => {
     if (began !== undefined) return;
     began = performance.now();
-    if (afterMs !== undefined) setTimeout(() => child.kill("SIGKILL"), afterMs).unref();
+    if (strike) setTimeout(() => strike.act(child), strike.afterMs).unref();
   };
   const stopWatching = "requests" in sign ? sign.requests.watch(begin) : watchFolder(sign, child, begin);
   const ended = await new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) =>
