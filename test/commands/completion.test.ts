@@ -81,7 +81,7 @@ describe.each(shells)("Tab in %s", (shell) => {
       ["brandapi export --profile=acme gifts --columns gift_n", ["gift_name"]],
       ["brandapi help exp", ["export"]],
       ["brandapi completion z", ["zsh"]],
-      ["brandapi invented ros", ["roster"]],
+      ["brandapi invented order_l", ["order_line_items"]],
       ["brandapi invented -k r", ["red"]],
       ["brandapi invented roster --kind gr", ["green"]],
       ["brandapi export orders ros", []],
