@@ -1,5 +1,6 @@
 import { boolean, integer, json, number, text } from "../../resources/types.js";
-import { figureColumns, money, summed, versions } from "./figures.js";
+import { figureColumns, money, summed } from "./figures.js";
+import { versions } from "./history.js";
 import type { Definition } from "./view.js";
 
 /** The ranking of a month: of its answers for all hosts the one read last. Rows without a host are added up. */

@@ -1,5 +1,6 @@
 import { integer, number, text, timestamp } from "../../resources/types.js";
-import { money, ofOrder, reads, reportedAt, utc, versions } from "./figures.js";
+import { money, ofOrder, utc } from "./figures.js";
+import { reads, reportedAt, versions } from "./history.js";
 import type { Definition, ViewColumn } from "./view.js";
 
 const reported: ViewColumn = timestamp(

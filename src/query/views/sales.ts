@@ -1,5 +1,6 @@
 import { boolean, date, number, text } from "../../resources/types.js";
-import { figureColumns, money, reads, reportedAt, summed } from "./figures.js";
+import { figureColumns, money, summed } from "./figures.js";
+import { reads, reportedAt } from "./history.js";
 import type { Definition } from "./view.js";
 
 const currency = text(
@@ -47,7 +48,7 @@ ORDER BY currency, month`,
         CASE WHEN month = substr(at, 1, 7) THEN CAST(substr(at, 9, 2) AS INTEGER)
           WHEN month > substr(at, 1, 7) THEN 0 ELSE 31 END AS through
       FROM days, last GROUP BY month, currency)
-  SELECT month AS month, currency, ${figureColumns.map(({ name }) => name).join(", ")},
+  SELECT month, currency, ${figureColumns.map(({ name }) => name).join(", ")},
     CASE WHEN month IS NOT NULL THEN ${reportedAt("month")} IS NULL END AS is_partial,
     (SELECT CASE WHEN count(*) > 0 THEN ${money("CASE WHEN d.nth <= m.through THEN d.net_amount END")} END
       FROM days AS d
