@@ -29,7 +29,11 @@ const files: Readonly<Record<string, string>> = {
  * @param about of the package: its version and its one sentence
  * @param date of the page, YYYY-MM-DD
  */
-export function manPage(about: { version: string; description: string }, date: string): string {
+export function manPage(
+  about: { version: string; description: string },
+  date: string,
+  specs: readonly CommandSpec[] = commands,
+): string {
   return [
     `.TH BRANDAPI 1 ${date} "brandapi ${about.version}" "User Commands"`,
     // Neither names cut in two nor blanks drawn wide.
@@ -46,7 +50,7 @@ export function manPage(about: { version: string; description: string }, date: s
     ...Object.entries(commandGroups).flatMap(([group, names]) =>
       section(
         group.toUpperCase(),
-        names.flatMap((name) => commands.filter((spec) => spec.name === name).flatMap(commandText)),
+        names.flatMap((name) => specs.filter((spec) => spec.name === name).flatMap(commandText)),
       ),
     ),
     ...section("FLAGS EVERYWHERE", globalFlags.flatMap(flagText)),

@@ -33,8 +33,11 @@ describe("the man page", () => {
   });
 
   test("names every variable of the environment that the program reads", () => {
-    const names = (text: string) => [...new Set(text.match(/\bBRANDAPI_[A-Z_]+\b/g))].toSorted();
-    expect(names(readFileSync(path, "utf8"))).toEqual(names(sourceText()));
+    const names = (text: string, pattern: RegExp) => [...new Set(text.match(pattern))].toSorted();
+    const [, section = ""] = readFileSync(path, "utf8").split(".SH ENVIRONMENT\n");
+    expect(names(section, /(?<=^\.B )BRANDAPI_[A-Z_]+$/gm)).toEqual(
+      names(sourceText(), /\bBRANDAPI_[A-Z_]+\b/g),
+    );
   });
 
   const isManThere = has("man") && run("man", ["--version"]).stdout.startsWith("man ");
@@ -58,6 +61,24 @@ describe("the man page", () => {
       expect(run("man", ["--warnings", "-P", "cat", "-l", "-"], broken).stderr).not.toBe("");
     },
   );
+
+  test.skipIf(!isManThere)("shows what roff would take for its own as it was written", () => {
+    const odd = [".dot first", "'quote first", "a back\\slash", 'a "quote"', "a ~tilde ^hat `tick` --dash"];
+    const flags = odd.map((about, at) => ({ flags: `--flag-${at} <n>`, about }));
+    const example = { command: `brandapi sync | jq '.[]' "\\d" ~/x`, about: "'." };
+    const spec = {
+      name: "sync",
+      summary: "odd",
+      arguments: [],
+      flags,
+      examples: [example],
+      run: async () => 0 as const,
+    };
+    const page = manPage(packageJson, "2026-11-22", [spec]);
+    const { stdout, stderr } = run("man", ["--warnings", "-P", "cat", "-l", "-"], page);
+    expect(stderr).toBe("");
+    for (const text of [...odd, example.command, example.about]) expect(stdout).toContain(text);
+  });
 
   if (!has("mandoc")) test.skip("is not linted: there is no `mandoc` on this machine");
   test.skipIf(!has("mandoc"))("passes `mandoc -Tlint`", () => {

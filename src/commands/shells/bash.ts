@@ -4,9 +4,10 @@ import type { Typeable, TypeableFlag, Value } from "./typeable.js";
 /** For bash 3.2 and later. Its tables are made from the registry; only what the machine knows is asked for at Tab. */
 export function bashCompletion({ everywhere, commands }: Typeable): string {
   const flags = commands.map(({ name, flags }) => `    ${name}) flags='${namesOf(flags)}' ;;`);
+  // A command's own flag goes before the one of everywhere.
   const valued = [
-    ...everywhere.flatMap((flag) => valuedCases("*", flag)),
     ...commands.flatMap(({ name, flags }) => flags.flatMap((flag) => valuedCases(name, flag))),
+    ...everywhere.flatMap((flag) => valuedCases("*", flag)),
   ];
   const places = commands.flatMap(({ name, arguments: values }) =>
     values.map((value, at) => `    ${name}:${value.isMany ? "*" : at + 1}) ${setValue(value)};;`),
@@ -15,8 +16,7 @@ export function bashCompletion({ everywhere, commands }: Typeable): string {
     commands: commands.map(({ name }) => name).join(" "),
     everywhere: namesOf(everywhere),
     flags: flags.join("\n"),
-    // A command's own flag goes before the one of everywhere.
-    valued: valued.reverse().join("\n"),
+    valued: valued.join("\n"),
     places: places.join("\n"),
   });
 }

@@ -33,7 +33,8 @@ ${lines(
   4,
 )}
   )
-  _arguments -C $everywhere '1: :->command' '*:: :->rest' && ret=0
+  # After the command's name its own flags come first.
+  _arguments -C -A '-*' $everywhere '1: :->command' '*:: :->rest' && ret=0
   case $state in
     command) _describe -t commands command commands && ret=0 ;;
     rest)
