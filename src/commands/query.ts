@@ -45,7 +45,7 @@ export const query = defineCommand<QueryFlags>({
   ],
   examples: [
     {
-      command: 'brandapi query "SELECT month, currency, net_amount, net_before FROM sales_by_month"',
+      command: 'brandapi query "SELECT * FROM sales_by_month"',
       about: "month over month",
     },
     {
