@@ -49,7 +49,7 @@ export function openTransaction(
 
 /** Keeps all that `work` writes, or nothing; within another transaction, with what that one keeps. */
 export function inTransaction<T>(mirror: Mirror, work: () => T): T {
-  if (mirror.db.inTransaction) return work();
+  if (mirror.db.inTransaction) return mirror.db.transaction(work)();
   begin(mirror);
   try {
     const result = work();

@@ -226,7 +226,15 @@ test("a transaction within another is kept with it, or not at all", async () => 
       throw new Error("no");
     }),
   ).toThrow("no");
-  mirror.transaction(() => add(mirror, 2));
+  mirror.transaction(() => {
+    add(mirror, 2);
+    const inner = () =>
+      mirror.transaction(() => {
+        add(mirror, 1);
+        throw new Error("not this");
+      });
+    expect(inner).toThrow("not this");
+  });
   closeMirror(mirror);
   expect(count(path)).toBe(2);
 });
