@@ -3,7 +3,8 @@ import { exitCodes, Incomplete } from "../errors.js";
 import { resources } from "../resources/index.js";
 import { minuteOf } from "../times.js";
 import { printJson } from "../ui/data.js";
-import type { MonthResult, Verdict } from "../verify/report.js";
+import type { FullVerdict } from "../verify/engine.js";
+import type { MonthResult } from "../verify/report.js";
 import { chooseResources } from "./choose.js";
 import { defineCommand } from "./command.js";
 import { networkFlags } from "./globals.js";
@@ -19,10 +20,14 @@ export const verify = defineCommand<VerifyFlags>({
   summary: "Prove that the mirror holds what the API holds",
   description:
     "Orders and content are compared by counts, halved down to the day where they differ: a handful of requests for " +
-    "the whole history. Other resources are read whole. Says what it cannot see.",
+    "the whole history. Other resources are read whole. The tables that you query are compared with the records " +
+    "that they are made from. Says what it cannot see.",
   arguments: [{ syntax: "[resource...]", about: resources.map(({ name }) => name).join(", ") }],
   flags: [
-    { flags: "--repair", about: "read again what differs" },
+    {
+      flags: "--repair",
+      about: "read again what differs, and make tables that differ anew from the records",
+    },
     { flags: "--accept-removals", about: "apply removals even where they look implausible" },
     { flags: "--wait", about: "queue behind another run on this mirror" },
     ...networkFlags,
@@ -48,7 +53,7 @@ export const verify = defineCommand<VerifyFlags>({
         const due = chosen.named
           ? chosen.resources
           : chosen.resources.filter(({ name }) => latestRuns(session.mirror, name).lastGood);
-        const verdicts: Verdict[] = [];
+        const verdicts: FullVerdict[] = [];
         const repair = options.repair ?? false;
         const failures = await verifyResources(access, { due, named: chosen.named, repair }, (verdict) => {
           verdicts.push(verdict);
@@ -72,12 +77,14 @@ export const verify = defineCommand<VerifyFlags>({
 });
 
 /** @throws Incomplete where the verdicts, all printed by now, leave something to do: the gravest of it */
-function judge(verdicts: readonly Verdict[], repaired: boolean): void {
-  const namesOf = (wanted: (verdict: Verdict) => boolean | undefined) =>
+function judge(verdicts: readonly FullVerdict[], repaired: boolean): void {
+  const namesOf = (wanted: (verdict: FullVerdict) => boolean | undefined) =>
     verdicts.filter(wanted).map(({ resource }) => resource);
   const different = namesOf(({ state }) => state === "different");
+  const records = namesOf(({ months }) => months.some(({ state }) => state === "different"));
+  const tables = namesOf((verdict) => verdict.tables.state === "different");
   if (different.length > 0)
-    throw new Incomplete(`The mirror differs from the API: ${different.join(", ")}.`, {
+    throw new Incomplete(`${differing(records, tables)}.`, {
       hint: repaired
         ? "see `brandapi status`, then run it again"
         : `run \`brandapi verify ${different.join(" ")} --repair\``,
@@ -100,14 +107,22 @@ function judge(verdicts: readonly Verdict[], repaired: boolean): void {
     });
 }
 
+function differing(records: readonly string[], tables: readonly string[]): string {
+  const inTables = `tables differ from its records: ${tables.join(", ")}`;
+  if (records.length === 0) return `The mirror's ${inTables}`;
+  return `The mirror differs from the API: ${records.join(", ")}${tables.length === 0 ? "" : `; its ${inTables}`}`;
+}
+
 /** A verdict as a person reads it: months of one state on one line, what differs spelled out. */
-function verdictText(verdict: Verdict): string {
+function verdictText(verdict: FullVerdict): string {
   const head = `${verdict.resource}: ${verdict.state} (${counted(verdict.requests, "request")})`;
   const lines = grouped(verdict.months).map(({ first, last, state, why, readAt }) => {
     const months = first === last ? first : `${first} to ${last}`;
     return `  ${months}: ${state}: ${why}${readAt ? `; read ${minuteOf(readAt)}` : ""}`;
   });
-  return `${[head, ...lines, `  cannot see: ${verdict.blind_spot}`].join("\n")}\n`;
+  const { differences, state } = verdict.tables;
+  const tables = differences.map(({ table, why }) => `  table ${table}: ${state}: ${why}`);
+  return `${[head, ...lines, ...tables, `  cannot see: ${verdict.blind_spot}`].join("\n")}\n`;
 }
 
 interface Group {

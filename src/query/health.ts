@@ -1,5 +1,6 @@
 import { latestRuns, type Mirror, quote, type Run, readInfo } from "../mirror/index.js";
 import { gaps, join, type Range } from "../ranges.js";
+import { readTableNote } from "../records/index.js";
 import { details, resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
 import { countRemoved, openState, readCoverage } from "../state/index.js";
@@ -110,13 +111,21 @@ function readResource(
       error: last.error,
     },
     last_error: last.error,
-    found: found && { at: found.started_at, error: found.error ?? "" },
+    found: foundOf(found, readTableNote(mirror, resource.name)),
     running: isRunning ? { started_at: last.started_at } : null,
     unfinished: isRunning ? null : readUnfinished(mirror, resource),
     closing: readClosing(mirror, resource, spans, now),
     // A clock that was far ahead tells nothing of an age: a year of missed nights would look fresh.
     stale: maxAgeMs !== null && (ageMs === null || Math.abs(ageMs) > maxAgeMs),
   };
+}
+
+/** What `verify` found of the records, until a later run proves them, and of the tables, which only `verify` looks at. */
+function foundOf(run: Run | null, tables: { at: string; error: string } | null): ResourceHealth["found"] {
+  if (run === null) return tables;
+  const { started_at: at, error } = run;
+  const isSaid = tables === null || error?.includes(tables.error);
+  return { at, error: [error ?? "", ...(isSaid ? [] : [tables.error])].join("; ") };
 }
 
 function countRows(mirror: Mirror, { name, table }: Resource): { rows: number; removed: number } {

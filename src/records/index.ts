@@ -39,7 +39,12 @@ export { hostIdOf, keepSnapshot } from "./snapshots.js";
 
 export { readAsOf } from "./as-of.js";
 export { indexProjection } from "./projection.js";
-export { isOutdated, reproject } from "./reprojection.js";
+export { isOutdated, rebuildTables, reproject } from "./reprojection.js";
+
+// Whether they still say what the records say.
+
+export { compareTables, type TableDifference } from "./compare-tables.js";
+export { differenceText, noteTables, readTableNote } from "./table-notes.js";
 
 // What columns hold, and those that no resource declares.
 

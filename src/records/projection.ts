@@ -59,6 +59,9 @@ export function openTables(
 
 /** Creates the indexes of a resource's tables: after the first read, since sorted building is far cheaper. */
 export function indexProjection(mirror: Mirror, resource: Resource): void {
-  for (const shape of tablesOf(resource))
-    for (const statement of createIndexes(shape)) mirror.db.exec(statement);
+  for (const statement of indexesOf(resource)) mirror.db.exec(statement);
+}
+
+export function indexesOf(resource: Resource): readonly string[] {
+  return tablesOf(resource).flatMap(createIndexes);
 }

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
-import { createTable, type Mirror, quote, readInfo, writeInfo } from "../mirror/index.js";
+import type { Deps } from "../deps.js";
+import { createTable, type Mirror, openTransaction, quote, readInfo, writeInfo } from "../mirror/index.js";
 import { details, resources } from "../resources/index.js";
 import { tablesOf } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
 import { dropDeclared, openColumns } from "./open-columns.js";
-import { indexProjection, openProjection } from "./projection.js";
-import { type StoredRow, storedRecord } from "./stored-record.js";
+import { indexesOf, openProjection } from "./projection.js";
+import { recordBatches } from "./record-batches.js";
 import { createIfMissing } from "./table-writer.js";
 
 /**
@@ -20,14 +21,47 @@ export function isOutdated(mirror: Mirror): boolean {
 
 /** Brings every typed table to this version's shape, and creates those that are missing. Call it in a transaction. */
 export function reproject(mirror: Mirror): void {
-  for (const resource of [...resources, ...details]) {
-    if (!isCurrent(mirror, resource)) {
-      dropTables(mirror, resource);
-      createTables(mirror, resource);
-      if (fill(mirror, resource) > 0) indexProjection(mirror, resource);
-      writeInfo(mirror, infoName(resource), fingerprint(resource));
-    } else createTables(mirror, resource);
+  for (const resource of [...resources, ...details])
+    if (isCurrent(mirror, resource)) createTables(mirror, resource);
+    else Array.from(rebuild(mirror, resource));
+}
+
+/** Makes all tables of these resources anew from their records, in one transaction; rests as often as `rebuild`. */
+export async function rebuildTables(
+  mirror: Mirror,
+  resources: readonly Resource[],
+  waiting: Pick<Deps, "clock" | "signal">,
+): Promise<void> {
+  const transaction = openTransaction(mirror, waiting);
+  await transaction.begin();
+  try {
+    for (const resource of resources)
+      for (const _ of rebuild(mirror, resource)) await waiting.clock.sleep(0, waiting.signal);
+    transaction.commit();
+  } finally {
+    // Committed by now, unless something was thrown.
+    if (transaction.isOpen) transaction.rollback();
   }
+}
+
+/** Writes the rows of every record into new tables; yields after each batch, and after each index. */
+function* rebuild(mirror: Mirror, resource: Resource): Generator<void> {
+  dropTables(mirror, resource);
+  createTables(mirror, resource);
+  // What is wrong with a record was said when it came.
+  const projection = openProjection(mirror, resource, () => {});
+  let count = 0;
+  for (const batch of recordBatches(mirror, [resource])) {
+    for (const { record } of batch) projection.write(record, false);
+    count += batch.length;
+    yield;
+  }
+  if (count > 0)
+    for (const statement of indexesOf(resource)) {
+      mirror.db.exec(statement);
+      yield;
+    }
+  writeInfo(mirror, infoName(resource), fingerprint(resource));
 }
 
 function isCurrent(mirror: Mirror, resource: Resource): boolean {
@@ -61,32 +95,5 @@ function dropTables(mirror: Mirror, resource: Resource): void {
   for (const shape of tablesOf(resource)) {
     mirror.db.exec(`DROP TABLE IF EXISTS ${quote(shape.name)}`);
     dropDeclared(mirror, shape);
-  }
-}
-
-/** Records read at a time: SQLite takes no writes while a statement is being read. */
-const recordsPerBatch = 500;
-
-/** Writes the rows of every record. @returns how many records there are */
-function fill(mirror: Mirror, resource: Resource): number {
-  // What is wrong with a record was said when it came.
-  const projection = openProjection(mirror, resource, () => {});
-  // A removal moves `since_at`, but writes no row anew: that is as old as the version kept then.
-  const batch = mirror.db.prepare(
-    `SELECT record_id, json, context, removed_at,
-       CASE WHEN removed_at IS NULL THEN r.since_at ELSE coalesce(
-         (SELECT v.since_at FROM record_versions v WHERE v.record_id = r.record_id ORDER BY version_id DESC LIMIT 1),
-         r.since_at) END AS since_at
-     FROM records r WHERE record_id > ? AND +resource = ? ORDER BY record_id LIMIT ${recordsPerBatch}`,
-  );
-  let last = 0;
-  let count = 0;
-  for (;;) {
-    const rows = batch.all(last, resource.name) as StoredRow[];
-    for (const row of rows) projection.write(storedRecord(row), false);
-    count += rows.length;
-    const end = rows.at(-1);
-    if (!end || rows.length < recordsPerBatch) return count;
-    last = end.record_id;
   }
 }

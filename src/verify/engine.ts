@@ -1,30 +1,71 @@
-import { Stopped } from "../errors.js";
+import { BrandapiError, Stopped } from "../errors.js";
 import { recordRun } from "../mirror/index.js";
 import type { Resource } from "../resources/types.js";
-import { openRun, syncResource } from "../sync/engine.js";
+import { endsEverything, openRun, syncResource } from "../sync/engine.js";
 import type { Access, SyncRun } from "../sync/run.js";
 import { verifyDated } from "./dated.js";
 import type { Finding, Verdict } from "./report.js";
+import { proveTables, type TableFinding } from "./tables.js";
 import { verifyWhole } from "./whole.js";
 
+/** A verdict on a resource's records and on its tables: a line of `verify --json`. */
+export type FullVerdict = Verdict & { tables: TableFinding };
+
 /**
- * Proves that the mirror holds what the API holds of a resource; with `repair` reads again what differs.
- * Each look is a run like any other, in `sync_runs`.
+ * Proves that the mirror's tables say what its records say, and that the records are what the API holds; with `repair`
+ * mends what differs.
  */
-export async function verifyResource(access: Access, resource: Resource, repair: boolean): Promise<Verdict> {
+export async function verifyResource(
+  access: Access,
+  resource: Resource,
+  repair: boolean,
+): Promise<FullVerdict> {
+  const { error, ...tables } = await proveTables(access, resource, repair);
+  const proof = verifyRecords(access, resource, repair, error);
+  if (tables.state === "different")
+    return { ...(await proof.catch((why: unknown) => untold(resource, why))), state: "different", tables };
+  const verdict = await proof;
+  const isMended = tables.state === "repaired" && verdict.state === "proven";
+  return { ...verdict, state: isMended ? "repaired" : verdict.state, tables };
+}
+
+/**
+ * Each look is a run like any other, in `sync_runs`.
+ * @param tableError what is wrong with the tables: a mirror with such is not verified, whatever its records are
+ */
+async function verifyRecords(
+  access: Access,
+  resource: Resource,
+  repair: boolean,
+  tableError: string | null,
+): Promise<Verdict> {
   const before = access.api.stats.requests;
   const spent = () => access.api.stats.requests - before;
   const { kind } = resource.strategy;
   if (kind === "monthly" || kind === "snapshot") return { ...restated(resource), requests: 0 };
   const isDated = kind === "dated";
   const look = (run: SyncRun) => (isDated ? verifyDated(run, repair) : verifyWhole(run));
-  const verdict = await recordLook(access, resource, look);
+  const verdict = await recordLook(access, resource, look, tableError);
   if (isDated || !repair || verdict.state !== "different") return { ...verdict, requests: spent() };
   const options = { ...access.options, full: true, details: "all" as const };
   const { error } = await syncResource({ ...access, options }, resource);
   if (error !== null) throw error;
-  const after = await recordLook(access, resource, look);
+  const after = await recordLook(access, resource, look, tableError);
   return { ...after, state: after.state === "proven" ? "repaired" : after.state, requests: spent() };
+}
+
+/** Nothing is known of the records, but of their tables there is something to tell. @throws what ends all else too */
+function untold({ name }: Resource, error: unknown): Verdict {
+  if (endsEverything(error) || !(error instanceof BrandapiError)) throw error;
+  const month = { month: "all", state: "unproven" as const, why: error.message, read_at: null };
+  return {
+    resource: name,
+    state: "unproven",
+    months: [month],
+    requests: 0,
+    blind_spot: "the API",
+    covered_from: null,
+  };
 }
 
 /** @throws whatever ended it; the run is recorded all the same */
@@ -32,14 +73,16 @@ async function recordLook(
   access: Access,
   resource: Resource,
   look: (run: SyncRun) => Promise<Finding>,
+  tableError: string | null,
 ): Promise<Finding> {
   const found: { verdict?: Finding } = {};
   const { error } = await recordRun(access, resource.name, {
     async work(row) {
       const run = openRun(access, resource, row);
       const verdict = await look(run);
-      row.verified = verdict.state === "proven" || verdict.state === "repaired";
-      row.error = [...run.shortfalls, ...differing(verdict)].join("; ") || null;
+      const isProven = verdict.state === "proven" || verdict.state === "repaired";
+      row.verified = isProven && tableError === null;
+      row.error = [...run.shortfalls, ...differing(verdict), tableError ?? []].flat().join("; ") || null;
       found.verdict = verdict;
       return "verified";
     },

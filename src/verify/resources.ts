@@ -2,8 +2,7 @@ import { AccessForbidden, BrandapiError } from "../errors.js";
 import type { Resource } from "../resources/types.js";
 import { endsEverything } from "../sync/engine.js";
 import type { Access } from "../sync/run.js";
-import { verifyResource } from "./engine.js";
-import type { Verdict } from "./report.js";
+import { type FullVerdict, verifyResource } from "./engine.js";
 
 /**
  * Proves resources one after another; one that fails does not stop the others.
@@ -15,7 +14,7 @@ import type { Verdict } from "./report.js";
 export async function verifyResources(
   access: Access,
   chosen: { due: readonly Resource[]; named: boolean; repair: boolean },
-  told: (verdict: Verdict) => void,
+  told: (verdict: FullVerdict) => void,
 ): Promise<BrandapiError[]> {
   const failures: BrandapiError[] = [];
   for (const resource of chosen.due) {

@@ -1,8 +1,13 @@
+import { systemClock } from "../../src/deps.js";
 import { openMirror } from "../../src/query/open.js";
+import { compareTables } from "../../src/records/index.js";
+import { details, resources } from "../../src/resources/index.js";
 import { mayBeHidden, mayBeRemoved } from "./allowed.js";
 import { type Claims, claimsOf, type Held, readsOfDay } from "./claims.js";
 import { isOnTheEdge, unseenEvidence } from "./evidence.js";
 import type { RunEnd, World } from "./world.js";
+
+const waiting = { clock: systemClock, signal: new AbortController().signal };
 
 /** What the mirror claims after a run against what the API had: one line for each lie. */
 export async function lies(world: World, end: RunEnd): Promise<string[]> {
@@ -10,8 +15,10 @@ export async function lies(world: World, end: RunEnd): Promise<string[]> {
   try {
     const integrity = mirror.db.pragma("integrity_check", { simple: true });
     const claims = claimsOf(mirror, world);
+    const tables = await compareTables(mirror, [...resources, ...details], waiting);
     return [
       ...(integrity === "ok" ? [] : [`integrity_check: ${integrity}`]),
+      ...tables.map((table) => `a table is not as its records: ${JSON.stringify(table)}`),
       ...invented(claims),
       ...notAsRead(world, claims),
       ...(end.verified ? stale(world, claims) : []),

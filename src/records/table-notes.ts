@@ -1,0 +1,45 @@
+import { forgetInfo, type Mirror, readInfo, writeInfo } from "../mirror/index.js";
+import type { TableDifference } from "./compare-tables.js";
+
+/** What a look at a resource's tables found, and when; ISO 8601. */
+export interface TableNote {
+  at: string;
+  error: string;
+}
+
+/** `25 rows missing, 3 changed, 1 too many`. */
+export function differenceText({ missing, changed, extra }: TableDifference): string {
+  const parts = [`${missing} missing`, `${changed} changed`, `${extra} too many`];
+  const [first = "", ...others] = parts.filter((part) => !part.startsWith("0 "));
+  const count = Number.parseInt(first, 10);
+  return [first.replace(" ", count === 1 ? " row " : " rows "), ...others].join(", ");
+}
+
+/**
+ * Keeps what was found of a resource's tables until they are found right: a sync proves records, and looks at no table.
+ * @param differences those that differ; none: all is right
+ */
+export function noteTables(
+  mirror: Mirror,
+  resource: string,
+  differences: readonly TableDifference[],
+  at: string,
+): TableNote | null {
+  if (differences.length === 0) {
+    forgetInfo(mirror, infoName(resource));
+    return null;
+  }
+  const found = differences.map((one) => `${one.table}: ${differenceText(one)}`).join("; ");
+  const error = `tables differ from the records (${found}): run \`brandapi verify ${resource} --repair\``;
+  writeInfo(mirror, infoName(resource), JSON.stringify({ at, error }));
+  return { at, error };
+}
+
+export function readTableNote(mirror: Mirror, resource: string): TableNote | null {
+  const text = readInfo(mirror, infoName(resource));
+  return text === null ? null : (JSON.parse(text) as TableNote);
+}
+
+function infoName(resource: string): string {
+  return `tables:${resource}`;
+}

@@ -1,0 +1,48 @@
+import {
+  compareTables,
+  differenceText,
+  noteTables,
+  rebuildTables,
+  type TableDifference,
+} from "../records/index.js";
+import type { Resource } from "../resources/types.js";
+import type { Access } from "../sync/run.js";
+import { formatInstant } from "../times.js";
+
+/** How a resource's tables stand to its records: part of a line of `verify --json`. */
+export interface TableFinding {
+  state: "proven" | "different" | "repaired";
+  /** The tables that differ, or did before they were made anew; `why` says it in words. */
+  differences: (TableDifference & { why: string })[];
+}
+
+/**
+ * Proves that the tables that people query say what the records say; with `repair` makes them anew where they do not.
+ * The API is not asked. What is found stays noted, for `status`, until it is found otherwise.
+ */
+export async function proveTables(
+  access: Access,
+  resource: Resource,
+  repair: boolean,
+): Promise<TableFinding & { error: string | null }> {
+  const { clock, mirror } = access;
+  const resources = withDetails(resource);
+  const differences = await compareTables(mirror, resources, access);
+  const isRepaired = repair && differences.length > 0;
+  if (isRepaired) await rebuildTables(mirror, resources, access);
+  const left = isRepaired ? await compareTables(mirror, resources, access) : differences;
+  const note = noteTables(mirror, resource.name, left, formatInstant(clock.now()));
+  if (note) return { state: "different", differences: left.map(told), error: note.error };
+  return { state: isRepaired ? "repaired" : "proven", differences: differences.map(told), error: null };
+}
+
+function told(difference: TableDifference): TableFinding["differences"][number] {
+  return { ...difference, why: differenceText(difference) };
+}
+
+/** A resource, and the one that is read as its details. */
+function withDetails(resource: Resource): Resource[] {
+  const { strategy } = resource;
+  if (strategy.kind !== "details" || strategy.into === "merge") return [resource];
+  return [resource, strategy.into.resource];
+}
