@@ -35,6 +35,8 @@ export interface Machine {
   /** Absolute paths of Node and of this program. */
   node: string;
   script: string;
+  /** Node's version, such as `20.20.2`. */
+  version: string;
 }
 
 /** How a command is run apart: at most so long, in milliseconds, and what to throw when that is over. */
@@ -96,7 +98,9 @@ export function systemDeps(signal: AbortSignal, fetch: Fetch): Deps {
     platform: process.platform,
     get machine() {
       const script = process.argv[1] ?? "";
-      return { name: hostname(), home: askSystem(() => userInfo().homedir), node: process.execPath, script };
+      const { execPath: node, versions } = process;
+      const home = askSystem(() => userInfo().homedir);
+      return { name: hostname(), home, node, script, version: versions.node };
     },
     get stdin() {
       return process.stdin;

@@ -158,6 +158,19 @@ export class MirrorStale extends BrandapiError {
   override readonly code = "stale";
 }
 
+/** Thrown by `doctor` when checks failed, with the exit code of the first one's error. */
+export class ChecksFailed extends BrandapiError {
+  override readonly code = "checks";
+
+  constructor(
+    message: string,
+    override readonly exitCode: ExitCode,
+    options: ErrorOptions = {},
+  ) {
+    super(message, options);
+  }
+}
+
 /** The signals that ask the program to end, and what it then ends with. */
 export const stopCodes = {
   SIGINT: exitCodes.interrupted,

@@ -32,7 +32,7 @@ export const allProfilesFlag: Flag = {
   about: "every brand that is set up here, one after another; the exit code is the gravest: the lowest but 0",
 };
 
-function flagsForWaiting(maxWait: string): readonly Flag[] {
+export function flagsForWaiting(maxWait: string): readonly Flag[] {
   return [
     {
       flags: "--rate-limit <n>",

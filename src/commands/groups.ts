@@ -1,6 +1,6 @@
 /** How help groups the commands, in order. A test sees to it that every command has a place. */
 export const commandGroups: Readonly<Record<string, readonly string[]>> = {
-  "Set up": ["login", "logout", "whoami", "profiles", "completion"],
+  "Set up": ["login", "logout", "whoami", "doctor", "profiles", "completion"],
   "Keep the mirror": ["sync", "verify", "status", "download", "cron"],
   "Use the data": ["export", "query", "changes"],
   "Without a key": ["demo", "sandbox"],

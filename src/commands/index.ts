@@ -3,6 +3,7 @@ import type { CommandSpec } from "./command.js";
 import { completion } from "./completion.js";
 import { cron } from "./cron.js";
 import { demo } from "./demo.js";
+import { doctor } from "./doctor.js";
 import { download } from "./download.js";
 import { exportTable } from "./export.js";
 import { login } from "./login.js";
@@ -29,6 +30,7 @@ export const commands: readonly CommandSpec[] = [
   query,
   changes,
   status,
+  doctor,
   cron,
   completion,
   demo,

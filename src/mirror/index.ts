@@ -20,6 +20,7 @@ export {
   rememberKey,
   writeInfo,
 } from "./info.js";
+export { findDamage } from "./integrity.js";
 export { isLocked, type Lock, lockMirror } from "./lock.js";
 export { closeMirror, type Mirror, mirrorOf, statement } from "./mirror.js";
 export { checkPlace, isEmptyFile } from "./place.js";

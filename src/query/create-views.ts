@@ -3,11 +3,14 @@ import { retired, selectOf, type View, views } from "./views/index.js";
 
 /** Whether the mirror's views are as this version has them. */
 export function areViewsCurrent(mirror: Mirror): boolean {
+  return viewsToMake(mirror).length === 0;
+}
+
+/** The names of the views that are not as this version has them, or that it has no more. */
+export function viewsToMake(mirror: Mirror): string[] {
   const there = viewsOf(mirror);
-  return (
-    views.every((view) => there.get(view.name) === statement(view)) &&
-    !retired.some((name) => there.has(name))
-  );
+  const changed = views.filter((view) => there.get(view.name) !== statement(view));
+  return [...changed.map(({ name }) => name), ...retired.filter((name) => there.has(name))];
 }
 
 /** Creates the views anew where they are not as this version has them. Their tables must be there. */

@@ -4,6 +4,8 @@ export { type AnswerRow, lettersOf, readAnswer } from "./answer.js";
 export { checkAsOf, layAsOf } from "./as-of.js";
 export { type Change, type ChangeFilter, changesCondition, listChanges } from "./change-list.js";
 export { checkCondition, explainRunning } from "./condition.js";
+export { viewsToMake } from "./create-views.js";
+export { readGrowth } from "./growth.js";
 export { type Health, oldestSuccess, type ResourceHealth, readHealth, type ShownRange } from "./health.js";
 export { knownTableNames, syncedBy, typedTables } from "./names.js";
 export { openMirror, openMirrorOrNone, openMirrorReadOnly } from "./open.js";

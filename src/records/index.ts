@@ -38,8 +38,8 @@ export { hostIdOf, keepSnapshot } from "./snapshots.js";
 // The typed tables: as this version declares them, with their indexes, and as they were.
 
 export { readAsOf } from "./as-of.js";
-export { indexProjection } from "./projection.js";
-export { isOutdated, rebuildTables, reproject } from "./reprojection.js";
+export { indexProjection, withoutIndex } from "./projection.js";
+export { isOfOtherShape, isOutdated, rebuildTables, reproject } from "./reprojection.js";
 
 // Whether they still say what the records say.
 

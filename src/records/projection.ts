@@ -1,5 +1,13 @@
 import { hasInexactNumbers } from "../exact.js";
-import { createIndexes, type Mirror, quote, readInfo, type Schema, writeInfo } from "../mirror/index.js";
+import {
+  createIndexes,
+  latestRuns,
+  type Mirror,
+  quote,
+  readInfo,
+  type Schema,
+  writeInfo,
+} from "../mirror/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
 import type { StoredRecord } from "./stored-record.js";
@@ -64,4 +72,12 @@ export function indexProjection(mirror: Mirror, resource: Resource): void {
 
 export function indexesOf(resource: Resource): readonly string[] {
   return tablesOf(resource).flatMap(createIndexes);
+}
+
+/** Whether a resource that was read to its end lacks an index, which every run makes anew at its end. */
+export function withoutIndex(mirror: Mirror, resource: Resource): boolean {
+  const there = mirror.db.prepare("SELECT sql FROM sqlite_master WHERE type = 'index'").pluck().all();
+  const wanted = tablesOf(resource).flatMap(createIndexes);
+  const isThere = (statement: string) => there.includes(statement.replace(" IF NOT EXISTS", ""));
+  return latestRuns(mirror, resource.name).lastGood !== null && !wanted.every(isThere);
 }

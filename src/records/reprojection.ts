@@ -19,6 +19,11 @@ export function isOutdated(mirror: Mirror): boolean {
   return [...resources, ...details].some((resource) => !isCurrent(mirror, resource));
 }
 
+/** Whether some typed table was made by another version, with other columns. */
+export function isOfOtherShape(mirror: Mirror): boolean {
+  return [...resources, ...details].some((resource) => !hasShape(mirror, resource));
+}
+
 /** Brings every typed table to this version's shape, and creates those that are missing. Call it in a transaction. */
 export function reproject(mirror: Mirror): void {
   for (const resource of [...resources, ...details])
@@ -65,9 +70,12 @@ function* rebuild(mirror: Mirror, resource: Resource): Generator<void> {
 }
 
 function isCurrent(mirror: Mirror, resource: Resource): boolean {
-  if (readInfo(mirror, infoName(resource)) !== fingerprint(resource)) return false;
   const find = mirror.db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
-  return tablesOf(resource).every(({ name }) => find.get(name) !== undefined);
+  return hasShape(mirror, resource) && tablesOf(resource).every(({ name }) => find.get(name) !== undefined);
+}
+
+function hasShape(mirror: Mirror, resource: Resource): boolean {
+  return readInfo(mirror, infoName(resource)) === fingerprint(resource);
 }
 
 function infoName({ table }: Resource): string {

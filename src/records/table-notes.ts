@@ -25,13 +25,14 @@ export function noteTables(
   differences: readonly TableDifference[],
   at: string,
 ): TableNote | null {
+  const name = infoName(resource);
   if (differences.length === 0) {
-    forgetInfo(mirror, infoName(resource));
+    mirror.transaction(() => forgetInfo(mirror, name));
     return null;
   }
   const found = differences.map((one) => `${one.table}: ${differenceText(one)}`).join("; ");
   const error = `tables differ from the records (${found}): run \`brandapi verify ${resource} --repair\``;
-  writeInfo(mirror, infoName(resource), JSON.stringify({ at, error }));
+  mirror.transaction(() => writeInfo(mirror, name, JSON.stringify({ at, error })));
   return { at, error };
 }
 

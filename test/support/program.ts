@@ -8,6 +8,8 @@ export interface ProgramOptions {
   env?: Env;
   /** The HOME folder; by default a new, empty one. */
   home?: string;
+  /** By default the HOME folder. */
+  cwd?: string;
   /** What is piped into stdin, or typed where it is a terminal. */
   stdin?: string;
   /** Which streams are terminals; `true` for all three. */
@@ -41,11 +43,18 @@ export function testDeps(options: ProgramOptions = {}) {
   };
   return {
     env: { LANG: "C.UTF-8", ...options.env },
-    cwd: home,
+    cwd: options.cwd ?? home,
     home,
     tmp: home,
     platform: options.platform ?? "linux",
-    machine: { name: "mill", home, node: process.execPath, script: binPath, ...options.machine },
+    machine: {
+      name: "mill",
+      home,
+      node: process.execPath,
+      script: binPath,
+      version: process.versions.node,
+      ...options.machine,
+    },
     ...streams,
     clock: { ...systemClock, ...options.clock },
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),

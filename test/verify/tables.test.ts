@@ -152,6 +152,8 @@ test("`status` keeps what `verify` found of a table, whatever a sync proves of i
   expect((await brand.run("status")).out).toContain(`! orders: the last \`verify\`: ${found}`);
   // It comes once, not as what was found and as how the last run ended.
   expect((await brand.run("status")).out.split(found)).toHaveLength(2);
+  const { resources } = JSON.parse((await brand.run("status --json")).out) as { resources: object[] };
+  expect(resources[0]).toMatchObject({ resource: "orders", found: { error: found } });
 
   expect((await brand.run("sync orders")).code).toBe(0);
   expect(brand.lastRun("orders")).toMatchObject({ verified: 1 });
