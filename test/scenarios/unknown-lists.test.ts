@@ -145,7 +145,7 @@ describe("records of which no form is documented", () => {
     });
     const { code, err } = await run("sync surveys");
     expect(code, err).toBe(0);
-    expect(err).toContain("2 have no id that more could be asked by");
+    expect(err).toContain("2 records without an id that more could be asked by");
     expect(rows("SELECT survey_id, n FROM survey_results ORDER BY record_id")).toEqual([
       ["a", 1],
       ["a/b", 2],
