@@ -118,6 +118,13 @@ export class PlanLacksData extends AccessForbidden {
 export class ApiUnavailable extends BrandapiError {
   override readonly exitCode = exitCodes.unavailable;
   override readonly code = "unavailable";
+  /** Whether whatever is asked next would end the same way; false where it may be one endpoint that is down. */
+  readonly everywhere: boolean;
+
+  constructor(message: string, options: ErrorOptions & { everywhere?: boolean | undefined } = {}) {
+    super(message, options);
+    this.everywhere = options.everywhere ?? false;
+  }
 }
 
 /** Thrown when an answer is not what the API document describes. */
@@ -125,6 +132,9 @@ export class UnexpectedAnswer extends BrandapiError {
   override readonly exitCode = exitCodes.unexpectedAnswer;
   override readonly code: string = "unexpected-answer";
 }
+
+/** Thrown when an answer must not be kept, whoever asked for it: it is too large, holds too much, or holds the key. */
+export class AnswerRefused extends UnexpectedAnswer {}
 
 /** Thrown on 400: the API refused the request's parameters. Carries no code of its own: see `status`. */
 export class RequestRefused extends UnexpectedAnswer {

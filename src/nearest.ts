@@ -1,8 +1,12 @@
+/** No name is nearly as long. */
+const longest = 100;
+
 /**
  * The valid name that a mistyped one most likely meant; undefined when none is near.
  * Distance counts insertions, deletions, replacements and swapped neighbours.
  */
 export function nearest(typed: string, names: Iterable<string>): string | undefined {
+  if (typed.length > longest) return undefined;
   let best: string | undefined;
   let least = Number.POSITIVE_INFINITY;
   const wanted = typed.toLowerCase();

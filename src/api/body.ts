@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { Clock } from "../deps.js";
-import { UnexpectedAnswer } from "../errors.js";
+import { AnswerRefused } from "../errors.js";
 import { Garbled, TooSlow } from "./faults.js";
 
 export interface BodyLimits {
@@ -10,11 +10,9 @@ export interface BodyLimits {
   totalMs: number;
 }
 
-export const bodyLimits: BodyLimits = { maxBytes: 32 * 1024 * 1024, totalMs: 300_000 };
-
 /**
  * Reads a whole body: the bytes of UTF-8 text, without a byte order mark.
- * Throws `UnexpectedAnswer` when it is too large, `TooSlow` when it takes too long, `Garbled` when it is not
+ * Throws `AnswerRefused` when it is too large, `TooSlow` when it takes too long, `Garbled` when it is not
  * UTF-8, and what the stream throws when it breaks off.
  */
 export async function readBody(
@@ -51,9 +49,9 @@ function join(chunks: readonly Uint8Array[]): Buffer {
   return hasMark ? whole.subarray(3) : whole;
 }
 
-function tooLarge(path: string, maxBytes: number): UnexpectedAnswer {
+function tooLarge(path: string, maxBytes: number): AnswerRefused {
   const size = maxBytes >= 2 ** 20 ? `${Math.round(maxBytes / 2 ** 20)} MiB` : `${maxBytes} bytes`;
-  return new UnexpectedAnswer(`The API's answer to ${path} is larger than ${size}: refused.`, {
+  return new AnswerRefused(`The API's answer to ${path} is larger than ${size}: it is refused.`, {
     hint: "check that the base URL is the brand API's",
   });
 }

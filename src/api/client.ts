@@ -2,17 +2,20 @@ import type { Deps } from "../deps.js";
 import { AccessForbidden, BrandapiError } from "../errors.js";
 import type { Query } from "../resources/types.js";
 import { addressOf, baseOf } from "./address.js";
-import { bodyLimits, readBody } from "./body.js";
+import { readBody } from "./body.js";
+import { bounds, mostItems } from "./bounds.js";
 import { type Answer, outlineEnvelope } from "./envelope.js";
 import { type Fault, faultOf, withoutKey } from "./faults.js";
+import { gaveUp, statusFault, statusWords } from "./giving-up.js";
 import type { Permit } from "./governing.js";
 import { openGovernor } from "./governor.js";
 import { headersOf } from "./headers.js";
-import { readServerLimit } from "./limits.js";
-import { type Asked, forbidden, gaveUp, refusal, scopesIn, statusFault, statusWords } from "./refusals.js";
+import { longestHoldMs, readServerLimit } from "./limits.js";
+import { type Asked, forbidden, refusal, scopesIn } from "./refusals.js";
 import type { ApiClient, ApiEvents, ApiSettings, ApiStats, RequestOptions } from "./requesting.js";
-import { nextTry } from "./retry.js";
-import { graceMs, leastDeadlineMs, startSending } from "./sending.js";
+import { mayPass, nextTry } from "./retry.js";
+import { deadlineOf, graceMs, startSending } from "./sending.js";
+import { type Patient, Silence } from "./silence.js";
 import { WaitMeter } from "./wait-meter.js";
 
 export type { Answer, Pagination } from "./envelope.js";
@@ -22,20 +25,27 @@ export function openApi(settings: ApiSettings, deps: Deps, events: ApiEvents = {
   return new Client(settings, deps, events);
 }
 
-/** After a day, one request asks anew: a header gone wrong must not lock a key out of this machine for months. */
-const longestHoldMs = 86_400_000;
-
 type Outcome = { answer: Answer } | { fault: Fault };
+
+/** What somebody asks for, and waits for. */
+interface Call {
+  url: URL;
+  path: string;
+  options: RequestOptions;
+  mostItems: number;
+  patient: Patient;
+  signal: AbortSignal;
+}
 
 class Client implements ApiClient {
   readonly #counts = { requests: 0, retries: 0, bytes: 0 };
   readonly #waits: WaitMeter;
+  readonly #silence: Silence;
   readonly #base: URL;
   readonly #headers: Record<string, string>;
   readonly #governor;
   /** Calls under way: one listener on the program's signal serves them all. */
   readonly #calls = new Set<AbortController>();
-  #progressAt = Number.NEGATIVE_INFINITY;
   #scopes: Promise<readonly string[] | "forbidden" | null> | null = null;
 
   constructor(
@@ -44,6 +54,7 @@ class Client implements ApiClient {
     private readonly events: ApiEvents,
   ) {
     this.#waits = new WaitMeter(deps.clock);
+    this.#silence = new Silence(deps.clock, settings.maxWaitMs);
     this.#base = baseOf(settings.baseUrl);
     this.#headers = headersOf(settings);
     const { rateLimit, statePath, key, windowMs } = settings;
@@ -57,16 +68,20 @@ class Client implements ApiClient {
   }
 
   async get(path: string, query: Query = {}, options: RequestOptions = {}): Promise<Answer> {
-    const call = new AbortController();
-    const stop = () => call.abort(options.signal?.reason);
-    if (this.deps.signal.aborted) call.abort(this.deps.signal.reason);
+    const url = addressOf(this.#base, path, query);
+    const patient = this.#silence.begin(path);
+    const aborter = new AbortController();
+    const stop = () => aborter.abort(options.signal?.reason);
+    if (this.deps.signal.aborted) aborter.abort(this.deps.signal.reason);
     if (options.signal?.aborted) stop();
     options.signal?.addEventListener("abort", stop, { once: true });
-    this.#calls.add(call);
+    this.#calls.add(aborter);
     try {
-      return await this.#persist(addressOf(this.#base, path, query), path, options, call.signal);
+      const { signal } = aborter;
+      return await this.#persist({ url, path, options, mostItems: mostItems(query), patient, signal });
     } finally {
-      this.#calls.delete(call);
+      patient.end();
+      this.#calls.delete(aborter);
       options.signal?.removeEventListener("abort", stop);
     }
   }
@@ -77,24 +92,26 @@ class Client implements ApiClient {
   }
 
   readonly #stop = () => {
-    for (const call of this.#calls) call.abort(this.deps.signal.reason);
+    for (const aborter of this.#calls) aborter.abort(this.deps.signal.reason);
   };
 
   /** Tries until there is an answer, a refusal, or no patience left. */
-  async #persist(url: URL, path: string, options: RequestOptions, signal: AbortSignal): Promise<Answer> {
+  async #persist(call: Call): Promise<Answer> {
+    const { path, options, signal, patient } = call;
     let since: number | null = null;
     for (let attempt = 1; ; attempt += 1) {
-      const patience = { serverMs: this.#leftMs(since) + graceMs, inAllMs: options.patienceMs };
+      const patience = { serverMs: patient.leftMs() + graceMs, inAllMs: options.patienceMs };
       const permit = await this.#waits.during(() => this.#governor.take(signal, patience));
       since ??= this.deps.clock.monotonic();
-      const deadlineMs = Math.min(bodyLimits.totalMs, Math.max(leastDeadlineMs, this.#leftMs(since)));
-      const outcome = await this.#try(url, path, options, permit, { signal, deadlineMs });
+      patient.asks();
+      const outcome = await this.#try(call, permit, deadlineOf(patient.leftMs()));
       if ("answer" in outcome) return outcome.answer;
       const { fault } = outcome;
-      const now = this.deps.clock.monotonic();
+      if (mayPass(fault) || fault.kind === "permanent") patient.failed();
+      else patient.heard();
       const next = nextTry(fault, {
         attempt,
-        idleMs: this.settings.maxWaitMs - this.#leftMs(since),
+        idleMs: this.settings.maxWaitMs - patient.leftMs(),
         maxWaitMs: this.settings.maxWaitMs,
         budgetFreeMs: this.#governor.fullForMs(),
         random: this.deps.random(),
@@ -103,33 +120,25 @@ class Client implements ApiClient {
       if (fault.kind === "status" && fault.status === 429)
         this.#governor.hold(next?.waitMs ?? Math.min(fault.retryAfterMs ?? 0, longestHoldMs));
       if (!next)
-        throw await this.#failure(fault, path, options, signal, { tries: attempt, triedMs: now - since });
+        throw await this.#failure(fault, call, {
+          tries: attempt,
+          triedMs: this.deps.clock.monotonic() - since,
+        });
       this.#counts.retries += 1;
       this.events.onRetry?.({ path, reason: fault.reason, waitMs: next.waitMs, attempt });
       await this.#waits.during(() => this.deps.clock.sleep(next.waitMs, signal));
     }
   }
 
-  /** How long to go on without progress. */
-  #leftMs(since: number | null): number {
-    const idleMs = since === null ? 0 : this.deps.clock.monotonic() - Math.max(since, this.#progressAt);
-    return this.settings.maxWaitMs - idleMs;
-  }
-
   /** One try: a request, and what its body says. */
-  async #try(
-    url: URL,
-    path: string,
-    options: RequestOptions,
-    permit: Permit,
-    limits: { signal: AbortSignal; deadlineMs: number },
-  ): Promise<Outcome> {
-    const { signal } = limits;
+  async #try(call: Call, permit: Permit, deadlineMs: number): Promise<Outcome> {
+    const { path, mostItems, options, patient, signal } = call;
+    const { key } = this.settings;
     try {
-      const sent = await this.#send(url, path, options, permit, limits);
+      const sent = await this.#send(call, permit, deadlineMs);
       if ("fault" in sent) return sent;
-      const outline = outlineEnvelope(sent.body, path, sent.at);
-      this.#progressAt = this.deps.clock.monotonic();
+      const outline = outlineEnvelope(sent.body, { path, receivedAt: sent.at, mostItems, key });
+      patient.heard();
       await options.arrived?.(outline.pagination);
       signal.throwIfAborted();
       return { answer: outline.open(options.recognise) };
@@ -138,17 +147,15 @@ class Client implements ApiClient {
       if (error instanceof BrandapiError) throw error;
       const fault = faultOf(error, this.#base.host);
       if (!fault) throw error;
-      return { fault: withoutKey(fault, this.settings.key) };
+      return { fault: withoutKey(fault, key) };
     }
   }
 
   /** One request: the body of a 200, and when it was asked for. */
   async #send(
-    url: URL,
-    path: string,
-    options: RequestOptions,
+    { url, path, options, signal }: Call,
     permit: Permit,
-    { signal, deadlineMs }: { signal: AbortSignal; deadlineMs: number },
+    deadlineMs: number,
   ): Promise<{ body: Buffer; at: number } | { fault: Fault }> {
     const { clock, fetch } = this.deps;
     const sending = startSending(this.deps, signal, deadlineMs);
@@ -164,7 +171,7 @@ class Client implements ApiClient {
         response.body?.cancel().catch(() => {});
         return { fault: statusFault(response, clock.now()) };
       }
-      const limits = { maxBytes: options.maxBytes ?? bodyLimits.maxBytes, totalMs: deadlineMs };
+      const limits = { maxBytes: options.maxBytes ?? bounds.bytes, totalMs: deadlineMs };
       const body = await readBody(response, path, limits, clock);
       bytes = body.bytes;
       this.#counts.bytes += bytes;
@@ -193,14 +200,17 @@ class Client implements ApiClient {
 
   async #failure(
     fault: Fault,
-    path: string,
-    options: RequestOptions,
-    signal: AbortSignal,
+    { path, options, signal }: Call,
     spent: { tries: number; triedMs: number },
   ): Promise<BrandapiError> {
     const asked: Asked = { path, baseUrl: this.#base.href.replace(/\/$/, ""), scope: options.scope };
     const passing = fault.kind !== "status" || fault.status in statusWords || fault.status >= 500;
-    if (passing) return gaveUp(fault, path, spent.triedMs, spent.tries);
+    if (passing) {
+      const isHeld = fault.kind === "status" && fault.status === 429;
+      const file = isHeld ? this.#governor.file : null;
+      const { isEverywhere: everywhere } = this.#silence;
+      return gaveUp(fault, path, { ...spent, everywhere, now: this.deps.clock.now(), file });
+    }
     if (fault.status !== 403) return refusal(fault.status, asked);
     if (path === "/me") return forbidden(asked, "forbidden");
     this.#scopes ??= this.#readScopes(signal);
@@ -210,7 +220,7 @@ class Client implements ApiClient {
   /** A 403 does not say whether scope or address; `/me` needs no scope, so it tells the two apart. */
   async #readScopes(signal: AbortSignal): Promise<readonly string[] | "forbidden" | null> {
     try {
-      const { data } = await this.get("/me", {}, { signal });
+      const { data } = await this.get("/me", {}, { signal, maxBytes: bounds.smallBytes });
       return scopesIn(data);
     } catch (error) {
       this.#scopes = null;

@@ -1,8 +1,9 @@
 import { counted } from "../counted.js";
-import { UnexpectedAnswer } from "../errors.js";
+import { AnswerRefused, UnexpectedAnswer } from "../errors.js";
 import type { ApiRecord, Json, JsonObject, Recognise } from "../resources/types.js";
 import { Garbled } from "./faults.js";
-import { exactRecords, exactText, maxDepth, type Slices, sliceEnvelope } from "./json.js";
+import { exactRecords, exactText, type Slices, sliceEnvelope } from "./json.js";
+import { holdsKey } from "./secret.js";
 
 /** The `pagination` of a list (API document, "Pagination object"). */
 export interface Pagination {
@@ -60,15 +61,26 @@ export interface Outline {
   open(recognise?: Recognise): Answer;
 }
 
+/** What an answer is held against. */
+export interface Expected {
+  path: string;
+  receivedAt: number;
+  /** Items that its list may hold. */
+  mostItems: number;
+  key: string;
+}
+
 /**
  * Reads an envelope (API document, "Envelope"), all but the records of a list. Members that the document does not name
  * are let through.
  * @param body UTF-8
- * Throws `Garbled` when the text is not JSON, `UnexpectedAnswer` when it is JSON of another shape.
+ * Throws `Garbled` when the text is not JSON, `UnexpectedAnswer` when it is JSON of another shape, holds too much, or
+ * holds the key: nothing documents that, and it must be neither stored nor printed.
  */
-export function outlineEnvelope(body: Buffer, path: string, receivedAt: number): Outline {
-  const slices = sliceEnvelope(body);
-  if (slices.tooDeep) throw unexpected(path, `is nested more than ${maxDepth} levels deep`);
+export function outlineEnvelope(body: Buffer, { path, receivedAt, mostItems, key }: Expected): Outline {
+  const slices = sliceEnvelope(body, mostItems);
+  if (slices.excess) throw refused(path, slices.excess, checkBase);
+  if (holdsKey(body, key, slices.escaped)) throw refused(path, "holds the key itself", keySeen);
   const envelope = parsed(body, () => parseOutline(body, slices));
   if (!isObject(envelope)) throw unexpected(path, "is not an object");
   if (envelope.success !== true) throw unexpected(path, `has ${named(envelope, "success")}, not true`);
@@ -164,9 +176,16 @@ function kind(value: Json): string {
   return typeof value === "string" ? "text" : "an object";
 }
 
+const checkBase = "check that the base URL is the brand API's and ends in /api/brand/v1";
+const keySeen = "check the base URL, tell the platform, and create a new key: this one may have been seen";
+
+function refused(path: string, what: string, hint: string): AnswerRefused {
+  return new AnswerRefused(`The API's answer to ${path} ${what}: it is refused.`, { status: 200, hint });
+}
+
 function unexpected(path: string, what: string): UnexpectedAnswer {
   return new UnexpectedAnswer(`The API's answer to ${path} ${what}.`, {
     status: 200,
-    hint: "check that the base URL is the brand API's and ends in /api/brand/v1",
+    hint: checkBase,
   });
 }

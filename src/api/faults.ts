@@ -1,13 +1,13 @@
 /**
  * What can go wrong with one request, before anyone decides what to do about it.
  * - status:    the API answered something other than 200
- * - network:   no whole answer came: refused, reset, timed out, cut off
+ * - network:   no whole answer came: refused, reset, timed out, cut off; `everywhere` where no connection came about
  * - garbled:   a 200 whose body is not JSON: a captive portal, a cut file
  * - permanent: trying again cannot help: a certificate, an unknown protocol
  */
 export type Fault =
   | { kind: "status"; status: number; reason: string; retryAfterMs: number | null }
-  | { kind: "network"; reason: string; cause?: unknown }
+  | { kind: "network"; reason: string; cause?: unknown; everywhere?: boolean }
   | { kind: "garbled"; reason: string; cause?: unknown }
   | { kind: "permanent"; reason: string; hint: string; cause?: unknown };
 
@@ -79,8 +79,10 @@ export function faultOf(error: unknown, host: string): Fault | null {
   }
   const said = words[code];
   if (said !== undefined) {
-    const reason = connecting.test(code) ? `could not connect to ${host}: ${said}` : `${host}: ${said}`;
-    return { kind: "network", reason, cause };
+    const everywhere = connecting.test(code);
+    const place = error instanceof Error && "viaProxy" in error ? "the proxy that HTTPS_PROXY names" : host;
+    const reason = everywhere ? `could not connect to ${place}: ${said}` : `${host}: ${said}`;
+    return { kind: "network", reason, cause, everywhere };
   }
   if (error instanceof TypeError && /^(terminated|fetch failed)$/.test(error.message)) {
     return { kind: "network", reason: `${host}: the connection broke off${code ? ` (${code})` : ""}`, cause };

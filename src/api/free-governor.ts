@@ -1,6 +1,6 @@
 import type { Clock } from "../deps.js";
+import { held } from "./giving-up.js";
 import type { Governor, GovernorEvents, Permit } from "./governing.js";
-import { held } from "./refusals.js";
 
 /** No budget of our own; what the server tells is still obeyed, within this process. */
 export function freeGovernor(clock: Clock, events: GovernorEvents): Governor {
@@ -14,12 +14,13 @@ export function freeGovernor(clock: Clock, events: GovernorEvents): Governor {
     },
   };
   return {
+    file: null,
     async take(signal, { serverMs = Number.POSITIVE_INFINITY, inAllMs = Number.POSITIVE_INFINITY } = {}) {
       signal.throwIfAborted();
       const begun = clock.monotonic();
       for (let ms = heldUntil - clock.monotonic(); ms > 0; ms = heldUntil - clock.monotonic()) {
         const leftMs = begun + serverMs - clock.monotonic();
-        if (ms > leftMs || heldUntil > begun + inAllMs) throw held(ms);
+        if (ms > leftMs || heldUntil > begun + inAllMs) throw held({ ms, now: clock.now(), file: null });
         events.onWait?.({ ms, reason: "server" });
         await clock.sleep(ms, signal);
       }

@@ -41,6 +41,8 @@ export interface Governor {
    * Waits for a permit. Rejects with the signal's reason, or with `ApiUnavailable` where patience does not reach.
    */
   take(signal: AbortSignal, patience?: Patience): Promise<Permit>;
+  /** Where what it knows is written down; null where this process knows it alone. */
+  readonly file: string | null;
   /** Sends nothing with this key for `ms` milliseconds, in any process. */
   hold(ms: number): void;
   /** Milliseconds until a full window frees its next permit; `null` when there is room. */

@@ -1,10 +1,16 @@
 import { createHash } from "node:crypto";
 import type { Clock, Deps } from "../deps.js";
 import { freeGovernor } from "./free-governor.js";
+import { held, noPlaceInTime } from "./giving-up.js";
 import type { Governor, GovernorEvents, GovernorSettings, Patience, Permit } from "./governing.js";
 import type { Stamp, Verdict, Wait } from "./ledger.js";
-import { type LedgerFile, openLedgerFile, openLedgerInMemory, removeLedgerFile } from "./ledger-file.js";
-import { held, noPlaceInTime } from "./refusals.js";
+import {
+  type LedgerFile,
+  ledgerPath,
+  openLedgerFile,
+  openLedgerInMemory,
+  removeLedgerFile,
+} from "./ledger-file.js";
 
 export function openGovernor(
   settings: GovernorSettings,
@@ -42,6 +48,10 @@ class SharedGovernor implements Governor {
     this.#windowMs = settings.windowMs ?? 60_000;
   }
 
+  get file(): string | null {
+    return this.#alone ? null : ledgerPath(this.settings.statePath);
+  }
+
   async take(
     signal: AbortSignal,
     { serverMs = Number.POSITIVE_INFINITY, inAllMs = Number.POSITIVE_INFINITY }: Patience = {},
@@ -57,9 +67,9 @@ class SharedGovernor implements Governor {
       const isTold = verdict.reason === "server";
       const leftMs = serverMs - heldMs;
       // Where nothing can change before patience ends, waiting for its end would be in vain.
-      if (isTold && verdict.waitMs > leftMs) throw held(verdict.expectedMs);
-      if (now.mono + verdict.expectedMs > until)
-        throw isTold ? held(verdict.expectedMs) : noPlaceInTime(verdict.expectedMs);
+      const hold = { ms: verdict.expectedMs, now: now.wall, file: this.file };
+      if (isTold && verdict.waitMs > leftMs) throw held(hold);
+      if (now.mono + hold.ms > until) throw isTold ? held(hold) : noPlaceInTime(hold.ms);
       if (!said && verdict.expectedMs > 0)
         this.events.onWait?.({ ms: verdict.expectedMs, reason: verdict.reason });
       said = true;

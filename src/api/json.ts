@@ -1,7 +1,6 @@
 import type { ApiRecord, HeldRecord, Json, Recognise } from "../resources/types.js";
-
-/** Deeper than this and a body is refused: the document's deepest answer has six levels. */
-export const maxDepth = 100;
+import { excessOf } from "./bounds.js";
+import { colon, comma, openArray, openObject, quote, Scanner } from "./scanner.js";
 
 /** Where an envelope's `data` and its items stand in the body: `[from, to)` offsets in bytes, in order. */
 export interface Slices {
@@ -15,29 +14,21 @@ export interface Slices {
   odd: ReadonlySet<number>;
   /** Whether there is whitespace outside strings, so that slices must be minified. */
   spaced: boolean;
-  /** Whether the text nests deeper than `maxDepth`: then the other members mean nothing. */
-  tooDeep: boolean;
+  /** Whether some character of ASCII is written by its number: `\u0041`. */
+  escaped: boolean;
+  /** What the text has too much of, as the end of a sentence: then the other members mean nothing. */
+  excess: string | null;
 }
-
-const quote = 34;
-const comma = 44;
-const minus = 45;
-const point = 46;
-const zero = 48;
-const nine = 57;
-const colon = 58;
-const openArray = 91;
-const backslash = 92;
-const closeArray = 93;
-const openObject = 123;
-const closeObject = 125;
 
 /**
  * Finds the raw text of `data` and of its items without parsing: numbers keep every digit that was sent. JSON's own
- * signs are single bytes in UTF-8, so the bytes are looked at as they came. One pass, no allocation per value. It trusts nothing: text that is not JSON gives offsets without meaning
- * (never an endless loop), and `JSON.parse` is asked afterwards. Of duplicate members the last wins, as there.
+ * signs are single bytes in UTF-8, so the bytes are looked at as they came. One pass, no allocation per value: what
+ * would cost too much as objects is known before any is made. It trusts nothing: text that is not JSON gives offsets
+ * without meaning (never an endless loop), and `JSON.parse` is asked afterwards. Of duplicate members the last wins, as
+ * there.
+ * @param most items that `data` may hold
  */
-export function sliceEnvelope(body: Buffer): Slices {
+export function sliceEnvelope(body: Buffer, most: number): Slices {
   const scanner = new Scanner(body);
   const slices: Slices = {
     data: null,
@@ -45,15 +36,18 @@ export function sliceEnvelope(body: Buffer): Slices {
     closed: false,
     odd: scanner.odd,
     spaced: false,
-    tooDeep: false,
+    escaped: false,
+    excess: null,
   };
+  let members = 0;
   let at = scanner.skipSpace(0);
   if (body[at] !== openObject) {
     scanner.skipValue(at, 0);
-    return { ...slices, tooDeep: scanner.tooDeep };
+    return { ...slices, excess: excessOf(scanner, most) };
   }
   at = scanner.skipSpace(at + 1);
   while (body[at] === quote) {
+    members += 1;
     const keyEnd = scanner.skipString(at);
     const isData = isKeyData(body, at, keyEnd);
     at = scanner.skipSpace(keyEnd);
@@ -62,7 +56,7 @@ export function sliceEnvelope(body: Buffer): Slices {
     const from = at;
     if (isData && body[at] === openArray) {
       slices.items = [];
-      at = scanner.skipItems(at, slices.items);
+      at = scanner.skipItems(at, slices.items, most);
     } else {
       if (isData) slices.items = null;
       at = scanner.skipValue(at, 1);
@@ -74,7 +68,9 @@ export function sliceEnvelope(body: Buffer): Slices {
   }
   slices.closed = scanner.closed;
   slices.spaced = scanner.spaced;
-  slices.tooDeep = scanner.tooDeep;
+  slices.escaped = scanner.escaped;
+  scanner.members = Math.max(scanner.members, members);
+  slices.excess = excessOf(scanner, most);
   return slices;
 }
 
@@ -146,100 +142,5 @@ function isKeyData(body: Buffer, from: number, to: number): boolean {
     return JSON.parse(key) === "data";
   } catch {
     return false;
-  }
-}
-
-class Scanner {
-  readonly odd = new Set<number>();
-  closed = false;
-  spaced = false;
-  tooDeep = false;
-  #isOdd = false;
-
-  constructor(private readonly bytes: Buffer) {}
-
-  skipSpace(from: number): number {
-    const { bytes } = this;
-    let at = from;
-    while (at < bytes.length && (bytes[at] ?? 0) <= 32) at += 1;
-    if (at !== from) this.spaced = true;
-    return at;
-  }
-
-  /** From a quote to just after the quote that closes it. */
-  skipString(from: number): number {
-    const { bytes } = this;
-    for (let at = from + 1; at < bytes.length; at += 1) {
-      const code = bytes[at];
-      if (code === quote) return at + 1;
-      if (code === backslash) at += 1;
-    }
-    return bytes.length;
-  }
-
-  /** From an array's bracket to just after its end; writes down where its items are. */
-  skipItems(from: number, items: number[]): number {
-    const { bytes } = this;
-    this.odd.clear();
-    this.closed = true;
-    let at = this.skipSpace(from + 1);
-    if (bytes[at] === closeArray) return at + 1;
-    while (at < bytes.length) {
-      const start = at;
-      this.#isOdd = false;
-      at = this.skipValue(at, 2);
-      if (this.#isOdd) this.odd.add(items.length / 2);
-      items.push(start, at);
-      at = this.skipSpace(at);
-      if (bytes[at] !== comma) break;
-      at = this.skipSpace(at + 1);
-    }
-    this.closed = bytes[at] === closeArray;
-    return at + 1;
-  }
-
-  /** From a value's first character to just after its last; `depth` is what it stands in. */
-  skipValue(from: number, depth: number): number {
-    const { bytes } = this;
-    const { length } = bytes;
-    let open = 0;
-    for (let at = from; at < length; at += 1) {
-      const code = bytes[at] ?? 0;
-      if (code === quote) {
-        at = this.skipString(at) - 1;
-        if (open === 0) return at + 1;
-      } else if (code === openObject || code === openArray) {
-        open += 1;
-        if (depth + open > maxDepth) {
-          this.tooDeep = true;
-          return length;
-        }
-      } else if (code === closeObject || code === closeArray) {
-        if (open === 0) return at;
-        open -= 1;
-        if (open === 0) return at + 1;
-      } else if (code <= 32) {
-        if (open === 0) return at;
-        this.spaced = true;
-      } else if (code === comma) {
-        if (open === 0) return at;
-      } else if (code === minus || (code >= zero && code <= nine)) at = this.#skipNumber(at) - 1;
-    }
-    return length;
-  }
-
-  /** From a number's first character to just after its last; notes one that may not print as it was sent. */
-  #skipNumber(from: number): number {
-    const { bytes } = this;
-    let hasPoint = false;
-    let at = from + 1;
-    let code = bytes[at] ?? 0;
-    for (; (code >= zero && code <= nine) || code === point; code = bytes[++at] ?? 0)
-      hasPoint ||= code === point;
-    const last = bytes[at - 1];
-    const isMinusZero = at - from === 2 && last === zero && bytes[from] === minus;
-    const hasExponent = code === 69 || code === 101;
-    if (at - from > 15 || hasExponent || isMinusZero || (hasPoint && last === zero)) this.#isOdd = true;
-    return at;
   }
 }

@@ -13,10 +13,14 @@ export interface LedgerFile {
   isCurrent(): boolean;
 }
 
+export function ledgerPath(folder: string): string {
+  return join(folder, "rate.sqlite");
+}
+
 /** Opens `rate.sqlite` in `folder`, made where missing (folder 0700, file 0600). Throws what the system says. */
 export async function openLedgerFile(folder: string, account: Account, budget: Budget): Promise<LedgerFile> {
   const { default: Database } = await import("better-sqlite3");
-  const path = join(folder, "rate.sqlite");
+  const path = ledgerPath(folder);
   makeFolder(folder, 0o700);
   // Opening a pipe would wait for whoever writes to it, and hear no signal.
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
@@ -47,7 +51,7 @@ export async function openLedgerInMemory(account: Account, budget: Budget): Prom
 
 /** Removes a damaged file, with its journal. */
 export function removeLedgerFile(folder: string): void {
-  for (const name of ["rate.sqlite", "rate.sqlite-journal"]) rmSync(join(folder, name), { force: true });
+  for (const ending of ["", "-journal"]) rmSync(ledgerPath(folder) + ending, { force: true });
 }
 
 function identityOf(path: string): string | null {

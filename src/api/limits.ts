@@ -22,6 +22,9 @@ export function readServerLimit(headers: Headers, now: number): ServerLimit | nu
   return { remaining, resetMs: readReset(first(headers, resetNames), serverNow) };
 }
 
+/** After a day, one request asks anew: a header gone wrong must not lock a key out of this machine for months. */
+export const longestHoldMs = 86_400_000;
+
 /** No server means more than a year: it is no wait, but a mistake. */
 const longestRetryAfterMs = 366 * 86_400_000;
 

@@ -9,10 +9,6 @@ import {
   UnexpectedAnswer,
 } from "../errors.js";
 import type { Json, JsonObject } from "../resources/types.js";
-import { formatSpan } from "../times.js";
-import type { Fault } from "./faults.js";
-import { readRetryAfter } from "./limits.js";
-import { mayPass } from "./retry.js";
 
 /** Where a refused request went. */
 export interface Asked {
@@ -20,6 +16,9 @@ export interface Asked {
   baseUrl: string;
   scope: string | undefined;
 }
+
+/** The API has eight. */
+const mostScopes = 20;
 
 const inTheConsole = "in the brand's console: settings, integrations, brand API";
 
@@ -105,7 +104,7 @@ export function forbidden(asked: Asked, me: readonly string[] | "forbidden" | nu
       hint: `create a key with that scope ${inTheConsole}; then \`brandapi login\``,
     });
   }
-  const has = me ? `; the key's scopes: ${me.length ? me.join(", ") : "none"}` : "";
+  const has = me ? `; the key's scopes: ${me.length ? me.slice(0, mostScopes).join(", ") : "none"}` : "";
   const wanted = scope === undefined ? "the scope that it needs" : scope;
   return new AccessForbidden(`The API forbids ${path} (403)${has}.`, {
     status,
@@ -125,89 +124,7 @@ function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The patience has run out: why, and after how long. */
-export function gaveUp(fault: Fault, path: string, triedMs: number, tries: number): BrandapiError {
-  const cause = "cause" in fault ? fault.cause : undefined;
-  if (fault.kind === "garbled") {
-    return new UnexpectedAnswer(`The API's answer to ${path} cannot be read: ${fault.reason}.`, {
-      status: 200,
-      cause,
-      hint: "check the base URL; a login page of the network or a proxy may be answering in the API's place",
-    });
-  }
-  const status = fault.kind === "status" ? fault.status : undefined;
-  if (fault.kind === "permanent") {
-    return new ApiUnavailable(`The API cannot be reached: ${fault.reason}.`, { cause, hint: fault.hint });
-  }
-  if (!mayPass(fault)) {
-    return new ApiUnavailable(`The API cannot do this: ${fault.reason} to ${path}.`, {
-      status,
-      cause,
-      hint: "check that the base URL is the brand API's; trying again does not help",
-    });
-  }
-  const askedMs = fault.kind === "status" ? fault.retryAfterMs : null;
-  const asked = askedMs === null ? "" : `, and asks to wait ${duration(askedMs)}, ${tooLong}`;
-  const tried = `tried ${tries === 1 ? "once" : `${tries} times`} in ${duration(triedMs)}`;
-  return new ApiUnavailable(`The API is unavailable: ${fault.reason}${asked} (${tried}).`, {
-    status,
-    cause,
-    hint:
-      askedMs === null
-        ? "check the network and the base URL, try again later, or give it longer with `--max-wait 30m`"
-        : waitLonger(askedMs),
-  });
-}
-
-/** The rate limit leaves no room in time. Somebody waits: told at once, they can decide what a minute is worth. */
-export function noPlaceInTime(expectedMs: number): ApiUnavailable {
-  const wait = formatSpan(Math.ceil(expectedMs / 1_000) * 1_000);
-  return new ApiUnavailable(
-    `The rate limit is used up, by this machine's other requests with this key: the next request can be sent in ${wait}.`,
-    { hint: "try again then, or wait for it with `--max-wait 5m`" },
-  );
-}
-
-/** What to throw when the server's own headers ask for a longer wait than the person has patience for. */
-export function held(leftMs: number): ApiUnavailable {
-  return new ApiUnavailable(
-    `The API asks for a wait of another ${duration(leftMs)} before the next request, ${tooLong}.`,
-    { status: 429, hint: waitLonger(leftMs) },
-  );
-}
-
-const tooLong = "longer than is left of `--max-wait`";
-
-/** A patience that covers the wait, with a minute for the answer. */
-function waitLonger(ms: number): string {
-  return `try again later, or wait for it with \`--max-wait ${Math.max(30, Math.ceil(ms / 60_000) + 1)}m\``;
-}
-
-export const statusWords: Record<number, string> = {
-  408: "it answered 408, request time-out",
-  429: "it answered 429, too many requests",
-  500: "it answered 500, a fault of the server",
-  502: "it answered 502, bad gateway",
-  503: "it answered 503, briefly unavailable",
-  504: "it answered 504, gateway time-out",
-};
-
-/** The fault of an answer that is not a 200. */
-export function statusFault(response: Response, now: number): Fault {
-  const { status, headers } = response;
-  const reason = statusWords[status] ?? `it answered ${status}`;
-  return { kind: "status", status, reason, retryAfterMs: readRetryAfter(headers, now) };
-}
-
 /** Whether the path names one record, by an id: ids have digits, the API's own words have none. */
 function namesRecord(path: string): boolean {
   return /\d/.test(path);
-}
-
-function duration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  const seconds = Math.round(ms / 1_000);
-  if (seconds < 120) return `${seconds} s`;
-  const minutes = Math.round(seconds / 60);
-  return minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`;
 }

@@ -3,6 +3,12 @@ import { TooSlow } from "./faults.js";
 
 /** However little patience there is, one request gets so long: an answer takes its time. */
 export const leastDeadlineMs = 5_000;
+const longestDeadlineMs = 300_000;
+
+/** How long one request may take where so much patience is left. */
+export function deadlineOf(leftMs: number): number {
+  return Math.min(longestDeadlineMs, Math.max(leastDeadlineMs, leftMs));
+}
 
 /** Timers are not exact: a hold that is as long as the patience is waited out. */
 export const graceMs = 50;

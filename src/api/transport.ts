@@ -24,7 +24,13 @@ export function createFetch(env: Env, limits: TimeOuts = timeOuts): Fetch {
     const mine = await dispatcher;
     const { getGlobalDispatcher, setGlobalDispatcher } = await import("undici");
     if (getGlobalDispatcher() !== mine) setGlobalDispatcher(mine);
-    return fetch(url, init);
+    try {
+      return await fetch(url, init);
+    } catch (error) {
+      // It was the proxy that could not be reached: nobody else was called.
+      if (error instanceof Error && isProxied(new URL(url), env)) Object.assign(error, { viaProxy: true });
+      throw error;
+    }
   };
 }
 
@@ -35,7 +41,7 @@ async function createDispatcher(env: Env, limits: TimeOuts): Promise<Dispatcher>
     // HTTP_PROXY itself: the key would go to that proxy in clear text.
     httpProxy: "",
     httpsProxy: proxyOf(env) ?? "",
-    noProxy: env.no_proxy ?? env.NO_PROXY ?? "",
+    noProxy: noProxyOf(env),
     connect: { timeout: limits.connectMs },
     headersTimeout: limits.headersMs,
     bodyTimeout: limits.bodyMs,
@@ -43,6 +49,18 @@ async function createDispatcher(env: Env, limits: TimeOuts): Promise<Dispatcher>
     // One request at a time on a connection: a reset then costs one request, not several.
     pipelining: 1,
   });
+}
+
+function noProxyOf(env: Env): string {
+  return env.no_proxy ?? env.NO_PROXY ?? "";
+}
+
+function isProxied({ hostname, protocol }: URL, env: Env): boolean {
+  const excepted = noProxyOf(env).split(/[\s,]+/);
+  const isExcepted = excepted.some(
+    (name) => name === "*" || (name !== "" && `.${hostname}`.endsWith(name.replace(/^\*?\.?/, "."))),
+  );
+  return protocol === "https:" && proxyOf(env) !== "" && !isExcepted;
 }
 
 /** The proxy for https; empty for none, `null` for a setting that is no proxy's address. Like curl, it may lack http://. */

@@ -116,6 +116,7 @@ export const download = defineCommand<DownloadFlags>({
           ...session,
           fetch: deps.fetch,
           random: () => deps.random(),
+          later: deps.later,
           baseUrl: session.settings.baseUrl ?? "",
           maxWaitMs: session.settings.maxWaitMs,
           userAgent: `brandapi/${version}`,

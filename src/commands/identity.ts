@@ -1,3 +1,4 @@
+import { bounds } from "../api/bounds.js";
 import type { ApiClient } from "../api/client.js";
 import type { Profile } from "../config/profiles.js";
 import { commandFor, type Settings } from "../config.js";
@@ -30,7 +31,7 @@ const warnWithinMs = 14 * dayMs;
  * @throws UnexpectedAnswer when it names no brand or no scopes, KeyRejected, ApiUnavailable, and the like
  */
 export async function readIdentity(api: Pick<ApiClient, "get">, patienceMs?: number): Promise<Identity> {
-  const { data } = await api.get("/me", {}, { patienceMs });
+  const { data } = await api.get("/me", {}, { patienceMs, maxBytes: bounds.smallBytes });
   const brand = member(data, "brand");
   const key = member(data, "key");
   const id = member(brand, "id");

@@ -7,6 +7,7 @@ import { formatCount } from "../ui/numbers.js";
 import type { Style } from "../ui/style.js";
 import { renderTable } from "../ui/table.js";
 import { escapeText } from "../ui/text.js";
+import { shorten } from "../ui/width.js";
 import { type CommandSpec, defineCommand } from "./command.js";
 import { allProfilesFlag } from "./globals.js";
 import { apartIfLarge } from "./large.js";
@@ -86,7 +87,7 @@ function neverSynced(path: string): MirrorStale {
 
 /** The mirror's health for people: a line a resource, then what needs a word. */
 function healthText(health: Health, style: Style, width: number | undefined): string {
-  const brand = health.brand ? `${escapeText(health.brand.name)}, ` : "";
+  const brand = health.brand ? `${escapeText(shorten(health.brand.name))}, ` : "";
   const lines = [`${style.bold("Mirror")} of ${brand}${escapeText(health.db)}`, ""];
   if (health.resources.length === 0) lines.push("Nothing was synced yet: run `brandapi sync`.");
   else lines.push(table(health, style, width), ...remarks(health, style), ...closingLines(health));

@@ -1,5 +1,4 @@
-import { counted } from "../counted.js";
-import { AccessForbidden, exitCodes, Incomplete, UsageError } from "../errors.js";
+import { AccessForbidden, exitCodes, UsageError } from "../errors.js";
 import { resources } from "../resources/index.js";
 import { takesDates } from "../resources/types.js";
 import { parseWindow } from "../times.js";
@@ -143,24 +142,19 @@ export const sync: CommandSpec = defineCommand<SyncFlags>({
         return exitCodes.done;
       }
       const { syncResources } = await import("../sync/engine.js");
+      const { failureOf } = await import("./failed-resources.js");
       const chosenNow = { allowed, skipped, named: chosen.named };
-      const { failures, succeeded } = await syncResources(access, chosenNow, (run) => {
+      const ended = await syncResources(access, chosenNow, (run) => {
         if (options.json) printJson(deps.stdout, { profile, ...run });
       });
-      const [first] = failures;
-      if (first === undefined && succeeded === 0)
+      if (ended.failures.length === 0 && ended.succeeded === 0)
         throw new AccessForbidden("Neither the key nor the plan allows any of it: nothing was read.", {
           hint: "see `brandapi whoami` for the key's scopes, and the brand's plan",
         });
-      if (first === undefined) return exitCodes.done;
-      // Where nothing succeeded, what happened says more than that it is incomplete.
-      if (succeeded === 0) throw first;
-      throw new Incomplete(
-        `${failures.length} of ${counted(allowed.length, "resource")} failed: ${failures.map(messageOf).join(" ")}`,
-        {
-          hint: "what succeeded is kept; see `brandapi status`",
-        },
-      );
+      const hint = "what succeeded is kept; see `brandapi status`";
+      const failure = failureOf(ended, allowed.length, { failed: "failed", left: "Not read", hint });
+      if (failure !== undefined) throw failure;
+      return exitCodes.done;
     });
   },
 });
@@ -186,8 +180,4 @@ function divide({ resources: chosen, named }: ReturnType<typeof chooseResources>
       .filter(({ scope }) => lacks(scope))
       .map((resource) => ({ resource, why: `the key lacks the scope ${resource.scope}` })),
   };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

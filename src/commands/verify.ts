@@ -45,6 +45,7 @@ export const verify = defineCommand<VerifyFlags>({
       async (session) => {
         const { defaultOptions } = await import("../sync/run.js");
         const { verifyResources } = await import("../verify/resources.js");
+        const { failureOf } = await import("./failed-resources.js");
         const { latestRuns } = await import("../mirror/index.js");
         const access = {
           ...session,
@@ -55,7 +56,7 @@ export const verify = defineCommand<VerifyFlags>({
           : chosen.resources.filter(({ name }) => latestRuns(session.mirror, name).lastGood);
         const verdicts: FullVerdict[] = [];
         const repair = options.repair ?? false;
-        const failures = await verifyResources(access, { due, named: chosen.named, repair }, (verdict) => {
+        const ended = await verifyResources(access, { due, named: chosen.named, repair }, (verdict) => {
           verdicts.push(verdict);
           if (options.json) printJson(deps.stdout, verdict);
           else deps.stdout.write(verdictText(verdict));
@@ -65,12 +66,10 @@ export const verify = defineCommand<VerifyFlags>({
             hint: "run `brandapi sync`",
           });
         judge(verdicts, repair);
-        if (failures.length === 0) return exitCodes.done;
-        if (verdicts.length === 0) throw failures[0];
-        throw new Incomplete(
-          `${failures.length} of ${due.length} resources were not proven: ${failures.map(({ message }) => message).join(" ")}`,
-          { hint: "run the same command again" },
-        );
+        const words = { failed: "were not proven", left: "Not compared", hint: "run the same command again" };
+        const failure = failureOf(ended, due.length, words);
+        if (failure !== undefined) throw failure;
+        return exitCodes.done;
       },
     );
   },

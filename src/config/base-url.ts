@@ -2,6 +2,7 @@ import { ConfigurationError } from "../errors.js";
 import { isLoopback } from "../loopback.js";
 
 const versionedRoot = "/api/brand/v1";
+const longest = 2_000;
 
 /**
  * Checks the API's address and removes trailing slashes. The API document, Access 4: the path ends in
@@ -15,6 +16,7 @@ export function checkBaseUrl(text: string, source: string): string {
       hint: hint ?? `use an address such as https://platform.example${versionedRoot}`,
     });
   const trimmed = text.trim();
+  if (trimmed.length > longest) throw refuse("is longer than any address.");
   if (!trimmed.includes("://")) throw refuse("does not start with https://", withScheme(trimmed));
   if (!URL.canParse(trimmed)) throw refuse("is not a URL.");
   const url = new URL(trimmed);

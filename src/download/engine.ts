@@ -6,6 +6,7 @@ import { type DownloadLog, downloadKey, type LibraryFile, nameOf, openDownloadLo
 import { FileFailed } from "./failure.js";
 import { type FetchedFile, type FileAccess, fetchFile } from "./fetch-file.js";
 import { completeAt, explainFileError, openFolder } from "./folder.js";
+import { watchHost } from "./host.js";
 import { createMeter } from "./meter.js";
 import { fileName, foldName } from "./name.js";
 import { runEach } from "./pool.js";
@@ -45,9 +46,6 @@ export interface DownloadSummary {
   bytes: number;
 }
 
-/** This many files in a row without one byte from the file host, and it counts as down. */
-const downAfter = 4;
-
 /**
  * Fetches files, four at a time, into one folder; those that are complete there already are left alone.
  * A file that cannot be had does not stop the others.
@@ -78,7 +76,7 @@ export async function downloadFiles(
     chosen.map(({ file }) => file.size),
     (progress) => access.task.update(progress),
   );
-  let failedInARow = 0;
+  const host = watchHost(access.maxWaitMs, access.clock);
 
   async function fetchOne(file: LibraryFile, name: string, own: FileAccess): Promise<FetchedFile> {
     const path = join(folder, name);
@@ -92,10 +90,11 @@ export async function downloadFiles(
       return await fetchFile(file, { folder, name, memory }, own, {
         length(length, total) {
           // The first length is what an earlier run had left.
-          if (last !== null && length > last) failedInARow = 0;
+          if (last !== null && length > last) host.brought(length - last);
           last = length;
           meter.set(length, total);
         },
+        called: host.called,
         waiting(ms, reason) {
           access.task.waiting(ms, reason);
           access.reporter.detail(`${name}: ${reason}; again in ${Math.round(ms)} ms`);
@@ -108,7 +107,7 @@ export async function downloadFiles(
   }
 
   async function settle({ file, name }: Named, own: FileAccess): Promise<void> {
-    if (failedInARow >= downAfter) {
+    if (host.isDown) {
       summary.not_tried += 1;
       return;
     }
@@ -117,13 +116,14 @@ export async function downloadFiles(
     const about = { source, id, path };
     try {
       const { bytes, sha256, resumedFrom } = await fetchOne(file, name, own);
+      host.finished();
       log.finish({ ...about, bytes, sha256, downloaded_at: formatInstant(access.clock.now()) });
       summary.downloaded += 1;
       summary.bytes += bytes;
       onFile({ ...about, outcome: "downloaded", bytes, sha256, resumed_from: resumedFrom, error: null });
     } catch (error) {
       if (!(error instanceof FileFailed)) throw error;
-      if (error.hostDown) failedInARow += 1;
+      if (error.hostDown) host.failed();
       summary.failed += 1;
       const nothing = { bytes: null, sha256: null, resumed_from: null };
       onFile({ ...about, outcome: "failed", ...nothing, error: error.message });

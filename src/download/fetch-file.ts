@@ -1,20 +1,25 @@
 import { join } from "node:path";
+import { bounds } from "../api/bounds.js";
 import type { ApiClient } from "../api/client.js";
 import type { Fault } from "../api/faults.js";
 import { nextTry } from "../api/retry.js";
+import type { Clock } from "../deps.js";
 import { NotFound, RequestRefused } from "../errors.js";
 import type { Json } from "../resources/types.js";
 import { downloadPath, readFileUrl } from "./address.js";
 import type { LibraryFile } from "./catalogue.js";
 import { FileFailed } from "./failure.js";
 import { openPart, type Part, type PartMemory } from "./part.js";
+import { openPatience, type Timers } from "./patience.js";
+import { DiskNearlyFull, openRoom } from "./room.js";
 import { type FileHost, transfer } from "./transfer.js";
 
 /** What fetching one file takes. */
-export interface FileAccess extends FileHost {
+export interface FileAccess extends Omit<FileHost, "patience" | "room">, Timers {
+  clock: Clock;
   api: Pick<ApiClient, "get">;
   baseUrl: string;
-  /** Milliseconds without a new byte after which a file is given up. */
+  /** Milliseconds without progress after which a file is given up. */
   maxWaitMs: number;
   /** A number in [0, 1). */
   random(): number;
@@ -25,6 +30,8 @@ export interface FileProgress {
   /** Its length so far, and of the whole, where known. */
   length(length: number, total: number | null): void;
   waiting(ms: number, reason: string): void;
+  /** The file host is called for it, for the first time. */
+  called(): void;
 }
 
 /** A file in its place. */
@@ -53,14 +60,20 @@ export async function fetchFile(
   access: FileAccess,
   progress: FileProgress,
 ): Promise<FetchedFile> {
-  const part = await openPart(join(place.folder, place.name), place.memory);
+  const path = join(place.folder, place.name);
+  const part = await openPart(path, place.memory);
+  const room = file.size === null ? openRoom(path) : null;
   const resumedFrom = part.length;
   try {
     // A run that was killed between the last byte and the new name.
     const isWhole = resumedFrom > 0 && resumedFrom === file.size;
     progress.length(part.length, file.size);
-    if (!isWhole) await fill(part, file, access, progress);
+    if (!isWhole) await fill(part, file, { ...access, room }, progress);
     return { bytes: part.length, sha256: await part.finish(), resumedFrom };
+  } catch (error) {
+    // What would have filled the disk is not left on it.
+    if (error instanceof DiskNearlyFull) await part.restart(null);
+    throw error;
   } finally {
     await part.close();
   }
@@ -70,22 +83,25 @@ export async function fetchFile(
 async function fill(
   part: Part,
   file: LibraryFile,
-  access: FileAccess,
+  access: FileAccess & Pick<FileHost, "room">,
   progress: FileProgress,
 ): Promise<void> {
   const { clock, signal } = access;
+  const patience = openPatience(access.maxWaitMs, access);
   let signed: SignedUrl | null = null;
   let longest = part.length;
-  let grownAt = clock.monotonic();
   let strikes = 0;
   let attempt = 0;
   for (let tries = 0; tries < mostTries; tries += 1) {
-    if (signed === null || clock.monotonic() - signed.at > freshMs) signed = await sign(file, access);
-    const outcome = await transfer(signed.url, part, file.size, access, (length, total) => {
+    if (signed === null || clock.monotonic() - signed.at > freshMs)
+      signed = await patience.apart(() => sign(file, access));
+    if (tries === 0) progress.called();
+    const host = { ...access, patience };
+    const outcome = await transfer(signed.url, part, file.size, host, (length, total) => {
       progress.length(length, total);
       if (length <= longest) return;
+      patience.grew(length - longest);
       longest = length;
-      grownAt = clock.monotonic();
       strikes = 0;
       attempt = 0;
     });
@@ -98,7 +114,7 @@ async function fill(
     const fault = outcome.kind === "fault" ? outcome.fault : passing(outcome.reason);
     const next = nextTry(fault, {
       attempt,
-      idleMs: clock.monotonic() - grownAt,
+      idleMs: patience.idleMs(),
       maxWaitMs: access.maxWaitMs,
       budgetFreeMs: null,
       random: access.random(),
@@ -133,7 +149,7 @@ async function sign(file: LibraryFile, { api, baseUrl, clock, signal }: FileAcce
   async function download(): Promise<Json> {
     try {
       const path = downloadPath(file, baseUrl);
-      return (await api.get(path, {}, { scope: "content:read", signal })).data;
+      return (await api.get(path, {}, { scope: "content:read", signal, maxBytes: bounds.smallBytes })).data;
     } catch (error) {
       if (error instanceof NotFound) throw new FileFailed("the library does not have it any more (404)");
       if (error instanceof RequestRefused)

@@ -62,7 +62,7 @@ const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu;
 
 /** Text as a part of a file name, at most `room` bytes long; a short extension outlives the cut. Never empty. */
 function sanitise(text: string, room: number, extension = ""): string {
-  const clean = text
+  const clean = bothEnds(text)
     .normalize("NFC")
     .replace(invisible, "")
     .replace(reserved, "_")
@@ -76,6 +76,15 @@ function sanitise(text: string, room: number, extension = ""): string {
   const kept = /\.[\p{L}\p{N}]{1,10}$/u.exec(whole)?.[0] ?? "";
   const stem = whole.slice(0, whole.length - kept.length);
   return trimEnd(cut(stem, room - Buffer.byteLength(kept))) + kept;
+}
+
+/** More than a name has room for, and still little: a host can make it a million letters long. */
+const [atTheStart, atTheEnd] = [900, 100];
+
+/** A long text without its middle, before anything is done with it: its extension is at its end. */
+function bothEnds(text: string): string {
+  if (text.length <= atTheStart + atTheEnd) return text;
+  return text.slice(0, atTheStart) + text.slice(-atTheEnd);
 }
 
 /** Windows drops dots and spaces from a name's end. */

@@ -2,6 +2,8 @@ import { type Fault, faultOf } from "../api/faults.js";
 import type { Clock, Fetch } from "../deps.js";
 import { type Body, judge, type Transfer, wrongSize } from "./judge.js";
 import type { Part } from "./part.js";
+import type { Patience } from "./patience.js";
+import type { Room } from "./room.js";
 
 /** What calling the file host takes. */
 export interface FileHost {
@@ -9,6 +11,9 @@ export interface FileHost {
   clock: Clock;
   signal: AbortSignal;
   userAgent: string;
+  patience: Pick<Patience, "watch">;
+  /** Where the API does not tell how long the file is. */
+  room: Room | null;
 }
 
 /** Where neither the API nor the file host says how long a file is. */
@@ -33,6 +38,7 @@ export async function transfer(
   const stop = () => call.abort(host.signal.reason);
   host.signal.throwIfAborted();
   host.signal.addEventListener("abort", stop, { once: true });
+  const endWatch = host.patience.watch(call);
   try {
     const answer = await attempt(
       () => host.fetch(url, request(from, validator, host, call.signal)),
@@ -44,8 +50,9 @@ export async function transfer(
     if (judged.kind !== "body") return judged;
     if (!judged.continues) await part.restart(judged.validator);
     onLength(part.length, judged.total);
-    return await receive(response, part, judged, size, host.signal, onLength);
+    return await receive(response, part, judged, size, host, onLength);
   } finally {
+    endWatch();
     host.signal.removeEventListener("abort", stop);
     // Whatever of the answer is still on its way is not wanted.
     call.abort();
@@ -68,7 +75,7 @@ async function receive(
   part: Part,
   { total }: Body,
   size: number | null,
-  signal: AbortSignal,
+  { room, signal }: FileHost,
   onLength: (length: number, total: number | null) => void,
 ): Promise<Transfer> {
   const reader = response.body?.getReader();
@@ -79,6 +86,7 @@ async function receive(
     if (next.value.done) break;
     const chunk: Uint8Array = next.value.value;
     if (part.length + chunk.byteLength > cap) return tooLong(size, cap);
+    await room?.take(chunk.byteLength);
     await part.append(chunk);
     onLength(part.length, total);
   }

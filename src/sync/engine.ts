@@ -1,4 +1,11 @@
-import { AccessForbidden, BrandapiError, Incomplete, KeyRejected, Stopped } from "../errors.js";
+import {
+  AccessForbidden,
+  ApiUnavailable,
+  BrandapiError,
+  Incomplete,
+  KeyRejected,
+  Stopped,
+} from "../errors.js";
 import {
   blankRun,
   latestRuns,
@@ -45,8 +52,16 @@ export interface Skipped {
   why: string;
 }
 
+/** What became of several resources. */
+export interface Ended {
+  failures: { resource: Resource; error: unknown }[];
+  succeeded: number;
+  /** Left alone, because the API had stopped answering at all. */
+  unasked: readonly Resource[];
+}
+
 /**
- * Reads resources one after another; one that fails does not stop the others.
+ * Reads resources one after another; one that fails does not stop the others, unless nothing answers any more.
  * @param chosen.named whether the person named them: only then is a refusal by scope or plan a failure
  * @param finished is told of each run as it ends
  * @throws KeyRejected, a refusal of this machine's address, and Stopped at once: the rest would end the same way
@@ -55,19 +70,23 @@ export async function syncResources(
   access: Access,
   chosen: { allowed: readonly Resource[]; skipped: readonly Skipped[]; named: boolean },
   finished: (run: Run) => void,
-): Promise<{ failures: unknown[]; succeeded: number }> {
-  const failures: unknown[] = [];
-  let succeeded = 0;
+): Promise<Ended> {
+  const ended: Ended = { failures: [], succeeded: 0, unasked: [] };
   const shared = { ...access, points: new Map() };
-  for (const resource of smallFirst(chosen.allowed)) {
+  const due = smallFirst(chosen.allowed);
+  for (const [index, resource] of due.entries()) {
     const { run, error } = await syncResource(shared, resource, chosen.named);
     finished(run);
     if (error !== null && endsEverything(error)) throw error;
-    if (error === null) succeeded += 1;
-    else if (run.outcome !== "skipped") failures.push(error);
+    if (error === null) ended.succeeded += 1;
+    else if (run.outcome !== "skipped") ended.failures.push({ resource, error });
     // Nobody reads the lines of a night: what was read before, and no longer is, must not go unnoticed.
     else if (latestRuns(access.mirror, resource.name).lastGood)
       access.reporter.warn(`${resource.name}: it was read before, and is refused now: ${run.error}`);
+    if (isSilentEverywhere(error)) {
+      ended.unasked = due.slice(index + 1);
+      break;
+    }
   }
   for (const { resource, why } of chosen.skipped) {
     if (latestRuns(access.mirror, resource.name).lastGood)
@@ -76,7 +95,7 @@ export async function syncResources(
     const at = formatInstant(access.clock.now());
     finished({ ...blankRun(resource.name, at), finished_at: at, outcome: "skipped", error: why });
   }
-  return { failures, succeeded };
+  return ended;
 }
 
 /** Lists are short; a first read of what has dates may take hours: nothing need wait for it. */
@@ -89,6 +108,11 @@ export function smallFirst(resources: readonly Resource[]): Resource[] {
 export function endsEverything(error: unknown): boolean {
   const isAddress = error instanceof AccessForbidden && error.reason === "address";
   return isAddress || error instanceof KeyRejected || isNoFailure(error);
+}
+
+/** Whether the API has stopped answering, whatever it is asked for. */
+export function isSilentEverywhere(error: unknown): boolean {
+  return error instanceof ApiUnavailable && error.everywhere;
 }
 
 function isNoFailure(error: unknown): boolean {

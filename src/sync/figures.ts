@@ -1,4 +1,4 @@
-import { BrandapiError, KeyRejected, Stopped } from "../errors.js";
+import { AnswerRefused, BrandapiError, KeyRejected, Stopped } from "../errors.js";
 import { dayOf, dayRange, holds, join, type Range, startOfDay } from "../ranges.js";
 import { valueAt } from "../records/index.js";
 import type { DailyFigures, Json } from "../resources/types.js";
@@ -30,8 +30,7 @@ export async function askFigures(run: SyncRun, isAgain = false): Promise<Figures
       JSON.stringify(declared.figures.map((name) => valueAt(point, [name]) ?? null));
     return { askedAt, days: new Map([...days].map(([day, point]) => [day, text(point)])) };
   } catch (error) {
-    if (!(error instanceof BrandapiError) || error instanceof Stopped || error instanceof KeyRejected)
-      throw error;
+    if (!(error instanceof BrandapiError) || fatal.some((kind) => error instanceof kind)) throw error;
     // Evidence that was there before and is not now: who reads only the warnings of a night has to know.
     reporter[state.figures().size > 0 ? "warn" : "note"](
       `${resource.name}: the API gave no figures by day: a late change to an old record shows only when it is read again in turn (${error.message})`,
@@ -39,6 +38,9 @@ export async function askFigures(run: SyncRun, isAgain = false): Promise<Figures
     return null;
   }
 }
+
+/** What no run goes on after. */
+const fatal = [AnswerRefused, KeyRejected, Stopped];
 
 /** The points of every day up to now; resources that go by the same ones ask once a run. */
 export async function askPoints(run: SyncRun, declared: DailyFigures): Promise<Points> {

@@ -23,7 +23,7 @@ export async function gather(run: SyncRun, path: string, query: Query): Promise<
   let [total, answers, fell] = [0, 0, false];
   for await (const page of readPages(api, path, query, { scope: resource.scope, signal })) {
     const { total_items, total_pages } = page.pagination;
-    items.push(...page.records);
+    for (const record of page.records) items.push(record);
     answers += 1;
     fell ||= total_items < total;
     total = total_items;

@@ -3,7 +3,7 @@ import { formatSpan } from "../times.js";
 import { formatBytes, formatCount } from "./numbers.js";
 import type { Style } from "./style.js";
 import { escapeText } from "./text.js";
-import { displayWidth, pad, truncate } from "./width.js";
+import { displayWidth, pad, shorten, truncate } from "./width.js";
 
 /** What a task's bar shows. */
 export interface BarState {
@@ -35,11 +35,11 @@ const shortestBar = 6;
  */
 export function renderBar(state: BarState, width: number, look: BarLook): string {
   const { style } = look;
-  const name = pad(truncate(escapeText(state.name), nameWidth), nameWidth);
+  const name = pad(truncate(escapeText(shorten(state.name)), nameWidth), nameWidth);
   const share = shareOf(state);
   const percent = share === undefined ? undefined : `${String(Math.floor(share * 100)).padStart(3)}%`;
   const pace = state.waiting
-    ? `waiting ${formatSpan(Math.max(0, state.waiting.leftMs))}: ${escapeText(state.waiting.reason)}`
+    ? `waiting ${formatSpan(Math.max(0, state.waiting.leftMs))}: ${escapeText(shorten(state.waiting.reason))}`
     : speedText(state);
   const left = state.leftMs === undefined ? undefined : `${formatSpan(state.leftMs)} left`;
   const rows = state.rows === undefined ? undefined : counted(state.rows, "row", formatCount);

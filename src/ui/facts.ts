@@ -1,9 +1,10 @@
 import type { Style } from "./style.js";
 import { escapeText } from "./text.js";
-import { displayWidth, pad } from "./width.js";
+import { displayWidth, pad, shorten } from "./width.js";
 
 /**
- * Lines of `label  value`, the values in one column and escaped; without a trailing newline.
+ * Lines of `label  value`, the values in one column, escaped, and cut where they are very long; without a trailing
+ * newline.
  * @param width the terminal's columns, to wrap long values at their blanks; undefined: one line each
  */
 export function renderFacts(
@@ -15,7 +16,7 @@ export function renderFacts(
   const room = width === undefined ? Number.POSITIVE_INFINITY : width - indent.length;
   return facts
     .map(([label, value]) => {
-      const lines = wrap(escapeText(value), room);
+      const lines = wrap(escapeText(shorten(value)), room);
       return `${style.dim(pad(label, labelWidth))}  ${lines.join(`\n${indent}`)}`;
     })
     .join("\n");
@@ -24,11 +25,15 @@ export function renderFacts(
 function wrap(text: string, room: number): string[] {
   const lines: string[] = [];
   let line = "";
+  let taken = 0;
   for (const word of text.split(" ")) {
-    if (line !== "" && displayWidth(line) + 1 + displayWidth(word) > room) {
+    const width = displayWidth(word);
+    if (line !== "" && taken + 1 + width > room) {
       lines.push(line);
-      line = word;
-    } else line = line === "" ? word : `${line} ${word}`;
+      line = "";
+    }
+    taken = line === "" ? width : taken + 1 + width;
+    line = line === "" ? word : `${line} ${word}`;
   }
   return [...lines, line];
 }

@@ -1,6 +1,6 @@
 import type { Style } from "./style.js";
 import { escapeText } from "./text.js";
-import { displayWidth, pad, truncate } from "./width.js";
+import { displayWidth, pad, shorten, truncate } from "./width.js";
 
 export type Cell = string | number | bigint | boolean | null | undefined;
 
@@ -21,7 +21,8 @@ const gap = "  ";
 const narrowest = 4;
 
 /**
- * A table as text, without a trailing newline: a header, then one line a row. Every cell is escaped.
+ * A table as text, without a trailing newline: a header, then one line a row. Every cell is escaped, and a very long
+ * one is cut: a table is for reading.
  * With a width, spare columns are left out, then the widest are cut with `…`, until the table fits.
  */
 export function renderTable(
@@ -30,7 +31,7 @@ export function renderTable(
   options: TableOptions = {},
 ): string {
   const texts = rows.map((row) => titles.map((_, index) => cellText(row[index], options.none)));
-  const heads = titles.map(escapeText);
+  const heads = titles.map((title) => escapeText(shorten(title)));
   const natural = heads.map((head, index) =>
     texts.reduce((most, row) => Math.max(most, displayWidth(row[index] ?? "")), displayWidth(head)),
   );
@@ -60,7 +61,7 @@ export function renderTable(
 }
 
 function cellText(cell: Cell, none = ""): string {
-  return cell === null || cell === undefined ? none : escapeText(String(cell));
+  return cell === null || cell === undefined ? none : escapeText(shorten(String(cell)));
 }
 
 function isNumeric(cell: Cell): boolean {

@@ -6,7 +6,7 @@ const ascii = /^[\x20-\x7e]*$/;
 export function displayWidth(text: string): number {
   if (ascii.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of graphemes(text)) width += graphemeWidth(segment);
+  for (const grapheme of graphemes(text)) width += graphemeWidth(grapheme);
   return width;
 }
 
@@ -16,10 +16,10 @@ export function truncate(text: string, width: number): string {
   if (width < 1) return "";
   let kept = "";
   let taken = 0;
-  for (const { segment } of graphemes(text)) {
-    taken += graphemeWidth(segment);
+  for (const grapheme of graphemes(text)) {
+    taken += graphemeWidth(grapheme);
     if (taken > width - 1) break;
-    kept += segment;
+    kept += grapheme;
   }
   return `${kept}…`;
 }
@@ -30,12 +30,40 @@ export function pad(text: string, width: number, align: "left" | "right" = "left
   return align === "right" ? blanks + text : text + blanks;
 }
 
-let segmenter: Intl.Segmenter | undefined;
+/** As much as a person reads in one place. */
+const longest = 2_000;
 
-/** Made when the first text needs it: that takes ten milliseconds, and most texts are plain. */
-function graphemes(text: string): Intl.Segments {
+/** Text from outside, cut before anything else is done with it: a host can make it a million letters long. */
+export function shorten(text: string): string {
+  return text.length > longest ? `${text.slice(0, wholeEnd(text, longest))}…` : text;
+}
+
+let segmenter: Intl.Segmenter | undefined;
+/** Of a text in one piece, each step of the segmenter would take as long as the text is. */
+const pieceLength = 256;
+
+/** What a reader takes for one letter, each. One longer than a piece comes in several. */
+function* graphemes(text: string): Iterable<string> {
+  // Made when the first text needs it: that takes ten milliseconds, and most texts are plain.
   segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
-  return segmenter.segment(text);
+  for (let from = 0; from < text.length; ) {
+    const piece = text.slice(from, wholeEnd(text, from + pieceLength));
+    const isLast = from + piece.length === text.length;
+    for (const { index, segment } of segmenter.segment(piece)) {
+      const end = index + segment.length;
+      // What ends with the piece may go on behind it: the next piece begins there.
+      if (end === piece.length && index > 0 && !isLast) break;
+      yield segment;
+      from += segment.length;
+    }
+  }
+}
+
+/** Where a text can be cut at or before `at`: not between the halves of a character. */
+function wholeEnd(text: string, at: number): number {
+  if (at >= text.length) return text.length;
+  const isHigh = (text.charCodeAt(at - 1) & 0xfc00) === 0xd800;
+  return isHigh ? at - 1 : at;
 }
 
 function graphemeWidth(grapheme: string): number {

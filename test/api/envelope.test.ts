@@ -3,7 +3,9 @@ import { outlineEnvelope } from "../../src/api/envelope.js";
 import { UnexpectedAnswer } from "../../src/errors.js";
 import { pagination } from "./support.js";
 
-const read = (text: string) => outlineEnvelope(Buffer.from(text), "/orders", 5).open();
+const key = "bk_live_5ecret/Key-0123";
+const expected = { path: "/orders", receivedAt: 5, mostItems: 100, key };
+const read = (text: string) => outlineEnvelope(Buffer.from(text), expected).open();
 const list = (given: object) =>
   JSON.stringify({ success: true, data: [], pagination: { ...pagination(1, 100, 250), ...given } });
 
@@ -45,7 +47,10 @@ describe("an envelope", () => {
     [list({ total_items: 1e9 + 1 }), "claims an absurd `total_items`: 1000000001"],
     [list({ total_pages: 1e7 }), "claims an absurd `total_pages`: 10000000"],
     [list({ total_pages: 5 }), "contradicts itself: 5 pages for 250 items at 100 a page"],
-    [`{"success":true,"data":${"[".repeat(200)}${"]".repeat(200)}}`, "is nested more than 100 levels deep"],
+    [
+      `{"success":true,"data":${"[".repeat(200)}${"]".repeat(200)}}`,
+      "is nested more than 100 levels deep: it is refused",
+    ],
   ])("%s is refused: it %s", (text, what) => {
     expect(() => read(text)).toThrow(UnexpectedAnswer);
     expect(() => read(text)).toThrow(`The API's answer to /orders ${what}.`);
@@ -73,12 +78,47 @@ describe("an envelope", () => {
     expect(() => read(text)).not.toThrow(UnexpectedAnswer);
   });
 
+  const byNumber = (text: string) =>
+    [...text].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+
+  it.each([
+    ["as it is", key],
+    ["by the numbers of its letters", byNumber(key)],
+    ["by numbers in capitals", byNumber(key).toUpperCase().replaceAll("\\U", "\\u")],
+    ["with one letter by its number", key.replace("k", "\\u006b")],
+    ["with an escaped slash", key.replace("/", "\\/")],
+    ["behind its own beginning", `bk_live_bk_live_${byNumber(key.slice(8))}`],
+    ["behind an escaped backslash", `\\\\${byNumber(key)}`],
+  ])("that holds the key is refused, and says nothing of it: %s", (_, text) => {
+    for (const body of [
+      `{"success":true,"data":[{"id":"${text}"}]}`,
+      `{"success":true,"data":{"${text}":1}}`,
+      `{"success":true,"data":[],"debug":{"authorization":"Bearer ${text}"}}`,
+    ]) {
+      expect(() => read(body)).toThrow(UnexpectedAnswer);
+      expect(() => read(body)).toThrow("The API's answer to /orders holds the key itself: it is refused.");
+    }
+  });
+
+  it.each([
+    ["part of the key", key.slice(1)],
+    ["an escape that is itself escaped", `\\\\u0062${key.slice(1)}`],
+    ["the key with a line break in it", `bk_live_\\n${key.slice(8)}`],
+  ])("that holds no key is accepted: %s", (_, text) => {
+    expect(read(`{"success":true,"data":[{"id":"\\u0041${text}"}]}`).items).toHaveLength(1);
+  });
+
+  it("may hold a word that is as short as a key never is", () => {
+    const body = Buffer.from('{"success":true,"data":[{"id":"orders"}]}');
+    expect(outlineEnvelope(body, { ...expected, key: "orders" }).open().items).toHaveLength(1);
+  });
+
   it("is not called damaged where it is the mirror that cannot say what it holds", () => {
     const broken = new Error("database disk image is malformed");
     const recognise = () => {
       throw broken;
     };
     const body = Buffer.from('{"success":true,"data":[{"id":"o1"}]}');
-    expect(() => outlineEnvelope(body, "/orders", 5).open(recognise)).toThrow(broken);
+    expect(() => outlineEnvelope(body, expected).open(recognise)).toThrow(broken);
   });
 });

@@ -249,8 +249,8 @@ describe("a body", () => {
     const server = await serve((_request, response) => answer(response));
     const { api } = patient(server.baseUrl);
     const error = await rejection(api.get("/orders"));
-    expect(error).toMatchObject({ name: "UnexpectedAnswer", exitCode: 7 });
-    expect(error.message).toBe("The API's answer to /orders is larger than 32 MiB: refused.");
+    expect(error).toMatchObject({ name: "AnswerRefused", exitCode: 7 });
+    expect(error.message).toBe("The API's answer to /orders is larger than 32 MiB: it is refused.");
     expect(server.requests.length).toBe(1);
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { exactRecords, maxDepth, minify, sliceEnvelope } from "../../src/api/json.js";
+import { bounds } from "../../src/api/bounds.js";
+import { exactRecords, minify, sliceEnvelope } from "../../src/api/json.js";
 import fc from "../support/property.js";
 
 const numbers = fc.constantFrom(
@@ -34,7 +35,7 @@ const { json } = fc.letrec<{ json: string }>((tie) => ({
   ),
 }));
 
-const slice = (text: string) => sliceEnvelope(Buffer.from(text));
+const slice = (text: string, most = 1_000) => sliceEnvelope(Buffer.from(text), most);
 
 const literals = (text: string) =>
   [...text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g)]
@@ -43,7 +44,7 @@ const literals = (text: string) =>
 
 function items(text: string) {
   const body = Buffer.from(text);
-  return exactRecords(body, sliceEnvelope(body));
+  return exactRecords(body, sliceEnvelope(body, 1_000));
 }
 
 describe("slices of an envelope", () => {
@@ -94,8 +95,8 @@ describe("slices of an envelope", () => {
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 40 }), (parts) => {
         for (const text of [parts.join(""), `{"data":${parts.join("")}`, `{"data":[${parts.join("")}`]) {
-          const { items, tooDeep } = slice(text);
-          expect(tooDeep).toBe(false);
+          const { items, excess } = slice(text);
+          expect(excess).toBeNull();
           expect((items ?? []).length).toBeLessThanOrEqual(2 * text.length);
         }
       }),
@@ -104,10 +105,45 @@ describe("slices of an envelope", () => {
 
   it("are refused beyond the deepest level, wherever it is", () => {
     const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
-    expect(slice(`{"data":${nested(maxDepth - 1)}}`).tooDeep).toBe(false);
-    expect(slice(`{"data":${nested(maxDepth)}}`).tooDeep).toBe(true);
-    expect(slice(`{"other":${nested(maxDepth)}}`).tooDeep).toBe(true);
-    expect(slice(nested(maxDepth + 1)).tooDeep).toBe(true);
-    expect(slice("[".repeat(1_000_000)).tooDeep).toBe(true);
+    const tooDeep = `is nested more than ${bounds.depth} levels deep`;
+    expect(slice(`{"data":${nested(bounds.depth - 1)}}`).excess).toBeNull();
+    expect(slice(`{"data":${nested(bounds.depth)}}`).excess).toBe(tooDeep);
+    expect(slice(`{"other":${nested(bounds.depth)}}`).excess).toBe(tooDeep);
+    expect(slice(nested(bounds.depth + 1)).excess).toBe(tooDeep);
+    expect(slice("[".repeat(1_000_000)).excess).toBe(tooDeep);
+  });
+
+  const list = (count: number, one = "1") => `[${Array(count).fill(one).join(",")}]`;
+  const object = (count: number) =>
+    `{${Array.from({ length: count }, (_, n) => `"m${n}":${n % 10}`).join(",")}}`;
+  const { digits, members, values } = bounds;
+
+  it.each([
+    ["items of the list", 1_000, (count: number) => `{"data":${list(count)}}`],
+    ["members of a record", members, (count: number) => `{"data":[${object(count)}]}`],
+    ["members deep in a record", members, (count: number) => `{"data":[{"a":[${object(count)}]}]}`],
+    ["members of the data", members, (count: number) => `{"data":${object(count)}}`],
+    ["members beside the data", members, (count: number) => `{"data":[],"x":${object(count)}}`],
+    ["members of the envelope", members, (count: number) => object(count)],
+    ["digits of a number", digits, (count: number) => `{"data":[{"n":${"7".repeat(count)}}]}`],
+    ["digits behind the point", digits, (count: number) => `{"data":{"n":0.${"7".repeat(count - 2)}}}`],
+    // The array itself is one of them, and so are the record and the list's item.
+    ["elements of an array", values - 3, (count: number) => `{"data":[{"a":${list(count + 1)}}]}`],
+    ["objects in an array", values / 2 - 1, (count: number) => `{"data":{"a":${list(count, "{}")}}}`],
+    ["items of a list that comes twice", values, (count: number) => `{"data":${list(count)},"data":[]}`],
+  ])("are refused where there are too many %s", (name, most, text) => {
+    expect(slice(text(most)).excess, name).toBeNull();
+    expect(slice(text(most + 1)).excess, name).toMatch(
+      /^holds .*more than [\d,]+ (?:items|members|values|digits)$/,
+    );
+  });
+
+  it("are counted in text that has no end, too", () => {
+    expect(slice(`{"data":[${"1,".repeat(2_000)}`).excess).toBe("holds more than 1,000 items");
+    expect(slice(`{"data":{"a":[${"1,".repeat(values + 2)}`).excess).toBe("holds more than 1,500,000 values");
+  });
+
+  it("keep no more places than the list may have items", () => {
+    expect(slice(`{"data":${list(5_000)}}`).items).toHaveLength(2_000);
   });
 });

@@ -54,6 +54,21 @@ it.each([
   expect(faultOf(error, "api.test")).toMatchObject({ kind, reason: expect.stringMatching(reason) });
 });
 
+it("a proxy that nobody answers at is named as the cause; a host that needs none is named itself", async () => {
+  const port = await freePort();
+  const env = { HTTPS_PROXY: `http://127.0.0.1:${port}`, NO_PROXY: "localhost, .direct.test" };
+  const byProxy = await rejection(createFetch(env)("https://api.test/me"));
+  expect(faultOf(byProxy, "api.test")).toMatchObject({
+    kind: "network",
+    reason: "could not connect to the proxy that HTTPS_PROXY names: connection refused",
+    everywhere: true,
+  });
+  const directly = await rejection(createFetch(env)(`https://localhost:${port}/me`));
+  expect(faultOf(directly, "localhost")).toMatchObject({
+    reason: "could not connect to localhost: connection refused",
+  });
+});
+
 it("a proxy without its scheme is an http proxy, as for curl", async () => {
   const proxy = await serveProxy();
   const fetch = createFetch({ https_proxy: proxy.url.replace("http://", "") });

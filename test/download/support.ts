@@ -104,7 +104,7 @@ export async function libraryOf(files: readonly TestFile[]): Promise<TestLibrary
     { allowed: [content], skipped: [], named: true },
     () => {},
   );
-  if (failures[0]) throw failures[0];
+  if (failures[0]) throw failures[0].error;
   const out = join(folder, "out");
   const access = (given: Partial<DownloadAccess> = {}): DownloadAccess => ({
     mirror,

@@ -1,0 +1,133 @@
+import Sqlite from "better-sqlite3";
+import { expect, test } from "vitest";
+import { resources } from "../../src/resources/index.js";
+import type { Fault } from "../../src/sandbox/index.js";
+import { makeHome } from "../support/home.js";
+import { spawnBrandapi } from "../support/process.js";
+import { envOf, expectSeen, jumpingClock, runAt, sharedSandbox } from "./matrix.js";
+
+const names = resources.map(({ name }) => name);
+const patienceMs = 120_000;
+
+/** Runs a sync of everything, in which the API answers nothing any more once it has been asked for a path. */
+async function syncUntilAsked(path: string, silence: () => Promise<Response>) {
+  const sandbox = await sharedSandbox();
+  const home = makeHome();
+  const { clock, state } = jumpingClock();
+  let inVain = 0;
+  const fetch = async (url: string | URL, init?: RequestInit) => {
+    if (inVain === 0 && !new URL(url).pathname.endsWith(path)) return await globalThis.fetch(url, init);
+    inVain += 1;
+    return await silence();
+  };
+  const result = await runAt(sandbox, home, "sync --quiet --max-wait 2m", { clock, fetch });
+  return { sandbox, home, result, waited: state.waited, inVain };
+}
+
+function refuse(): Promise<Response> {
+  const cause = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
+  return Promise.reject(new TypeError("fetch failed", { cause }));
+}
+
+const silences: [name: string, silence: () => Promise<Response>, says: RegExp][] = [
+  ["refuses connections", refuse, /unavailable: could not connect to .*: connection refused/],
+  ["answers 503", async () => new Response("", { status: 503 }), /unavailable: it answered 503/],
+  ["answers 429", async () => new Response("", { status: 429 }), /unavailable: it answered 429/],
+  [
+    "resets connections",
+    () =>
+      Promise.reject(
+        new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNRESET" }) }),
+      ),
+    /unavailable: .*reset/,
+  ],
+];
+
+test.each(silences)(
+  "an API that %s from the first resource on is waited for once: exit 6",
+  async (_, silence, says) => {
+    const { home, inVain, result, sandbox, waited } = await syncUntilAsked("/analytics/clicks", silence);
+    expectSeen({ ...result, home }, { code: 6, says }, [sandbox.key]);
+    expect(result.err).toContain(`Not read: ${names.join(", ")}.`);
+    expect(result.err.trim().split("\n")).toHaveLength(2);
+    expect(waited).toBeLessThan(1.2 * patienceMs);
+    expect(inVain).toBeLessThan(40);
+  },
+);
+
+test.each(silences)(
+  "an API that %s in the middle ends the run: exit 8, and says what was not read",
+  async (_, silence, says) => {
+    const { home, result, sandbox, waited } = await syncUntilAsked("/roster", silence);
+    expectSeen({ ...result, home }, { code: 8, says }, [sandbox.key]);
+    expect(result.err).toContain(`Not read: ${names.slice(1).join(", ")}.`);
+    expect(waited).toBeLessThan(1.2 * patienceMs);
+    expect(outcomesIn(home)).toMatchObject({ orders: "done", roster: "failed" });
+  },
+);
+
+const alone: [name: string, fault: Fault][] = [
+  ["answers 503", { kind: "status", status: 503 }],
+  ["resets connections", { kind: "reset", when: "before" }],
+  ["answers with a web page", { kind: "html" }],
+];
+
+test.each(alone)(
+  "one endpoint that %s stops no other: exit 8 names it, with --quiet too",
+  async (_, fault) => {
+    const sandbox = await sharedSandbox();
+    const home = makeHome();
+    sandbox.intercept = ({ path }) => (path === "/roster" ? fault : undefined);
+    const { clock } = jumpingClock();
+    const result = await runAt(sandbox, home, "sync --quiet --max-wait 2m", { clock });
+    expectSeen(result, { code: 8, says: /^brandapi: 1 of 10 resources failed: roster: / }, [sandbox.key]);
+    const { roster, ...others } = outcomesIn(home);
+    expect(roster).toBe("failed");
+    expect(Object.keys(others)).toHaveLength(names.length - 1);
+    expect(new Set(Object.values(others))).toEqual(new Set(["done"]));
+  },
+);
+
+test("after an endpoint that is down, others that fail at first are tried again", async () => {
+  const sandbox = await sharedSandbox();
+  const home = makeHome();
+  const seen = new Set<string>();
+  sandbox.intercept = ({ path }) => {
+    const isFirst = !seen.has(path);
+    seen.add(path);
+    return path === "/orders" || (isFirst && path !== "/me") ? { kind: "status", status: 503 } : undefined;
+  };
+  const { clock } = jumpingClock();
+  const result = await runAt(sandbox, home, "sync --quiet --max-wait 2m", { clock });
+  expectSeen(result, { code: 8, says: /^brandapi: 1 of 10 resources failed: orders: / }, [sandbox.key]);
+});
+
+test.each([
+  ["says nothing", { kind: "stall", when: "before" }],
+  ["stalls in the middle of its answers", { kind: "stall", when: "body" }],
+] as const)("an API that %s is given up by the real program, too", async (_, fault) => {
+  const sandbox = await sharedSandbox();
+  const home = makeHome();
+  sandbox.intercept = ({ path }) => (path === "/me" ? undefined : fault);
+  const started = performance.now();
+  const result = await spawnBrandapi(["sync", "--max-wait", "1s"], {
+    home,
+    env: envOf(sandbox, home, sandbox.key),
+  }).ended;
+  expectSeen(
+    { ...result, code: result.code ?? -1, home },
+    { code: 6, says: /no whole answer came within 5 s/ },
+    [sandbox.key],
+  );
+  expect(result.err).toContain(`Not read: ${names.join(", ")}.`);
+  // One request gets five seconds, however little patience there is; each of ten resources would make fifty.
+  expect(performance.now() - started).toBeLessThan(30_000);
+});
+
+/** How each resource's run ended. */
+function outcomesIn(home: string): Record<string, string> {
+  const db = new Sqlite(`${home}/mirror.sqlite`, { readonly: true });
+  const rows = db.prepare("SELECT resource, outcome FROM sync_runs").raw().all() as [string, string][];
+  db.close();
+  return Object.fromEntries(rows);
+}
