@@ -245,7 +245,7 @@ const wanted: Record<Name, (world: World, today: string) => unknown[]> = {
           is_partial: isPartial ? 1 : 0,
           net_amount,
           net_before,
-          percent: net_before ? round(100 * (net_amount / net_before - 1), 1) : null,
+          more: net_before ? round((100 * net_amount) / net_before - 100, 1) : null,
         };
       }),
     ),
