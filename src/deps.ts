@@ -92,7 +92,7 @@ export const systemClock: Clock = {
 export function systemDeps(signal: AbortSignal, fetch: Fetch): Deps {
   return {
     env: process.env,
-    cwd: askSystem(() => process.cwd()),
+    cwd: startedIn,
     home: askSystem(homedir),
     tmp: tmpdir(),
     platform: process.platform,
@@ -117,6 +117,14 @@ export function systemDeps(signal: AbortSignal, fetch: Fetch): Deps {
     signal,
     mortally: (work) => work(),
   };
+}
+
+/** The folder that the program was started in; empty where it is gone. */
+const startedIn = askSystem(() => process.cwd());
+
+/** A thread asks for the folder when it begins, and fails where it is gone. */
+export function leaveGoneFolder(): void {
+  if (startedIn === "") process.chdir("/");
 }
 
 /** Empty where the system does not know it: who needs it says so, see paths.ts. */

@@ -144,7 +144,8 @@ function importsOf({ file, text }: { file: string; text: string }): Import[] {
 
 function isAllowed({ room, target, targetRoom, isType }: Import): boolean {
   if (room === targetRoom) return true;
-  if (common.includes(target) && (target !== "deps" || isType || ["main.ts"].includes(room))) return true;
+  if (common.includes(target) && (target !== "deps" || isType || ["main.ts", "apart"].includes(room)))
+    return true;
   const rules = mayImport[room] ?? [];
   return rules.some((rule) => target === rule || target.startsWith(`${rule}/`));
 }

@@ -1,7 +1,10 @@
 import { Worker } from "node:worker_threads";
+import { leaveGoneFolder } from "../deps.js";
 import { stopCodes } from "../errors.js";
 import { main } from "../main.js";
 import { watchParts } from "../parts.js";
+
+leaveGoneFolder();
 
 /**
  * The program in a process of its own: see `start.ts`, which alone may end it. A thread watches over it, since SQLite

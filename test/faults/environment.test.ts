@@ -59,12 +59,13 @@ test.runIf(process.platform === "linux")(
       });
     for (const line of [["--help"], ["status"], ["sync", "orders"], ["query", "SELECT 1"]])
       expect((await runGone(...line)).code, line.join(" ")).toBe(0);
-    expect(await runGone("export", "orders", "-o", "orders.csv")).toEqual({
-      code: 3,
-      err: expect.stringMatching(
-        /^brandapi: The folder that this runs in is gone.*: orders\.csv\n {2}hint: /,
-      ),
-    });
+    for (const more of [[], ["--where", "1"]])
+      expect(await runGone("export", "orders", "-o", "orders.csv", ...more)).toEqual({
+        code: 3,
+        err: expect.stringMatching(
+          /^brandapi: The folder that this runs in is gone.*: orders\.csv\n {2}hint: /,
+        ),
+      });
   },
 );
 
