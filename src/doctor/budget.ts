@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { reasonOf } from "../config/key.js";
+import { counted } from "../counted.js";
 import { shellWord } from "../shell.js";
 import { Advice, type Check, ok } from "./check.js";
 
@@ -14,7 +15,7 @@ export const budget: Check = {
     if (rateLimit === null) yield ok("no rate limit was asked for, so requests are not counted");
     else if (await mayWrite(`${stateDir}/`, path)) {
       if (await mayWrite(path, path)) await checkSound(path);
-      yield ok(`${rateLimit} requests a minute, counted in ${path}`);
+      yield ok(`${counted(rateLimit, "request")} a minute, counted in ${path}`);
     } else yield ok("none yet: the first request makes it");
   },
 };
