@@ -20,6 +20,7 @@ type Phase = (home: string) => Promise<RunningProgram>;
 const longest: Record<string, Phase> = {
   login: (home) => asking(home, ["login", "--key-stdin"], { stdin: "brk_test" }),
   whoami: (home) => asking(home, ["whoami"]),
+  doctor: (home) => asking(home, ["doctor", "--max-wait", "5m"]),
   sync: (home) => asking(home, ["sync"]),
   verify: async (home) => asking(home, ["verify", "--db", await mirrorOfOrders(home)]),
   download: (home) => asking(home, ["download", "content"]),
