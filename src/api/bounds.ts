@@ -1,3 +1,4 @@
+import { counted } from "../counted.js";
 import type { Query } from "../resources/types.js";
 
 /**
@@ -44,7 +45,7 @@ export function mostItems({ per_page }: Query): number {
 /** What an answer has too much of, as the end of a sentence; null where it keeps within bounds. */
 export function excessOf({ items, values, members, depth, digits }: Counted, most: number): string | null {
   if (depth > bounds.depth) return `is nested more than ${bounds.depth} levels deep`;
-  if (items > most) return `holds more than ${inWords(most)} items`;
+  if (items > most) return `holds more than ${counted(most, "item", inWords)}`;
   if (values > bounds.values) return `holds more than ${inWords(bounds.values)} values`;
   if (members > bounds.members) return `holds an object of more than ${inWords(bounds.members)} members`;
   if (digits > bounds.digits) return `holds a number of more than ${inWords(bounds.digits)} digits`;

@@ -1,3 +1,4 @@
+import { counted } from "../counted.js";
 import { ApiUnavailable, type BrandapiError, UnexpectedAnswer } from "../errors.js";
 import { shellWord } from "../shell.js";
 import { formatInstant, formatSpan, minuteOf } from "../times.js";
@@ -115,5 +116,5 @@ function duration(ms: number): string {
   const minutes = Math.round(seconds / 60);
   if (minutes < 120) return `${minutes} minutes`;
   const hours = Math.round(minutes / 60);
-  return hours < 72 ? `${hours} hours` : `${Math.round(hours / 24)} days`;
+  return hours < 72 ? counted(hours, "hour") : counted(Math.round(hours / 24), "day");
 }

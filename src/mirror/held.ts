@@ -3,7 +3,7 @@ import type { MirrorUnusable } from "../errors.js";
 import { openBeginning } from "./beginning.js";
 import { connect } from "./file.js";
 import type { Lock } from "./lock.js";
-import { openLog } from "./log.js";
+import { type Log, openLog } from "./log.js";
 import { type Loss, lossError } from "./loss.js";
 import type { Mirror } from "./mirror.js";
 import { idOf } from "./place.js";
@@ -44,7 +44,15 @@ export async function holdMirror(mirror: Mirror, path: string, lock: Lock): Prom
   // Only while the mirror is where it was opened, what lies beside it is its own.
   lookAtMirror();
   const beginning = openBeginning(mirror.path);
-  const log = isLogged ? openLog(logPath, beginning.expect) : null;
+  const log = isLogged ? openOwnLog() : null;
+
+  function openOwnLog(): Log {
+    try {
+      return openLog(logPath, beginning.expect);
+    } catch (error) {
+      return lose("log", logPath, error);
+    }
+  }
 
   function lose(loss: Loss, at: string, cause?: unknown): never {
     lost = lossError(loss, at, cause);
