@@ -84,7 +84,7 @@ test("`verify` goes on after what is refused; a resource that was named fails", 
   ]);
   expect(result.out).toContain("roster: proven");
   const both = await runAt(sandbox, home, "verify orders roster", { key: secret });
-  expectSeen(both, { code: 8, says: /1 of 2 resources were not proven: The brand's plan/ }, [secret]);
+  expectSeen(both, { code: 8, says: /1 of 2 resources were not proven: orders: The brand's plan/ }, [secret]);
   expect(both.out).toContain("roster: proven");
   const named = await runAt(sandbox, home, "verify orders", { key: secret });
   expectSeen(named, { code: 5, says: /The brand's plan does not include/ }, [secret]);
