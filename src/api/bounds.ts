@@ -11,12 +11,6 @@ export const bounds = {
   bytes: 32 * 2 ** 20,
   /** Of an answer that is one small object, such as `/me`: it has some hundred bytes. */
   smallBytes: 2 ** 20,
-  /** Items of a page: `per_page` is at most 100 (API document, Limits). */
-  pageItems: 100,
-  /** Items of a list that comes without pages: as many as fit into its bytes, at 160 bytes each. */
-  listItems: 200_000,
-  /** Objects, arrays, members and elements together. 100 orders of 100 line items have 65,000, 50,000 codes a million. */
-  values: 1_500_000,
   /** Of one object. A record has some hundred at most. */
   members: 10_000,
   /** The document's deepest answer has six levels. */
@@ -24,6 +18,22 @@ export const bounds = {
   /** Characters of a number. A double needs 17 digits. */
   digits: 1_000,
 } as const;
+
+/** The most items of the list that is `data`; objects, arrays, members and elements together. */
+export interface Most {
+  items: number;
+  values: number;
+}
+
+/** `per_page` is at most 100 (API document, Limits); 100 orders of 100 line items each have 65,000 values. */
+export const aPage: Most = { items: 100, values: 500_000 };
+/** As many items as fit into the bytes, at 160 bytes each; 50,000 of 20 members have a million values. */
+export const aWhole: Most = { items: 200_000, values: 1_500_000 };
+
+/** What an answer to this query may hold: `per_page` asks for a page. */
+export function mostFor({ per_page }: Query): Most {
+  return per_page === undefined ? aWhole : aPage;
+}
 
 /** What was counted in an answer's text, without building anything of it. */
 export interface Counted {
@@ -37,17 +47,12 @@ export interface Counted {
   digits: number;
 }
 
-/** The most items of an answer to this query: `per_page` asks for a page. */
-export function mostItems({ per_page }: Query): number {
-  return per_page === undefined ? bounds.listItems : bounds.pageItems;
-}
-
 /** What an answer has too much of, as the end of a sentence; null where it keeps within bounds. */
-export function excessOf({ items, values, members, depth, digits }: Counted, most: number): string | null {
+export function excessOf({ items, values, members, depth, digits }: Counted, most: Most): string | null {
   if (depth > bounds.depth) return `is nested more than ${bounds.depth} levels deep`;
-  if (items > most) return `holds more than ${counted(most, "item", inWords)}`;
-  if (values > bounds.values) return `holds more than ${inWords(bounds.values)} values`;
+  if (items > most.items) return `holds more than ${counted(most.items, "item", inWords)}`;
   if (members > bounds.members) return `holds an object of more than ${inWords(bounds.members)} members`;
+  if (values > most.values) return `holds more than ${inWords(most.values)} values`;
   if (digits > bounds.digits) return `holds a number of more than ${inWords(bounds.digits)} digits`;
   return null;
 }

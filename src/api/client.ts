@@ -3,7 +3,7 @@ import { AccessForbidden, BrandapiError } from "../errors.js";
 import type { Query } from "../resources/types.js";
 import { addressOf, baseOf } from "./address.js";
 import { readBody } from "./body.js";
-import { bounds, mostItems } from "./bounds.js";
+import { bounds, type Most, mostFor } from "./bounds.js";
 import { type Answer, outlineEnvelope } from "./envelope.js";
 import { type Fault, faultOf, withoutKey } from "./faults.js";
 import { gaveUp, statusFault, statusWords } from "./giving-up.js";
@@ -32,7 +32,7 @@ interface Call {
   url: URL;
   path: string;
   options: RequestOptions;
-  mostItems: number;
+  most: Most;
   patient: Patient;
   signal: AbortSignal;
 }
@@ -78,7 +78,7 @@ class Client implements ApiClient {
     this.#calls.add(aborter);
     try {
       const { signal } = aborter;
-      return await this.#persist({ url, path, options, mostItems: mostItems(query), patient, signal });
+      return await this.#persist({ url, path, options, most: mostFor(query), patient, signal });
     } finally {
       patient.end();
       this.#calls.delete(aborter);
@@ -132,12 +132,12 @@ class Client implements ApiClient {
 
   /** One try: a request, and what its body says. */
   async #try(call: Call, permit: Permit, deadlineMs: number): Promise<Outcome> {
-    const { path, mostItems, options, patient, signal } = call;
+    const { path, most, options, patient, signal } = call;
     const { key } = this.settings;
     try {
       const sent = await this.#send(call, permit, deadlineMs);
       if ("fault" in sent) return sent;
-      const outline = outlineEnvelope(sent.body, { path, receivedAt: sent.at, mostItems, key });
+      const outline = outlineEnvelope(sent.body, { path, receivedAt: sent.at, most, key });
       patient.heard();
       await options.arrived?.(outline.pagination);
       signal.throwIfAborted();

@@ -1,9 +1,10 @@
 import { counted } from "../counted.js";
 import { AnswerRefused, UnexpectedAnswer } from "../errors.js";
 import type { ApiRecord, Json, JsonObject, Recognise } from "../resources/types.js";
+import type { Most } from "./bounds.js";
 import { Garbled } from "./faults.js";
 import { exactRecords, exactText, type Slices, sliceEnvelope } from "./json.js";
-import { holdsKey } from "./secret.js";
+import { leaksKey } from "./leaked-key.js";
 
 /** The `pagination` of a list (API document, "Pagination object"). */
 export interface Pagination {
@@ -65,8 +66,7 @@ export interface Outline {
 export interface Expected {
   path: string;
   receivedAt: number;
-  /** Items that its list may hold. */
-  mostItems: number;
+  most: Most;
   key: string;
 }
 
@@ -77,10 +77,10 @@ export interface Expected {
  * Throws `Garbled` when the text is not JSON, `UnexpectedAnswer` when it is JSON of another shape, holds too much, or
  * holds the key: nothing documents that, and it must be neither stored nor printed.
  */
-export function outlineEnvelope(body: Buffer, { path, receivedAt, mostItems, key }: Expected): Outline {
-  const slices = sliceEnvelope(body, mostItems);
+export function outlineEnvelope(body: Buffer, { path, receivedAt, most, key }: Expected): Outline {
+  const slices = sliceEnvelope(body, most);
   if (slices.excess) throw refused(path, slices.excess, checkBase);
-  if (holdsKey(body, key, slices.escaped)) throw refused(path, "holds the key itself", keySeen);
+  if (leaksKey(body, key, slices.escaped)) throw refused(path, "holds the key itself", keySeen);
   const envelope = parsed(body, () => parseOutline(body, slices));
   if (!isObject(envelope)) throw unexpected(path, "is not an object");
   if (envelope.success !== true) throw unexpected(path, `has ${named(envelope, "success")}, not true`);

@@ -1,5 +1,5 @@
 import type { ApiRecord, HeldRecord, Json, Recognise } from "../resources/types.js";
-import { excessOf } from "./bounds.js";
+import { excessOf, type Most } from "./bounds.js";
 import { colon, comma, openArray, openObject, quote, Scanner } from "./scanner.js";
 
 /** Where an envelope's `data` and its items stand in the body: `[from, to)` offsets in bytes, in order. */
@@ -26,9 +26,8 @@ export interface Slices {
  * would cost too much as objects is known before any is made. It trusts nothing: text that is not JSON gives offsets
  * without meaning (never an endless loop), and `JSON.parse` is asked afterwards. Of duplicate members the last wins, as
  * there.
- * @param most items that `data` may hold
  */
-export function sliceEnvelope(body: Buffer, most: number): Slices {
+export function sliceEnvelope(body: Buffer, most: Most): Slices {
   const scanner = new Scanner(body);
   const slices: Slices = {
     data: null,
@@ -56,7 +55,7 @@ export function sliceEnvelope(body: Buffer, most: number): Slices {
     const from = at;
     if (isData && body[at] === openArray) {
       slices.items = [];
-      at = scanner.skipItems(at, slices.items, most);
+      at = scanner.skipItems(at, slices.items, most.items);
     } else {
       if (isData) slices.items = null;
       at = scanner.skipValue(at, 1);

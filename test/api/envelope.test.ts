@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { aPage } from "../../src/api/bounds.js";
 import { outlineEnvelope } from "../../src/api/envelope.js";
 import { UnexpectedAnswer } from "../../src/errors.js";
 import { pagination } from "./support.js";
 
 const key = "bk_live_5ecret/Key-0123";
-const expected = { path: "/orders", receivedAt: 5, mostItems: 100, key };
+const expected = { path: "/orders", receivedAt: 5, most: aPage, key };
 const read = (text: string) => outlineEnvelope(Buffer.from(text), expected).open();
 const list = (given: object) =>
   JSON.stringify({ success: true, data: [], pagination: { ...pagination(1, 100, 250), ...given } });

@@ -35,7 +35,8 @@ const { json } = fc.letrec<{ json: string }>((tie) => ({
   ),
 }));
 
-const slice = (text: string, most = 1_000) => sliceEnvelope(Buffer.from(text), most);
+const most = { items: 1_000, values: 200_000 };
+const slice = (text: string) => sliceEnvelope(Buffer.from(text), most);
 
 const literals = (text: string) =>
   [...text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g)]
@@ -44,7 +45,7 @@ const literals = (text: string) =>
 
 function items(text: string) {
   const body = Buffer.from(text);
-  return exactRecords(body, sliceEnvelope(body, 1_000));
+  return exactRecords(body, sliceEnvelope(body, most));
 }
 
 describe("slices of an envelope", () => {
@@ -116,7 +117,8 @@ describe("slices of an envelope", () => {
   const list = (count: number, one = "1") => `[${Array(count).fill(one).join(",")}]`;
   const object = (count: number) =>
     `{${Array.from({ length: count }, (_, n) => `"m${n}":${n % 10}`).join(",")}}`;
-  const { digits, members, values } = bounds;
+  const { digits, members } = bounds;
+  const { values } = most;
 
   it.each([
     ["items of the list", 1_000, (count: number) => `{"data":${list(count)}}`],
@@ -131,16 +133,16 @@ describe("slices of an envelope", () => {
     ["elements of an array", values - 3, (count: number) => `{"data":[{"a":${list(count + 1)}}]}`],
     ["objects in an array", values / 2 - 1, (count: number) => `{"data":{"a":${list(count, "{}")}}}`],
     ["items of a list that comes twice", values, (count: number) => `{"data":${list(count)},"data":[]}`],
-  ])("are refused where there are too many %s", (name, most, text) => {
-    expect(slice(text(most)).excess, name).toBeNull();
-    expect(slice(text(most + 1)).excess, name).toMatch(
+  ])("are refused where there are too many %s", (name, count, text) => {
+    expect(slice(text(count)).excess, name).toBeNull();
+    expect(slice(text(count + 1)).excess, name).toMatch(
       /^holds .*more than [\d,]+ (?:items|members|values|digits)$/,
     );
   });
 
   it("are counted in text that has no end, too", () => {
     expect(slice(`{"data":[${"1,".repeat(2_000)}`).excess).toBe("holds more than 1,000 items");
-    expect(slice(`{"data":{"a":[${"1,".repeat(values + 2)}`).excess).toBe("holds more than 1,500,000 values");
+    expect(slice(`{"data":{"a":[${"1,".repeat(values + 2)}`).excess).toBe("holds more than 200,000 values");
   });
 
   it("keep no more places than the list may have items", () => {

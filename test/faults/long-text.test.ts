@@ -2,15 +2,17 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { aPage } from "../../src/api/bounds.js";
 import { type Fault, faultOf, withoutKey } from "../../src/api/faults.js";
 import { minify, sliceEnvelope } from "../../src/api/json.js";
+import { leaksKey } from "../../src/api/leaked-key.js";
 import { readRetryAfter, readServerLimit } from "../../src/api/limits.js";
 import { forbidden } from "../../src/api/refusals.js";
-import { holdsKey } from "../../src/api/secret.js";
 import { parseRateLimit } from "../../src/commands/globals.js";
 import { parseCount, parseList } from "../../src/commands/values.js";
 import { checkBaseUrl } from "../../src/config/base-url.js";
 import { checkKey } from "../../src/config/key.js";
+import { ok, unchecked } from "../../src/doctor/check.js";
 import { downloadPath, readFileUrl } from "../../src/download/address.js";
 import { judge } from "../../src/download/judge.js";
 import { fileName } from "../../src/download/name.js";
@@ -27,6 +29,7 @@ import { sameRecord } from "../../src/records/same.js";
 import { resources } from "../../src/resources/index.js";
 import type { ApiRecord, Resource } from "../../src/resources/types.js";
 import { reportError } from "../../src/run.js";
+import { hideKeys } from "../../src/secrets.js";
 import { parseDuration, parseInstant, parseTimestamp, parseWindow } from "../../src/times.js";
 import { renderBar } from "../../src/ui/bar-line.js";
 import { escapeData, openDataEscaper } from "../../src/ui/data.js";
@@ -62,6 +65,7 @@ const classes: Record<string, string> = {
   quotes: '"',
   "equals signs": "=",
   digits: "1",
+  "letters and digits": "aB3",
   backslashes: "\\",
   "words and signs": 'a-b. "c" = d_e/f\u0301;',
 };
@@ -114,8 +118,8 @@ const functions: Record<string, (text: string) => unknown> = {
   withoutKey: (text) =>
     withoutKey({ kind: "network", reason: "", cause: new Error(text) } satisfies Fault, "a-secret-key"),
   forbidden: (text) => forbidden({ path: "/orders", baseUrl: "", scope: "x" }, text.split(" ")),
-  holdsKey: (text) => holdsKey(Buffer.from(json(text)), "aaaaaaaaab", true),
-  sliceEnvelope: (text) => sliceEnvelope(Buffer.from(`{"data":[${json(text)}]}`), 100),
+  leaksKey: (text) => leaksKey(Buffer.from(json(text)), "aaaaaaaaab", true),
+  sliceEnvelope: (text) => sliceEnvelope(Buffer.from(`{"data":[${json(text)}]}`), aPage),
   minify: (text) => minify(json(text)),
   "minify, what is no JSON": minify,
   hasInexactNumbers: (text) => hasInexactNumbers(json(text)),
@@ -165,6 +169,9 @@ const functions: Record<string, (text: string) => unknown> = {
   parseInstant: (text) => parseInstant(text, "start", 0),
   checkBaseUrl: (text) => checkBaseUrl(`https://${text}`, "a test"),
   checkKey: (text) => checkKey(text, "a test"),
+  ok,
+  unchecked,
+  hideKeys: (text) => hideKeys(text, ["a-secret-key"]),
   hintFor: (text) => hintFor(`run \`brandapi sync\`${text}`, ["sync", "--profile", text]),
   asBrandapiError: (text) => asBrandapiError(Object.assign(new Error(text), { code: text })),
   reportError: (text) =>

@@ -2,17 +2,23 @@ import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
 import { resources } from "../../src/resources/index.js";
 import type { Fault } from "../../src/sandbox/index.js";
+import { smallFirst } from "../../src/sync/engine.js";
 import { makeHome } from "../support/home.js";
 import { spawnBrandapi } from "../support/process.js";
 import { envOf, expectSeen, jumpingClock, runAt, sharedSandbox } from "./matrix.js";
 
-const names = resources.map(({ name }) => name);
+/** In the order in which they are read. */
+const names = smallFirst(resources).map(({ name }) => name);
 const patienceMs = 120_000;
 
-/** Runs a sync of everything, in which the API answers nothing any more once it has been asked for a path. */
-async function syncUntilAsked(path: string, silence: () => Promise<Response>) {
+/** Runs a command for everything, in which the API answers nothing any more once it has been asked for a path. */
+async function runUntilAsked(
+  path: string,
+  silence: () => Promise<Response>,
+  command = "sync",
+  home = makeHome(),
+) {
   const sandbox = await sharedSandbox();
-  const home = makeHome();
   const { clock, state } = jumpingClock();
   let inVain = 0;
   const fetch = async (url: string | URL, init?: RequestInit) => {
@@ -20,7 +26,7 @@ async function syncUntilAsked(path: string, silence: () => Promise<Response>) {
     inVain += 1;
     return await silence();
   };
-  const result = await runAt(sandbox, home, "sync --quiet --max-wait 2m", { clock, fetch });
+  const result = await runAt(sandbox, home, `${command} --quiet --max-wait 2m`, { clock, fetch });
   return { sandbox, home, result, waited: state.waited, inVain };
 }
 
@@ -46,7 +52,7 @@ const silences: [name: string, silence: () => Promise<Response>, says: RegExp][]
 test.each(silences)(
   "an API that %s from the first resource on is waited for once: exit 6",
   async (_, silence, says) => {
-    const { home, inVain, result, sandbox, waited } = await syncUntilAsked("/analytics/clicks", silence);
+    const { home, inVain, result, sandbox, waited } = await runUntilAsked("/roster", silence);
     expectSeen({ ...result, home }, { code: 6, says }, [sandbox.key]);
     expect(result.err).toContain(`Not read: ${names.join(", ")}.`);
     expect(result.err.trim().split("\n")).toHaveLength(2);
@@ -58,13 +64,25 @@ test.each(silences)(
 test.each(silences)(
   "an API that %s in the middle ends the run: exit 8, and says what was not read",
   async (_, silence, says) => {
-    const { home, result, sandbox, waited } = await syncUntilAsked("/roster", silence);
+    const { home, result, sandbox, waited } = await runUntilAsked("/recommendations", silence);
     expectSeen({ ...result, home }, { code: 8, says }, [sandbox.key]);
     expect(result.err).toContain(`Not read: ${names.slice(1).join(", ")}.`);
     expect(waited).toBeLessThan(1.2 * patienceMs);
-    expect(outcomesIn(home)).toMatchObject({ orders: "done", roster: "failed" });
+    expect(outcomesIn(home)).toMatchObject({ roster: "done", recommendations: "failed" });
   },
 );
+
+test("`verify` ends the same way, and says what was not compared", async () => {
+  const home = makeHome();
+  expect((await runAt(await sharedSandbox(), home, "sync")).code).toBe(0);
+  const { result, sandbox, waited } = await runUntilAsked("/recommendations", refuse, "verify", home);
+  expectSeen(
+    { ...result, home },
+    { code: 8, says: /connection refused .* Not compared: recommendations, / },
+    [sandbox.key],
+  );
+  expect(waited).toBeLessThan(1.2 * patienceMs);
+});
 
 const alone: [name: string, fault: Fault][] = [
   ["answers 503", { kind: "status", status: 503 }],
@@ -95,11 +113,11 @@ test("after an endpoint that is down, others that fail at first are tried again"
   sandbox.intercept = ({ path }) => {
     const isFirst = !seen.has(path);
     seen.add(path);
-    return path === "/orders" || (isFirst && path !== "/me") ? { kind: "status", status: 503 } : undefined;
+    return path === "/roster" || (isFirst && path !== "/me") ? { kind: "status", status: 503 } : undefined;
   };
   const { clock } = jumpingClock();
   const result = await runAt(sandbox, home, "sync --quiet --max-wait 2m", { clock });
-  expectSeen(result, { code: 8, says: /^brandapi: 1 of 10 resources failed: orders: / }, [sandbox.key]);
+  expectSeen(result, { code: 8, says: /^brandapi: 1 of 10 resources failed: roster: / }, [sandbox.key]);
 });
 
 test.each([

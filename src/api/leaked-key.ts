@@ -8,7 +8,7 @@ const letterU = 0x75;
  * @param body JSON
  * @param isEscaped whether some character of ASCII is written by its number
  */
-export function holdsKey(body: Buffer, key: string, isEscaped: boolean): boolean {
+export function leaksKey(body: Buffer, key: string, isEscaped: boolean): boolean {
   if (key.length < shortest) return false;
   if (body.includes(key)) return true;
   return (isEscaped || /["\\/]/.test(key)) && holdsEscaped(body, Buffer.from(key));
