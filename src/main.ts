@@ -27,6 +27,8 @@ export async function main({ isApart = false } = {}): Promise<void> {
   const fail = (error: unknown) => void finish(reportError(error, argv, deps));
   process.on("uncaughtException", fail);
   process.on("unhandledRejection", fail);
+  // Every command ends by `exitNow`: here Node has nothing left to wait for, and would end without a word.
+  process.once("beforeExit", () => fail(new Error("it came to its end before its work did")));
   await finish(await run(argv, deps));
 }
 

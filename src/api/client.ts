@@ -14,7 +14,7 @@ import { longestHoldMs, readServerLimit } from "./limits.js";
 import { type Asked, forbidden, refusal, scopesIn } from "./refusals.js";
 import type { ApiClient, ApiEvents, ApiSettings, ApiStats, RequestOptions } from "./requesting.js";
 import { mayPass, nextTry } from "./retry.js";
-import { deadlineOf, graceMs, startSending } from "./sending.js";
+import { deadlineOf, graceMs, startSending, unlessAborted } from "./sending.js";
 import { type Patient, Silence } from "./silence.js";
 import { WaitMeter } from "./wait-meter.js";
 
@@ -165,14 +165,15 @@ class Client implements ApiClient {
     let status = 0;
     let bytes = 0;
     try {
-      const response = await this.#fetched(fetch(url, this.#init(sending.signal)), permit);
+      const asked = unlessAborted(fetch(url, this.#init(sending.signal)), sending.signal);
+      const response = await this.#fetched(asked, permit);
       status = response.status;
       if (status !== 200) {
         response.body?.cancel().catch(() => {});
         return { fault: statusFault(response, clock.now()) };
       }
       const limits = { maxBytes: options.maxBytes ?? bounds.bytes, totalMs: deadlineMs };
-      const body = await readBody(response, path, limits, clock);
+      const body = await unlessAborted(readBody(response, path, limits, clock), sending.signal);
       bytes = body.bytes;
       this.#counts.bytes += bytes;
       return { body: body.content, at };

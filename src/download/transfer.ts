@@ -1,4 +1,5 @@
 import { type Fault, faultOf } from "../api/faults.js";
+import { unlessAborted } from "../api/sending.js";
 import type { Clock, Fetch } from "../deps.js";
 import { type Body, judge, type Transfer, wrongSize } from "./judge.js";
 import type { Part } from "./part.js";
@@ -40,17 +41,14 @@ export async function transfer(
   host.signal.addEventListener("abort", stop, { once: true });
   const endWatch = host.patience.watch(call);
   try {
-    const answer = await attempt(
-      () => host.fetch(url, request(from, validator, host, call.signal)),
-      host.signal,
-    );
+    const answer = await attempt(host.fetch(url, request(from, validator, host, call.signal)), call, host);
     if ("fault" in answer) return { kind: "fault", fault: answer.fault };
     const response = answer.value;
     const judged = judge(response, { from, size, validator }, host.clock.now());
     if (judged.kind !== "body") return judged;
     if (!judged.continues) await part.restart(judged.validator);
     onLength(part.length, judged.total);
-    return await receive(response, part, judged, size, host, onLength);
+    return await receive(response, call, part, judged, size, host, onLength);
   } finally {
     endWatch();
     host.signal.removeEventListener("abort", stop);
@@ -72,21 +70,22 @@ function request(from: number, validator: string | null, host: FileHost, signal:
 
 async function receive(
   response: Response,
+  call: AbortController,
   part: Part,
   { total }: Body,
   size: number | null,
-  { room, signal }: FileHost,
+  host: FileHost,
   onLength: (length: number, total: number | null) => void,
 ): Promise<Transfer> {
   const reader = response.body?.getReader();
   const cap = total ?? mostBytes;
   while (reader) {
-    const next = await attempt(() => reader.read(), signal);
+    const next = await attempt(reader.read(), call, host);
     if ("fault" in next) return { kind: "fault", fault: next.fault };
     if (next.value.done) break;
     const chunk: Uint8Array = next.value.value;
     if (part.length + chunk.byteLength > cap) return tooLong(size, cap);
-    await room?.take(chunk.byteLength);
+    await host.room?.take(chunk.byteLength);
     await part.append(chunk);
     onLength(part.length, total);
   }
@@ -107,11 +106,12 @@ function tooLong(size: number | null, cap: number): Transfer {
 
 /** A step of the exchange; a failure that is the network's becomes a fault. No cause: it could quote the URL. */
 async function attempt<Value>(
-  step: () => Promise<Value>,
-  signal: AbortSignal,
+  step: Promise<Value>,
+  call: AbortController,
+  { signal }: Pick<FileHost, "signal">,
 ): Promise<{ value: Value } | { fault: Fault }> {
   try {
-    return { value: await step() };
+    return { value: await unlessAborted(step, call.signal) };
   } catch (error) {
     signal.throwIfAborted();
     const fault = faultOf(error, "the file host");

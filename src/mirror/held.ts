@@ -41,7 +41,9 @@ export async function holdMirror(mirror: Mirror, path: string, lock: Lock): Prom
   const isLogged = db.pragma("journal_mode", { simple: true }) === "wal";
   const logPath = `${mirror.path}-wal`;
   const beside = [logPath, `${mirror.path}-shm`].map((one) => ({ path: one, id: idOf(one) }));
-  // Only while the mirror is where it was opened, what lies beside it is its own.
+  // Between the lock and here the mirror was read, to see whose it is: that has to be this one.
+  if (lock.mirrorId !== null && lock.mirrorId !== mirror.id) lose("replaced", path);
+  // Only while it is where it was opened, what lies beside it is its own.
   lookAtMirror();
   const beginning = openBeginning(mirror.path);
   const log = isLogged ? openOwnLog() : null;

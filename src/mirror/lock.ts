@@ -9,6 +9,8 @@ export interface Lock {
   readonly path: string;
   /** Which file it is, as `idOf` says. */
   readonly id: string;
+  /** Which file the mirror was when it was locked; null where there was none. */
+  readonly mirrorId: string | null;
   release(): void;
 }
 
@@ -38,8 +40,9 @@ export async function lockMirror(
         continue;
       }
       if (refusal === null) {
+        const own = { path: lockPath, id };
         const held = file.db;
-        return { path: lockPath, id, release: () => release(held, mirrorPath, { path: lockPath, id }) };
+        return { ...own, mirrorId: idOf(mirrorPath), release: () => release(held, mirrorPath, own) };
       }
       if (!("code" in refusal) || refusal.code !== "SQLITE_BUSY") throw refusal;
       if (!options.wait)

@@ -167,6 +167,17 @@ describe("one request has a deadline, as long as the patience and at least five 
     expect(deadlines).toEqual([5_000]);
   });
 
+  it.each([
+    ["an answer", (): Promise<Response> => new Promise(() => {})],
+    ["a body", async () => new Response(new ReadableStream({ pull: () => new Promise(() => {}) }))],
+  ])("%s that does not hear that it is called off is left behind", async (_, fetch) => {
+    const api = testApi("http://127.0.0.1:9/api/brand/v1", {
+      settings: { maxWaitMs: 0 },
+      deps: { later, fetch },
+    });
+    expect((await rejection(api.get("/me"))).message).toContain("no whole answer came within 5 s");
+  });
+
   it("follows the patience, up to five minutes", async () => {
     const server = await serve((_request, response) => sendJson(response, good));
     const given: number[] = [];

@@ -325,6 +325,22 @@ test("what ends the run also ends the files under way, and no other is begun", a
   expect(asked).toBe(4);
 });
 
+test("a file host's answer that does not hear that it is called off is left behind", async () => {
+  const library = await libraryOf([{ filename: "reel.mp4", size }]);
+  const stop = new AbortController();
+  const silent = new ReadableStream({ pull: () => new Promise(() => {}) });
+  const { fetch } = library.access();
+  const download = library.run({
+    signal: stop.signal,
+    async fetch(url, init) {
+      if (!String(url).includes("/files/")) return await fetch(url, init);
+      setTimeout(() => stop.abort(new Error("stopped by the test")), 20);
+      return new Response(silent, { headers: { "content-length": String(size) } });
+    },
+  });
+  await expect(download).rejects.toThrow("stopped by the test");
+});
+
 test("the beginning of one file is never taken for that of another", async () => {
   const { mirror } = await libraryOf([]);
   const log = openDownloadLog(mirror);

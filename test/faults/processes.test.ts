@@ -164,6 +164,29 @@ test("Ctrl-C while queueing with --wait: 130, and the lock stays the other's", a
   held.release();
 });
 
+test("a wait that nothing ends is told as a defect, with exit 1", async () => {
+  const sandbox = await sharedSandbox();
+  const home = makeHome();
+  const held = await lockMirror(join(home, "mirror.sqlite"), {
+    wait: false,
+    clock: systemClock,
+    signal: new AbortController().signal,
+  });
+  const forgetful = `import timers from "node:timers/promises"; import { syncBuiltinESMExports } from "node:module";
+    timers.setTimeout = () => new Promise(() => {}); syncBuiltinESMExports();`;
+  const preload = `--import=data:text/javascript,${encodeURIComponent(forgetful)}`;
+  const { ended } = spawnBrandapi(["sync", "orders", "--wait"], {
+    home,
+    env: envOf(sandbox, home, sandbox.key),
+    node: [process.execPath, preload],
+  });
+  expect(await ended).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/came to its end before its work/),
+  });
+  held.release();
+});
+
 test("an export, a status and another program read the mirror while a sync writes it", async () => {
   const sandbox = await slowSandbox();
   const home = makeHome();

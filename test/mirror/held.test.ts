@@ -239,6 +239,18 @@ test("a transaction within another is kept with it, or not at all", async () => 
   expect(count(path)).toBe(2);
 });
 
+test("a mirror that was replaced after it was locked, before it is opened, is not the run's", async () => {
+  const path = join(makeHome(), "mirror.sqlite");
+  await createFile(path);
+  await createFile(`${path}.backup`);
+  const lock = await lockMirror(path, never);
+  execFileSync("mv", [`${path}.backup`, path]);
+  const mirror = await connect(path, false);
+  await expect(holdMirror(mirror, path, lock)).rejects.toThrow(/replaced by another file/);
+  mirror.db.close();
+  lock.release();
+});
+
 test("a lock that was taken away and laid anew by another run is not taken away from it", async () => {
   const { mirror, path, lock } = await held();
   execFileSync("rm", [`${path}-lock`]);
