@@ -9,6 +9,12 @@ export interface Range {
   to: number;
 }
 
+/** A range of dates that was read completely, and when that read was asked for. */
+export interface Covered extends Range {
+  readAt: number;
+  runId: number;
+}
+
 export const everything: Range = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
 /** Ranges that overlap or touch as one, sorted. */

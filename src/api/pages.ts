@@ -67,8 +67,8 @@ interface Asked {
   take(): void;
 }
 
-/** Pages that came early wait as bytes until the reader has come to them: as records they would fill the memory. */
-function newTurn(): { come: Promise<void>; take(): void } {
+/** An answer that came early waits as bytes until the reader has come to it: as records it would fill the memory. */
+export function newTurn(): { come: Promise<void>; take(): void } {
   let take = () => {};
   const come = new Promise<void>((resolve) => {
     take = resolve;

@@ -1,6 +1,7 @@
 import { type Mirror, quote } from "../mirror/index.js";
+import type { Covered } from "../ranges.js";
 import type { Resource } from "../resources/types.js";
-import { type Covered, countPresent, openState } from "../state/index.js";
+import { countPresent, openState } from "../state/index.js";
 import { dayMs, formatInstant } from "../times.js";
 
 /** How old changes are closed in a resource that is read by date: what `status` says of it. */

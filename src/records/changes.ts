@@ -1,15 +1,9 @@
 import type { Mirror } from "../mirror/index.js";
-import type { Range } from "../ranges.js";
+import type { Covered } from "../ranges.js";
 import type { Json, Resource } from "../resources/types.js";
 import { formatInstant } from "../times.js";
 import { diffRecords } from "./diff.js";
 import type { RecordRow } from "./record-table.js";
-
-/** A range of dates that a run read completely, and when that read began. */
-export interface Covered extends Range {
-  readAt: number;
-  runId: number;
-}
 
 /** Writes what changed in already mirrored records, in the transaction of the page that showed it. */
 export interface ChangeLog {

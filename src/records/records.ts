@@ -1,6 +1,7 @@
 import type { Mirror } from "../mirror/index.js";
+import type { Covered } from "../ranges.js";
 import type { ApiRecord, JsonObject, Recognise, Resource } from "../resources/types.js";
-import { type Covered, openChangeLog } from "./changes.js";
+import { openChangeLog } from "./changes.js";
 import { isRepeat, keyOf, keysOf } from "./keys.js";
 import { openNotices } from "./notices.js";
 import { openProjection } from "./projection.js";

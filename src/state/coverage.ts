@@ -1,12 +1,6 @@
 import { type Mirror, statement } from "../mirror/index.js";
-import { type Range, subtract } from "../ranges.js";
+import { type Covered, subtract } from "../ranges.js";
 import { formatInstant } from "../times.js";
-
-/** A range of dates that was read completely, and when that read was asked for. */
-export interface Covered extends Range {
-  readAt: number;
-  runId: number;
-}
 
 /** Lays a newer read over older ones: each instant keeps its newest. Neighbours of one run are one, as old as the older. */
 export function addCovered(all: readonly Covered[], added: Covered): Covered[] {

@@ -1,8 +1,8 @@
 import { forgetInfo, type Mirror, readInfo, writeInfo } from "../mirror/index.js";
-import { dayOf, dayRange, holds, join, type Range, startOfDay, subtract } from "../ranges.js";
+import { type Covered, dayOf, dayRange, holds, join, type Range, startOfDay, subtract } from "../ranges.js";
 import { dayMs } from "../times.js";
 import { parameters, present } from "./counting.js";
-import { addCovered, type Covered, readCoverage, trimCovered, writeCoverage } from "./coverage.js";
+import { addCovered, readCoverage, trimCovered, writeCoverage } from "./coverage.js";
 import { type Dates, openDates } from "./dates.js";
 import {
   clearMissing,
@@ -13,17 +13,12 @@ import {
   presentIds,
   readMissing,
 } from "./missing.js";
+import { openProgress, type Progress } from "./progress.js";
 
 /** The API's figures by day (`YYYY-MM-DD`), as text to compare, and when they were asked for. */
 export interface Figures {
   askedAt: number;
   days: ReadonlyMap<string, string>;
-}
-
-/** What a run set out to read, and since when: a run that is stopped leaves it to the next. */
-export interface Goal {
-  ranges: readonly Range[];
-  begunAt: number;
 }
 
 /** What one answer, or one whole list, proves of a range of dates. */
@@ -39,7 +34,7 @@ export interface Proof {
 export const noFigures = "none";
 
 /** All that the sync of a dated resource remembers, beside its records. Call what writes in a transaction. */
-export interface SyncState extends Dates {
+export interface SyncState extends Dates, Progress {
   coverage(): readonly Covered[];
   /** Forgets what a clock that was ahead has claimed. */
   trim(now: number): void;
@@ -64,27 +59,8 @@ export interface SyncState extends Dates {
   isSetAside(evidence: string, now: number): boolean;
   /** Leaves evidence alone for a week; null: trusts it again. */
   setAside(evidence: string, now: number | null): void;
-  /** The oldest date that was ever asked for; null before the first run. */
-  floor(): number | null;
-  goal(): Goal | null;
-  begin(floor: number, goal: Goal): void;
   /** The goal is reached, if it is: all of it was read since it was set. */
   finish(): void;
-  /** Where the audit stands; null before the first. */
-  cursor(): number | null;
-  moveCursor(to: number): void;
-  /** What the runs really use: how far behind a run begins, and the audit's requests. */
-  remember(used: { windowMs: number; audit: number }): void;
-  used(): { windowMs: number; audit: number } | null;
-}
-
-interface Row {
-  floor_ms: number | null;
-  goal: string | null;
-  goal_begun_at: number | null;
-  cursor_ms: number | null;
-  window_ms: number | null;
-  audit_requests: number | null;
 }
 
 /** A verdict that switches a check off expires: one unlucky moment must not do it for good. */
@@ -94,12 +70,7 @@ export function openState(mirror: Mirror, resource: string): SyncState {
   const { db } = mirror;
   let covered: readonly Covered[] = readCoverage(mirror, resource);
   const dates = openDates(mirror, resource);
-  const row = () =>
-    db.prepare("SELECT * FROM sync_state WHERE resource = ?").get(resource) as Row | undefined;
-  const set = (members: string, ...values: (number | string | null)[]) => {
-    db.prepare("INSERT OR IGNORE INTO sync_state (resource) VALUES (?)").run(resource);
-    db.prepare(`UPDATE sync_state SET ${members} WHERE resource = ?`).run(...values, resource);
-  };
+  const progress = openProgress(mirror, resource);
   const saveFigures = db.prepare(
     `INSERT INTO day_figures VALUES (?, ?, ?)
      ON CONFLICT (resource, day) DO UPDATE SET figures = excluded.figures WHERE figures <> excluded.figures`,
@@ -122,18 +93,9 @@ export function openState(mirror: Mirror, resource: string): SyncState {
         saveFigures.run(resource, dayOf(at), days.get(dayOf(at)) ?? noFigures);
   }
 
-  function readGoal(): Goal | null {
-    const found = row();
-    if (!found?.goal || found.goal_begun_at === null) return null;
-    const ranges = (JSON.parse(found.goal) as [number | null, number][]).map(([from, to]) => ({
-      from: from ?? Number.NEGATIVE_INFINITY,
-      to,
-    }));
-    return { ranges, begunAt: found.goal_begun_at };
-  }
-
   return {
     ...dates,
+    ...progress,
     coverage: () => covered,
     trim(now) {
       if (covered.some(({ to, readAt }) => to > now || readAt >= now)) claim(trimCovered(covered, now));
@@ -185,30 +147,10 @@ export function openState(mirror: Mirror, resource: string): SyncState {
       if (now === null) forgetInfo(mirror, `aside:${resource}:${evidence}`);
       else writeInfo(mirror, `aside:${resource}:${evidence}`, String(now));
     },
-    floor() {
-      const found = row();
-      return found ? (found.floor_ms ?? Number.NEGATIVE_INFINITY) : null;
-    },
-    goal: readGoal,
-    begin(floor, { ranges, begunAt }) {
-      const goal = JSON.stringify(ranges.map(({ from, to }) => [finite(from), to]));
-      set("floor_ms = ?, goal = ?, goal_begun_at = ?", finite(floor), goal, begunAt);
-    },
     finish() {
-      const goal = readGoal();
+      const goal = progress.goal();
       const done = covered.filter(({ readAt }) => goal && readAt >= goal.begunAt);
-      if (goal && subtract(goal.ranges, done).length === 0) set("goal = NULL, goal_begun_at = NULL");
+      if (goal && subtract(goal.ranges, done).length === 0) progress.begin(progress.floor(), null);
     },
-    cursor: () => row()?.cursor_ms ?? null,
-    moveCursor: (to) => set("cursor_ms = ?", to),
-    used() {
-      const found = row();
-      return found ? { windowMs: found.window_ms ?? 30 * dayMs, audit: found.audit_requests ?? 5 } : null;
-    },
-    remember: ({ windowMs, audit }) => set("window_ms = ?, audit_requests = ?", windowMs, audit),
   };
-}
-
-function finite(ms: number): number | null {
-  return Number.isFinite(ms) ? ms : null;
 }

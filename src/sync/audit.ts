@@ -1,5 +1,5 @@
-import { join, type Range } from "../ranges.js";
-import type { Covered, Figures } from "../state/index.js";
+import { type Covered, join, type Range } from "../ranges.js";
+import type { Figures } from "../state/index.js";
 import { readRange } from "./read.js";
 import { budgetOf, type SyncRun } from "./run.js";
 

@@ -1,5 +1,5 @@
-import { gaps, holds, join, type Range, subtract, within } from "../ranges.js";
-import type { Covered, Goal } from "../state/index.js";
+import { type Covered, gaps, holds, join, type Range, subtract, within } from "../ranges.js";
+import type { Goal } from "../state/index.js";
 import { dayMs } from "../times.js";
 import type { SyncOptions } from "./run.js";
 

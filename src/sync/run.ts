@@ -1,10 +1,11 @@
 import type { ApiClient } from "../api/client.js";
 import type { Clock, Deps } from "../deps.js";
 import type { Mirror, Run } from "../mirror/index.js";
+import type { Covered } from "../ranges.js";
 import { type Complaint, complaintText, openRecords, type RecordStore } from "../records/index.js";
 import type { Reporter, Task } from "../reporter.js";
 import type { DailyFigures, Resource } from "../resources/types.js";
-import type { Covered, SyncState } from "../state/index.js";
+import type { SyncState } from "../state/index.js";
 import type { Points } from "./figures.js";
 
 /** What a person asked of a sync; times in milliseconds since 1970. */

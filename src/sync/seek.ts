@@ -1,5 +1,5 @@
 import { readList, whyNotWhole } from "../api/list.js";
-import { readPages } from "../api/pages.js";
+import { newTurn, readPages } from "../api/pages.js";
 import type { Range } from "../ranges.js";
 import { datedOf } from "../records/index.js";
 import type { Dated, Query, Recognise } from "../resources/types.js";
@@ -144,10 +144,7 @@ function ask(seeking: Seeking, to: number, over?: number, turn?: Promise<void>):
 function askBelow(seeking: Seeking, upper: Look, lane: Lane): (() => Promise<Look>) | null {
   const { most = Number.POSITIVE_INFINITY, run, signal } = seeking;
   if (upper.isAll || upper.isCrowd || upper.edge < lane.from || seeking.asked >= most) return null;
-  let take = () => {};
-  const turn = new Promise<void>((resolve) => {
-    take = resolve;
-  });
+  const { come: turn, take } = newTurn();
   signal.addEventListener("abort", take, { once: true });
   const lower = ask(seeking, upper.edge, run.resolution, turn);
   // Its failure is thrown where it is taken.

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import type { Covered } from "../../src/ranges.js";
 import { holds, join, type Range } from "../../src/ranges.js";
 import { readCoverage, recordCoverage, trimCovered } from "../../src/state/coverage.js";
-import { addCovered, type Covered } from "../../src/state/index.js";
+import { addCovered } from "../../src/state/index.js";
 import { makeMirror } from "../support/mirror.js";
 import fc from "../support/property.js";
 
