@@ -60,7 +60,7 @@ export async function lookAt(
   const { records, pagination, receivedAt } = firstPageOf(resource.path, answer);
   const { total_items: total, total_pages: pages } = pagination;
   const isAll = records.length >= total;
-  run.resolution = Math.max(run.resolution, ...records.map((record) => resolutionOf(run, record)));
+  learnResolution(run, records);
   const dates = records.map((record) => datedOf(resource, record)).filter((date) => date !== null);
   const oldest = dates.at(-1);
   const rises = dates.some((date, at) => at > 0 && date >= (dates[at - 1] ?? 0) + run.resolution);
@@ -77,6 +77,11 @@ export interface LookOptions {
   recognise?: Recognise | undefined;
   signal: AbortSignal;
   turn?: Promise<void> | undefined;
+}
+
+/** The API may show the dates of some records more coarsely than those of others. */
+export function learnResolution(run: Reader, records: readonly ApiRecord[]): void {
+  run.resolution = Math.max(run.resolution, ...records.map((record) => resolutionOf(run, record)));
 }
 
 /** How coarsely a record shows its date, in milliseconds; looked at only where it may be coarser than known. */

@@ -2,7 +2,7 @@ import { readList, whyNotWhole } from "../api/list.js";
 import { newTurn, readPages } from "../api/pages.js";
 import type { Range } from "../ranges.js";
 import { datedOf } from "../records/index.js";
-import type { Dated, Query, Recognise } from "../resources/types.js";
+import type { Dated, Recognise } from "../resources/types.js";
 import { type Lane, merge, newLanes, type Share } from "./lanes.js";
 import {
   beginningOf,
@@ -10,6 +10,7 @@ import {
   Disorder,
   hasStranger,
   type Look,
+  learnResolution,
   lookAt,
   marginOf,
   type Reader,
@@ -159,17 +160,15 @@ function askBelow(seeking: Seeking, upper: Look, lane: Lane): (() => Promise<Loo
 async function* asList(seeking: Seeking, asked: Range, covers: Range): AsyncGenerator<Slice, void> {
   const { givenUp, recognise, run, signal } = seeking;
   const { api, resource } = run;
-  const query: Query = {
-    ...resource.query,
-    ...rangeQuery(resource.strategy as Dated, asked),
-    per_page: mostPerPage,
-  };
+  const dates = rangeQuery(resource.strategy as Dated, asked);
+  const query = { ...resource.query, ...dates, per_page: mostPerPage };
   const options = { scope: resource.scope, signal, recognise };
   const pages = readList<unknown>(() => readPages(api, resource.path, query, options));
   for (;;) {
     const { value, done } = await pages.next();
     if (!done) {
       const { found, pagination, receivedAt, records } = value;
+      learnResolution(run, records);
       yield { records, askedAt: receivedAt, total: pagination.total_items, covers: null, found };
     } else if (value.isWhole) {
       return yield { ...value, records: [], covers, found: new Set(value.found) };

@@ -168,6 +168,14 @@ const found: [name: string, watched: Watched, history: History][] = [
     },
   ],
   [
+    "a crowd whose last record alone, on its second page, shows its date as a day",
+    "orders",
+    {
+      ...given(0, 1, 3, { shows: "mixed" }),
+      steps: [event("crowd", 0, 0), event("crowd", 0, 1), event("crowd", 0, 2)],
+    },
+  ],
+  [
     "content comes and other content goes while a repair reads",
     "content",
     goneWhileRepaired(20, event("late", 0, 1), 3),
