@@ -1,11 +1,22 @@
-import { Argument, Command, CommanderError, Help, Option } from "commander";
+import { Argument, Command, CommanderError, Option } from "commander";
 import type { CommandSpec, Flag, Invocation } from "./commands/command.js";
 import { globalFlags } from "./commands/globals.js";
 import { groupOf, inHelpOrder } from "./commands/groups.js";
 import { commands } from "./commands/index.js";
 import type { Deps } from "./deps.js";
 import { type ExitCode, exitCodes } from "./errors.js";
-import { timeForms } from "./times.js";
+import {
+  closing,
+  commandClosing,
+  flagsEverywhere,
+  flagsHelp,
+  formatHelp,
+  helpWidth,
+  ownFlags,
+  subcommandTerm,
+  wrapped,
+} from "./help.js";
+import { durationForms, timeForms } from "./times.js";
 import { asUsageError } from "./usage.js";
 import { version } from "./version.js";
 
@@ -27,7 +38,7 @@ export async function runProgram(
     .version(version, "-V, --version", "print the version")
     .enablePositionalOptions()
     .addHelpText("after", closing);
-  addFlags(program, globalFlags, "Flags everywhere:");
+  addFlags(program, globalFlags, flagsEverywhere);
   for (const spec of inHelpOrder(commands)) {
     const command = prepare(program.command(spec.name), deps).helpGroup(groupOf(spec.name));
     describe(command, spec);
@@ -51,6 +62,10 @@ export async function runProgram(
     program.outputHelp();
     return exitCodes.done;
   }
+  if (argv[0] === "help" && argv[1] === "flags") {
+    deps.stdout.write(flagsHelp(program, helpWidth(deps)));
+    return exitCodes.done;
+  }
   try {
     await program.parseAsync([...argv], { from: "user" });
   } catch (error) {
@@ -59,10 +74,6 @@ export async function runProgram(
   }
   return exitCode;
 }
-
-const closing = `
-Each command's own help has examples: \`brandapi help sync\`.
-No key yet? \`brandapi demo\` shows everything against a built-in sandbox.`;
 
 /** The flags that a person typed: those before the command's name count as well, those after it win. */
 function given(command: Command): Record<string, unknown> {
@@ -79,8 +90,9 @@ function describe(command: Command, spec: CommandSpec): void {
 
 /** What only matters to a command that was named. */
 function detail(command: Command, spec: CommandSpec, width: number): void {
-  addFlags(command, spec.flags, "Options:");
-  addFlags(command, globalFlags, "Flags everywhere:");
+  addFlags(command, spec.flags, ownFlags);
+  addFlags(command, globalFlags, flagsEverywhere);
+  command.addHelpText("after", `\n${wrapped(command, commandClosing, "", width)}`);
   const { notes } = spec;
   if (notes)
     command.addHelpText(
@@ -88,9 +100,7 @@ function detail(command: Command, spec: CommandSpec, width: number): void {
       () =>
         `\n${notes.heading}:\n${notes.lines.map((line) => wrapped(command, line, "  - ", width)).join("\n")}`,
     );
-  const takesTime = spec.flags.some(({ flags }) => flags.endsWith("<time>"));
-  if (takesTime)
-    command.addHelpText("after", `\n${wrapped(command, `Times, all UTC: ${timeForms}.`, "", width)}`);
+  for (const form of formsOf(spec)) command.addHelpText("after", `\n${wrapped(command, form, "", width)}`);
   // A command stays on one line: it is there to be copied.
   const examples = spec.examples.map(
     (example) => `  $ ${example.command}\n${wrapped(command, example.about, "      ", width)}`,
@@ -98,11 +108,14 @@ function detail(command: Command, spec: CommandSpec, width: number): void {
   if (examples.length > 0) command.addHelpText("after", `\nExamples:\n${examples.join("\n")}`);
 }
 
-/** A line after `mark`, its second line on indented under the first. */
-function wrapped(command: Command, line: string, mark: string, width: number): string {
-  const indent = " ".repeat(mark.length);
-  const text = command.createHelp().boxWrap(line, Math.max(20, width - mark.length));
-  return text.replace(/^/gm, indent).replace(indent, mark);
+/** How the times and durations are written that its flags take. */
+function formsOf({ flags }: CommandSpec): string[] {
+  const takes = (...values: readonly string[]) =>
+    flags.some((flag) => values.some((value) => flag.flags.endsWith(value)));
+  return [
+    ...(takes("<time>") ? [`Times, all UTC: ${timeForms}.`] : []),
+    ...(takes("<duration>", "<span>") ? [`Durations: ${durationForms}.`] : []),
+  ];
 }
 
 /** A command's own flag of the same name goes before the one of everywhere. */
@@ -119,31 +132,6 @@ function toOption(flag: Flag): Option {
   const { parse } = flag;
   if (parse) option.argParser((text: string, previous: unknown) => parse(text, previous));
   return option;
-}
-
-/** `export <table>`, without the `[options]` that every command has. */
-function subcommandTerm(command: Command): string {
-  const words = command.registeredArguments.map((one) => {
-    const name = one.name() + (one.variadic ? "..." : "");
-    return one.required ? `<${name}>` : `[${name}]`;
-  });
-  return [command.name(), ...words].join(" ");
-}
-
-/** As commander lays it out, but where there are commands, they come before the flags. */
-function formatHelp(command: Command, help: Help): string {
-  const text = Help.prototype.formatHelp.call(help, command, help);
-  if (command.commands.length === 0) return text;
-  const sections = text.trimEnd().split("\n\n");
-  const isFlags = (section: string) => /^(Options|Flags everywhere):/.test(section);
-  const ordered = [...sections.filter((one) => !isFlags(one)), ...sections.filter(isFlags).reverse()];
-  return `${ordered.join("\n\n")}\n`;
-}
-
-/** As wide as the terminal, or as `COLUMNS` says where there is none, but no wider than reads well. */
-function helpWidth({ stdout, env }: Deps): number {
-  const asked = /^[1-9]\d{0,4}$/.test(env.COLUMNS ?? "") ? Number(env.COLUMNS) : 80;
-  return Math.min(stdout.columns ?? asked, 100);
 }
 
 /** Commander writes help to the given stream, never exits, and leaves what is wrong to `run`. */

@@ -20,8 +20,8 @@ export async function run(argv: readonly string[], deps: Deps): Promise<ExitCode
     return exitCodes.done;
   }
   const keys = await keysInUse(argv, deps);
-  const tell = (error: unknown, profile: string) =>
-    reportError(error, ["--profile", profile, ...argv], deps, keys, profile);
+  const tell = (error: unknown, profile?: string) =>
+    reportError(error, profile === undefined ? argv : ["--profile", profile, ...argv], deps, keys, profile);
   try {
     refuseKeys(argv, deps.env, keys);
     return await runProgram(argv, deps, tell);

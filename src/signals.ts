@@ -1,6 +1,7 @@
 import { writeSync } from "node:fs";
 import { Stopped, stopCodes } from "./errors.js";
 import { removeParts } from "./parts.js";
+import { cursorBack } from "./ui/cursor.js";
 
 type SignalName = keyof typeof stopCodes;
 
@@ -67,11 +68,11 @@ export function exitNow(code: number): never {
   process.exit(code);
 }
 
-/** A progress bar hides it. */
 function giveCursorBack(): void {
-  if (!process.stderr.isTTY) return;
+  const sequence = cursorBack();
+  if (sequence === "") return;
   try {
-    writeSync(process.stderr.fd, "\u001b[?25h");
+    writeSync(process.stderr.fd, sequence);
   } catch {
     // The terminal is gone.
   }

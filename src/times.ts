@@ -4,6 +4,9 @@ import { nearest } from "./nearest.js";
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 export const dayMs = unitMs.d;
 
+/** What `--max-wait`, `--max-age` and the like take, for help and messages. */
+export const durationForms = "`90s`, `5m`, `26h`, `30d` or `12w`";
+
 /**
  * A duration such as `90s`, `5m`, `26h`, `30d`, `12w` (contract, section 3, "Times").
  * @returns milliseconds
@@ -12,7 +15,7 @@ export function parseDuration(text: string): number {
   const ms = durationMs(text);
   if (ms !== undefined) return ms;
   throw new UsageError(`Not a duration: \`${text}\`.`, {
-    hint: "use for example `90s`, `5m`, `26h`, `30d` or `12w`",
+    hint: `use for example ${durationForms}`,
   });
 }
 

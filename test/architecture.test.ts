@@ -49,13 +49,14 @@ const mayImport: Record<string, readonly string[]> = {
     "hint",
   ],
   "usage.ts": ["commands"],
-  "program.ts": ["commands", "usage", "ui"],
+  "program.ts": ["commands", "help", "usage", "ui"],
+  "help.ts": [],
   "man-page.ts": ["commands"],
   "failures.ts": [],
   "hint.ts": ["options"],
   "run.ts": ["program", "failures", "hint", "config", "commands/shells", "ui"],
   "main.ts": ["run", "api/transport", "memory", "signals", "apart/start"],
-  "signals.ts": ["parts"],
+  "signals.ts": ["parts", "ui/cursor"],
   "parts.ts": [],
   apart: ["main", "parts"],
   "memory.ts": [],
@@ -278,7 +279,7 @@ describe("a verb is one file in src/commands", () => {
   /** What help tells of tables, formats and the sandbox, and how a verb prints: all that it may load besides. */
   const forHelp = [
     ...["export/formats/index", "query/names", "query/views/names", "sandbox/choices"],
-    ...["ui/data", "ui/numbers", "ui/table", "ui/text", "ui/width"],
+    ...["ui/cursor", "ui/data", "ui/numbers", "ui/table", "ui/text", "ui/width"],
   ];
   const own = files.filter(({ file }) => roomOf(file) === "commands");
 

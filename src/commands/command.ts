@@ -45,8 +45,12 @@ export interface Invocation<Options = Record<string, unknown>> {
   commands: readonly CommandSpec[];
   /** Set where it is one of several that a command goes through: what it prints as JSON bears the profile's name. */
   profile?: string;
-  /** Prints an error as the program does at its end, for a command that goes on. @returns its exit code */
-  tell(error: unknown, profile: string): ExitCode;
+  /**
+   * Prints an error as the program does at its end, for a command that goes on.
+   * @param profile named where it is one brand's of several
+   * @returns its exit code
+   */
+  tell(error: unknown, profile?: string): ExitCode;
 }
 
 /** A verb: options, command, run, in this order, in a file of its own: see "Import rules" in src/README.md. */

@@ -1,14 +1,12 @@
-import { rmSync } from "node:fs";
-import { isAbsolute, join, relative } from "node:path";
+import { join } from "node:path";
 import { Writable } from "node:stream";
 import { counted } from "../counted.js";
 import type { Deps } from "../deps.js";
 import { exitCodes } from "../errors.js";
-import { makeFolder } from "../make-folder.js";
-import { expandPath } from "../paths.js";
 import { dayMs } from "../times.js";
 import { changes } from "./changes.js";
 import { type CommandSpec, defineCommand, type GlobalOptions } from "./command.js";
+import { openFolder } from "./demonstration-folder.js";
 import { exportTable } from "./export.js";
 import { query } from "./query.js";
 import { status } from "./status.js";
@@ -43,7 +41,12 @@ export const demo = defineCommand<DemoFlags>({
   flags: [
     { flags: "-o, --out <dir>", about: "where the mirror and the exports go", shown: "brandapi-demo" },
     { flags: "--orders <n>", about: "how many orders the sandbox has", parse: parseCount, shown: "5000" },
-    { flags: "--seed <n>", about: "the same data for the same number", parse: parseCount, shown: "1" },
+    {
+      flags: "--seed <n>",
+      about: "the same data for the same number on the same day (UTC)",
+      parse: parseCount,
+      shown: "1",
+    },
   ],
   examples: [
     { command: "brandapi demo", about: "see it work" },
@@ -53,7 +56,8 @@ export const demo = defineCommand<DemoFlags>({
   async run(invocation) {
     const { deps, options } = invocation;
     const { startSandbox } = await import("../sandbox/index.js");
-    const folder = prepareFolder(options.out ?? "brandapi-demo", deps);
+    const files = exported.map(([, file]) => file);
+    const folder = openFolder(options.out ?? "brandapi-demo", files, deps);
     const started = deps.clock.monotonic();
     const box = await startSandbox(
       {
@@ -61,6 +65,7 @@ export const demo = defineCommand<DemoFlags>({
         seed: options.seed ?? 1,
         rateLimit: null,
         now: deps.clock.now() - pauseMs,
+        wholeDays: true,
       },
       deps,
     );
@@ -102,7 +107,7 @@ export const demo = defineCommand<DemoFlags>({
       await show(changes, "orders --limit 8", now, { limit: 8 });
       await show(verify, "orders", now);
       const sql =
-        "SELECT month, currency, refunded_orders, refunded_amount FROM refunds_by_month ORDER BY 1 DESC LIMIT 4";
+        "SELECT month, currency, refunded_orders, refunded_amount FROM refunds_by_month WHERE refunded_orders > 0 ORDER BY 1 DESC LIMIT 4";
       await show(query, `"${sql}"`, now, { args: [sql] });
       for (const [table, file] of exported)
         await show(exportTable, `${table} -o ${join(folder.shown, file)}`, now, {
@@ -117,6 +122,7 @@ export const demo = defineCommand<DemoFlags>({
       say("Your own brand: `brandapi login`, then `brandapi sync`.");
       return exitCodes.done;
     } finally {
+      folder.close();
       await box.close();
     }
   },
@@ -130,14 +136,4 @@ function nowhere(): Deps["stdout"] {
 /** What the person said about output holds for each command that is shown. */
 function common({ color, progress, verbose, quiet }: GlobalOptions): Record<string, unknown> {
   return { color, progress, verbose, quiet };
-}
-
-/** Makes the folder, and clears away the mirror of an earlier demo: each begins anew. */
-function prepareFolder(out: string, deps: Deps) {
-  const path = expandPath(out, deps);
-  makeFolder(path);
-  const mirror = join(path, "demo.sqlite");
-  for (const suffix of ["", "-wal", "-shm", "-lock"]) rmSync(`${mirror}${suffix}`, { force: true });
-  const shown = isAbsolute(out) ? out : relative(deps.cwd, path) || ".";
-  return { path, shown, mirror };
 }

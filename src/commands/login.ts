@@ -2,7 +2,8 @@ import type { Profile } from "../config/profiles.js";
 import type { Settings } from "../config.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, exitCodes } from "../errors.js";
-import { defineCommand } from "./command.js";
+import type { Entry } from "./ask-access.js";
+import { defineCommand, type Invocation } from "./command.js";
 import { interactiveFlags } from "./globals.js";
 import type { Identity } from "./identity.js";
 
@@ -27,60 +28,61 @@ export const login = defineCommand<LoginFlags>({
     { command: "brandapi login --profile acme", about: "a second brand, with a mirror of its own" },
   ],
 
-  async run({ deps, options }) {
+  async run({ deps, options, tell }) {
     const { readSettings } = await import("../config.js");
     const { interactiveMaxWaitMs, openApiWith } = await import("./access.js");
+    const { createReporter } = await import("../ui/reporter.js");
+    const { readIdentity } = await import("./identity.js");
     const settings = await readSettings(options, deps, {
       maxWaitMs: interactiveMaxWaitMs,
       keyFrom: "flag",
       isNew: true,
     });
-    const { baseUrl, key } = await completeAccess(settings, deps);
-    const { createReporter } = await import("../ui/reporter.js");
-    const { readIdentity } = await import("./identity.js");
     const reporter = createReporter(deps, options);
-    const api = await openApiWith({ ...settings, baseUrl, key }, deps, reporter);
+    const check = async (entry: Entry): Promise<Identity> => {
+      const api = await openApiWith({ ...settings, ...entry }, deps, reporter);
+      try {
+        return await readIdentity(api, settings.maxWaitMs);
+      } finally {
+        api.close();
+      }
+    };
     try {
-      const identity = await readIdentity(api, settings.maxWaitMs);
+      const { baseUrl, key, checked: identity } = await enter(settings, deps, { check, tell });
       const db = options.db === undefined ? {} : { db: settings.dbPath };
       await store(settings, { baseUrl, key, ...db, ...told(identity) });
       for (const name of ["BRANDAPI_KEY", "BRANDAPI_BASE_URL"])
         if (deps.env[name]) reporter.warn(`${name} is set, and goes before what was stored.`);
       await show(deps, settings, baseUrl, identity);
     } finally {
-      api.close();
       reporter.close();
     }
     return exitCodes.done;
   },
 });
 
-/** What no flag gave: asked for on the terminal, the key unseen, or the key from stdin where that is no terminal. */
-async function completeAccess(
-  { baseUrl, key, profile }: Settings,
+/** What no flag gave comes from the terminal, or the key from stdin where that is no terminal; all of it checked. */
+async function enter(
+  settings: Settings,
   deps: Deps,
-): Promise<{ baseUrl: string; key: string }> {
-  if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
-  const { checkKey, readKeyStream } = await import("../config/key.js");
-  if (!deps.stdin.isTTY) {
-    if (baseUrl !== undefined) return { baseUrl, key: await readKeyStream(deps.stdin, deps.signal) };
+  { check, tell }: { check(entry: Entry): Promise<Identity> } & Pick<Invocation, "tell">,
+): Promise<Entry & { checked: Identity }> {
+  const { baseUrl, key, output, profile } = settings;
+  if (baseUrl !== undefined && key !== undefined)
+    return { baseUrl, key, checked: await check({ baseUrl, key }) };
+  if (deps.stdin.isTTY) {
+    const { askAccess } = await import("./ask-access.js");
+    // JSON is for a program: it gets one answer.
+    const again = output.json ? undefined : (error: unknown) => void tell(error);
+    return await askAccess({ profile, given: { baseUrl, key }, check, tell: again }, deps);
+  }
+  if (baseUrl === undefined)
     throw new ConfigurationError("No base URL was given.", {
       hint: "add `--base-url https://…/api/brand/v1`, the address that your platform names",
     });
-  }
-  const { checkBaseUrl } = await import("../config/base-url.js");
-  const { openPrompt } = await import("../ui/prompt.js");
-  const prompt = openPrompt(deps);
-  const askBaseUrl = () => prompt.ask("Base URL (ends in /api/brand/v1): ", { hidden: false });
-  const askKey = () => prompt.ask(`API key for the profile \`${profile}\` (not shown): `, { hidden: true });
-  try {
-    return {
-      baseUrl: baseUrl ?? checkBaseUrl(await askBaseUrl(), "the prompt"),
-      key: key ?? checkKey(await askKey(), "the prompt"),
-    };
-  } finally {
-    prompt.close();
-  }
+  const { readKeyStream } = await import("../config/key.js");
+  const piped = { baseUrl, key: await readKeyStream(deps.stdin, deps.signal) };
+  return { ...piped, checked: await check(piped) };
 }
 
 /** What `/me` said, for commands that ask nobody; what it did not say replaces what it said of an earlier key. */

@@ -28,7 +28,12 @@ export const sandbox = defineCommand<SandboxFlags>({
   arguments: [],
   flags: [
     { flags: "--port <n>", about: "the port; 0: any free one", parse: parsePort, shown: "0" },
-    { flags: "--seed <n>", about: "the same data for the same number", parse: parseCount, shown: "1" },
+    {
+      flags: "--seed <n>",
+      about: "the same data for the same number on the same day (UTC)",
+      parse: parseCount,
+      shown: "1",
+    },
     { flags: "--orders <n>", about: "how many orders", parse: parseCount, shown: "5000" },
     {
       flags: "--rate-limit <n>",
@@ -57,6 +62,7 @@ export const sandbox = defineCommand<SandboxFlags>({
         rateLimit: options.rateLimit === "none" ? null : (options.rateLimit ?? 60),
         latencyMs: options.latency ?? 0,
         live: options.live ?? false,
+        wholeDays: true,
         pace: paceFor(options.orders ?? defaultOrders),
       },
       deps,

@@ -2,6 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Deps } from "../deps.js";
 import { createDataset, type Dataset } from "./data/dataset.js";
+import { day } from "./data/timeline.js";
 import { createFileHost, type FileLogEntry, type InterceptedFile } from "./downloads.js";
 import { createEndpoints } from "./endpoints.js";
 import { createEvents, type SandboxEvents } from "./events.js";
@@ -60,8 +61,9 @@ const longestLog = 100_000;
 export async function startSandbox(options: SandboxOptions, deps: Pick<Deps, "clock">): Promise<Sandbox> {
   const settings = settingsOf(options);
   const time = createTime(deps, settings.now);
-  const anchor = time.now();
-  const keys = createKeys(settings.seed, anchor);
+  const started = time.now();
+  const anchor = settings.wholeDays ? Math.floor(started / day) * day : started;
+  const keys = createKeys(settings.seed, started);
   const { ids, revenue } = settings.undocumented;
   /** Data stands still at the anchor unless time is moved, or the sandbox is live. */
   const shared = { anchor, ids, revenue };
@@ -73,7 +75,7 @@ export async function startSandbox(options: SandboxOptions, deps: Pick<Deps, "cl
     now: () => live.now(),
   });
   const events = createEvents(main, () => live.moment() ?? time.now(), ids);
-  const live = createLive(main, events, anchor, settings.pace);
+  const live = createLive(main, events, settings.live ? started : anchor, settings.pace);
   let other: Dataset | undefined;
 
   function dataset(key: KeyRecord): Dataset {

@@ -21,7 +21,10 @@ interface Happening {
   happen(d: Draws, at: number): void;
 }
 
-/** `pace` multiplies how often things happen. */
+/**
+ * @param anchor when things begin to happen
+ * @param pace multiplies how often they do
+ */
 export function createLive(data: Dataset, events: SandboxEvents, anchor: number, pace: number): Live {
   const { world, orders } = data;
   // A third above the average of the history: the density of its last days.

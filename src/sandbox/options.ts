@@ -35,6 +35,8 @@ export interface SandboxOptions {
   pace?: number;
   /** The sandbox's time at its start, in milliseconds since 1970; the data is anchored to it. Default: now. */
   now?: number;
+  /** The history ends with the last midnight (UTC): a restart on the same day gives the same dates. Default: it ends now. */
+  wholeDays?: boolean;
   /** How the headers are called that say what is left of the limit. Default "x-ratelimit". */
   rateHeaders?: RateHeaders;
   /** How a 429 says when to come back. Default "seconds". */
@@ -62,6 +64,7 @@ export function settingsOf(options: SandboxOptions): Settings {
     live: false,
     pace: 1,
     now: undefined,
+    wholeDays: false,
     rateHeaders: "x-ratelimit",
     retryAfter: "seconds",
     extra: false,

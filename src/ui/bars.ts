@@ -1,5 +1,6 @@
 import type { MultiBar } from "cli-progress";
 import type { Output } from "../deps.js";
+import { cursorIsHidden } from "./cursor.js";
 
 /** Lines at the bottom of a terminal that are redrawn in place, with other lines printed above them. */
 export interface Bars {
@@ -49,6 +50,7 @@ export function createBars(stream: Output): Bars {
         multi?.log(`${text.replaceAll("\n", `${eraseToTheRight}\n`)}${eraseToTheRight}\n`);
       queue = [];
     });
+    cursorIsHidden(true);
     for (const line of lines)
       multi.create(1, 0, {}, { format: () => line(Math.max(20, (stream.columns ?? 80) - spareColumns)) });
   }
@@ -57,6 +59,7 @@ export function createBars(stream: Output): Bars {
   function stop(): void {
     multi?.stop();
     multi = undefined;
+    cursorIsHidden(false);
     for (const text of queue) stream.write(`${text}\n`);
     queue = [];
   }

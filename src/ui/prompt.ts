@@ -10,6 +10,8 @@ export interface Prompt {
    * Rejects with `Stopped` on Ctrl-C, with the signal's reason when it aborts, with UsageError at the end of input.
    */
   ask(question: string, options: { hidden: boolean }): Promise<string>;
+  /** Does something between two questions: the terminal is as it was, and Ctrl-C interrupts it. */
+  aside<T>(work: () => Promise<T>): Promise<T>;
   /** Gives the terminal back as it was. */
   close(): void;
 }
@@ -31,7 +33,11 @@ export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stde
     ended = true;
     wake();
   };
-  stdin.setRawMode?.(true);
+  let isRaw = false;
+  const setRaw = (raw: boolean) => {
+    if (isRaw !== raw) stdin.setRawMode?.(raw);
+    isRaw = raw;
+  };
   stdin.on("data", take).on("end", end);
   stdin.resume();
   signal.addEventListener("abort", end);
@@ -57,6 +63,7 @@ export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stde
 
   return {
     async ask(question, { hidden }) {
+      setRaw(true);
       stderr.write(question);
       try {
         return await answer(hidden);
@@ -64,11 +71,15 @@ export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stde
         stderr.write("\n");
       }
     },
+    async aside(work) {
+      setRaw(false);
+      return await work();
+    },
     close() {
       signal.removeEventListener("abort", end);
       stdin.off("data", take).off("end", end);
       stdin.pause();
-      stdin.setRawMode?.(false);
+      setRaw(false);
     },
   };
 }

@@ -81,6 +81,7 @@ describe.each(shells)("Tab in %s", (shell) => {
       ["brandapi export gifts --profile acme --columns gift_n", ["gift_name"]],
       ["brandapi export --profile=acme gifts --columns gift_n", ["gift_name"]],
       ["brandapi help exp", ["export"]],
+      ["brandapi help fl", ["flags"]],
       ["brandapi completion z", ["zsh"]],
       ["brandapi invented order_l", ["order_line_items"]],
       ["brandapi invented -k r", ["red"]],

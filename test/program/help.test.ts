@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import { globalFlags } from "../../src/commands/globals.js";
 import { commandGroups } from "../../src/commands/groups.js";
 import { commands } from "../../src/commands/index.js";
-import { timeForms } from "../../src/times.js";
+import { durationForms, timeForms } from "../../src/times.js";
 import { brandapi } from "../support/program.js";
 
 test("every command has a place in the program's help", () => {
@@ -9,13 +10,12 @@ test("every command has a place in the program's help", () => {
   for (const { name } of commands) expect(placed, `add \`${name}\` to commands/groups.ts`).toContain(name);
 });
 
-test("the program's help lists the commands first, grouped, then the flags", async () => {
+test("the program's help lists the commands first, grouped, then its own flags", async () => {
   const { out, code, err } = await brandapi("--help");
   expect({ code, err }).toEqual({ code: 0, err: "" });
   const headings = Object.keys(commandGroups).map((group) => out.indexOf(`${group}:`));
   expect(headings).toEqual([...headings].sort((a, b) => a - b));
-  expect(out.indexOf("Set up:")).toBeLessThan(out.indexOf("Flags everywhere:"));
-  expect(out.indexOf("Flags everywhere:")).toBeLessThan(out.indexOf("Options:"));
+  expect(out.indexOf("Set up:")).toBeLessThan(out.indexOf("Options:"));
   for (const { name, summary } of commands)
     expect(out).toMatch(new RegExp(`^  ${name}\\b.*  ${summary.split(" ")[0]}`, "m"));
 });
@@ -51,6 +51,22 @@ test.each(commands)("the help of $name follows the width there is, terminal or C
   for (const [index, line] of prose.entries()) {
     const [next = ""] = (prose[index + 1] ?? "").split(" ");
     if (line !== "" && next !== "") expect(`${line} ${next}`.length, line).toBeGreaterThan(100);
+  }
+});
+
+test("the flags of every command stand in a help of their own, and each other help says where", async () => {
+  const { code, out } = await brandapi("help flags", { columns: 80, tty: true });
+  expect(code).toBe(0);
+  for (const { flags, about } of globalFlags) {
+    expect(out).toContain(`  ${flags} `);
+    expect(out.replace(/\s+/g, " ")).toContain(about);
+  }
+  for (const form of [timeForms, durationForms]) expect(out.replace(/\s+/g, " ")).toContain(form);
+  for (const line of out.split("\n")) expect(line.length, line).toBeLessThanOrEqual(80);
+  for (const command of ["--help", "sync --help", "help whoami"]) {
+    const help = (await brandapi(command)).out;
+    expect(help).toContain("`brandapi help flags`");
+    expect(help).not.toMatch(/^ {2}--(?:profile|key-file|no-color)/m);
   }
 });
 
@@ -105,10 +121,12 @@ test("flags work before the command's name and after it; after it wins", async (
 });
 
 test.each(commands)(
-  "the help of $name names the forms of a time if it takes one",
+  "the help of $name names the forms of a time or a duration if it takes one",
   async ({ name, flags }) => {
     const { out } = await brandapi(`${name} --help`);
     const takesTime = flags.some((flag) => /--(since|until|as-of)\b/.test(flag.flags));
     expect(out.replace(/\s+/g, " ").includes(timeForms)).toBe(takesTime);
+    const takesDuration = flags.some((flag) => /--(max-wait|max-age|window|timeout)\b/.test(flag.flags));
+    expect(out.replace(/\s+/g, " ").includes(durationForms)).toBe(takesDuration);
   },
 );

@@ -47,7 +47,7 @@ const byName: Readonly<Record<string, Values>> = {
 export function typeable(commands: readonly CommandSpec[]): Typeable {
   const ordered = inHelpOrder(commands);
   const help = { flags: "-h, --help", about: "show this help" };
-  const helped = { syntax: "[command]", about: "", values: ordered.map(({ name }) => name) };
+  const helped = { syntax: "[command]", about: "", values: [...ordered.map(({ name }) => name), "flags"] };
   return {
     everywhere: [...globalFlags, help].map(flagOf),
     commands: [

@@ -98,7 +98,7 @@ const stores: readonly StoreStyle[] = [
   {
     currency: "GBP",
     external: (n, noise) => (noise % 40 === 0 ? null : String(n * 7 + 13)),
-    number: (n) => `'${n}'`,
+    number: (n) => `No. ${n}`,
     paid: "paid",
     zeroRefund: 0,
   },

@@ -1,0 +1,56 @@
+import { spawn, spawnSync } from "node:child_process";
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { shellWord } from "../../src/shell.js";
+import { makeHome } from "./home.js";
+import { binPath } from "./process.js";
+
+/** Whether this machine has `script`, as util-linux makes it: it runs a command in a pseudo-terminal. */
+export const hasTerminal = spawnSync("script", ["-qec", "true", "/dev/null"]).status === 0;
+
+export interface TerminalOptions {
+  columns?: number;
+  env?: Record<string, string>;
+  home?: string;
+}
+
+/** The program in a real pseudo-terminal of its own, which also echoes what is typed. */
+export interface InTerminal {
+  home: string;
+  /** All that the terminal was sent. */
+  output(): string;
+  type(text: string): void;
+  /** Resolves when `pattern` is in the output; rejects when the program ends before. */
+  until(pattern: RegExp): Promise<void>;
+  /** The exit code. */
+  ended: Promise<number | null>;
+}
+
+export function inTerminal(args: readonly string[], options: TerminalOptions = {}): InTerminal {
+  const { columns = 80, env = {}, home = makeHome() } = options;
+  const start = join(home, "start.sh");
+  const command = [process.execPath, binPath, ...args].map(shellWord).join(" ");
+  writeFileSync(start, `stty cols ${columns} rows 30\nexec ${command}\n`);
+  chmodSync(start, 0o700);
+  const child = spawn("script", ["-qec", `sh ${shellWord(start)}`, "/dev/null"], {
+    cwd: home,
+    env: { PATH: process.env.PATH ?? "", HOME: home, LANG: "C.UTF-8", TERM: "xterm-256color", ...env },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  const until = (pattern: RegExp) =>
+    new Promise<void>((resolve, reject) => {
+      const look = () => pattern.test(output) && resolve();
+      child.stdout.on("data", look);
+      look();
+      ended
+        .then(look)
+        .then(() => reject(new Error(`It ended before ${pattern} appeared: ${output}`)), reject);
+    });
+  return { home, output: () => output, type: (text) => void child.stdin.write(text), until, ended };
+}
