@@ -1,6 +1,43 @@
 import type { Deps } from "../deps.js";
+import { UsageError } from "../errors.js";
+import { openFileSink } from "../export/file-sink.js";
+import { type Exported, runExport } from "../export/run.js";
 import { type Sink, streamSink } from "../export/sink.js";
+import { expandPath } from "../paths.js";
+import type { Source } from "../query/index.js";
 import { openDataEscaper } from "../ui/data.js";
+import type { Output } from "./output.js";
+
+/**
+ * Where an output goes, ready for the first row.
+ * @throws UsageError where a terminal would get what is no text
+ */
+export async function openOutput({ format, path }: Output, deps: Deps): Promise<Sink> {
+  if (path !== undefined) return await openFileSink(expandPath(path, deps), deps);
+  if (!format.isText && deps.stdout.isTTY)
+    throw new UsageError(`What \`${format.flag}\` writes is not for a terminal.`, {
+      hint: `name a file with \`-o FILE${format.extensions[0] ?? ""}\``,
+    });
+  return dataSink(deps);
+}
+
+/** Writes all of a source, as its output says; where that fails, the sink has put everything back. */
+export async function writeOutput(
+  source: Source,
+  { format, isCompressed, excel, delimiter }: Output,
+  { sink, deps, warn }: { sink: Sink; deps: Deps; warn(text: string): void },
+): Promise<Exported> {
+  try {
+    const { write } = await format.load();
+    const chunks = write(source, { excel, delimiter, warn });
+    if (!isCompressed) return await runExport(chunks, sink, deps);
+    const { gzipped } = await import("../export/gzip.js");
+    return await runExport(gzipped(chunks), sink, deps);
+  } catch (error) {
+    await sink.discard();
+    throw error;
+  }
+}
 
 /** Stdout for data: a pipe gets every byte as it is, a terminal nothing that would act on it (contract, section 7). */
 export function dataSink({ stdout, signal }: Pick<Deps, "stdout" | "signal">): Sink {

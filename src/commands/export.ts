@@ -1,11 +1,6 @@
-import { existsSync, realpathSync } from "node:fs";
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
 import { counted } from "../counted.js";
-import type { Deps } from "../deps.js";
-import { exitCodes, UsageError } from "../errors.js";
-import type { Format } from "../export/format.js";
-import { formats } from "../export/formats/index.js";
-import { expandPath } from "../paths.js";
+import { exitCodes } from "../errors.js";
 import { knownTableNames, syncedBy, typedTables, viewNames } from "../query/names.js";
 import { resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
@@ -13,13 +8,10 @@ import { parseInstant } from "../times.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import { defineCommand, type Flag } from "./command.js";
 import { apartIfLarge } from "./large.js";
+import { chooseOutput, noFormat, type OutputFlags, outputFlags, refuseMirror } from "./output.js";
 import { parseCount, parseList, parseRange } from "./values.js";
 
-interface ExportFlags {
-  out?: string;
-  csv?: boolean;
-  ndjson?: boolean;
-  excel?: boolean;
+interface ExportFlags extends OutputFlags {
   columns?: string[];
   where?: string;
   since?: string;
@@ -29,13 +21,8 @@ interface ExportFlags {
   includeRemoved?: boolean;
 }
 
-/** What `-o` may call stdout: opened by its name, it would be written beside and renamed. */
-const stdoutNames = ["-", "/dev/stdout", "/dev/fd/1"];
-
 const exportFlags: readonly Flag[] = [
-  ...formats.map(({ flag, about }) => ({ flags: flag, about })),
-  { flags: "-o, --out <file>", about: "write a file, whole or not at all, instead of stdout" },
-  { flags: "--excel", about: "CSV that Excel opens safely: BOM, CRLF, formulas made text" },
+  ...outputFlags,
   {
     flags: "--columns <names>",
     about: "these columns, in this order, commas between",
@@ -89,45 +76,41 @@ export const exportTable = defineCommand<ExportFlags>({
     const { columns, where, limit } = options;
     const selection = { columns, where, limit, ...range, asOf, includeRemoved };
     const tableName = args[0] ?? "";
-    const out = stdoutNames.includes(options.out ?? "-") ? undefined : options.out;
+    const output = chooseOutput(options);
     const { readSettings } = await import("../config.js");
-    const { openFileSink } = await import("../export/file-sink.js");
-    const { runExport } = await import("../export/run.js");
     const { explainRunning, listTables, openMirrorReadOnly, openSource, withSnapshot } = await import(
       "../query/index.js"
     );
     const { createReporter } = await import("../ui/reporter.js");
-    const { dataSink } = await import("./data-sink.js");
+    const { openOutput, writeOutput } = await import("./data-sink.js");
     const { checkSelection, checkTableName, findTable, readThen } = await import("./table.js");
     const settings = await readSettings(options, deps);
     const { clock } = deps;
     const reporter = createReporter(deps, settings.output);
     const started = clock.monotonic();
-    if (out) refuseMirror(out, settings.dbPath, deps);
+    if (output?.path) refuseMirror(output.path, settings.dbPath, deps);
     // A name that no mirror could hold is the first thing to say, then a format that is missing.
     if (!existsSync(settings.dbPath)) {
       checkTableName(tableName, knownTableNames());
-      chooseFormat(options);
+      if (!output) throw noFormat();
     }
     const mirror = await deps.mortally(() => openMirrorReadOnly(settings.dbPath));
     try {
       checkTableName(tableName, [...listTables(mirror), ...knownTableNames()]);
-      const format = chooseFormat(options);
+      if (!output) throw noFormat();
       await withSnapshot(mirror, async () => {
         const table = findTable(mirror, tableName);
         checkSelection(mirror, table, selection);
-        const { write } = await format.load();
-        const sink = out ? await openFileSink(expandPath(out, deps), deps) : dataSink(deps);
+        const sink = await openOutput(output, deps);
         try {
           const warn = (text: string) => reporter.warn(`${table.name}: ${text}`);
           if (asOf !== undefined) readThen(mirror, table, { at: asOf, where, now: clock.now() }, warn);
           const source = openSource(mirror, { ...selection, table });
-          const excel = options.excel ?? false;
-          const done = await runExport(write(source, { excel, warn }), sink, deps);
+          const done = await writeOutput(source, output, { sink, deps, warn });
           const took = `${((clock.monotonic() - started) / 1_000).toFixed(1)}s`;
-          if (out)
+          if (output.path !== undefined)
             reporter.note(
-              `${table.name}: ${counted(done.rows, "row", formatCount)}, ${formatBytes(done.bytes)} in ${took}: ${out}`,
+              `${table.name}: ${counted(done.rows, "row", formatCount)}, ${formatBytes(done.bytes)} in ${took}: ${output.path}`,
             );
         } catch (error) {
           await sink.discard();
@@ -142,36 +125,6 @@ export const exportTable = defineCommand<ExportFlags>({
   },
 });
 
-/** The one format that was asked for, or that the file's name ends in. */
-function chooseFormat(options: ExportFlags & { json?: boolean }): Format {
-  const asked = formats.filter(({ name }) => (options as Record<string, unknown>)[name] === true);
-  const flags = formats.map(({ flag }) => `\`${flag}\``);
-  if (asked.length > 1)
-    throw new UsageError(
-      `One format at a time, not ${asked.map(({ flag }) => `\`${flag}\``).join(" and ")}.`,
-      {
-        hint: "leave all but one out",
-      },
-    );
-  if (options.out !== undefined && /\.xlsx?$/i.test(options.out))
-    throw new UsageError("Excel's own format is not among the exports.", {
-      hint: "write CSV that Excel opens safely: `--excel -o FILE.csv`",
-    });
-  const byName = formats.find(({ extensions }) =>
-    extensions.some((extension) => options.out?.toLowerCase().endsWith(extension)),
-  );
-  const format = asked[0] ?? (options.excel ? formats.find(({ name }) => name === "csv") : byName);
-  if (!format)
-    throw new UsageError("No format was given.", {
-      hint: `add ${flags.slice(0, -1).join(", ")} or ${flags.at(-1)}`,
-    });
-  if (options.excel && format.name !== "csv")
-    throw new UsageError(`\`--excel\` is for CSV, not for \`${format.flag}\`.`, {
-      hint: "leave one of them out",
-    });
-  return format;
-}
-
 /** What can be exported: a line for each resource that sync takes, then the views and the mirror's own tables. */
 function tableLines(): string[] {
   const typed = typedTables();
@@ -181,15 +134,4 @@ function tableLines(): string[] {
   const known = new Set([...typed.map(({ name }) => name), ...viewNames]);
   const own = knownTableNames().filter((name) => !known.has(name));
   return [...lines, `views: ${viewNames.join(", ")}`, `the mirror's own: ${own.join(", ")}`];
-}
-
-/** What an export would overwrite must not be what it reads. */
-function refuseMirror(out: string, dbPath: string, deps: Deps): void {
-  const real = (path: string) => (existsSync(path) ? realpathSync(path) : resolve(path));
-  const target = real(expandPath(out, deps));
-  const mirror = real(dbPath);
-  if (["", "-wal", "-shm", "-lock", "-journal"].some((suffix) => target === `${mirror}${suffix}`))
-    throw new UsageError(`The file to write is the mirror itself: ${out}.`, {
-      hint: "name another file with `-o`",
-    });
 }

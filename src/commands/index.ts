@@ -13,6 +13,7 @@ import { query } from "./query.js";
 import { sandbox } from "./sandbox.js";
 import { status } from "./status.js";
 import { sync } from "./sync.js";
+import { tables } from "./tables.js";
 import { verify } from "./verify.js";
 import { whoami } from "./whoami.js";
 
@@ -28,6 +29,7 @@ export const commands: readonly CommandSpec[] = [
   sandbox,
   exportTable,
   query,
+  tables,
   changes,
   status,
   doctor,

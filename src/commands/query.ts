@@ -2,15 +2,24 @@ import type { Settings } from "../config.js";
 import { counted } from "../counted.js";
 import type { Deps } from "../deps.js";
 import { exitCodes, Incomplete, UsageError } from "../errors.js";
-import type { AnswerRow } from "../query/index.js";
+import type { AnswerRow, Parameters, Source } from "../query/index.js";
 import { formatSpan, parseDuration } from "../times.js";
-import { formatCount } from "../ui/numbers.js";
-import { renderTable } from "../ui/table.js";
+import { formatBytes, formatCount } from "../ui/numbers.js";
+import { renderTable, tableFits } from "../ui/table.js";
 import { defineCommand } from "./command.js";
-import { parseCount } from "./values.js";
+import {
+  chooseOutput,
+  noFormat,
+  type Output,
+  type OutputFlags,
+  outputFlags,
+  refuseMirror,
+} from "./output.js";
+import { parseCount, parseParameter } from "./values.js";
 
-interface QueryFlags {
-  csv?: boolean;
+interface QueryFlags extends OutputFlags {
+  file?: string;
+  param?: Parameters;
   limit?: number;
   timeout?: number;
 }
@@ -24,13 +33,19 @@ export const query = defineCommand<QueryFlags>({
   name: "query",
   summary: "Ask the mirror in SQL",
   description:
-    "One statement that reads. The mirror cannot be changed by it, and a query that takes " +
-    "too long is stopped. Needs no key and no network. The API's times are text with a `T`: compare the `day` " +
-    "of `orders_net` with `date('now', '-7 days')`, and its `ordered_at` with `datetime(…)`.",
-  arguments: [{ syntax: "<sql>", about: "the statement, in quotes" }],
+    "One statement that reads: from the argument, a file or stdin. The mirror cannot be changed by it, and a query " +
+    "that takes too long is stopped. Needs no key and no network. `brandapi tables` lists tables, views and " +
+    "columns. The API's times are text with a `T`: compare the `day` of `orders_net` with `date('now', '-7 days')`, " +
+    "and its `ordered_at` with `datetime(…)`.",
+  arguments: [{ syntax: "[sql]", about: "the statement, in quotes; without it, stdin" }],
   flags: [
-    { flags: "--csv", about: "CSV on stdout" },
-    { flags: "--json", about: "a JSON array of objects on stdout" },
+    { flags: "-f, --file <file>", about: "read the statement from a file; - is stdin" },
+    {
+      flags: "-p, --param <name=value>",
+      about: "a value for `:name` in the statement; may be given again",
+      parse: parseParameter,
+    },
+    ...outputFlags,
     {
       flags: "--limit <n>",
       about: "at most so many rows (default: 1000 for a table, else all)",
@@ -52,7 +67,10 @@ export const query = defineCommand<QueryFlags>({
       command: 'brandapi query "SELECT username, orders, net_by_currency FROM hosts" --csv',
       about: "orders per host, as CSV",
     },
-    { command: 'brandapi query "PRAGMA table_info(orders)"', about: "the columns of a table" },
+    {
+      command: "brandapi query -f october.sql -p month=2026-10 -o october.xlsx",
+      about: "a statement of yours with `:month` in it, as a file",
+    },
   ],
 
   async apart({ options: { timeout = defaultTimeoutMs } }) {
@@ -63,25 +81,24 @@ export const query = defineCommand<QueryFlags>({
   },
 
   async run({ deps, args, options }) {
-    if (options.csv && options.json)
-      throw new UsageError("One format at a time, not `--csv` and `--json`.", {
-        hint: "leave one of them out",
-      });
+    const output = chooseOutput(options);
+    if (!output && options.out !== undefined) throw noFormat();
     const { readSettings } = await import("../config.js");
-    const { openMirrorReadOnly, prepareReading, readAnswer } = await import("../query/index.js");
+    const { answerSource, openMirrorReadOnly, prepareReading, readAnswer } = await import(
+      "../query/index.js"
+    );
+    const { readSql } = await import("./sql.js");
     const settings = await readSettings(options, deps);
+    if (output?.path) refuseMirror(output.path, settings.dbPath, deps);
+    const sql = await readSql(args[0], options.file, deps);
     const mirror = await openMirrorReadOnly(settings.dbPath);
     try {
-      const statement = prepareReading(mirror, args[0] ?? "");
-      const names = distinct(statement.columns().map(({ name }) => name));
-      if (options.csv || options.json) {
-        const { answerWriters } = await import("../export/answer.js");
-        const { runExport } = await import("../export/run.js");
-        const { dataSink } = await import("./data-sink.js");
-        const write = answerWriters[options.csv ? "csv" : "json"];
-        await runExport(write(names, readAnswer(statement, options.limit)), dataSink(deps), deps);
-      } else {
+      const statement = prepareReading(mirror, sql, options.param);
+      const source = answerSource(mirror, statement, options.limit);
+      if (output) await writeAnswer(source, output, deps, settings);
+      else {
         const most = options.limit ?? tableRows;
+        const names = source.columns.map(({ name }) => name);
         const rows = await holdRows(readAnswer(statement, most + 1));
         // A table is escaped cell by cell: its colours are ours.
         deps.stdout.write(await tableText(names, rows.slice(0, most), deps, settings));
@@ -96,6 +113,17 @@ export const query = defineCommand<QueryFlags>({
     return exitCodes.done;
   },
 });
+
+async function writeAnswer(source: Source, output: Output, deps: Deps, settings: Settings): Promise<void> {
+  const { createReporter } = await import("../ui/reporter.js");
+  const { openOutput, writeOutput } = await import("./data-sink.js");
+  const reporter = createReporter(deps, settings.output);
+  const sink = await openOutput(output, deps);
+  const done = await writeOutput(source, output, { sink, deps, warn: reporter.warn });
+  if (output.path !== undefined)
+    reporter.note(`${counted(done.rows, "row", formatCount)}, ${formatBytes(done.bytes)}: ${output.path}`);
+  reporter.close();
+}
 
 /** The widths of a table's columns need every row. */
 async function holdRows(batches: Iterable<AnswerRow[]>): Promise<AnswerRow[]> {
@@ -114,6 +142,7 @@ async function holdRows(batches: Iterable<AnswerRow[]>): Promise<AnswerRow[]> {
   return held;
 }
 
+/** A table; where the terminal is too narrow for it, each row as a list of its fields. */
 async function tableText(
   names: readonly string[],
   rows: readonly AnswerRow[],
@@ -123,16 +152,14 @@ async function tableText(
   const { styleFor } = await import("../ui/style.js");
   const style = styleFor(deps.stdout, settings.output, deps.env);
   const width = deps.stdout.isTTY ? deps.stdout.columns : undefined;
-  return `${renderTable(names, rows, { width, style, none: "null" })}\n`;
-}
-
-/** Two columns of one name would be one member of a JSON object. */
-function distinct(names: readonly string[]): string[] {
-  const taken = new Set<string>();
-  return names.map((name) => {
-    let free = name;
-    for (let n = 2; taken.has(free); n++) free = `${name}_${n}`;
-    taken.add(free);
-    return free;
-  });
+  if (width === undefined || tableFits(names, rows, { width, none: "null" }))
+    return `${renderTable(names, rows, { style, none: "null" })}\n`;
+  const { renderFacts } = await import("../ui/facts.js");
+  const lists = rows.map((row) =>
+    renderFacts(
+      names.map((name, index) => [name, String(row[index])] as const),
+      { style, width },
+    ),
+  );
+  return `${lists.join("\n\n")}\n`;
 }

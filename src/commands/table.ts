@@ -39,7 +39,7 @@ export function checkTableName(name: string, names: readonly string[]): string {
   if (found) return found;
   const near = nearest(wanted, new Set(names));
   throw new UsageError(`Unknown table: \`${name}\`.`, {
-    hint: near ? `did you mean \`${near}\`?` : "`brandapi export --help` lists the tables",
+    hint: near ? `did you mean \`${near}\`?` : "`brandapi tables` lists the tables and views",
   });
 }
 

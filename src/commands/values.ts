@@ -1,5 +1,6 @@
 import { UsageError } from "../errors.js";
 import { suggest } from "../nearest.js";
+import type { Parameters } from "../query/index.js";
 import { content } from "../resources/content.js";
 import type { Filter } from "../resources/types.js";
 import { parseInstant } from "../times.js";
@@ -38,6 +39,24 @@ export function parseFilter(parameter: "source" | "media_type") {
 export function parseCount(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new UsageError(`Not a whole number: \`${text}\`.`, { hint: "use a number such as 5" });
+}
+
+/** `-p name=value`, any number of times. A value that reads as a number is one; in single quotes it is text. */
+export function parseParameter(text: string, previous: unknown): Parameters {
+  const [, name, value] = /^[:@$]?([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined)
+    throw new UsageError(`Not a parameter: \`${text}\`.`, {
+      hint: "use `-p name=value`, and `:name` in the statement",
+    });
+  const before = previous instanceof Map ? (previous as Parameters) : [];
+  return new Map([...before, [name, parameterValue(value)]]);
+}
+
+function parameterValue(text: string): string | number | bigint {
+  const quoted = /^'([\s\S]*)'$/.exec(text)?.[1];
+  if (quoted !== undefined) return quoted;
+  if (/^-?(?:0|[1-9]\d{0,17})$/.test(text)) return BigInt(text);
+  return /^-?(?:0|[1-9]\d{0,14})\.\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
 /**

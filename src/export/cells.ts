@@ -6,12 +6,14 @@ export interface SpecialCell {
   from: number;
   to: number;
   column: number;
-  /** Whether csv-stringify has to see it: it holds a quote, a comma, a line's end, or half a character. */
+  /** Whether csv-stringify has to see it: it holds a quote, the delimiter, a line's end, or half a character. */
   quote: boolean;
 }
 
 export interface CellLayout {
   columns: number;
+  /** One byte; a comma by default. */
+  delimiter?: string;
   /** By column: whether SQLite printed a number, which past 15 digits is not as JavaScript prints it. */
   numbers: readonly boolean[];
   /** By column: whether it can hold a formula. */
@@ -23,24 +25,30 @@ export interface CellLayout {
 const [plain, special, endOfCell, endOfRow, surrogate, splitter] = [0, 1, 2, 3, 4, 5];
 /** Half a character, which the API can send as an escape, begins so and is no UTF-8: it is written as U+FFFD. */
 const surrogateStart = 0xed;
-const [comma, lineFeed, carriageReturn] = [0x2c, 0x0a, 0x0d];
+const [quoteSign, lineFeed, carriageReturn] = [0x22, 0x0a, 0x0d];
 
-const kinds = new Uint8Array(256).fill(plain);
-for (const byte of [0x22, comma, lineFeed, carriageReturn]) kinds[byte] = special;
-for (const sign of splitters) kinds[sign.charCodeAt(0)] = splitter;
-kinds[surrogateStart] = surrogate;
-kinds[cellEnd] = endOfCell;
-kinds[rowEnd] = endOfRow;
+/** What each byte means, once it is known what ends a cell. */
+function kindsOf(delimiter: number): Uint8Array {
+  const kinds = new Uint8Array(256).fill(plain);
+  for (const sign of splitters) kinds[sign.charCodeAt(0)] = splitter;
+  for (const byte of [quoteSign, delimiter, lineFeed, carriageReturn]) kinds[byte] = special;
+  kinds[surrogateStart] = surrogate;
+  kinds[cellEnd] = endOfCell;
+  kinds[rowEnd] = endOfRow;
+  return kinds;
+}
 
 const starts = Uint8Array.from({ length: 256 }, (_, byte) => (canStartFormula(byte) ? 1 : 0));
 
 /**
- * Turns joined cells into CSV where they stand: their ends become commas and line ends. The few cells that CSV cannot
+ * Turns joined cells into CSV where they stand: their ends become delimiters and line ends. The few cells that CSV cannot
  * hold as they are come back, to be replaced.
  * @returns undefined where a text held a separator itself, so that the bytes cannot be taken apart
  */
 export function cutCells(bytes: Uint8Array, rows: number, layout: CellLayout): SpecialCell[] | undefined {
   const { columns, numbers, texts, crlf } = layout;
+  const delimiter = (layout.delimiter ?? ",").charCodeAt(0);
+  const kinds = kindsOf(delimiter);
   const found: SpecialCell[] = [];
   let column = 0;
   let row = 0;
@@ -64,7 +72,7 @@ export function cutCells(bytes: Uint8Array, rows: number, layout: CellLayout): S
     quote = false;
     splits = false;
     if (kind === endOfCell) {
-      bytes[at] = comma;
+      bytes[at] = delimiter;
       column += 1;
       if (column === columns) return undefined;
     } else {

@@ -9,6 +9,8 @@ export interface Chunk {
 export interface WriteOptions {
   /** For spreadsheets: see the CSV format. */
   excel: boolean;
+  /** What stands between two cells of CSV: one byte, a comma by default. */
+  delimiter?: string;
   /** Something the person should know about the data. */
   warn(text: string): void;
 }
@@ -23,5 +25,7 @@ export interface Format {
   about: string;
   /** The endings of files that are written so without being told. */
   extensions: readonly string[];
+  /** Whether it is text: `.gz` may follow its endings, and a terminal can show it. */
+  isText: boolean;
   load(): Promise<{ write: Writer }>;
 }

@@ -1,6 +1,9 @@
-import type { Statement } from "better-sqlite3";
+import type { ColumnDefinition, Statement } from "better-sqlite3";
 import { UsageError } from "../errors.js";
+import type { Mirror } from "../mirror/index.js";
 import { isOfFile } from "./condition.js";
+import type { Source } from "./select.js";
+import { describeTable, listTables, type ReadableColumn } from "./tables.js";
 
 /** A cell of an answer: integers as `bigint`, bytes as hexadecimal text, since no format has another place for them. */
 export type AnswerCell = string | number | bigint | null;
@@ -28,6 +31,51 @@ export function* readAnswer(statement: Statement, most = Number.POSITIVE_INFINIT
     letters = 0;
   }
   if (batch.length > 0) yield batch;
+}
+
+/**
+ * A person's statement as an export reads it: its columns as SQLite has them, so 0 and 1 stay numbers and JSON stays
+ * text. Each reading asks the statement anew.
+ */
+export function answerSource(mirror: Mirror, statement: Statement, most?: number): Source {
+  return {
+    columns: answerColumns(mirror, statement.columns()),
+    whole: false,
+    exact: false,
+    count: () => null,
+    rows: () => readAnswer(statement, most),
+    *records() {},
+    cells: () => undefined,
+  };
+}
+
+/** A column that is a table's own is of its type; of any other, each value says what it is. */
+function answerColumns(mirror: Mirror, columns: readonly ColumnDefinition[]): ReadableColumn[] {
+  const known = new Map<string, readonly ReadableColumn[]>();
+  const tables = new Set(listTables(mirror));
+  const names = distinct(columns.map(({ name }) => name));
+  return columns.map(({ table, column }, index) => {
+    if (table !== null && tables.has(table) && !known.has(table))
+      known.set(table, describeTable(mirror, table).columns);
+    const own = known.get(table ?? "")?.find(({ name, stored }) => name === column && !stored?.open);
+    return { name: names[index] ?? "", type: asStored(own), about: own?.about ?? "", stored: null };
+  });
+}
+
+function asStored(own: ReadableColumn | undefined): ReadableColumn["type"] {
+  if (own?.type === "boolean") return "integer";
+  return own?.type === "json" ? "text" : (own?.type ?? "any");
+}
+
+/** Two columns of one name would be one member of a JSON object. */
+function distinct(names: readonly string[]): string[] {
+  const taken = new Set<string>();
+  return names.map((name) => {
+    let free = name;
+    for (let n = 2; taken.has(free); n++) free = `${name}_${n}`;
+    taken.add(free);
+    return free;
+  });
 }
 
 /** How much there is to hold of a row. */

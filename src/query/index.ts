@@ -1,6 +1,6 @@
 /** The door of this room: all that others may use of it. */
 
-export { type AnswerRow, lettersOf, readAnswer } from "./answer.js";
+export { type AnswerRow, answerSource, lettersOf, readAnswer } from "./answer.js";
 export { checkAsOf, layAsOf } from "./as-of.js";
 export { type Change, type ChangeFilter, changesCondition, listChanges } from "./change-list.js";
 export { checkCondition, explainRunning } from "./condition.js";
@@ -9,10 +9,12 @@ export { readGrowth } from "./growth.js";
 export { type Health, oldestSuccess, type ResourceHealth, readHealth, type ShownRange } from "./health.js";
 export { knownTableNames, syncedBy, typedTables } from "./names.js";
 export { openMirror, openMirrorOrNone, openMirrorReadOnly } from "./open.js";
+export type { Parameters } from "./parameters.js";
 export { prepareReading } from "./read-only-sql.js";
 export { cellEnd, openSource, rowEnd, type Source, withSnapshot } from "./select.js";
-export type { Row } from "./select-read.js";
+export type { Row, RowValue } from "./select-read.js";
 export { dateOf, type Selection } from "./select-sql.js";
+export { listFacts, readFacts, type TableFacts } from "./table-list.js";
 export {
   describeTable,
   listTables,

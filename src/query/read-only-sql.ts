@@ -1,6 +1,9 @@
 import type { Statement } from "better-sqlite3";
 import { UsageError } from "../errors.js";
 import type { Mirror } from "../mirror/index.js";
+import { nearest } from "../nearest.js";
+import { bindable, type Parameters } from "./parameters.js";
+import { describeTable, listTables } from "./tables.js";
 
 /** Pragmas that tell something and change nothing. Only these take a name or a number: for others it would be a value to set. */
 const asking = [
@@ -29,10 +32,10 @@ const telling = new Set([
 ]);
 
 /**
- * Compiles a person's SQL: one statement that reads.
- * @throws UsageError with SQLite's own message
+ * Compiles a person's SQL: one statement that reads, with the values of its parameters.
+ * @throws UsageError with SQLite's own message and the nearest name, or where values and parameters do not match
  */
-export function prepareReading(mirror: Mirror, sql: string): Statement {
+export function prepareReading(mirror: Mirror, sql: string, values: Parameters = new Map()): Statement {
   const statement = compile(mirror, sql);
   // ATTACH and some pragmas count as reading for SQLite; they are not what `query` is for.
   const word = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*([a-z]+)/i.exec(sql)?.[1]?.toUpperCase() ?? "";
@@ -45,7 +48,8 @@ export function prepareReading(mirror: Mirror, sql: string): Statement {
     throw new UsageError("`query` only reads: this statement would do something else.", {
       hint: "begin with SELECT or WITH; the mirror is changed by `brandapi sync` alone",
     });
-  return statement;
+  const bound = bindable(sql, values);
+  return values.size > 0 ? statement.bind(bound) : statement;
 }
 
 function compile(mirror: Mirror, sql: string): Statement {
@@ -53,23 +57,37 @@ function compile(mirror: Mirror, sql: string): Statement {
     return mirror.db.prepare(sql);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    const several = /more than one statement/.test(error.message);
-    const none = /no statements/.test(error.message);
-    const column = /no such column/.test(error.message);
-    throw new UsageError(
-      several
-        ? "`query` takes one statement, and these are several."
-        : none
-          ? "There is no SQL statement in this."
-          : `SQLite does not understand this: ${error.message}.`,
-      {
-        hint: several
-          ? "send them one at a time"
-          : column
-            ? 'see the columns of `orders`, for one, with `brandapi query "PRAGMA table_info(orders)"`'
-            : 'see the tables with `brandapi query "PRAGMA table_list"`',
+    const { message } = error;
+    if (/more than one statement/.test(message))
+      throw new UsageError("`query` takes one statement, and these are several.", {
+        hint: "send them one at a time",
         cause: error,
-      },
-    );
+      });
+    if (/no statements/.test(message))
+      throw new UsageError("There is no SQL statement in this.", { hint: whereToLook, cause: error });
+    throw new UsageError(`SQLite does not understand this: ${message}.`, {
+      hint: hintFor(mirror, sql, message),
+      cause: error,
+    });
   }
+}
+
+const whereToLook = "`brandapi tables` lists the tables and views";
+
+/** The nearest name where one was misspelt, otherwise where the names stand. */
+function hintFor(mirror: Mirror, sql: string, message: string): string {
+  const [, what, typed = ""] = /no such (table|column): (?:\w+\.)*(\w+)/.exec(message) ?? [];
+  if (what === undefined) return whereToLook;
+  const tables = listTables(mirror);
+  if (what === "table") {
+    const near = nearest(typed, tables);
+    return near === undefined ? whereToLook : `did you mean \`${near}\`?`;
+  }
+  const asked = tables.filter((name) => new RegExp(`\\b${name}\\b`, "i").test(sql));
+  const near = nearest(
+    typed,
+    asked.flatMap((name) => describeTable(mirror, name).columns.map((column) => column.name)),
+  );
+  if (near !== undefined) return `did you mean \`${near}\`?`;
+  return `see the columns with \`brandapi tables ${asked[0] ?? "orders"}\``;
 }

@@ -2,7 +2,9 @@ import { type Mirror, quote } from "../mirror/index.js";
 import type { SqlValue } from "../records/index.js";
 import type { SelectSql } from "./select-sql.js";
 
-export type Row = readonly SqlValue[];
+/** A cell; `bigint` in the answer to a person's SQL alone. */
+export type RowValue = SqlValue | bigint;
+export type Row = readonly RowValue[];
 
 /** Some rows, joined into one text by SQLite: that costs a fraction of handing them over value by value. */
 export interface Joined {
@@ -25,6 +27,11 @@ const rowsPerBatch = 500;
 /** Small rows are joined by the thousand, large ones by the dozen: a batch has about this many bytes. */
 const bytesPerBatch = 384 * 1_024;
 const joinedAtMost = 2_000;
+
+export function countRows(mirror: Mirror, { sql, limit = -1 }: Pick<Reading, "sql" | "limit">): number {
+  const select = `SELECT count(*) FROM (SELECT 1 ${sql.from(false)} LIMIT ${limit})`;
+  return mirror.db.prepare(select).pluck().get() as number;
+}
 
 /** One statement over everything, value by value, in batches. */
 export function* readRows(mirror: Mirror, { sql, values, withRecords, limit }: Reading): Iterable<Row[]> {

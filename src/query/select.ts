@@ -1,13 +1,12 @@
 import { type Mirror, quote, readInfo, watchMirror } from "../mirror/index.js";
 import { exportsRecords } from "../resources/shape.js";
 import { parseTimestamp } from "../times.js";
-import { type Joined, type Row, readJoined, readRows } from "./select-read.js";
+import { countRows, type Joined, type Row, readJoined, readRows } from "./select-read.js";
 import { isMixed, openJsonSql, type Selection, selectSql, valueSql } from "./select-sql.js";
-import type { ReadableColumn, ReadableTable } from "./tables.js";
+import type { ReadableColumn } from "./tables.js";
 
-/** A selection, ready to be read: batch by batch, in one order, from one state of the mirror. */
+/** A selection or a query's answer, ready to be read: batch by batch, in one order, from one state of the mirror. */
 export interface Source {
-  table: ReadableTable;
   columns: readonly ReadableColumn[];
   /** Whether each row stands for a whole record, so that JSON gives the record itself. */
   whole: boolean;
@@ -23,6 +22,8 @@ export interface Source {
   cells(options: { lineFeed: boolean }): Iterable<Joined> | undefined;
   /** Whether numbers come as the API's own text; false: as SQLite stores them. */
   exact: boolean;
+  /** How many rows there are; null where only reading them all would tell. */
+  count(): number | null;
 }
 
 export const cellEnd = 0x1f;
@@ -57,10 +58,10 @@ export function openSource(mirror: Mirror, selection: Selection): Source {
   const values = columns.map((column) => valueSql(column, table, exact));
   const reading = { sql, values, withRecords: exact || columns.some(isMixed), limit };
   return {
-    table,
     columns,
     whole: exportsRecords(table.shape) && selection.columns === undefined,
     exact,
+    count: () => countRows(mirror, reading),
     rows(as) {
       const open = as === "json" && columns.some((column) => column.stored?.open);
       if (!open) return readRows(mirror, reading);

@@ -8,7 +8,8 @@ import { type View, views } from "./views/index.js";
 /** A column as people read it. */
 export interface ReadableColumn {
   name: string;
-  type: ScalarType;
+  /** `any`: each value says what it is. */
+  type: ScalarType | "any";
   about: string;
   /** Where its value stands in the record; null for what the mirror itself adds. */
   stored: StoredColumn | null;

@@ -30,11 +30,7 @@ export function renderTable(
   rows: readonly (readonly Cell[])[],
   options: TableOptions = {},
 ): string {
-  const texts = rows.map((row) => titles.map((_, index) => cellText(row[index], options.none)));
-  const heads = titles.map((title) => escapeText(shorten(title)));
-  const natural = heads.map((head, index) =>
-    texts.reduce((most, row) => Math.max(most, displayWidth(row[index] ?? "")), displayWidth(head)),
-  );
+  const { heads, texts, natural } = measure(titles, rows, options.none);
   const [spare, ...spared] = options.spare ?? [];
   const dropped = spare === undefined ? -1 : titles.indexOf(spare);
   if (dropped >= 0 && options.width !== undefined && widthOf(natural) > options.width) {
@@ -58,6 +54,25 @@ export function renderTable(
       .trimEnd();
   const header = line(heads);
   return [options.style ? options.style.bold(header) : header, ...texts.map(line)].join("\n");
+}
+
+/** Whether nothing of the table would be cut in a terminal of so many columns. */
+export function tableFits(
+  titles: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  { width, none }: { width: number; none?: string },
+): boolean {
+  return widthOf(measure(titles, rows, none).natural) <= width;
+}
+
+/** Every cell escaped, and how wide each column is where nothing is cut. */
+function measure(titles: readonly string[], rows: readonly (readonly Cell[])[], none: string | undefined) {
+  const texts = rows.map((row) => titles.map((_, index) => cellText(row[index], none)));
+  const heads = titles.map((title) => escapeText(shorten(title)));
+  const natural = heads.map((head, index) =>
+    texts.reduce((most, row) => Math.max(most, displayWidth(row[index] ?? "")), displayWidth(head)),
+  );
+  return { heads, texts, natural };
 }
 
 function cellText(cell: Cell, none = ""): string {

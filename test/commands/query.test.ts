@@ -1,5 +1,9 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
 import { makeHome } from "../support/home.js";
@@ -85,8 +89,10 @@ describe("query", () => {
     ["SELECT 1; SELECT 2", "these are several"],
     ["SELEC 1", "syntax error"],
     ["SELECT * FROM nowhere", "no such table: nowhere"],
-    ["SELECT * FROM nowhere", 'with `brandapi query "PRAGMA table_list"`'],
-    ["SELECT colour FROM orders", 'with `brandapi query "PRAGMA table_info(orders)"`'],
+    ["SELECT * FROM nowhere", "`brandapi tables` lists the tables and views"],
+    ["SELECT * FROM oders", "did you mean `orders`?"],
+    ["SELECT o.curency FROM orders AS o", "did you mean `currency`?"],
+    ["SELECT colour FROM orders", "see the columns with `brandapi tables orders"],
     ["", "no SQL statement"],
   ])("refuses with 2: %s", async (sql, why) => {
     const path = await mirrorWithOrders();
@@ -94,6 +100,112 @@ describe("query", () => {
     expect(run.code).toBe(2);
     expect(run.err).toContain(why);
     expect(run.out).toBe("");
+  });
+
+  it("takes the statement from a file, from stdin, and from a pipe that is named as a file", async () => {
+    const path = await mirrorWithOrders();
+    const home = makeHome();
+    const sql = "-- what is there\nSELECT id FROM orders ORDER BY id LIMIT 1;\n";
+    writeFileSync(join(home, "one.sql"), sql);
+    const wanted = "id\norder-0\n";
+    const from = async (args: string[], stdin = "") =>
+      await spawnBrandapi(["query", ...args, "--db", path], { home, stdin }).ended;
+    expect(await from(["-f", "one.sql"])).toMatchObject({ code: 0, out: wanted, err: "" });
+    expect(await from([], sql)).toMatchObject({ code: 0, out: wanted, err: "" });
+    expect(await from(["-f", "-"], `\ufeff${sql}`)).toMatchObject({ code: 0, out: wanted, err: "" });
+    const pipe = join(home, "pipe.sql");
+    execFileSync("mkfifo", [pipe]);
+    const program = spawnBrandapi(["query", "-f", pipe, "--db", path], { home });
+    await writeFile(pipe, sql);
+    expect(await program.ended).toMatchObject({ code: 0, out: wanted });
+    expect(await from(["-f", "none.sql"])).toMatchObject({
+      code: 3,
+      err: "brandapi: The SQL cannot be read, there is no such file or folder: none.sql\n  hint: check the path\n",
+    });
+    expect((await from(["SELECT 1", "-f", "one.sql"])).code).toBe(2);
+    expect(await from([], " ".repeat(1_000_001))).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("1 MB"),
+    });
+    const typed = await brandapi(["query", "--db", path], { tty: true });
+    expect(typed).toMatchObject({ code: 2, err: expect.stringContaining("No SQL was given.") });
+  });
+
+  it("gives parameters their values: numbers as numbers, all else as text", async () => {
+    const path = await mirrorWithOrders(5);
+    const sql =
+      "SELECT :text AS a, typeof(:text) AS b, $whole AS c, typeof($whole) AS d, @amount AS e, typeof(@amount) AS f, ':no' AS g";
+    const run = await ask(
+      path,
+      sql,
+      "-p",
+      "text='007'",
+      "-p",
+      "whole=12",
+      "--param",
+      "amount=-1.5",
+      "--json",
+    );
+    expect(JSON.parse(run.out)).toEqual([
+      { a: "007", b: "text", c: 12, d: "integer", e: -1.5, f: "real", g: ":no" },
+    ]);
+    const find =
+      "SELECT id FROM orders WHERE external_order_id = :n AND total_amount > :low ORDER BY id LIMIT :m";
+    const found = await ask(path, find, "-p", "n=9003", "-p", "low=3", "-p", "m=9", "--csv");
+    expect(found.out).toBe("id\norder-3\n");
+    const missing = await ask(path, find, "-p", "n=1", "-p", "low=3");
+    expect(missing).toMatchObject({ code: 2, err: expect.stringContaining("add `-p m=VALUE`") });
+    const unknown = await ask(path, "SELECT :since", "-p", "sinec=1");
+    expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining("did you mean `since`?") });
+    expect((await ask(path, "SELECT 1", "-p", "x")).err).toContain("Not a parameter: `x`");
+  });
+
+  it("writes its answer into a file in the format that the name ends in, whole or not at all", async () => {
+    const path = await mirrorWithOrders(700);
+    const home = makeHome();
+    const sql = "SELECT id, total_amount AS total, is_cancelled FROM orders ORDER BY id";
+    const wanted = JSON.parse((await ask(path, sql, "--json")).out);
+    const write = async (file: string, statement = sql) =>
+      await spawnBrandapi(["query", statement, "-o", file, "--db", path], { home }).ended;
+    const csv = await write("a.csv");
+    expect(csv).toMatchObject({
+      code: 0,
+      out: "",
+      err: expect.stringMatching(/^700 rows, [\d.]+ kB: a\.csv\n$/),
+    });
+    await write("a.csv.gz");
+    expect(gunzipSync(readFileSync(join(home, "a.csv.gz"))).equals(readFileSync(join(home, "a.csv")))).toBe(
+      true,
+    );
+    await write("a.tsv");
+    expect(parse(readFileSync(join(home, "a.tsv")), { delimiter: "\t", from_line: 2 })).toHaveLength(700);
+    await write("a.json");
+    expect(JSON.parse(readFileSync(join(home, "a.json"), "utf8"))).toEqual(wanted);
+    await write("a.ndjson");
+    const lines = readFileSync(join(home, "a.ndjson"), "utf8").trim().split("\n");
+    expect(lines.map((line) => JSON.parse(line))).toEqual(wanted);
+    const broken = await write("a.json", "SELECT json(id) FROM orders");
+    expect(broken).toMatchObject({ code: 2, err: expect.stringContaining("malformed JSON") });
+    expect(JSON.parse(readFileSync(join(home, "a.json"), "utf8"))).toEqual(wanted);
+    const mirror = await spawnBrandapi(["query", sql, "--csv", "-o", path, "--db", path], { home }).ended;
+    expect(mirror).toMatchObject({ code: 2, err: expect.stringContaining("the mirror itself") });
+  });
+
+  it("shows a row as a list of its fields where the terminal is too narrow for the table", async () => {
+    const path = await mirrorWithOrders(2);
+    const sql = "SELECT id, order_date, fulfillment_status AS state FROM orders ORDER BY id";
+    const show = async (columns: number) =>
+      (await brandapi(["query", sql, "--no-color", "--db", path], { tty: true, columns })).out;
+    const [first, second] = [0, 1].map((n) => String(anOrder(n).order_date));
+    expect(await show(40)).toBe(
+      `id       order_date                state\norder-0  ${first}   null\norder-1  ${second}   null\n`,
+    );
+    expect(await show(39)).toBe(
+      `id          order-0\norder_date  ${first}\nstate       null\n\n` +
+        `id          order-1\norder_date  ${second}\nstate       null\n`,
+    );
+    const piped = await brandapi(["query", sql, "--db", path], { columns: 20 });
+    expect(piped.out.split("\n")).toHaveLength(4);
   });
 
   it("says with 2 what SQLite stops at while it runs", async () => {

@@ -2,14 +2,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Mirror } from "../../src/mirror/mirror.js";
+import { exampleFor } from "../../src/query/examples.js";
 import { openMirror } from "../../src/query/open.js";
 import { describeTable } from "../../src/query/tables.js";
 import { type View, views } from "../../src/query/views/index.js";
 import { details, resources } from "../../src/resources/index.js";
 import { type TableShape, tablesOf } from "../../src/resources/shape.js";
 import type { Resource, Strategy } from "../../src/resources/types.js";
-import { exampleFor, systemTables } from "./examples.js";
 import { anchorOf, table, wrap } from "./markdown.js";
+import { systemTables } from "./system-tables.js";
 
 const strategies: Readonly<Record<Strategy["kind"], string>> = {
   dated: "by date: a trailing window, old changes by counts, figures by day where there are some, and audit",

@@ -9,7 +9,7 @@ import { leaksKey } from "../../src/api/leaked-key.js";
 import { readRetryAfter, readServerLimit } from "../../src/api/limits.js";
 import { forbidden } from "../../src/api/refusals.js";
 import { parseRateLimit } from "../../src/commands/globals.js";
-import { parseCount, parseList } from "../../src/commands/values.js";
+import { parseCount, parseList, parseParameter } from "../../src/commands/values.js";
 import { checkBaseUrl } from "../../src/config/base-url.js";
 import { checkKey } from "../../src/config/key.js";
 import { ok, unchecked } from "../../src/doctor/check.js";
@@ -163,6 +163,7 @@ const functions: Record<string, (text: string) => unknown> = {
     ),
   parseList: (text) => parseList(text, undefined),
   parseCount,
+  parseParameter: (text) => parseParameter(`name=${text}`, undefined),
   parseDuration,
   parseWindow,
   parseRateLimit,

@@ -39,6 +39,8 @@ const longest: Record<string, Phase> = {
   },
   query: async (home) =>
     saying(/^count/, home, ["query", endless, "--csv", "--db", await mirrorOfOrders(home)]),
+  tables: async (home) =>
+    silent(home, ["tables", "never-counted", "--db", await endlessMirror(home, "changes")]),
   changes: async (home) => silent(home, ["changes", "--db", await endlessMirror(home, "changes")]),
   status: async (home) => silent(home, ["status", "--db", await endlessMirror(home, "sync_runs")]),
   demo: (home) => saying(/first sync reads everything/, home, ["demo", "--orders", "50000"]),

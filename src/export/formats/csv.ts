@@ -6,16 +6,16 @@ import type { Chunk, WriteOptions } from "../format.js";
 import { isFormula, neutralize } from "../formulas.js";
 
 /**
- * CSV: UTF-8, a header, RFC 4180 quoting, `\n`, null as empty, exact values. With `excel`: a BOM, CRLF, and cells that
+ * CSV: UTF-8, a header, RFC 4180 quoting, `\n`, null as empty, exact values, a comma or another delimiter. With `excel`: a BOM, CRLF, and cells that
  * a spreadsheet would run are made text by a leading apostrophe; without it they stay exact and are counted. Control
  * characters, NUL too, are values like any other.
  *
  * csv-stringify writes the file. Where SQLite can hand over whole batches of joined cells, only the cells that need
  * quoting go through it: the bytes are the same (a test holds them together), the time is a quarter.
  */
-export function* write(source: Source, { excel, warn }: WriteOptions): Iterable<Chunk> {
+export function* write(source: Source, { excel, delimiter = ",", warn }: WriteOptions): Iterable<Chunk> {
   const { columns } = source;
-  const csv = csvOptions(excel, columns);
+  const csv = csvOptions({ excel, delimiter }, columns);
   yield { data: `${excel ? "\ufeff" : ""}${stringify([columns.map(({ name }) => name)], csv)}`, rows: 0 };
   const formulas = { count: 0 };
   const slow = rowWriter(columns, csv, excel, formulas);
@@ -25,6 +25,7 @@ export function* write(source: Source, { excel, warn }: WriteOptions): Iterable<
   } else {
     const layout: CellLayout = {
       columns: columns.length,
+      delimiter,
       numbers: columns.map(({ type }) => type === "number" && !source.exact),
       texts: columns.map(isText),
       crlf: excel,
@@ -46,8 +47,12 @@ export function* write(source: Source, { excel, warn }: WriteOptions): Iterable<
     );
 }
 
-function csvOptions(excel: boolean, columns: readonly unknown[]): Options {
+function csvOptions(
+  { excel, delimiter }: { excel: boolean; delimiter: string },
+  columns: readonly unknown[],
+): Options {
   return {
+    delimiter,
     record_delimiter: excel ? "\r\n" : "\n",
     quote_record_delimiter: true,
     // A line without anything would be no row to most readers.

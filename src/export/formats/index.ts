@@ -6,7 +6,8 @@ export const formats: readonly Format[] = [
     name: "csv",
     flag: "--csv",
     about: "comma-separated values, with a header",
-    extensions: [".csv"],
+    extensions: [".csv", ".tsv"],
+    isText: true,
     load: () => import("./csv.js"),
   },
   {
@@ -14,6 +15,7 @@ export const formats: readonly Format[] = [
     flag: "--json",
     about: "one array of records, in the API's own shape",
     extensions: [".json"],
+    isText: true,
     load: () => import("./json.js"),
   },
   {
@@ -21,6 +23,7 @@ export const formats: readonly Format[] = [
     flag: "--ndjson",
     about: "one record a line, in the API's own shape",
     extensions: [".ndjson", ".jsonl"],
+    isText: true,
     load: () => import("./ndjson.js"),
   },
 ];

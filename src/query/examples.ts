@@ -1,4 +1,6 @@
-/** A query to begin with for each table of the reference. One that has none here gets its first five rows. */
+import { views } from "./views/index.js";
+
+/** A query to begin with for each table; a view has its own. One that has none here gets its first five rows. */
 const examples: Readonly<Record<string, string>> = {
   orders: `SELECT substr(order_date, 1, 7) AS month, currency, count(*) AS orders, sum(total_amount) AS gross
 FROM orders WHERE removed_at IS NULL AND NOT is_cancelled GROUP BY month, currency ORDER BY month DESC`,
@@ -41,25 +43,6 @@ FROM analytics_hosts WHERE removed_at IS NULL ORDER BY position LIMIT 10`,
 };
 
 export function exampleFor(table: string): string {
-  return examples[table] ?? `SELECT * FROM ${table} LIMIT 5`;
+  const view = views.find(({ name }) => name === table);
+  return view?.example ?? examples[table] ?? `SELECT * FROM ${table} LIMIT 5`;
 }
-
-/** What the program's own tables hold, for the reference. A test sees to it that none is left out. */
-export const systemTables: Readonly<Record<string, string>> = {
-  records: "the truth: every record whole, as the API sent it; the typed tables are made from it",
-  record_versions: "what a record was before, and from when until when: for `--as-of`",
-  changes: "what changed in already mirrored records, a row a field",
-  sync_runs: "every run of every resource: range, requests, rows, outcome",
-  coverage: "which ranges of a resource's dates were read completely, and when",
-  sync_state:
-    "what a resource's sync remembers: its oldest date, its goal where it was stopped, the audit's cursor",
-  day_figures: "the API's figures by day when the day's records were last read whole",
-  missing: "present records that the newest reading of their date did not show: the next proof decides",
-  open_columns: "columns and attributes that this version was not told about, as first seen",
-  analytics_hosts_snapshots: "the ranking's totals by day: a row only where a host's figures moved",
-  analytics_hosts_days: "the days that have a snapshot",
-  content_downloads: "library files that were fetched: path, bytes, SHA-256",
-  content_parts: "interrupted downloads, and which version of the file they are of",
-  notices: "warnings that were given once",
-  mirror_info: "whose mirror it is, and what it learned about the API",
-};

@@ -1,0 +1,124 @@
+import { existsSync, realpathSync } from "node:fs";
+import { basename, extname, resolve } from "node:path";
+import type { Deps } from "../deps.js";
+import { UsageError } from "../errors.js";
+import type { Format } from "../export/format.js";
+import { formats } from "../export/formats/index.js";
+import { expandPath } from "../paths.js";
+import type { Flag } from "./command.js";
+
+/** The flags that say how and where data is written, wherever a command writes some. */
+export interface OutputFlags {
+  out?: string;
+  excel?: boolean;
+  delimiter?: string;
+}
+
+/** What they come to. */
+export interface Output {
+  format: Format;
+  /** As the person gave it; undefined: stdout. */
+  path: string | undefined;
+  isCompressed: boolean;
+  excel: boolean;
+  delimiter: string;
+}
+
+/** What `-o` may call stdout: opened by its name, it would be written beside and renamed. */
+const stdoutNames = ["-", "/dev/stdout", "/dev/fd/1"];
+
+/** Signs that no number and no name of a column holds, so that little has to be quoted. */
+const delimiters = [",", ";", "|", ":", "^", "~"];
+const tabNames = ["tab", "\\t", "\t"];
+
+export const outputFlags: readonly Flag[] = [
+  ...formats.map(({ flag, about }) => ({ flags: flag, about })),
+  {
+    flags: "-o, --out <file>",
+    about: "write a file, whole or not at all, instead of stdout; its ending names the format",
+  },
+  {
+    flags: "--delimiter <sign>",
+    about: "what stands between cells of CSV: one of , ; | : ^ ~ or tab",
+    parse: parseDelimiter,
+    values: ["tab"],
+    shown: ",",
+  },
+  {
+    flags: "--excel",
+    about: "CSV with BOM and CRLF, formulas made text; Excel still guesses types, an `.xlsx` has them",
+  },
+];
+
+/**
+ * The format that was asked for, or that the file's name ends in; undefined where neither is there.
+ * @throws UsageError where they do not go together, or the ending is of no format
+ */
+export function chooseOutput(options: OutputFlags): Output | undefined {
+  const asked = formats.filter(({ name }) => (options as Record<string, unknown>)[name] === true);
+  if (asked.length > 1)
+    throw new UsageError(
+      `One format at a time, not ${asked.map(({ flag }) => `\`${flag}\``).join(" and ")}.`,
+      { hint: "leave all but one out" },
+    );
+  const path = stdoutNames.includes(options.out ?? "-") ? undefined : options.out;
+  const name = basename(path ?? "").toLowerCase();
+  const stem = name.replace(/\.gz$/, "");
+  const isOfCsv = options.excel === true || options.delimiter !== undefined;
+  const format =
+    asked[0] ??
+    formats.find(({ extensions }) => extensions.some((extension) => stem.endsWith(extension))) ??
+    (isOfCsv ? formats.find((one) => one.name === "csv") : undefined);
+  if (!format) {
+    if (path === undefined || extname(name) === "") return undefined;
+    throw new UsageError(`No format has the ending \`${extname(name)}\`: ${path}`, { hint: endingsHint() });
+  }
+  if (isOfCsv && format.name !== "csv")
+    throw new UsageError(
+      `\`${options.excel ? "--excel" : "--delimiter"}\` is for CSV, not for \`${format.flag}\`.`,
+      { hint: "leave one of them out" },
+    );
+  const isCompressed = stem !== name;
+  if (isCompressed && !format.isText)
+    throw new UsageError(`\`.gz\` is for text, and \`${format.flag}\` is compressed already: ${path}`, {
+      hint: "leave `.gz` out",
+    });
+  const delimiter = options.delimiter ?? (stem.endsWith(".tsv") ? "\t" : ",");
+  return { format, path, isCompressed, excel: options.excel ?? false, delimiter };
+}
+
+export function noFormat(): UsageError {
+  const flags = formats.map(({ flag }) => `\`${flag}\``);
+  return new UsageError("No format was given.", {
+    hint: `add ${flags.slice(0, -1).join(", ")} or ${flags.at(-1)}, or name a file with \`-o FILE.csv\``,
+  });
+}
+
+/** What is written must not be what is read. */
+export function refuseMirror(out: string, dbPath: string, deps: Deps): void {
+  const real = (path: string) => (existsSync(path) ? realpathSync(path) : resolve(path));
+  const target = real(expandPath(out, deps));
+  const mirror = real(dbPath);
+  if (["", "-wal", "-shm", "-lock", "-journal"].some((suffix) => target === `${mirror}${suffix}`))
+    throw new UsageError(`The file to write is the mirror itself: ${out}.`, {
+      hint: "name another file with `-o`",
+    });
+}
+
+function endingsHint(): string {
+  const endings = (isText: boolean) =>
+    formats.filter((format) => format.isText === isText).flatMap(({ extensions }) => extensions);
+  const others = endings(false);
+  return (
+    `use ${endings(true).join(", ")}, each also with .gz${others.length > 0 ? `, ${others.join(" or ")}` : ""}; ` +
+    "or add a flag such as `--csv`"
+  );
+}
+
+function parseDelimiter(text: string): string {
+  if (tabNames.includes(text)) return "\t";
+  if (delimiters.includes(text)) return text;
+  throw new UsageError(`Not a delimiter: \`${text}\`.`, {
+    hint: `use one of ${delimiters.join(" ")} in quotes, or \`tab\``,
+  });
+}

@@ -1,0 +1,70 @@
+import type { Deps } from "../deps.js";
+import { exitCodes } from "../errors.js";
+import type { TableFacts } from "../query/index.js";
+import { printJson } from "../ui/data.js";
+import { formatCount } from "../ui/numbers.js";
+import type { Style } from "../ui/style.js";
+import { renderTable } from "../ui/table.js";
+import { defineCommand } from "./command.js";
+import { apartIfLarge } from "./large.js";
+
+export const tables = defineCommand({
+  name: "tables",
+  summary: "Show what the mirror has: tables and views, their columns, an example",
+  description:
+    "With a name, its columns with their types and a query to begin with. Rows are those that an export gives: " +
+    "records that the API no longer has are not among them. Needs no key and no network.",
+  arguments: [{ syntax: "[table]", about: "spelled with - or _" }],
+  flags: [{ flags: "--json", about: "the same as JSON: a list, or one object" }],
+  examples: [
+    { command: "brandapi tables", about: "all of them" },
+    { command: "brandapi tables restatements", about: "what its columns mean" },
+  ],
+
+  apart: apartIfLarge,
+
+  async run({ deps, args: [name], options }) {
+    const { readSettings } = await import("../config.js");
+    const { listFacts, listTables, openMirrorReadOnly, readFacts, withSnapshot } = await import(
+      "../query/index.js"
+    );
+    const { styleFor } = await import("../ui/style.js");
+    const { checkTableName } = await import("./table.js");
+    const settings = await readSettings(options, deps);
+    const style = styleFor(deps.stdout, settings.output, deps.env);
+    const mirror = await deps.mortally(() => openMirrorReadOnly(settings.dbPath));
+    try {
+      const facts = await withSnapshot(mirror, async () =>
+        name === undefined ? listFacts(mirror) : readFacts(mirror, checkTableName(name, listTables(mirror))),
+      );
+      if (options.json) printJson(deps.stdout, facts);
+      else deps.stdout.write(Array.isArray(facts) ? listText(facts, deps) : tableText(facts, deps, style));
+    } finally {
+      mirror.db.close();
+    }
+    return exitCodes.done;
+  },
+});
+
+function listText(all: readonly TableFacts[], { stdout }: Deps): string {
+  const rows = all.map(({ name, kind, rows: count, columns, about }) => [
+    name,
+    kind === "view" ? "view" : count === null ? "not synced" : formatCount(count),
+    columns.length,
+    about.split(/[;:]/)[0] ?? "",
+  ]);
+  const width = stdout.isTTY ? stdout.columns : undefined;
+  return `${renderTable(["name", "rows", "columns", "a row is"], rows, { width, alignRight: ["rows", "columns"] })}\n`;
+}
+
+function tableText({ name, about, rows, columns, example }: TableFacts, deps: Deps, style: Style): string {
+  const count = rows === null ? "not synced yet" : `${formatCount(rows)} ${rows === 1 ? "row" : "rows"}`;
+  const width = deps.stdout.isTTY ? deps.stdout.columns : undefined;
+  const list = renderTable(
+    ["column", "type", "about"],
+    columns.map((column) => [column.name, column.type, column.about]),
+    { width, style },
+  );
+  const title = `${style.bold(name)}${about === "" ? "" : `: ${about}`} (${count})`;
+  return `${title}\n\n${list}\n\n${style.dim("For example:")}\n${example};\n`;
+}

@@ -1,0 +1,55 @@
+import type { Mirror } from "../mirror/index.js";
+import { exampleFor } from "./examples.js";
+import { openSource } from "./select.js";
+import { describeTable, listTables, type ReadableColumn, type ReadableTable, wasRead } from "./tables.js";
+
+/** A table or view, as a person asks what it is. */
+export interface TableFacts {
+  name: string;
+  kind: "table" | "view";
+  /** What a row is. */
+  about: string;
+  /** Rows that an export would give; null where its resource was never read, or nobody counted. */
+  rows: number | null;
+  columns: Pick<ReadableColumn, "name" | "type" | "about">[];
+  /** A query to begin with. */
+  example: string;
+}
+
+/** All tables and views. The rows of a view are not counted: some take as long as a question. */
+export function listFacts(mirror: Mirror): TableFacts[] {
+  const views = viewsOf(mirror);
+  return listTables(mirror).map((name) => factsOf(mirror, name, views, { countViews: false }));
+}
+
+/** One table or view, its rows counted. */
+export function readFacts(mirror: Mirror, name: string): TableFacts {
+  return factsOf(mirror, name, viewsOf(mirror), { countViews: true });
+}
+
+function factsOf(
+  mirror: Mirror,
+  name: string,
+  views: ReadonlySet<string>,
+  { countViews }: { countViews: boolean },
+): TableFacts {
+  const table = describeTable(mirror, name);
+  const kind = views.has(name) ? "view" : "table";
+  return {
+    name,
+    kind,
+    about: table.about,
+    rows: kind === "table" || countViews ? rowsOf(mirror, table) : null,
+    columns: table.columns.map(({ name: column, type, about }) => ({ name: column, type, about })),
+    example: exampleFor(name),
+  };
+}
+
+function rowsOf(mirror: Mirror, table: ReadableTable): number | null {
+  if (table.shape && !wasRead(mirror, table.shape.resource)) return null;
+  return openSource(mirror, { table, includeRemoved: false }).count();
+}
+
+function viewsOf({ db }: Mirror): ReadonlySet<string> {
+  return new Set(db.prepare("SELECT name FROM sqlite_master WHERE type = 'view'").pluck().all() as string[]);
+}

@@ -1,0 +1,127 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { parse } from "csv-parse/sync";
+import { expect, test } from "vitest";
+import { makeHome } from "../support/home.js";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { spawnBrandapi } from "../support/process.js";
+import { brandapi } from "../support/program.js";
+
+async function mirrorOf(count: number): Promise<string> {
+  const mirror = await makeMirror();
+  const name = (n: number) => (n % 3 === 0 ? `a;b\t"${n}",|c` : `#${n}`);
+  writeRead(
+    mirror,
+    "orders",
+    Array.from({ length: count }, (_, n) => anOrder(n, { order_number: name(n) })),
+  );
+  mirror.db.close();
+  return mirror.path;
+}
+
+async function exported(db: string, file: string, ...flags: string[]): Promise<Buffer> {
+  const home = makeHome();
+  const run = await brandapi(["export", "orders", "-o", file, ...flags, "--db", db], { home });
+  expect(run).toMatchObject({ code: 0, out: "" });
+  return readFileSync(join(home, file));
+}
+
+test("the ending of a file names its format, in capitals too", async () => {
+  const db = await mirrorOf(3);
+  const csv = (await exported(db, "o.csv")).toString();
+  expect(csv).toMatch(/^id,external_order_id,/);
+  expect((await exported(db, "o.CSV")).toString()).toBe(csv);
+  expect((await exported(db, "o.tsv")).toString()).toMatch(/^id\texternal_order_id\t/);
+  const json = JSON.parse((await exported(db, "o.json")).toString());
+  const lines = (await exported(db, "o.ndjson")).toString();
+  expect((await exported(db, "o.jsonl")).toString()).toBe(lines);
+  expect(
+    lines
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+  ).toEqual(json);
+});
+
+test("`.gz` after a text ending is the same, compressed, and the same bytes each time", async () => {
+  const db = await mirrorOf(6_000);
+  for (const ending of ["csv", "tsv", "json", "ndjson", "jsonl"]) {
+    const plain = await exported(db, `o.${ending}`);
+    const packed = await exported(db, `o.${ending}.gz`);
+    expect(packed.length).toBeLessThan(plain.length / 3);
+    expect(gunzipSync(packed).equals(plain)).toBe(true);
+    expect((await exported(db, `o.${ending}.gz`)).equals(packed)).toBe(true);
+  }
+  expect(gunzipSync(await exported(db, "o.gz", "--csv")).equals(await exported(db, "o.csv"))).toBe(true);
+});
+
+test("the note of a compressed file counts all rows", async () => {
+  const home = makeHome();
+  const run = await brandapi(["export", "orders", "-o", "o.csv.gz", "--db", await mirrorOf(1_234)], { home });
+  expect(run.err).toMatch(/^orders: 1,234 rows, [\d.]+ k?B in /);
+});
+
+test.each([
+  ["orders.pdf", ".pdf"],
+  ["orders.xls", ".xls"],
+  ["orders.zip.gz", ".gz"],
+  ["orders.txt", ".txt"],
+])("an unknown ending names those that are known, before anything is opened: %s", async (file, ending) => {
+  const home = makeHome();
+  for (const command of [
+    ["export", "orders", "-o", file, "--db", "no/such.sqlite"],
+    ["query", "SELECT 1", "-o", file, "--db", "no/such.sqlite"],
+  ]) {
+    const run = await brandapi(command, { home });
+    expect(run.code).toBe(2);
+    expect(run.err).toContain(`No format has the ending \`${ending}\``);
+    for (const known of [".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".gz"])
+      expect(run.err).toContain(known);
+  }
+  expect(readdirSync(home)).toEqual([]);
+});
+
+test.each([
+  [",", ","],
+  [";", ";"],
+  ["|", "|"],
+  ["tab", "\t"],
+  ["\\t", "\t"],
+])("CSV with the delimiter %s is read back as it was, by batches and by rows", async (asked, delimiter) => {
+  const db = await mirrorOf(300);
+  const wanted = parse((await exported(db, "o.csv")).toString()) as string[][];
+  const flags = ["--delimiter", asked];
+  expect(parse((await exported(db, "o.csv", ...flags)).toString(), { delimiter })).toEqual(wanted);
+  const excel = (await exported(db, "o.csv", ...flags, "--excel")).toString();
+  expect(excel).toMatch(new RegExp(`^\ufeffid\\${delimiter}external_order_id`));
+  const sql = "SELECT order_number, total_amount FROM orders";
+  const answer = await brandapi(["query", sql, "--csv", ...flags, "--db", db]);
+  const columns = wanted.map((row) => [row[2], row[5]]);
+  expect(parse(answer.out, { delimiter })).toEqual(columns);
+});
+
+test.each([
+  [["--delimiter", "x", "--csv"], "Not a delimiter: `x`"],
+  [["--delimiter", ".", "--csv"], "Not a delimiter: `.`"],
+  [["--delimiter", ";", "--json"], "`--delimiter` is for CSV, not for `--json`"],
+  [["--excel", "-o", "o.ndjson"], "`--excel` is for CSV, not for `--ndjson`"],
+])("%j is refused with 2", async (flags, message) => {
+  const run = await brandapi(["export", "orders", ...flags, "--db", await mirrorOf(1)]);
+  expect(run.code).toBe(2);
+  expect(run.err).toContain(message);
+});
+
+test("a compressed file that cannot be finished leaves what was there", async () => {
+  const db = await mirrorOf(3_000);
+  const home = makeHome();
+  const condition = "CASE WHEN id = 'order-2500' THEN json('x') ELSE 1 END";
+  await spawnBrandapi(["export", "orders", "-o", "o.csv.gz", "--db", db], { home }).ended;
+  const before = readFileSync(join(home, "o.csv.gz"));
+  const args = ["export", "orders", "-o", "o.csv.gz", "--where", condition, "--db", db];
+  const run = await spawnBrandapi(args, { home }).ended;
+  expect(run).toMatchObject({ code: 2, err: expect.stringContaining("malformed JSON") });
+  expect(readFileSync(join(home, "o.csv.gz")).equals(before)).toBe(true);
+  expect(readdirSync(home).filter((name) => name.endsWith(".part"))).toEqual([]);
+  expect(existsSync(join(home, "o.csv"))).toBe(false);
+});
