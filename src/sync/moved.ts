@@ -3,8 +3,8 @@ import type { Figures } from "../state/index.js";
 import { daysIn, movedDays, partsOf } from "./figures.js";
 import { mostPerPage, type SyncRun } from "./run.js";
 
-/** What a look at a range has shown: its records are the mirror's, are so by now, or are others. */
-export type Finding = "same" | "mended" | "different";
+/** What a look at a range has shown: its records are the mirror's, are so by now, or differ, and on which days if known. */
+export type Finding = "same" | "mended" | { differOn: readonly string[] };
 
 /** What the figures by day have come to. */
 export interface Settled {
@@ -34,13 +34,19 @@ export async function settleMoved(
   if (run.state.isSetAside(figuresName, run.now)) return { open: [], isNoise: false };
   const { moved, unknown, compared } = movedDays(run, figures);
   const open = new Set(moved);
+  const note = (finding: Finding, days: readonly string[]) => {
+    for (const day of days) open.delete(day);
+    if (typeof finding === "string") return;
+    for (const day of finding.differOn.length > 0 ? finding.differOn : days) open.add(day);
+  };
+  const settled = () => ({ open: [...open].sort(), isNoise: false });
   if (moved.length > fewestMoved && moved.length > compared / 2) {
     const step = Math.floor(moved.length / sampled);
     let same = 0;
     for (let index = 0; index < sampled; index += 1) {
       const day = moved[index * step] ?? "";
       const finding = await look(dayRange(day));
-      if (finding !== "different") open.delete(day);
+      note(finding, [day]);
       if (finding !== "same") break;
       same += 1;
     }
@@ -49,8 +55,8 @@ export async function settleMoved(
   // Nothing speaks against days whose figures nobody knew: they are looked at while there is something to spend.
   for (const days of [[...open], unknown])
     for (const part of partsOf(run, days, requestsPerPart * mostPerPage)) {
-      if (left() <= 0) return { open: [...open], isNoise: false };
-      if ((await look(part)) !== "different") for (const day of daysIn(part, days)) open.delete(day);
+      if (left() <= 0) return settled();
+      note(await look(part), daysIn(part, days));
     }
-  return { open: [...open], isNoise: false };
+  return settled();
 }

@@ -1,4 +1,4 @@
-import type { Range } from "../ranges.js";
+import { dayOf, type Range } from "../ranges.js";
 import { datedOf, keyOf, openComparison } from "../records/index.js";
 import type { Finding } from "../sync/moved.js";
 import type { SyncRun } from "../sync/run.js";
@@ -9,9 +9,10 @@ export async function compareRecords(run: SyncRun, range: Range): Promise<Findin
   const { mirror, resource, state } = run;
   const compare = openComparison(mirror, resource);
   const inside = new Set<string>();
-  let isSame = true;
+  const differOn = new Set<string>();
+  let isWhole = true;
   const givenUp = () => {
-    isSame = false;
+    isWhole = false;
   };
   for await (const { found, records } of seek(run, range, { givenUp }))
     for (const record of records) {
@@ -20,7 +21,8 @@ export async function compareRecords(run: SyncRun, range: Range): Promise<Findin
       found.add(key);
       if (dated === null || dated < range.from || dated >= range.to + 1) continue;
       inside.add(key);
-      if (compare(record, key) !== "same") isSame = false;
+      if (compare(record, key) !== "same") differOn.add(dayOf(dated));
     }
-  return isSame && inside.size === state.count(range) ? "same" : "different";
+  const isSame = isWhole && differOn.size === 0 && inside.size === state.count(range);
+  return isSame ? "same" : { differOn: [...differOn] };
 }

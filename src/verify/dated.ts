@@ -1,4 +1,4 @@
-import { dayOf, join, monthsOf, type Range } from "../ranges.js";
+import { dayOf, dayRange, join, monthsOf, type Range } from "../ranges.js";
 import { countItems, type Difference } from "../sync/counts.js";
 import { askFigures } from "../sync/figures.js";
 import { readRange } from "../sync/read.js";
@@ -81,7 +81,13 @@ function judge(
   const coverage = state.coverage();
   const covered = join(coverage);
   const newest = newestRead(run);
-  const oldest = Math.min(state.oldest({ from: Number.NEGATIVE_INFINITY, to: now }) ?? newest, newest);
+  // Evidence may be of a time before all that the mirror has: an order that was moved there.
+  const spokenOf = [
+    ...differences.map(({ to }) => to),
+    ...[...days, ...missing.keys()].map((day) => dayRange(day).to),
+  ];
+  const known = state.oldest({ from: Number.NEGATIVE_INFINITY, to: now }) ?? newest;
+  const oldest = Math.min(known, newest, ...spokenOf);
   const floor = covered[0]?.from ?? oldest;
   const from = Number.isFinite(floor) ? floor : Math.min(oldest, covered[0]?.to ?? oldest);
   return monthsOf({ from, to: newest }).map(({ month, ...whole }) => {

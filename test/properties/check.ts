@@ -5,6 +5,7 @@ import { details, resources } from "../../src/resources/index.js";
 import { mayBeHidden, mayBeRemoved } from "./allowed.js";
 import { type Claims, claimsOf, type Held, readsOfDay } from "./claims.js";
 import { isOnTheEdge, unseenEvidence } from "./evidence.js";
+import type { Version } from "./truth.js";
 import type { RunEnd, World } from "./world.js";
 
 const waiting = { clock: systemClock, signal: new AbortController().signal };
@@ -63,7 +64,13 @@ function isOfThenOrLater(world: World, claims: Claims, key: string, readAt: numb
   const row = claims.held.get(key);
   const later = world.truth.versions.get(key)?.filter(({ until }) => until > readAt) ?? [];
   if (row && row.removedAt === null) return later.some(({ json }) => json === row.json);
-  if (later.some(({ json, keptAt }) => json === null || claims.readAt(keptAt) === undefined)) return true;
+  // A run's reading is as old as its first answer: what moved meanwhile, to where was read before, it met nowhere.
+  const run = world.runs.find(({ startedAt, endedAt }) => startedAt <= readAt && readAt <= endedAt);
+  const isElsewhere = ({ from, json, keptAt }: Version) => {
+    const read = claims.readAt(keptAt);
+    return json === null || read === undefined || (read < from && from <= (run?.endedAt ?? 0));
+  };
+  if (later.some(isElsewhere)) return true;
   return row?.removedAt != null && world.runs.some((run) => mayBeRemoved(world, run, key, row.version));
 }
 

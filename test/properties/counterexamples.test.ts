@@ -175,6 +175,18 @@ const found: [name: string, watched: Watched, history: History][] = [
       steps: [event("crowd", 0, 0), event("crowd", 0, 1), event("crowd", 0, 2)],
     },
   ],
+  ...[690, 30].map((days): (typeof found)[number] => [
+    `an order that came after the figures were asked for is dated ${days} days back, where nobody knew the figures`,
+    "orders",
+    {
+      ...given(0, 2, 3),
+      steps: [
+        run("sync", { full: true }, { 2: event("late", 0, 100) }),
+        event("redate", 2, days),
+        run("verify"),
+      ],
+    },
+  ]),
   [
     "content comes and other content goes while a repair reads",
     "content",
