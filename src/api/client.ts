@@ -12,7 +12,14 @@ import { openGovernor } from "./governor.js";
 import { headersOf } from "./headers.js";
 import { longestHoldMs, readServerLimit } from "./limits.js";
 import { type Asked, forbidden, refusal, scopesIn } from "./refusals.js";
-import type { ApiClient, ApiEvents, ApiSettings, ApiStats, RequestOptions } from "./requesting.js";
+import {
+  type ApiClient,
+  type ApiEvents,
+  type ApiSettings,
+  type ApiStats,
+  type RequestOptions,
+  workLimit,
+} from "./requesting.js";
 import { mayPass, nextTry } from "./retry.js";
 import { deadlineOf, graceMs, startSending, unlessAborted } from "./sending.js";
 import { type Patient, Silence } from "./silence.js";
@@ -58,8 +65,9 @@ class Client implements ApiClient {
     this.#base = baseOf(settings.baseUrl);
     this.#headers = headersOf(settings);
     const { rateLimit, statePath, key, windowMs } = settings;
+    const kept = (rateLimit ?? 0) - (workLimit(rateLimit) ?? 0);
     const account = { origin: this.#base.origin, key };
-    this.#governor = openGovernor({ ...account, rateLimit, statePath, windowMs }, deps, events);
+    this.#governor = openGovernor({ ...account, rateLimit, kept, statePath, windowMs }, deps, events);
     deps.signal.addEventListener("abort", this.#stop);
   }
 

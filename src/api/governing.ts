@@ -7,6 +7,8 @@ export interface GovernorSettings {
   key: string;
   /** Requests per window for the key; the origin has twice as many. `null`: no budget, and no file. */
   rateLimit: number | null;
+  /** So many of them wait for those who sit in front of it: see `Patience.inAllMs`. 0 unless told otherwise. */
+  kept?: number;
   /** The folder of `rate.sqlite`. */
   statePath: string;
   /** Milliseconds; 60,000 unless a test says otherwise. */
@@ -28,7 +30,10 @@ export interface Permit {
 export interface Patience {
   /** On the server's word. */
   serverMs?: number | undefined;
-  /** For whatever reason, where somebody sits and waits: it is said at once that no permit comes in time. */
+  /**
+   * For whatever reason, where somebody sits and waits: it is said at once that no permit comes in time. The requests
+   * that are kept for people are theirs.
+   */
   inAllMs?: number | undefined;
 }
 

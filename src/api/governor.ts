@@ -33,6 +33,7 @@ const busyTries = 100;
 
 class SharedGovernor implements Governor {
   readonly #windowMs: number;
+  readonly #kept: number;
   #file: LedgerFile | null = null;
   #opening: Promise<LedgerFile> | null = null;
   #alone = false;
@@ -46,6 +47,7 @@ class SharedGovernor implements Governor {
     private readonly events: GovernorEvents,
   ) {
     this.#windowMs = settings.windowMs ?? 60_000;
+    this.#kept = settings.kept ?? 0;
   }
 
   get file(): string | null {
@@ -56,13 +58,14 @@ class SharedGovernor implements Governor {
     signal: AbortSignal,
     { serverMs = Number.POSITIVE_INFINITY, inAllMs = Number.POSITIVE_INFINITY }: Patience = {},
   ): Promise<Permit> {
+    const kept = Number.isFinite(inAllMs) ? 0 : this.#kept;
     const until = this.clock.monotonic() + inAllMs;
     let said = false;
     let heldMs = 0;
     for (;;) {
       signal.throwIfAborted();
       const now = this.#now();
-      const verdict = await this.#ask(now);
+      const verdict = await this.#ask(now, kept);
       if ("id" in verdict) return this.#permit(verdict.id, now);
       const isTold = verdict.reason === "server";
       const leftMs = serverMs - heldMs;
@@ -83,7 +86,7 @@ class SharedGovernor implements Governor {
   }
 
   fullForMs(): number | null {
-    return this.#quietly(({ ledger }) => ledger.fullForMs(this.#now())) ?? null;
+    return this.#quietly(({ ledger }) => ledger.fullForMs(this.#now(), this.#kept)) ?? null;
   }
 
   close(): void {
@@ -106,9 +109,9 @@ class SharedGovernor implements Governor {
   }
 
   /** One question to the ledger, come what may to its file. */
-  async #ask(now: Stamp): Promise<Verdict> {
+  async #ask(now: Stamp, kept: number): Promise<Verdict> {
     try {
-      const verdict = (await this.#current()).ledger.take(now);
+      const verdict = (await this.#current()).ledger.take(now, kept);
       this.#busy = 0;
       return verdict;
     } catch (error) {

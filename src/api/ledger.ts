@@ -50,15 +50,15 @@ export class Ledger {
     db.exec(schema);
   }
 
-  /** Takes a permit if there is one. */
-  take(now: Stamp): Verdict {
+  /** Takes a permit if there is one, and `kept` more are left. */
+  take(now: Stamp, kept: number): Verdict {
     return this.#exclusively(() => {
       this.#run(restamp("sends", "sent"), now);
       this.#run(restamp("sends", "done"), now);
       this.#run(restamp("holds", "at"), now);
       this.#run(`DELETE FROM sends WHERE ${sendLeft} <= 0`, now);
       this.#run(`DELETE FROM holds WHERE ${holdLeft} <= 0`, now);
-      const waits = [this.#held(now), ...this.#full(now)].filter((wait) => wait !== null);
+      const waits = [this.#held(now), ...this.#full(now, kept)].filter((wait) => wait !== null);
       const longest = waits.sort((a, b) => b.expectedMs - a.expectedMs)[0];
       if (longest) return longest;
       return { id: this.record(now, null) };
@@ -129,9 +129,9 @@ export class Ledger {
     );
   }
 
-  /** Milliseconds until the key's full window frees its next permit; `null` when it is not full. */
-  fullForMs(now: Stamp): number | null {
-    return this.#full(now)[0]?.expectedMs ?? null;
+  /** Milliseconds until the key's full window frees its next permit beside those kept; `null` when it is not full. */
+  fullForMs(now: Stamp, kept: number): number | null {
+    return this.#full(now, kept)[0]?.expectedMs ?? null;
   }
 
   close(): void {
@@ -139,11 +139,11 @@ export class Ledger {
   }
 
   /** The waits for the key's and the origin's windows, where they are full. */
-  #full(now: Stamp): Wait[] {
+  #full(now: Stamp, kept: number): Wait[] {
     const { limit } = this.budget;
     const scopes = [
-      ["origin = :origin AND key = :key", limit],
-      ["origin = :origin AND :key = :key", 2 * limit],
+      ["origin = :origin AND key = :key", limit - kept],
+      ["origin = :origin AND :key = :key", 2 * limit - kept],
     ] as const;
     return scopes.flatMap(([where, most]) => {
       const used = Number(this.#value(`SELECT count(*) FROM sends WHERE ${where}`, now, this.account));

@@ -16,6 +16,14 @@ export interface ApiSettings {
   windowMs?: number;
 }
 
+/**
+ * Requests a minute of all work: one is kept for the person who asks `whoami` right after a sync, or during one, so that
+ * they need not wait for a minute to pass. Of a small limit, one is too much to keep.
+ */
+export function workLimit(rateLimit: number | null): number | null {
+  return rateLimit !== null && rateLimit >= 20 ? rateLimit - 1 : rateLimit;
+}
+
 export interface ApiEvents {
   onRetry?(event: { path: string; reason: string; waitMs: number; attempt: number }): void;
   onWait?(event: { ms: number; reason: "budget" | "server" }): void;

@@ -1,4 +1,5 @@
 import type { ApiClient, ApiEvents } from "../api/client.js";
+import { workLimit } from "../api/requesting.js";
 import { readSettings, requireAccess, type Settings } from "../config.js";
 import type { Deps } from "../deps.js";
 import type { Reporter } from "../reporter.js";
@@ -38,7 +39,7 @@ export async function openApiWith(
   reporter: AccessReporter,
 ): Promise<ApiClient> {
   const { openApi } = await import("../api/client.js");
-  reporter.limited?.(settings.rateLimit);
+  reporter.limited?.(workLimit(settings.rateLimit));
   const { baseUrl, key, rateLimit, maxWaitMs, stateDir } = settings;
   const userAgent = `brandapi/${version}`;
   return openApi(

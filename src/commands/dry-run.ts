@@ -1,3 +1,4 @@
+import { workLimit } from "../api/requesting.js";
 import { counted } from "../counted.js";
 import type { Deps } from "../deps.js";
 import { AccessForbidden } from "../errors.js";
@@ -40,8 +41,8 @@ export async function printPlan(
       plan.skipped.push({ resource: resource.name, why: error.message });
     }
   }
-  const { rateLimit } = access.settings;
-  plan.minutes = rateLimit === null ? null : minutesFor(plan.requests, rateLimit);
+  const perMinute = workLimit(access.settings.rateLimit);
+  plan.minutes = perMinute === null ? null : minutesFor(plan.requests, perMinute);
   if (json) printJson(deps.stdout, { profile, ...plan });
   else deps.stdout.write(planText(plan));
 }

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { Stopped } from "../../src/errors.js";
 import { makeHome } from "../support/home.js";
 import { brandapi } from "../support/program.js";
 import { sandboxForTest } from "../support/sandbox.js";
@@ -196,6 +197,26 @@ test("a key with 3 days left is warned about, a rejected or blocked key has its 
   expect(acme.err).toContain("then run `brandapi login --profile acme`.");
   expect((await whoami(sandbox.keys.expired.secret)).code).toBe(4);
   expect((await whoami(sandbox.keys["ip-blocked"].secret)).code).toBe(5);
+});
+
+test("whoami answers although a sync has just used its minute up: a request is kept for it, and for no sync", async () => {
+  const sandbox = await sandboxForTest({ orders: 3_000 });
+  const env = { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: sandbox.key, BRANDAPI_RATE_LIMIT: "20" };
+  const full = new AbortController();
+  const sleep = async (ms: number) => {
+    if (ms > 1_000) full.abort(new Stopped("SIGINT"));
+    full.signal.throwIfAborted();
+  };
+  const sync = await brandapi("sync orders", { env, clock: { sleep }, signal: full.signal });
+  expect(sync.code, sync.err).toBe(130);
+  expect(sandbox.log.length).toBe(19);
+  const whoami = () => brandapi("whoami", { env, home: sync.home });
+  expect(await whoami()).toMatchObject({ code: 0, err: "" });
+  expect(await whoami()).toMatchObject({
+    code: 6,
+    err: expect.stringContaining("The rate limit is used up"),
+  });
+  expect(sandbox.log.length).toBe(20);
 });
 
 test("whoami and login say at once, and with 6, that the rate limit leaves no room within their 15 seconds", async () => {
