@@ -1,7 +1,9 @@
 /** How engines say what they do. They know this interface only; `ui` implements it, commands choose. */
 export interface Reporter {
+  /** What is to come, in this order, with the requests that each took the last time: how long all of it takes. */
+  expect(tasks: readonly Expected[]): void;
   /** Starts one task, such as a resource's sync. `total` may be learned later. */
-  begin(task: { name: string; unit: "pages" | "bytes" | "files"; total?: number }): Task;
+  begin(task: { name: string; unit: "pages" | "rows" | "bytes" | "files"; total?: number }): Task;
   /** A fact worth a line on stderr, not with `--quiet`. */
   note(text: string): void;
   /** Something that the person should act on; each text is printed once a run, also with `--quiet`. */
@@ -10,17 +12,24 @@ export interface Reporter {
   detail(text: string): void;
 }
 
+export interface Expected {
+  name: string;
+  /** Undefined where nothing is known before it begins. */
+  requests: number | undefined;
+}
+
 export interface Task {
   /** How far it is: `done` and `total` in the task's unit, `rows` read so far. */
   update(progress: { done: number; total?: number; rows?: number }): void;
   /** It waits: for the rate budget, the server, or before a retry. */
   waiting(ms: number, reason: string): void;
-  /** It is over; `summary` is the one line that cron shows. */
-  end(summary: string): void;
+  /** It is over; `summary` is the one line that cron shows, if there is one. */
+  end(summary: string | null): void;
 }
 
 /** Says nothing: for tests and for engines used as a library. */
 export const silentReporter: Reporter = {
+  expect: () => {},
   begin: () => ({ update: () => {}, waiting: () => {}, end: () => {} }),
   note: () => {},
   warn: () => {},

@@ -97,45 +97,48 @@ export const download = defineCommand<DownloadFlags>({
     };
     const { withMirrorRun } = await import("./mirror-run.js");
     const wait = options.wait ?? false;
-    return await withMirrorRun({ deps, options, purpose: "write", wait }, async (session) => {
-      const { contentWasSynced, selectFiles } = await import("../download/catalogue.js");
-      const { downloadFiles } = await import("../download/engine.js");
-      const { mirror, reporter } = session;
-      if (!contentWasSynced(mirror))
-        throw new ConfigurationError("The mirror does not know the library yet.", {
-          hint: "run `brandapi sync content` first",
-        });
-      const print = (line: unknown) => {
-        if (options.json) printJson(deps.stdout, line);
-      };
-      const task = reporter.begin({ name: "download content", unit: "bytes" });
-      const failures: FileResult[] = [];
-      const summary = await downloadFiles(
-        selectFiles(mirror, selection),
-        {
-          ...session,
-          fetch: deps.fetch,
-          random: () => deps.random(),
-          later: deps.later,
-          baseUrl: session.settings.baseUrl ?? "",
-          maxWaitMs: session.settings.maxWaitMs,
-          userAgent: `brandapi/${version}`,
-          task,
-          folder: expandPath(options.out ?? defaultFolder, deps),
-        },
-        options.limit ?? Number.POSITIVE_INFINITY,
-        (file) => {
-          print({ file });
-          if (file.outcome === "failed") failures.push(file);
-        },
-      );
-      task.end(summaryText(summary));
-      print({ summary });
-      for (const line of failureLines(failures)) reporter.warn(line);
-      const failure = failureOf(summary);
-      if (failure) throw failure;
-      return exitCodes.done;
-    });
+    return await withMirrorRun(
+      { deps, options, purpose: "write", wait, command: "download" },
+      async (session) => {
+        const { contentWasSynced, selectFiles } = await import("../download/catalogue.js");
+        const { downloadFiles } = await import("../download/engine.js");
+        const { mirror, reporter } = session;
+        if (!contentWasSynced(mirror))
+          throw new ConfigurationError("The mirror does not know the library yet.", {
+            hint: "run `brandapi sync content` first",
+          });
+        const print = (line: unknown) => {
+          if (options.json) printJson(deps.stdout, line);
+        };
+        const task = reporter.begin({ name: "download content", unit: "bytes" });
+        const failures: FileResult[] = [];
+        const summary = await downloadFiles(
+          selectFiles(mirror, selection),
+          {
+            ...session,
+            fetch: deps.fetch,
+            random: () => deps.random(),
+            later: deps.later,
+            baseUrl: session.settings.baseUrl ?? "",
+            maxWaitMs: session.settings.maxWaitMs,
+            userAgent: `brandapi/${version}`,
+            task,
+            folder: expandPath(options.out ?? defaultFolder, deps),
+          },
+          options.limit ?? Number.POSITIVE_INFINITY,
+          (file) => {
+            print({ file });
+            if (file.outcome === "failed") failures.push(file);
+          },
+        );
+        task.end(summaryText(summary));
+        print({ summary });
+        for (const line of failureLines(failures)) reporter.warn(line);
+        const failure = failureOf(summary);
+        if (failure) throw failure;
+        return exitCodes.done;
+      },
+    );
   },
 });
 

@@ -8,12 +8,16 @@ import {
   isEmptyFile,
   type Lock,
   lockMirror,
+  type Mirror,
+  noteProgress,
   rememberKey,
   schemaVersion,
 } from "../mirror/index.js";
 import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/index.js";
 import type { Access } from "../sync/run.js";
+import { formatInstant } from "../times.js";
 import { createReporter } from "../ui/reporter.js";
+import type { WholeProgress } from "../ui/whole-run.js";
 import { openAccess } from "./access.js";
 import type { GlobalOptions } from "./command.js";
 import { expiryWarning, type Identity, readIdentity } from "./identity.js";
@@ -34,6 +38,8 @@ export interface MirrorRunOptions {
   purpose: "write" | "prove" | "plan";
   /** Queue behind another run. */
   wait: boolean;
+  /** The command's name, for whoever looks at the mirror meanwhile. */
+  command: string;
 }
 
 /**
@@ -42,11 +48,14 @@ export interface MirrorRunOptions {
  * @throws MirrorUnusable, whatever else happened, where the mirror was replaced or removed in the middle
  */
 export async function withMirrorRun(
-  { deps, options, purpose, wait }: MirrorRunOptions,
+  { deps, options, purpose, wait, command }: MirrorRunOptions,
   work: (session: MirrorSession) => Promise<ExitCode | undefined>,
 ): Promise<ExitCode | undefined> {
   const { clock, signal, mortally } = deps;
-  const reporter = createReporter(deps, options);
+  let written: Mirror | undefined;
+  const reporter = createReporter(deps, options, {
+    progressed: (progress) => written && note(written, command, progress, clock.now()),
+  });
   const closers: (() => void)[] = [() => reporter.close()];
   let lock: Lock | undefined;
   try {
@@ -56,7 +65,7 @@ export async function withMirrorRun(
       // What is no mirror is refused before a lock is laid beside it.
       const open = purpose === "prove" ? openMirrorReadOnly : openMirrorOrNone;
       (await mortally(() => open(settings.dbPath))).db.close();
-      lock = await lockMirror(settings.dbPath, { wait, clock, signal });
+      lock = await lockMirror(settings.dbPath, { wait, clock, signal, queued: reporter.note });
       closers.unshift(lock.release);
     }
     const identity = await readIdentity(api);
@@ -83,11 +92,35 @@ export async function withMirrorRun(
     try {
       claimMirror(mirror, identity.brand);
       rememberKey(mirror, identity.key);
+      written = mirror;
       return await work({ ...session, mirror });
     } finally {
+      written = undefined;
       closeMirror(mirror);
     }
   } finally {
     for (const close of closers) close();
+  }
+}
+
+/** Notes how far the run is, for other processes. What keeps it from that is told when something is read. */
+function note(
+  mirror: Mirror,
+  command: string,
+  { left, name, of, position, requests }: WholeProgress,
+  now: number,
+) {
+  try {
+    noteProgress(mirror, {
+      command,
+      resource: name,
+      position,
+      of,
+      requests,
+      requests_left: left,
+      at: formatInstant(now),
+    });
+  } catch {
+    // A full disk, or a mirror that is gone.
   }
 }

@@ -46,7 +46,7 @@ export const status: CommandSpec = defineCommand<{ maxAge?: number; allProfiles?
     }
     const { readSettings } = await import("../config.js");
     const { openMirrorReadOnly, readHealth } = await import("../query/index.js");
-    const { checkPlace, isLocked } = await import("../mirror/index.js");
+    const { checkPlace, runUnderWay, underWayText } = await import("../mirror/index.js");
     const { createReporter } = await import("../ui/reporter.js");
     const { styleFor } = await import("../ui/style.js");
     const { knownExpiryWarning } = await import("./identity.js");
@@ -55,11 +55,15 @@ export const status: CommandSpec = defineCommand<{ maxAge?: number; allProfiles?
     if (maxAge !== null && !checkPlace(settings.dbPath)) throw neverSynced(settings.dbPath);
     const mirror = await openMirrorReadOnly(settings.dbPath);
     try {
-      const health = readHealth(mirror, deps.clock.now(), maxAge, await isLocked(settings.dbPath));
+      const health = readHealth(mirror, deps.clock.now(), maxAge, await runUnderWay(settings.dbPath));
       if (settings.output.json) printJson(deps.stdout, { profile, ...health });
       else if (!settings.output.quiet) {
         const width = deps.stdout.isTTY ? deps.stdout.columns : undefined;
-        deps.stdout.write(healthText(health, styleFor(deps.stdout, settings.output, deps.env), width));
+        const { under_way: other } = health;
+        const running = other && `A run is under way ${underWayText(other, deps.clock.now())}`;
+        deps.stdout.write(
+          healthText(health, styleFor(deps.stdout, settings.output, deps.env), width, running),
+        );
       }
       const warning = await knownExpiryWarning(settings, mirror, deps.clock.now());
       if (warning) createReporter(deps, settings.output).warn(warning);
@@ -86,9 +90,13 @@ function neverSynced(path: string): MirrorStale {
 }
 
 /** The mirror's health for people: a line a resource, then what needs a word. */
-function healthText(health: Health, style: Style, width: number | undefined): string {
+function healthText(health: Health, style: Style, width: number | undefined, running: string | null): string {
   const brand = health.brand ? `${escapeText(shorten(health.brand.name))}, ` : "";
-  const lines = [`${style.bold("Mirror")} of ${brand}${escapeText(health.db)}`, ""];
+  const lines = [
+    `${style.bold("Mirror")} of ${brand}${escapeText(health.db)}`,
+    ...(running ? [running] : []),
+    "",
+  ];
   if (health.resources.length === 0) lines.push("Nothing was synced yet: run `brandapi sync`.");
   else lines.push(table(health, style, width), ...remarks(health, style), ...closingLines(health));
   return `${lines.join("\n")}\n`;

@@ -129,33 +129,36 @@ export const sync: CommandSpec = defineCommand<SyncFlags>({
     };
     const { withMirrorRun } = await import("./mirror-run.js");
     const purpose = options.dryRun ? "plan" : "write";
-    return await withMirrorRun({ deps, options, purpose, wait: options.wait ?? false }, async (session) => {
-      const access = { ...session, options: syncOptions };
-      const { allowed, skipped } = divide(chosen, session.identity.key.scopes);
-      if (allowed.length === 0)
-        throw new AccessForbidden("The key has none of the scopes that a sync needs: nothing was read.", {
-          hint: "create a key with scopes in the console: settings, integrations, brand API",
+    return await withMirrorRun(
+      { deps, options, purpose, wait: options.wait ?? false, command: "sync" },
+      async (session) => {
+        const access = { ...session, options: syncOptions };
+        const { allowed, skipped } = divide(chosen, session.identity.key.scopes);
+        if (allowed.length === 0)
+          throw new AccessForbidden("The key has none of the scopes that a sync needs: nothing was read.", {
+            hint: "create a key with scopes in the console: settings, integrations, brand API",
+          });
+        if (options.dryRun) {
+          const { printPlan } = await import("./dry-run.js");
+          await printPlan(access, { allowed, skipped }, deps, options.json === true, profile);
+          return exitCodes.done;
+        }
+        const { syncResources } = await import("../sync/engine.js");
+        const { failureOf } = await import("./failed-resources.js");
+        const chosenNow = { allowed, skipped, named: chosen.named };
+        const ended = await syncResources(access, chosenNow, (run) => {
+          if (options.json) printJson(deps.stdout, { profile, ...run });
         });
-      if (options.dryRun) {
-        const { printPlan } = await import("./dry-run.js");
-        await printPlan(access, { allowed, skipped }, deps, options.json === true, profile);
+        if (ended.failures.length === 0 && ended.succeeded === 0)
+          throw new AccessForbidden("Neither the key nor the plan allows any of it: nothing was read.", {
+            hint: "see `brandapi whoami` for the key's scopes, and the brand's plan",
+          });
+        const hint = "what succeeded is kept; see `brandapi status`";
+        const failure = failureOf(ended, allowed.length, { failed: "failed", left: "Not read", hint });
+        if (failure !== undefined) throw failure;
         return exitCodes.done;
-      }
-      const { syncResources } = await import("../sync/engine.js");
-      const { failureOf } = await import("./failed-resources.js");
-      const chosenNow = { allowed, skipped, named: chosen.named };
-      const ended = await syncResources(access, chosenNow, (run) => {
-        if (options.json) printJson(deps.stdout, { profile, ...run });
-      });
-      if (ended.failures.length === 0 && ended.succeeded === 0)
-        throw new AccessForbidden("Neither the key nor the plan allows any of it: nothing was read.", {
-          hint: "see `brandapi whoami` for the key's scopes, and the brand's plan",
-        });
-      const hint = "what succeeded is kept; see `brandapi status`";
-      const failure = failureOf(ended, allowed.length, { failed: "failed", left: "Not read", hint });
-      if (failure !== undefined) throw failure;
-      return exitCodes.done;
-    });
+      },
+    );
   },
 });
 

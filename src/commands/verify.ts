@@ -41,7 +41,7 @@ export const verify = defineCommand<VerifyFlags>({
     const chosen = chooseResources(args);
     const { withMirrorRun } = await import("./mirror-run.js");
     return await withMirrorRun(
-      { deps, options, purpose: "prove", wait: options.wait ?? false },
+      { deps, options, purpose: "prove", wait: options.wait ?? false, command: "verify" },
       async (session) => {
         const { defaultOptions } = await import("../sync/run.js");
         const { verifyResources } = await import("../verify/resources.js");
@@ -61,6 +61,7 @@ export const verify = defineCommand<VerifyFlags>({
           if (options.json) printJson(deps.stdout, verdict);
           else deps.stdout.write(verdictText(verdict));
         });
+        if (!options.json && verdicts.length > 0) deps.stdout.write(`${blindText(verdicts)}\n`);
         if (due.length === 0)
           throw new Incomplete("Nothing to compare: nothing was ever synced into this mirror.", {
             hint: "run `brandapi sync`",
@@ -121,7 +122,18 @@ function verdictText(verdict: FullVerdict): string {
   });
   const { differences, state } = verdict.tables;
   const tables = differences.map(({ table, why }) => `  table ${table}: ${state}: ${why}`);
-  return `${[head, ...lines, ...tables, `  cannot see: ${verdict.blind_spot}`].join("\n")}\n`;
+  return `${[head, ...lines, ...tables].join("\n")}\n`;
+}
+
+/** What a proof cannot see: each thing once, with those that it is true of. */
+function blindText(verdicts: readonly FullVerdict[]): string {
+  const texts = [...new Set(verdicts.map(({ blind_spot }) => blind_spot))];
+  return texts
+    .map((text) => {
+      const names = verdicts.filter(({ blind_spot }) => blind_spot === text).map(({ resource }) => resource);
+      return `cannot see (${names.join(", ")}): ${text}`;
+    })
+    .join("\n");
 }
 
 interface Group {

@@ -1,5 +1,5 @@
 import { AccessForbidden, type BrandapiError, Incomplete } from "../errors.js";
-import { isLocked } from "../mirror/index.js";
+import { runUnderWay } from "../mirror/index.js";
 import { type ResourceHealth, readHealth } from "../query/index.js";
 import { dayMs, formatSpan } from "../times.js";
 import { Advice, type Check, found, ok } from "./check.js";
@@ -12,7 +12,7 @@ export const runs: Check = {
   name: "runs",
   async *run({ deps, mirror }) {
     const open = await mirror();
-    const health = readHealth(open, deps.clock.now(), staleMs, await isLocked(open.path));
+    const health = readHealth(open, deps.clock.now(), staleMs, await runUnderWay(open.path));
     if (health.resources.length === 0)
       throw new Advice("Nothing was synced yet.", { hint: "run `brandapi sync`" });
     const troubles = health.resources.flatMap(troublesOf);

@@ -21,7 +21,7 @@ export {
   writeInfo,
 } from "./info.js";
 export { findDamage } from "./integrity.js";
-export { isLocked, type Lock, lockMirror } from "./lock.js";
+export { type Lock, lockMirror, runUnderWay } from "./lock.js";
 export { closeMirror, type Mirror, mirrorOf, statement } from "./mirror.js";
 export { checkPlace, isEmptyFile } from "./place.js";
 export { blankRun, latestRuns, type Outcome, type Run, type RunEnd, recordRun, runLine } from "./runs.js";
@@ -35,4 +35,5 @@ export {
   type Schema,
   type StoredColumn,
 } from "./typed-table.js";
+export { noteProgress, type UnderWay, underWayText } from "./under-way.js";
 export { watchMirror } from "./watch.js";

@@ -1,8 +1,10 @@
-import { closeSync, existsSync, openSync, rmSync } from "node:fs";
+import { closeSync, existsSync, openSync, rmSync, statSync, utimesSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 import type { Clock } from "../deps.js";
 import { MirrorBusy } from "../errors.js";
+import { connect } from "./file.js";
 import { checkPlace, idOf, realPlace } from "./place.js";
+import { readUnderWay, type UnderWay, underWayText } from "./under-way.js";
 
 /** Held for as long as a run writes. */
 export interface Lock {
@@ -19,16 +21,18 @@ export interface Lock {
  * system's: it goes when the process goes, however it dies. The empty file stays beside a mirror; it means nothing by
  * itself, and goes where no mirror came to be.
  * @param wait queue until the other run ends
+ * @param queued hears once of the run that is waited for
  * @throws MirrorBusy, and MirrorUnusable where no mirror can be
  */
 export async function lockMirror(
   path: string,
-  options: { wait: boolean; clock: Clock; signal: AbortSignal },
+  options: { wait: boolean; clock: Clock; signal: AbortSignal; queued?(text: string): void },
 ): Promise<Lock> {
   checkPlace(path);
   const mirrorPath = realPlace(path);
   const lockPath = `${mirrorPath}-lock`;
   let file = await openLock(lockPath);
+  let isQueued = false;
   try {
     for (;;) {
       const refusal = take(file.db);
@@ -40,16 +44,20 @@ export async function lockMirror(
         continue;
       }
       if (refusal === null) {
+        // Its time is when the run began, for whoever looks.
+        utimesSync(lockPath, options.clock.now() / 1_000, options.clock.now() / 1_000);
         const own = { path: lockPath, id };
         const held = file.db;
         return { ...own, mirrorId: idOf(mirrorPath), release: () => release(held, mirrorPath, own) };
       }
       if (!("code" in refusal) || refusal.code !== "SQLITE_BUSY") throw refusal;
       if (!options.wait)
-        throw new MirrorBusy(`Another run holds this mirror: ${path}.`, {
+        throw new MirrorBusy(`Another run holds this mirror${await other(path, options.clock)}: ${path}.`, {
           hint: "wait for it to end, or queue behind it with `--wait`",
           cause: refusal,
         });
+      if (!isQueued) options.queued?.(`waits for another run${await other(path, options.clock)}`);
+      isQueued = true;
       await options.clock.sleep(250, options.signal);
     }
   } catch (error) {
@@ -58,10 +66,32 @@ export async function lockMirror(
   }
 }
 
-/** Whether a run holds the mirror now. */
-export async function isLocked(path: string): Promise<boolean> {
+/** The run that holds the mirror now; null where none does. */
+export async function runUnderWay(path: string): Promise<UnderWay | null> {
   const lockPath = `${existsSync(path) ? realPlace(path) : path}-lock`;
-  if (!existsSync(lockPath)) return false;
+  const since = statSync(lockPath, { throwIfNoEntry: false })?.mtimeMs;
+  if (since === undefined || !(await isHeld(lockPath))) return null;
+  const silent = { started_at: new Date(since).toISOString(), progress: null };
+  if (!existsSync(path)) return silent;
+  try {
+    const mirror = await connect(path, true);
+    try {
+      return readUnderWay(mirror, since);
+    } finally {
+      mirror.db.close();
+    }
+  } catch {
+    // A mirror that says nothing of itself is told about by whoever opens it.
+    return silent;
+  }
+}
+
+async function other(path: string, clock: Clock): Promise<string> {
+  const run = await runUnderWay(path);
+  return run === null ? "" : ` ${underWayText(run, clock.now())}`;
+}
+
+async function isHeld(lockPath: string): Promise<boolean> {
   const { default: Sqlite } = await import("better-sqlite3");
   const db = new Sqlite(lockPath, { timeout: 0, readonly: true });
   try {

@@ -1,4 +1,4 @@
-import { latestRuns, type Mirror, quote, type Run, readInfo } from "../mirror/index.js";
+import { latestRuns, type Mirror, quote, type Run, readInfo, type UnderWay } from "../mirror/index.js";
 import { gaps, join, type Range } from "../ranges.js";
 import { readTableNote } from "../records/index.js";
 import { details, resources } from "../resources/index.js";
@@ -49,6 +49,8 @@ export interface Health {
   max_age_seconds: number | null;
   /** The names of the resources that are older than allowed; all of them where nothing was ever read. */
   stale: string[];
+  /** The run that holds the mirror now. */
+  under_way: UnderWay | null;
   resources: ResourceHealth[];
 }
 
@@ -56,9 +58,14 @@ export interface Health {
  * How every resource stands that was ever synced. Nothing is stale without `maxAgeMs`.
  * @param now milliseconds since 1970
  */
-export function readHealth(mirror: Mirror, now: number, maxAgeMs: number | null, isLocked: boolean): Health {
+export function readHealth(
+  mirror: Mirror,
+  now: number,
+  maxAgeMs: number | null,
+  underWay: UnderWay | null,
+): Health {
   const found = [...resources, ...details]
-    .map((resource) => readResource(mirror, resource, now, maxAgeMs, isLocked))
+    .map((resource) => readResource(mirror, resource, now, maxAgeMs, underWay !== null))
     .filter((health) => health !== null);
   const id = readInfo(mirror, "brand_id");
   return {
@@ -67,6 +74,7 @@ export function readHealth(mirror: Mirror, now: number, maxAgeMs: number | null,
     checked_at: formatInstant(now),
     max_age_seconds: maxAgeMs === null ? null : maxAgeMs / 1_000,
     stale: found.filter(({ stale }) => stale).map(({ resource }) => resource),
+    under_way: underWay,
     resources: found,
   };
 }

@@ -22,18 +22,22 @@ export interface TableDifference {
  * did to a row is found. The API is not asked, so what was done to a record itself is not. Rows and records come in
  * the same order, so neither are held.
  * It rests after each batch, a few milliseconds' work: nothing may be written meanwhile.
+ * @param looked hears at how many records it has looked
  * @returns the tables that differ
  */
 export async function compareTables(
   mirror: Mirror,
   resources: readonly Resource[],
-  { clock, signal }: Pick<Deps, "clock" | "signal">,
+  { clock, looked, signal }: Pick<Deps, "clock" | "signal"> & { looked?(records: number): void },
 ): Promise<TableDifference[]> {
   const opened = new Map(resources.map((resource) => [resource.name, openResource(mirror, resource)]));
   const tables = [...opened.values()].flat();
+  let records = 0;
   try {
     for (const batch of recordBatches(mirror, resources)) {
       for (const { resource, record } of batch) look(opened.get(resource) ?? [], record);
+      records += batch.length;
+      looked?.(records);
       await clock.sleep(0, signal);
     }
     return tables.map((table) => table.end()).filter((one) => one.missing + one.changed + one.extra > 0);

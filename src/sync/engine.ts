@@ -74,6 +74,9 @@ export async function syncResources(
   const ended: Ended = { failures: [], succeeded: 0, unasked: [] };
   const shared = { ...access, points: new Map() };
   const due = smallFirst(chosen.allowed);
+  access.reporter.expect(
+    due.map((resource) => ({ name: resource.name, requests: requestsOf(access, resource) })),
+  );
   for (const [index, resource] of due.entries()) {
     const { run, error } = await syncResource(shared, resource, chosen.named);
     finished(run);
@@ -96,6 +99,13 @@ export async function syncResources(
     finished({ ...blankRun(resource.name, at), finished_at: at, outcome: "skipped", error: why });
   }
   return ended;
+}
+
+/** As many as the last time, unless that was of another kind: a first read, or all of it now. */
+function requestsOf({ mirror, options }: Access, { name, strategy }: Resource): number | undefined {
+  const last = latestRuns(mirror, name).lastGood;
+  const isOther = strategy.kind === "dated" && (options.full || last?.since === null);
+  return isOther ? undefined : last?.requests;
 }
 
 /** Lists are short; a first read of what has dates may take hours: nothing need wait for it. */

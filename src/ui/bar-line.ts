@@ -8,13 +8,15 @@ import { displayWidth, pad, shorten, truncate } from "./width.js";
 /** What a task's bar shows. */
 export interface BarState {
   name: string;
-  unit: "pages" | "bytes" | "files";
+  unit: "pages" | "rows" | "bytes" | "files" | "requests";
   done: number;
   total: number | undefined;
   rows: number | undefined;
   /** Rows a second, or bytes a second. */
   perSecond: number | undefined;
   leftMs: number | undefined;
+  /** It takes so long at least: of what is to come, something is not known yet. */
+  isLeast?: boolean;
   /** What it waits for, and how much longer. */
   waiting: { leftMs: number; reason: string } | undefined;
 }
@@ -26,22 +28,21 @@ export interface BarLook {
 }
 
 const nameWidth = 16;
-const longestBar = 28;
 const shortestBar = 6;
 
 /**
- * A task's line, at most `width` columns: name, bar, per cent, pages, rows, rows a second, time left. A wait takes the
- * speed's place. Where it does not fit, the bar shrinks, then the rows go, then the speed, then the counts.
+ * A task's line, `width` columns where there is a bar, and no more: name, bar, per cent, pages, rows, rows a second, time
+ * left. A wait takes the speed's place. Where it does not fit, the bar shrinks, then the rows go, then the speed, then
+ * the counts.
  */
 export function renderBar(state: BarState, width: number, look: BarLook): string {
   const { style } = look;
   const name = pad(truncate(escapeText(shorten(state.name)), nameWidth), nameWidth);
   const share = shareOf(state);
   const percent = share === undefined ? undefined : `${String(Math.floor(share * 100)).padStart(3)}%`;
-  const pace = state.waiting
-    ? `waiting ${formatSpan(Math.max(0, state.waiting.leftMs))}: ${escapeText(shorten(state.waiting.reason))}`
-    : speedText(state);
-  const left = state.leftMs === undefined ? undefined : `${formatSpan(state.leftMs)} left`;
+  const pace = state.waiting ? waitText(state.waiting) : speedText(state);
+  const least = state.isLeast ? "at least " : "";
+  const left = state.leftMs === undefined ? undefined : `${least}${formatSpan(state.leftMs)} left`;
   const rows = state.rows === undefined ? undefined : counted(state.rows, "row", formatCount);
   const counts = countText(state);
   const shortest = share === undefined ? 0 : shortestBar + 1;
@@ -60,8 +61,13 @@ export function renderBar(state: BarState, width: number, look: BarLook): string
   return `${style.bold(name)} ${bar}${percent ?? ""}${tailText}`;
 }
 
+/** What is waited for, and how long. */
+export function waitText({ leftMs, reason }: { leftMs: number; reason: string }): string {
+  return `waiting ${formatSpan(Math.max(0, leftMs))}: ${escapeText(shorten(reason))}`;
+}
+
 function drawBar(share: number, room: number, { style, unicode }: BarLook): string {
-  const length = Math.min(longestBar, shortestBar + Math.max(0, room));
+  const length = shortestBar + Math.max(0, room);
   const full = Math.round(share * length);
   const [done, open] = unicode ? ["█", "░"] : ["#", "-"];
   return style.cyan(done.repeat(full)) + style.dim(open.repeat(length - full));
@@ -72,12 +78,12 @@ function shareOf({ done, total }: BarState): number | undefined {
   return total <= 0 ? 1 : Math.min(1, Math.max(0, done / total));
 }
 
-function countText({ unit, done, total }: BarState): string {
+function countText({ unit, done, total }: BarState): string | undefined {
   if (unit === "bytes")
     return total === undefined ? formatBytes(done) : `${formatBytes(done)}/${formatBytes(total)}`;
-  return total === undefined
-    ? `${formatCount(done)} ${unit}`
-    : `${formatCount(done)}/${formatCount(total)} ${unit}`;
+  if (total !== undefined) return `${formatCount(done)}/${formatCount(total)} ${unit}`;
+  // Nothing has come yet, and nothing is known.
+  return done === 0 ? undefined : `${formatCount(done)} ${unit}`;
 }
 
 function speedText({ unit, perSecond }: BarState): string | undefined {

@@ -1,12 +1,13 @@
 import type { Deps } from "../deps.js";
 import type { Reporter, Task } from "../reporter.js";
 import { hideKeys } from "../secrets.js";
-import { type BarState, renderBar } from "./bar-line.js";
+import { type BarState, renderBar, waitText } from "./bar-line.js";
 import { createBars } from "./bars.js";
 import { createPace } from "./pace.js";
 import { createSpeed } from "./speed.js";
 import { styleFor } from "./style.js";
 import { escapeLines } from "./text.js";
+import { followRun, type WholeProgress } from "./whole-run.js";
 
 /** A reporter on stderr, which the command closes when it is done; it can also show what the API client does. */
 export interface TerminalReporter extends Reporter {
@@ -29,8 +30,16 @@ export interface ReporterOutput {
   progress?: boolean;
 }
 
+export interface ReporterOptions {
+  ratePerMinute?: number | null;
+  /** Hears how far the run is, every few seconds. */
+  progressed?(progress: WholeProgress): void;
+}
+
 /** A wait worth a line where no bar can show it. */
 const longWaitMs = 2_000;
+/** So often others are told how far it is. */
+const tellEveryMs = 2_000;
 
 /**
  * Bars where stderr is a terminal, otherwise one line a task; with `--quiet` nothing but warnings.
@@ -39,7 +48,7 @@ const longWaitMs = 2_000;
 export function createReporter(
   deps: Pick<Deps, "stderr" | "stdout" | "clock" | "signal" | "env" | "platform">,
   output: ReporterOutput,
-  options: { ratePerMinute?: number | null } = {},
+  options: ReporterOptions = {},
 ): TerminalReporter {
   const { clock, stderr, signal } = deps;
   const quiet = output.quiet === true;
@@ -60,8 +69,36 @@ export function createReporter(
   const warned = new Set<string>();
   const active = new Set<Task>();
   let pace = createPace(options.ratePerMinute ?? null);
+  const whole = followRun();
+  let toldAt = Number.NEGATIVE_INFINITY;
+  let hideWhole = () => {};
+  let hideWait = () => {};
   const stop = () => bars.close();
   signal.addEventListener("abort", stop, { once: true });
+
+  function progressed(isNews: boolean): void {
+    const now = clock.monotonic();
+    if (!isNews && now - toldAt < tellEveryMs) return;
+    toldAt = now;
+    options.progressed?.(whole.progress());
+  }
+
+  /** All of a run that has several tasks, in a line below the one that is under way. */
+  function wholeLine(width: number): string {
+    const { isKnown, left, of, position, requests } = whole.progress();
+    const leftMs = left === 0 ? undefined : pace.timeFor(left, clock.monotonic());
+    const total = isKnown ? requests + left : undefined;
+    const name = `all, ${position} of ${of}`;
+    const shown = { name, unit: "requests" as const, done: requests, total, leftMs, isLeast: !isKnown };
+    return renderBar({ ...shown, rows: undefined, perSecond: undefined, waiting: undefined }, width, look);
+  }
+
+  /** What is waited for where no task is under way: before the first, or between two. */
+  function showWait(ms: number, reason: string): void {
+    hideWait();
+    const until = clock.monotonic() + ms;
+    hideWait = bars.show(() => waitText({ leftMs: until - clock.monotonic(), reason: clean(reason) }));
+  }
 
   function begin({ name, unit, total }: Parameters<Reporter["begin"]>[0]): Task {
     const state = { name, unit, done: 0, total, rows: undefined as number | undefined };
@@ -78,13 +115,20 @@ export function createReporter(
         look,
       );
     };
+    hideWait();
+    hideWhole();
     const hide = withBars ? bars.show(line) : () => {};
+    whole.begin(name);
+    if (withBars && whole.progress().of > 1) hideWhole = bars.show(wholeLine);
+    progressed(true);
     const task: Task = {
       update({ done, total: newTotal, rows }) {
         state.done = done;
         if (newTotal !== undefined) state.total = newTotal;
         if (rows !== undefined) state.rows = rows;
         speed.update(unit === "pages" ? (rows ?? 0) : done, clock.monotonic());
+        whole.update(unit === "pages" && state.total !== undefined ? state.total - done : undefined);
+        progressed(false);
       },
       waiting(ms, reason) {
         wait = { until: clock.monotonic() + ms, reason };
@@ -92,7 +136,8 @@ export function createReporter(
       end(summary) {
         if (!active.delete(task)) return;
         hide();
-        if (!quiet) bars.print(`${look.style.bold(clean(name))}: ${clean(summary)}`);
+        whole.end(name);
+        if (!quiet && summary !== null) bars.print(`${look.style.bold(clean(name))}: ${clean(summary)}`);
       },
     };
     active.add(task);
@@ -110,6 +155,7 @@ export function createReporter(
   }
 
   return {
+    expect: whole.expect,
     begin,
     note(text) {
       if (!quiet) bars.print(clean(text));
@@ -125,10 +171,13 @@ export function createReporter(
     waiting(ms, reason, full) {
       pace.heldUntil(clock.monotonic() + ms, full);
       for (const task of active) task.waiting(ms, reason);
-      if (active.size === 0 && !quiet && ms >= longWaitMs)
-        bars.print(clean(`waiting ${Math.round(ms / 1_000)}s: ${reason}`));
+      if (active.size > 0 || quiet || ms < longWaitMs) return;
+      if (withBars) showWait(ms, reason);
+      else bars.print(clean(`waiting ${Math.round(ms / 1_000)}s: ${reason}`));
     },
     answered() {
+      hideWait();
+      whole.answered();
       pace.answered(clock.monotonic());
     },
     limited(perMinute) {

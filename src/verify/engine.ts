@@ -76,9 +76,10 @@ async function recordLook(
   tableError: string | null,
 ): Promise<Finding> {
   const found: { verdict?: Finding } = {};
+  const task = access.reporter.begin({ name: resource.name, unit: "pages" });
   const { error } = await recordRun(access, resource.name, {
     async work(row) {
-      const run = openRun(access, resource, row);
+      const run = openRun(access, resource, row, task);
       const verdict = await look(run);
       const isProven = verdict.state === "proven" || verdict.state === "repaired";
       row.verified = isProven && tableError === null;
@@ -88,6 +89,7 @@ async function recordLook(
     },
     outcomeOf: (error) => (error instanceof Stopped ? "stopped" : "failed"),
   });
+  task.end(null);
   if (!found.verdict) throw error;
   return found.verdict;
 }

@@ -16,6 +16,7 @@ export async function verifyResources(
   told: (verdict: FullVerdict) => void,
 ): Promise<Ended> {
   const ended: Ended = { failures: [], succeeded: 0, unasked: [] };
+  access.reporter.expect(chosen.due.map(({ name }) => ({ name, requests: undefined })));
   for (const [index, resource] of chosen.due.entries()) {
     try {
       told(await verifyResource(access, resource, chosen.repair));

@@ -6,6 +6,7 @@ import {
   type TableDifference,
 } from "../records/index.js";
 import type { Resource } from "../resources/types.js";
+import { countPresent } from "../state/index.js";
 import type { Access } from "../sync/run.js";
 import { formatInstant } from "../times.js";
 
@@ -27,7 +28,11 @@ export async function proveTables(
 ): Promise<TableFinding & { error: string | null }> {
   const { clock, mirror } = access;
   const resources = withDetails(resource);
-  const differences = await compareTables(mirror, resources, access);
+  const task = access.reporter.begin({ name: resource.name, unit: "rows" });
+  const rows = resources.reduce((sum, { name }) => sum + countPresent(mirror, name), 0);
+  const looked = (done: number) => task.update({ done, total: Math.max(done, rows) });
+  const differences = await compareTables(mirror, resources, { ...access, looked });
+  task.end(null);
   const isRepaired = repair && differences.length > 0;
   if (isRepaired) await rebuildTables(mirror, resources, access);
   const left = isRepaired ? await compareTables(mirror, resources, access) : differences;

@@ -3,7 +3,7 @@ import { readPages } from "../api/pages.js";
 import { counted } from "../counted.js";
 import { keyOf, openComparison, type Standing } from "../records/index.js";
 import { countPresent } from "../state/index.js";
-import { mostPerPage, type SyncRun } from "../sync/run.js";
+import { mostPerPage, progressed, type SyncRun } from "../sync/run.js";
 import { settle } from "../sync/unknown-list.js";
 import { formatInstant } from "../times.js";
 import type { Finding, MonthResult } from "./report.js";
@@ -56,6 +56,7 @@ async function findAll(run: SyncRun): Promise<Found> {
   for (;;) {
     const { value, done } = await pages.next();
     if (done) return { ...value, standing };
+    progressed(run, 0, value.pagination.total_pages - value.page);
     for (const [index, record] of value.records.entries()) {
       const key = keyOf(resource, record, (value.page - 1) * value.pagination.per_page + index);
       value.found.add(key);

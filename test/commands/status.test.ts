@@ -53,6 +53,7 @@ describe("status", () => {
     expect(JSON.parse(run.out)).toEqual({
       db: mirror.path,
       brand: { id: "b", name: "Fjell" },
+      under_way: null,
       checked_at: "2026-11-02T06:00:00.000Z",
       max_age_seconds: null,
       stale: [],

@@ -54,6 +54,19 @@ test.each(["", "--repair"])(
   },
 );
 
+test("what a proof cannot see is said once, below the verdicts, with those that it is true of", async () => {
+  const brand = await brandForTest();
+  expect((await brand.run("sync orders roster gifts surveys")).code).toBe(0);
+  const { out } = await brand.run("verify");
+  const lines = out.split("\n").filter((line) => line.includes("cannot see"));
+  expect(lines).toEqual([
+    expect.stringMatching(/^cannot see \(orders\): a change to an old record that moves no count/),
+    "cannot see (roster, gifts): nothing, at the moment of reading",
+    expect.stringMatching(/^cannot see \(surveys\): details, which cost a request each/),
+  ]);
+  expect(out.indexOf("cannot see")).toBeGreaterThan(out.indexOf("surveys: "));
+});
+
 test("figures that the API restates are unproven for good, which is no failure", async () => {
   const brand = await brandForTest();
   expect((await brand.run("sync analytics-hosts")).code).toBe(0);

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import { Stopped } from "../../src/errors.js";
 import { lockMirror } from "../../src/mirror/lock.js";
@@ -141,11 +141,48 @@ test("two syncs at once: one does the work, the other ends with 9; with --wait i
     starts(sandbox, home, ["sync", "orders"]),
     starts(sandbox, home, ["sync", "orders", "--wait"]),
   ];
-  expect((await second.ended).code).toBe(9);
+  const other = String.raw`since 20[-\d]+ [:\d]+ UTC, \d+s ago \(sync of orders, \d requests?\)`;
+  expect(await second.ended).toMatchObject({
+    code: 9,
+    err: expect.stringMatching(
+      new RegExp(`^brandapi: Another run holds this mirror ${other}: /.*\n  hint: .*\n$`),
+    ),
+  });
+  await third.until(/waits/);
+  const looked = await runAt(sandbox, home, "status --json");
+  expect(JSON.parse(looked.out).under_way).toEqual({
+    started_at: expect.stringMatching(/^20/),
+    progress: {
+      ...{ command: "sync", resource: "orders", position: 1, of: 1 },
+      ...{ requests: expect.any(Number), requests_left: 0, at: expect.stringMatching(/^20/) },
+    },
+  });
+  expect((await runAt(sandbox, home, "status")).out).toMatch(
+    new RegExp(`^A run is under way ${other}$`, "m"),
+  );
   goOn();
   expect((await first.ended).code).toBe(0);
-  expect((await third.ended).code).toBe(0);
+  const queued = await third.ended;
+  expect(queued.code).toBe(0);
+  expect(queued.err.match(new RegExp(`^waits for another run ${other}$`, "gm"))).toHaveLength(1);
+  expect(JSON.parse((await runAt(sandbox, home, "status --json")).out).under_way).toBeNull();
   expectEqual(sandbox, home);
+});
+
+test("a run that has only just begun is not told with what an earlier one, which was killed, said of itself", async () => {
+  const sandbox = await slowSandbox();
+  const home = makeHome();
+  const killed = starts(sandbox, home, ["sync", "orders"]);
+  await vi.waitUntil(() => existsSync(join(home, "mirror.sqlite")) && sandbox.log.length > 4, {
+    timeout: 20_000,
+  });
+  killed.child.kill("SIGKILL");
+  await killed.ended;
+  const options = { wait: false, clock: systemClock, signal: new AbortController().signal };
+  const held = await lockMirror(join(home, "mirror.sqlite"), options);
+  const status = await runAt(sandbox, home, "status");
+  held.release();
+  expect(status.out).toMatch(/^A run is under way since .* UTC, \ds ago \(nothing read yet\)$/m);
 });
 
 test("Ctrl-C while queueing with --wait: 130, and the lock stays the other's", async () => {

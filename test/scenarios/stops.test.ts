@@ -76,6 +76,10 @@ describe("a first sync that is stopped", () => {
       const left = leftToRead(brand);
       const next = await brand.run("sync orders", theirClock);
       expect(next.code, next.err).toBe(0);
+      expect(next.err).toMatch(
+        /^orders: goes on with the read begun 20[-\d]+ [:\d]+: \d+ records already here\n/,
+      );
+      expect(next.err).toContain(`: ${held} records`);
       // What is held was proven when it came: it is not read again.
       expectOnlyWhatIsLeft(brand, left);
       const reads = asked(next.requests, "/orders").filter((query) => query.get("per_page") === "100");

@@ -20,8 +20,12 @@ const state: BarState = {
 
 test("a wide terminal shows bar, share, pages, rows, speed and time left", () => {
   expect(renderBar(state, 110, look)).toBe(
-    "orders           ████████████░░░░░░░░░░░░░░░░  42%  126/300 pages  12,600 rows  412 rows/s  3m left",
+    "orders           ████████████████░░░░░░░░░░░░░░░░░░░░░░░  42%  126/300 pages  12,600 rows  412 rows/s  3m left",
   );
+});
+
+test("the bar takes the width that the rest leaves, whatever the terminal has", () => {
+  for (const width of [60, 80, 140, 300]) expect(displayWidth(renderBar(state, width, look))).toBe(width);
 });
 
 test("a wait takes the place of the speed", () => {

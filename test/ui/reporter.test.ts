@@ -1,14 +1,15 @@
 import { expect, test, vi } from "vitest";
 import { Stopped } from "../../src/errors.js";
-import { createReporter, type ReporterOutput } from "../../src/ui/reporter.js";
+import { createReporter, type ReporterOptions, type ReporterOutput } from "../../src/ui/reporter.js";
+import type { WholeProgress } from "../../src/ui/whole-run.js";
 import { type ProgramOptions, testDeps } from "../support/program.js";
 import { screenOf } from "../support/screen.js";
 
-function reporterFor(output: ReporterOutput = {}, options: ProgramOptions = {}) {
+function reporterFor(output: ReporterOutput = {}, options: ProgramOptions = {}, more: ReporterOptions = {}) {
   let time = 0;
   const clock = { monotonic: () => time };
   const deps = testDeps({ clock, ...options });
-  const reporter = createReporter(deps, output);
+  const reporter = createReporter(deps, output, more);
   return {
     reporter,
     pass: (ms: number) => {
@@ -95,6 +96,62 @@ test("on a terminal each task has a bar; notes and ends go above the bars, and n
     "orders: 30,000 read, verified",
     "roster: 150 read, verified",
     "",
+  ]);
+});
+
+test("a run of several tasks has a line for all of it: which one, the requests, and the time left of all", async () => {
+  const seen = reporterFor({}, terminal);
+  seen.reporter.limited(60);
+  seen.reporter.expect([
+    { name: "roster", requests: 2 },
+    { name: "content", requests: undefined },
+    { name: "orders", requests: 100 },
+  ]);
+  const roster = seen.reporter.begin({ name: "roster", unit: "pages" });
+  roster.update({ done: 1, total: 2, rows: 100 });
+  for (const _ of "ab") {
+    seen.pass(1_000);
+    seen.reporter.answered();
+  }
+  // One of the roster's, and a hundred orders: of content nothing is known.
+  await vi.waitUntil(() => seen.screen.lines[1] === "all, 1 of 3        2 requests  at least 2m left");
+  expect(seen.screen.lines[0]).toMatch(/^roster .*50% {2}1\/2 pages/);
+  roster.end("done");
+  seen.reporter.begin({ name: "content", unit: "pages" }).end("done");
+  const orders = seen.reporter.begin({ name: "orders", unit: "pages" });
+  orders.update({ done: 50, total: 98, rows: 5_000 });
+  await vi.waitUntil(() =>
+    /^all, 3 of 3 {6}█+░+ {3}4% {2}2\/50 requests {2}48s left$/u.test(seen.screen.lines[3] ?? ""),
+  );
+  seen.reporter.close();
+  expect(seen.screen.lines).toEqual(["roster: done", "content: done", ""]);
+});
+
+test("what is waited for before the first task stands in a line of the terminal, and goes with the answer", async () => {
+  const seen = reporterFor({}, terminal);
+  seen.reporter.waiting(42_000, "rate limit");
+  await vi.waitUntil(() => seen.screen.lines[0] === "waiting 42s: rate limit");
+  seen.pass(40_000);
+  await vi.waitUntil(() => seen.screen.lines[0] === "waiting 2s: rate limit");
+  seen.reporter.answered();
+  expect(seen.screen).toEqual({ lines: [""], cursorVisible: true });
+  seen.reporter.close();
+});
+
+test("how far a run is, is told to who listens: at each task's beginning, and every two seconds", () => {
+  const told: WholeProgress[] = [];
+  const seen = reporterFor({}, {}, { progressed: (progress) => told.push(progress) });
+  seen.reporter.expect([{ name: "orders", requests: 9 }]);
+  const orders = seen.reporter.begin({ name: "orders", unit: "pages" });
+  for (let page = 1; page <= 5; page++) {
+    seen.pass(700);
+    seen.reporter.answered();
+    orders.update({ done: page, total: 5 });
+  }
+  const common = { name: "orders", position: 1, of: 1 };
+  expect(told).toEqual([
+    { ...common, requests: 0, left: 0, isKnown: false },
+    { ...common, requests: 3, left: 2, isKnown: true },
   ]);
 });
 

@@ -59,6 +59,21 @@ test("what `verify` found stays when a later sync fails, and goes when one prove
   expect(standing(await brand.run("status --json")).found).toBeNull();
 });
 
+test("what `verify` found stays when a later `verify` fails; a sync of another range looks for it, too", async () => {
+  const brand = await foundLate();
+  const isNamed = async () =>
+    standing(await brand.run("status --json")).found?.error.includes(
+      "content differs from the API (2026-08)",
+    );
+  brand.api.before = ({ path }) => (path === "/content" ? { status: 404 } : undefined);
+  expect((await brand.run("verify content")).code).toBe(7);
+  expect(await isNamed()).toBe(true);
+  brand.api.before = undefined;
+  const narrow = await brand.run("sync content --since 2026-11-18");
+  expect(narrow.err).toMatch(/^content: \d+ read, 1 new, .* verified$/m);
+  expect(standing(await brand.run("status --json")).found).toBeNull();
+});
+
 test("a run that is under way is not called stopped; when it has been killed, it is", async () => {
   const brand = await nights(
     { orders: ordersBefore(noon, 300, 12 * hour) },

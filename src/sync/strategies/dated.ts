@@ -1,7 +1,8 @@
 import { counted } from "../../counted.js";
 import { describe } from "../../ranges.js";
 import type { Dated } from "../../resources/types.js";
-import { formatInstant } from "../../times.js";
+import { countPresent } from "../../state/index.js";
+import { formatInstant, minuteOf } from "../../times.js";
 import { countItems } from "../counts.js";
 import { askFigures } from "../figures.js";
 import { figuresName } from "../moved.js";
@@ -43,6 +44,10 @@ export const dated: StrategyRun = {
     row.since = instantOrNull(Math.min(...ranges.map(({ from }) => from)));
     row.until = instantOrNull(Math.min(now, Math.max(...ranges.map(({ to }) => to))));
     row.covered_from = instantOrNull(floor);
+    if (goal.begunAt < now)
+      reporter.note(
+        `${resource.name}: goes on with the read begun ${minuteOf(formatInstant(goal.begunAt))}: ${counted(countPresent(mirror, resource.name), "record")} already here`,
+      );
     state.begin(floor, goal);
     state.remember(options);
     const figures = await askFigures(run);

@@ -1,0 +1,56 @@
+import { counted } from "../counted.js";
+import { formatInstant, formatSpan, minuteOf } from "../times.js";
+import { readInfo, writeInfo } from "./info.js";
+import type { Mirror } from "./mirror.js";
+
+/** The run that holds a mirror, as another process is told of it. Times are ISO 8601. */
+export interface UnderWay {
+  started_at: string;
+  /** What it said of itself last; null where it has not begun to read. */
+  progress: RunProgress | null;
+}
+
+/** How far a run is. */
+export interface RunProgress {
+  command: string;
+  /** What is being read; null between two. */
+  resource: string | null;
+  /** Which of how many. */
+  position: number;
+  of: number;
+  requests: number;
+  /** Requests to come, as far as is known. */
+  requests_left: number;
+  at: string;
+}
+
+const name = "under_way";
+
+export function noteProgress(mirror: Mirror, progress: RunProgress): void {
+  mirror.transaction(() => writeInfo(mirror, name, JSON.stringify(progress)));
+}
+
+/** @param since when the lock was taken, in milliseconds since 1970: what was noted before is of a run that was killed */
+export function readUnderWay(mirror: Mirror, since: number): UnderWay {
+  const noted = readInfo(mirror, name);
+  const progress = noted === null ? null : (JSON.parse(noted) as RunProgress);
+  const isOfThis = progress !== null && Date.parse(progress.at) >= Math.floor(since);
+  return { started_at: formatInstant(since), progress: isOfThis ? progress : null };
+}
+
+/** `since 2026-11-22 04:57 UTC, 12m ago (sync of orders, 10 of 10, 431 requests, about 570 to go)`. */
+export function underWayText({ started_at, progress }: UnderWay, now: number): string {
+  const age = formatSpan(Math.max(0, now - Date.parse(started_at)));
+  return `since ${minuteOf(started_at)} UTC, ${age} ago (${progressText(progress)})`;
+}
+
+function progressText(progress: RunProgress | null): string {
+  if (progress === null) return "nothing read yet";
+  const { command, of, position, requests, requests_left, resource } = progress;
+  return [
+    resource === null ? command : `${command} of ${resource}`,
+    ...(of > 1 ? [`${position} of ${of}`] : []),
+    counted(requests, "request"),
+    ...(requests_left > 0 ? [`about ${requests_left} to go`] : []),
+  ].join(", ");
+}
