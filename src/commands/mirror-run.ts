@@ -103,13 +103,14 @@ export async function withMirrorRun(
   }
 }
 
-/** Notes how far the run is, for other processes. What keeps it from that is told when something is read. */
+/** Notes how far the run is, for other processes. What keeps it from that is told when the next answer is kept. */
 function note(
   mirror: Mirror,
   command: string,
   { left, name, of, position, requests }: WholeProgress,
   now: number,
 ) {
+  const isShared = mirror.db.inTransaction;
   try {
     noteProgress(mirror, {
       command,
@@ -120,7 +121,8 @@ function note(
       requests_left: left,
       at: formatInstant(now),
     });
-  } catch {
-    // A full disk, or a mirror that is gone.
+  } catch (error) {
+    // A full disk takes back the whole transaction: what is read must not go on as if that were open.
+    if (isShared) throw error;
   }
 }
