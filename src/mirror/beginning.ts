@@ -4,9 +4,11 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 export interface Beginning {
   /** Notes a first page that SQLite may bring into the file. */
   expect(page: Buffer): void;
+  /** Takes how the file begins now for as good as what was expected. */
+  allow(): void;
   /** Whether the file begins as it did, or as SQLite was expected to change it, and is as long. */
   isOwn(): boolean;
-  /** From here on, the file is expected to begin as it does now. */
+  /** From here on, the file is expected to begin as it does now: the log holds nothing that may be brought in. */
   accept(): void;
   /** Only once SQLite has closed the file: closing it takes this process's locks away. */
   close(): void;
@@ -37,6 +39,10 @@ export function openBeginning(path: string): Beginning {
     expect(page) {
       expected.add(textOf(page));
       least = Math.min(least, sizeOf(page));
+    },
+    allow() {
+      expected.add(read());
+      least = Math.min(least, size());
     },
     isOwn,
     accept() {

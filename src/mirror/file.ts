@@ -1,6 +1,8 @@
 import { closeSync, openSync, realpathSync, renameSync, rmSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
+import type { Lock } from "./lock.js";
+import { lossError } from "./loss.js";
 import { type Mirror, mirrorOf } from "./mirror.js";
 import { checkPlace, idOf, realPlace } from "./place.js";
 import { applicationId, migrations } from "./schema.js";
@@ -32,8 +34,12 @@ export async function connect(path: string, readonly: boolean): Promise<Mirror> 
   }
 }
 
-/** Creates an empty mirror, which comes into its place whole, with a folder for it. */
-export async function createFile(path: string): Promise<void> {
+/**
+ * Creates an empty mirror, which comes into its place whole, with a folder for it.
+ * @throws MirrorUnusable where the run that holds the lock has seen one there
+ */
+export async function createFile(path: string, lock?: Lock): Promise<void> {
+  if (lock && lock.mirrorId !== null) throw lossError("removed", path);
   const place = realPlace(path);
   const made = `${place}-new`;
   const clear = () => {

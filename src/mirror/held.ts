@@ -38,6 +38,8 @@ export async function holdMirror(mirror: Mirror, path: string, lock: Lock): Prom
   let second: Mirror | null = null;
   let lost: MirrorUnusable | null = null;
   let version = versionOf(mirror);
+  /** Another program has written, and may again. */
+  let isShared = false;
   const isLogged = db.pragma("journal_mode", { simple: true }) === "wal";
   const logPath = `${mirror.path}-wal`;
   const beside = [logPath, `${mirror.path}-shm`].map((one) => ({ path: one, id: idOf(one) }));
@@ -75,10 +77,6 @@ export async function holdMirror(mirror: Mirror, path: string, lock: Lock): Prom
 
   function begin(): void {
     look();
-    const before = version;
-    version = versionOf(mirror);
-    // Another program wrote, by SQLite's own rules, and may have brought the log in.
-    if (version !== before) beginning.accept();
     check();
   }
 
@@ -97,10 +95,19 @@ export async function holdMirror(mirror: Mirror, path: string, lock: Lock): Prom
   /** What is wrong with what the files hold, and how many pages of the log wait to be brought in. */
   function prove(): { loss: Loss | null; waiting: number } {
     if (!log) return { loss: null, waiting: 0 };
-    const { pages, waiting } = progressOf(mirror);
-    if (!log.holds(pages) && waiting > 0) return { loss: "log", waiting };
-    // Only what SQLite brings in from the log changes the mirror's own file.
-    return { loss: beginning.isOwn() ? null : "overwritten", waiting };
+    for (;;) {
+      const { pages, waiting } = progressOf(mirror);
+      const isLogged = log.holds(pages) || waiting === 0;
+      // Only what SQLite brings in from the log changes the mirror's own file.
+      const isOwn = beginning.isOwn();
+      if (isLogged && isOwn) return { loss: null, waiting };
+      const before = version;
+      version = versionOf(mirror);
+      if (version === before) return { loss: isLogged ? "overwritten" : "log", waiting };
+      // Another program wrote, by SQLite's own rules, and may have brought the log in and begun it anew.
+      beginning.allow();
+      isShared = true;
+    }
   }
 
   function bringIn(): void {
@@ -127,7 +134,7 @@ export async function holdMirror(mirror: Mirror, path: string, lock: Lock): Prom
     if (!isSound || !isInPlace())
       for (const one of beside) if (one.id !== null && idOf(one.path) === one.id) rmSync(one.path);
     log?.close();
-    const isOwn = !isLogged || beginning.isOwn();
+    const isOwn = !isLogged || isShared || beginning.isOwn();
     beginning.close();
     if (lost) return;
     // Closing took the log away: the mirror itself is what is left to look at.

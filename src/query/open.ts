@@ -28,7 +28,7 @@ const patienceMs = 10_000;
  * @throws MirrorUnusable when the file is no mirror, damaged, or written by a newer version (left untouched)
  */
 export async function openMirror(path: string, lock?: Lock): Promise<Mirror> {
-  if (!checkPlace(path)) await createFile(path);
+  if (!checkPlace(path)) await createFile(path, lock);
   const mirror = await connect(path, false);
   try {
     checkIdentity(mirror);

@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import { holdMirror } from "../../src/mirror/held.js";
 import { closeMirror, connect, createFile, lockMirror, type Mirror } from "../../src/mirror/index.js";
+import { openMirror } from "../../src/query/open.js";
 import { makeHome } from "../support/home.js";
 
 const never = { wait: false, clock: systemClock, signal: new AbortController().signal };
@@ -85,6 +86,16 @@ describe("another program may work on the mirror by SQLite's own rules", () => {
     const there = mirror.db.prepare("SELECT count(*) FROM things").pluck().get();
     closeMirror(mirror);
     expect(count(path)).toBe(there);
+  });
+
+  test("it changes a row in its place, and the run does too: what the log held before is brought in", async () => {
+    const { mirror, path } = await held();
+    const change = "UPDATE things SET bytes = zeroblob(3000) WHERE rowid = 1";
+    add(mirror, 400);
+    elsewhere(path, change);
+    mirror.transaction(() => mirror.db.exec(change));
+    closeMirror(mirror);
+    expect(count(path)).toBe(400);
   });
 
   test("it reads for as long as it likes: nothing is brought in past it, and nothing is lost", async () => {
@@ -248,6 +259,16 @@ test("a mirror that was replaced after it was locked, before it is opened, is no
   const mirror = await connect(path, false);
   await expect(holdMirror(mirror, path, lock)).rejects.toThrow(/replaced by another file/);
   mirror.db.close();
+  lock.release();
+});
+
+test("a mirror that was moved away after it was locked is not made anew", async () => {
+  const path = join(makeHome(), "mirror.sqlite");
+  await createFile(path);
+  const lock = await lockMirror(path, never);
+  execFileSync("mv", [path, `${path}.moved`]);
+  await expect(openMirror(path, lock)).rejects.toThrow(/moved away or removed/);
+  expect(existsSync(path)).toBe(false);
   lock.release();
 });
 
