@@ -1,3 +1,4 @@
+import { addressPart, longestPart } from "../api/address.js";
 import { isLoopback } from "../loopback.js";
 
 /**
@@ -5,13 +6,14 @@ import { isLoopback } from "../loopback.js";
  * versioned root or not, with what a gateway puts before it or without, and may be a whole URL: all are taken, if they
  * stay on the base URL's origin and below its path. Otherwise the path is built from source and id: API document, "8. GET
  * /content/{source}/{item_id}/download".
+ * @returns null where no address can hold its id
  */
 export function downloadPath(
   item: { source: string; id: string; downloadPath: string | null },
   baseUrl: string,
-): string {
-  const { source, id } = item;
-  const built = `/content/${encodeURIComponent(source)}/${encodeURIComponent(id)}/download`;
+): string | null {
+  const [source, id] = [addressPart(item.source), addressPart(item.id)];
+  const built = source === null || id === null ? null : `/content/${source}/${id}/download`;
   return pathBelow(item.downloadPath ?? "", new URL(`${baseUrl}/`)) ?? built;
 }
 
@@ -21,7 +23,8 @@ const versioned = "/api/brand/v1/";
 function pathBelow(text: string, base: URL): string | null {
   const root = base.pathname;
   // A backslash is a slash to `new URL`, and a control character is nothing at all.
-  if (!/^[\x21-\x5b\x5d-\x7e]+$/.test(text) || text.startsWith("//")) return null;
+  if (!/^[\x21-\x5b\x5d-\x7e]+$/.test(text) || text.startsWith("//") || text.length > longestPart)
+    return null;
   const isWhole = text.startsWith(root) || text.includes("://");
   // A gateway before the API has a root of its own, of which the API knows nothing.
   const path = text.startsWith(versioned) ? text.slice(versioned.length) : text;

@@ -149,6 +149,7 @@ async function sign(file: LibraryFile, { api, baseUrl, clock, signal }: FileAcce
   async function download(): Promise<Json> {
     try {
       const path = downloadPath(file, baseUrl);
+      if (path === null) throw new FileFailed("no address can hold its id");
       return (await api.get(path, {}, { scope: "content:read", signal, maxBytes: bounds.smallBytes })).data;
     } catch (error) {
       if (error instanceof NotFound) throw new FileFailed("the library does not have it any more (404)");

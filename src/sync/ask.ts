@@ -1,3 +1,4 @@
+import { addressPart } from "../api/address.js";
 import { NotFound } from "../errors.js";
 import { type Detailed, idText } from "../records/index.js";
 import type { ApiRecord, Resource } from "../resources/types.js";
@@ -35,13 +36,10 @@ export async function inOrder<Item, Result>(
   }
 }
 
-/**
- * A record's id, where its details can be asked for by it; null where it has none, or one that no address can hold:
- * `.` and `..` would lead elsewhere, half a character nowhere.
- */
+/** A record's id, where its details can be asked for by it; null where it has none, or one that no address can hold. */
 export function idToAskBy(resource: Resource, record: ApiRecord): string | null {
   const id = idText(resource, record);
-  return id === null || /^\.{0,2}$/.test(id) || !id.isWellFormed() ? null : id;
+  return id === null || addressPart(id) === null ? null : id;
 }
 
 /**

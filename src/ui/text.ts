@@ -44,9 +44,16 @@ export function escapeText(text: string): string {
   );
 }
 
-/** As `escapeText`, for text of several lines: a line after the first is indented, so that none can pose as ours. */
+/** Letters: more than any path has. Nobody reads such a word to its end. */
+const longestWord = 4_200;
+
+/**
+ * As `escapeText`, for messages of several lines: a line after the first is indented, so that none can pose as ours, and
+ * of an endless word the beginning is shown.
+ */
 export function escapeLines(text: string): string {
-  return text.split("\n").map(escapeText).join("\n  ");
+  const brief = text.replace(/\S+/g, (word) => (word.length > longestWord ? `${word.slice(0, 200)}…` : word));
+  return brief.split("\n").map(escapeText).join("\n  ");
 }
 
 function escapeCharacter(character: string): string {

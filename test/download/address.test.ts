@@ -41,6 +41,9 @@ test.each([
 test("ids that are no UUIDs are escaped in the documented path", () => {
   const odd = { source: "up/load", id: "../a?b#c", downloadPath: null };
   expect(downloadPath(odd, base)).toBe("/content/up%2Fload/..%2Fa%3Fb%23c/download");
+  for (const id of ["..", "\ud800", "x".repeat(20_000)])
+    expect(downloadPath({ ...odd, id }, base)).toBe(null);
+  expect(downloadPath({ ...item, downloadPath: `/content/${"x".repeat(20_000)}` }, base)).toBe(built);
 });
 
 test.each([

@@ -34,6 +34,9 @@ test.each(["Zoë Müller", "北京", "👩‍👩‍👧 ❤️ 👍🏽 🇳�
 
 test("a line break in a message from outside cannot pose as a line of ours", () => {
   expect(escapeLines("first\nbrandapi: all good\r")).toBe("first\n  brandapi: all good\\r");
+  expect(escapeLines(`the survey ${"x".repeat(20_000)} is gone`)).toBe(
+    `the survey ${"x".repeat(200)}… is gone`,
+  );
 });
 
 test("escaped text never holds a control character, a lone surrogate or a bidirectional override", () => {
