@@ -21,15 +21,18 @@ export async function openOutput({ format, path }: Output, deps: Deps): Promise<
   return dataSink(deps);
 }
 
-/** Writes all of a source, as its output says; where that fails, the sink has put everything back. */
+/** Writes all of one source, or of several where the format takes them; where that fails, the sink puts everything back. */
 export async function writeOutput(
-  source: Source,
+  sources: readonly [Source, ...Source[]],
   { format, isCompressed, excel, delimiter }: Output,
-  { sink, deps, warn }: { sink: Sink; deps: Deps; warn(text: string): void },
+  { sink, deps, warn }: { sink: Sink; deps: Deps; warn(source: Source): (text: string) => void },
 ): Promise<Exported> {
   try {
-    const { write } = await format.load();
-    const chunks = write(source, { excel, delimiter, warn });
+    const [source] = sources;
+    const options = { excel, delimiter, warn: warn(source) };
+    const chunks = format.loadAll
+      ? (await format.loadAll()).writeAll(sources, options)
+      : (await format.load()).write(source, options);
     if (!isCompressed) return await runExport(chunks, sink, deps);
     const { gzipped } = await import("../export/gzip.js");
     return await runExport(gzipped(chunks), sink, deps);

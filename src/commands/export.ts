@@ -1,11 +1,9 @@
 import { existsSync } from "node:fs";
-import { counted } from "../counted.js";
 import { exitCodes } from "../errors.js";
 import { knownTableNames, syncedBy, typedTables, viewNames } from "../query/names.js";
 import { resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
 import { parseInstant } from "../times.js";
-import { formatBytes, formatCount } from "../ui/numbers.js";
 import { defineCommand, type Flag } from "./command.js";
 import { apartIfLarge } from "./large.js";
 import { chooseOutput, noFormat, type OutputFlags, outputFlags, refuseMirror } from "./output.js";
@@ -19,6 +17,7 @@ interface ExportFlags extends OutputFlags {
   limit?: number;
   asOf?: string;
   includeRemoved?: boolean;
+  partitionBy?: string;
 }
 
 const exportFlags: readonly Flag[] = [
@@ -36,16 +35,22 @@ const exportFlags: readonly Flag[] = [
   { flags: "--limit <n>", about: "at most so many rows", parse: parseCount },
   { flags: "--as-of <time>", about: "the records, or a view of them, as this mirror knew them then" },
   { flags: "--include-removed", about: "also records that the API no longer returns" },
+  {
+    flags: "--partition-by <part>",
+    about: "Parquet as a folder with one file a month, of which only changed ones are written again",
+    choices: ["month"],
+  },
 ];
 
 export const exportTable = defineCommand<ExportFlags>({
   name: "export",
-  summary: "Turn a table of the mirror into a file or stdout",
+  summary: "Turn tables of the mirror into files or stdout",
   description:
     "Needs no key and no network. JSON and NDJSON give each record exactly as the API sent it; with --columns, " +
-    "and for tables whose rows are only parts of a record, objects of their columns.",
+    "and for tables whose rows are only parts of a record, objects of their columns. Several tables go into a " +
+    "folder, a file each: `-o exports/`.",
   notes: { heading: "Tables and views", lines: tableLines() },
-  arguments: [{ syntax: "<table>", about: "spelled with - or _" }],
+  arguments: [{ syntax: "<table...>", about: "spelled with - or _" }],
   flags: exportFlags,
   examples: [
     { command: "brandapi export roster --csv > roster.csv", about: "the roster as CSV" },
@@ -54,8 +59,8 @@ export const exportTable = defineCommand<ExportFlags>({
       about: "this year's orders, for Excel",
     },
     {
-      command: "brandapi export orders --ndjson | jq .host.username",
-      about: "records in the API's own shape",
+      command: "brandapi export orders --parquet --partition-by month -o lake",
+      about: "a folder for DuckDB, Spark, BigQuery: only changed months are written again",
     },
   ],
 
@@ -64,8 +69,12 @@ export const exportTable = defineCommand<ExportFlags>({
     if (options.where !== undefined) return {};
     // A whole table is read batch by batch; anything else can keep SQLite busy before the first row comes.
     const { since, until, asOf } = options;
-    const isWhole = typedTables().some(({ name }) => name === args[0]?.replaceAll("-", "_").toLowerCase());
-    return isWhole && (since ?? until ?? asOf) === undefined ? undefined : apartIfLarge(invocation);
+    const isWhole = args.every((arg) =>
+      typedTables().some(({ name }) => name === arg.replaceAll("-", "_").toLowerCase()),
+    );
+    return isWhole && (since ?? until ?? asOf ?? options.partitionBy) === undefined
+      ? undefined
+      : apartIfLarge(invocation);
   },
 
   async run({ deps, args, options }) {
@@ -75,45 +84,45 @@ export const exportTable = defineCommand<ExportFlags>({
     const includeRemoved = options.includeRemoved ?? false;
     const { columns, where, limit } = options;
     const selection = { columns, where, limit, ...range, asOf, includeRemoved };
-    const tableName = args[0] ?? "";
     const output = chooseOutput(options);
     const { readSettings } = await import("../config.js");
     const { explainRunning, listTables, openMirrorReadOnly, openSource, withSnapshot } = await import(
       "../query/index.js"
     );
     const { createReporter } = await import("../ui/reporter.js");
-    const { openOutput, writeOutput } = await import("./data-sink.js");
-    const { checkSelection, checkTableName, findTable, readThen } = await import("./table.js");
+    const { besideMonth, checkSelection, checkTableName, findTable, readThen } = await import("./table.js");
+    const { arrange, writeTables } = await import("./write-tables.js");
     const settings = await readSettings(options, deps);
-    const { clock } = deps;
     const reporter = createReporter(deps, settings.output);
-    const started = clock.monotonic();
     if (output?.path) refuseMirror(output.path, settings.dbPath, deps);
     // A name that no mirror could hold is the first thing to say, then a format that is missing.
-    if (!existsSync(settings.dbPath)) {
-      checkTableName(tableName, knownTableNames());
+    const checkRequest = (names: readonly string[]) => {
+      for (const name of args) checkTableName(name, names);
       if (!output) throw noFormat();
-    }
+      const byMonth = options.partitionBy !== undefined;
+      return { output, arrangement: arrange(output, { tables: args.length, byMonth, limit }, deps) };
+    };
+    if (!existsSync(settings.dbPath)) checkRequest(knownTableNames());
     const mirror = await deps.mortally(() => openMirrorReadOnly(settings.dbPath));
     try {
-      checkTableName(tableName, [...listTables(mirror), ...knownTableNames()]);
-      if (!output) throw noFormat();
+      const { output, arrangement } = checkRequest([...listTables(mirror), ...knownTableNames()]);
       await withSnapshot(mirror, async () => {
-        const table = findTable(mirror, tableName);
-        checkSelection(mirror, table, selection);
-        const sink = await openOutput(output, deps);
+        const tables = args.map((name) => findTable(mirror, name));
+        for (const table of tables) checkSelection(mirror, table, selection);
         try {
-          const warn = (text: string) => reporter.warn(`${table.name}: ${text}`);
-          if (asOf !== undefined) readThen(mirror, table, { at: asOf, where, now: clock.now() }, warn);
-          const source = openSource(mirror, { ...selection, table });
-          const done = await writeOutput(source, output, { sink, deps, warn });
-          const took = `${((clock.monotonic() - started) / 1_000).toFixed(1)}s`;
-          if (output.path !== undefined)
-            reporter.note(
-              `${table.name}: ${counted(done.rows, "row", formatCount)}, ${formatBytes(done.bytes)} in ${took}: ${output.path}`,
-            );
+          const request = { at: asOf ?? 0, where, now };
+          const names = tables.map(({ name }) => name).join(", ");
+          if (asOf !== undefined)
+            readThen(mirror, tables, request, (text) => reporter.warn(`${names}: ${text}`));
+          const [first, ...others] = tables.map((table) =>
+            openSource(mirror, {
+              ...selection,
+              table,
+              columns: arrangement === "months" ? besideMonth(table, columns) : columns,
+            }),
+          );
+          if (first) await writeTables([first, ...others], arrangement, { output, deps, reporter });
         } catch (error) {
-          await sink.discard();
           throw explainRunning(error, where);
         }
       });

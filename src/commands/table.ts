@@ -61,16 +61,33 @@ export function checkSelection(
   if (request.where !== undefined) checkCondition(mirror, table, request.where);
 }
 
-/** Reads a table or view as of a time from now on; what the mirror did not know yet, it cannot tell. */
+/**
+ * The columns of a table that is kept in folders of months: the folder's name is the column `month`, and an engine would
+ * not know which of two to take.
+ * @throws UsageError where it has such a column that says something else
+ */
+export function besideMonth(
+  table: ReadableTable,
+  columns: readonly string[] | undefined,
+): readonly string[] | undefined {
+  const names = columns ?? table.columns.map(({ name }) => name);
+  if (!names.includes("month")) return columns;
+  if (dateOf(table)?.column === "month") return names.filter((name) => name !== "month");
+  throw new UsageError(`\`${table.name}\` has a column \`month\` that is not the month of its date.`, {
+    hint: "leave it out with `--columns`",
+  });
+}
+
+/** Reads tables and views as of a time from now on; what the mirror did not know yet, it cannot tell. */
 export function readThen(
   mirror: Mirror,
-  table: ReadableTable,
+  tables: readonly ReadableTable[],
   { at, where, now }: { at: number; where: string | undefined; now: number },
   warn: (text: string) => void,
 ): void {
   const then = formatInstant(at);
   if (at > now) warn(`${then} is yet to come: these are the records as they are known now`);
-  const { unread, unkept } = layAsOf(mirror, table, where, at);
+  const { unread, unkept } = layAsOf(mirror, tables, where, at);
   for (const { resource, firstReadAt } of unread)
     if (firstReadAt !== null) warn(`the mirror read ${resource} first at ${firstReadAt}, later than ${then}`);
   for (const name of unkept)

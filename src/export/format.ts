@@ -1,6 +1,6 @@
 import type { Source } from "../query/index.js";
 
-/** A piece of the output, and how many rows end in it. */
+/** A piece of the output, and how many rows end in it; empty where something took its time, and a signal may be heard. */
 export interface Chunk {
   data: Uint8Array | string;
   rows: number;
@@ -18,6 +18,11 @@ export interface WriteOptions {
 /** Writes a source piece by piece; never more than a batch is held. */
 export type Writer = (source: Source, options: WriteOptions) => Iterable<Chunk> | AsyncIterable<Chunk>;
 
+export type WriterOfAll = (
+  sources: readonly Source[],
+  options: WriteOptions,
+) => Iterable<Chunk> | AsyncIterable<Chunk>;
+
 /** One way to write a table: a file in `formats/` that exports `write`, and a line in the registry there. */
 export interface Format {
   name: string;
@@ -28,4 +33,6 @@ export interface Format {
   /** Whether it is text: `.gz` may follow its endings, and a terminal can show it. */
   isText: boolean;
   load(): Promise<{ write: Writer }>;
+  /** Where one file can hold several tables. */
+  loadAll?(): Promise<{ writeAll: WriterOfAll }>;
 }

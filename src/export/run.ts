@@ -28,7 +28,7 @@ export async function runExport(
       // Reading and a pipe's writing are synchronous: without a pause Ctrl-C would not be heard until the end.
       if (++pieces % piecesPerPause === 0) await clock.sleep(0, signal);
       signal.throwIfAborted();
-      await sink.write(data);
+      if (data.length > 0) await sink.write(data);
       done.rows += rows;
       done.bytes += typeof data === "string" ? Buffer.byteLength(data) : data.length;
     }

@@ -39,10 +39,12 @@ export function* readAnswer(statement: Statement, most = Number.POSITIVE_INFINIT
  */
 export function answerSource(mirror: Mirror, statement: Statement, most?: number): Source {
   return {
+    name: "answer",
     columns: answerColumns(mirror, statement.columns()),
     whole: false,
     exact: false,
     count: () => null,
+    months: () => undefined,
     rows: () => readAnswer(statement, most),
     *records() {},
     cells: () => undefined,

@@ -35,13 +35,18 @@ export function checkAsOf({ name, shape }: ReadableTable): void {
 }
 
 /**
- * From now on this connection sees a table or view, and what a condition asks besides, as the mirror knew them at that
+ * From now on this connection sees tables and views, and what a condition asks besides, as the mirror knew them at that
  * time: what they stand on is laid over the mirror's tables, and the views over that. Call it inside `withSnapshot`.
  */
-export function layAsOf(mirror: Mirror, table: ReadableTable, where: string | undefined, at: number): Gaps {
+export function layAsOf(
+  mirror: Mirror,
+  tables: readonly ReadableTable[],
+  where: string | undefined,
+  at: number,
+): Gaps {
   const { db } = mirror;
   const time = `'${formatInstant(at)}'`;
-  const names = standOn([table.name, ...sourcesOf(where ?? "")]);
+  const names = standOn([...tables.map(({ name }) => name), ...sourcesOf(where ?? "")]);
   const shapes = typedTables().filter(({ name }) => names.has(name));
   const kept = shapes.filter(({ resource }) => resource.history);
   const unkept = shapes.filter(({ resource }) => !resource.history).map(({ name }) => name);

@@ -36,7 +36,8 @@ export function countRows(mirror: Mirror, { sql, limit = -1 }: Pick<Reading, "sq
 /** One statement over everything, value by value, in batches. */
 export function* readRows(mirror: Mirror, { sql, values, withRecords, limit }: Reading): Iterable<Row[]> {
   const end = limit === undefined ? "" : ` LIMIT ${limit}`;
-  const select = `SELECT ${values.join(", ")} ${sql.from(withRecords)} ${sql.orderBy}${end}`;
+  const order = sql.order.length > 0 ? ` ORDER BY ${sql.order.join(", ")}` : "";
+  const select = `SELECT ${values.join(", ")} ${sql.from(withRecords)}${order}${end}`;
   let batch: Row[] = [];
   for (const row of mirror.db.prepare(select).raw().iterate() as IterableIterator<Row>) {
     batch.push(row);
@@ -45,6 +46,27 @@ export function* readRows(mirror: Mirror, { sql, values, withRecords, limit }: R
     batch = [];
   }
   if (batch.length > 0) yield batch;
+}
+
+/** The same, month after month; a batch is of one month. SQLite sorts in files where memory would not do. */
+export function* readMonths(
+  mirror: Mirror,
+  { sql, values, ...reading }: Reading,
+  month: string,
+): Iterable<{ month: string | null; rows: Row[] }> {
+  // A view's own order is of all its rows: within a month they are ordered by what they hold.
+  const within = sql.order.length > 0 ? sql.order : values.map((_, index) => String(index + 1));
+  const sorted = { ...sql, order: [String(values.length + 1), ...within] };
+  for (const batch of readRows(mirror, { ...reading, sql: sorted, values: [...values, month] })) {
+    const monthOf = (row: Row) => (row.at(-1) ?? null) as string | null;
+    for (let from = 0; from < batch.length; ) {
+      const now = monthOf(batch[from] ?? []);
+      const next = batch.findIndex((row, index) => index > from && monthOf(row) !== now);
+      const to = next < 0 ? batch.length : next;
+      yield { month: now, rows: batch.slice(from, to) };
+      from = to;
+    }
+  }
 }
 
 /** A statement a batch, each going on after the row where the last one stopped. */

@@ -1,8 +1,10 @@
 import { positionsPerRecord, quote, type StoredColumn } from "../mirror/index.js";
 import { mixed } from "../records/index.js";
+import type { TableShape } from "../resources/shape.js";
 import { formatInstant } from "../times.js";
 import { asksOtherTables } from "./condition.js";
 import type { ReadableColumn, ReadableTable } from "./tables.js";
+import { utc } from "./views/figures.js";
 
 /** What is to be read of a table. Times are milliseconds since 1970. */
 export interface Selection {
@@ -23,7 +25,8 @@ export interface SelectSql {
   rowId: string | null;
   /** `FROM …`, with the table as `t` and, where `withRecords`, its records as `r`. */
   from(withRecords: boolean): string;
-  orderBy: string;
+  /** What rows are ordered by, of `t`. */
+  order: readonly string[];
   /** Whether a statement for each batch would work the condition out again and again. */
   once: boolean;
 }
@@ -43,7 +46,7 @@ export function selectSql(selection: Selection, hasRemoved: boolean): SelectSql 
     rowId: table.rowId,
     from: (withRecords) =>
       withRecords ? `FROM ${rows} JOIN records AS r ON r.record_id = ${recordIdOf(table)}` : `FROM ${rows}`,
-    orderBy: order.length > 0 ? `ORDER BY ${order.map((name) => `t.${quote(name)}`).join(", ")}` : "",
+    order: order.map((name) => `t.${quote(name)}`),
     once: table.rowId === null || (where !== undefined && asksOtherTables(where)),
   };
 }
@@ -53,11 +56,15 @@ function recordIdOf({ shape }: ReadableTable): string {
   return shape?.list ? `t.row_id / ${positionsPerRecord}` : "t.record_id";
 }
 
-/** Which records are removed is worked out once, in `removed_ids`, for the child tables that do not say. */
+/** Which records are removed is worked out once, in a table of this connection's own, for child tables, which do not say. */
+export function removedIds({ resource }: TableShape): string {
+  return `temp.${quote(`removed_${resource.table}`)}`;
+}
+
 function removedCondition({ table, includeRemoved }: Selection, hasRemoved: boolean): string | undefined {
   if (!table.shape || includeRemoved || !hasRemoved) return undefined;
   if (!table.shape.list) return "removed_at IS NULL";
-  return `row_id / ${positionsPerRecord} NOT IN (SELECT record_id FROM removed_ids)`;
+  return `row_id / ${positionsPerRecord} NOT IN (SELECT record_id FROM ${removedIds(table.shape)})`;
 }
 
 /** Timestamps are compared as instants: the API's can differ in precision. Days and months are compared as text. */
@@ -102,6 +109,16 @@ export function dateOf(
     (field) => field.kind === "scalar" && field.name === date && field.type === "date",
   );
   return { column: date, letters: isDay ? ofDay : null, in: shape.list ? shape.resource.table : "table" };
+}
+
+/** The month (UTC) of a row of `t`, by the date that `--since` goes by; undefined where there is none. */
+export function monthSql(table: ReadableTable): string | undefined {
+  const at = dateOf(table);
+  if (at === null) return undefined;
+  const month = (column: string) => `substr(${at.letters === null ? utc(column) : column}, 1, ${ofMonth})`;
+  if (at.in === "table") return month(`t.${quote(at.column)}`);
+  return `(SELECT ${month(`p.${quote(at.column)}`)} FROM ${quote(at.in)} AS p
+    WHERE p.record_id = t.row_id / ${positionsPerRecord})`;
 }
 
 /**

@@ -1,12 +1,22 @@
 import { type Mirror, quote, readInfo, watchMirror } from "../mirror/index.js";
 import { exportsRecords } from "../resources/shape.js";
 import { parseTimestamp } from "../times.js";
-import { countRows, type Joined, type Row, readJoined, readRows } from "./select-read.js";
-import { isMixed, openJsonSql, type Selection, selectSql, valueSql } from "./select-sql.js";
+import { countRows, type Joined, type Row, readJoined, readMonths, readRows } from "./select-read.js";
+import {
+  isMixed,
+  monthSql,
+  openJsonSql,
+  removedIds,
+  type Selection,
+  selectSql,
+  valueSql,
+} from "./select-sql.js";
 import type { ReadableColumn } from "./tables.js";
 
 /** A selection or a query's answer, ready to be read: batch by batch, in one order, from one state of the mirror. */
 export interface Source {
+  /** The table's name, or `answer`. */
+  name: string;
   columns: readonly ReadableColumn[];
   /** Whether each row stands for a whole record, so that JSON gives the record itself. */
   whole: boolean;
@@ -22,6 +32,8 @@ export interface Source {
   cells(options: { lineFeed: boolean }): Iterable<Joined> | undefined;
   /** Whether numbers come as the API's own text; false: as SQLite stores them. */
   exact: boolean;
+  /** The same rows by the month (UTC) of the table's main date, null first; undefined where it has no such date. */
+  months(): Iterable<{ month: string | null; rows: Row[] }> | undefined;
   /** How many rows there are; null where only reading them all would tell. */
   count(): number | null;
 }
@@ -58,10 +70,15 @@ export function openSource(mirror: Mirror, selection: Selection): Source {
   const values = columns.map((column) => valueSql(column, table, exact));
   const reading = { sql, values, withRecords: exact || columns.some(isMixed), limit };
   return {
+    name: table.name,
     columns,
     whole: exportsRecords(table.shape) && selection.columns === undefined,
     exact,
     count: () => countRows(mirror, reading),
+    months() {
+      const month = monthSql(table);
+      return month === undefined ? undefined : readMonths(mirror, reading, month);
+    },
     rows(as) {
       const open = as === "json" && columns.some((column) => column.stored?.open);
       if (!open) return readRows(mirror, reading);
@@ -94,12 +111,13 @@ function chooseColumns({ table, columns }: Selection): readonly ReadableColumn[]
 function noteRemoved(mirror: Mirror, { table, includeRemoved }: Selection): boolean {
   if (!table.shape || includeRemoved) return false;
   if (!table.shape.list) return true;
+  const removed = removedIds(table.shape);
   mirror.db.exec(
-    `CREATE TEMP TABLE IF NOT EXISTS removed_ids (record_id INTEGER PRIMARY KEY);
-     DELETE FROM removed_ids;
-     INSERT INTO removed_ids SELECT record_id FROM ${quote(table.shape.resource.table)} WHERE removed_at IS NOT NULL`,
+    `CREATE TEMP TABLE IF NOT EXISTS ${removed} (record_id INTEGER PRIMARY KEY);
+     DELETE FROM ${removed};
+     INSERT INTO ${removed} SELECT record_id FROM ${quote(table.shape.resource.table)} WHERE removed_at IS NOT NULL`,
   );
-  return mirror.db.prepare("SELECT 1 FROM removed_ids").get() !== undefined;
+  return mirror.db.prepare(`SELECT 1 FROM ${removed}`).get() !== undefined;
 }
 
 /** A cell as text: what JavaScript prints, but for numbers that need more than 15 digits or an exponent. */

@@ -197,7 +197,7 @@ describe("what export selects", () => {
     expect(await refusal(mirror.path, "orders", "--csv", "--columns", "id,curency")).toContain(
       "did you mean `currency`?",
     );
-    expect(await refusal(mirror.path, "orders")).toContain("add `--csv`, `--json` or `--ndjson`");
+    expect(await refusal(mirror.path, "orders")).toContain("add `--csv`, `--json`, `--ndjson`");
     expect(await refusal(mirror.path, "orders", "--csv", "--ndjson")).toContain("One format at a time");
     expect(await refusal(mirror.path, "orders", "--ndjson", "--excel")).toContain("`--excel` is for CSV");
     expect(await refusal(mirror.path, "orders", "--csv", "--since", "tomorrow")).toContain("Not a time");

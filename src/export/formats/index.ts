@@ -26,4 +26,12 @@ export const formats: readonly Format[] = [
     isText: true,
     load: () => import("./ndjson.js"),
   },
+  {
+    name: "parquet",
+    flag: "--parquet",
+    about: "Parquet for DuckDB, Spark, BigQuery and the like: timestamps and amounts typed",
+    extensions: [".parquet"],
+    isText: false,
+    load: () => import("./parquet.js"),
+  },
 ];

@@ -1,0 +1,60 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { viewNames } from "../../src/query/names.js";
+import { answers } from "../docs/answers.js";
+import { brandForTest, day } from "../scenarios/brand.js";
+import { askDuckDb } from "../support/duckdb.js";
+
+const month = (at: number) => new Date(at).toISOString().slice(0, 7);
+const date = (at: number) => new Date(at).toISOString().slice(0, 10);
+
+/** The question as DuckDB takes it: today's dates as words, and days of its own timestamps. */
+function forDuckDb(sql: string, today: number): string {
+  const thisMonth = Date.parse(`${month(today)}-01`);
+  return sql
+    .replaceAll("strftime('%Y-%m', 'now', 'start of month', '-1 month')", `'${month(thisMonth - day)}'`)
+    .replaceAll("date('now', 'start of month', '-1 month')", `DATE '${month(thisMonth - day)}-01'`)
+    .replaceAll("date('now', '-7 days')", `DATE '${date(today - 7 * day)}'`)
+    .replaceAll("date('now')", `DATE '${date(today)}'`)
+    .replaceAll(/\bdate\((\w+)\)/g, "strftime($1, '%Y-%m-%d')");
+}
+
+/** What both say in their own way: numbers as numbers, yes as 1. */
+function plain(rows: readonly Record<string, unknown>[]): unknown[] {
+  const value = (one: unknown) => {
+    if (typeof one === "boolean") return one ? 1 : 0;
+    return typeof one === "string" && /^-?\d+(\.\d+)?$/.test(one) ? Number(one) : one;
+  };
+  return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, one]) => [name, value(one)])));
+}
+
+test("the ten questions have the same answers in DuckDB, from Parquet, as in the mirror", async () => {
+  const brand = await brandForTest({ orders: 1_500, seed: 11, now: Date.now() - 75 * day, pace: 1 });
+  expect((await brand.run("sync")).code).toBe(0);
+  brand.sandbox.advance(75 * day);
+  expect((await brand.run("sync --window 400d")).code).toBe(0);
+  const asked = viewNames.filter((view) => answers.some(({ sql }) => sql.includes(view)));
+  expect(asked.length).toBeGreaterThan(7);
+  const views: string[] = [];
+  for (const name of asked) {
+    const file = join(brand.home, `${name}.parquet`);
+    expect((await brand.run(["export", name, "-o", file])).code).toBe(0);
+    views.push(`CREATE VIEW ${name} AS FROM '${file}'`);
+  }
+  for (const { question, sql } of answers) {
+    // Asked again where midnight was in between.
+    for (let isSameDay = false; !isSameDay; ) {
+      const now = Date.now();
+      const { out, err, code } = await brand.run(["query", sql, "--json"], { clock: {} });
+      expect({ code, err }).toEqual({ code: 0, err: "" });
+      const found = await askDuckDb(...views, forDuckDb(sql, now));
+      isSameDay = date(Date.now()) === date(now);
+      if (!isSameDay) continue;
+      // Where the question asks for no order, there is none.
+      const told = (rows: unknown[]) =>
+        sql.includes("ORDER BY") ? rows : rows.map((row) => JSON.stringify(row)).sort();
+      expect([question, told(plain(found))]).toEqual([question, told(plain(JSON.parse(out)))]);
+      expect(found).not.toEqual([]);
+    }
+  }
+}, 120_000);

@@ -1,0 +1,179 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../src/resources/types.js";
+import { askDuckDb } from "../support/duckdb.js";
+import { makeHome } from "../support/home.js";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { brandapi } from "../support/program.js";
+
+async function mirrorOf(orders: readonly (JsonObject | { text: string })[]): Promise<string> {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", orders);
+  mirror.db.close();
+  return mirror.path;
+}
+
+/** Exports, and gives the file's path. */
+async function parquet(db: string, table: string, ...flags: string[]): Promise<string> {
+  const file = join(makeHome(), `${table}.parquet`);
+  const run = await brandapi(["export", table, "-o", file, ...flags, "--db", db]);
+  expect(run).toMatchObject({ code: 0, out: "" });
+  return file;
+}
+
+async function typesOf(file: string): Promise<Record<string, unknown>> {
+  const rows = await askDuckDb(`DESCRIBE FROM '${file}'`);
+  return Object.fromEntries(rows.map((row) => [row.column_name, row.column_type]));
+}
+
+const hostile = ['a"b,\n;', "=1+1", "\u0000nul", "Zoë 北京 \u{1f600}", "", "'; DROP TABLE x; --", "\u202e"];
+
+test("every value of a table is read back by DuckDB as the mirror has it, typed", async () => {
+  const orders = Array.from({ length: 300 }, (_, n) =>
+    anOrder(n, {
+      order_number: hostile[n % hostile.length] ?? "",
+      external_order_id: `000${n}`,
+      currency: n % 5 === 0 ? null : "EUR",
+      total_amount: n % 7 === 0 ? null : n / 100,
+      is_cancelled: n % 3 === 0,
+      order_date:
+        n % 2 === 0 ? `2026-10-01T01:02:03.${String(n).padStart(6, "0")}Z` : "2026-10-01T01:30:00+02:00",
+      host: n % 4 === 0 ? null : { id: `h${n}`, username: hostile[n % hostile.length] ?? "" },
+    }),
+  );
+  const file = await parquet(await mirrorOf(orders), "orders");
+  expect(await typesOf(file)).toMatchObject({
+    order_number: "VARCHAR",
+    external_order_id: "VARCHAR",
+    order_date: "TIMESTAMP WITH TIME ZONE",
+    total_amount: "DECIMAL(18,6)",
+    is_cancelled: "BOOLEAN",
+    synced_at: "TIMESTAMP WITH TIME ZONE",
+  });
+  const rows = await askDuckDb(
+    `SELECT id, order_number, external_order_id, currency, total_amount::DOUBLE AS total, is_cancelled,
+       epoch_us(order_date) AS at, host_id, host_username FROM '${file}'`,
+  );
+  const micro = (n: number) =>
+    n % 2 === 0
+      ? `${BigInt(Date.parse("2026-10-01T01:02:03Z")) * 1_000n + BigInt(n)}`
+      : `${Date.parse("2026-10-01T01:30:00+02:00") * 1_000}`;
+  expect(rows).toEqual(
+    orders.map((order, n) => ({
+      id: `order-${n}`,
+      order_number: order.order_number,
+      external_order_id: order.external_order_id,
+      currency: order.currency,
+      total: order.total_amount,
+      is_cancelled: order.is_cancelled,
+      at: micro(n),
+      host_id: (order.host as JsonObject | null)?.id ?? null,
+      host_username: (order.host as JsonObject | null)?.username ?? null,
+    })),
+  );
+});
+
+test("amounts are exact where a decimal holds every one of them, otherwise doubles", async () => {
+  const text = (n: number, total: string, refund: string) => {
+    const json = JSON.stringify(anOrder(n, { total_amount: "T", refund_amount: "R" }));
+    return { text: json.replace('"T"', total).replace('"R"', refund) };
+  };
+  const db = await mirrorOf([
+    text(1, "999999999999.123456", "1e-7"),
+    text(2, "12.50", "2.5"),
+    text(3, "-0.10", "0.30000000000000004"),
+    text(4, "9007199.254740", "12.50"),
+  ]);
+  const file = await parquet(db, "orders", "--columns", "total_amount,refund_amount");
+  expect(await typesOf(file)).toEqual({ total_amount: "DECIMAL(18,6)", refund_amount: "DOUBLE" });
+  expect(await askDuckDb(`SELECT total_amount AS total, refund_amount AS refund FROM '${file}'`)).toEqual([
+    { total: "999999999999.123456", refund: 1e-7 },
+    { total: "12.500000", refund: 2.5 },
+    { total: "-0.100000", refund: 0.30000000000000004 },
+    { total: "9007199.254740", refund: 12.5 },
+  ]);
+});
+
+test("a column of which one value is no time is text, and none of its values is lost", async () => {
+  const dates = ["2026-10-01T00:00:00Z", "soon", "2026-10-02"];
+  const db = await mirrorOf(dates.map((order_date, n) => anOrder(n, { order_date })));
+  const file = await parquet(db, "orders", "--columns", "order_date");
+  expect(await askDuckDb(`SELECT order_date FROM '${file}'`)).toEqual(
+    dates.map((order_date) => ({ order_date })),
+  );
+});
+
+test("columns that no document names, JSON and days have types too", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "gifts", [
+    { id: "a", size: 41, sent: true, note: "=x", when: "2026-10-01T00:00:00Z" },
+    { id: "b", size: 41.5, sent: false, note: null },
+  ]);
+  writeRead(mirror, "opportunities", [
+    { id: "o", title: "Spring", deadline: "2026-12-24", assignment_counts: { ACTIVE: 2 } },
+  ]);
+  mirror.db.close();
+  const gifts = await parquet(mirror.path, "gifts", "--columns", "id,size,sent,note");
+  expect(await typesOf(gifts)).toEqual({
+    id: "VARCHAR",
+    size: "DECIMAL(18,6)",
+    sent: "BOOLEAN",
+    note: "VARCHAR",
+  });
+  const [, second] = await askDuckDb(`SELECT size, sent, note FROM '${gifts}'`);
+  expect(second).toMatchObject({ sent: false, note: null });
+  const campaigns = await parquet(mirror.path, "opportunities", "--columns", "deadline,assignment_counts");
+  expect(await typesOf(campaigns)).toEqual({ deadline: "DATE", assignment_counts: "VARCHAR" });
+  expect(await askDuckDb(`SELECT deadline, assignment_counts ->> 'ACTIVE' AS n FROM '${campaigns}'`)).toEqual(
+    [{ deadline: "2026-12-24", n: "2" }],
+  );
+});
+
+test("an answer has the types of the columns that it takes, and of its values where it computes", async () => {
+  const db = await mirrorOf([anOrder(1), anOrder(2, { total_amount: null, currency: null })]);
+  const file = join(makeHome(), "a.parquet");
+  const sql = `SELECT order_date, total_amount, count(*) OVER () AS n, total_amount / 3 AS third, '007' AS number,
+    is_cancelled, NULL AS blank FROM orders`;
+  expect((await brandapi(["query", sql, "-o", file, "--db", db])).code).toBe(0);
+  expect(await typesOf(file)).toEqual({
+    order_date: "TIMESTAMP WITH TIME ZONE",
+    total_amount: "DECIMAL(18,6)",
+    n: "BIGINT",
+    third: "DOUBLE",
+    number: "VARCHAR",
+    is_cancelled: "BIGINT",
+    blank: "VARCHAR",
+  });
+  expect(await askDuckDb(`SELECT number, n, third, blank FROM '${file}' LIMIT 1`)).toEqual([
+    { number: "007", n: "2", third: 101.5 / 3, blank: null },
+  ]);
+});
+
+test("row groups are bounded by rows and by letters, and a file without rows has its columns", async () => {
+  const db = await mirrorOf(Array.from({ length: 41_000 }, (_, n) => anOrder(n)));
+  const groups = (file: string) =>
+    askDuckDb(
+      `SELECT DISTINCT row_group_id AS id, row_group_num_rows AS rows FROM parquet_metadata('${file}') ORDER BY id`,
+    );
+  const sizes = (await groups(await parquet(db, "orders", "--columns", "id,total_amount"))).map((one) =>
+    Number(one.rows),
+  );
+  expect(sizes).toEqual([20_000, 20_000, 1_000]);
+  const empty = await parquet(db, "orders", "--where", "0");
+  expect(await askDuckDb(`SELECT count(*) AS n FROM '${empty}'`)).toEqual([{ n: "0" }]);
+  expect((await typesOf(empty)).total_amount).toBe("DECIMAL(18,6)");
+  const long = await mirrorOf(
+    Array.from({ length: 120 }, (_, n) => anOrder(n, { order_number: `${n}${"x".repeat(400_000)}` })),
+  );
+  const file = await parquet(long, "orders", "--columns", "order_number");
+  for (const { rows } of await groups(file)) expect(Number(rows)).toBeLessThan(120);
+});
+
+test("the same mirror gives the same bytes, and a terminal none of them", async () => {
+  const db = await mirrorOf([anOrder(1), anOrder(2)]);
+  const [first, second] = [await parquet(db, "orders"), await parquet(db, "orders")];
+  expect(statSync(first).size).toBe(statSync(second).size);
+  const shown = await brandapi(["export", "orders", "--parquet", "--db", db], { tty: true });
+  expect(shown).toMatchObject({ code: 2, out: "", err: expect.stringContaining("is not for a terminal") });
+});
