@@ -87,8 +87,8 @@ describe.each(shells)("Tab in %s", (shell) => {
       ["brandapi invented -k r", ["red"]],
       ["brandapi invented roster --kind gr", ["green"]],
       ["brandapi invented --db red", ["redder"]],
-      ["brandapi export orders ros", ["roster", "roster_changes"]],
-      ["brandapi tables ros", ["roster", "roster_changes"]],
+      ["brandapi export orders order_l", ["order_line_items"]],
+      ["brandapi tables order_l", ["order_line_items"]],
       ["brandapi export orders --since ", []],
     ];
     const offered = press(cases.map(([line]) => line));
