@@ -93,9 +93,8 @@ async function writeChanges(mirror: Mirror, name: "csv" | "json", request: Reque
   const { dataSink } = await import("./data-sink.js");
   const { findTable } = await import("./table.js");
   const reporter = createReporter(deps, settings.output);
-  const format = formats.find((one) => one.name === name);
-  if (!format) throw new Error(`no format: ${name}`);
-  const { write } = await format.load();
+  const { write } = (await formats.find((one) => one.name === name)?.load?.()) ?? {};
+  if (!write) throw new Error(`no format: ${name}`);
   await withSnapshot(mirror, async () => {
     const source = openSource(mirror, {
       table: findTable(mirror, "changes"),

@@ -1,6 +1,7 @@
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { openFileSink } from "../export/file-sink.js";
+import type { WriteOptions } from "../export/format.js";
 import { type Exported, runExport } from "../export/run.js";
 import { type Sink, streamSink } from "../export/sink.js";
 import { expandPath } from "../paths.js";
@@ -25,14 +26,14 @@ export async function openOutput({ format, path }: Output, deps: Deps): Promise<
 export async function writeOutput(
   sources: readonly [Source, ...Source[]],
   { format, isCompressed, excel, delimiter }: Output,
-  { sink, deps, warn }: { sink: Sink; deps: Deps; warn(source: Source): (text: string) => void },
+  { sink, deps, ...rest }: { sink: Sink; deps: Deps } & Pick<WriteOptions, "warn" | "state" | "remember">,
 ): Promise<Exported> {
   try {
     const [source] = sources;
-    const options = { excel, delimiter, warn: warn(source) };
-    const chunks = format.loadAll
-      ? (await format.loadAll()).writeAll(sources, options)
-      : (await format.load()).write(source, options);
+    const options = { excel, delimiter, ...rest };
+    const { write } = (await format.load?.()) ?? {};
+    const { writeAll } = (await format.loadAll?.()) ?? {};
+    const chunks = writeAll?.(sources, options) ?? write?.(source, options) ?? [];
     if (!isCompressed) return await runExport(chunks, sink, deps);
     const { gzipped } = await import("../export/gzip.js");
     return await runExport(gzipped(chunks), sink, deps);

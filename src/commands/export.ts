@@ -1,12 +1,19 @@
 import { existsSync } from "node:fs";
-import { exitCodes } from "../errors.js";
+import { exitCodes, UsageError } from "../errors.js";
 import { knownTableNames, syncedBy, typedTables, viewNames } from "../query/names.js";
 import { resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
 import { parseInstant } from "../times.js";
 import { defineCommand, type Flag } from "./command.js";
 import { apartIfLarge } from "./large.js";
-import { chooseOutput, noFormat, type OutputFlags, outputFlags, refuseMirror } from "./output.js";
+import {
+  chooseOutput,
+  noFormat,
+  type Output,
+  type OutputFlags,
+  outputFlags,
+  refuseMirror,
+} from "./output.js";
 import { parseCount, parseList, parseRange } from "./values.js";
 
 interface ExportFlags extends OutputFlags {
@@ -18,6 +25,7 @@ interface ExportFlags extends OutputFlags {
   asOf?: string;
   includeRemoved?: boolean;
   partitionBy?: string;
+  state?: string;
 }
 
 const exportFlags: readonly Flag[] = [
@@ -39,6 +47,10 @@ const exportFlags: readonly Flag[] = [
     flags: "--partition-by <part>",
     about: "Parquet as a folder with one file a month, of which only changed ones are written again",
     choices: ["month"],
+  },
+  {
+    flags: "--state <file>",
+    about: "Singer: send what changed since the run that left this file, and replace it at the end",
   },
 ];
 
@@ -94,12 +106,14 @@ export const exportTable = defineCommand<ExportFlags>({
     const { arrange, writeTables } = await import("./write-tables.js");
     const settings = await readSettings(options, deps);
     const reporter = createReporter(deps, settings.output);
+    const writing = { state: options.state, deps, reporter };
     if (output?.path) refuseMirror(output.path, settings.dbPath, deps);
     // A name that no mirror could hold is the first thing to say, then a format that is missing.
     const checkRequest = (names: readonly string[]) => {
       for (const name of args) checkTableName(name, names);
       if (!output) throw noFormat();
       const byMonth = options.partitionBy !== undefined;
+      checkSinger(output, options);
       return { output, arrangement: arrange(output, { tables: args.length, byMonth, limit }, deps) };
     };
     if (!existsSync(settings.dbPath)) checkRequest(knownTableNames());
@@ -121,7 +135,7 @@ export const exportTable = defineCommand<ExportFlags>({
               columns: arrangement === "months" ? besideMonth(table, columns) : columns,
             }),
           );
-          if (first) await writeTables([first, ...others], arrangement, { output, deps, reporter });
+          if (first) await writeTables([first, ...others], arrangement, { ...writing, output });
         } catch (error) {
           throw explainRunning(error, where);
         }
@@ -133,6 +147,21 @@ export const exportTable = defineCommand<ExportFlags>({
     return exitCodes.done;
   },
 });
+
+/** Singer sends whole tables: a target could not tell a row that was not selected from one that is the same. */
+function checkSinger({ format }: Output, options: ExportFlags): void {
+  const selecting = ["columns", "where", "since", "until", "limit", "asOf", "includeRemoved"] as const;
+  const asked = selecting.find((name) => options[name] !== undefined);
+  const flag = asked?.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  if (format.name === "singer" && flag !== undefined)
+    throw new UsageError(`\`--singer\` sends whole tables, so there is no \`--${flag}\`.`, {
+      hint: "leave one of them out",
+    });
+  if (format.name !== "singer" && options.state !== undefined)
+    throw new UsageError(`\`--state\` is for \`--singer\`, not for \`${format.flag}\`.`, {
+      hint: "leave one of them out",
+    });
+}
 
 /** What can be exported: a line for each resource that sync takes, then the views and the mirror's own tables. */
 function tableLines(): string[] {

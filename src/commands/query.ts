@@ -119,7 +119,7 @@ async function writeAnswer(source: Source, output: Output, deps: Deps, settings:
   const { openOutput, writeOutput } = await import("./data-sink.js");
   const reporter = createReporter(deps, settings.output);
   const sink = await openOutput(output, deps);
-  const done = await writeOutput([source], output, { sink, deps, warn: () => reporter.warn });
+  const done = await writeOutput([source], output, { sink, deps, warn: reporter.warn });
   if (output.path !== undefined)
     reporter.note(`${counted(done.rows, "row", formatCount)}, ${formatBytes(done.bytes)}: ${output.path}`);
   reporter.close();

@@ -10,6 +10,7 @@ import { formatBytes, formatCount } from "../ui/numbers.js";
 import type { TerminalReporter } from "../ui/reporter.js";
 import { openOutput, writeOutput } from "./data-sink.js";
 import type { Output } from "./output.js";
+import { openState } from "./state-file.js";
 
 /** One file (or stdout) for all, a file a table in a folder, or a folder of months. */
 export type Arrangement = "one file" | "a file a table" | "months";
@@ -45,6 +46,8 @@ export function arrange(
 
 interface Writing {
   output: Output;
+  /** The file of `--state`. */
+  state: string | undefined;
   deps: Deps;
   reporter: TerminalReporter;
 }
@@ -68,17 +71,17 @@ export async function writeTables(
 
 async function writeFile(
   sources: readonly [Source, ...Source[]],
-  { output, deps, reporter }: Writing,
+  { output, state, deps, reporter }: Writing,
 ): Promise<void> {
   const took = stopwatch(deps);
-  const warn = (source: Source) => (text: string) => reporter.warn(`${source.name}: ${text}`);
-  const { rows, bytes } = await writeOutput(sources, output, {
-    sink: await openOutput(output, deps),
-    deps,
-    warn,
-  });
-  if (output.path === undefined) return;
   const names = sources.map(({ name }) => name).join(", ");
+  const warn = (text: string) => reporter.warn(`${names}: ${text}`);
+  const memory = openState(state, deps);
+  const sink = await openOutput(output, deps);
+  const done = await writeOutput(sources, output, { sink, deps, warn, ...memory });
+  if (!done.cutShort) await memory.keep();
+  const { rows, bytes } = done;
+  if (output.path === undefined) return;
   const size = `${counted(rows, "row", formatCount)}, ${formatBytes(bytes)}`;
   reporter.note(`${names}: ${size} in ${took()}: ${output.path}`);
 }

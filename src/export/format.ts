@@ -11,6 +11,9 @@ export interface WriteOptions {
   excel: boolean;
   /** What stands between two cells of CSV: one byte, a comma by default. */
   delimiter?: string;
+  /** Where a reader of changes stands, as `remember` was told it when it had taken everything. */
+  state?: unknown;
+  remember?(state: unknown): void;
   /** Something the person should know about the data. */
   warn(text: string): void;
 }
@@ -32,7 +35,7 @@ export interface Format {
   extensions: readonly string[];
   /** Whether it is text: `.gz` may follow its endings, and a terminal can show it. */
   isText: boolean;
-  load(): Promise<{ write: Writer }>;
-  /** Where one file can hold several tables. */
+  /** One of the two: for one table a file, or for several together. */
+  load?(): Promise<{ write: Writer }>;
   loadAll?(): Promise<{ writeAll: WriterOfAll }>;
 }

@@ -45,6 +45,8 @@ export function answerSource(mirror: Mirror, statement: Statement, most?: number
     exact: false,
     count: () => null,
     months: () => undefined,
+    changed: () => undefined,
+    identity: () => ({ key: [], parents: [], isList: false }),
     rows: () => readAnswer(statement, most),
     *records() {},
     cells: () => undefined,

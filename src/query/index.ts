@@ -3,6 +3,7 @@
 export { type AnswerRow, answerSource, lettersOf, readAnswer } from "./answer.js";
 export { checkAsOf, layAsOf } from "./as-of.js";
 export { type Change, type ChangeFilter, changesCondition, listChanges } from "./change-list.js";
+export type { Bookmark, ChangedRows } from "./changed-rows.js";
 export { checkCondition, explainRunning } from "./condition.js";
 export { viewsToMake } from "./create-views.js";
 export { readGrowth } from "./growth.js";

@@ -1,6 +1,7 @@
 import { type Mirror, quote, readInfo, watchMirror } from "../mirror/index.js";
 import { exportsRecords } from "../resources/shape.js";
 import { parseTimestamp } from "../times.js";
+import { type ChangedRows, openChangedRows } from "./changed-rows.js";
 import { countRows, type Joined, type Row, readJoined, readMonths, readRows } from "./select-read.js";
 import {
   isMixed,
@@ -11,7 +12,7 @@ import {
   selectSql,
   valueSql,
 } from "./select-sql.js";
-import type { ReadableColumn } from "./tables.js";
+import type { ReadableColumn, ReadableTable } from "./tables.js";
 
 /** A selection or a query's answer, ready to be read: batch by batch, in one order, from one state of the mirror. */
 export interface Source {
@@ -34,6 +35,10 @@ export interface Source {
   exact: boolean;
   /** The same rows by the month (UTC) of the table's main date, null first; undefined where it has no such date. */
   months(): Iterable<{ month: string | null; rows: Row[] }> | undefined;
+  /** What of the rows came, changed or went; undefined where they are not made of records. All else that was selected is passed over. */
+  changed(): ChangedRows | undefined;
+  /** The columns that name a row where the API documents them: a record's ids, or those of a list's parent. */
+  identity(): { key: readonly string[]; parents: readonly string[]; isList: boolean };
   /** How many rows there are; null where only reading them all would tell. */
   count(): number | null;
 }
@@ -75,6 +80,8 @@ export function openSource(mirror: Mirror, selection: Selection): Source {
     whole: exportsRecords(table.shape) && selection.columns === undefined,
     exact,
     count: () => countRows(mirror, reading),
+    changed: () => openChangedRows(mirror, table),
+    identity: () => identityOf(table),
     months() {
       const month = monthSql(table);
       return month === undefined ? undefined : readMonths(mirror, reading, month);
@@ -100,6 +107,15 @@ export function openSource(mirror: Mirror, selection: Selection): Source {
       return readJoined(mirror, { ...reading, sql: batched }, { text: `${text} || ${end}`, separator: "''" });
     },
   };
+}
+
+function identityOf({ shape }: ReadableTable): ReturnType<Source["identity"]> {
+  if (!shape) return { key: [], parents: [], isList: false };
+  const isDocumented = shape.resource.pagination === "documented";
+  // A member of an object, such as `host.id`, is a column that bears both names.
+  const key = isDocumented ? shape.resource.key.map((path) => path.replaceAll(".", "_")) : [];
+  const parents = key.length > 0 ? (shape.list?.field.parent.map(({ column }) => column) ?? []) : [];
+  return { key, parents, isList: shape.list !== null };
 }
 
 function chooseColumns({ table, columns }: Selection): readonly ReadableColumn[] {

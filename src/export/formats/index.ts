@@ -34,4 +34,12 @@ export const formats: readonly Format[] = [
     isText: false,
     load: () => import("./parquet.js"),
   },
+  {
+    name: "singer",
+    flag: "--singer",
+    about: "SCHEMA, RECORD and STATE lines for Singer and Meltano targets, of one table or many",
+    extensions: [],
+    isText: true,
+    loadAll: () => import("./singer.js"),
+  },
 ];

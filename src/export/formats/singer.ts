@@ -1,0 +1,150 @@
+import { createHash } from "node:crypto";
+import { counted } from "../../counted.js";
+import { UsageError } from "../../errors.js";
+import type { Bookmark, ChangedRows, ReadableColumn, RowValue, Source } from "../../query/index.js";
+import { formatInstant, parseTimestamp } from "../../times.js";
+import type { Chunk, WriteOptions } from "../format.js";
+import { asDay } from "../stored-types.js";
+
+/** What a target has been told of a stream: up to where, and with which columns. */
+interface StreamBookmark extends Bookmark {
+  columns: string;
+}
+
+/** The value of a STATE line. */
+export interface SingerState {
+  bookmarks: Record<string, StreamBookmark>;
+}
+
+interface Stream {
+  source: Source;
+  changed: ChangedRows;
+  /** The properties that name a row: the API's own ids where it documents them. */
+  keys: readonly string[];
+  properties: Readonly<Record<string, object>>;
+}
+
+/**
+ * The Singer specification's lines: for each table a SCHEMA, a RECORD for each row that came or changed, and the STATE
+ * from which the next run goes on. Rows that are gone have `_sdc_deleted_at`. A mirror, or a table, that is not the one
+ * of the state is told from the beginning.
+ * Source: github.com/singer-io/getting-started, docs/SPEC.md.
+ */
+export function* writeAll(sources: readonly Source[], options: WriteOptions): Iterable<Chunk> {
+  const streams = sources.map(openStream);
+  const bookmarks: SingerState["bookmarks"] = { ...stateOf(options.state).bookmarks };
+  for (const stream of streams) {
+    const { source, changed } = stream;
+    const columns = createHash("sha256")
+      .update(Object.keys(stream.properties).join())
+      .digest("hex")
+      .slice(0, 8);
+    const told = changed.hasHistory ? bookmarks[source.name] : undefined;
+    const after = told?.columns === columns && changed.knows(told) ? told : undefined;
+    yield { data: schemaLine(stream), rows: 0 };
+    yield* recordLines(stream, after, options);
+    if (changed.hasHistory) bookmarks[source.name] = { columns, ...changed.now() };
+    yield { data: line({ type: "STATE", value: { bookmarks } }), rows: 0 };
+  }
+  options.remember?.({ bookmarks });
+}
+
+function openStream(source: Source): Stream {
+  const changed = source.changed();
+  if (!changed)
+    throw new UsageError(`Singer takes tables of the API's records, and \`${source.name}\` is none.`, {
+      hint: "name tables such as `orders` or `roster`; `brandapi tables` tells them from views",
+    });
+  const { key, parents, isList } = source.identity();
+  const own = isList ? [...parents, "position"] : key;
+  const keys = own.length > (isList ? 1 : 0) ? own : ["record_key", ...own];
+  const missing = keys.filter((name) => !source.columns.some((column) => column.name === name));
+  const properties = Object.fromEntries([
+    ...missing.map((name) => [name, { type: [name === "position" ? "integer" : "string"] }]),
+    ...source.columns.map((column) => [column.name, propertyOf(column, keys.includes(column.name))]),
+    ["_sdc_deleted_at", { type: ["null", "string"], format: "date-time" }],
+  ]) as Stream["properties"];
+  return { source, changed, keys, properties };
+}
+
+function* recordLines(stream: Stream, after: Bookmark | undefined, options: WriteOptions): Iterable<Chunk> {
+  const { source, changed, keys } = stream;
+  const writers = source.columns.map((column) => `${JSON.stringify(column.name)}:`);
+  const lost = { count: 0 };
+  const converters = source.columns.map((column) => converterOf(column, lost));
+  const isKey = source.columns.map(({ name }) => keys.includes(name));
+  const needs = (name: string) =>
+    keys.includes(name) && !source.columns.some((column) => column.name === name);
+  const [needsKey, needsPosition] = [needs("record_key"), needs("position")];
+  const start = `{"type":"RECORD","stream":${JSON.stringify(source.name)},"record":{`;
+  for (const rows of changed.rows(after)) {
+    const data = rows.map(({ values, key, position, removedAt }) => {
+      const members = values.map((value, index) => {
+        const text = converters[index]?.(value) ?? "null";
+        // An id that is no text has no place in its column, and a target cannot do without it.
+        return (writers[index] ?? "") + (text === "null" && isKey[index] ? JSON.stringify(key) : text);
+      });
+      if (needsKey) members.push(`"record_key":${JSON.stringify(key)}`);
+      if (needsPosition) members.push(`"position":${position}`);
+      return `${start}${members.join()},"_sdc_deleted_at":${JSON.stringify(removedAt)}}}\n`;
+    });
+    yield { data: data.join(""), rows: rows.length };
+  }
+  if (after)
+    for (const { parents, key, position, lostAt } of changed.lost(after)) {
+      const names = keys.filter((name) => name !== "position" && name !== "record_key");
+      const record = Object.fromEntries(names.map((name, index) => [name, parents[index] ?? key]));
+      const marks = { ...(needsKey ? { record_key: key } : {}), position, _sdc_deleted_at: lostAt };
+      yield { data: line({ type: "RECORD", stream: source.name, record: { ...record, ...marks } }), rows: 1 };
+    }
+  if (lost.count > 0)
+    options.warn(
+      `${counted(lost.count, "value")} of \`${source.name}\` of another kind than its column: sent as null`,
+    );
+}
+
+function schemaLine({ source, keys, properties }: Stream): string {
+  const schema = { type: "object", properties };
+  return line({ type: "SCHEMA", stream: source.name, schema, key_properties: keys, bookmark_properties: [] });
+}
+
+function line(message: object): string {
+  return `${JSON.stringify(message)}\n`;
+}
+
+/** JSON and what has several types goes as text: few targets take anything else. */
+function propertyOf({ type }: ReadableColumn, isKey: boolean): object {
+  const isTime = type === "timestamp" || type === "date";
+  const jsonType = isTime || type === "json" || type === "any" || type === "text" ? "string" : type;
+  const format = type === "timestamp" ? "date-time" : type;
+  return { type: isKey ? [jsonType] : ["null", jsonType], ...(isTime ? { format } : {}) };
+}
+
+const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** How a column's values are written; one that does not fit its type is counted, and undefined. */
+function converterOf({ type }: ReadableColumn, lost: { count: number }) {
+  const convert = (value: Exclude<RowValue, null>): string | undefined => {
+    const text = String(value);
+    if (type === "boolean") return value === 1 ? "true" : value === 0 ? "false" : undefined;
+    if (type === "integer") return /^-?\d+$/.test(text) ? text : undefined;
+    if (type === "number") return jsonNumber.test(text) ? text : undefined;
+    if (type === "date") return asDay(text) === undefined ? undefined : JSON.stringify(text);
+    if (type !== "timestamp") return JSON.stringify(text);
+    const at = parseTimestamp(text);
+    return at === undefined ? undefined : JSON.stringify(rfc3339.test(text) ? text : formatInstant(at));
+  };
+  return (value: RowValue): string => {
+    if (value === null) return "null";
+    const text = convert(value);
+    if (text === undefined) lost.count += 1;
+    return text ?? "null";
+  };
+}
+
+/** A state that is none is told of before anything is written. */
+function stateOf(value: unknown): SingerState {
+  const bookmarks = (value as Partial<SingerState> | undefined)?.bookmarks;
+  return { bookmarks: typeof bookmarks === "object" && bookmarks !== null ? bookmarks : {} };
+}

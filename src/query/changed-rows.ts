@@ -1,0 +1,124 @@
+import { type Mirror, positionsPerRecord, quote, readInfo } from "../mirror/index.js";
+import type { TableShape } from "../resources/shape.js";
+import type { Row } from "./select-read.js";
+import { valueSql } from "./select-sql.js";
+import type { ReadableColumn, ReadableTable } from "./tables.js";
+
+/** Up to where a reader has been told of what came and changed: the mirror's own numbers, which no clock moves. */
+export interface Bookmark {
+  /** The newest run: a mirror that does not know it is another one, or an old copy. */
+  run: string;
+  record_id: number;
+  version_id: number;
+}
+
+/** A row as it is now. */
+export interface ChangedRow {
+  /** In the order of the table's columns. */
+  values: Row;
+  /** The record's key in the mirror, and the row's place in its list; null for a row of a main table. */
+  key: string;
+  position: number | null;
+  removedAt: string | null;
+}
+
+/** A row that its record's list had, and has no more: its parent's key columns, and the place. */
+export interface LostRow {
+  parents: Row;
+  key: string;
+  position: number;
+  lostAt: string;
+}
+
+/** What of a table's rows came, changed or went. */
+export interface ChangedRows {
+  /** Whether what a record was is kept; otherwise all rows are told each time. */
+  hasHistory: boolean;
+  /** Up to where the mirror is now. */
+  now(): Bookmark;
+  /** Whether this mirror was there then: the numbers of another one mean something else. */
+  knows(bookmark: Bookmark): boolean;
+  /** Undefined: every row. */
+  rows(after: Bookmark | undefined): Iterable<ChangedRow[]>;
+  lost(after: Bookmark): Iterable<LostRow>;
+}
+
+const rowsPerBatch = 500;
+const runName = "run_id || ' ' || started_at";
+
+/** Undefined for a table that is not made of records. Call it inside `withSnapshot`. */
+export function openChangedRows(mirror: Mirror, table: ReadableTable): ChangedRows | undefined {
+  const { shape, columns } = table;
+  if (!shape) return undefined;
+  const { db } = mirror;
+  const exact = readInfo(mirror, `inexact:${shape.resource.table}`) !== null;
+  return {
+    hasHistory: shape.resource.history,
+    now() {
+      const newest = db.prepare(
+        `SELECT (SELECT ${runName} FROM sync_runs ORDER BY run_id DESC LIMIT 1) AS run,
+           coalesce((SELECT max(record_id) FROM records), 0) AS record_id,
+           coalesce((SELECT max(version_id) FROM record_versions), 0) AS version_id`,
+      );
+      return newest.get() as Bookmark;
+    },
+    knows: ({ run }) => db.prepare(`SELECT 1 FROM sync_runs WHERE ${runName} = ?`).get(run) !== undefined,
+    *rows(after) {
+      const statement = db.prepare(rowsSql(shape, { columns, table, exact, all: after === undefined })).raw();
+      const found = after ? statement.iterate(after) : statement.iterate();
+      let batch: ChangedRow[] = [];
+      for (const row of found as IterableIterator<Row>) {
+        const [key, position, removedAt] = row.slice(columns.length) as [
+          string,
+          number | null,
+          string | null,
+        ];
+        batch.push({ values: row.slice(0, columns.length), key, position, removedAt });
+        if (batch.length < rowsPerBatch) continue;
+        yield batch;
+        batch = [];
+      }
+      if (batch.length > 0) yield batch;
+    },
+    *lost(after) {
+      if (!shape.list) return;
+      const found = db.prepare(lostSql(shape)).raw().iterate(after) as IterableIterator<Row>;
+      for (const row of found) {
+        const [key, now, before, lostAt] = row.slice(-4) as [string, number, number, string];
+        for (let position = now; position < before; position++)
+          yield { parents: row.slice(0, -4), key, position, lostAt };
+      }
+    },
+  };
+}
+
+/** New since then, or with a version since then: each change of a record keeps what it was, a removal too. */
+const changedIds = `r.record_id > @record_id
+  OR r.record_id IN (SELECT v.record_id FROM record_versions AS v WHERE v.version_id > @version_id)`;
+
+function rowsSql(
+  { list }: TableShape,
+  request: { columns: readonly ReadableColumn[]; table: ReadableTable; exact: boolean; all: boolean },
+): string {
+  const { columns, table, exact, all } = request;
+  const rowId = list ? "t.row_id" : "t.record_id";
+  const recordId = list ? `t.row_id / ${positionsPerRecord}` : "t.record_id";
+  const position = list ? `t.row_id % ${positionsPerRecord}` : "NULL";
+  const values = columns.map((column) => valueSql(column, table, exact));
+  return `SELECT ${[...values, "r.key", position, "r.removed_at"].join(", ")}
+    FROM ${quote(table.name)} AS t CROSS JOIN records AS r ON r.record_id = ${recordId}
+    ${all ? "" : `WHERE ${changedIds}`} ORDER BY ${rowId}`;
+}
+
+/** The oldest version since then is the record as it was told: what its list had beyond the present one is lost. */
+function lostSql({ resource, list }: TableShape): string {
+  const path = `'$.${list?.path.map((member) => `"${member}"`).join(".")}'`;
+  const parents = list?.field.parent.map(({ from }) => `p.${quote(from)}, `).join("") ?? "";
+  return `SELECT ${parents}r.key, coalesce(json_array_length(r.json, ${path}), 0) AS now,
+      coalesce(json_array_length(v.json, ${path}), 0) AS before, r.since_at
+    FROM record_versions AS v JOIN records AS r ON r.record_id = v.record_id
+      JOIN ${quote(resource.table)} AS p ON p.record_id = r.record_id
+    WHERE r.resource = '${resource.name}' AND r.record_id <= @record_id AND before > now AND v.version_id IN (
+      SELECT min(version_id) FROM record_versions WHERE version_id > @version_id GROUP BY record_id)
+    ORDER BY v.record_id`;
+}

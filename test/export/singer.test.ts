@@ -1,0 +1,244 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv } from "ajv";
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../src/resources/types.js";
+import { brandForTest, day, orderAged } from "../scenarios/brand.js";
+import { makeHome } from "../support/home.js";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { binPath, spawnBrandapi } from "../support/process.js";
+import { brandapi } from "../support/program.js";
+
+/** The messages as docs/SPEC.md of singer-io/getting-started describes them: required and optional properties. */
+const messages = {
+  SCHEMA: {
+    required: ["type", "stream", "schema", "key_properties"],
+    properties: {
+      stream: { type: "string" },
+      schema: { type: "object", required: ["properties"] },
+      key_properties: { type: "array", items: { type: "string" }, minItems: 1 },
+      bookmark_properties: { type: "array", items: { type: "string" } },
+    },
+  },
+  RECORD: {
+    required: ["type", "stream", "record"],
+    properties: {
+      stream: { type: "string" },
+      record: { type: "object" },
+      time_extracted: { type: "string", format: "date-time" },
+      version: { type: "integer" },
+    },
+  },
+  STATE: { required: ["type", "value"], properties: { value: { type: "object" } } },
+};
+
+interface Message {
+  type: keyof typeof messages;
+  stream: string;
+  schema: JsonObject;
+  key_properties: string[];
+  record: JsonObject;
+  value: JsonObject;
+}
+
+/** What any target does: takes lines, checks them, and keeps the newest record of each key. */
+function target() {
+  const ajv = new Ajv({ strict: false });
+  ajv.addFormat("date-time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/);
+  ajv.addFormat("date", /^\d{4}-\d\d-\d\d$/);
+  const streams = new Map<
+    string,
+    { keys: string[]; rows: Map<string, JsonObject>; check: (one: unknown) => boolean }
+  >();
+  return {
+    streams,
+    /** @returns the records of these lines */
+    take(out: string): Message[] {
+      const lines = out
+        .split("\n")
+        .slice(0, -1)
+        .map((text) => JSON.parse(text) as Message);
+      for (const message of lines) {
+        const { required, properties } = messages[message.type];
+        const own = { ...properties, type: { const: message.type } };
+        const isMessage = ajv.validate(
+          { type: "object", required, properties: own, additionalProperties: false },
+          message,
+        );
+        expect(isMessage, `${ajv.errorsText()}: ${JSON.stringify(message)}`).toBe(true);
+        if (message.type === "SCHEMA") {
+          const check = ajv.compile({
+            ...message.schema,
+            required: message.key_properties,
+            additionalProperties: false,
+          });
+          const rows = streams.get(message.stream)?.rows ?? new Map();
+          streams.set(message.stream, { keys: message.key_properties, rows, check });
+        }
+        if (message.type !== "RECORD") continue;
+        const stream = streams.get(message.stream);
+        expect(stream?.check(message.record), JSON.stringify([message, stream])).toBe(true);
+        stream?.rows.set(JSON.stringify(stream.keys.map((key) => message.record[key])), message.record);
+      }
+      expect(lines.at(-1)?.type).toBe("STATE");
+      return lines.filter(({ type }) => type === "RECORD");
+    },
+    /** The rows that are there, by the columns that count. */
+    rows: (stream: string, ...columns: string[]) =>
+      [...(streams.get(stream)?.rows.values() ?? [])]
+        .filter((row) => row._sdc_deleted_at === null)
+        .map((row) => columns.map((column) => row[column] ?? null).join(" "))
+        .sort(),
+  };
+}
+
+const at = (n: number) => `2026-11-${String(n).padStart(2, "0")}T00:00:00.000Z`;
+const items = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ title: `item ${n} of ${count}`, price: n + 0.5, quantity: 1 }));
+
+test("a target that takes every line has what the mirror has, after each of many changes", async () => {
+  const mirror = await makeMirror();
+  const home = makeHome();
+  const state = join(home, "state.json");
+  const tables = ["orders", "order-line-items", "content", "gifts"];
+  const tgt = target();
+  const send = async () => {
+    const run = await brandapi(["export", ...tables, "--singer", "--state", state, "--db", mirror.path]);
+    expect(run).toMatchObject({ code: 0, err: "" });
+    const sent = tgt.take(run.out).map(({ stream, record }) => `${stream} ${record.id ?? record.order_id}`);
+    const sql = (text: string) =>
+      (mirror.db.prepare(text).raw().all() as unknown[][]).map((row) => row.join(" ")).sort();
+    expect(tgt.rows("orders", "id", "refund_amount", "currency")).toEqual(
+      sql("SELECT id, refund_amount, currency FROM orders WHERE removed_at IS NULL"),
+    );
+    expect(tgt.rows("order_line_items", "order_id", "position", "title")).toEqual(
+      sql(`SELECT i.order_id, i.position, i.title FROM order_line_items AS i JOIN orders AS o ON o.id = i.order_id
+        WHERE o.removed_at IS NULL`),
+    );
+    expect(tgt.rows("gifts", "record_key", "note")).toEqual(
+      sql(
+        "SELECT r.key, g.note FROM gifts AS g JOIN records AS r USING (record_id) WHERE g.removed_at IS NULL",
+      ),
+    );
+    return sent;
+  };
+  const read = (n: number, orders: JsonObject[], remove: string[] = []) =>
+    writeRead(mirror, "orders", orders, { at: at(n), remove });
+  read(1, [anOrder(1, { line_items: items(3) }), anOrder(2, { line_items: items(2) }), anOrder(3)]);
+  writeRead(
+    mirror,
+    "content",
+    [
+      { source: "a", id: "1" },
+      { source: "b", id: "1" },
+    ],
+    { at: at(1) },
+  );
+  writeRead(mirror, "gifts", [{ id: 7, note: "x" }, { note: "no id" }], { at: at(1) });
+  expect(await send()).toHaveLength(3 + 6 + 2 + 2);
+  expect(await send()).toEqual([]);
+  read(2, [anOrder(1, { line_items: items(3), refund_amount: 5 })]);
+  expect(await send()).toEqual(["orders order-1", ...Array(3).fill("order_line_items order-1")]);
+  read(3, [anOrder(1, { line_items: items(1), refund_amount: 5 }), anOrder(4)]);
+  read(4, [anOrder(1, { line_items: [], refund_amount: 5 })]);
+  expect((await send()).filter((one) => one.endsWith("items order-1"))).toHaveLength(3);
+  read(5, [], ["order-2"]);
+  expect(await send()).toEqual(["orders order-2", ...Array(2).fill("order_line_items order-2")]);
+  read(6, [anOrder(2, { line_items: items(1), currency: "USD" })]);
+  expect(await send()).toEqual(["orders order-2", ...Array(2).fill("order_line_items order-2")]);
+  writeRead(mirror, "gifts", [{ id: 7, note: "y", colour: "red" }], { at: at(7) });
+  // A column that is new is null in all that a target has: it is told the table again.
+  expect(await send()).toHaveLength(2);
+  expect(await send()).toEqual([]);
+  mirror.db.close();
+});
+
+test("amounts go to the last digit, and what is no time goes as null with a word", async () => {
+  const mirror = await makeMirror();
+  const json = JSON.stringify(anOrder(1, { total_amount: "T", order_date: "soon" })).replace('"T"', "12.50");
+  writeRead(mirror, "orders", [{ text: json }, anOrder(2, { order_date: "2026-10-01 12:00" })]);
+  mirror.db.close();
+  const run = await brandapi(["export", "orders", "--singer", "--db", mirror.path]);
+  expect(run.out).toContain('"total_amount":12.50,');
+  expect(run.err).toContain("1 value of `orders` of another kind than its column: sent as null");
+  const [first, second] = target().take(run.out);
+  expect([first?.record.order_date, second?.record.order_date]).toEqual([null, "2026-10-01T12:00:00.000Z"]);
+});
+
+test("a late refund of a reported month is sent alone", async () => {
+  const brand = await brandForTest({ orders: 600 });
+  const state = join(brand.home, "state.json");
+  await brand.run("sync orders");
+  const tgt = target();
+  const send = async () => tgt.take((await brand.run(`export orders --singer --state ${state}`)).out);
+  expect(await send()).toHaveLength(brand.mirrored("orders").length);
+  const order = orderAged(brand.sandbox, 45);
+  brand.sandbox.events.refund(order.id, 1);
+  brand.sandbox.advance(day);
+  await brand.run("sync orders --window 60d");
+  expect((await send()).map(({ record }) => [record.id, record.refund_amount])).toEqual([[order.id, 1]]);
+  expect(brand.sql("SELECT month, order_id FROM restated_orders")).toEqual([
+    { month: order.order_date.slice(0, 7), order_id: order.id },
+  ]);
+});
+
+async function mirrorOf(count: number): Promise<string> {
+  const mirror = await makeMirror();
+  writeRead(
+    mirror,
+    "orders",
+    Array.from({ length: count }, (_, n) => anOrder(n)),
+  );
+  mirror.db.close();
+  return mirror.path;
+}
+
+test("the state of another mirror is none: everything is sent", async () => {
+  const home = makeHome();
+  const args = async (db: string) =>
+    await brandapi(["export", "orders", "--singer", "--state", "state.json", "--db", db], { home });
+  expect(target().take((await args(await mirrorOf(5))).out)).toHaveLength(5);
+  const other = await makeMirror();
+  writeRead(other, "orders", [anOrder(1), anOrder(2)], { at: at(9) });
+  other.db.close();
+  expect(target().take((await args(other.path)).out)).toHaveLength(2);
+  expect(target().take((await args(other.path)).out)).toEqual([]);
+});
+
+test("the state is replaced only when every line was taken", async () => {
+  const db = await mirrorOf(4_000);
+  const home = makeHome();
+  const args = ["export", "orders", "--singer", "--state", "state.json", "--db", db];
+  const child = spawn(process.execPath, [binPath, ...args], {
+    cwd: home,
+    env: { PATH: process.env.PATH ?? "", HOME: home },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  await once(child.stdout, "data");
+  child.stdout.destroy();
+  const [code] = (await once(child, "close")) as [number];
+  expect(code).toBe(0);
+  expect(existsSync(join(home, "state.json"))).toBe(false);
+  expect((await spawnBrandapi(args, { home }).ended).out.split("\n")).toHaveLength(4_003);
+  const kept = readFileSync(join(home, "state.json"), "utf8");
+  expect(Object.keys(JSON.parse(kept).bookmarks)).toEqual(["orders"]);
+  const file = await spawnBrandapi([...args, "-o", "lines.ndjson"], { home }).ended;
+  expect(file).toMatchObject({ code: 0, out: "" });
+  expect(target().take(readFileSync(join(home, "lines.ndjson"), "utf8"))).toEqual([]);
+});
+
+test.each([
+  [["orders", "--singer", "--since", "7d"], 2, "there is no `--since`"],
+  [["orders", "--singer", "--as-of", "7d"], 2, "there is no `--as-of`"],
+  [["orders", "--csv", "--state", "s"], 2, "`--state` is for `--singer`"],
+  [["sales_by_month", "--singer"], 2, "`sales_by_month` is none"],
+  [["orders", "--singer", "--state", "bad.json"], 3, "no state that `brandapi` wrote"],
+])("%j is refused, and nothing is written", async (args, code, message) => {
+  const home = makeHome();
+  writeFileSync(join(home, "bad.json"), "[]");
+  const run = await brandapi(["export", ...args, "--db", await mirrorOf(1)], { home });
+  expect(run).toMatchObject({ code, out: "", err: expect.stringContaining(message) });
+  expect(readFileSync(join(home, "bad.json"), "utf8")).toBe("[]");
+});
