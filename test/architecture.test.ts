@@ -80,6 +80,7 @@ const common = [
   "make-folder",
   "version",
   "loopback",
+  "sqlite",
 ];
 
 /** Rooms that are entered by their `index.ts` alone: it says what others may use, and the rest can be rewritten. */

@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, openSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder } from "../make-folder.js";
+import { loadSqlite } from "../sqlite.js";
 import { type Account, type Budget, Ledger } from "./ledger.js";
 
 /** How long a transaction of another process may hold this one up before it looks again, in milliseconds. */
@@ -19,7 +20,7 @@ export function ledgerPath(folder: string): string {
 
 /** Opens `rate.sqlite` in `folder`, made where missing (folder 0700, file 0600). Throws what the system says. */
 export async function openLedgerFile(folder: string, account: Account, budget: Budget): Promise<LedgerFile> {
-  const { default: Database } = await import("better-sqlite3");
+  const Database = await loadSqlite();
   const path = ledgerPath(folder);
   makeFolder(folder, 0o700);
   // Opening a pipe would wait for whoever writes to it, and hear no signal.
@@ -45,7 +46,7 @@ export async function openLedgerFile(folder: string, account: Account, budget: B
 
 /** A ledger of this process alone. */
 export async function openLedgerInMemory(account: Account, budget: Budget): Promise<LedgerFile> {
-  const { default: Database } = await import("better-sqlite3");
+  const Database = await loadSqlite();
   return { ledger: new Ledger(new Database(":memory:"), account, budget), isCurrent: () => true };
 }
 

@@ -1,6 +1,7 @@
+import { existsSync } from "node:fs";
 import type { Settings } from "../config.js";
 import type { Deps } from "../deps.js";
-import type { ExitCode } from "../errors.js";
+import { AccessForbidden, ApiUnavailable, type ExitCode, KeyRejected } from "../errors.js";
 import {
   checkOwner,
   claimMirror,
@@ -9,11 +10,13 @@ import {
   type Lock,
   lockMirror,
   type Mirror,
+  noteFailedRun,
   noteProgress,
   rememberKey,
   schemaVersion,
 } from "../mirror/index.js";
 import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/index.js";
+import { hideKeys } from "../secrets.js";
 import type { Access } from "../sync/run.js";
 import { formatInstant } from "../times.js";
 import { createReporter } from "../ui/reporter.js";
@@ -68,7 +71,10 @@ export async function withMirrorRun(
       lock = await lockMirror(settings.dbPath, { wait, clock, signal, queued: reporter.note });
       closers.unshift(lock.release);
     }
-    const identity = await readIdentity(api);
+    const identity = await readIdentity(api).catch(async (error: unknown) => {
+      if (lock) await noteFailure(settings.dbPath, lock, { command, at: formatInstant(clock.now()), error });
+      throw error;
+    });
     const warning = expiryWarning(identity.key.expires_at, clock.now(), settings.profile);
     if (warning) reporter.warn(warning);
     const session = { api, clock, signal, mortally, reporter, identity, settings };
@@ -91,6 +97,7 @@ export async function withMirrorRun(
     const mirror = await mortally(() => openMirror(settings.dbPath, lock));
     try {
       claimMirror(mirror, identity.brand);
+      noteFailedRun(mirror, null);
       rememberKey(mirror, identity.key);
       written = mirror;
       return await work({ ...session, mirror });
@@ -100,6 +107,26 @@ export async function withMirrorRun(
     }
   } finally {
     for (const close of closers) close();
+  }
+}
+
+/** For `status`: what is told in a night is told to nobody. A mirror that is yet to be made stays unmade. */
+async function noteFailure(
+  path: string,
+  lock: Lock,
+  { error, ...run }: { command: string; at: string; error: unknown },
+) {
+  const isTold = [ApiUnavailable, KeyRejected, AccessForbidden].some((one) => error instanceof one);
+  if (!isTold || !existsSync(path) || isEmptyFile(path)) return;
+  try {
+    const mirror = await openMirror(path, lock);
+    try {
+      noteFailedRun(mirror, { ...run, error: hideKeys((error as Error).message) });
+    } finally {
+      closeMirror(mirror);
+    }
+  } catch {
+    // A full disk takes no note either.
   }
 }
 

@@ -1,6 +1,6 @@
 import { counted } from "../counted.js";
 import { exitCodes, MirrorStale } from "../errors.js";
-import type { Health, ResourceHealth, ShownRange } from "../query/index.js";
+import type { Health, ResourceHealth } from "../query/index.js";
 import { formatAge, formatSpan, minuteOf, parseDuration } from "../times.js";
 import { printJson } from "../ui/data.js";
 import { formatCount } from "../ui/numbers.js";
@@ -10,6 +10,7 @@ import { escapeText } from "../ui/text.js";
 import { shorten } from "../ui/width.js";
 import { type CommandSpec, defineCommand } from "./command.js";
 import { allProfilesFlag } from "./globals.js";
+import { marksOf } from "./health-marks.js";
 import { apartIfLarge } from "./large.js";
 
 export const status: CommandSpec = defineCommand<{ maxAge?: number; allProfiles?: boolean }>({
@@ -98,7 +99,7 @@ function healthText(health: Health, style: Style, width: number | undefined, run
     "",
   ];
   if (health.resources.length === 0) lines.push("Nothing was synced yet: run `brandapi sync`.");
-  else lines.push(table(health, style, width), ...remarks(health, style), ...closingLines(health));
+  else lines.push(table(health, style, width), ...marked(health, style), ...closingLines(health));
   return `${lines.join("\n")}\n`;
 }
 
@@ -140,30 +141,9 @@ function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: st
   return `${from}${until}${holes}`;
 }
 
-function remarks({ resources }: Health, style: Style): string[] {
-  const said = resources.flatMap(({ resource, found, gaps, last_run, running, unfinished, stale }) => [
-    ...(running ? [`${resource}: being read since ${minuteOf(running.started_at)}`] : []),
-    ...gaps.map((gap) => `${resource}: not read: ${gapText(gap)}`),
-    ...(unfinished
-      ? [
-          `${resource}: a read begun ${minuteOf(unfinished.begun_at)} was stopped: the next sync goes on there`,
-        ]
-      : []),
-    ...(found && found.at !== last_run?.started_at
-      ? [`${resource}: \`verify\` found: ${escapeText(found.error)}`]
-      : []),
-    ...(last_run?.error ? [`${resource}: the last ${endText(last_run)}`] : []),
-    ...(stale ? [`${resource}: older than allowed`] : []),
-  ]);
-  return said.length === 0 ? [] : ["", ...said.map((line) => `${style.yellow("!")} ${line}`)];
-}
-
-/** How a run ended that did not end well. */
-function endText({ outcome, error }: NonNullable<ResourceHealth["last_run"]>): string {
-  if (outcome === "stopped") return "run was stopped";
-  if (outcome === "verified") return `\`verify\`: ${escapeText(error ?? "")}`;
-  const verb = outcome === "failed" ? "failed" : `was ${outcome}`;
-  return `run ${verb}: ${escapeText(error ?? "")}`;
+function marked(health: Health, style: Style): string[] {
+  const marks = marksOf(health);
+  return marks.length === 0 ? [] : ["", ...marks.map((line) => `${style.yellow("!")} ${line}`)];
 }
 
 /** How long a change to an old record can stay unseen. */
@@ -183,10 +163,6 @@ function closingLines({ resources, checked_at }: Health): string[] {
     return [`${resource}: the day read longest ago was read ${age} ago; ${next}${share}`];
   });
   return lines.length === 0 ? [] : ["", ...lines];
-}
-
-function gapText({ from, to }: ShownRange): string {
-  return `${from === null ? "the start" : minuteOf(from)} to ${minuteOf(to)}`;
 }
 
 function sinceMs(at: string, now: string): number {

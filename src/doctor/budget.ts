@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { reasonOf } from "../config/key.js";
 import { counted } from "../counted.js";
 import { shellWord } from "../shell.js";
+import { loadSqlite } from "../sqlite.js";
 import { Advice, type Check, ok } from "./check.js";
 
 /** The file in which all processes of this machine count their requests. */
@@ -37,7 +38,7 @@ async function mayWrite(place: string, path: string): Promise<boolean> {
 }
 
 async function checkSound(path: string): Promise<void> {
-  const { default: Sqlite } = await import("better-sqlite3");
+  const Sqlite = await loadSqlite();
   const damaged = (cause?: unknown) =>
     uncounted(
       "the file is damaged",

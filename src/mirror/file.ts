@@ -1,6 +1,7 @@
 import { closeSync, openSync, realpathSync, renameSync, rmSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
+import { loadSqlite } from "../sqlite.js";
 import type { Lock } from "./lock.js";
 import { lossError } from "./loss.js";
 import { type Mirror, mirrorOf } from "./mirror.js";
@@ -13,7 +14,7 @@ export const busyMs = 1_000;
 
 export async function connect(path: string, readonly: boolean): Promise<Mirror> {
   checkPlace(path);
-  const { default: Sqlite } = await import("better-sqlite3");
+  const Sqlite = await loadSqlite();
   try {
     for (;;) {
       const id = idOf(path);
@@ -45,7 +46,7 @@ export async function createFile(path: string, lock?: Lock): Promise<void> {
   const clear = () => {
     for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(made + end, { force: true });
   };
-  const { default: Sqlite } = await import("better-sqlite3");
+  const Sqlite = await loadSqlite();
   clear();
   try {
     // SQLite would create it for everyone to read: 0644.

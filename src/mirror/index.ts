@@ -35,5 +35,12 @@ export {
   type Schema,
   type StoredColumn,
 } from "./typed-table.js";
-export { noteProgress, type UnderWay, underWayText } from "./under-way.js";
+export {
+  type FailedRun,
+  noteFailedRun,
+  noteProgress,
+  readFailedRun,
+  type UnderWay,
+  underWayText,
+} from "./under-way.js";
 export { watchMirror } from "./watch.js";

@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync, rmSync, statSync, utimesSync } from "n
 import type { Database } from "better-sqlite3";
 import type { Clock } from "../deps.js";
 import { MirrorBusy } from "../errors.js";
+import { loadSqlite } from "../sqlite.js";
 import { connect } from "./file.js";
 import { checkPlace, idOf, realPlace } from "./place.js";
 import { readUnderWay, type UnderWay, underWayText } from "./under-way.js";
@@ -92,7 +93,7 @@ async function other(path: string, clock: Clock): Promise<string> {
 }
 
 async function isHeld(lockPath: string): Promise<boolean> {
-  const { default: Sqlite } = await import("better-sqlite3");
+  const Sqlite = await loadSqlite();
   const db = new Sqlite(lockPath, { timeout: 0, readonly: true });
   try {
     db.prepare("SELECT 1 FROM sqlite_master").get();
@@ -117,7 +118,7 @@ function take(db: Database): Error | null {
 
 /** The lock's file, and which one it is: another can take its path meanwhile. */
 async function openLock(lockPath: string): Promise<{ db: Database; id: string | null }> {
-  const { default: Sqlite } = await import("better-sqlite3");
+  const Sqlite = await loadSqlite();
   if (!existsSync(lockPath)) closeSync(openSync(lockPath, "a", 0o600));
   const id = idOf(lockPath);
   // Whoever only looks whether it is held is gone in a moment.

@@ -1,6 +1,6 @@
 import { counted } from "../counted.js";
 import { formatInstant, formatSpan, minuteOf } from "../times.js";
-import { readInfo, writeInfo } from "./info.js";
+import { forgetInfo, readInfo, writeInfo } from "./info.js";
 import type { Mirror } from "./mirror.js";
 
 /** The run that holds a mirror, as another process is told of it. Times are ISO 8601. */
@@ -24,10 +24,30 @@ export interface RunProgress {
   at: string;
 }
 
+/** A run that ended before it read anything. */
+export interface FailedRun {
+  command: string;
+  at: string;
+  error: string;
+}
+
 const name = "under_way";
+const failedName = "failed_run";
 
 export function noteProgress(mirror: Mirror, progress: RunProgress): void {
   mirror.transaction(() => writeInfo(mirror, name, JSON.stringify(progress)));
+}
+
+/** Noted until a run gets further: see `noteFailedRun(mirror, null)`. */
+export function noteFailedRun(mirror: Mirror, run: FailedRun | null): void {
+  mirror.transaction(() =>
+    run === null ? forgetInfo(mirror, failedName) : writeInfo(mirror, failedName, JSON.stringify(run)),
+  );
+}
+
+export function readFailedRun(mirror: Mirror): FailedRun | null {
+  const noted = readInfo(mirror, failedName);
+  return noted === null ? null : (JSON.parse(noted) as FailedRun);
 }
 
 /** @param since when the lock was taken, in milliseconds since 1970: what was noted before is of a run that was killed */

@@ -1,4 +1,13 @@
-import { latestRuns, type Mirror, quote, type Run, readInfo, type UnderWay } from "../mirror/index.js";
+import {
+  type FailedRun,
+  latestRuns,
+  type Mirror,
+  quote,
+  type Run,
+  readFailedRun,
+  readInfo,
+  type UnderWay,
+} from "../mirror/index.js";
 import { gaps, join, type Range } from "../ranges.js";
 import { readTableNote } from "../records/index.js";
 import { details, resources } from "../resources/index.js";
@@ -51,6 +60,8 @@ export interface Health {
   stale: string[];
   /** The run that holds the mirror now. */
   under_way: UnderWay | null;
+  /** The last run, where it ended before it read anything. */
+  failed_run: FailedRun | null;
   resources: ResourceHealth[];
 }
 
@@ -75,6 +86,7 @@ export function readHealth(
     max_age_seconds: maxAgeMs === null ? null : maxAgeMs / 1_000,
     stale: found.filter(({ stale }) => stale).map(({ resource }) => resource),
     under_way: underWay,
+    failed_run: readFailedRun(mirror),
     resources: found,
   };
 }

@@ -16,6 +16,7 @@ import {
   schemaVersion,
 } from "../mirror/index.js";
 import { isOutdated, reproject } from "../records/index.js";
+import { loadSqlite } from "../sqlite.js";
 import { areViewsCurrent, createViews } from "./create-views.js";
 
 /** How long another program that writes is waited for at first, in milliseconds. */
@@ -93,7 +94,7 @@ export async function openMirrorOrNone(path: string): Promise<Mirror> {
       throw asMirrorError(error, path);
     }
   }
-  const { default: Sqlite } = await import("better-sqlite3");
+  const Sqlite = await loadSqlite();
   const mirror = mirrorOf({ db: new Sqlite(":memory:"), path, id: null });
   migrate(mirror.db);
   return mirror;

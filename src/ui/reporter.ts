@@ -73,6 +73,7 @@ export function createReporter(
   let toldAt = Number.NEGATIVE_INFINITY;
   let hideWhole = () => {};
   let hideWait = () => {};
+  let waitedFor = "";
   const stop = () => bars.close();
   signal.addEventListener("abort", stop, { once: true });
 
@@ -172,8 +173,11 @@ export function createReporter(
       pace.heldUntil(clock.monotonic() + ms, full);
       for (const task of active) task.waiting(ms, reason);
       if (active.size > 0 || quiet || ms < longWaitMs) return;
-      if (withBars) showWait(ms, reason);
-      else bars.print(clean(`waiting ${Math.round(ms / 1_000)}s: ${reason}`));
+      if (withBars) return showWait(ms, reason);
+      // A log tells of each reason once, however often it is waited for.
+      if (reason === waitedFor) return;
+      waitedFor = reason;
+      bars.print(clean(`waiting ${Math.round(ms / 1_000)}s: ${reason}`));
     },
     answered() {
       hideWait();

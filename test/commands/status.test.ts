@@ -54,6 +54,7 @@ describe("status", () => {
       db: mirror.path,
       brand: { id: "b", name: "Fjell" },
       under_way: null,
+      failed_run: null,
       checked_at: "2026-11-02T06:00:00.000Z",
       max_age_seconds: null,
       stale: [],

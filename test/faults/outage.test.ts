@@ -149,3 +149,26 @@ function outcomesIn(home: string): Record<string, string> {
   db.close();
   return Object.fromEntries(rows);
 }
+
+test("a night in which not even the key could be checked is told by `status`, until a run gets further", async () => {
+  const sandbox = await sharedSandbox();
+  const home = makeHome();
+  const marks = async () =>
+    (JSON.parse((await runAt(sandbox, home, "status --json")).out) as { failed_run: unknown }).failed_run;
+  expect((await runAt(sandbox, home, "sync roster")).code).toBe(0);
+  expect(await marks()).toBeNull();
+  const away = await runAt(sandbox, home, "sync --max-wait 0s", { fetch: refuse });
+  expect(away.code).toBe(6);
+  expect(await marks()).toEqual({
+    command: "sync",
+    at: expect.stringMatching(/^20.*Z$/),
+    error: expect.stringContaining("connection refused"),
+  });
+  expect((await runAt(sandbox, home, "status")).out).toMatch(
+    /^! the last sync, 20[-\d]+ [:\d]+, read nothing: .*refused/m,
+  );
+  expect((await runAt(sandbox, home, "sync roster", { key: "brk_unknown" })).code).toBe(4);
+  expect(await marks()).toMatchObject({ error: expect.stringContaining("rejected the key (401)") });
+  expect((await runAt(sandbox, home, "sync roster")).code).toBe(0);
+  expect(await marks()).toBeNull();
+});

@@ -36,6 +36,9 @@ test("the tarball holds the built program, what a reader needs, and nothing else
     "LICENSE",
     "README.md",
     "bin/brandapi.js",
+    "bin/node-gyp/object-wrap.js",
+    "bin/node-gyp/package.json",
+    "bin/rebuild.js",
     "package.json",
   ]);
   expect(paths).toContain("dist/main.js");

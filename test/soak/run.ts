@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { collectFaults } from "./faults.js";
 import { killPoints } from "./kill.js";
+import { tellNights } from "./nights.js";
 import { type Report, total } from "./strike.js";
 import { swapPoints } from "./swap.js";
 import { playYears, summarize } from "./years.js";
@@ -9,7 +10,8 @@ import { playYears, summarize } from "./years.js";
 /**
  * `npm run soak`, or one of them: `npm run soak -- kill 1000 [seed]`, `swap 500 [seed]`, `years 730`, `properties 2000`.
  * `kill` strikes each process with `kill -9`, and half as often at the mirror's files, which `swap` does alone. Ends with
- * 1 when anything was lost or claimed without proof. `npm run soak -- faults` prints what a person sees of each fault.
+ * 1 when anything was lost or claimed without proof. `npm run soak -- faults` prints what a person sees of each fault,
+ * `nights` what cron's log, its mail and `status` say of two weeks in which all went wrong.
  */
 const [what = "all", amount, seedText = "20261121"] = process.argv.slice(2);
 const seed = Number(seedText);
@@ -73,5 +75,7 @@ if (what === "faults") {
   for (const line of table) say(line);
   failed ||= !passed;
 }
+
+if (what === "nights") for (const line of await tellNights(bin)) say(line);
 
 process.exitCode = failed ? 1 : 0;

@@ -127,6 +127,13 @@ test("a run of several tasks has a line for all of it: which one, the requests, 
   expect(seen.screen.lines).toEqual(["roster: done", "content: done", ""]);
 });
 
+test("without a terminal, a long wait before the first task is a line for each reason, not for each try", () => {
+  const seen = reporterFor();
+  for (const ms of [500, 3_000, 8_000, 27_000]) seen.reporter.waiting(ms, "connection refused");
+  seen.reporter.waiting(42_000, "rate limit");
+  expect(seen.text).toBe("waiting 3s: connection refused\nwaiting 42s: rate limit\n");
+});
+
 test("what is waited for before the first task stands in a line of the terminal, and goes with the answer", async () => {
   const seen = reporterFor({}, terminal);
   seen.reporter.waiting(42_000, "rate limit");

@@ -44,7 +44,7 @@ export const dated: StrategyRun = {
     row.since = instantOrNull(Math.min(...ranges.map(({ from }) => from)));
     row.until = instantOrNull(Math.min(now, Math.max(...ranges.map(({ to }) => to))));
     row.covered_from = instantOrNull(floor);
-    if (goal.begunAt < now)
+    if (state.coverage().some(({ readAt }) => readAt >= goal.begunAt) && goal.begunAt < now)
       reporter.note(
         `${resource.name}: goes on with the read begun ${minuteOf(formatInstant(goal.begunAt))}: ${counted(countPresent(mirror, resource.name), "record")} already here`,
       );

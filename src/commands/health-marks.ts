@@ -1,0 +1,41 @@
+import type { Health, ResourceHealth, ShownRange } from "../query/index.js";
+import { minuteOf } from "../times.js";
+import { escapeText } from "../ui/text.js";
+
+/** What of a mirror's health needs a word: a line each. */
+export function marksOf({ failed_run: failed, resources }: Health): string[] {
+  const whole = failed
+    ? [`the last ${failed.command}, ${minuteOf(failed.at)}, read nothing: ${escapeText(failed.error)}`]
+    : [];
+  return [...whole, ...resources.flatMap(marksOfResource)];
+}
+
+function marksOfResource(health: ResourceHealth): string[] {
+  const { resource, found, gaps, last_run, running, unfinished, stale } = health;
+  return [
+    ...(running ? [`${resource}: being read since ${minuteOf(running.started_at)}`] : []),
+    ...gaps.map((gap) => `${resource}: not read: ${gapText(gap)}`),
+    ...(unfinished && last_run?.outcome !== "skipped"
+      ? [
+          `${resource}: a read begun ${minuteOf(unfinished.begun_at)} was stopped: the next sync goes on there`,
+        ]
+      : []),
+    ...(found && found.at !== last_run?.started_at
+      ? [`${resource}: \`verify\` found: ${escapeText(found.error)}`]
+      : []),
+    ...(last_run?.error ? [`${resource}: the last ${endText(last_run)}`] : []),
+    ...(stale ? [`${resource}: older than allowed`] : []),
+  ];
+}
+
+/** How a run ended that did not end well. */
+function endText({ outcome, error }: NonNullable<ResourceHealth["last_run"]>): string {
+  if (outcome === "stopped") return "run was stopped";
+  if (outcome === "verified") return `\`verify\`: ${escapeText(error ?? "")}`;
+  const verb = outcome === "failed" ? "failed" : `was ${outcome}`;
+  return `run ${verb}: ${escapeText(error ?? "")}`;
+}
+
+function gapText({ from, to }: ShownRange): string {
+  return `${from === null ? "the start" : minuteOf(from)} to ${minuteOf(to)}`;
+}
