@@ -12,6 +12,42 @@ export { knownTableNames, syncedBy, typedTables } from "./names.js";
 export { openMirror, openMirrorOrNone, openMirrorReadOnly } from "./open.js";
 export type { Parameters } from "./parameters.js";
 export { prepareReading } from "./read-only-sql.js";
+export {
+  countHosts,
+  layOrders,
+  type RosterChange,
+  readRosterChanges,
+  readShares,
+  type Share,
+} from "./report/hosts.js";
+export { type Proof, readProof } from "./report/proof.js";
+export {
+  type RestatedOrder,
+  type Restatement,
+  readClosedMonths,
+  readRestatedOrders,
+  readTriangle,
+  type TriangleCell,
+} from "./report/refunds.js";
+export {
+  type DayFigures,
+  type Days,
+  type Figures,
+  layDays,
+  type MonthFigures,
+  readDays,
+  readMonths,
+  readReached,
+  readSums,
+} from "./report/sales.js";
+export {
+  type Campaign,
+  type Clicks,
+  type Delivered,
+  readCampaigns,
+  readClicks,
+  readDelivered,
+} from "./report/work.js";
 export { cellEnd, openSource, rowEnd, type Source, withSnapshot } from "./select.js";
 export type { Row, RowValue } from "./select-read.js";
 export { dateOf, type Selection } from "./select-sql.js";

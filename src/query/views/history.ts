@@ -51,3 +51,7 @@ export function reportedAt(month: string): string {
     AND started_at >= date(${first}, '+1 month') || 'T00:00:00.000Z'
     AND reach >= date(${first}, '+1 month', '-1 day') || 'T23:59:59.999Z')`;
 }
+
+/** Up to when the orders were read, by whichever read came furthest: what is younger is not known yet. */
+export const reachedAt = `(SELECT max(CASE WHEN until < started_at THEN until ELSE started_at END) FROM sync_runs
+    WHERE resource = 'orders' AND (outcome = 'done' OR rows_read > 0) AND outcome <> 'verified')`;

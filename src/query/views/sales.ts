@@ -1,6 +1,6 @@
 import { boolean, date, number, text } from "../../resources/types.js";
 import { figureColumns, money, summed } from "./figures.js";
-import { reads, reportedAt } from "./history.js";
+import { reachedAt, reads, reportedAt } from "./history.js";
 import type { Definition } from "./view.js";
 
 const currency = text(
@@ -40,8 +40,7 @@ export const salesByMonth: Definition = {
 FROM sales_by_month WHERE month >= strftime('%Y-%m', 'now', 'start of month', '-6 months')
 ORDER BY currency, month`,
   sql: `WITH ${reads},
-    last AS (SELECT max(CASE WHEN until < started_at THEN until ELSE started_at END) AS at FROM sync_runs
-      WHERE resource = 'orders' AND (outcome = 'done' OR rows_read > 0) AND outcome <> 'verified'),
+    last AS (SELECT ${reachedAt} AS at),
     days AS MATERIALIZED (
       SELECT *, substr(day, 1, 7) AS month, CAST(substr(day, 9) AS INTEGER) AS nth FROM sales_by_day),
     months AS MATERIALIZED (SELECT month, currency, ${summed},

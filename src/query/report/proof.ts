@@ -1,0 +1,51 @@
+import { latestRuns, type Mirror } from "../../mirror/index.js";
+import { type Health, readHealth } from "../health.js";
+
+/** What speaks for the orders of this mirror, and what against. Times are ISO 8601. */
+export interface Proof {
+  /** The newest read or `verify` that nothing spoke against. */
+  proven: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
+  /** What the newest run that did not end well said, where none proved the orders since. */
+  against: string | null;
+  /** When the day read longest ago was read. */
+  oldest_read_at: string | null;
+  /** What lies unread between what was read. */
+  gaps: Health["resources"][number]["gaps"];
+  /** When each resource was last read well; null: never. */
+  read: { resource: string; at: string | null }[];
+}
+
+/** @param reached up to when orders were read: ages are told as of then, so that the same mirror tells the same */
+export function readProof(mirror: Mirror, reached: string | null): Proof {
+  const { resources } = readHealth(mirror, Date.parse(reached ?? "1970-01-01"), null, false);
+  const orders = resources.find(({ resource }) => resource === "orders");
+  const { last } = latestRuns(mirror, "orders");
+  const proven = latestProof(mirror);
+  const failed = last && last.outcome !== "done" && last.started_at > (proven?.at ?? "");
+  return {
+    proven,
+    against: orders?.found?.error ?? (failed ? (last.error ?? `the last run was ${last.outcome}`) : null),
+    oldest_read_at: orders?.closing?.oldest_read_at ?? null,
+    gaps: orders?.gaps ?? [],
+    read: resources.map(({ resource, last_success_at }) => ({ resource, at: last_success_at })),
+  };
+}
+
+function latestProof({ db }: Mirror): Proof["proven"] {
+  const run = db
+    .prepare(
+      `SELECT started_at, finished_at, until, outcome,
+         (SELECT covered_from FROM sync_runs WHERE resource = 'orders' AND outcome = 'done' ORDER BY run_id DESC LIMIT 1)
+           AS covered_from
+       FROM sync_runs WHERE resource = 'orders' AND verified = 1 AND outcome IN ('done', 'verified') AND error IS NULL
+       ORDER BY run_id DESC LIMIT 1`,
+    )
+    .get() as
+    | (Record<"started_at" | "outcome", string> &
+        Record<"finished_at" | "until" | "covered_from", string | null>)
+    | undefined;
+  if (!run) return null;
+  const { started_at, finished_at, until, outcome, covered_from: from } = run;
+  const through = until !== null && until < started_at ? until : started_at;
+  return { at: finished_at ?? started_at, by: outcome === "verified" ? "verify" : "sync", through, from };
+}
