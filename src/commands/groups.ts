@@ -2,7 +2,7 @@
 export const commandGroups: Readonly<Record<string, readonly string[]>> = {
   "Set up": ["login", "logout", "whoami", "doctor", "profiles", "completion"],
   "Keep the mirror": ["sync", "verify", "status", "download", "cron"],
-  "Use the data": ["export", "query", "tables", "changes"],
+  "Use the data": ["report", "export", "query", "tables", "changes"],
   "Without a key": ["demo", "sandbox"],
 };
 

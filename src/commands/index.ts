@@ -10,6 +10,7 @@ import { login } from "./login.js";
 import { logout } from "./logout.js";
 import { profiles } from "./profiles.js";
 import { query } from "./query.js";
+import { report } from "./report.js";
 import { sandbox } from "./sandbox.js";
 import { status } from "./status.js";
 import { sync } from "./sync.js";
@@ -31,6 +32,7 @@ export const commands: readonly CommandSpec[] = [
   query,
   tables,
   changes,
+  report,
   status,
   doctor,
   cron,

@@ -61,7 +61,7 @@ export function chooseOutput(options: OutputFlags): Output | undefined {
       `One format at a time, not ${asked.map(({ flag }) => `\`${flag}\``).join(" and ")}.`,
       { hint: "leave all but one out" },
     );
-  const path = stdoutNames.includes(options.out ?? "-") ? undefined : options.out;
+  const path = isStdout(options.out ?? "-") ? undefined : options.out;
   const name = basename(path ?? "").toLowerCase();
   const stem = name.replace(/\.gz$/, "");
   const isOfCsv = options.excel === true || options.delimiter !== undefined;
@@ -92,6 +92,11 @@ export function noFormat(): UsageError {
   return new UsageError("No format was given.", {
     hint: `add ${flags.slice(0, -1).join(", ")} or ${flags.at(-1)}, or name a file with \`-o FILE.csv\``,
   });
+}
+
+/** Whether `-o` names stdout. */
+export function isStdout(out: string): boolean {
+  return stdoutNames.includes(out);
 }
 
 /** What is written must not be what is read. */

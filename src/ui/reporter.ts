@@ -194,7 +194,8 @@ export function createReporter(
   };
 }
 
-function drawsUnicode({ env, platform }: Pick<Deps, "env" | "platform">): boolean {
+/** Whether the terminal draws block characters. */
+export function drawsUnicode({ env, platform }: Pick<Deps, "env" | "platform">): boolean {
   if (platform === "darwin" || platform === "win32") return true;
   return /utf-?8/i.test(env.LC_ALL || env.LC_CTYPE || env.LANG || "");
 }

@@ -1,0 +1,156 @@
+import { ConfigurationError } from "../errors.js";
+import { type Mirror, readInfo } from "../mirror/index.js";
+import {
+  type Campaign,
+  type Clicks,
+  countHosts,
+  type DayFigures,
+  type Delivered,
+  type Figures,
+  layDays,
+  layOrders,
+  type MonthFigures,
+  type Proof,
+  type RestatedOrder,
+  type Restatement,
+  type RosterChange,
+  readCampaigns,
+  readClicks,
+  readClosedMonths,
+  readDays,
+  readDelivered,
+  readMonths,
+  readProof,
+  readReached,
+  readRestatedOrders,
+  readRosterChanges,
+  readShares,
+  readSums,
+  readTriangle,
+  type Share,
+  type TriangleCell,
+} from "../query/index.js";
+import { formatInstant } from "../times.js";
+import { type Outlook, readOutlook } from "./outlook.js";
+import { choosePeriod, type Period } from "./period.js";
+
+/** All that a report tells: what the page, the text and `--json` are made of. Times are ISO 8601, days UTC. */
+export interface Report {
+  brand: string | null;
+  made_at: string;
+  /** Up to when the mirror read the orders. */
+  reached: string;
+  period: Period;
+  /** The one with the most orders first; of the period and the last thirteen months. */
+  currencies: (string | null)[];
+  sales: { now: Figures[]; before: Figures[] };
+  days: { now: DayFigures[]; before: DayFigures[] };
+  /** The last thirteen, the period's last month included. */
+  months: MonthFigures[];
+  restated: { since: string; months: Restatement[]; orders: RestatedOrder[] };
+  triangle: TriangleCell[];
+  outlook: Outlook[];
+  hosts: {
+    counts: { currency: string | null; hosts: number }[];
+    made: Share[];
+    moved: Share[];
+    roster: RosterChange[];
+  };
+  products: Share[];
+  clicks: { now: Clicks | null; before: Clicks | null };
+  campaigns: Campaign[];
+  content: Delivered[];
+  proof: Proof;
+}
+
+const monthsTold = 13;
+/** Of each currency; the views have all of them. */
+const most = { hosts: 8, products: 6, orders: 8 };
+
+/**
+ * Call it inside `withSnapshot`, so that all figures are of one state of the mirror.
+ * @param asked milliseconds since 1970, as is `now`
+ * @throws ConfigurationError where no order was ever read
+ */
+export function reportOf(
+  mirror: Mirror,
+  asked: { since: number | undefined; until: number | undefined },
+  now: number,
+): Report {
+  const reached = readReached(mirror);
+  if (reached === null)
+    throw new ConfigurationError(`The mirror holds no orders yet: ${mirror.path}`, {
+      hint: "run `brandapi sync orders` first",
+    });
+  return readReport(mirror, choosePeriod(asked, Date.parse(reached)), reached, formatInstant(now));
+}
+
+function readReport(mirror: Mirror, period: Period, reached: string, madeAt: string): Report {
+  const { before } = period;
+  layDays(mirror);
+  layOrders(mirror, period, before);
+  const all = readMonths(mirror);
+  const since = monthsBefore(period.until, monthsTold - 1);
+  const months = all.filter(({ month }) => month >= since && month <= period.until.slice(0, 7));
+  const closed = readClosedMonths(mirror);
+  const triangle = readTriangle(mirror);
+  const sales = { now: readSums(mirror, period), before: readSums(mirror, before) };
+  const currencies = currenciesOf([...sales.now, ...sales.before], months);
+  return {
+    brand: readInfo(mirror, "brand_name"),
+    made_at: madeAt,
+    reached,
+    period,
+    currencies,
+    sales,
+    days: { now: readDays(mirror, period), before: readDays(mirror, before) },
+    months,
+    restated: {
+      since,
+      months: closed.filter(({ month, difference }) => month >= since && difference !== 0),
+      orders: readRestatedOrders(mirror, since, most.orders),
+    },
+    triangle: triangle.filter(({ month }) => month >= since),
+    outlook: currencies.map((currency) => readOutlook(currency, all, closed, triangle)),
+    hosts: {
+      counts: countHosts(mirror),
+      made: readShares(mirror, "hosts", "made", most.hosts),
+      moved: readShares(mirror, "hosts", "moved", most.hosts),
+      roster: readRosterChanges(mirror, period),
+    },
+    products: readShares(mirror, "products", "made", most.products),
+    clicks: { now: readClicks(mirror, period), before: readClicks(mirror, before) },
+    campaigns: readCampaigns(mirror),
+    content: readDelivered(mirror, period),
+    proof: readProof(mirror, reached),
+  };
+}
+
+function currenciesOf(sums: readonly Figures[], months: readonly MonthFigures[]): (string | null)[] {
+  const orders = new Map<string | null, number>();
+  for (const { currency } of months) orders.set(currency, 0);
+  for (const { currency, orders: count } of sums) orders.set(currency, (orders.get(currency) ?? 0) + count);
+  const byName = ([one]: [string | null, number], [other]: [string | null, number]) =>
+    (one ?? "\uffff") < (other ?? "\uffff") ? -1 : 1;
+  return [...orders].sort((a, b) => b[1] - a[1] || byName(a, b)).map(([currency]) => currency);
+}
+
+/** The month so many months before a day's. */
+export function monthsBefore(day: string, count: number): string {
+  const at = new Date(`${day.slice(0, 7)}-01T00:00:00.000Z`);
+  at.setUTCMonth(at.getUTCMonth() - count);
+  return at.toISOString().slice(0, 7);
+}
+
+/** The currencies of the period and the time before it. */
+export function currenciesNow({ currencies, sales }: Report): (string | null)[] {
+  return currencies.filter((currency) => of([...sales.now, ...sales.before], currency).length > 0);
+}
+
+/** The rows of one currency. */
+export function of<Row extends { currency: string | null }>(
+  rows: readonly Row[],
+  currency: string | null,
+): Row[] {
+  return rows.filter((row) => row.currency === currency);
+}

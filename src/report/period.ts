@@ -1,0 +1,104 @@
+import type { Days } from "../query/index.js";
+import { dayOf, dayRange, monthsOf } from "../ranges.js";
+import { dayMs, formatInstant } from "../times.js";
+
+/** What a report is about: whole days (UTC), and the days that they are compared with. */
+export interface Period extends Days {
+  /** As a person says it: `October 2026`, or `3 Oct to 9 Oct 2026`. */
+  name: string;
+  /** In a file's name: `2026-10`, or `2026-10-03-to-2026-10-09`. */
+  slug: string;
+  /** The last of its days that was read, in part or whole. */
+  through: string;
+  /** Whether days of it were not read to their end yet. */
+  is_partial: boolean;
+  before: Days & { name: string };
+}
+
+/**
+ * The period that was asked for; without one, the month of the last day that was read whole. The mirror decides how far
+ * it goes, not the clock: a partial month is compared with as many days of the month before.
+ * @param asked milliseconds since 1970; whole days are made of it
+ * @param reached up to when orders were read, milliseconds since 1970
+ */
+export function choosePeriod(
+  asked: { since: number | undefined; until: number | undefined },
+  reached: number,
+): Period {
+  const until = asked.until ?? (asked.since === undefined ? endOfMonth(reached - dayMs) : reached);
+  const since = dayOf(asked.since ?? startOfMonth(until));
+  const last = dayOf(until);
+  const isPartial = dayRange(last).to > reached;
+  const through = dayOf(Math.max(Math.min(until, reached), dayRange(since).from));
+  const days = { since, until: last };
+  return {
+    ...days,
+    name: nameOf(days),
+    slug: isWholeMonth(days) ? since.slice(0, 7) : since === last ? since : `${since}-to-${last}`,
+    through,
+    is_partial: isPartial,
+    before: beforeOf(days, through, isPartial),
+  };
+}
+
+/** As many months before whole months, as many days of the month before a partial one; else as many days before. */
+function beforeOf(days: Days, through: string, isPartial: boolean): Period["before"] {
+  const from = dayRange(days.since).from;
+  const months = monthsOf({ from, to: dayRange(days.until).from });
+  const first = new Date(from);
+  const earlier = dayOf(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() - months.length, 1));
+  const dayBefore = dayOf(from - dayMs);
+  if (isWholeMonths(days) && (!isPartial || months.length === 1)) {
+    const nth = Number(through.slice(8)) - 1;
+    const end = isPartial ? dayOf(dayRange(earlier).from + nth * dayMs) : dayBefore;
+    const before = { since: earlier, until: end < dayBefore ? end : dayBefore };
+    return { ...before, name: nameOf(before) };
+  }
+  const before = { since: dayOf(from - (dayRange(through).to + 1 - from)), until: dayBefore };
+  return { ...before, name: nameOf(before) };
+}
+
+function isWholeMonths({ since, until }: Days): boolean {
+  return since.endsWith("-01") && dayOf(dayRange(until).to + 1).endsWith("-01");
+}
+
+function isWholeMonth(days: Days): boolean {
+  return isWholeMonths(days) && days.since.slice(0, 7) === days.until.slice(0, 7);
+}
+
+function startOfMonth(ms: number): number {
+  return Date.parse(`${formatInstant(ms).slice(0, 7)}-01T00:00:00.000Z`);
+}
+
+function endOfMonth(ms: number): number {
+  const [month] = monthsOf({ from: ms, to: ms });
+  return month?.to ?? ms;
+}
+
+function nameOf(days: Days): string {
+  const { since, until } = days;
+  if (isWholeMonth(days)) return monthName(since);
+  if (since === until) return dayName(until);
+  if (since.slice(0, 7) === until.slice(0, 7)) return `${Number(since.slice(8))} to ${dayName(until)}`;
+  const first = since.slice(0, 4) === until.slice(0, 4) ? dayName(since).slice(0, -5) : dayName(since);
+  return `${first} to ${dayName(until)}`;
+}
+
+const months = "January February March April May June July August September October November December".split(
+  " ",
+);
+
+/** `October 2026`, of a month or a day. */
+export function monthName(day: string): string {
+  return `${months[Number(day.slice(5, 7)) - 1] ?? ""} ${day.slice(0, 4)}`;
+}
+
+/** `Oct 2026`. */
+export function shortMonth(day: string): string {
+  return `${(months[Number(day.slice(5, 7)) - 1] ?? "").slice(0, 3)} ${day.slice(0, 4)}`;
+}
+
+/** `3 Oct 2026`. */
+export function dayName(day: string): string {
+  return `${Number(day.slice(8, 10))} ${shortMonth(day)}`;
+}

@@ -1,0 +1,122 @@
+import type { DayFigures, Figures, MonthFigures } from "../../query/index.js";
+import { byDayChart, byMonthChart } from "../charts.js";
+import { currenciesNow, of } from "../figures.js";
+import { type Html, html } from "../html.js";
+import { pageTable, sourceLine } from "../page-table.js";
+import { dayName, shortMonth } from "../period.js";
+import { behind, key, section, type Telling } from "../section.js";
+import { comparison, currencyName } from "../words.js";
+
+/** Orders, gross, refunds, net: a line a currency. */
+export function salesSection(telling: Telling): Html {
+  const { report } = telling;
+  const lines = currenciesNow(report).map((currency) => headline(telling, currency));
+  const none = html`<p>No order was placed, and none in the time before.</p>\n`;
+  return section("sales", "Sales", comparison(report), [
+    lines.length === 0 ? none : lines,
+    sourceLine("sales_by_day"),
+  ]);
+}
+
+function headline({ report, numbers }: Telling, currency: string | null): Html {
+  const [now] = of(report.sales.now, currency);
+  const [before] = of(report.sales.before, currency);
+  const metric = (title: string, value: (figures: Figures) => number, isCount = false) => {
+    const write = (one: number) => (isCount ? numbers.count(one) : numbers.amount(one, currency));
+    const current = now ? value(now) : 0;
+    const change = before ? numbers.change(current, value(before)) : "";
+    return html`<div><dt>${title}</dt><dd><b>${write(current)}</b>
+<span>${change === "" ? "" : html`<em>${change}</em> `}${write(before ? value(before) : 0)} before</span></dd></div>
+`;
+  };
+  const beside = [
+    ...(now && now.cancelled_orders > 0 ? [`${numbers.count(now.cancelled_orders)} cancelled`] : []),
+    ...(now && now.orders_without_total > 0
+      ? [`${numbers.count(now.orders_without_total)} without a total`]
+      : []),
+  ];
+  return html`<div class="money">
+<h3>${currencyName(currency)}</h3>
+<dl class="metrics">
+${metric("Net", ({ net_amount }) => net_amount)}${metric("Gross", ({ gross_amount }) => gross_amount)}${metric("Refunds", ({ refunded_amount }) => refunded_amount)}${metric("Orders", ({ orders }) => orders, true)}</dl>
+${beside.length === 0 ? "" : html`<p class="note">Beside them, in no figure: ${beside.join(", ")}.</p>\n`}</div>
+`;
+}
+
+export function daysSection(telling: Telling): Html {
+  const { report, numbers, draw } = telling;
+  const figures = report.currencies.flatMap((currency) => {
+    const now = of(report.days.now, currency);
+    const before = of(report.days.before, currency);
+    if (now.length + before.length === 0) return [];
+    const write = (value: number) => numbers.amount(value, currency);
+    const table = pageTable<DayFigures>(
+      `By day, ${currencyName(currency)}`,
+      [
+        { title: "Day", cell: ({ day }) => dayName(day) },
+        { title: "Orders", cell: ({ orders }) => numbers.count(orders), kind: "number" },
+        { title: "Gross", cell: ({ gross_amount }) => write(gross_amount), kind: "number", spare: true },
+        { title: "Refunds", cell: ({ refunded_amount }) => write(refunded_amount), kind: "number" },
+        { title: "Net", cell: ({ net_amount }) => write(net_amount), kind: "number" },
+      ],
+      [...before, ...now],
+      { source: "sales_by_day", hideCaption: true },
+    );
+    return [
+      html`<figure>
+<figcaption><h3>Net and refunds by day, ${currencyName(currency)}: ${report.period.name} against ${report.period.before.name}</h3></figcaption>
+${key(["now", report.period.name], ["before", report.period.before.name], ["tint", "refunds"])}${draw(byDayChart(telling, currency))}${behind(`The ${now.length + before.length} days in figures`, table)}</figure>
+`,
+    ];
+  });
+  return section(
+    "days",
+    "By day",
+    "",
+    figures.length === 0 ? html`<p>No order on any of these days.</p>\n` : figures,
+  );
+}
+
+export function monthsSection(telling: Telling): Html {
+  const { report, numbers, draw } = telling;
+  const figures = report.currencies.flatMap((currency) => {
+    const rows = of(report.months, currency).toReversed();
+    if (rows.length === 0) return [];
+    const write = (value: number) => numbers.amount(value, currency);
+    const table = pageTable<MonthFigures>(
+      `By month, ${currencyName(currency)}`,
+      [
+        {
+          title: "Month",
+          cell: ({ month, is_partial }) =>
+            html`${shortMonth(month)}${is_partial ? html` <i>so far</i>` : ""}`,
+        },
+        { title: "Orders", cell: ({ orders }) => numbers.count(orders), kind: "number", spare: true },
+        { title: "Gross", cell: ({ gross_amount }) => write(gross_amount), kind: "number", spare: true },
+        { title: "Refunds", cell: ({ refunded_amount }) => write(refunded_amount), kind: "number" },
+        { title: "Net", cell: ({ net_amount }) => write(net_amount), kind: "number" },
+        {
+          title: "Change",
+          cell: ({ net_amount, net_before }) => numbers.change(net_amount, net_before),
+          kind: "number",
+        },
+      ],
+      rows,
+      { source: "sales_by_month", hideCaption: true },
+    );
+    return [
+      html`<figure>
+<figcaption><h3>What each month brought, and what of it was refunded, ${currencyName(currency)}</h3></figcaption>
+${key(["tall", "net"], ["tint", "refunded"])}<div class="pair"><div>${draw(byMonthChart(telling, currency))}</div><div>${table}</div></div></figure>
+`,
+    ];
+  });
+  return section(
+    "months",
+    "The last thirteen months",
+    report.months.some(({ is_partial }) => is_partial)
+      ? "A month that is not over is compared with as many days of the month before."
+      : "",
+    figures,
+  );
+}
