@@ -52,6 +52,8 @@ await build({
   },
   platform: "node",
   logLevel: "warn",
+  // Leaves out what the library says to its developers.
+  transform: { define: { "process.env.NODE_ENV": '"production"' } },
   external: (id) => /^[^./]/.test(id) && !drawing.includes(id.split("/")[0] ?? ""),
   output: {
     dir: dist,

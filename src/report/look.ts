@@ -75,6 +75,6 @@ summary{cursor:pointer;color:var(--accent);font-size:13px;padding:.35rem 0;width
 details table{max-width:44rem}
 footer{margin-top:4.5rem;padding-top:1rem;border-top:1px solid var(--line);color:var(--soft);font-size:13px}
 @media (max-width:860px){.pair,.pair.even{grid-template-columns:minmax(0,1fr)}.columns{columns:1}}
-@media (max-width:640px){h1{font-size:28px;line-height:1.15}h2{font-size:20px}dd b{font-size:20px}section{margin-top:3rem}.metrics,.metrics.three{grid-template-columns:repeat(2,minmax(0,1fr));gap:1rem 1.25rem}.wide,.spare{display:none}.narrow{display:block}th,td{padding-left:.6rem}}
+@media (max-width:640px){h1{font-size:28px;line-height:1.15}h2{font-size:20px}dd b{font-size:20px}section{margin-top:3rem}.metrics,.metrics.three{grid-template-columns:repeat(2,minmax(0,1fr));gap:1rem 1.25rem}.wide,.spare{display:none}.narrow{display:block}table{font-size:13px}th,td{padding-left:.6rem}tbody th{min-width:5.5rem}td.n{white-space:normal;overflow-wrap:anywhere}}
 @media print{@page{margin:15mm}body{padding:0;max-width:none;font-size:11pt}h1{font-size:24pt}h2{font-size:15pt}dd b{font-size:15pt}section{margin-top:9mm}h2,h3,caption,thead{break-after:avoid}figure,tr,.money,.pair>div{break-inside:avoid}.scroll{overflow:visible}details,.badge a{text-decoration:none}details:not([open]){display:none}a{color:inherit}table{font-size:9pt}.triangle{font-size:7.5pt}.triangle td,.triangle th{padding:.3rem .35rem}.heat1,.heat2,.heat3,.heat4,.bar{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 `;

@@ -112,7 +112,7 @@ function monthLines(report: Report, currency: string | null, numbers: Numbers, l
     const bar = textBar(net_amount / most, 28, look.unicode);
     const change = numbers.change(net_amount, net_before).padStart(9);
     const note = is_partial ? "  so far" : "";
-    return `  ${shortMonth(month)}  ${look.style.cyan(bar)}  ${(amounts[index] ?? "").padStart(room)}  ${change}${note}`;
+    return `  ${shortMonth(month)}  ${look.style.cyan(bar)}  ${(amounts[index] ?? "").padStart(room)}  ${change}${note}`.trimEnd();
   });
   return lines.length === 0 ? [] : [currencyName(currency), ...lines];
 }

@@ -42,6 +42,7 @@ const longest: Record<string, Phase> = {
   tables: async (home) =>
     silent(home, ["tables", "never-counted", "--db", await endlessMirror(home, "changes")]),
   changes: async (home) => silent(home, ["changes", "--db", await endlessMirror(home, "changes")]),
+  report: async (home) => silent(home, ["report", "--db", await endlessMirror(home, "sync_runs")]),
   status: async (home) => silent(home, ["status", "--db", await endlessMirror(home, "sync_runs")]),
   demo: (home) => saying(/first sync reads everything/, home, ["demo", "--orders", "50000"]),
 };

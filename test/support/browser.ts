@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
+import { pathToFileURL } from "node:url";
 
 /** Where systems keep Chromium; `CHROMIUM` names another. */
 const places = [
@@ -92,7 +93,7 @@ export async function openBrowser(): Promise<Page> {
         features: [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }],
       });
       const loaded = pipe.once("Page.loadEventFired");
-      await send("Page.navigate", { url: `file://${file}` });
+      await send("Page.navigate", { url: String(pathToFileURL(file)) });
       await loaded;
     },
     async ask<Value>(expression: string) {

@@ -1,0 +1,72 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { chromium, openBrowser, type Page } from "../support/browser.js";
+import { makeHome } from "../support/home.js";
+import { pageOf, pages } from "./brands.js";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const widths = [375, 768, 1280] as const;
+
+/** No Chromium, no look: `apt-get install chromium`, or its path in `CHROMIUM`. */
+describe.skipIf(chromium === undefined)("the page in Chromium (skipped where there is none)", () => {
+  const home = makeHome();
+  let browser: Page;
+
+  beforeAll(async () => {
+    for (const name of Object.keys(pages))
+      writeFileSync(fileOf(name), await pageOf(name as keyof typeof pages));
+    browser = await openBrowser();
+  }, 120_000);
+  afterAll(async () => await browser?.close());
+
+  const fileOf = (name: string) => join(home, `${name}.html`);
+
+  describe.each(Object.keys(pages))("of %s", (name) => {
+    test.each(widths)("fits %i pixels, asks for nothing and says nothing", async (width) => {
+      await browser.open(fileOf(name), { width });
+      const room = await browser.ask<number[]>("[document.documentElement.scrollWidth, innerWidth]");
+      expect(room).toEqual([width, width]);
+      expect(browser.heard()).toEqual({ console: [], requests: [String(pathToFileURL(fileOf(name)))] });
+    });
+
+    test.each([
+      ["light", {}],
+      ["dark", { dark: true }],
+      ["light on a phone", { width: 375 }],
+    ])("has no finding of axe, %s", async (_, look) => {
+      await browser.open(fileOf(name), look);
+      await browser.ask(`${axe}; 0`);
+      const { violations } = await browser.ask<{ violations: { id: string; nodes: { html: string }[] }[] }>(
+        "axe.run(document, { resultTypes: ['violations'] })",
+      );
+      expect(violations.map(({ id, nodes }) => [id, nodes.slice(0, 2).map(({ html }) => html)])).toEqual([]);
+      expect(browser.heard().requests).toHaveLength(1);
+    });
+
+    test.each(["A4", "Letter"] as const)("prints on %s", async (paper) => {
+      await browser.open(fileOf(name));
+      const pdf = await browser.pdf(paper);
+      expect(pdf.subarray(0, 5).toString()).toBe("%PDF-");
+      await browser.open(fileOf(name), { print: true, width: paper === "A4" ? 680 : 700 });
+      const [room = 0, width = 0] = await browser.ask<number[]>(
+        "[document.documentElement.scrollWidth, innerWidth]",
+      );
+      expect(room).toBeLessThanOrEqual(width);
+    });
+  });
+
+  test("runs nothing that a host wrote", async () => {
+    await browser.open(fileOf("hostile names"));
+    expect(
+      await browser.ask(
+        "window.ran === undefined && document.querySelectorAll('script, img, iframe').length",
+      ),
+    ).toBe(0);
+    expect(await browser.ask("document.body.textContent.includes('<script>window.ran=1</script>')")).toBe(
+      true,
+    );
+  });
+});
