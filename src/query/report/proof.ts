@@ -17,11 +17,12 @@ export interface Proof {
 
 /** @param reached up to when orders were read: ages are told as of then, so that the same mirror tells the same */
 export function readProof(mirror: Mirror, reached: string | null): Proof {
-  const { resources } = readHealth(mirror, Date.parse(reached ?? "1970-01-01"), null, false);
+  const { resources } = readHealth(mirror, Date.parse(reached ?? "1970-01-01"), null, null);
   const orders = resources.find(({ resource }) => resource === "orders");
   const { last } = latestRuns(mirror, "orders");
   const proven = latestProof(mirror);
-  const failed = last && last.outcome !== "done" && last.started_at > (proven?.at ?? "");
+  const failed =
+    last && !["done", "running", "skipped"].includes(last.outcome) && last.started_at > (proven?.at ?? "");
   return {
     proven,
     against: orders?.found?.error ?? (failed ? (last.error ?? `the last run was ${last.outcome}`) : null),
