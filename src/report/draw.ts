@@ -8,6 +8,7 @@ import type { Chart } from "./section.js";
 use([BarChart, CustomChart, LineChart, GridComponent, SVGRenderer]);
 
 /** Pixels; the letters keep their size, so a phone gets a drawing of its own. */
+const shortEnough = 320;
 const widths = { wide: 960, half: 480, narrow: 343 };
 
 /** A chart as SVG, once for a screen and once for a phone. */
@@ -16,7 +17,7 @@ export function drawChart(chart: Chart): Html {
 }
 
 function drawAt(chart: Chart, width: number, size: "wide" | "narrow"): Html {
-  const height = size === "narrow" ? Math.min(chart.height, 260) : chart.height;
+  const height = size === "narrow" ? Math.min(chart.height, shortEnough) : chart.height;
   const canvas = init(null, null, { renderer: "svg", ssr: true, width, height });
   try {
     canvas.setOption({ animation: false, ...chart.option(width) });

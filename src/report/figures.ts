@@ -64,8 +64,8 @@ export interface Report {
 }
 
 const monthsTold = 13;
-/** Of each currency; the views have all of them. */
-const most = { hosts: 8, products: 6, orders: 8 };
+/** The views have all of them: hosts and products of each currency, restated orders of all together. */
+const most = { hosts: 8, products: 6, orders: 16 };
 
 /**
  * Call it inside `withSnapshot`, so that all figures are of one state of the mirror.
@@ -108,7 +108,7 @@ function readReport(mirror: Mirror, period: Period, reached: string, madeAt: str
     restated: {
       since,
       months: closed.filter(({ month, difference }) => month >= since && difference !== 0),
-      orders: readRestatedOrders(mirror, since, most.orders),
+      orders: readRestatedOrders(mirror, since, Math.max(3, Math.floor(most.orders / currencies.length))),
     },
     triangle: triangle.filter(({ month }) => month >= since),
     outlook: currencies.map((currency) => readOutlook(currency, all, closed, triangle)),

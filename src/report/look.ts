@@ -34,11 +34,12 @@ dd b{display:block;font-size:28px;line-height:1.2;font-weight:600;letter-spacing
 .metrics div:first-child b{color:var(--accent)}
 .three div:first-child b{color:inherit}
 dd span{display:block;color:var(--soft);font-size:13px}
+dd .whole{display:inline-block}
 em{font-style:normal;color:var(--ink);font-weight:600}
 figure,.money+figure{margin-top:2.5rem}
 figure:first-of-type{margin-top:1.5rem}
 .key{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;color:var(--soft);font-size:13px;margin-top:.25rem}
-.key svg{width:18px;height:10px;margin-right:.4rem;vertical-align:-1px}
+.key svg{height:10px;margin-right:.4rem;vertical-align:-1px}
 .now{fill:var(--accent)}.tint{fill:var(--tint)}path.before{stroke:var(--before);stroke-width:1.5;stroke-dasharray:4 3}
 .chart{display:block;width:100%;height:auto;margin-top:.75rem}
 .chart text{font-family:inherit}
@@ -48,6 +49,7 @@ figure:first-of-type{margin-top:1.5rem}
 .columns>div{break-inside:avoid;padding-bottom:2rem}
 section>h3{margin-top:2.5rem}
 h3+*{margin-top:.5rem}
+.months{grid-template-columns:minmax(0,4fr) minmax(0,5fr);gap:1.5rem 2.5rem}
 .pair+.pair,.pair.even{margin-top:1.5rem}
 table{width:100%;border-collapse:collapse;font-size:14px;line-height:1.35}
 caption{padding:0 0 .5rem}
@@ -56,8 +58,9 @@ th,td{padding:.45rem 0 .45rem 1rem;border-bottom:1px solid var(--line);text-alig
 th:first-child{padding-left:0}
 thead th{color:var(--soft);font-size:13px;vertical-align:bottom}
 tbody th{min-width:6.5rem}
-.n{text-align:right;white-space:nowrap}
-thead .n{white-space:normal}
+.n{text-align:right}
+.n,.short,.whole{white-space:nowrap}
+thead th.n{white-space:normal}
 .late{color:var(--ink);font-size:13px;font-weight:600;border-bottom:2px solid var(--accent)}
 .bar{display:block;width:100%;height:3px;margin-top:.35rem;fill:var(--accent)}
 .rail{fill:var(--line)}
@@ -74,7 +77,8 @@ details{margin-top:.5rem}
 summary{cursor:pointer;color:var(--accent);font-size:13px;padding:.35rem 0;width:fit-content}
 details table{max-width:44rem}
 footer{margin-top:4.5rem;padding-top:1rem;border-top:1px solid var(--line);color:var(--soft);font-size:13px}
-@media (max-width:860px){.pair,.pair.even{grid-template-columns:minmax(0,1fr)}.columns{columns:1}}
-@media (max-width:640px){h1{font-size:28px;line-height:1.15}h2{font-size:20px}dd b{font-size:20px}section{margin-top:3rem}.metrics,.metrics.three{grid-template-columns:repeat(2,minmax(0,1fr));gap:1rem 1.25rem}.wide,.spare{display:none}.narrow{display:block}table{font-size:13px}th,td{padding-left:.6rem}tbody th{min-width:5.5rem}td.n{white-space:normal;overflow-wrap:anywhere}}
-@media print{@page{margin:15mm}body{padding:0;max-width:none;font-size:11pt}h1{font-size:24pt}h2{font-size:15pt}dd b{font-size:15pt}section{margin-top:9mm}h2,h3,caption,thead{break-after:avoid}figure,tr,.money,.pair>div{break-inside:avoid}.scroll{overflow:visible}details,.badge a{text-decoration:none}details:not([open]){display:none}a{color:inherit}table{font-size:9pt}.triangle{font-size:7.5pt}.triangle td,.triangle th{padding:.3rem .35rem}.heat1,.heat2,.heat3,.heat4,.bar{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
+@media screen and (max-width:860px){.pair,.pair.even,.pair.months{grid-template-columns:minmax(0,1fr)}.columns{columns:1}}
+@media screen and (max-width:640px){h1{font-size:28px;line-height:1.15}h2{font-size:20px}dd b{font-size:20px}section{margin-top:3rem}.metrics,.metrics.three{grid-template-columns:repeat(2,minmax(0,1fr));gap:1rem 1.25rem}.wide,.spare{display:none}.narrow{display:block}table{font-size:13px}th,td{padding-left:.5rem}tbody th{min-width:4.5rem}}
+@page{margin:15mm}
+@media print{body{padding:0;max-width:none;font-size:11pt}h1{font-size:24pt}h2{font-size:15pt}dd b{font-size:15pt}section{margin-top:9mm}h2,h3,.lead,.key,caption,thead{break-after:avoid}.months .wide{display:none}.months .narrow{display:block}figure,tr,.money,.pair>div{break-inside:avoid}.months{grid-template-columns:minmax(0,2fr) minmax(0,3fr);gap:1.5rem}.months table{font-size:8pt}.months th,.months td{padding:.3rem 0 .3rem .6rem}.scroll{overflow:visible}details,.badge a{text-decoration:none}details:not([open]){display:none}a{color:inherit}table{font-size:9pt}.triangle{font-size:7.5pt}.triangle td,.triangle th{padding:.3rem .35rem}.heat1,.heat2,.heat3,.heat4,.bar{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 `;

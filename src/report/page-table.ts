@@ -4,8 +4,8 @@ import { type Html, html, type Piece } from "./html.js";
 export interface PageColumn<Row> {
   title: string;
   cell(row: Row): Piece;
-  /** Numbers stand to the right. */
-  kind?: "number" | "text";
+  /** Numbers stand to the right; what is short, such as a date, stays on one line. */
+  kind?: "number" | "short";
   /** Left out on a phone, where it would not fit. */
   spare?: boolean;
 }
@@ -39,6 +39,6 @@ function cellOf<Row>(column: PageColumn<Row>, row: Row, isName: boolean): Html {
 }
 
 function classOf({ kind, spare }: Pick<PageColumn<unknown>, "kind" | "spare">): Html {
-  const names = [...(kind === "number" ? ["n"] : []), ...(spare ? ["spare"] : [])];
+  const names = [...(kind ? [kind === "number" ? "n" : kind] : []), ...(spare ? ["spare"] : [])];
   return names.length === 0 ? html`` : html` class="${names.join(" ")}"`;
 }

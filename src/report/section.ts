@@ -33,7 +33,7 @@ ${lead === null || lead === "" ? "" : html`<p class="lead">${lead}</p>\n`}${body
 
 /** What the lines and bars of a chart stand for. */
 export function key(...entries: readonly [mark: "now" | "before" | "tint" | "tall", words: string][]): Html {
-  const box = (shade: string) => `<rect width="10" x="8" height="10" class="${shade}"/>`;
+  const box = (shade: string) => `<rect width="10" height="10" class="${shade}"/>`;
   const marks = {
     now: '<rect y="3.5" width="18" height="3" class="now"/>',
     before: '<path d="M0 5h18" class="before"/>',
@@ -41,7 +41,7 @@ export function key(...entries: readonly [mark: "now" | "before" | "tint" | "tal
     tall: box("now"),
   };
   const entry = ([mark, words]: readonly [keyof typeof marks, string]) =>
-    html`<span><svg viewBox="0 0 18 10" aria-hidden="true">${trusted(marks[mark])}</svg>${words}</span>`;
+    html`<span><svg width="${mark === "now" || mark === "before" ? 18 : 10}" height="10" aria-hidden="true">${trusted(marks[mark])}</svg>${words}</span>`;
   return html`<p class="key">${entries.map(entry)}</p>\n`;
 }
 

@@ -1,4 +1,5 @@
 import { writeInfo } from "../../src/mirror/info.js";
+import type { Mirror } from "../../src/mirror/mirror.js";
 import type { JsonObject } from "../../src/resources/types.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
@@ -27,6 +28,7 @@ const currencies = ["EUR", "USD", "GBP", "JPY", "KWD", "SEK"];
 
 /** Brands whose pages are looked at: what the mirror holds of each. */
 export const pages = {
+  "a watched year": { orders: [] },
   "one order": { orders: [orderOf(1, {})] },
   "six currencies": {
     orders: Array.from({ length: 1_200 }, (_, n) =>
@@ -55,14 +57,38 @@ export const pages = {
   },
 } satisfies Record<string, { orders: JsonObject[]; texts?: string[] }>;
 
+/** Ten months that were read on the first of each, with refunds of every age up to four months. */
+export function writeWatchedYear(mirror: Mirror): void {
+  const orders = Array.from({ length: 2_400 }, (_, n) => {
+    const placed = Date.UTC(2025, 11, 1) + n * 3 * 3_600_000;
+    return anOrder(n, { order_date: new Date(placed).toISOString(), host: host(n % 23, `host_${n % 23}`) });
+  });
+  const refundOf = (n: number, age: number) =>
+    n % 11 < 5 && age >= n % 11 ? 20 + ((n * 7) % 90) / 4 : n % 13 === 0 && age >= 1 ? 12.5 : 0;
+  for (let month = 0; month < 11; month += 1) {
+    const at = Date.UTC(2025, 11 + month, month === 10 ? 20 : 1, 2);
+    const seen = orders.filter(({ order_date }) => Date.parse(String(order_date)) < at);
+    const now = seen.map((order, n) => {
+      const age =
+        month -
+        new Date(String(order.order_date)).getUTCMonth() -
+        12 * (new Date(String(order.order_date)).getUTCFullYear() - 2025) +
+        11;
+      return { ...order, refund_amount: refundOf(n, age - 1) };
+    });
+    writeRead(mirror, "orders", now, { at: new Date(at).toISOString(), whole: true });
+  }
+}
+
 /** The page of such a brand, as the program makes it. */
 export async function pageOf(name: keyof typeof pages): Promise<string> {
   const { orders, texts = [] }: { orders: JsonObject[]; texts?: string[] } = pages[name];
   const mirror = await makeMirror();
-  writeRead(mirror, "orders", orders, { at: "2026-10-02T02:00:00.000Z", whole: true });
+  if (name === "a watched year") writeWatchedYear(mirror);
+  else writeRead(mirror, "orders", orders, { at: "2026-10-02T02:00:00.000Z", whole: true });
   writeRead(mirror, "roster", []);
   const changed = orders.filter((_, n) => n % 5 === 0).map((order) => ({ ...order, refund_amount: 15.25 }));
-  writeRead(mirror, "orders", changed, { at, whole: true });
+  if (changed.length > 0) writeRead(mirror, "orders", changed, { at, whole: true });
   writeRead(
     mirror,
     "roster",

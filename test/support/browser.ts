@@ -89,7 +89,7 @@ export async function openBrowser(): Promise<Page> {
         mobile: width < 600,
       });
       await send("Emulation.setEmulatedMedia", {
-        media: print ? "print" : "screen",
+        media: print ? "print" : "",
         features: [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }],
       });
       const loaded = pipe.once("Page.loadEventFired");

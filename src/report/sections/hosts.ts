@@ -18,8 +18,8 @@ export function hostsSection(telling: Telling): Html {
     const hosts = counted(count?.hosts ?? 0, "host", numbers.count);
     return [
       html`<h3>${currencyName(currency)}: orders of ${hosts}</h3>
-<div class="pair even"><div>${pageTable("Made the most", sharesColumns(telling, "Host", "no host", made), made)}</div>
-<div>${pageTable("Moved most", movedColumns(telling), moved)}</div></div>
+<div class="pair even"><div>${made.length === 0 ? html`<p>No order in this time.</p>` : pageTable("Made the most", sharesColumns(telling, "Host", "no host", made), made)}</div>
+<div>${moved.length === 0 ? "" : pageTable("Moved most", movedColumns(telling), moved)}</div></div>
 `,
     ];
   });

@@ -12,7 +12,7 @@ ${pageTable(
   "Last read well",
   [
     { title: "Resource", cell: ({ resource }) => resource },
-    { title: "Read", cell: ({ at }) => (at === null ? "never" : timeOf(at)) },
+    { title: "Read", cell: ({ at }) => (at === null ? "never" : timeOf(at)), kind: "short" },
   ],
   report.proof.read,
 )}</div>

@@ -22,9 +22,9 @@ export function restatedSection({ report, numbers }: Telling): Html {
   const table = pageTable<Restatement>(
     "Months that are another now",
     [
-      { title: "Month", cell: ({ month }) => shortMonth(month) },
+      { title: "Month", cell: ({ month }) => shortMonth(month), kind: "short" },
       { title: "Currency", cell: ({ currency }) => currencyName(currency) },
-      { title: "Reported", cell: ({ reported_at }) => dayName(reported_at), spare: true },
+      { title: "Reported", cell: ({ reported_at }) => dayName(reported_at), kind: "short", spare: true },
       {
         title: "Net then",
         cell: (row) => money(row.net_reported, row.currency),
@@ -49,10 +49,10 @@ export function restatedSection({ report, numbers }: Telling): Html {
       : "The orders that did it",
     [
       { title: "Order", cell: ({ order_number, order_id }) => name(order_number ?? order_id, "no number") },
-      { title: "Month", cell: ({ month }) => shortMonth(month) },
+      { title: "Month", cell: ({ month }) => shortMonth(month), kind: "short" },
       { title: "Currency", cell: ({ currency }) => currencyName(currency), spare: true },
-      { title: "What", cell: ({ what }) => whatHappened[what] ?? what },
-      { title: "Seen", cell: ({ seen_at }) => dayName(seen_at), spare: true },
+      { title: "What", cell: ({ what }) => whatHappened[what] ?? what, kind: "short" },
+      { title: "Seen", cell: ({ seen_at }) => dayName(seen_at), kind: "short", spare: true },
       { title: "Host", cell: ({ host_username }) => name(host_username, "no host"), spare: true },
       { title: "Difference", cell: (row) => numbers.signed(row.difference, row.currency), kind: "number" },
     ],

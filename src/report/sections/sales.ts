@@ -26,7 +26,7 @@ function headline({ report, numbers }: Telling, currency: string | null): Html {
     const current = now ? value(now) : 0;
     const change = before ? numbers.change(current, value(before)) : "";
     return html`<div><dt>${title}</dt><dd><b>${write(current)}</b>
-<span>${change === "" ? "" : html`<em>${change}</em> `}${write(before ? value(before) : 0)} before</span></dd></div>
+<span>${change === "" ? "" : html`<em>${change}</em> `}<span class="whole">${write(before ? value(before) : 0)} before</span></span></dd></div>
 `;
   };
   const beside = [
@@ -107,7 +107,7 @@ export function monthsSection(telling: Telling): Html {
     return [
       html`<figure>
 <figcaption><h3>What each month brought, and what of it was refunded, ${currencyName(currency)}</h3></figcaption>
-${key(["tall", "net"], ["tint", "refunded"])}<div class="pair"><div>${draw(byMonthChart(telling, currency))}</div><div>${table}</div></div></figure>
+${key(["tall", "net"], ["tint", "refunded"])}<div class="pair months"><div>${draw(byMonthChart(telling, currency))}</div><div>${table}</div></div></figure>
 `,
     ];
   });

@@ -14,7 +14,7 @@ export function clicksSection({ report, numbers }: Telling): Html {
     const change = before === null ? "" : numbers.change(of(now), of(before));
     const then = before === null ? "" : `${numbers.count(of(before))} before`;
     return html`<div><dt>${title}</dt><dd><b>${numbers.count(of(now))}</b>
-<span>${change === "" ? "" : html`<em>${change}</em> `}${then}</span>${share === "" ? "" : html`<span>${share}</span>`}</dd></div>
+<span>${change === "" ? "" : html`<em>${change}</em> `}<span class="whole">${then}</span></span>${share === "" ? "" : html`<span>${share}</span>`}</dd></div>
 `;
   };
   const part = (one: number, all: number, words: string) =>
@@ -66,7 +66,11 @@ function campaignTable(caption: string, campaigns: readonly Campaign[], numbers:
     [
       { title: "Campaign", cell: ({ title }) => name(title, "no title") },
       { title: "Status", cell: ({ status }) => name(status?.toLowerCase() ?? "", "none"), spare: true },
-      { title: "Due", cell: ({ deadline }) => (deadline === null ? "no date" : dayName(deadline)) },
+      {
+        title: "Due",
+        cell: ({ deadline }) => (deadline === null ? "no date" : dayName(deadline)),
+        kind: "short",
+      },
       count("Deliverables", ({ deliverables_open }) => deliverables_open),
       count("Hosts at work", ({ assignments_open }) => assignments_open, true),
       count("To pay", ({ payments_open }) => payments_open),
