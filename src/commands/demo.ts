@@ -9,6 +9,7 @@ import { type CommandSpec, defineCommand, type GlobalOptions } from "./command.j
 import { openFolder } from "./demonstration-folder.js";
 import { exportTable } from "./export.js";
 import { query } from "./query.js";
+import { report } from "./report.js";
 import { status } from "./status.js";
 import { sync } from "./sync.js";
 import { parseCount } from "./values.js";
@@ -30,13 +31,14 @@ const exported = [
   ["roster", "roster.csv"],
   ["changes", "changes.csv"],
 ] as const;
+const page = "report.html";
 
 export const demo = defineCommand<DemoFlags>({
   name: "demo",
   summary: "Show the whole job, without a key, against the built-in sandbox",
   description:
     "Starts a sandbox on this machine, syncs everything, lets three weeks pass, syncs again, shows what changed, " +
-    "proves the mirror and exports it. Needs no network and no configuration; can be run again.",
+    "proves the mirror, exports it and makes its report. Needs no network and no configuration; can be run again.",
   arguments: [],
   flags: [
     { flags: "-o, --out <dir>", about: "where the mirror and the exports go", shown: "brandapi-demo" },
@@ -56,7 +58,7 @@ export const demo = defineCommand<DemoFlags>({
   async run(invocation) {
     const { deps, options } = invocation;
     const { startSandbox } = await import("../sandbox/index.js");
-    const files = exported.map(([, file]) => file);
+    const files = [...exported.map(([, file]) => file), page];
     const folder = openFolder(options.out ?? "brandapi-demo", files, deps);
     const started = deps.clock.monotonic();
     const box = await startSandbox(
@@ -113,13 +115,16 @@ export const demo = defineCommand<DemoFlags>({
         await show(exportTable, `${table} -o ${join(folder.shown, file)}`, now, {
           out: join(folder.path, file),
         });
-      await show(status, "", now);
+      await show(status, "--sales", now, { sales: true });
+      const shownPage = join(folder.shown, page);
+      await show(report, `-o ${shownPage}`, now, { out: join(folder.path, page) });
       const seconds = ((deps.clock.monotonic() - started) / 1_000).toFixed(1);
       say(
         `\nDone in ${seconds} s, with ${counted(box.log.length, "request")}. The mirror is an SQLite file, the exports lie beside it:`,
       );
       say(`  ${folder.shown}`);
       say("Your own brand: `brandapi login`, then `brandapi sync`.");
+      say(`The page to look at, and to mail: ${shownPage}`);
       return exitCodes.done;
     } finally {
       folder.close();

@@ -34,16 +34,20 @@ import { formatInstant } from "../times.js";
 import { type Outlook, readOutlook } from "./outlook.js";
 import { choosePeriod, type Period } from "./period.js";
 
-/** All that a report tells: what the page, the text and `--json` are made of. Times are ISO 8601, days UTC. */
-export interface Report {
-  brand: string | null;
-  made_at: string;
+/** How the brand does, in a few figures. Times are ISO 8601, days UTC. */
+export interface Sales {
   /** Up to when the mirror read the orders. */
   reached: string;
   period: Period;
-  /** The one with the most orders first; of the period and the last thirteen months. */
+  /** The one with the most orders first. */
   currencies: (string | null)[];
   sales: { now: Figures[]; before: Figures[] };
+}
+
+/** All that a report tells: what the page, the text and `--json` are made of; its currencies are those of all months. */
+export interface Report extends Sales {
+  brand: string | null;
+  made_at: string;
   days: { now: DayFigures[]; before: DayFigures[] };
   /** The last thirteen, the period's last month included. */
   months: MonthFigures[];
@@ -68,7 +72,21 @@ const monthsTold = 13;
 const most = { hosts: 8, products: 6, orders: 16 };
 
 /**
- * Call it inside `withSnapshot`, so that all figures are of one state of the mirror.
+ * Of the month of the last whole day that was read; null where no order was. Call it inside `withSnapshot`, as the other:
+ * all figures are of one state of the mirror.
+ */
+export function salesOf(mirror: Mirror): Sales | null {
+  const reached = readReached(mirror);
+  if (reached === null) return null;
+  layDays(mirror);
+  return readSales(
+    mirror,
+    choosePeriod({ since: undefined, until: undefined }, Date.parse(reached)),
+    reached,
+  );
+}
+
+/**
  * @param asked milliseconds since 1970, as is `now`
  * @throws ConfigurationError where no order was ever read
  */
@@ -82,28 +100,31 @@ export function reportOf(
     throw new ConfigurationError(`The mirror holds no orders yet: ${mirror.path}`, {
       hint: "run `brandapi sync orders` first",
     });
-  return readReport(mirror, choosePeriod(asked, Date.parse(reached)), reached, formatInstant(now));
+  const period = choosePeriod(asked, Date.parse(reached));
+  layDays(mirror);
+  layOrders(mirror, period, period.before);
+  return readReport(mirror, readSales(mirror, period, reached), formatInstant(now));
 }
 
-function readReport(mirror: Mirror, period: Period, reached: string, madeAt: string): Report {
-  const { before } = period;
-  layDays(mirror);
-  layOrders(mirror, period, before);
+function readSales(mirror: Mirror, period: Period, reached: string): Sales {
+  const sales = { now: readSums(mirror, period), before: readSums(mirror, period.before) };
+  return { reached, period, currencies: currenciesOf([...sales.now, ...sales.before], []), sales };
+}
+
+function readReport(mirror: Mirror, told: Sales, madeAt: string): Report {
+  const { period, sales, reached } = told;
   const all = readMonths(mirror);
   const since = monthsBefore(period.until, monthsTold - 1);
   const months = all.filter(({ month }) => month >= since && month <= period.until.slice(0, 7));
   const closed = readClosedMonths(mirror);
   const triangle = readTriangle(mirror);
-  const sales = { now: readSums(mirror, period), before: readSums(mirror, before) };
   const currencies = currenciesOf([...sales.now, ...sales.before], months);
   return {
+    ...told,
     brand: readInfo(mirror, "brand_name"),
     made_at: madeAt,
-    reached,
-    period,
     currencies,
-    sales,
-    days: { now: readDays(mirror, period), before: readDays(mirror, before) },
+    days: { now: readDays(mirror, period), before: readDays(mirror, period.before) },
     months,
     restated: {
       since,
@@ -119,7 +140,7 @@ function readReport(mirror: Mirror, period: Period, reached: string, madeAt: str
       roster: readRosterChanges(mirror, period),
     },
     products: readShares(mirror, "products", "made", most.products),
-    clicks: { now: readClicks(mirror, period), before: readClicks(mirror, before) },
+    clicks: { now: readClicks(mirror, period), before: readClicks(mirror, period.before) },
     campaigns: readCampaigns(mirror),
     content: readDelivered(mirror, period),
     proof: readProof(mirror, reached),
@@ -143,7 +164,7 @@ export function monthsBefore(day: string, count: number): string {
 }
 
 /** The currencies of the period and the time before it. */
-export function currenciesNow({ currencies, sales }: Report): (string | null)[] {
+export function currenciesNow({ currencies, sales }: Sales): (string | null)[] {
   return currencies.filter((currency) => of([...sales.now, ...sales.before], currency).length > 0);
 }
 

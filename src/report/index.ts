@@ -1,5 +1,5 @@
 /** The door of this room: figures, and the text that is made of them; the page is loaded by who writes it. */
 
-export { type Report, reportOf } from "./figures.js";
+export { type Report, reportOf, type Sales, salesOf } from "./figures.js";
 export { createNumbers, readLocale } from "./numbers.js";
 export { salesLines, writeText } from "./text.js";

@@ -19,6 +19,7 @@ i{color:var(--soft);font-style:normal}
 bdi{overflow-wrap:anywhere}
 th bdi,td bdi,li bdi{display:-webkit-inline-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;overflow:hidden;vertical-align:top}
 .brand{color:var(--soft);font-size:20px;margin-bottom:.25rem}
+.summary{font-size:20px;line-height:1.4;max-width:44rem;margin-top:1rem;text-wrap:pretty}
 .badge{margin-top:.75rem}
 section{margin-top:4.5rem}
 .lead{color:var(--soft);max-width:44rem;margin-top:.5rem;text-wrap:pretty}
@@ -78,7 +79,7 @@ summary{cursor:pointer;color:var(--accent);font-size:13px;padding:.35rem 0;width
 details table{max-width:44rem}
 footer{margin-top:4.5rem;padding-top:1rem;border-top:1px solid var(--line);color:var(--soft);font-size:13px}
 @media screen and (max-width:860px){.pair,.pair.even,.pair.months{grid-template-columns:minmax(0,1fr)}.columns{columns:1}}
-@media screen and (max-width:640px){h1{font-size:28px;line-height:1.15}h2{font-size:20px}dd b{font-size:20px}section{margin-top:3rem}.metrics,.metrics.three{grid-template-columns:repeat(2,minmax(0,1fr));gap:1rem 1.25rem}.wide,.spare{display:none}.narrow{display:block}table{font-size:13px}th,td{padding-left:.5rem}tbody th{min-width:4.5rem}}
+@media screen and (max-width:640px){h1{font-size:28px;line-height:1.15}h2{font-size:20px}dd b{font-size:20px}.summary,.brand{font-size:16px}section{margin-top:3rem}.metrics,.metrics.three{grid-template-columns:repeat(2,minmax(0,1fr));gap:1rem 1.25rem}.wide,.spare{display:none}.narrow{display:block}table{font-size:13px}th,td{padding-left:.5rem}tbody th{min-width:4.5rem}}
 @page{margin:15mm}
 @media print{body{padding:0;max-width:none;font-size:11pt}h1{font-size:24pt}h2{font-size:15pt}dd b{font-size:15pt}section{margin-top:9mm}h2,h3,.lead,.key,caption,thead{break-after:avoid}.months .wide{display:none}.months .narrow{display:block}figure,tr,.money,.pair>div{break-inside:avoid}.months{display:flex;flex-wrap:wrap;gap:.5rem 1.25rem}.months>div:first-child{flex:0 0 260px}.months>div:last-child{flex:1 1 max-content}.pair.even{display:flex;flex-wrap:wrap}.pair.even>div{flex:1 1 40%}.lead{break-inside:avoid}.months table{font-size:8pt}.months th,.months td{padding:.3rem 0 .3rem .6rem}.scroll{overflow:visible}details,.badge a{text-decoration:none}details:not([open]){display:none}a{color:inherit}table{font-size:9pt}.triangle{font-size:7.5pt}.triangle td,.triangle th{padding:.3rem .35rem}.heat1,.heat2,.heat3,.heat4,.bar{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 `;

@@ -11,7 +11,7 @@ import { proofSection } from "./sections/proof.js";
 import { refundsSection, restatedSection } from "./sections/refunds.js";
 import { daysSection, monthsSection, salesSection } from "./sections/sales.js";
 import { campaignsSection, clicksSection, contentSection } from "./sections/work.js";
-import { timeOf } from "./words.js";
+import { summaryLine, timeOf } from "./words.js";
 
 /** In the order in which people ask. */
 const sections = [
@@ -34,6 +34,7 @@ export async function pageOf(report: Report, locale: string): Promise<string> {
   const telling: Telling = { report, numbers: createNumbers(locale), draw: drawChart };
   const brand = escapeText(report.brand ?? "Brand");
   const { period } = report;
+  const summary = summaryLine(report, telling.numbers);
   const policy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(look).digest("base64")}'; base-uri 'none'; form-action 'none'`;
   return html`<!doctype html>
 <html lang="en">
@@ -50,7 +51,7 @@ export async function pageOf(report: Report, locale: string): Promise<string> {
 <header>
 <p class="brand"><bdi>${brand}</bdi></p>
 <h1>${period.name}</h1>
-${proofBadge(report)}</header>
+${summary === "" ? "" : html`<p class="summary">${summary}</p>\n`}${proofBadge(report)}</header>
 <main>
 ${sections.map((write) => write(telling))}</main>
 <footer><p>Made ${timeOf(report.made_at)} by brandapi, from this brand's mirror alone.</p></footer>

@@ -1,8 +1,9 @@
+import { counted } from "../counted.js";
 import type { Style } from "../ui/style.js";
 import { type Cell, renderTable } from "../ui/table.js";
 import { escapeText } from "../ui/text.js";
 import { shorten } from "../ui/width.js";
-import { currenciesNow, of, type Report } from "./figures.js";
+import { currenciesNow, of, type Report, type Sales } from "./figures.js";
 import type { Numbers } from "./numbers.js";
 import { dayName, shortMonth } from "./period.js";
 import { sparkline, textBar } from "./text-charts.js";
@@ -11,6 +12,7 @@ import {
   currencyName,
   provenLine,
   readLines,
+  summaryLine,
   timeOf,
   unknowable,
   whatHappened,
@@ -42,20 +44,20 @@ export function writeText(report: Report, numbers: Numbers, look: TextLook): str
     ["What cannot be known", unknowable.flatMap((line) => wrap(`- ${line}`, look.width))],
   ];
   const title = style.bold(`${escapeText(shorten(report.brand ?? "Brand"))}, ${period.name}`);
-  const head = [title, ...wrap(comparison(report), look.width)];
+  const head = [title, ...wrap(`${comparison(report)} ${summaryLine(report, numbers)}`.trim(), look.width)];
   const body = parts.map(([name, lines]) => ["", style.bold(name), ...lines].join("\n"));
   return `${[head.join("\n"), ...body, "", `Made ${timeOf(report.made_at)}`].join("\n")}\n`;
 }
 
 /** For `status --sales`: at most three lines. */
-export function salesLines(report: Report, numbers: Numbers): string[] {
+export function salesLines(report: Sales, numbers: Numbers): string[] {
   const lines = currenciesNow(report).map((currency) => {
     const [now] = of(report.sales.now, currency);
     const [before] = of(report.sales.before, currency);
     const net = numbers.amount(now?.net_amount ?? 0, currency);
     const change = numbers.change(now?.net_amount ?? 0, before?.net_amount ?? null);
     const beside = change === "" ? "" : `, ${change} on ${report.period.before.name}`;
-    return `${report.period.name}: ${net} ${currencyName(currency)} net of ${numbers.count(now?.orders ?? 0)} orders${beside}`;
+    return `${report.period.name}: ${net} ${currencyName(currency)} net of ${counted(now?.orders ?? 0, "order", numbers.count)}${beside}`;
   });
   if (lines.length <= 3) return lines;
   return [...lines.slice(0, 2), `and ${lines.length - 2} currencies more: see \`brandapi report --text\``];

@@ -1,14 +1,19 @@
 import { counted } from "../counted.js";
 import { minuteOf } from "../times.js";
-import type { Report } from "./figures.js";
+import { escapeText } from "../ui/text.js";
+import { shorten, truncate } from "../ui/width.js";
+import { of, type Report, type Sales } from "./figures.js";
+import type { Numbers } from "./numbers.js";
 import { dayName } from "./period.js";
 
 /** What page and text say alike. */
 
-/** A currency's name; `no currency` where the API names none. */
+/** A currency's name; `no currency` where the API names none. What is no such name is shown, and cut. */
 export function currencyName(currency: string | null): string {
-  return currency ?? "no currency";
+  return currency === null ? "no currency" : truncate(escapeText(shorten(currency)), longestCurrency);
 }
+
+const longestCurrency = 16;
 
 /** `2 Nov 2026, 04:57 UTC`. */
 export function timeOf(at: string): string {
@@ -16,10 +21,29 @@ export function timeOf(at: string): string {
 }
 
 /** `through 22 Nov 2026, beside 1 to 22 Oct 2026`. */
-export function comparison({ period }: Report): string {
+export function comparison({ period }: Sales): string {
   const through = period.is_partial ? `Through ${dayName(period.through)}, beside` : "Beside";
   return `${through} ${period.before.name}.`;
 }
+
+/** The first thing to know: `Net is down 19.3% in USD and up 0.5% in EUR.` Empty where nothing can be compared. */
+export function summaryLine(report: Sales, numbers: Numbers): string {
+  const moves = report.currencies.flatMap((currency) => {
+    const [now] = of(report.sales.now, currency);
+    const [before] = of(report.sales.before, currency);
+    const change = numbers.change(now?.net_amount ?? 0, before?.net_amount ?? null);
+    if (change === "") return [];
+    const way = change.startsWith("+") ? "up " : change.startsWith("\u2212") ? "down " : "the same, ";
+    return [`${way}${change.replace(/^[+\u2212]/, "")} in ${currencyName(currency)}`];
+  });
+  const told = moves.slice(0, summed);
+  const last = told.pop();
+  if (last === undefined) return "";
+  return `Net is ${told.length === 0 ? last : `${told.join(", ")} and ${last}`}.`;
+}
+
+/** More than that nobody takes in at once. */
+const summed = 3;
 
 /** In one sentence what of the orders is proven. */
 export function provenLine({ proof }: Report): string {

@@ -10,7 +10,8 @@ test("a quiet demo prints nothing but warnings, and leaves everything behind", a
   const { code, out, err } = await spawnBrandapi(["demo", "--quiet", "--orders", "200"], { home }).ended;
   expect({ code, out }, err).toEqual({ code: 0, out: "" });
   expect(err.split("\n").filter((line) => !line.startsWith("warning: "))).toEqual([""]);
-  expect(existsSync(join(home, "brandapi-demo", "orders.csv"))).toBe(true);
+  for (const file of ["orders.csv", "report.html"])
+    expect(existsSync(join(home, "brandapi-demo", file)), file).toBe(true);
 });
 
 test("a demo takes the place of an earlier one, and of nothing that it did not write or that was edited", async () => {

@@ -86,6 +86,23 @@ describe("every number on the page is its view's, to the cent", () => {
     }
   });
 
+  test("what it says first is by how much net moved, the same as beside the figures", () => {
+    const beside = [
+      ...partOf(page, "sales").matchAll(
+        /<h3>(\w+)<\/h3>\s*<dl[^>]*>\s*<div><dt>Net<\/dt>.*\s*<span><em>([^<]*)</g,
+      ),
+    ];
+    const words = beside.map(([, currency, change = ""]) =>
+      change.startsWith("+")
+        ? `up ${change.slice(1)} in ${currency}`
+        : `down ${change.slice(1)} in ${currency}`,
+    );
+    expect(words).toHaveLength(3);
+    expect(/<p class="summary">([^<]*)</.exec(page)?.[1]).toBe(
+      `Net is ${words[0]}, ${words[1]} and ${words[2]}.`,
+    );
+  });
+
   test("the partial month's time before is what `sales_by_month` says of it", () => {
     const told = metricsOf(partOf(page, "sales"));
     const rows = read("SELECT * FROM sales_by_month WHERE month = '2026-11'");

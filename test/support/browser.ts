@@ -23,7 +23,8 @@ export interface Page {
   ): Promise<void>;
   /** The value of an expression, also where the page's own policy forbids scripts. */
   ask<Value>(expression: string): Promise<Value>;
-  png(): Promise<Buffer>;
+  /** The whole page, or what is seen of it. */
+  png(how?: { whole: boolean }): Promise<Buffer>;
   pdf(paper: "A4" | "Letter"): Promise<Buffer>;
   /** What the console said, and every address that was asked for, since the page was opened. */
   heard(): { console: string[]; requests: string[] };
@@ -105,8 +106,8 @@ export async function openBrowser(): Promise<Page> {
       if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails));
       return (result as { value: Value }).value;
     },
-    async png() {
-      const { data } = await send("Page.captureScreenshot", { captureBeyondViewport: true });
+    async png({ whole } = { whole: true }) {
+      const { data } = await send("Page.captureScreenshot", { captureBeyondViewport: whole });
       return Buffer.from(String(data), "base64");
     },
     async pdf(paper) {

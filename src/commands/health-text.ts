@@ -1,0 +1,97 @@
+import { counted } from "../counted.js";
+import type { Health, ResourceHealth } from "../query/index.js";
+import { formatAge, formatSpan, minuteOf } from "../times.js";
+import { formatCount } from "../ui/numbers.js";
+import type { Style } from "../ui/style.js";
+import { renderTable } from "../ui/table.js";
+import { escapeText } from "../ui/text.js";
+import { shorten } from "../ui/width.js";
+import { marksOf } from "./health-marks.js";
+
+/** The mirror's health for people: a line a resource, then what needs a word. */
+export function healthText(
+  health: Health,
+  style: Style,
+  width: number | undefined,
+  running: string | null,
+): string {
+  const brand = health.brand ? `${escapeText(shorten(health.brand.name))}, ` : "";
+  const lines = [
+    `${style.bold("Mirror")} of ${brand}${escapeText(health.db)}`,
+    ...(running ? [running] : []),
+    "",
+  ];
+  if (health.resources.length === 0) lines.push("Nothing was synced yet: run `brandapi sync`.");
+  else lines.push(table(health, style, width), ...marked(health, style), ...closingLines(health));
+  return `${lines.join("\n")}\n`;
+}
+
+function table({ resources, checked_at }: Health, style: Style, width: number | undefined): string {
+  const removed = resources.some((resource) => resource.removed > 0);
+  const titles = [
+    "resource",
+    "rows",
+    ...(removed ? ["removed"] : []),
+    "read completely",
+    "last success",
+    "age",
+  ];
+  const rows = resources.map((resource) => [
+    resource.resource,
+    formatCount(resource.rows),
+    ...(removed ? [formatCount(resource.removed)] : []),
+    coveredText(resource, checked_at),
+    resource.last_success_at === null ? "never" : minuteOf(resource.last_success_at),
+    resource.last_success_at === null
+      ? ""
+      : formatAge(sinceMs(resource.last_success_at, checked_at)) + (resource.stale ? " !" : ""),
+  ]);
+  return renderTable(titles, rows, {
+    width,
+    style,
+    alignRight: ["rows", "removed"],
+    spare: ["last success", "removed", "read completely"],
+  });
+}
+
+function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: string): string {
+  const [first] = covered;
+  const last = covered.at(-1);
+  if (!first || !last) return last_success_at === null ? "not yet" : "whole";
+  const from = first.from === null ? "from the start" : `from ${day(first.from)}`;
+  const until = day(last.to) === day(now) ? "" : ` to ${day(last.to)}`;
+  const holes = gaps.length === 0 ? "" : `, ${counted(gaps.length, "gap")}`;
+  return `${from}${until}${holes}`;
+}
+
+function marked(health: Health, style: Style): string[] {
+  const marks = marksOf(health);
+  return marks.length === 0 ? [] : ["", ...marks.map((line) => `${style.yellow("!")} ${line}`)];
+}
+
+/** How long a change to an old record can stay unseen. */
+function closingLines({ resources, checked_at }: Health): string[] {
+  const lines = resources.flatMap(({ resource, closing }) => {
+    // What lies inside the window is read every night.
+    if (!closing || closing.reread_within_days === 1) return [];
+    const age = formatSpan(Math.max(0, sinceMs(closing.oldest_read_at, checked_at)));
+    const { reread_within_days: nights, refunds } = closing;
+    const next =
+      nights === null
+        ? "without an audit, no nightly sync reads it again"
+        : `nightly syncs read each again within ${counted(nights, "night")}`;
+    const share = refunds
+      ? `; ${Math.round((100 * refunds.inside_window) / refunds.seen)} % of ${counted(refunds.seen, "refund")} came inside the window, \`--window ${refunds.recommended_window_days}\` would hold 99 %`
+      : "";
+    return [`${resource}: the day read longest ago was read ${age} ago; ${next}${share}`];
+  });
+  return lines.length === 0 ? [] : ["", ...lines];
+}
+
+function sinceMs(at: string, now: string): number {
+  return Date.parse(now) - Date.parse(at);
+}
+
+function day(at: string): string {
+  return at.slice(0, 10);
+}
