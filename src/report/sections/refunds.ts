@@ -1,3 +1,4 @@
+import { counted } from "../../counted.js";
 import type { RestatedOrder, Restatement } from "../../query/index.js";
 import { outlookChart } from "../charts.js";
 import { of } from "../figures.js";
@@ -139,6 +140,6 @@ function outlook(telling: Telling, one: Outlook): Html {
 <figcaption>${title}</figcaption>
 <p>Of the orders placed through ${end}, refunds of <b>${write(one.to_come)}</b> are still to be expected, give or take ${write(one.standard_error)}.</p>
 ${key(["tall", "refunded"], ["tint", "still to come, and how far that can be off"])}<div class="pair"><div>${draw(outlookChart(telling, one))}</div><div>${table}</div></div>
-<p class="note">By chain ladder, with Mack's standard error: how refunds of earlier months grew from one age to the next, over ${horizon} months; later ones are not in it. Counted from the end of ${end}.</p></figure>
+<p class="note">By chain ladder, with Mack's standard error: how refunds of earlier months grew from one age to the next, over ${counted(horizon, "month")}; later ones are not in it. Counted from the end of ${end}.</p></figure>
 `;
 }
