@@ -30,7 +30,8 @@ import {
   type Share,
   type TriangleCell,
 } from "../query/index.js";
-import { formatInstant } from "../times.js";
+import { dayRange } from "../ranges.js";
+import { dayMs, formatInstant } from "../times.js";
 import { type Outlook, readOutlook } from "./outlook.js";
 import { choosePeriod, type Period } from "./period.js";
 
@@ -39,8 +40,9 @@ export interface Sales {
   /** Up to when the mirror read the orders. */
   reached: string;
   period: Period;
-  /** The one with the most orders first. */
+  /** The one with the most orders first, and how many there are besides. */
   currencies: (string | null)[];
+  currencies_untold: number;
   sales: { now: Figures[]; before: Figures[] };
 }
 
@@ -48,6 +50,7 @@ export interface Sales {
 export interface Report extends Sales {
   brand: string | null;
   made_at: string;
+  /** None where there are more than anybody reads. */
   days: { now: DayFigures[]; before: DayFigures[] };
   /** The last thirteen, the period's last month included. */
   months: MonthFigures[];
@@ -68,6 +71,9 @@ export interface Report extends Sales {
 }
 
 const monthsTold = 13;
+const daysTold = 93;
+/** There are a few, unless what should be a currency is anything. */
+const currenciesTold = 12;
 /** The views have all of them: hosts and products of each currency, restated orders of all together. */
 const most = { hosts: 8, products: 6, orders: 16 };
 
@@ -108,27 +114,34 @@ export function reportOf(
 
 function readSales(mirror: Mirror, period: Period, reached: string): Sales {
   const sales = { now: readSums(mirror, period), before: readSums(mirror, period.before) };
-  return { reached, period, currencies: currenciesOf([...sales.now, ...sales.before], []), sales };
+  return { reached, period, ...currenciesOf([...sales.now, ...sales.before], []), sales };
 }
 
-function readReport(mirror: Mirror, told: Sales, madeAt: string): Report {
-  const { period, sales, reached } = told;
+function readReport(mirror: Mirror, inShort: Sales, madeAt: string): Report {
+  const { period, sales, reached } = inShort;
   const all = readMonths(mirror);
   const since = monthsBefore(period.until, monthsTold - 1);
   const months = all.filter(({ month }) => month >= since && month <= period.until.slice(0, 7));
   const closed = readClosedMonths(mirror);
   const triangle = readTriangle(mirror);
-  const currencies = currenciesOf([...sales.now, ...sales.before], months);
+  const told = currenciesOf([...sales.now, ...sales.before], months);
+  const { currencies } = told;
+  const hasDays = daysBetween(period.since, period.through) <= daysTold;
   return {
+    ...inShort,
     ...told,
     brand: readInfo(mirror, "brand_name"),
     made_at: madeAt,
-    currencies,
-    days: { now: readDays(mirror, period), before: readDays(mirror, period.before) },
+    days: hasDays
+      ? { now: readDays(mirror, period), before: readDays(mirror, period.before) }
+      : { now: [], before: [] },
     months,
     restated: {
       since,
-      months: closed.filter(({ month, difference }) => month >= since && difference !== 0),
+      months: closed.filter(
+        ({ month, currency, difference }) =>
+          month >= since && difference !== 0 && currencies.includes(currency),
+      ),
       orders: readRestatedOrders(mirror, since, Math.max(3, Math.floor(most.orders / currencies.length))),
     },
     triangle: triangle.filter(({ month }) => month >= since),
@@ -147,13 +160,22 @@ function readReport(mirror: Mirror, told: Sales, madeAt: string): Report {
   };
 }
 
-function currenciesOf(sums: readonly Figures[], months: readonly MonthFigures[]): (string | null)[] {
+function currenciesOf(
+  sums: readonly Figures[],
+  months: readonly MonthFigures[],
+): Pick<Sales, "currencies" | "currencies_untold"> {
   const orders = new Map<string | null, number>();
   for (const { currency } of months) orders.set(currency, 0);
   for (const { currency, orders: count } of sums) orders.set(currency, (orders.get(currency) ?? 0) + count);
   const byName = ([one]: [string | null, number], [other]: [string | null, number]) =>
     (one ?? "\uffff") < (other ?? "\uffff") ? -1 : 1;
-  return [...orders].sort((a, b) => b[1] - a[1] || byName(a, b)).map(([currency]) => currency);
+  const all = [...orders].sort((a, b) => b[1] - a[1] || byName(a, b)).map(([currency]) => currency);
+  const currencies = all.slice(0, currenciesTold);
+  return { currencies, currencies_untold: all.length - currencies.length };
+}
+
+function daysBetween(since: string, until: string): number {
+  return (dayRange(until).to + 1 - dayRange(since).from) / dayMs;
 }
 
 /** The month so many months before a day's. */

@@ -10,6 +10,7 @@ import { sparkline, textBar } from "./text-charts.js";
 import {
   comparison,
   currencyName,
+  noDays,
   provenLine,
   readLines,
   summaryLine,
@@ -32,7 +33,7 @@ export function writeText(report: Report, numbers: Numbers, look: TextLook): str
   const { period } = report;
   const parts: [title: string, lines: readonly string[]][] = [
     ["Sales", [salesTable(report, numbers, look)]],
-    ["Net by day", report.currencies.flatMap((currency) => dayLine(report, currency, numbers, look))],
+    ["Net by day", dayLines(report, numbers, look)],
     ["Net by month", report.currencies.flatMap((currency) => monthLines(report, currency, numbers, look))],
     ["Restated", restatedLines(report, numbers, look)],
     ["Refunds still to come", outlookLines(report, numbers, look)],
@@ -60,7 +61,8 @@ export function salesLines(report: Sales, numbers: Numbers): string[] {
     return `${report.period.name}: ${net} ${currencyName(currency)} net of ${counted(now?.orders ?? 0, "order", numbers.count)}${beside}`;
   });
   if (lines.length <= 3) return lines;
-  return [...lines.slice(0, 2), `and ${lines.length - 2} currencies more: see \`brandapi report --text\``];
+  const more = lines.length - 2 + report.currencies_untold;
+  return [...lines.slice(0, 2), `and ${more} currencies more: see \`brandapi report --text\``];
 }
 
 function salesTable(report: Report, numbers: Numbers, { style, width }: TextLook): string {
@@ -80,7 +82,16 @@ function salesTable(report: Report, numbers: Numbers, { style, width }: TextLook
     ];
   });
   const titles = ["currency", "orders", "gross", "refunds", "net", "net before", "change"];
-  return table(titles, rows, { style, width, spare: ["net before"] });
+  const untold = report.currencies_untold;
+  return [
+    table(titles, rows, { style, width, spare: ["net before"] }),
+    ...(untold > 0 ? [`and ${counted(untold, "currency")} more, in \`sales_by_month\``] : []),
+  ].join("\n");
+}
+
+function dayLines(report: Report, numbers: Numbers, look: TextLook): string[] {
+  const lines = report.currencies.flatMap((currency) => dayLine(report, currency, numbers, look));
+  return lines.length > 0 ? lines : [noDays(report)];
 }
 
 function dayLine(report: Report, currency: string | null, numbers: Numbers, look: TextLook): string[] {

@@ -45,6 +45,13 @@ export function summaryLine(report: Sales, numbers: Numbers): string {
 /** More than that nobody takes in at once. */
 const summed = 3;
 
+/** Why nothing is told by day. */
+export function noDays({ sales }: Sales): string {
+  return sales.now.length + sales.before.length === 0
+    ? "No order on any of these days."
+    : "These are more days than anybody reads: `sales_by_day` has them.";
+}
+
 /** In one sentence what of the orders is proven. */
 export function provenLine({ proof }: Report): string {
   if (proof.against !== null) return `Not proven: ${proof.against}`;
@@ -64,11 +71,18 @@ export function readLines({ proof, reached }: Report): string[] {
     ...(oldest === null
       ? []
       : [`The day read longest ago was read on ${timeOf(oldest)}, ${ageOf(oldest, reached)} before that.`]),
-    ...proof.gaps.map(
-      ({ from, to }) => `Never read: ${from === null ? "the beginning" : minuteOf(from)} to ${minuteOf(to)}.`,
-    ),
+    ...proof.gaps
+      .slice(-gapsTold)
+      .map(
+        ({ from, to }) =>
+          `Never read: ${from === null ? "the beginning" : minuteOf(from)} to ${minuteOf(to)}.`,
+      ),
+    ...(proof.gaps.length > gapsTold ? [`So are ${proof.gaps.length - gapsTold} gaps more.`] : []),
   ];
 }
+
+/** The newest of them. */
+const gapsTold = 3;
 
 function ageOf(oldest: string, reached: string): string {
   const days = Math.max(0, Date.parse(reached) - Date.parse(oldest)) / 86_400_000;

@@ -103,6 +103,24 @@ describe("report", () => {
     }
   });
 
+  test("stays a page where a currency is anything, and a period is years", async () => {
+    const home = makeHome();
+    const mirror = await makeMirror(home);
+    const orders = Array.from({ length: 500 }, (_, n) =>
+      anOrder(n % 48, { id: `o${n}`, currency: `C${n}<b>${"x".repeat(n)}` }),
+    );
+    writeRead(mirror, "orders", orders, { at: "2026-10-05T02:00:00.000Z", whole: true });
+    mirror.db.close();
+    const words = ["report", "--db", mirror.path, "--locale", "en", "--since", "2016-01-01"];
+    const page = await brandapi([...words, "-o", "-"], { home, clock: { now: () => now } });
+    expect(page.out.length).toBeLessThan(200_000);
+    expect(page.out).toContain("which has 488 currencies more");
+    expect(page.out).toContain("These are more days than anybody reads: <code>sales_by_day</code> has them.");
+    const text = await brandapi([...words, "--text"], { home, clock: { now: () => now } });
+    expect(text.out).toContain("and 488 currencies more, in `sales_by_month`");
+    for (const line of text.out.split("\n")) expect(displayWidth(line), line).toBeLessThanOrEqual(80);
+  });
+
   test("says what is missing where there is no mirror, or no order was ever read", async () => {
     const home = makeHome();
     expect((await brandapi("report", { home })).err).toContain("No mirror yet");

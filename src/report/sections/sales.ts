@@ -1,11 +1,12 @@
+import { counted } from "../../counted.js";
 import type { DayFigures, Figures, MonthFigures } from "../../query/index.js";
 import { byDayChart, byMonthChart } from "../charts.js";
 import { currenciesNow, of } from "../figures.js";
-import { type Html, html } from "../html.js";
+import { type Html, html, ticked } from "../html.js";
 import { pageTable, sourceLine } from "../page-table.js";
 import { dayName, shortMonth } from "../period.js";
 import { behind, key, section, type Telling } from "../section.js";
-import { comparison, currencyName } from "../words.js";
+import { comparison, currencyName, noDays } from "../words.js";
 
 /** Orders, gross, refunds, net: a line a currency. */
 export function salesSection(telling: Telling): Html {
@@ -14,7 +15,10 @@ export function salesSection(telling: Telling): Html {
   const none = html`<p>No order was placed, and none in the time before.</p>\n`;
   return section("sales", "Sales", comparison(report), [
     lines.length === 0 ? none : lines,
-    sourceLine("sales_by_day"),
+    sourceLine(
+      "sales_by_day",
+      report.currencies_untold > 0 ? counted(report.currencies_untold, "currency") : "",
+    ),
   ]);
 }
 
@@ -73,7 +77,7 @@ ${key(["now", report.period.name], ["before", report.period.before.name], ["tint
     "days",
     "By day",
     "",
-    figures.length === 0 ? html`<p>No order on any of these days.</p>\n` : figures,
+    figures.length === 0 ? html`<p>${ticked(noDays(report))}</p>\n` : figures,
   );
 }
 
