@@ -2,4 +2,5 @@
 
 export { type Report, reportOf, type Sales, salesOf } from "./figures.js";
 export { createNumbers, readLocale } from "./numbers.js";
-export { salesLines, writeText } from "./text.js";
+export { salesLines } from "./text/sales.js";
+export { writeText } from "./text/write.js";

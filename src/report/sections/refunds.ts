@@ -1,6 +1,6 @@
 import { counted } from "../../counted.js";
 import type { RestatedOrder, Restatement } from "../../query/index.js";
-import { outlookChart } from "../charts.js";
+import { outlookChart } from "../charts/still-to-come.js";
 import { of } from "../figures.js";
 import { type Html, html, name } from "../html.js";
 import { monthsBetween, type Outlook, type YoungMonth } from "../outlook.js";

@@ -1,6 +1,7 @@
 import { counted } from "../../counted.js";
 import type { DayFigures, Figures, MonthFigures } from "../../query/index.js";
-import { byDayChart, byMonthChart } from "../charts.js";
+import { byDayChart } from "../charts/by-day.js";
+import { byMonthChart } from "../charts/by-month.js";
 import { currenciesNow, of } from "../figures.js";
 import { type Html, html, ticked } from "../html.js";
 import { pageTable, sourceLine } from "../page-table.js";
@@ -33,17 +34,25 @@ function headline({ report, numbers }: Telling, currency: string | null): Html {
 <span>${change === "" ? "" : html`<em>${change}</em> `}<span class="whole">${write(before ? value(before) : 0)} before</span></span></dd></div>
 `;
   };
-  const beside = [
-    ...(now && now.cancelled_orders > 0 ? [`${numbers.count(now.cancelled_orders)} cancelled`] : []),
-    ...(now && now.orders_without_total > 0
-      ? [`${numbers.count(now.orders_without_total)} without a total`]
+  const { cancelled_orders: cancelled = 0, orders_without_total: without = 0 } = now ?? {};
+  const notes = [
+    ...(cancelled > 0
+      ? [`${counted(cancelled, "cancelled order", numbers.count)} beside them, in no figure.`]
+      : []),
+    ...(without > 0
+      ? [`${counted(without, "order", numbers.count)} without a total, adding nothing to gross and net.`]
       : []),
   ];
   return html`<div class="money">
 <h3>${currencyName(currency)}</h3>
 <dl class="metrics">
 ${metric("Net", ({ net_amount }) => net_amount)}${metric("Gross", ({ gross_amount }) => gross_amount)}${metric("Refunds", ({ refunded_amount }) => refunded_amount)}${metric("Orders", ({ orders }) => orders, true)}</dl>
-${beside.length === 0 ? "" : html`<p class="note">Beside them, in no figure: ${beside.join(", ")}.</p>\n`}</div>
+${
+  notes.length === 0
+    ? ""
+    : html`<p class="note">${notes.join(" ")}</p>
+`
+}</div>
 `;
 }
 
@@ -69,7 +78,7 @@ export function daysSection(telling: Telling): Html {
     return [
       html`<figure>
 <figcaption><h3>Net and refunds by day, ${currencyName(currency)}: ${report.period.name} against ${report.period.before.name}</h3></figcaption>
-${key(["now", report.period.name], ["before", report.period.before.name], ["tint", "refunds"])}${draw(byDayChart(telling, currency))}${behind(`The ${now.length + before.length} days in figures`, table)}</figure>
+${key(["now", report.period.name], ["before", report.period.before.name], ["tint", "refunds"])}${draw(byDayChart(telling, currency))}${behind(`${counted(now.length + before.length, "day")} in figures`, table)}</figure>
 `,
     ];
   });
