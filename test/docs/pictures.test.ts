@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const folder = join(root, ".github/pictures");
 const [page, terminal] = [join(folder, "report.png"), join(folder, "report-text.svg")];
 /** When the documents' demo was run: the pictures show the same data. */
-const now = Date.parse("2026-11-21T18:43:26.000Z");
+const now = Date.parse("2026-11-22T18:03:00.000Z");
 
 test.runIf(process.env.PICTURES === "write")(
   "`npm run pictures` makes the pictures anew, from the demo's data",
