@@ -10,6 +10,13 @@ export function marksOf({ failed_run: failed, resources }: Health): string[] {
   return [...whole, ...resources.flatMap(marksOfResource)];
 }
 
+/** Why something is stale: what of these marks is of it, and the run that is under way. */
+export function reasonsOf(health: Health, running: string | null): string[] {
+  const stale = health.resources.filter((one) => one.stale);
+  const marks = marksOf({ ...health, resources: stale.map((one) => ({ ...one, stale: false })) });
+  return running === null ? marks : [running, ...marks];
+}
+
 function marksOfResource(health: ResourceHealth): string[] {
   const { resource, found, gaps, last_run, running, unfinished, stale } = health;
   return [

@@ -52,6 +52,7 @@ export const status: CommandSpec = defineCommand<StatusFlags>({
     const { checkPlace, runUnderWay, underWayText } = await import("../mirror/index.js");
     const { createReporter } = await import("../ui/reporter.js");
     const { styleFor } = await import("../ui/style.js");
+    const { reasonsOf } = await import("./health-marks.js");
     const { healthText } = await import("./health-text.js");
     const { knownExpiryWarning } = await import("./identity.js");
     const settings = await readSettings(options, deps);
@@ -60,24 +61,27 @@ export const status: CommandSpec = defineCommand<StatusFlags>({
     const mirror = await openMirrorReadOnly(settings.dbPath);
     try {
       const health = readHealth(mirror, deps.clock.now(), maxAge, await runUnderWay(settings.dbPath));
+      const { under_way: other } = health;
+      const running = other && `A run is under way ${underWayText(other, deps.clock.now())}`;
       const sales = options.sales ? await salesOf(mirror) : null;
       if (settings.output.json)
         printJson(deps.stdout, { profile, ...health, ...(options.sales ? { sales } : {}) });
       else if (!settings.output.quiet) {
         const width = deps.stdout.isTTY ? deps.stdout.columns : undefined;
-        const { under_way: other } = health;
-        const running = other && `A run is under way ${underWayText(other, deps.clock.now())}`;
         deps.stdout.write(
           healthText(health, styleFor(deps.stdout, settings.output, deps.env), width, running),
         );
         if (sales) deps.stdout.write(await salesText(sales, deps));
       }
+      const reporter = createReporter(deps, settings.output);
       const warning = await knownExpiryWarning(settings, mirror, deps.clock.now());
-      if (warning) createReporter(deps, settings.output).warn(warning);
+      if (warning) reporter.warn(warning);
       if (maxAge === null) return exitCodes.done;
       if (health.resources.length === 0) throw neverSynced(settings.dbPath);
-      if (health.stale.length > 0) throw staleError(health.stale, maxAge);
-      return exitCodes.done;
+      if (health.stale.length === 0) return exitCodes.done;
+      // It is a mail: nobody sees the marks that say why.
+      if (settings.output.quiet) for (const why of reasonsOf(health, running)) reporter.warn(why);
+      throw staleError(health.stale, maxAge);
     } finally {
       mirror.db.close();
     }

@@ -12,6 +12,7 @@ const paths = [
   "src/query/README.md",
   "src/resources/README.md",
   "test/bench/README.md",
+  "test/package/README.md",
   "test/soak/README.md",
 ] as const;
 

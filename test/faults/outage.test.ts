@@ -167,6 +167,11 @@ test("a night in which not even the key could be checked is told by `status`, un
   expect((await runAt(sandbox, home, "status")).out).toMatch(
     /^! the last sync, 20[-\d]+ [:\d]+, read nothing: .*refused/m,
   );
+  const mail = await runAt(sandbox, home, "status --max-age 0s --quiet");
+  expect(mail.code).toBe(10);
+  expect(mail.err).toMatch(
+    /^warning: the last sync, 20.*, read nothing: .*refused.*\nbrandapi: Older than 0s: roster\.\n {2}hint: .*\n$/,
+  );
   expect((await runAt(sandbox, home, "sync roster", { key: "brk_unknown" })).code).toBe(4);
   expect(await marks()).toMatchObject({ error: expect.stringContaining("rejected the key (401)") });
   expect((await runAt(sandbox, home, "sync roster")).code).toBe(0);

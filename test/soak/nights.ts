@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../../src/deps.js";
+import { resources } from "../../src/resources/index.js";
 import { startSandbox } from "../../src/sandbox/index.js";
 import { type Machine, mountDisk, type Trouble, troubles } from "./troubles.js";
 
@@ -131,11 +132,18 @@ function linesOf(text: string): string[] {
   return text.split("\n").filter((line) => line.trim() !== "");
 }
 
-/** Lines that say the same of several resources as one, and no place of this machine. */
+const names = resources.map(({ name }) => name);
+const [first, last] = [names[0], names.at(-1)];
+
+/** Lines that say the same of several resources as one, all their names as two, and no place of this machine. */
 function tidied(told: Told, home: string, baseUrl: string): Told {
   const plain = (lines: readonly string[]) =>
-    lines.map((line) =>
-      line.replaceAll(home, "~").replaceAll(new URL(baseUrl).host, "platform.example").trim(),
+    [", ", " "].reduce<string[]>(
+      (shorter, between) =>
+        shorter.map((line) => line.replaceAll(names.join(between), `${first}${between}… ${last}`)),
+      lines.map((line) =>
+        line.replaceAll(home, "~").replaceAll(new URL(baseUrl).host, "platform.example").trim(),
+      ),
     );
   const isWell = (line: string) => line.endsWith(", verified");
   const well = told.log.filter(isWell).length;
