@@ -59,16 +59,16 @@ export const exportTable = defineCommand<ExportFlags>({
   summary: "Turn tables of the mirror into files or stdout",
   description:
     "Needs no key and no network. JSON and NDJSON give each record exactly as the API sent it; with --columns, " +
-    "and for tables whose rows are only parts of a record, objects of their columns. Several tables go into a " +
-    "folder, a file each: `-o exports/`.",
+    "and for tables whose rows are only parts of a record, objects of their columns. Several tables go into " +
+    "one workbook (`-o FILE.xlsx`), one Singer stream, or a folder with a file each (`-o exports/`).",
   notes: { heading: "Tables and views", lines: tableLines() },
   arguments: [{ syntax: "<table...>", about: "spelled with - or _" }],
   flags: exportFlags,
   examples: [
     { command: "brandapi export roster --csv > roster.csv", about: "the roster as CSV" },
     {
-      command: "brandapi export orders -o orders.csv --since 2026-01-01 --excel",
-      about: "this year's orders, for Excel",
+      command: "brandapi export orders roster -o month.xlsx --since this-month",
+      about: "a workbook for Excel, a sheet a table",
     },
     {
       command: "brandapi export orders --parquet --partition-by month -o lake",

@@ -125,3 +125,24 @@ test("a compressed file that cannot be finished leaves what was there", async ()
   expect(readdirSync(home).filter((name) => name.endsWith(".part"))).toEqual([]);
   expect(existsSync(join(home, "o.csv"))).toBe(false);
 });
+
+test("several tables are a file each in a folder, and are refused where they have none", async () => {
+  const db = await mirrorOf(5);
+  const home = makeHome();
+  const run = async (...args: string[]) =>
+    await brandapi(["export", "orders", "order-line-items", ...args, "--db", db], { home });
+  const made = await run("--csv", "-o", "new/exports/");
+  expect(made).toMatchObject({ code: 0, out: "" });
+  expect(made.err).toMatch(/^orders: 5 rows, .*: new\/exports\/orders\.csv\norder_line_items: 5 rows, /);
+  expect(readdirSync(join(home, "new/exports")).sort()).toEqual(["order_line_items.csv", "orders.csv"]);
+  await run("--ndjson", "-o", "new/exports");
+  expect(readdirSync(join(home, "new/exports"))).toHaveLength(4);
+  await run("--csv", "--delimiter", "tab", "-o", "new/exports");
+  expect(readFileSync(join(home, "new/exports/orders.tsv")).equals(await exported(db, "o.tsv"))).toBe(true);
+  for (const args of [["--csv"], ["-o", "both.csv"], ["-o", "both.json"]]) {
+    const refused = await run(...args);
+    expect(refused).toMatchObject({ code: 2, out: "" });
+    expect(refused.err).toContain("holds one table, and these are 2.");
+  }
+  expect(readdirSync(home)).toEqual(["new"]);
+});

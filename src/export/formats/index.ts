@@ -27,6 +27,14 @@ export const formats: readonly Format[] = [
     load: () => import("./ndjson.js"),
   },
   {
+    name: "xlsx",
+    flag: "--xlsx",
+    about: "a workbook for spreadsheets, a sheet a table: dates and numbers typed, no formula",
+    extensions: [".xlsx"],
+    isText: false,
+    loadAll: () => import("./xlsx.js"),
+  },
+  {
     name: "parquet",
     flag: "--parquet",
     about: "Parquet for DuckDB, Spark, BigQuery and the like: timestamps and amounts typed",

@@ -1,0 +1,219 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { strFromU8, unzipSync } from "fflate";
+import { expect, test } from "vitest";
+import { brandForTest } from "../scenarios/brand.js";
+import { makeHome } from "../support/home.js";
+import { openWorkbook, type SheetCell, soffice } from "../support/libreoffice.js";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { brandapi } from "../support/program.js";
+
+const hostile = [
+  "=1+1",
+  "+49 30",
+  "-5",
+  "@SUM(A1)",
+  "00123",
+  "1042",
+  "1e5",
+  "12.5",
+  "2026-10-01",
+  "TRUE",
+  " two  blanks ",
+  "a<b>&\"c'",
+  "line\nbreak\ttab",
+  "\u0001\u001b[31m_x0041_\r\n",
+  "Zoë 北京 \u{1f600}",
+  "\ud800half",
+  '=HYPERLINK("http://evil")',
+];
+
+/** A mirror of orders whose numbers are hostile, and a file of it. */
+async function workbookOf(...flags: string[]): Promise<{ path: string; db: string; err: string }> {
+  const mirror = await makeMirror();
+  writeRead(
+    mirror,
+    "orders",
+    hostile.map((order_number, n) =>
+      anOrder(n, {
+        order_number,
+        currency: n === 3 ? null : "EUR",
+        is_cancelled: n === 4,
+        order_date: n === 5 ? "soon" : n === 6 ? "1850-01-01T00:00:00Z" : "2026-10-31T23:59:59.000Z",
+        total_amount: n === 7 ? 1_234_567.89 : n === 8 ? -0.1 : 100.5 + n,
+      }),
+    ),
+  );
+  mirror.db.close();
+  const path = join(makeHome(), "orders.xlsx");
+  const run = await brandapi(["export", "orders", "-o", path, ...flags, "--db", mirror.path]);
+  expect(run).toMatchObject({ code: 0, out: "" });
+  return { path, db: mirror.path, err: run.err };
+}
+
+function partsOf(path: string): Record<string, string> {
+  const files = Object.entries(unzipSync(readFileSync(path)));
+  return Object.fromEntries(files.map(([name, data]) => [name, strFromU8(data)]));
+}
+
+test("no cell is a formula, text stays text, and the header is frozen above columns that are wide enough", async () => {
+  const { path } = await workbookOf();
+  const sheet = partsOf(path)["xl/worksheets/sheet1.xml"] ?? "";
+  expect(sheet).not.toContain("<f");
+  expect(sheet).toContain('<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>');
+  expect(sheet).toMatch(/<col min="4" max="4" width="20" customWidth="1"\/>/);
+  expect(sheet).toContain('<c r="C2" t="inlineStr" s="1"><is><t xml:space="preserve">=1+1</t></is></c>');
+  expect(sheet).toContain("_x0001__x001B_[31m_x005F_x0041__x000D_\n");
+  expect(sheet).toContain('<c r="D2" s="3"><v>46326.99998842593</v></c>');
+  expect(sheet).toContain('<c r="K6" s="5"><v>1</v></c>');
+  // Spreadsheets have no such times: they are text.
+  for (const text of ["soon", "1850-01-01T00:00:00Z"]) expect(sheet).toContain(`preserve">${text}</t>`);
+});
+
+test("the same mirror gives the same bytes", async () => {
+  const { path, db } = await workbookOf();
+  const again = join(makeHome(), "again.xlsx");
+  await brandapi(["export", "orders", "-o", again, "--db", db]);
+  expect(readFileSync(again).equals(readFileSync(path))).toBe(true);
+});
+
+test("several tables are sheets of one workbook, an empty one too", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1), anOrder(2)]);
+  writeRead(mirror, "roster", [], { whole: true });
+  mirror.db.close();
+  const path = join(makeHome(), "october.xlsx");
+  const run = await brandapi([
+    "export",
+    "orders",
+    "roster",
+    "sales-by-month",
+    "-o",
+    path,
+    "--db",
+    mirror.path,
+  ]);
+  expect(run.err).toMatch(/^orders, roster, sales_by_month: 3 rows, [\d.]+ kB in /);
+  const parts = partsOf(path);
+  const names = [...(parts["xl/workbook.xml"] ?? "").matchAll(/<sheet name="([^"]+)"/g)].map(
+    ([, name]) => name,
+  );
+  expect(names).toEqual(["orders", "roster", "sales_by_month"]);
+  const rows = [1, 2, 3].map((n) => parts[`xl/worksheets/sheet${n}.xml`]?.match(/<row /g)?.length);
+  expect(rows).toEqual([3, 1, 2]);
+});
+
+test("an answer has its numbers, days and times typed, and text that looks like a number as text", async () => {
+  const { db } = await workbookOf();
+  const path = join(makeHome(), "answer.xlsx");
+  const sql = `SELECT order_number, total_amount * 2 AS twice, date(order_date) AS day, order_date AS at,
+    12345678901234567 AS long, NULL AS none FROM orders WHERE order_number = '00123'`;
+  expect((await brandapi(["query", sql, "-o", path, "--db", db])).code).toBe(0);
+  const sheet = partsOf(path)["xl/worksheets/sheet1.xml"] ?? "";
+  expect(/<row r="2">(.*)<\/row>/.exec(sheet)?.[1]).toBe(
+    '<c r="A2" t="inlineStr" s="1"><is><t xml:space="preserve">00123</t></is></c><c r="B2"><v>209</v></c>' +
+      '<c r="C2" s="2"><v>46326</v></c><c r="D2" s="3"><v>46326.99998842593</v></c>' +
+      '<c r="E2" t="inlineStr" s="1"><is><t xml:space="preserve">12345678901234567</t></is></c>',
+  );
+});
+
+test("a text that no cell can hold is cut, and one warning says so", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1, { order_number: "x".repeat(40_000) })]);
+  mirror.db.close();
+  const path = join(makeHome(), "long.xlsx");
+  const run = await brandapi(["export", "orders", "-o", path, "--db", mirror.path]);
+  expect(run.err).toContain("1 text longer than a cell can be: cut after 32,767 letters");
+  expect(partsOf(path)["xl/worksheets/sheet1.xml"]).toMatch(/>x{32767}</);
+});
+
+test("more rows than a sheet holds are refused before anything is written", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [anOrder(1)]);
+  const view = (name: string, rows: number) =>
+    mirror.db.exec(
+      `CREATE VIEW ${name} AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < ${rows})
+       SELECT x FROM c`,
+    );
+  view("too_many", 1_048_576);
+  view("just_fits", 1_048_575);
+  mirror.db.close();
+  const home = makeHome();
+  const run = async (...args: string[]) => await brandapi([...args, "--db", mirror.path], { home });
+  const refused = {
+    code: 2,
+    out: "",
+    err: expect.stringMatching(/more rows than a sheet holds.*1,048,576[\s\S]*`--since`[\s\S]*CSV/),
+  };
+  expect(await run("export", "too_many", "-o", "many.xlsx")).toMatchObject(refused);
+  expect(await run("export", "orders", "too_many", "--xlsx")).toMatchObject(refused);
+  expect(await run("query", "SELECT x FROM too_many", "-o", "many.xlsx")).toMatchObject(refused);
+  expect(existsSync(join(home, "many.xlsx"))).toBe(false);
+  expect((await run("export", "just_fits", "-o", "fits.xlsx")).code).toBe(0);
+}, 60_000);
+
+test.each(["--xlsx", "--parquet"])("%s is not written to a terminal", async (flag) => {
+  const { db } = await workbookOf();
+  const run = await brandapi(["export", "orders", flag, "--db", db], { tty: true });
+  expect(run).toMatchObject({ code: 2, out: "", err: expect.stringContaining("is not for a terminal") });
+});
+
+/** What a cell must be, by the value in the mirror and the type of its column. */
+function wanted(value: string | number | null, type: string): Omit<SheetCell, "shown"> | null {
+  if (value === null) return null;
+  if (["number", "integer", "boolean"].includes(type)) return { type: "float", value: String(value) };
+  if (type !== "timestamp" || Number.isNaN(Date.parse(String(value))))
+    return { type: "string", value: String(value) };
+  return { type: "date", value: new Date(String(value)).toISOString() };
+}
+
+/** The cell without what it shows. LibreOffice writes a time down to a hundredth of a second: nearer is the same. */
+function plain(
+  cell: SheetCell | null,
+  near: Omit<SheetCell, "shown"> | null,
+): Omit<SheetCell, "shown"> | null {
+  if (cell === null) return null;
+  if (cell.type !== "date") return { type: cell.type, value: cell.value };
+  const [second = "", fraction = "0"] = (
+    cell.value.includes("T") ? cell.value : `${cell.value}T00:00:00`
+  ).split(".");
+  const ms = Date.parse(`${second}Z`) + Math.round(Number(`0.${fraction}`) * 1_000);
+  const isSame = near?.type === "date" && Math.abs(Date.parse(near.value) - ms) <= 10;
+  return isSame ? near : { type: "date", value: new Date(ms).toISOString() };
+}
+
+test.skipIf(soffice === undefined).each([
+  ["en-US", "."],
+  ["de-DE", ","],
+])(
+  "LibreOffice in %s (skipped where it is not installed) has every cell as the mirror does",
+  async (locale, point) => {
+    const brand = await brandForTest({ orders: 400 });
+    await brand.run("sync orders roster");
+    const path = join(brand.home, "october.xlsx");
+    expect((await brand.run(["export", "orders", "roster", "-o", path])).code).toBe(0);
+    const sheets = await openWorkbook(path, locale);
+    for (const name of ["orders", "roster"]) {
+      const { columns } = JSON.parse((await brand.run(["tables", name, "--json"])).out) as {
+        columns: { name: string; type: string }[];
+      };
+      const rows = brand.sql<Record<string, string | number | null>>(
+        `SELECT * FROM ${name} WHERE removed_at IS NULL ORDER BY record_id`,
+      );
+      const [header, ...cells] = sheets.get(name) ?? [];
+      expect(header?.slice(0, columns.length).map((cell) => cell?.value)).toEqual(
+        columns.map((one) => one.name),
+      );
+      expect(cells).toHaveLength(rows.length);
+      for (const [index, row] of rows.entries()) {
+        const values = columns.map((one) => wanted(row[one.name] ?? null, one.type));
+        expect(columns.map((_, at) => plain(cells[index]?.[at] ?? null, values[at] ?? null))).toEqual(values);
+      }
+    }
+    const amounts = sheets.get("orders")?.map((row) => row[5]);
+    expect(amounts?.some((cell) => cell?.type === "float" && cell.shown.includes(point))).toBe(true);
+    const states = new Set(sheets.get("orders")?.map((row) => row[10]?.shown));
+    expect(states).toEqual(new Set(["is_cancelled", "true", "false"]));
+  },
+  120_000,
+);
