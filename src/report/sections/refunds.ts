@@ -106,7 +106,7 @@ function triangle({ report, numbers }: Telling, currency: string | null): Html {
   return html`<h3>Seen to be refunded, ${currencyName(currency)}</h3>
 <div class="scroll" tabindex="0" role="region" aria-label="Refund triangle, ${currencyName(currency)}">
 <table class="triangle"><caption class="unseen">Refunded amount by month of order and age of the refund in months, ${currencyName(currency)}</caption>
-<thead><tr><th scope="col">Month of order</th>${ages.map((age) => html`<th scope="col" class="n">${age === 0 ? "same month" : age === 1 ? "1 month on" : `${age} months`}</th>`)}</tr></thead>
+<thead><tr><th scope="col">Month of order</th>${ages.map((age) => html`<th scope="col" class="n">${age === 0 ? "same month" : `${counted(age, "month")}${age === 1 ? " on" : ""}`}</th>`)}</tr></thead>
 <tbody>
 ${shown.map((month) => html`<tr><th scope="row">${shortMonth(month)}</th>${ages.map((age) => cellAt(month, age))}</tr>\n`)}</tbody>
 </table></div>

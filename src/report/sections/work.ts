@@ -1,3 +1,4 @@
+import { counted } from "../../counted.js";
 import type { Campaign, Clicks, Delivered } from "../../query/index.js";
 import { type Html, html, name } from "../html.js";
 import type { Numbers } from "../numbers.js";
@@ -108,6 +109,6 @@ export function contentSection({ report, numbers }: Telling): Html {
     shown,
     { source: "content", hideCaption: true, more: more > 0 ? numbers.count(more) : "" },
   );
-  const lead = `${numbers.count(files)} files of ${numbers.count(content.length)} hosts came into the library.`;
+  const lead = `${counted(files, "file", numbers.count)} of ${counted(content.length, "host", numbers.count)} came into the library.`;
   return section("content", "Content delivered", lead, table);
 }

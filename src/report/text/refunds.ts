@@ -1,3 +1,4 @@
+import { counted } from "../../counted.js";
 import type { Report } from "../figures.js";
 import type { Numbers } from "../numbers.js";
 import { shortMonth } from "../period.js";
@@ -38,7 +39,7 @@ export function outlookLines({ outlook }: Report, numbers: Numbers, { width }: T
     if (why !== null) return wrap(`${name}: nothing is predicted: ${why}.`, width);
     const sum = `${numbers.amount(to_come, currency)}, give or take ${numbers.amount(standard_error, currency)}`;
     return wrap(
-      `${name}: ${sum}, of orders through ${shortMonth(through ?? "")} within ${horizon} months of the order.`,
+      `${name}: ${sum}, of orders through ${shortMonth(through ?? "")} within ${counted(horizon, "month")} of the order.`,
       width,
     );
   });
