@@ -19,6 +19,7 @@ import { fileName } from "../../src/download/name.js";
 import { hasInexactNumbers, parseExact } from "../../src/exact.js";
 import { cutCells } from "../../src/export/cells.js";
 import { isFormula, neutralize } from "../../src/export/formulas.js";
+import { textCell, xmlText } from "../../src/export/sheet-cells.js";
 import { asDay, asMicroseconds } from "../../src/export/stored-types.js";
 import { asBrandapiError } from "../../src/failures.js";
 import { hintFor } from "../../src/hint.js";
@@ -164,6 +165,8 @@ const functions: Record<string, (text: string) => unknown> = {
     ),
   parseList: (text) => parseList(text, undefined),
   parseCount,
+  textCell: (text) => textCell(text, { count: 0 }),
+  xmlText,
   asDay,
   asMicroseconds,
   parseParameter: (text) => parseParameter(`name=${text}`, undefined),
