@@ -36,7 +36,7 @@ export interface ReporterOptions {
   progressed?(progress: WholeProgress): void;
 }
 
-/** A wait worth a line where no bar can show it. */
+/** A wait worth a line where no bar can show it, and worth telling others how far it is. */
 const longWaitMs = 2_000;
 /** So often others are told how far it is. */
 const tellEveryMs = 2_000;
@@ -172,6 +172,7 @@ export function createReporter(
     waiting(ms, reason, full) {
       pace.heldUntil(clock.monotonic() + ms, full);
       for (const task of active) task.waiting(ms, reason);
+      if (ms >= longWaitMs) progressed(true);
       if (active.size > 0 || quiet || ms < longWaitMs) return;
       if (withBars) return showWait(ms, reason);
       // A log tells of each reason once, however often it is waited for.

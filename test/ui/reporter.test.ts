@@ -145,7 +145,7 @@ test("what is waited for before the first task stands in a line of the terminal,
   seen.reporter.close();
 });
 
-test("how far a run is, is told to who listens: at each task's beginning, and every two seconds", () => {
+test("how far a run is, is told to who listens: at each task's beginning, every two seconds, and before a wait", () => {
   const told: WholeProgress[] = [];
   const seen = reporterFor({}, {}, { progressed: (progress) => told.push(progress) });
   seen.reporter.expect([{ name: "orders", requests: 9 }]);
@@ -160,6 +160,9 @@ test("how far a run is, is told to who listens: at each task's beginning, and ev
     { ...common, requests: 0, left: 0, isKnown: false },
     { ...common, requests: 3, left: 2, isKnown: true },
   ]);
+  seen.reporter.waiting(500, "rate limit");
+  seen.reporter.waiting(30_000, "rate limit");
+  expect(told.slice(2)).toEqual([{ ...common, requests: 5, left: 0, isKnown: true }]);
 });
 
 test("a coloured bar is drawn whole, although its codes make it longer than the terminal is wide", async () => {
