@@ -76,14 +76,19 @@ function* byMonth(batches: Iterable<MonthBatch>): Iterable<{ month: string | nul
   }
 }
 
-/** Runs a search to its end, and hears signals meanwhile. */
+/** Runs a search to its end, and hears signals meanwhile. One that is not ended would keep the mirror busy. */
 async function settle<Found>(
   search: Generator<unknown, Found>,
   { clock, signal }: Pick<Deps, "clock" | "signal">,
 ): Promise<Found> {
-  for (let steps = 1; ; steps++) {
-    const step = search.next();
-    if (step.done) return step.value;
-    if (steps % 32 === 0) await clock.sleep(0, signal);
+  try {
+    for (let steps = 1; ; steps++) {
+      const step = search.next();
+      if (step.done) return step.value;
+      if (steps % 32 === 0) await clock.sleep(0, signal);
+    }
+  } catch (error) {
+    search.return(undefined as Found);
+    throw error;
   }
 }

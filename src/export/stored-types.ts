@@ -1,5 +1,6 @@
 import type { ReadableColumn, RowValue, Source } from "../query/index.js";
 import { parseTimestamp } from "../times.js";
+import type { Chunk } from "./format.js";
 
 /**
  * What an engine stores a column as. `decimal` has 18 digits, six of them behind the point, which is what sums of amounts
@@ -33,9 +34,9 @@ const fits: Readonly<Record<Candidate, (value: RowValue) => boolean>> = {
 };
 
 /**
- * Reads everything once to find the best type that has a place for every value of a column. Yields between batches, so that whoever waits for a signal can hear it.
+ * Reads everything once to find the best type that has a place for every value of a column. Yields empty pieces between batches, so that a signal can be heard.
  */
-export function* findStoredTypes(source: Source): Generator<void, StoredType[]> {
+export function* findStoredTypes(source: Source): Generator<Chunk, StoredType[]> {
   const columns = source.columns.map(({ type }) => ({
     isAny: type === "any",
     types: [...candidates[type]],
@@ -46,7 +47,7 @@ export function* findStoredTypes(source: Source): Generator<void, StoredType[]> 
     for (const [index, column] of columns.entries()) {
       if (column.types.length > 0) for (const row of rows) narrow(column, row[index] ?? null);
     }
-    yield;
+    yield { data: "", rows: 0 };
   }
   return columns.map(({ types, isKnown }) => (isKnown ? (types[0] ?? "text") : "text"));
 }

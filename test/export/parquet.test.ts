@@ -1,6 +1,7 @@
-import { statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { Stopped } from "../../src/errors.js";
 import type { JsonObject } from "../../src/resources/types.js";
 import { askDuckDb } from "../support/duckdb.js";
 import { makeHome } from "../support/home.js";
@@ -169,6 +170,41 @@ test("row groups are bounded by rows and by letters, and a file without rows has
   const file = await parquet(long, "orders", "--columns", "order_number");
   for (const { rows } of await groups(file)) expect(Number(rows)).toBeLessThan(120);
 });
+
+test.each([["o.parquet"], ["o.xlsx"], ["lake", "--parquet", "--partition-by", "month"]])(
+  "a signal while %s is made ends it, wherever the reading is, and leaves nothing behind",
+  async (file, ...flags) => {
+    const db = await mirrorOf(Array.from({ length: 17_000 }, (_, n) => anOrder(n)));
+    const home = makeHome();
+    // One at the first pause, in which types are looked for or rows written, and one late.
+    for (const nth of file.endsWith(".parquet") ? [1, 2] : [1]) {
+      const stop = new AbortController();
+      let pauses = 0;
+      const sleep = async () => {
+        if (++pauses === nth) stop.abort(new Stopped("SIGTERM"));
+        stop.signal.throwIfAborted();
+      };
+      const { signal } = stop;
+      const args = [
+        "export",
+        "orders",
+        "-o",
+        file,
+        ...flags,
+        "--columns",
+        "id,order_date,total_amount",
+        "--db",
+        db,
+      ];
+      const run = await brandapi(args, { home, signal, clock: { sleep } });
+      expect(run).toMatchObject({ code: 143, out: "" });
+      const left = readdirSync(home, { recursive: true, withFileTypes: true }).filter((entry) =>
+        entry.isFile(),
+      );
+      expect(left.map(({ name }) => name).filter((name) => name.endsWith(".part"))).toEqual([]);
+    }
+  },
+);
 
 test("the same mirror gives the same bytes, and a terminal none of them", async () => {
   const db = await mirrorOf([anOrder(1), anOrder(2)]);

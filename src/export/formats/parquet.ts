@@ -38,12 +38,8 @@ export function* write(source: Source): Iterable<Chunk> {
 
 /** Finds the types; the pieces that it yields are empty. */
 export function* layOut(source: Source): Generator<Chunk, Layout> {
-  const search = findStoredTypes(source);
-  for (;;) {
-    const { done, value } = search.next();
-    if (done) return { name: source.name, columns: source.columns, types: value };
-    yield { data: "", rows: 0 };
-  }
+  const types = yield* findStoredTypes(source);
+  return { name: source.name, columns: source.columns, types };
 }
 
 /** One file of rows that are laid out so. */
