@@ -45,7 +45,8 @@ export const query = defineCommand<QueryFlags>({
       about: "a value for `:name` in the statement; may be given again",
       parse: parseParameter,
     },
-    ...outputFlags,
+    // Singer is told of records, and an answer is none.
+    ...outputFlags.filter(({ flags }) => flags !== "--singer"),
     {
       flags: "--limit <n>",
       about: "at most so many rows (default: 1000 for a table, else all)",
