@@ -20,10 +20,10 @@ export function timeOf(at: string): string {
   return `${dayName(at.slice(0, 10))}, ${minuteOf(at).slice(11)} UTC`;
 }
 
-/** `through 22 Nov 2026, beside 1 to 22 Oct 2026`. */
+/** What is compared, and what the comparison cannot show. */
 export function comparison({ period }: Sales): string {
   const through = period.is_partial ? `Through ${dayName(period.through)}, beside` : "Beside";
-  return `${through} ${period.before.name}.`;
+  return `${through} ${period.before.name}, whose refunds have had longer to come.`;
 }
 
 /** The first thing to know: `Net is down 19.3% in USD and up 0.5% in EUR.` Empty where nothing can be compared. */

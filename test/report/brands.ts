@@ -116,8 +116,12 @@ export async function pageOf(name: keyof typeof pages): Promise<string> {
   );
   writeInfo(mirror, "brand_name", texts.length === 0 ? "Fjell & Fern" : "<b>Brand</b> & Söhne");
   mirror.db.close();
-  const { out } = await brandapi(["report", "--db", mirror.path, "-o", "-", "--locale", "en"], {
+  const { out } = await reportOn(mirror.path, ["-o", "-"]);
+  return out;
+}
+
+export async function reportOn(path: string, words: readonly string[]) {
+  return await brandapi(["report", "--db", path, "--locale", "en", ...words], {
     clock: { now: () => Date.parse(at) },
   });
-  return out;
 }

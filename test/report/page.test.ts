@@ -7,7 +7,9 @@ import { openMirrorReadOnly } from "../../src/query/open.js";
 import { startSandbox } from "../../src/sandbox/index.js";
 import { dayMs } from "../../src/times.js";
 import { makeHome } from "../support/home.js";
+import { makeMirror } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
+import { reportOn, writeWatchedYear } from "./brands.js";
 import { cents, dateOf, metricsOf, numberOf, partOf, tablesOf, textOf } from "./reading.js";
 
 type Figures = Record<"orders" | "gross_amount" | "refunded_amount" | "net_amount", number>;
@@ -309,4 +311,23 @@ test("it is a page of its own: nothing is asked for, nothing runs, and the polic
   );
   expect(/<script|<link|<img|<iframe|\son\w+=|\sstyle=|\bhttps?:|url\(/.exec(page)?.[0]).toBeUndefined();
   expect(page.match(/<svg class="chart/g)?.length).toBeGreaterThan(10);
+});
+
+test("what is still to be refunded stands on the page as it was worked out, month by month", async () => {
+  const brand = await makeMirror();
+  writeWatchedYear(brand);
+  brand.db.close();
+  const told = JSON.parse((await reportOn(brand.path, ["--json"])).out);
+  const [{ months, to_come, standard_error }] = told.outlook;
+  const part = partOf((await reportOn(brand.path, ["-o", "-"])).out, "refunds");
+  const table = tablesOf(part).find(({ caption }) => caption === "Still to be refunded, EUR");
+  expect(table?.rows.map(([month = "", ...figures]) => [dateOf(month), ...figures.map(numberOf)])).toEqual(
+    months
+      .toReversed()
+      .map((row: Record<string, unknown>) => [row.month, row.refunded, row.to_come, row.standard_error]),
+  );
+  expect(months.length).toBeGreaterThan(3);
+  const [, sum = "", error = ""] =
+    /refunds of ([\d,.]+) are still to be expected, give or take ([\d,.]+)\./.exec(textOf(part)) ?? [];
+  expect([numberOf(sum), numberOf(error)]).toEqual([to_come, standard_error]);
 });

@@ -5,6 +5,7 @@ import { growth } from "./growth.js";
 import { latency } from "./latency.js";
 import { rateLimit } from "./rate-limit.js";
 import { reading } from "./reading.js";
+import { report } from "./report.js";
 import { requests } from "./requests.js";
 import { startUp } from "./start-up.js";
 
@@ -15,6 +16,7 @@ export const scenarios: readonly Scenario[] = [
   latency,
   growth,
   exports,
+  report,
   startUp,
   disk,
   rateLimit,
