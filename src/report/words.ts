@@ -31,10 +31,11 @@ export function summaryLine(report: Sales, numbers: Numbers): string {
   const moves = report.currencies.flatMap((currency) => {
     const [now] = of(report.sales.now, currency);
     const [before] = of(report.sales.before, currency);
-    const change = numbers.change(now?.net_amount ?? 0, before?.net_amount ?? null);
-    if (change === "") return [];
-    const way = change.startsWith("+") ? "up " : change.startsWith("\u2212") ? "down " : "the same, ";
-    return [`${way}${change.replace(/^[+\u2212]/, "")} in ${currencyName(currency)}`];
+    if (before === undefined || before.net_amount <= 0) return [];
+    const moved = ((now?.net_amount ?? 0) - before.net_amount) / before.net_amount;
+    const share = numbers.percent(Math.abs(moved));
+    const way = share === numbers.percent(0) ? "the same" : `${moved > 0 ? "up" : "down"} ${share}`;
+    return [`${way} in ${currencyName(currency)}`];
   });
   const told = moves.slice(0, summed);
   const last = told.pop();

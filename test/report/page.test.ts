@@ -305,6 +305,16 @@ test("numbers are written as the reader writes them, by `--locale` or as the mac
   expect(metric(own.out)).toMatch(/^\d+\u202f\d{3},\d\d$/);
 });
 
+test.each(["ar", "de-CH", "ja", "hi"])("in %s it says the same of what moved", async (locale) => {
+  const { out } = await brandapi(["report", "--db", path, "-o", "-", "--locale", locale], { home });
+  const words = (text: string) =>
+    /<p class="summary">([^<]*)</
+      .exec(text)?.[1]
+      ?.replace(/[^a-zA-Z ]/g, "")
+      .replace(/ +/g, " ");
+  expect(words(out)).toBe(words(page));
+});
+
 test("it is a page of its own: nothing is asked for, nothing runs, and the policy says so", () => {
   expect(page.slice(0, 600)).toMatch(
     /http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; form-action 'none'"/,

@@ -44,9 +44,13 @@ export function campaignsSection({ report, numbers }: Telling): Html {
   const isAhead = ({ deadline }: Campaign) => (deadline ?? "") >= today;
   const others = campaigns.filter(({ is_overdue }) => !is_overdue);
   const next = [...others.filter(isAhead), ...others.filter((campaign) => !isAhead(campaign))];
-  const sum = (of: (campaign: Campaign) => number) =>
-    numbers.count(campaigns.reduce((all, one) => all + of(one), 0));
-  const lead = `${numbers.count(campaigns.length)} campaigns owe or are owed something, ${numbers.count(late.length)} of them are late. Open are ${sum((one) => one.deliverables_open)} deliverables, ${sum((one) => one.payments_open)} payments of yours, and ${sum((one) => one.payouts_open)} payments on their way to hosts.`;
+  const sum = (noun: string, of: (campaign: Campaign) => number) =>
+    counted(
+      campaigns.reduce((all, one) => all + of(one), 0),
+      noun,
+      numbers.count,
+    );
+  const lead = `${counted(campaigns.length, "campaign", numbers.count)} with something open, ${numbers.count(late.length)} late: ${sum("deliverable", (one) => one.deliverables_open)}, ${sum("payment", (one) => one.payments_open)} to make and ${sum("payment", (one) => one.payouts_open)} to reach hosts.`;
   return section("campaigns", title, lead, [
     campaignTable("Late", late, numbers),
     campaignTable("Due next, and what is left of those that ended", next, numbers),
