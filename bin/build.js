@@ -1,5 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { relative } from "node:path";
+import { createRequire } from "node:module";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import { minifySync } from "rolldown/utils";
@@ -72,16 +73,18 @@ const joined = `${dist}/echarts.js`;
 const { code } = minifySync(joined, readFileSync(joined, "utf8").replace(/\n\/\/# sourceMappingURL=.*/, ""));
 writeFileSync(joined, `/*! Apache ECharts and zrender, parts of them: see echarts.LICENSE.txt */\n${code}`);
 rmSync(`${joined}.map`);
+const require = createRequire(import.meta.url);
+const ofCharts = createRequire(require.resolve("echarts/package.json"));
 const notices = [
-  "echarts/LICENSE",
-  "echarts/NOTICE",
-  "zrender/LICENSE",
-  "echarts/node_modules/tslib/LICENSE.txt",
-];
-const packages = fileURLToPath(new URL("../node_modules", import.meta.url));
-const read = (/** @type {string} */ notice) =>
-  `${notice}\n\n${readFileSync(`${packages}/${notice}`, "utf8").trim()}\n`;
-writeFileSync(`${dist}/echarts.LICENSE.txt`, notices.map(read).join("\n\n"));
+  [require.resolve("echarts/package.json"), "LICENSE"],
+  [require.resolve("echarts/package.json"), "NOTICE"],
+  [ofCharts.resolve("zrender/package.json"), "LICENSE"],
+  [ofCharts.resolve("tslib"), "LICENSE.txt"],
+].map(([inRoot, file]) => {
+  const folder = dirname(inRoot);
+  return `${basename(folder)}, ${file}\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
+});
+writeFileSync(`${dist}/echarts.LICENSE.txt`, notices.join("\n\n"));
 
 // The man page comes from the registry of commands, as the help does; what made it is not needed any more.
 const { manPage } = await import("../dist/man-page.js");
