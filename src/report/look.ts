@@ -25,6 +25,7 @@ section{margin-top:4.5rem}
 .lead{color:var(--soft);max-width:44rem;margin-top:.5rem;text-wrap:pretty}
 .lead+*,h2+*{margin-top:1.5rem}
 h2+.lead{margin-top:.5rem}
+.lead+.metrics{margin-top:1.5rem}
 .note,.source{color:var(--soft);font-size:13px;max-width:44rem;margin-top:.75rem}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .money{border-top:1px solid var(--line);padding:1.25rem 0}
