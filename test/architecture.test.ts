@@ -80,6 +80,7 @@ const common = [
   "counted",
   "system-errors",
   "make-folder",
+  "in-parts",
   "version",
   "loopback",
   "sqlite",

@@ -4,6 +4,7 @@ import type { Resource } from "../resources/types.js";
 import { formatInstant } from "../times.js";
 import { openColumns } from "./open-columns.js";
 import { openTables } from "./projection.js";
+import { rowBatches } from "./record-batches.js";
 import { type StoredRow, storedRecord } from "./stored-record.js";
 
 /**
@@ -30,16 +31,12 @@ function layTables(mirror: Mirror, resource: Resource, wanted: readonly TableSha
   const write = openTables(mirror, "temp", shapes);
   for (const shape of shapes) copyUnchanged(mirror, shape);
   // Only versions that are not the record's present one are taken apart again.
-  const page = mirror.db.prepare(
+  const select = mirror.db.prepare<[number, string], StoredRow>(
     `SELECT record_id, json, context, since_at, removed_at FROM temp.records
-     WHERE record_id > ? AND version_id IS NOT NULL AND resource = ? ORDER BY record_id LIMIT 20`,
+     WHERE record_id > ? AND version_id IS NOT NULL AND resource = ? ORDER BY record_id`,
   );
-  for (let last = Number.MIN_SAFE_INTEGER; ; ) {
-    const rows = page.all(last, resource.name) as StoredRow[];
+  for (const rows of rowBatches(select, resource.name))
     for (const row of rows) write(storedRecord(row), false);
-    last = rows.at(-1)?.record_id ?? last;
-    if (rows.length === 0) break;
-  }
 }
 
 /**

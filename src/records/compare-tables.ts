@@ -1,4 +1,5 @@
 import type { Deps } from "../deps.js";
+import { inParts } from "../in-parts.js";
 import { type Mirror, quote } from "../mirror/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
@@ -21,26 +22,34 @@ export interface TableDifference {
  * Compares the tables of these resources with their records, by the code that writes them: whatever another program
  * did to a row is found. The API is not asked, so what was done to a record itself is not. Rows and records come in
  * the same order, so neither are held.
- * It rests after each batch, a few milliseconds' work: nothing may be written meanwhile.
+ * Nothing may be written meanwhile.
  * @param looked hears at how many records it has looked
  * @returns the tables that differ
  */
 export async function compareTables(
   mirror: Mirror,
   resources: readonly Resource[],
-  { clock, looked, signal }: Pick<Deps, "clock" | "signal"> & { looked?(records: number): void },
+  { looked, ...waiting }: Pick<Deps, "clock" | "signal"> & { looked?(records: number): void },
 ): Promise<TableDifference[]> {
+  return await inParts(compareInParts(mirror, resources, looked), waiting);
+}
+
+function* compareInParts(
+  mirror: Mirror,
+  resources: readonly Resource[],
+  looked: ((records: number) => void) | undefined,
+): Generator<void, TableDifference[]> {
   const opened = new Map(resources.map((resource) => [resource.name, openResource(mirror, resource)]));
   const tables = [...opened.values()].flat();
   let records = 0;
   try {
     for (const batch of recordBatches(mirror, resources)) {
-      for (const { resource, record } of batch) look(opened.get(resource) ?? [], record);
+      for (const { resource, record } of batch) yield* look(opened.get(resource) ?? [], record);
       records += batch.length;
       looked?.(records);
-      await clock.sleep(0, signal);
     }
-    return tables.map((table) => table.end()).filter((one) => one.missing + one.changed + one.extra > 0);
+    for (const table of tables) yield* table.end();
+    return tables.map(({ found }) => found).filter((one) => one.missing + one.changed + one.extra > 0);
   } finally {
     for (const table of tables) table.close();
   }
@@ -52,18 +61,28 @@ function openResource(mirror: Mirror, resource: Resource): TableComparison[] {
   return shapes.map((shape) => openComparison(mirror, shape, shapes[0] ?? shape));
 }
 
-function look([main, ...children]: readonly TableComparison[], record: StoredRecord): void {
+/** So many rows of a list, or of no record, are one part of the work. */
+const rowsPerPart = 1_000;
+
+function* look([main, ...children]: readonly TableComparison[], record: StoredRecord): Generator<void> {
   const parent = main?.rows.main(record) ?? [];
   main?.look(parent, record);
-  for (const child of children) for (const row of child.rows.items(record, parent)) child.look(row, record);
+  let rows = 0;
+  for (const child of children)
+    for (const row of child.rows.items(record, parent)) {
+      child.look(row, record);
+      if (++rows % rowsPerPart === 0) yield;
+    }
+  yield;
 }
 
 interface TableComparison {
   rows: TableRows;
+  found: TableDifference;
   /** Looks at the next row as it would be written. */
   look(wanted: Values, record: StoredRecord): void;
   /** All rows were looked at: what is left belongs to no record. */
-  end(): TableDifference;
+  end(): Generator<void>;
   close(): void;
 }
 
@@ -75,16 +94,13 @@ function openComparison(mirror: Mirror, shape: TableShape, main: TableShape): Ta
   const found = { table: shape.name, missing: 0, changed: 0, extra: 0 };
   let next = held.next();
 
-  /** Goes on to the row of this id, or behind where it would be. */
-  function passUntil(id: number): void {
-    for (; !next.done && Number(next.value.at(-1)) < id; next = held.next()) found.extra += 1;
-  }
-
   return {
     rows,
+    found,
     look(wanted, record) {
       const id = Number(wanted.at(-1));
-      passUntil(id);
+      // What lies before it belongs to no record.
+      for (; !next.done && Number(next.value.at(-1)) < id; next = held.next()) found.extra += 1;
       if (next.done || next.value.at(-1) !== id) {
         found.missing += 1;
         return;
@@ -94,9 +110,11 @@ function openComparison(mirror: Mirror, shape: TableShape, main: TableShape): Ta
       if (!isSame(wanted, next.value, ignored)) found.changed += 1;
       next = held.next();
     },
-    end() {
-      passUntil(Number.POSITIVE_INFINITY);
-      return found;
+    *end() {
+      for (; !next.done; next = held.next()) {
+        found.extra += 1;
+        if (found.extra % rowsPerPart === 0) yield;
+      }
     },
     close: () => void held.return?.(),
   };

@@ -9,13 +9,12 @@ export type { Complaint } from "./values.js";
 // Asking for the records that are there.
 
 export {
-  type Detailed,
   isPresent,
   noteDetailed,
+  type Present,
   presentDetails,
   presentKeys,
-  presentValues,
-  readDetailed,
+  presentRecords,
 } from "./read.js";
 
 // One record: its key, its date, its members.

@@ -4,16 +4,17 @@ import { valueAt } from "./values.js";
 
 /** A member of every present record of a resource, as text, each value once. */
 export function presentKeys(mirror: Mirror, resource: string, path: string): string[] {
-  const rows = mirror.db
-    .prepare("SELECT json FROM records WHERE resource = ? AND removed_at IS NULL ORDER BY record_id")
-    .pluck()
-    .all(resource) as string[];
-  const values = rows.map((json) => valueAt(JSON.parse(json) as Json, path.split(".")));
-  return [...new Set(values.filter((value) => typeof value === "string"))];
+  const members = path.split(".");
+  const values = new Set<string>();
+  for (const { value } of presentRecords(mirror, resource)) {
+    const member = valueAt(value, members);
+    if (typeof member === "string") values.add(member);
+  }
+  return [...values];
 }
 
-/** A record whose details may be read. */
-export interface Detailed extends ApiRecord {
+/** A record that is there. */
+export interface Present extends ApiRecord {
   id: number;
   key: string;
   /** When its details were last read, ISO 8601; null before the first time. */
@@ -22,27 +23,35 @@ export interface Detailed extends ApiRecord {
   pending: boolean;
 }
 
-/** The present records of a resource that has details. */
-export function readDetailed(mirror: Mirror, resource: string): Detailed[] {
-  const rows = mirror.db
+/**
+ * The present records of a resource, in the order in which they came. One at a time: each may be large.
+ * @param ending of their keys
+ */
+export function* presentRecords({ db }: Mirror, resource: string, ending = ""): Generator<Present> {
+  const ids = db
     .prepare(
-      "SELECT record_id, key, json, detailed_at, since_at FROM records WHERE resource = ? AND removed_at IS NULL ORDER BY record_id",
+      `SELECT record_id FROM records WHERE resource = @resource AND removed_at IS NULL
+         AND (@ending = '' OR substr(key, -length(@ending)) = @ending) ORDER BY record_id`,
     )
-    .all(resource) as {
-    record_id: number;
-    key: string;
-    json: string;
-    detailed_at: string | null;
-    since_at: string;
-  }[];
-  return rows.map(({ record_id, key, json, detailed_at, since_at }) => ({
-    id: record_id,
-    key,
-    detailedAt: detailed_at,
-    json,
-    value: JSON.parse(json) as Json,
-    pending: detailed_at === null || detailed_at < since_at,
-  }));
+    .pluck()
+    .all({ resource, ending }) as number[];
+  const get = db.prepare<[number], PresentRow>(
+    "SELECT record_id AS id, key, json, detailed_at, since_at FROM records WHERE record_id = ?",
+  );
+  for (const id of ids) {
+    const row = get.get(id);
+    if (!row) continue;
+    const { key, json, detailed_at: detailedAt, since_at } = row;
+    const pending = detailedAt === null || detailedAt < since_at;
+    yield { id, key, json, value: JSON.parse(json) as Json, detailedAt, pending };
+  }
+}
+
+interface PresentRow {
+  key: string;
+  json: string;
+  detailed_at: string | null;
+  since_at: string;
 }
 
 /** Notes when details were read that are kept beside a record. */
@@ -67,17 +76,4 @@ export function isPresent(mirror: Mirror, resource: string, key: string): boolea
     "SELECT 1 FROM records WHERE resource = ? AND key = ? AND removed_at IS NULL",
   );
   return find.get(resource, key) !== undefined;
-}
-
-/** The present records of a resource whose keys end like this. */
-export function* presentValues(
-  { db }: Mirror,
-  resource: string,
-  ending: string,
-): Iterable<{ key: string; value: Json }> {
-  const select = db.prepare(
-    "SELECT key, json FROM records WHERE resource = ? AND removed_at IS NULL AND substr(key, -length(?)) = ?",
-  );
-  for (const { key, json } of select.all(resource, ending, ending) as { key: string; json: string }[])
-    yield { key, value: JSON.parse(json) as Json };
 }

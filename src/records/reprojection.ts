@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Deps } from "../deps.js";
+import { atOnce, inParts } from "../in-parts.js";
 import { createTable, type Mirror, openTransaction, quote, readInfo, writeInfo } from "../mirror/index.js";
 import { details, resources } from "../resources/index.js";
 import { tablesOf } from "../resources/shape.js";
@@ -28,10 +29,10 @@ export function isOfOtherShape(mirror: Mirror): boolean {
 export function reproject(mirror: Mirror): void {
   for (const resource of [...resources, ...details])
     if (isCurrent(mirror, resource)) createTables(mirror, resource);
-    else Array.from(rebuild(mirror, resource));
+    else atOnce(rebuild(mirror, resource));
 }
 
-/** Makes all tables of these resources anew from their records, in one transaction; rests as often as `rebuild`. */
+/** Makes all tables of these resources anew from their records, in one transaction. */
 export async function rebuildTables(
   mirror: Mirror,
   resources: readonly Resource[],
@@ -40,8 +41,7 @@ export async function rebuildTables(
   const transaction = openTransaction(mirror, waiting);
   await transaction.begin();
   try {
-    for (const resource of resources)
-      for (const _ of rebuild(mirror, resource)) await waiting.clock.sleep(0, waiting.signal);
+    for (const resource of resources) await inParts(rebuild(mirror, resource), waiting);
     transaction.commit();
   } finally {
     // Committed by now, unless something was thrown.
@@ -49,7 +49,7 @@ export async function rebuildTables(
   }
 }
 
-/** Writes the rows of every record into new tables; yields after each batch, and after each index. */
+/** Writes the rows of every record into new tables, and then the indexes. */
 function* rebuild(mirror: Mirror, resource: Resource): Generator<void> {
   dropTables(mirror, resource);
   createTables(mirror, resource);
@@ -57,9 +57,11 @@ function* rebuild(mirror: Mirror, resource: Resource): Generator<void> {
   const projection = openProjection(mirror, resource, () => {});
   let count = 0;
   for (const batch of recordBatches(mirror, [resource])) {
-    for (const { record } of batch) projection.write(record, false);
+    for (const { record } of batch) {
+      projection.write(record, false);
+      yield;
+    }
     count += batch.length;
-    yield;
   }
   if (count > 0)
     for (const statement of indexesOf(resource)) {

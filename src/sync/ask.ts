@@ -1,6 +1,6 @@
 import { addressPart } from "../api/address.js";
 import { NotFound } from "../errors.js";
-import { type Detailed, idText } from "../records/index.js";
+import { idText } from "../records/index.js";
 import type { ApiRecord, Resource } from "../resources/types.js";
 import type { SyncRun } from "./run.js";
 
@@ -40,6 +40,20 @@ export async function inOrder<Item, Result>(
 export function idToAskBy(resource: Resource, record: ApiRecord): string | null {
   const id = idText(resource, record);
   return id === null || addressPart(id) === null ? null : id;
+}
+
+/** A record whose details may be asked for. Of the record itself, which may be large, nothing is kept. */
+export interface Detailed {
+  id: number;
+  key: string;
+  /** Its id, as `idToAskBy` has it. */
+  askBy: string | null;
+  /** When its details were last read, ISO 8601; null before the first time. */
+  detailedAt: string | null;
+  /** Whether the list's record came or changed since its details were read. */
+  pending: boolean;
+  /** Whether its details are to be asked for now. */
+  isDue: boolean;
 }
 
 /**

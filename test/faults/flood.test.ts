@@ -1,9 +1,8 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
 import { makeHome } from "../support/home.js";
-import { spawnBrandapi } from "../support/process.js";
+import { measured } from "../support/peak.js";
 import { envOf, expectSeen, runAt, sharedSandbox } from "./matrix.js";
 
 /** As large as a body may be, nearly. */
@@ -64,12 +63,6 @@ const floods: [name: string, resource: string, body: () => string, says: RegExp]
   ],
 ];
 
-/** Tells, as it ends, how much memory the process has taken at most. */
-const tellPeak = `data:text/javascript,${encodeURIComponent(
-  `import { writeFileSync } from "node:fs";
-   process.on("exit", () => writeFileSync(process.env.PEAK, String(process.resourceUsage().maxRSS)));`,
-)}`;
-
 test.each(floods)(
   "a body full of %s: exit 7, in little memory, and the mirror is as it was",
   async (name, resource, body, says) => {
@@ -82,16 +75,13 @@ test.each(floods)(
     const text = body();
     sandbox.intercept = (request) => (request.path === path ? { kind: "raw", body: text } : undefined);
 
-    const peak = join(home, "peak");
-    const program = spawnBrandapi(["sync", resource, "--max-wait", "0s"], {
+    const { peakMb, ...result } = await measured(["sync", resource, "--max-wait", "0s"], {
       home,
-      env: { ...envOf(sandbox, home, sandbox.key), PEAK: peak },
-      node: [process.execPath, "--import", tellPeak],
+      env: envOf(sandbox, home, sandbox.key),
     });
-    const result = await program.ended;
 
     expectSeen({ ...result, code: result.code ?? -1, home }, { code: 7, says }, [sandbox.key]);
-    expect(Number(readFileSync(peak, "utf8")) / 1_024).toBeLessThan(mostMb);
+    expect(peakMb).toBeLessThan(mostMb);
     expect(countsOf(home)).toEqual(held);
   },
 );

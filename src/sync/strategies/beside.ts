@@ -1,14 +1,7 @@
-import {
-  type Detailed,
-  noteDetailed,
-  presentDetails,
-  rememberShape,
-  saysLess,
-  shapeBefore,
-} from "../../records/index.js";
+import { noteDetailed, presentDetails, rememberShape, saysLess, shapeBefore } from "../../records/index.js";
 import type { Resource } from "../../resources/types.js";
 import { formatInstant } from "../../times.js";
-import { askEach, idToAskBy } from "../ask.js";
+import { askEach, type Detailed } from "../ask.js";
 import { isImplausible } from "../removals.js";
 import { openStore, type SyncRun } from "../run.js";
 import { type Settled, settle, shapeText } from "../unknown-list.js";
@@ -31,8 +24,7 @@ export async function keepBeside(
   const paged = new Map<string, Detailed>();
   let found = 0;
 
-  const idOf = (record: Detailed) => idToAskBy(run.resource, record);
-  const pathOf = (record: Detailed) => path(idOf(record) ?? "");
+  const pathOf = ({ askBy }: Detailed) => path(askBy ?? "");
   const isMissed = (id: string) => [...gone.values()].includes(id);
   const askAll = (records: readonly Detailed[]) =>
     askEach(run, records, (record) => settle(run, resource, pathOf(record)), keep);
@@ -43,7 +35,7 @@ export async function keepBeside(
 
   function keep(settled: Settled, record: Detailed): void {
     const { answers, items, isAnswer, isWhole, receivedAt, shape } = settled;
-    const id = idOf(record) ?? "";
+    const id = record.askBy ?? "";
     const from = pathOf(record);
     const keyPrefix = `${record.key}/`;
     const before = shapeBefore(mirror, from, resource.name, keyPrefix);
@@ -76,7 +68,7 @@ export async function keepBeside(
 
   const lost = await askAll(due);
   // A stopped run's answers stay as they are: of what they held no more this run knows nothing.
-  for (const record of [...lost, ...fresh]) leave(idOf(record));
+  for (const record of [...lost, ...fresh]) leave(record.askBy);
   if (due[0] && fresh.length === 0 && lost.length === due.length)
     shortfalls.push(`the API answers 404 for ${pathOf(due[0])}, and for every other`);
   if (options.details === "none" || (found === 0 && !options.acceptRemovals)) return;

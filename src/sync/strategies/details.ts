@@ -1,11 +1,12 @@
 import type { Answer } from "../../api/client.js";
 import { counted } from "../../counted.js";
 import { UnexpectedAnswer } from "../../errors.js";
+import { inParts } from "../../in-parts.js";
 import { everything } from "../../ranges.js";
-import { type Detailed, isPresent, readDetailed } from "../../records/index.js";
+import { isPresent, type Present, presentRecords } from "../../records/index.js";
 import type { JsonObject } from "../../resources/types.js";
 import { formatInstant } from "../../times.js";
-import { askEach, idToAskBy } from "../ask.js";
+import { askEach, type Detailed, idToAskBy } from "../ask.js";
 import { countItems } from "../counts.js";
 import type { StrategyRun, SyncRun } from "../run.js";
 import { keepBeside } from "./beside.js";
@@ -14,12 +15,12 @@ import { full, readAll } from "./full.js";
 /** Every page of the list, then one request for each record whose details can have changed. */
 export const details: StrategyRun = {
   async plan(run) {
-    const { mirror, options, resource } = run;
+    const { options, resource } = run;
     const steps = await full.plan(run);
-    const known = readDetailed(mirror, resource.name);
+    const known = await inParts(readDetailed(run), run);
     const isCounted = resource.pagination === "documented" && options.details !== "none";
     const listed = isCounted ? await countItems(run, everything) : known.length;
-    const requests = known.filter((record) => isDue(run, record)).length + Math.max(0, listed - known.length);
+    const requests = known.filter(({ isDue }) => isDue).length + Math.max(0, listed - known.length);
     return requests > 0
       ? [...steps, { what: `details of ${requests} that are new, changed or still open`, requests }]
       : steps;
@@ -29,7 +30,7 @@ export const details: StrategyRun = {
     const { strategy } = run.resource;
     if (strategy.kind !== "details") return;
     await readAll(run);
-    const { due, fresh } = openDue(run);
+    const { due, fresh } = await openDue(run);
     if (strategy.into === "merge") await mergeDetails(run, due, strategy.path);
     else await keepBeside(run, { due, fresh }, strategy.path, strategy.into);
     run.state.finish();
@@ -43,14 +44,14 @@ const freshMs = 3_600_000;
  * Details take a request each. A run that is stopped before the last is gone on with, and one that is stopped every
  * time comes to all of them in turn: those read longest ago come first.
  */
-function openDue(run: SyncRun): { due: Detailed[]; fresh: Detailed[] } {
-  const { mirror, now, resource, state } = run;
+async function openDue(run: SyncRun): Promise<{ due: Detailed[]; fresh: Detailed[] }> {
+  const { now, resource, state } = run;
   const stopped = state.goal();
   const begunAt = stopped && Math.abs(now - stopped.begunAt) <= freshMs ? stopped.begunAt : now;
   state.begin(Number.NEGATIVE_INFINITY, { ranges: [{ from: Number.NEGATIVE_INFINITY, to: now }], begunAt });
-  const known = readDetailed(mirror, resource.name);
-  const all = known.filter((record) => isDue(run, record));
-  const nameless = known.filter((record) => idToAskBy(resource, record) === null).length;
+  const known = await inParts(readDetailed(run), run);
+  const all = known.filter(({ isDue }) => isDue);
+  const nameless = known.filter(({ askBy }) => askBy === null).length;
   if (nameless > 0)
     run.reporter.note(
       `${resource.name}: ${counted(nameless, "record")} without an id that more could be asked by`,
@@ -65,11 +66,21 @@ function openDue(run: SyncRun): { due: Detailed[]; fresh: Detailed[] } {
   };
 }
 
-function isDue({ options, resource }: SyncRun, record: Detailed): boolean {
-  const { pending, value } = record;
+function* readDetailed(run: SyncRun): Generator<void, Detailed[]> {
+  const { mirror, resource } = run;
+  const known: Detailed[] = [];
+  for (const record of presentRecords(mirror, resource.name)) {
+    const { id, key, detailedAt, pending } = record;
+    const askBy = idToAskBy(resource, record);
+    known.push({ id, key, askBy, detailedAt, pending, isDue: askBy !== null && isDue(run, record) });
+    yield;
+  }
+  return known;
+}
+
+function isDue({ options, resource }: SyncRun, { pending, value }: Present): boolean {
   const { strategy } = resource;
   if (strategy.kind !== "details" || options.details === "none") return false;
-  if (idToAskBy(resource, record) === null) return false;
   return options.details === "all" || pending || strategy.open(value as JsonObject);
 }
 
@@ -79,7 +90,7 @@ async function mergeDetails(
   path: (id: string) => string,
 ): Promise<void> {
   const { api, mirror, resource, shortfalls, signal, store } = run;
-  const pathOf = (record: Detailed) => path(idToAskBy(resource, record) ?? "");
+  const pathOf = ({ askBy }: Detailed) => path(askBy ?? "");
   const ask = (record: Detailed) => api.get(pathOf(record), {}, { scope: resource.scope, signal });
   function take(answer: Answer, listed: Detailed): void {
     const record = { json: answer.json, value: answer.data };

@@ -1,8 +1,9 @@
 import type { Answer } from "../../api/client.js";
 import { counted } from "../../counted.js";
 import { ConfigurationError, UnexpectedAnswer } from "../../errors.js";
+import { inParts } from "../../in-parts.js";
 import { dayOf, monthsOf, type Range } from "../../ranges.js";
-import { presentKeys, presentValues, sameJson, valueAt } from "../../records/index.js";
+import { presentKeys, presentRecords, sameJson, valueAt } from "../../records/index.js";
 import type { Json } from "../../resources/types.js";
 import { readCoverage, recordCoverage } from "../../state/index.js";
 import { formatInstant } from "../../times.js";
@@ -17,7 +18,7 @@ import { progressed, type StrategyRun, type SyncRun } from "../run.js";
  */
 export const monthly: StrategyRun = {
   async plan(run) {
-    const requests = seriesOf(run).flatMap((one) => dueMonths(run, one, null)).length;
+    const requests = seriesOf(run).flatMap((one) => dueMonths(run, one)).length;
     const days = { what: "each day's clicks, to learn which months moved", requests: 1, open: true };
     return requests > 0 ? [{ what: counted(requests, "month"), requests }, days] : [days];
   },
@@ -28,7 +29,8 @@ export const monthly: StrategyRun = {
     if (strategy.kind !== "monthly") return;
     const { days } = await askPoints(run, strategy.figures);
     const series = seriesOf(run);
-    const due = series.flatMap((one) => dueMonths(run, one, days));
+    const moved = series.some(isPlain) ? await inParts(movedMonths(run, days), run) : [];
+    const due = series.flatMap((one) => dueMonths(run, one, days, moved));
     if (options.perHost)
       reporter.note(`${resource.name}: ${counted(series.length, "host")}, ${counted(due.length, "request")}`);
     let left = due.length;
@@ -80,18 +82,22 @@ function isPlain({ groupBy, hostId }: Series): boolean {
 /**
  * Months that were not read yet, that the window touched when they were read last, or that moved: from the first that
  * the mirror holds or `--since` names, else from the first day there is.
- * @param points each day's, by its name; null where nobody asked
+ * @param points each day's, by its name; none where nobody asked
  */
-function dueMonths(run: SyncRun, series: Series, points: ReadonlyMap<string, Json> | null): Month[] {
+function dueMonths(
+  run: SyncRun,
+  series: Series,
+  points: ReadonlyMap<string, Json> = new Map(),
+  moved: readonly string[] = [],
+): Month[] {
   const { mirror, now, options } = run;
   const covered = readCoverage(mirror, coverageName(run, series));
-  const [firstDay] = [...(points?.keys() ?? [])].sort();
+  const [firstDay] = [...points.keys()].sort();
   const known = options.since ?? (options.full ? undefined : covered[0]?.from);
   const first = known ?? (firstDay === undefined ? Number.POSITIVE_INFINITY : Date.parse(firstDay));
   const readAt = ({ from, to }: Range) =>
     covered.find((one) => one.from <= from && one.to >= to)?.readAt ?? 0;
   const months = monthsOf({ from: first, to: now });
-  const moved = points && isPlain(series) ? movedMonths(run, points) : [];
   const older = months
     .filter(({ month }) => moved.includes(month))
     .sort((a, b) => readAt(a) - readAt(b))
@@ -106,14 +112,16 @@ function dueMonths(run: SyncRun, series: Series, points: ReadonlyMap<string, Jso
 }
 
 /** Mirrored months of which some day is no longer what it was. @param points each day's, by its name */
-function movedMonths({ mirror, resource }: SyncRun, points: ReadonlyMap<string, Json>): string[] {
+function* movedMonths(
+  { mirror, resource }: SyncRun,
+  points: ReadonlyMap<string, Json>,
+): Generator<void, string[]> {
   const moved = new Set<string>();
-  for (const { key, value } of presentValues(mirror, resource.name, "/day/#0")) {
+  for (const { key, value } of presentRecords(mirror, resource.name, "/day/#0")) {
     const days = valueAt(value, ["timeseries"]);
-    for (const point of Array.isArray(days) ? (days as Json[]) : []) {
-      const day = String(valueAt(point, ["date"]));
-      if (!sameJson(points.get(day) ?? null, point)) moved.add(key.slice(0, 7));
-    }
+    const isAsItWas = (point: Json) => sameJson(points.get(String(valueAt(point, ["date"]))) ?? null, point);
+    if (Array.isArray(days) && !(days as Json[]).every(isAsItWas)) moved.add(key.slice(0, 7));
+    yield;
   }
   return [...moved];
 }
