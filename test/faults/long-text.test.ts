@@ -28,6 +28,8 @@ import { complaintText } from "../../src/records/complaint-text.js";
 import { diffRecords } from "../../src/records/diff.js";
 import { hasId, isRepeat, keysOf } from "../../src/records/keys.js";
 import { sameRecord } from "../../src/records/same.js";
+import { name, ticked, trusted } from "../../src/report/html.js";
+import { wrap } from "../../src/report/text/layout.js";
 import { resources } from "../../src/resources/index.js";
 import type { ApiRecord, Resource } from "../../src/resources/types.js";
 import { reportError } from "../../src/run.js";
@@ -102,6 +104,11 @@ const functions: Record<string, (text: string) => unknown> = {
   "renderBar, waiting": (text) =>
     renderBar({ ...bar, name: "x", waiting: { leftMs: 1, reason: text } }, 80, { style, unicode: true }),
   createLine: (text) => createLine(() => {}).type(text),
+  // What a page and its text show.
+  "name, on a page": (text) => name(text, "no name"),
+  ticked,
+  trusted,
+  wrap: (text) => wrap(text, 80),
   // Names of files, and what a file host says.
   "fileName, the filename": (text) => fileName({ ...file, filename: text }, new Set()),
   "fileName, the id": (text) => fileName({ ...file, id: text }, new Set()),
