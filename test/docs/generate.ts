@@ -2,6 +2,7 @@ import { answers } from "./answers.js";
 import { commandSections } from "./commands.js";
 import { fill } from "./markdown.js";
 import { referenceSections } from "./reference.js";
+import { shown } from "./shown.js";
 
 /** Every part of the documents that is made from the registries, by its name. */
 export async function generatedSections(): Promise<ReadonlyMap<string, string>> {
@@ -14,5 +15,10 @@ export async function regenerate(text: string): Promise<string> {
 }
 
 function answersText(): string {
-  return answers.map(({ question, sql }) => `### ${question}\n\n\`\`\`sql\n${sql};\n\`\`\``).join("\n\n");
+  return answers
+    .map(
+      ({ name, question, sql }) =>
+        `### ${question}\n\n\`\`\`sql\n${sql};\n\`\`\`\n\n\`\`\`text\n${shown[name]}\n\`\`\``,
+    )
+    .join("\n\n");
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/resources/types.js";
 import { answers } from "../docs/answers.js";
+import { shown } from "../docs/shown.js";
 import { type Brand, brandForTest, day } from "../scenarios/brand.js";
 import { currencyOf, dayOf, figuresOf, grouped, hostOf, monthOf } from "./oracle.js";
 
@@ -276,6 +277,9 @@ test("each question that people ask is one SELECT of at most three lines, with t
       if (!isSameDay) continue;
       expect([question, rows]).toEqual([question, wanted[name](world, today)]);
       expect(rows.length).toBeGreaterThan(1);
+      // What the document shows was printed by this very question.
+      const titles = shown[name].split("\n")[0]?.split(/\s+/);
+      expect(titles).toEqual(Object.keys(rows[0] ?? {}));
     }
   }
 }, 120_000);
