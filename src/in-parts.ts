@@ -4,19 +4,22 @@ import type { Deps } from "./deps.js";
 const longestMs = 50;
 
 /**
- * Does work that comes in parts, and rests between them as often as a signal needs to be heard.
+ * Does work that comes in parts. It rests before it, between its parts, and after it where that took long, so that a
+ * signal is heard.
  * @throws the signal's reason, with which the work ends where it stands, and what the work throws
  */
 export async function inParts<Result>(
   parts: Generator<void, Result>,
   { clock, signal }: Pick<Deps, "clock" | "signal">,
 ): Promise<Result> {
-  for (let since = clock.monotonic(); ; ) {
-    const { done, value } = parts.next();
-    if (done) return value;
-    if (clock.monotonic() - since < longestMs) continue;
+  const rest = async () => {
     await clock.sleep(0, signal).catch((reason: unknown) => parts.throw(reason));
-    since = clock.monotonic();
+    return clock.monotonic();
+  };
+  for (let since = await rest(); ; ) {
+    const { done, value } = parts.next();
+    if (clock.monotonic() - since >= longestMs) since = await rest();
+    if (done) return value;
   }
 }
 

@@ -25,7 +25,7 @@ export { type Lock, lockMirror, runUnderWay } from "./lock.js";
 export { closeMirror, type Mirror, mirrorOf, statement } from "./mirror.js";
 export { checkPlace, isEmptyFile } from "./place.js";
 export { blankRun, latestRuns, type Outcome, type Run, type RunEnd, recordRun, runLine } from "./runs.js";
-export { openTransaction } from "./transaction.js";
+export { openTransaction, transactInParts } from "./transaction.js";
 export {
   columnNames,
   createIndexes,

@@ -1,4 +1,5 @@
 import type { Clock } from "../deps.js";
+import { inParts } from "../in-parts.js";
 import type { Mirror } from "./mirror.js";
 
 /** How long another program that writes is waited for, in milliseconds. */
@@ -45,6 +46,27 @@ export function openTransaction(
       rollback(mirror);
     },
   };
+}
+
+/**
+ * Keeps all that these parts write, or nothing: a signal between two of them takes it back. What else this process writes
+ * meanwhile goes with it.
+ */
+export async function transactInParts<Result>(
+  mirror: Mirror,
+  parts: Generator<void, Result>,
+  waiting: { clock: Clock; signal: AbortSignal },
+): Promise<Result> {
+  const transaction = openTransaction(mirror, waiting);
+  await transaction.begin();
+  try {
+    const result = await inParts(parts, waiting);
+    transaction.commit();
+    return result;
+  } finally {
+    // Committed by now, unless something was thrown.
+    if (transaction.isOpen) transaction.rollback();
+  }
 }
 
 /** Keeps all that `work` writes, or nothing; within another transaction, with what that one keeps. */

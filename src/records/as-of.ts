@@ -1,3 +1,4 @@
+import { atOnce } from "../in-parts.js";
 import { columnNames, type Mirror, positionsPerRecord, quote } from "../mirror/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
@@ -36,7 +37,7 @@ function layTables(mirror: Mirror, resource: Resource, wanted: readonly TableSha
      WHERE record_id > ? AND version_id IS NOT NULL AND resource = ? ORDER BY record_id`,
   );
   for (const rows of rowBatches(select, resource.name))
-    for (const row of rows) write(storedRecord(row), false);
+    for (const row of rows) atOnce(write(storedRecord(row), false));
 }
 
 /**

@@ -63,6 +63,8 @@ function unknownKey({ key }: Resource, record: ApiRecord): string | undefined {
 /** Whether a text can only be a text, and holds nothing that stands between keys. */
 function isPlain(text: string): boolean {
   if (text === "" || /[#/"]/.test(text) || !text.isWellFormed()) return false;
+  // A refusal of the engine's is dear, and an answer may have 200,000 ids.
+  if (!mayBeJson.test(text)) return true;
   try {
     JSON.parse(text);
     return false;
@@ -70,6 +72,8 @@ function isPlain(text: string): boolean {
     return true;
   }
 }
+
+const mayBeJson = /^[\s[{]|^(?:true|false|null|-?\d[\d.eE+-]*)\s*$/;
 
 /** JSON with its members in order: the same value, the same text. */
 function canonical(value: unknown): string {

@@ -31,9 +31,17 @@ export function openColumns(
   const declared = shape.columns.map((column): StoredColumn => ({ ...column, open: false }));
   const discovered = shape.open ? readDiscovered(mirror, shape.name) : [];
   const taken = new Set([...declared, ...discovered].map(({ name }) => name.toLowerCase()).concat(technical));
-  const known = new Map<string, StoredColumn | null>();
+  const known = newMember();
   for (const column of [...declared, ...discovered])
-    if (column.from === "record") known.set(JSON.stringify(column.path), column);
+    if (column.from === "record")
+      column.path.reduce((holder, name) => memberOf(holder, name), known).column = column;
+
+  let isNoneTold = false;
+
+  function complainOfNone(path: readonly string[]): void {
+    if (!isNoneTold) complain({ kind: "column", table: shape.name, path: path.join("."), name: null });
+    isNoneTold = true;
+  }
 
   function add(path: readonly string[], type: ScalarType): StoredColumn | null {
     const name = discovered.length < atMost && path.every(canBeRead) ? freeName(path) : null;
@@ -78,23 +86,31 @@ export function openColumns(
     column.type = mixed;
   }
 
-  function scan(object: JsonObject, path: readonly string[], context: JsonObject): boolean {
+  /** @param holder what is known of the object's members; undefined: nothing, and there is room for no more */
+  function scan(
+    object: JsonObject,
+    holder: Member | undefined,
+    path: readonly string[],
+    context: JsonObject,
+  ): boolean {
     let found = false;
     for (const [member, value] of Object.entries(object)) {
       if (value === null || Array.isArray(value)) continue;
-      const at = [...path, member];
+      // Where there are so many, all that is new is in the records only: that is said, and not remembered of each.
+      const isFull = discovered.length >= atMost;
+      const one = holder && (isFull ? holder.members.get(member) : memberOf(holder, member));
       if (typeof value === "object") {
-        if (path.length < deepest) found = scan(value, at, {}) || found;
-        else complain({ kind: "column", table: shape.name, path: at.join("."), name: null });
+        if (path.length < deepest) found = scan(value, one, [...path, member], {}) || found;
+        else complainOfNone([...path, member]);
         continue;
       }
       // What was asked for has a column already; that the record says so too is nothing new.
       if (Object.hasOwn(context, member) && String(context[member]) === String(value)) continue;
       const type = typeof value === "string" ? "text" : typeof value;
-      const id = JSON.stringify(at);
-      const column = known.get(id);
-      if (column === undefined) {
-        known.set(id, add(at, type as ScalarType));
+      const column = one?.column;
+      if (!one) complainOfNone([...path, member]);
+      else if (column === undefined) {
+        one.column = add([...path, member], type as ScalarType);
         found = true;
       } else if (
         column?.open &&
@@ -106,10 +122,30 @@ export function openColumns(
     return found;
   }
 
-  return { all: () => [...declared, ...discovered], discover: (item, context) => scan(item, [], context) };
+  return {
+    all: () => [...declared, ...discovered],
+    discover: (item, context) => scan(item, known, [], context),
+  };
 }
 
 const deepest = 2;
+
+/** What is known of a member, and of those below it. */
+interface Member {
+  /** Undefined: none was sought yet. Null: it is in the records only. */
+  column: StoredColumn | null | undefined;
+  members: Map<string, Member>;
+}
+
+function newMember(): Member {
+  return { column: undefined, members: new Map() };
+}
+
+function memberOf({ members }: Member, name: string): Member {
+  const there = members.get(name) ?? newMember();
+  members.set(name, there);
+  return there;
+}
 
 /** Whether SQLite can find a member by its name in a record's text. */
 function canBeRead(member: string): boolean {

@@ -17,7 +17,7 @@ import type { Complaint } from "./values.js";
 /** Writes the rows of one resource's tables. */
 export interface Projection {
   /** Writes a record's rows; `replace` first takes away those it had. */
-  write(record: StoredRecord, replace: boolean): void;
+  write(record: StoredRecord, replace: boolean): Generator<void>;
   setRemoved(recordId: number, removedAt: string | null): void;
 }
 
@@ -33,13 +33,13 @@ export function openProjection(
   const writeRows = openTables(mirror, "main", tablesOf(resource), complain);
   let inexact = readInfo(mirror, `inexact:${resource.table}`) !== null;
   return {
-    write(record, replace) {
+    *write(record, replace) {
       if (!inexact && !record.plain && hasInexactNumbers(record.json)) {
         // From now on exports of these tables look numbers up in the records' text.
         writeInfo(mirror, `inexact:${resource.table}`, "1");
         inexact = true;
       }
-      writeRows(record, replace);
+      yield* writeRows(record, replace);
     },
     setRemoved: (recordId, removedAt) => void setRemoved.run(removedAt, recordId),
   };
@@ -59,9 +59,9 @@ export function openTables(
   if (!first) throw new Error("no table to write");
   const main = openTable(mirror, schema, first, first, complain);
   const children = others.map((shape) => openTable(mirror, schema, shape, first, complain));
-  return (record, replace) => {
+  return function* (record, replace) {
     const parent = main.writeMain(record);
-    for (const child of children) child.writeItems(record, parent, replace);
+    for (const child of children) yield* child.writeItems(record, parent, replace);
   };
 }
 

@@ -1,7 +1,6 @@
 import type { ApiRecord, Json, Resource } from "../resources/types.js";
 import type { ChangeLog } from "./changes.js";
 import { withDetails } from "./details.js";
-import type { Projection } from "./projection.js";
 import type { Recognition } from "./recognition.js";
 import {
   contextText,
@@ -13,6 +12,7 @@ import {
 } from "./record-table.js";
 import type { WriteOptions } from "./records.js";
 import { sameJson, sameRecord } from "./same.js";
+import type { StoredRecord } from "./stored-record.js";
 import type { watchMembers } from "./unknown-members.js";
 import { asObject } from "./values.js";
 
@@ -21,21 +21,22 @@ export interface Effect {
   id: number;
   added: 0 | 1;
   changed: 0 | 1;
+  /** The record as it is now, where its rows are to be made anew. */
+  stored: StoredRecord | null;
 }
 
 /** What a record goes through. */
 interface Stations {
   table: RecordTable;
-  projection: Projection;
   log: ChangeLog;
   recognition: Recognition | undefined;
   watch: ReturnType<typeof watchMembers>;
 }
 
-/** Writes one record after the other: a new one, or over what the mirror holds under its key. */
+/** Writes one record after the other, without its rows: a new one, or over what the mirror holds under its key. */
 export function openRecordWriter(
   resource: Resource,
-  { table, projection, log, recognition, watch }: Stations,
+  { table, log, recognition, watch }: Stations,
 ): (record: ApiRecord, keyOfIt: () => string, options: WriteOptions) => Effect {
   /** New records come in runs: after one, the next is inserted without being looked for first. */
   let lastWasNew = true;
@@ -44,7 +45,7 @@ export function openRecordWriter(
   function asHeld({ held }: ApiRecord, { context, isDetail, touch }: WriteOptions): Effect | null {
     if (!held || context || isDetail || touch || !recognition?.isStill(held)) return null;
     lastWasNew = false;
-    return { id: held.id, added: 0, changed: 0 };
+    return { id: held.id, added: 0, changed: 0, stored: null };
   }
 
   function write(sent: ApiRecord, key: string, options: WriteOptions): Effect {
@@ -69,15 +70,14 @@ export function openRecordWriter(
     if (id === null) return null;
     watch(value);
     const stored = { recordId: id, json, plain, value, context: context ?? {}, sinceAt, removedAt: null };
-    projection.write(stored, false);
     log.added(key, dated, sinceAt);
-    return { id, added: 1, changed: 0 };
+    return { id, added: 1, changed: 0, stored };
   }
 
   function update(row: RecordRow, sent: ApiRecord, options: WriteOptions): Effect {
     const { readAt, context, isList, isDetail, touch } = options;
     const id = row.record_id;
-    const unchanged: Effect = { id, added: 0, changed: 0 };
+    const unchanged: Effect = { id, added: 0, changed: 0, stored: null };
     if (isList && row.list_json === sent.json && row.removed_at === null) return unchanged;
     const record = isList && row.detailed_at !== null ? withDetails(sent, row.json) : sent;
     const read = {
@@ -106,8 +106,7 @@ export function openRecordWriter(
     const text: RecordText = { json, value, ...read, context, dated, sinceAt };
     table.replace(id, text);
     const stored = { recordId: id, json, value, context: context ?? {}, sinceAt, removedAt: null };
-    projection.write(stored, true);
-    return { id, added: 0, changed: isChange ? 1 : 0 };
+    return { id, added: 0, changed: isChange ? 1 : 0, stored };
   }
 
   return (record, keyOfIt, options) => asHeld(record, options) ?? write(record, keyOfIt(), options);

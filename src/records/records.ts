@@ -37,6 +37,9 @@ export interface WriteOptions {
   touch?: boolean;
 }
 
+/** Characters of records that are written in one part of the work. A page of 100 orders has 100,000. */
+const textPerPart = 200_000;
+
 /** The records of one resource: the truth, with its projection and its history. */
 export interface RecordStore {
   /** Tells which records of an answer need not be parsed, where there are any. */
@@ -47,9 +50,9 @@ export interface RecordStore {
    */
   checkKeys(records: readonly ApiRecord[]): void;
   /** Writes whole records. Call it inside a transaction that holds a whole page. */
-  write(records: readonly ApiRecord[], options: WriteOptions): Written;
+  write(records: readonly ApiRecord[], options: WriteOptions): Generator<void, Written>;
   /** Marks records as removed; those that are already stay as they are. @returns how many were marked */
-  remove(recordIds: Iterable<number>, at: string): number;
+  remove(recordIds: Iterable<number>, at: string): Generator<void, number>;
   keyOf(record: ApiRecord, position: number): string;
 }
 
@@ -73,7 +76,7 @@ export function openRecords(mirror: Mirror, resource: Resource, options: RecordO
   const log = openChangeLog(mirror, resource, options);
   const recognition = openRecognition(mirror, resource);
   const watch = watchMembers(resource, tell);
-  const writeOne = openRecordWriter(resource, { table, projection, log, recognition, watch });
+  const writeOne = openRecordWriter(resource, { table, log, recognition, watch });
 
   function remove(recordId: number, at: string): boolean {
     const row = table.get(recordId);
@@ -91,24 +94,33 @@ export function openRecords(mirror: Mirror, resource: Resource, options: RecordO
       for (const record of records) if (!record.held) keyOf(resource, record, 0);
     },
     keyOf: (record, position) => keyOf(resource, record, position),
-    write(records, options) {
+    *write(records, options) {
       const written: Written = { ids: [], added: 0, changed: 0 };
       readAt = options.readAt;
       const { isAnswer, keyPrefix = "", position = 0 } = options;
       const keys = isAnswer ? keysOf(resource, records) : undefined;
       if (keys?.some((key) => isRepeat(key))) tell({ kind: "repeat", table: resource.table });
-      records.forEach((record, index) => {
+      let text = 0;
+      for (const [index, record] of records.entries()) {
         const key = () => `${keyPrefix}${keys?.[index] ?? keyOf(resource, record, position + index)}`;
-        const one = writeOne(record, key, options);
-        written.ids.push(one.id);
-        written.added += one.added;
-        written.changed += one.changed;
-      });
+        const { id, added, changed, stored } = writeOne(record, key, options);
+        if (stored) yield* projection.write(stored, added === 0);
+        written.ids.push(id);
+        written.added += added;
+        written.changed += changed;
+        text += record.json.length;
+        if (text < textPerPart) continue;
+        yield;
+        text = 0;
+      }
       return written;
     },
-    remove(recordIds, at) {
+    *remove(recordIds, at) {
       let removed = 0;
-      for (const recordId of recordIds) if (remove(recordId, at)) removed += 1;
+      for (const recordId of recordIds) {
+        if (remove(recordId, at)) removed += 1;
+        yield;
+      }
       return removed;
     },
   };

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Deps } from "../deps.js";
-import { atOnce, inParts } from "../in-parts.js";
-import { createTable, type Mirror, openTransaction, quote, readInfo, writeInfo } from "../mirror/index.js";
+import { atOnce } from "../in-parts.js";
+import { createTable, type Mirror, quote, readInfo, transactInParts, writeInfo } from "../mirror/index.js";
 import { details, resources } from "../resources/index.js";
 import { tablesOf } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
@@ -38,15 +38,10 @@ export async function rebuildTables(
   resources: readonly Resource[],
   waiting: Pick<Deps, "clock" | "signal">,
 ): Promise<void> {
-  const transaction = openTransaction(mirror, waiting);
-  await transaction.begin();
-  try {
-    for (const resource of resources) await inParts(rebuild(mirror, resource), waiting);
-    transaction.commit();
-  } finally {
-    // Committed by now, unless something was thrown.
-    if (transaction.isOpen) transaction.rollback();
-  }
+  const all = function* () {
+    for (const resource of resources) yield* rebuild(mirror, resource);
+  };
+  await transactInParts(mirror, all(), waiting);
 }
 
 /** Writes the rows of every record into new tables, and then the indexes. */
@@ -58,7 +53,7 @@ function* rebuild(mirror: Mirror, resource: Resource): Generator<void> {
   let count = 0;
   for (const batch of recordBatches(mirror, [resource])) {
     for (const { record } of batch) {
-      projection.write(record, false);
+      yield* projection.write(record, false);
       yield;
     }
     count += batch.length;

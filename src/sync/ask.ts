@@ -14,7 +14,7 @@ const inFlight = 4;
 export async function inOrder<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,
-  take: (result: Result, item: Item) => void,
+  take: (result: Result, item: Item) => void | Promise<void>,
 ): Promise<void> {
   const started: Promise<Result>[] = [];
   const start = (item: Item | undefined) => {
@@ -29,7 +29,7 @@ export async function inOrder<Item, Result>(
     for (const [index, item] of items.entries()) {
       const result = await (started.shift() as Promise<Result>);
       start(items[index + inFlight]);
-      take(result, item);
+      await take(result, item);
     }
   } finally {
     await Promise.allSettled(started);
@@ -64,7 +64,7 @@ export async function askEach<Answer>(
   run: SyncRun,
   due: readonly Detailed[],
   ask: (record: Detailed) => Promise<Answer>,
-  take: (answer: Answer, record: Detailed) => void,
+  take: (answer: Answer, record: Detailed) => void | Promise<void>,
 ): Promise<Detailed[]> {
   const { reporter, resource, row, task } = run;
   const total = run.pages + due.length;
@@ -80,10 +80,10 @@ export async function askEach<Answer>(
       throw error;
     }
   };
-  await inOrder(due, orNull, (answer, record) => {
+  await inOrder(due, orNull, async (answer, record) => {
     run.pages += 1;
     update();
-    if (answer) return take(answer, record);
+    if (answer) return await take(answer, record);
     lost.push(record);
     reporter.note(`${resource.name}: ${record.key} was gone when its details were asked for`);
   });

@@ -28,9 +28,9 @@ export async function readRange(
     recognise: store.recognise,
     givenUp: (part: Range, why: string) => void shortfalls.push(`${describe(part)} ${why}`),
   };
-  await writeEach(run, seek(run, range, options), (slice: Slice) => {
+  await writeEach(run, seek(run, range, options), function* (slice: Slice) {
     const { askedAt, covers, found, records, total } = slice;
-    const ids = writeAnswer(run, slice);
+    const ids = yield* writeAnswer(run, slice);
     const isNew = (record: ApiRecord, index: number) =>
       covers ? isIn(covers, datedOf(resource, record)) : !found.has(ids[index]);
     const counted = records.filter(isNew).length;

@@ -50,7 +50,7 @@ export async function reconcile(
       `the API counts ${theirs} ${check === allRecords ? resource.name : check.name} and the mirror ${mirror}: run \`brandapi verify ${resource.name}\``,
     );
   const undecided = days.length + differing.length > 0 ? state.missing() : uncounted(run);
-  if (undecided.length === 0) removeMissing(run);
+  if (undecided.length === 0) await removeMissing(run);
   else
     shortfalls.push(
       `${counted(undecided.length, "record")} not found under the date known, and nothing was removed`,

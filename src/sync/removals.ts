@@ -1,4 +1,5 @@
 import { Incomplete } from "../errors.js";
+import { transactInParts } from "../mirror/index.js";
 import { countPresent } from "../state/index.js";
 import { formatInstant } from "../times.js";
 import type { SyncRun } from "./run.js";
@@ -12,7 +13,7 @@ export function isImplausible(removals: number, present: number): boolean {
  * Marks the records that complete readings no longer found.
  * @throws Incomplete when the share is implausible, or nothing would be left, and nobody accepted it
  */
-export function removeMissing(run: SyncRun): void {
+export async function removeMissing(run: SyncRun): Promise<void> {
   const { clock, mirror, options, resource, state, store } = run;
   const missing = state.missing();
   if (missing.length === 0) return;
@@ -27,9 +28,10 @@ export function removeMissing(run: SyncRun): void {
       `${resource.name}: the API no longer returns ${missing.length} of ${present} mirrored records: nothing was removed.`,
       { hint: "if that is right, run the same command again with `--accept-removals`" },
     );
-  mirror.transaction(() => {
+  const remove = function* () {
     const ids = missing.map(({ id }) => id);
-    store.remove(ids, formatInstant(clock.now()));
+    yield* store.remove(ids, formatInstant(clock.now()));
     state.clearMissing();
-  });
+  };
+  await transactInParts(mirror, remove(), run);
 }

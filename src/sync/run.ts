@@ -105,14 +105,14 @@ export function openStore(
   const store = openRecords(mirror, resource, { runId: row.run_id, coverage, complain });
   return {
     ...store,
-    write(records, options) {
-      const written = store.write(records, options);
+    *write(records, options) {
+      const written = yield* store.write(records, options);
       row.rows_new += written.added;
       row.rows_changed += written.changed;
       return written;
     },
-    remove(ids, at) {
-      const removed = store.remove(ids, at);
+    *remove(ids, at) {
+      const removed = yield* store.remove(ids, at);
       row.rows_removed += removed;
       return removed;
     },

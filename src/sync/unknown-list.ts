@@ -1,5 +1,6 @@
 import { whyNotWhole } from "../api/list.js";
 import { Incomplete, RequestRefused } from "../errors.js";
+import { transactInParts } from "../mirror/index.js";
 import {
   keyOf,
   keysOf,
@@ -31,12 +32,13 @@ export async function readUnknownList(run: SyncRun): Promise<Listed | null> {
       hint: "if that is right, run the same command again with `--accept-removals`",
     });
   const found = new Set<number>();
-  mirror.transaction(() => {
-    const written = store.write(items, { readAt: formatInstant(receivedAt), isAnswer });
+  const write = function* () {
+    const written = yield* store.write(items, { readAt: formatInstant(receivedAt), isAnswer });
     for (const id of written.ids) found.add(id);
     run.state.found(found);
     rememberShape(mirror, resource.path, shape);
-  });
+  };
+  await transactInParts(mirror, write(), run);
   if (!isWhole) shortfalls.push(`the list ${whyNotWhole({ found, total: total ?? found.size })}`);
   else if (before === null || shape === null || shape === before || options.acceptRemovals)
     return { found, askedAt };

@@ -16,9 +16,9 @@ export async function readWhole(run: SyncRun, query: Query): Promise<Reading<num
       ),
     );
   }
-  await writeEach(run, pages(), ({ found, page, pagination, receivedAt, records }) => {
+  await writeEach(run, pages(), function* ({ found, page, pagination, receivedAt, records }) {
     const position = (page - 1) * pagination.per_page;
-    for (const id of writeAnswer(run, { records, askedAt: receivedAt, position })) found.add(id);
+    for (const id of yield* writeAnswer(run, { records, askedAt: receivedAt, position })) found.add(id);
     progressed(run, records.length, pagination.total_pages - page);
   });
   const [end] = ends;

@@ -1,4 +1,5 @@
 import { BrandapiError } from "../errors.js";
+import { atOnce, inParts } from "../in-parts.js";
 import { openTransaction, type Run } from "../mirror/index.js";
 import type { ApiRecord } from "../resources/types.js";
 import { formatInstant } from "../times.js";
@@ -16,17 +17,20 @@ export interface Answered {
 /** Large transactions are far cheaper, since random keys touch the same index pages again and again. */
 const mostTogether = 150;
 const longestMs = 1_000;
+/** Characters. An honest page has 100,000, and is written in milliseconds. */
+const largeText = 300_000;
 /** So many times as long as it took to write the last answer, the next one is waited for. */
 const patience = 3;
 
 /**
  * Writes what comes, each answer whole. Answers that come faster than they are written share a transaction of at most a
- * second; otherwise each is committed at once. A kill costs what is not committed.
+ * second; otherwise each is committed at once. A large one has its own, so that a signal takes back nothing else. A kill
+ * costs what is not committed.
  */
-export async function writeEach<One>(
+export async function writeEach<One extends Pick<Answered, "records">>(
   { clock, signal, mirror, row }: Pick<SyncRun, "clock" | "signal" | "mirror" | "row">,
   ones: AsyncIterable<One>,
-  write: (one: One) => void,
+  write: (one: One) => Generator<void>,
 ): Promise<void> {
   const transaction = openTransaction(mirror, { clock, signal });
   const iterator = ones[Symbol.asyncIterator]();
@@ -36,12 +40,12 @@ export async function writeEach<One>(
   let tookMs = 0;
 
   /** What a run counts of rows is set back when they are not kept after all. */
-  function keepOrUndo(work: () => void): void {
+  async function keepOrUndo(work: () => void | Promise<void>, isAlone = true): Promise<void> {
     try {
-      work();
+      await work();
     } catch (error) {
       // An answer that cannot be kept is refused before any of it is written: those before it stay.
-      if (error instanceof BrandapiError) throw error;
+      if (error instanceof BrandapiError && !isAlone) throw error;
       transaction.rollback();
       Object.assign(row, before);
       throw error;
@@ -52,9 +56,11 @@ export async function writeEach<One>(
     for (;;) {
       const next = iterator.next();
       if (transaction.isOpen && !(await comesWithin(clock, next, patience * tookMs)))
-        keepOrUndo(transaction.commit);
+        await keepOrUndo(transaction.commit);
       const { value, done } = await next;
       if (done) return;
+      const isLarge = textOf(value) > largeText;
+      if (isLarge) await keepOrUndo(transaction.commit);
       const startedAt = clock.monotonic();
       if (!transaction.isOpen) {
         await transaction.begin();
@@ -64,16 +70,21 @@ export async function writeEach<One>(
         together = 0;
       }
       together += 1;
-      keepOrUndo(() => write(value));
+      const parts = write(value);
+      await keepOrUndo(() => (isLarge ? inParts(parts, { clock, signal }) : atOnce(parts)), isLarge);
       tookMs = clock.monotonic() - startedAt;
-      const isLong = together >= mostTogether || clock.monotonic() - openedAt >= longestMs;
-      if (isLong) keepOrUndo(transaction.commit);
+      const isLong = isLarge || together >= mostTogether || clock.monotonic() - openedAt >= longestMs;
+      if (isLong) await keepOrUndo(transaction.commit);
     }
   } finally {
     // Nobody asks for more: what is under way is called off.
     iterator.return?.().catch(() => {});
-    keepOrUndo(transaction.commit);
+    await keepOrUndo(transaction.commit);
   }
+}
+
+function textOf({ records }: Pick<Answered, "records">): number {
+  return records.reduce((sum, { json }) => sum + json.length, 0);
 }
 
 /** Why a wait was called off: made once, since an error is dear. */
@@ -103,12 +114,15 @@ async function comesWithin(
  * @returns their ids in the mirror
  * @throws UnexpectedAnswer, before anything is written, when a documented record lacks its id
  */
-export function writeAnswer(run: SyncRun, { records, askedAt, position = 0 }: Answered): number[] {
+export function* writeAnswer(
+  run: SyncRun,
+  { records, askedAt, position = 0 }: Answered,
+): Generator<void, number[]> {
   const { resource, state, store } = run;
   store.checkKeys(records);
   const { strategy } = resource;
   const isList = strategy.kind === "details" && strategy.into === "merge";
-  const written = store.write(records, { readAt: formatInstant(askedAt), position, isList });
+  const written = yield* store.write(records, { readAt: formatInstant(askedAt), position, isList });
   state.found(written.ids);
   return written.ids;
 }

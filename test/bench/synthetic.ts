@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { atOnce } from "../../src/in-parts.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { openMirror } from "../../src/query/open.js";
 import { openRecords } from "../../src/records/index.js";
@@ -28,7 +29,7 @@ function fill(mirror: Mirror, count: number): void {
       const orders = Array.from({ length: Math.min(page, count - from) }, (_, i) =>
         asRecord(order(from + i)),
       );
-      records.write(orders, { readAt: "2026-11-01T00:00:00.000Z" });
+      atOnce(records.write(orders, { readAt: "2026-11-01T00:00:00.000Z" }));
     })();
 }
 

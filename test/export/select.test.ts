@@ -1,5 +1,6 @@
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
+import { atOnce } from "../../src/in-parts.js";
 import { beginRun, saveRun } from "../../src/mirror/runs.js";
 import { openRecords } from "../../src/records/index.js";
 import type { JsonObject } from "../../src/resources/types.js";
@@ -315,8 +316,8 @@ describe("export --as-of", () => {
     const options = { runId: run.run_id, coverage: [], complain: () => {} };
     const store = openRecords(mirror, resourceOf("opportunities"), options);
     const asSent = (value: JsonObject) => [{ json: JSON.stringify(value), value }];
-    store.write(asSent(campaign), { readAt: "2026-11-01T00:00:00.000Z", isList: true });
-    store.write(asSent(detailed), { readAt: "2026-11-03T00:00:00.000Z", isDetail: true });
+    atOnce(store.write(asSent(campaign), { readAt: "2026-11-01T00:00:00.000Z", isList: true }));
+    atOnce(store.write(asSent(detailed), { readAt: "2026-11-03T00:00:00.000Z", isDetail: true }));
     saveRun(mirror, { ...run, finished_at: "2026-11-03T00:00:00.000Z", rows_read: 1, outcome: "done" });
     mirror.db.close();
     const asOf = async (date: string) => {

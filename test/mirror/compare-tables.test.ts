@@ -188,7 +188,7 @@ describe("tables against their records", () => {
     let rests = 0;
     const sleep = async () => {
       rests += 1;
-      throw new Error("enough");
+      if (rests % 2 === 0) throw new Error("enough");
     };
     /** Of a machine on which every part of the work takes long. */
     const monotonic = () => (now += 100);
@@ -196,7 +196,7 @@ describe("tables against their records", () => {
     const stop = { ...rest, clock: { ...systemClock, monotonic, sleep } };
     await expect(compareTables(mirror, all, stop)).rejects.toThrow("enough");
     await expect(rebuildTables(mirror, [orders], stop)).rejects.toThrow("enough");
-    expect(rests).toBe(2);
+    expect(rests).toBe(4);
     expect(mirror.db.prepare("SELECT count(*) FROM orders").pluck().get()).toBe(3);
     mirror.db.exec("DELETE FROM orders");
   });

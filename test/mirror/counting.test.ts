@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { atOnce } from "../../src/in-parts.js";
 import { openRecords } from "../../src/records/index.js";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";
@@ -25,9 +26,11 @@ async function mirrored() {
   mirror.db.prepare("UPDATE records SET resource = 'content' WHERE record_id = 3").run();
   const ids = rows<{ record_id: number }>(mirror, "SELECT record_id FROM records WHERE resource = 'orders'");
   const store = openRecords(mirror, orders, { runId: 2, coverage: [], complain: () => {} });
-  store.remove(
-    ids.map(({ record_id }) => record_id).filter((id) => id % 11 === 0),
-    "2026-11-02T00:00:00.000Z",
+  atOnce(
+    store.remove(
+      ids.map(({ record_id }) => record_id).filter((id) => id % 11 === 0),
+      "2026-11-02T00:00:00.000Z",
+    ),
   );
   return mirror;
 }

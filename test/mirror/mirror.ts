@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { atOnce } from "../../src/in-parts.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { openMirror } from "../../src/query/open.js";
 import { openRecords } from "../../src/records/index.js";
@@ -27,9 +28,11 @@ export function write(
     complain: (complaint) => void complaints.push(JSON.stringify(complaint)),
   });
   mirror.db.transaction(() =>
-    store.write(
-      records.map((value) => ({ json: JSON.stringify(value), value })),
-      { readAt, ...(context && { context }) },
+    atOnce(
+      store.write(
+        records.map((value) => ({ json: JSON.stringify(value), value })),
+        { readAt, ...(context && { context }) },
+      ),
     ),
   )();
   return complaints;

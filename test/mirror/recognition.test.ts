@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { atOnce } from "../../src/in-parts.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { openRecords } from "../../src/records/index.js";
 import { content } from "../../src/resources/content.js";
@@ -22,7 +23,8 @@ function storeOf(mirror: Mirror, resource: Resource = orders) {
         const held = store.recognise?.(json);
         return held ? { json, held, value: "nobody parses this" } : { json, value };
       }),
-    write: (records: ApiRecord[]) => mirror.db.transaction(() => store.write(records, { readAt }))(),
+    write: (records: ApiRecord[]) => mirror.db.transaction(() => atOnce(store.write(records, { readAt })))(),
+    remove: (ids: number[]) => atOnce(store.remove(ids, readAt)),
   };
 }
 
@@ -64,7 +66,7 @@ test("a text that differs in one digit, or is another resource's, is not recogni
 test("a record that was removed is not recognised: it has returned", async () => {
   const mirror = await mirrorForTest();
   write(mirror, orders, [order("o1")]);
-  storeOf(mirror).remove([1], readAt);
+  storeOf(mirror).remove([1]);
   const store = storeOf(mirror);
 
   expect(store.write(store.answer(order("o1")))).toMatchObject({ changed: 1 });
@@ -83,7 +85,7 @@ test("a record that changes after it was recognised is written as it was sent la
   store.write([{ json, held, value: order("o1") }]);
   expect(rows(mirror, "SELECT refund_amount FROM orders")).toEqual([{ refund_amount: null }]);
 
-  store.remove([1], readAt);
+  store.remove([1]);
   store.write([{ json, held, value: order("o1") }]);
   expect(rows(mirror, "SELECT removed_at FROM orders")).toEqual([{ removed_at: null }]);
 });

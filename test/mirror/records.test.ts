@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { atOnce } from "../../src/in-parts.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { diffRecords, openRecords } from "../../src/records/index.js";
 import { opportunities } from "../../src/resources/opportunities.js";
@@ -128,7 +129,7 @@ describe("a URL that only another signature tells from the one before", () => {
     writeRead(mirror, "opportunities", [campaign(1)], { at: "2026-11-01T00:00:00.000Z" });
     const store = openRecords(mirror, opportunities, { runId: 2, coverage: [], complain: () => {} });
     const later = { json: JSON.stringify(campaign(2)), value: campaign(2) };
-    expect(store.write([later], { readAt: "2026-11-02T00:00:00.000Z" })).toMatchObject({
+    expect(atOnce(store.write([later], { readAt: "2026-11-02T00:00:00.000Z" }))).toMatchObject({
       added: 0,
       changed: 0,
     });
@@ -268,7 +269,7 @@ describe("since when a change can have come", () => {
     };
     const store = openRecords(mirror, orders, { runId: 2, coverage: [recent], complain: () => {} });
     const value = order("o1", { order_date: "2026-09-05T00:00:00Z", refund_amount: 5 });
-    store.write([{ json: JSON.stringify(value), value }], { readAt: at(3) });
+    atOnce(store.write([{ json: JSON.stringify(value), value }], { readAt: at(3) }));
     expect(changes(mirror)).toEqual([
       { kind: "changed", field: "order_date", since: at(1), seen: at(3) },
       { kind: "changed", field: "refund_amount", since: at(1), seen: at(3) },

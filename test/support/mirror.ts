@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { atOnce } from "../../src/in-parts.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { beginRun, saveRun } from "../../src/mirror/runs.js";
 import { openMirror } from "../../src/query/open.js";
@@ -35,11 +36,13 @@ export function writeRead(
     complain: () => {},
   });
   mirror.db.transaction(() => {
-    store.write(records.map(asRecord), {
-      readAt: at,
-      ...(options.context ? { context: options.context } : {}),
-      ...(options.position === undefined ? {} : { position: options.position }),
-    });
+    atOnce(
+      store.write(records.map(asRecord), {
+        readAt: at,
+        ...(options.context ? { context: options.context } : {}),
+        ...(options.position === undefined ? {} : { position: options.position }),
+      }),
+    );
     const gone = (options.remove ?? []).map(
       (key) =>
         mirror.db
@@ -47,7 +50,7 @@ export function writeRead(
           .pluck()
           .get(resource.name, key) as number,
     );
-    store.remove(gone, at);
+    atOnce(store.remove(gone, at));
     saveRun(mirror, { ...run, finished_at: at, rows_read: records.length, outcome: "done" });
   })();
   const readAt = Date.parse(at);

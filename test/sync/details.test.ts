@@ -23,7 +23,7 @@ test("work is done four at a time, and handed over in order", async () => {
       open -= 1;
       return item;
     },
-    (result) => taken.push(result),
+    (result) => void taken.push(result),
   );
   expect(taken).toEqual(numbers(11));
   expect(most).toBe(4);

@@ -1,3 +1,4 @@
+import { transactInParts } from "../../mirror/index.js";
 import { noteDetailed, presentDetails, rememberShape, saysLess, shapeBefore } from "../../records/index.js";
 import type { Resource } from "../../resources/types.js";
 import { formatInstant } from "../../times.js";
@@ -33,7 +34,7 @@ export async function keepBeside(
     for (const [detail, of] of gone) if (of === id) gone.delete(detail);
   }
 
-  function keep(settled: Settled, record: Detailed): void {
+  async function keep(settled: Settled, record: Detailed): Promise<void> {
     const { answers, items, isAnswer, isWhole, receivedAt, shape } = settled;
     const id = record.askBy ?? "";
     const from = pathOf(record);
@@ -57,13 +58,14 @@ export async function keepBeside(
     }
     if (answers > 1) paged.set(id, record);
     const readAt = formatInstant(receivedAt);
-    mirror.transaction(() => {
-      const written = store.write(items, { readAt, context: { [parent]: id }, keyPrefix, isAnswer });
+    const write = function* () {
+      const written = yield* store.write(items, { readAt, context: { [parent]: id }, keyPrefix, isAnswer });
       for (const one of written.ids) gone.delete(one);
       found += written.ids.length;
       rememberShape(mirror, from, shape);
       noteDetailed(mirror, record.id, readAt);
-    });
+    };
+    await transactInParts(mirror, write(), run);
   }
 
   const lost = await askAll(due);
@@ -75,7 +77,7 @@ export async function keepBeside(
   await askAll([...paged].filter(([id]) => isMissed(id)).map(([, record]) => record));
   const known = presentDetails(mirror, resource.name, parent).size;
   if (options.acceptRemovals || !isImplausible(gone.size, known))
-    mirror.transaction(() => store.remove(gone.keys(), formatInstant(run.clock.now())));
+    await transactInParts(mirror, store.remove(gone.keys(), formatInstant(run.clock.now())), run);
   else
     shortfalls.push(
       `${gone.size} of ${known} results are no longer there: nothing was removed (\`--accept-removals\`)`,

@@ -2,6 +2,7 @@ import type { Answer } from "../../api/client.js";
 import { counted } from "../../counted.js";
 import { UnexpectedAnswer } from "../../errors.js";
 import { inParts } from "../../in-parts.js";
+import { transactInParts } from "../../mirror/index.js";
 import { everything } from "../../ranges.js";
 import { isPresent, type Present, presentRecords } from "../../records/index.js";
 import type { JsonObject } from "../../resources/types.js";
@@ -92,12 +93,12 @@ async function mergeDetails(
   const { api, mirror, resource, shortfalls, signal, store } = run;
   const pathOf = ({ askBy }: Detailed) => path(askBy ?? "");
   const ask = (record: Detailed) => api.get(pathOf(record), {}, { scope: resource.scope, signal });
-  function take(answer: Answer, listed: Detailed): void {
+  async function take(answer: Answer, listed: Detailed): Promise<void> {
     const record = { json: answer.json, value: answer.data };
     if (store.keyOf(record, 0) !== listed.key)
       throw new UnexpectedAnswer(`The API's answer to ${pathOf(listed)} is another record.`);
     const options = { readAt: formatInstant(answer.receivedAt), isDetail: true };
-    mirror.transaction(() => store.write([record], options));
+    await transactInParts(mirror, store.write([record], options), run);
   }
   const lost = await askEach(run, due, ask, take);
   if (lost.length === 0) return;

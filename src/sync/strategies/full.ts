@@ -39,7 +39,7 @@ export async function readAll(run: SyncRun): Promise<void> {
     mirror.transaction(() => state.cover(proof, askedAt, null));
     const missing = state.missing().map(({ id }) => id);
     // One who comes while another leaves, between two pages, draws a third past the reader.
-    if (missing.every((id) => before.includes(id))) return removeMissing(run);
+    if (missing.every((id) => before.includes(id))) return await removeMissing(run);
     before = missing;
   }
   shortfalls.push(`somebody else was missing from the ${resource.name} each time that they were read`);

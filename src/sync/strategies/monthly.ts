@@ -2,6 +2,7 @@ import type { Answer } from "../../api/client.js";
 import { counted } from "../../counted.js";
 import { ConfigurationError, UnexpectedAnswer } from "../../errors.js";
 import { inParts } from "../../in-parts.js";
+import { transactInParts } from "../../mirror/index.js";
 import { dayOf, monthsOf, type Range } from "../../ranges.js";
 import { presentKeys, presentRecords, sameJson, valueAt } from "../../records/index.js";
 import type { Json } from "../../resources/types.js";
@@ -37,8 +38,8 @@ export const monthly: StrategyRun = {
     await inOrder(
       due,
       (month) => ask(run, month),
-      (answer, month) => {
-        writeMonth(run, month, answer);
+      async (answer, month) => {
+        await transactInParts(run.mirror, writeMonth(run, month, answer), run);
         left -= 1;
         progressed(run, 1, left);
       },
@@ -139,18 +140,16 @@ async function ask({ api, resource, signal }: SyncRun, month: Month): Promise<An
   return answer;
 }
 
-function writeMonth(run: SyncRun, month: Month, { data, json, receivedAt }: Answer): void {
+function* writeMonth(run: SyncRun, month: Month, { data, json, receivedAt }: Answer): Generator<void> {
   const { mirror, row, store } = run;
   const { from, to, groupBy, hostId } = month;
   const [start, end] = [dayOf(from), dayOf(to)];
-  mirror.transaction(() => {
-    store.write([{ json, value: data }], {
-      readAt: formatInstant(receivedAt),
-      context: { period_start: start, period_end: end, group_by: groupBy, host_id: hostId },
-      keyPrefix: `${start}/${groupBy}/${hostId ?? ""}`,
-      touch: true,
-    });
-    const read = { from, to: Math.min(to, receivedAt), readAt: receivedAt, runId: row.run_id };
-    recordCoverage(mirror, coverageName(run, month), read);
+  yield* store.write([{ json, value: data }], {
+    readAt: formatInstant(receivedAt),
+    context: { period_start: start, period_end: end, group_by: groupBy, host_id: hostId },
+    keyPrefix: `${start}/${groupBy}/${hostId ?? ""}`,
+    touch: true,
   });
+  const read = { from, to: Math.min(to, receivedAt), readAt: receivedAt, runId: row.run_id };
+  recordCoverage(mirror, coverageName(run, month), read);
 }

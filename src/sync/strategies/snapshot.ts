@@ -1,3 +1,4 @@
+import { transactInParts } from "../../mirror/index.js";
 import { hostIdOf, keepSnapshot } from "../../records/index.js";
 import type { ApiRecord } from "../../resources/types.js";
 import { presentIds, recordCoverage } from "../../state/index.js";
@@ -20,18 +21,25 @@ export const snapshot: StrategyRun = {
     if (!rows) return;
     const { mirror, row, store } = run;
     const at = formatInstant(startedAt);
-    mirror.transaction(() => {
+    const keep = function* () {
       const ids = new Set<number>();
       for (const [position, record] of rows.entries()) {
-        const written = store.write([record], { readAt: at, position, context: { position }, touch: true });
+        const written = yield* store.write([record], {
+          readAt: at,
+          position,
+          context: { position },
+          touch: true,
+        });
         for (const id of written.ids) ids.add(id);
+        yield;
       }
       const gone = presentIds(mirror, run.resource.name).filter((id) => !ids.has(id));
-      store.remove(gone, at);
+      yield* store.remove(gone, at);
       keepSnapshot(mirror, at.slice(0, 10), at, rows);
       const range = { from: Number.NEGATIVE_INFINITY, to: startedAt };
       recordCoverage(mirror, run.resource.name, { ...range, readAt: startedAt, runId: row.run_id });
-    });
+    };
+    await transactInParts(mirror, keep(), run);
   },
 };
 
