@@ -36,11 +36,11 @@ ibrahim_tanaka34  USD           37            1894.57           0
 null          2026-09-27  GBP                229.95             35            57
 null          2026-09-22  GBP                224.99             40            62
 #5560         2026-09-13  USD                 78.32             49            71`,
-  campaigns: `title                      status     deadline    deliverables_open  assignments_open  payments_open  payouts_open
-Café Rides, Long Days 1    PROPOSED   null                        0                 1              1             0
-Gear Swap 3                READY      null                        0                 1              0             0
-Gear Swap 4                ARCHIVED   null                        0                 0              3             3
-New Year, Same Trails 10   ACTIVE     null                        1                 2              0             0
+  campaigns: `title                      status     deadline    deliverables_open  assignments_open  payments_open  payout…
+Café Rides, Long Days 1    PROPOSED   null                        0                 1              1…
+Gear Swap 3                READY      null                        0                 1              0…
+Gear Swap 4                ARCHIVED   null                        0                 0              3…
+New Year, Same Trails 10   ACTIVE     null                        1                 2              0…
 …`,
   content: `host_username         files  images  videos  last_added
 umaokafor96              13       8       4  2026-08-20

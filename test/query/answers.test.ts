@@ -278,8 +278,10 @@ test("each question that people ask is one SELECT of at most three lines, with t
       expect([question, rows]).toEqual([question, wanted[name](world, today)]);
       expect(rows.length).toBeGreaterThan(1);
       // What the document shows was printed by this very question.
-      const titles = shown[name].split("\n")[0]?.split(/\s+/);
-      expect(titles).toEqual(Object.keys(rows[0] ?? {}));
+      const titles = shown[name].split("\n")[0]?.replace("…", "").split(/\s+/) ?? [];
+      expect(Object.keys(rows[0] ?? {}).map((key, at) => key.startsWith(titles[at] ?? "-"))).not.toContain(
+        false,
+      );
     }
   }
 }, 120_000);
