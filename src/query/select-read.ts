@@ -24,9 +24,13 @@ export interface Reading {
 }
 
 const rowsPerBatch = 500;
+/** Characters. */
+const textPerBatch = 2_000_000;
 /** Small rows are joined by the thousand, large ones by the dozen: a batch has about this many bytes. */
 const bytesPerBatch = 384 * 1_024;
 const joinedAtMost = 2_000;
+/** Bytes. A row that has more is a batch of its own: how many of them fit together, nobody knows before. */
+const largeRow = 64 * 1_024;
 
 export function countRows(mirror: Mirror, { sql, limit = -1 }: Pick<Reading, "sql" | "limit">): number {
   const select = `SELECT count(*) FROM (SELECT 1 ${sql.from(false)} LIMIT ${limit})`;
@@ -39,11 +43,14 @@ export function* readRows(mirror: Mirror, { sql, values, withRecords, limit }: R
   const order = sql.order.length > 0 ? ` ORDER BY ${sql.order.join(", ")}` : "";
   const select = `SELECT ${values.join(", ")} ${sql.from(withRecords)}${order}${end}`;
   let batch: Row[] = [];
+  let text = 0;
   for (const row of mirror.db.prepare(select).raw().iterate() as IterableIterator<Row>) {
     batch.push(row);
-    if (batch.length < rowsPerBatch) continue;
+    for (const value of row) if (typeof value === "string") text += value.length;
+    if (batch.length < rowsPerBatch && text < textPerBatch) continue;
     yield batch;
     batch = [];
+    text = 0;
   }
   if (batch.length > 0) yield batch;
 }
@@ -77,26 +84,52 @@ export function* readJoined(
 ): Iterable<Joined> {
   const id = `t.${quote(sql.rowId)}`;
   const from = sql.from(withRecords);
-  const one = mirror.db
+  const rowsOf = `SELECT ${join.text} AS x, ${id} AS id ${from}`;
+  const next = mirror.db
     .prepare(
-      `SELECT CAST(group_concat(x, ${join.separator}) AS BLOB), count(*), max(id)
-       FROM (SELECT ${join.text} AS x, ${id} AS id ${from} WHERE ${id} > ? ORDER BY ${id} LIMIT ?)`,
+      `SELECT CAST(group_concat(iif(octet_length(x) <= ${largeRow}, x, NULL), ${join.separator}) AS BLOB), count(*),
+         max(id), min(iif(octet_length(x) > ${largeRow}, id, NULL))
+       FROM (${rowsOf} WHERE ${id} > ? ORDER BY ${id} LIMIT ?)`,
+    )
+    .raw();
+  const between = mirror.db
+    .prepare(
+      `SELECT CAST(group_concat(x, ${join.separator}) AS BLOB), count(*)
+       FROM (${rowsOf} WHERE ${id} >= ? AND ${id} <= ? ORDER BY ${id})`,
     )
     .raw();
   const again = mirror.db.prepare(
     `SELECT ${values.join(", ")} ${from} WHERE ${id} > ? AND ${id} <= ? ORDER BY ${id}`,
   );
+  const joined = (bytes: Buffer | null, rows: number, first: number, last: number): Joined => ({
+    bytes: bytes ?? Buffer.alloc(0),
+    rows,
+    values: () => again.raw().all(first, last) as Row[],
+  });
   let left = limit ?? Number.POSITIVE_INFINITY;
   let size = 64;
   let after = Number.MIN_SAFE_INTEGER;
   while (left > 0) {
-    const [bytes, rows, last] = one.get(after, Math.min(size, left)) as [Buffer | null, number, number];
+    const found = next.get(after, Math.min(size, left)) as [Buffer | null, number, number, number | null];
+    const [bytes, rows, last, large] = found;
     if (rows === 0) return;
-    const first = after;
-    yield { bytes: bytes ?? Buffer.alloc(0), rows, values: () => again.raw().all(first, last) as Row[] };
-    left -= rows;
-    after = last;
-    const fitting = Math.floor((rows * bytesPerBatch) / Math.max(1, bytes?.length ?? 0));
-    size = Math.max(1, Math.min(size * 4, fitting, joinedAtMost));
+    if (large === null) {
+      yield joined(bytes, rows, after, last);
+      left -= rows;
+      after = last;
+      const fitting = Math.floor((rows * bytesPerBatch) / Math.max(1, bytes?.length ?? 0));
+      size = Math.max(1, Math.min(size * 4, fitting, joinedAtMost));
+      continue;
+    }
+    for (const [from, to] of [
+      [after + 1, large - 1],
+      [large, large],
+    ] as const) {
+      const [part, count] = between.get(from, to) as [Buffer | null, number];
+      if (count > 0) yield joined(part, count, from - 1, to);
+      left -= count;
+    }
+    after = large;
+    size = 1;
   }
 }

@@ -18,7 +18,12 @@ test("no command holds more than a few large records at a time, however many the
   const enlarge = "json = json_insert(json, '$.notes', printf('%.*c', ?, 'x'))";
   expect(db.prepare(`UPDATE records SET ${enlarge}`).run(textBytes).changes).toBeGreaterThan(40);
   db.close();
-  for (const command of ["verify opportunities", "sync opportunities"]) {
+  const commands = [
+    "verify opportunities",
+    "export opportunities --ndjson -o all.ndjson",
+    "sync opportunities",
+  ];
+  for (const command of commands) {
     const { code, err, peakMb } = await measured(command.split(" "), { home, env });
     expect(code, err).toBe(0);
     expect(peakMb, command).toBeLessThan(mostMb);
