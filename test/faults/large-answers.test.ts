@@ -3,6 +3,7 @@ import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
 import { makeHome } from "../support/home.js";
 import { spawnBrandapi } from "../support/process.js";
+import { sandboxForTest } from "../support/sandbox.js";
 import { stop } from "../support/stop.js";
 import { envOf, sharedSandbox } from "./matrix.js";
 
@@ -64,10 +65,34 @@ test.each(answers)(
   },
 );
 
+test("large answers are never in the log together, however fast they come", async () => {
+  const sandbox = await sandboxForTest({ orders: 1_500, pace: 0 });
+  const home = makeHome();
+  const env = envOf(sandbox, home, sandbox.key);
+  const enlarge = (envelope: Record<string, unknown>) => {
+    for (const order of envelope.data as { order_number: string }[]) order.order_number = "x".repeat(60_000);
+    return envelope;
+  };
+  let most = 0;
+  sandbox.intercept = ({ path }) => {
+    most = Math.max(most, logOf(env.BRANDAPI_DB));
+    return path === "/orders" ? { kind: "envelope", change: enlarge } : undefined;
+  };
+  const { code, err } = await spawnBrandapi(["sync", "orders"], { home, env }).ended;
+  expect(code, err).toBe(0);
+  // A page has 6 MB, once as records and once as rows.
+  expect(most).toBeGreaterThan(12e6);
+  expect(most).toBeLessThan(40e6);
+});
+
 /** Once so much of an answer is written that it does not fit into SQLite's memory: the log has some of it. */
 async function writing(db: string): Promise<void> {
-  while ((statSync(`${db}-wal`, { throwIfNoEntry: false })?.size ?? 0) < 2_000_000)
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  while (logOf(db) < 2_000_000) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** Bytes of the log beside a mirror. */
+function logOf(db: string): number {
+  return statSync(`${db}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function recordsOf(db: string, resource: string): unknown {
