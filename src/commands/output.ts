@@ -66,9 +66,15 @@ export function chooseOutput(options: OutputFlags): Output | undefined {
   const stem = name.replace(/\.gz$/, "");
   const isOfCsv = options.excel === true || options.delimiter !== undefined;
   const format =
-    asked[0] ??
-    formats.find(({ extensions }) => extensions.some((extension) => stem.endsWith(extension))) ??
-    (isOfCsv ? formats.find((one) => one.name === "csv") : undefined);
+    asked[0] ?? formatOf(stem) ?? (isOfCsv ? formats.find((one) => one.name === "csv") : undefined);
+  const ofName = formatOf(stem);
+  if (asked[0] && asked[0].extensions.length > 0 && ofName && ofName !== asked[0])
+    throw new UsageError(
+      `The file is named as \`${ofName.flag}\`, and \`${asked[0].flag}\` is asked for: ${path}`,
+      {
+        hint: `leave the flag out, or name it \`…${asked[0].extensions[0] ?? ""}\``,
+      },
+    );
   if (!format) {
     if (path === undefined || extname(name) === "") return undefined;
     throw new UsageError(`No format has the ending \`${extname(name)}\`: ${path}`, { hint: endingsHint() });
@@ -85,6 +91,10 @@ export function chooseOutput(options: OutputFlags): Output | undefined {
     });
   const delimiter = options.delimiter ?? (stem.endsWith(".tsv") ? "\t" : ",");
   return { format, path, isCompressed, excel: options.excel ?? false, delimiter };
+}
+
+function formatOf(name: string): Format | undefined {
+  return formats.find(({ extensions }) => extensions.some((extension) => name.endsWith(extension)));
 }
 
 export function noFormat(): UsageError {

@@ -23,8 +23,8 @@ export const report: CommandSpec = defineCommand<ReportFlags>({
   name: "report",
   summary: "Make the page that is mailed on Monday: sales, refunds, what was restated, what is proven",
   description:
-    "One HTML file that asks for nothing and runs nothing, or text. Made from the mirror alone, of whole days (UTC), " +
-    "and beside the time before; without a time, the month of the last day that was read whole. " +
+    "One HTML file that asks for nothing and runs nothing, or text. Made from the mirror alone, beside the time " +
+    "before; without a time, the month of the last day (UTC) that was read whole, as far as it was read. " +
     "Needs no key and no network.",
   arguments: [],
   flags: [
@@ -55,6 +55,11 @@ export const report: CommandSpec = defineCommand<ReportFlags>({
   async run(invocation) {
     const { deps, options, profile } = invocation;
     const range = askedRange(options, deps.clock.now());
+    const other = options.text ? "--text" : options.json ? "--json" : null;
+    if (other !== null && options.out !== undefined && !isStdout(options.out))
+      throw new UsageError(`\`-o\` is for the page: it does not go with \`${other}\`, which prints.`, {
+        hint: `leave one of them out, or add \`> FILE\``,
+      });
     if (options.allProfiles) {
       if (options.out !== undefined)
         throw new UsageError("`-o` is for one page: it does not go with `--all-profiles`.", {

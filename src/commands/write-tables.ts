@@ -40,7 +40,7 @@ export function arrange(
   if (tables === 1 || format.loadAll) return "one file";
   if (path !== undefined && (path.endsWith("/") || isFolder(expandPath(path, deps)))) return "a file a table";
   throw new UsageError(`\`${format.flag}\` holds one table, and these are ${tables}.`, {
-    hint: "name a folder for a file each, such as `-o exports/`, or one workbook with `-o FILE.xlsx`",
+    hint: "name a folder for a file each, such as `--csv -o exports/`, or one workbook with `-o FILE.xlsx`",
   });
 }
 

@@ -118,7 +118,8 @@ export function asMirrorError(error: unknown, path: string): unknown {
   if (code === "SQLITE_NOTADB")
     return unusable("is not an SQLite database", path, "name another file with `--db`", error);
   if (code.startsWith("SQLITE_CORRUPT")) return unusable("is damaged", path, damagedHint, error);
-  if (code === "SQLITE_CANTOPEN")
+  // ENOENT: it was taken away while it was being opened.
+  if (code === "SQLITE_CANTOPEN" || code === "ENOENT")
     return unusable("cannot be opened", path, "check the path and its permissions", error);
   if (code.startsWith("SQLITE_READONLY"))
     return unusable("cannot be written", path, "check its permissions", error);

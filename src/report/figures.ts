@@ -1,4 +1,4 @@
-import { ConfigurationError } from "../errors.js";
+import { ConfigurationError, UsageError } from "../errors.js";
 import { type Mirror, readInfo } from "../mirror/index.js";
 import {
   type Campaign,
@@ -30,10 +30,10 @@ import {
   type Share,
   type TriangleCell,
 } from "../query/index.js";
-import { dayRange } from "../ranges.js";
+import { dayOf, dayRange } from "../ranges.js";
 import { dayMs, formatInstant } from "../times.js";
 import { type Outlook, readOutlook } from "./outlook.js";
-import { choosePeriod, type Period } from "./period.js";
+import { choosePeriod, isRead, type Period, type Read } from "./period.js";
 
 /** How the brand does, in a few figures. Times are ISO 8601, days UTC. */
 export interface Sales {
@@ -53,7 +53,7 @@ export interface Report extends Sales {
   /** None where there are more than anybody reads. */
   days: { now: DayFigures[]; before: DayFigures[] };
   /** The last thirteen, the period's last month included. */
-  months: MonthFigures[];
+  months: (MonthFigures & { is_read: boolean })[];
   restated: { since: string; months: Restatement[]; orders: RestatedOrder[] };
   triangle: TriangleCell[];
   outlook: Outlook[];
@@ -85,11 +85,9 @@ export function salesOf(mirror: Mirror): Sales | null {
   const reached = readReached(mirror);
   if (reached === null) return null;
   layDays(mirror);
-  return readSales(
-    mirror,
-    choosePeriod({ since: undefined, until: undefined }, Date.parse(reached)),
-    reached,
-  );
+  const { covered } = readProof(mirror, reached);
+  const period = choosePeriod({ since: undefined, until: undefined }, Date.parse(reached), covered);
+  return readSales(mirror, period, reached);
 }
 
 /**
@@ -106,22 +104,33 @@ export function reportOf(
     throw new ConfigurationError(`The mirror holds no orders yet: ${mirror.path}`, {
       hint: "run `brandapi sync orders` first",
     });
-  const period = choosePeriod(asked, Date.parse(reached));
+  const proof = readProof(mirror, reached);
+  const period = choosePeriod(asked, Date.parse(reached), proof.covered);
+  if (period.since > dayOf(Date.parse(reached)))
+    throw new UsageError(
+      `Orders were read through ${reached.slice(0, 10)}: nothing is known from ${period.since} on.`,
+      {
+        hint: "ask for an earlier time, or run `brandapi sync orders` first",
+      },
+    );
   layDays(mirror);
   layOrders(mirror, period, period.before);
-  return readReport(mirror, readSales(mirror, period, reached), formatInstant(now));
+  return readReport(mirror, readSales(mirror, period, reached), proof, formatInstant(now));
 }
 
 function readSales(mirror: Mirror, period: Period, reached: string): Sales {
-  const sales = { now: readSums(mirror, period), before: readSums(mirror, period.before) };
+  const { before } = period;
+  const sales = { now: readSums(mirror, period), before: before.is_read ? readSums(mirror, before) : [] };
   return { reached, period, ...currenciesOf([...sales.now, ...sales.before], []), sales };
 }
 
-function readReport(mirror: Mirror, inShort: Sales, madeAt: string): Report {
+function readReport(mirror: Mirror, inShort: Sales, proof: Proof, madeAt: string): Report {
   const { period, sales, reached } = inShort;
   const all = readMonths(mirror);
   const since = monthsBefore(period.until, monthsTold - 1);
-  const months = all.filter(({ month }) => month >= since && month <= period.until.slice(0, 7));
+  const months = all
+    .filter(({ month }) => month >= since && month <= period.until.slice(0, 7))
+    .map((one) => asRead(one, proof.covered, Date.parse(reached)));
   const closed = readClosedMonths(mirror);
   const triangle = readTriangle(mirror);
   const told = currenciesOf([...sales.now, ...sales.before], months);
@@ -133,7 +142,10 @@ function readReport(mirror: Mirror, inShort: Sales, madeAt: string): Report {
     brand: readInfo(mirror, "brand_name"),
     made_at: madeAt,
     days: hasDays
-      ? { now: readDays(mirror, period), before: readDays(mirror, period.before) }
+      ? {
+          now: readDays(mirror, period),
+          before: period.before.is_read ? readDays(mirror, period.before) : [],
+        }
       : { now: [], before: [] },
     months,
     restated: {
@@ -149,15 +161,30 @@ function readReport(mirror: Mirror, inShort: Sales, madeAt: string): Report {
     hosts: {
       counts: countHosts(mirror),
       made: readShares(mirror, "hosts", "made", most.hosts),
-      moved: readShares(mirror, "hosts", "moved", most.hosts),
+      moved: period.before.is_read ? readShares(mirror, "hosts", "moved", most.hosts) : [],
       roster: readRosterChanges(mirror, period),
     },
     products: readShares(mirror, "products", "made", most.products),
     clicks: { now: readClicks(mirror, period), before: readClicks(mirror, period.before) },
     campaigns: readCampaigns(mirror),
     content: readDelivered(mirror, period),
-    proof: readProof(mirror, reached),
+    proof,
   };
+}
+
+/** A month of which a part was never read is told as such, and compared with nothing; nor is one with such a month. */
+function asRead(one: MonthFigures, read: Read, reached: number): Report["months"][number] {
+  const daysOf = (month: string) => ({
+    since: `${month}-01`,
+    until: dayOf(dayRange(`${nextMonth(month)}-01`).from - 1),
+  });
+  const is_read = isRead(read, daysOf(one.month), reached);
+  const isComparable = is_read && isRead(read, daysOf(monthsBefore(`${one.month}-01`, 1)), reached);
+  return { ...one, is_read, net_before: isComparable ? one.net_before : null };
+}
+
+function nextMonth(month: string): string {
+  return monthsBefore(`${month}-01`, -1);
 }
 
 function currenciesOf(

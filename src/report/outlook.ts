@@ -107,7 +107,8 @@ function cumulative(
   return Array.from({ length: to + 1 }, (_, age) => {
     if (age < from) return undefined;
     const later = cells.filter(({ age_months }) => age_months > age);
-    return refunded_amount - later.reduce((sum, cell) => sum + cell.refunded_amount, 0);
+    // Sums of cents are not exact: what is left over would be taken for money.
+    return cents(refunded_amount - later.reduce((sum, cell) => sum + cell.refunded_amount, 0));
   });
 }
 

@@ -12,7 +12,22 @@ export interface Period extends Days {
   through: string;
   /** Whether days of it were not read to their end yet. */
   is_partial: boolean;
-  before: Days & { name: string };
+  /** Whether what lies before that was read whole. */
+  is_read: boolean;
+  before: Days & {
+    name: string;
+    /** Whether all of both times was read: what was not is compared with nothing. */
+    is_read: boolean;
+  };
+}
+
+/** What was read completely, ISO 8601; null: from the beginning. */
+export type Read = readonly { from: string | null; to: string }[];
+
+/** Whether days were read completely, as far as anything was. */
+export function isRead(read: Read, { since, until }: Days, reached: number): boolean {
+  const [from, to] = [dayRange(since).from, Math.min(dayRange(until).to, reached)];
+  return read.some((one) => (one.from === null || Date.parse(one.from) <= from) && Date.parse(one.to) >= to);
 }
 
 /**
@@ -20,10 +35,12 @@ export interface Period extends Days {
  * it goes, not the clock: a partial month is compared with as many days of the month before.
  * @param asked milliseconds since 1970; whole days are made of it
  * @param reached up to when orders were read, milliseconds since 1970
+ * @param read what of them was
  */
 export function choosePeriod(
   asked: { since: number | undefined; until: number | undefined },
   reached: number,
+  read: Read,
 ): Period {
   const until = asked.until ?? (asked.since === undefined ? endOfMonth(reached - dayMs) : reached);
   const since = dayOf(asked.since ?? startOfMonth(until));
@@ -31,18 +48,21 @@ export function choosePeriod(
   const isPartial = dayRange(last).to > reached;
   const through = dayOf(Math.max(Math.min(until, reached), dayRange(since).from));
   const days = { since, until: last };
+  const before = beforeOf(days, through, isPartial);
+  const isWhole = isRead(read, days, reached);
   return {
     ...days,
     name: nameOf(days),
     slug: isWholeMonth(days) ? since.slice(0, 7) : since === last ? since : `${since}-to-${last}`,
     through,
     is_partial: isPartial,
-    before: beforeOf(days, through, isPartial),
+    is_read: isWhole,
+    before: { ...before, name: nameOf(before), is_read: isWhole && isRead(read, before, reached) },
   };
 }
 
 /** As many months before whole months, as many days of the month before a partial one; else as many days before. */
-function beforeOf(days: Days, through: string, isPartial: boolean): Period["before"] {
+function beforeOf(days: Days, through: string, isPartial: boolean): Days {
   const from = dayRange(days.since).from;
   const months = monthsOf({ from, to: dayRange(days.until).from });
   const first = new Date(from);
@@ -51,11 +71,9 @@ function beforeOf(days: Days, through: string, isPartial: boolean): Period["befo
   if (isWholeMonths(days) && (!isPartial || months.length === 1)) {
     const nth = Number(through.slice(8)) - 1;
     const end = isPartial ? dayOf(dayRange(earlier).from + nth * dayMs) : dayBefore;
-    const before = { since: earlier, until: end < dayBefore ? end : dayBefore };
-    return { ...before, name: nameOf(before) };
+    return { since: earlier, until: end < dayBefore ? end : dayBefore };
   }
-  const before = { since: dayOf(from - (dayRange(through).to + 1 - from)), until: dayBefore };
-  return { ...before, name: nameOf(before) };
+  return { since: dayOf(from - (dayRange(through).to + 1 - from)), until: dayBefore };
 }
 
 function isWholeMonths({ since, until }: Days): boolean {

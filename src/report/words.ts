@@ -22,6 +22,9 @@ export function timeOf(at: string): string {
 
 /** What is compared, and what the comparison cannot show. */
 export function comparison({ period }: Sales): string {
+  if (!period.is_read)
+    return "A part of these days was never read: these are the figures of what was, beside nothing.";
+  if (!period.before.is_read) return "The time before was not read whole, so nothing is compared with it.";
   const through = period.is_partial ? `Through ${dayName(period.through)}, beside` : "Beside";
   return `${through} ${period.before.name}, whose refunds have had longer to come.`;
 }
@@ -78,7 +81,11 @@ export function readLines({ proof, reached }: Report): string[] {
         ({ from, to }) =>
           `Never read: ${from === null ? "the beginning" : minuteOf(from)} to ${minuteOf(to)}.`,
       ),
-    ...(proof.gaps.length > gapsTold ? [`So are ${proof.gaps.length - gapsTold} gaps more.`] : []),
+    ...(proof.gaps.length > gapsTold
+      ? [
+          `So ${proof.gaps.length - gapsTold === 1 ? "is" : "are"} ${counted(proof.gaps.length - gapsTold, "gap")} more.`,
+        ]
+      : []),
   ];
 }
 

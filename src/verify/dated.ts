@@ -116,7 +116,11 @@ function judge(
 
 function differenceText({ api, check, from, mirror, to }: Difference): string {
   const last = Number.isFinite(to) ? dayOf(to) : "now";
-  const day = Number.isFinite(from) && dayOf(from) !== last ? `${dayOf(from)} to ${last}` : last;
+  const day = !Number.isFinite(from)
+    ? `through ${last}`
+    : dayOf(from) === last
+      ? last
+      : `${dayOf(from)} to ${last}`;
   return `${day}: ${check.name}: ${api} in the API, ${mirror} here`;
 }
 

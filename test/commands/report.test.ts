@@ -5,6 +5,7 @@ import { displayWidth } from "../../src/ui/width.js";
 import { brandsForTest } from "../support/brands.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { nights } from "../support/nights.js";
 import { brandapi, type ProgramOptions } from "../support/program.js";
 
 const now = Date.parse("2026-10-05T06:00:00.000Z");
@@ -54,6 +55,45 @@ describe("report", () => {
     expect((await run(["-o", path])).code).toBe(2);
     expect((await run(["-o", join(home, "old.html"), "--quiet"])).err).toBe("");
     expect(readFileSync(join(home, "old.html"), "utf8")).toMatch(/^<!doctype/);
+  });
+
+  test("compares nothing with a time that was not read whole, and says so", async () => {
+    const orders = Array.from({ length: 120 }, (_, n) =>
+      anOrder(n, { order_date: new Date(Date.UTC(2026, 7, 1, 12) + n * 43_200_000).toISOString() }),
+    );
+    const nightly = await nights({ orders }, {}, { begin: Date.UTC(2026, 8, 20, 2) });
+    await nightly.sync("orders", { since: Date.UTC(2026, 7, 10) });
+    const told = async (...words: string[]) =>
+      JSON.parse((await nightly.run(`report --json ${words.join(" ")}`)).out);
+    const running = await told();
+    expect(running.period).toMatchObject({
+      name: "September 2026",
+      is_read: true,
+      before: { is_read: false },
+    });
+    expect(running.sales.now).not.toEqual([]);
+    expect(running.sales.before).toEqual([]);
+    expect(running.months.map((one: { net_before: unknown }) => one.net_before)).toEqual([null, null]);
+    expect((await told("--month", "2026-08")).period.is_read).toBe(false);
+    expect((await nightly.run("report --month 2026-08 --text")).out).toContain(
+      "A part of these days was never read",
+    );
+    await nightly.sync("orders", { full: true });
+    expect((await told()).sales.before).not.toEqual([]);
+    const later = await nightly.run("report --month 2026-12 --text");
+    expect(later).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("nothing is known from 2026-12-01 on"),
+    });
+  });
+
+  test("refuses a file for what is printed", async () => {
+    const { run } = await brand();
+    for (const flag of ["--text", "--json"])
+      expect(await run([flag, "-o", "page.html"])).toMatchObject({
+        code: 2,
+        err: expect.stringContaining(flag),
+      });
   });
 
   test("is text of 80 columns where asked, with colour in a terminal alone", async () => {

@@ -9,6 +9,8 @@ export interface Proof {
   against: string | null;
   /** When the day read longest ago was read. */
   oldest_read_at: string | null;
+  /** What was read completely. */
+  covered: Health["resources"][number]["covered"];
   /** What lies unread between what was read. */
   gaps: Health["resources"][number]["gaps"];
   /** When each resource was last read well; null: never. */
@@ -27,6 +29,7 @@ export function readProof(mirror: Mirror, reached: string | null): Proof {
     proven,
     against: orders?.found?.error ?? (failed ? (last.error ?? `the last run was ${last.outcome}`) : null),
     oldest_read_at: orders?.closing?.oldest_read_at ?? null,
+    covered: orders?.covered ?? [],
     gaps: orders?.gaps ?? [],
     read: resources.map(({ resource, last_success_at }) => ({ resource, at: last_success_at })),
   };

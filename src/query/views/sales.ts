@@ -32,7 +32,7 @@ export const salesByMonth: Definition = {
     boolean("is_partial", "whether the mirror has not read all of it yet"),
     number(
       "net_before",
-      "net of the month before, of a partial month through the same day; null: there is none",
+      "net of the month before, of a partial month through the same day; null: there is none, or it was not read whole",
     ),
   ],
   date: "month",
@@ -49,8 +49,10 @@ ORDER BY currency, month`,
       FROM days, last GROUP BY month, currency)
   SELECT month, currency, ${figureColumns.map(({ name }) => name).join(", ")},
     CASE WHEN month IS NOT NULL THEN ${reportedAt("month")} IS NULL END AS is_partial,
-    (SELECT CASE WHEN count(*) > 0 THEN ${money("CASE WHEN d.nth <= m.through THEN d.net_amount END")} END
+    CASE WHEN EXISTS (SELECT 1 FROM reads WHERE is_whole AND reach >= min(m.month, (SELECT at FROM last))
+        AND covered_from <= date(m.month || '-01', '-1 month') || 'T00:00:00.000Z')
+      THEN (SELECT CASE WHEN count(*) > 0 THEN ${money("CASE WHEN d.nth <= m.through THEN d.net_amount END")} END
       FROM days AS d
-      WHERE d.month = strftime('%Y-%m', m.month || '-01', '-1 month') AND d.currency IS m.currency) AS net_before
+      WHERE d.month = strftime('%Y-%m', m.month || '-01', '-1 month') AND d.currency IS m.currency) END AS net_before
   FROM months AS m ORDER BY month, currency`,
 };

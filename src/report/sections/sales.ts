@@ -1,8 +1,8 @@
 import { counted } from "../../counted.js";
-import type { DayFigures, Figures, MonthFigures } from "../../query/index.js";
+import type { DayFigures, Figures } from "../../query/index.js";
 import { byDayChart } from "../charts/by-day.js";
 import { byMonthChart } from "../charts/by-month.js";
-import { currenciesNow, of } from "../figures.js";
+import { currenciesNow, of, type Report } from "../figures.js";
 import { type Html, html, ticked } from "../html.js";
 import { pageTable, sourceLine } from "../page-table.js";
 import { dayName, shortMonth } from "../period.js";
@@ -30,8 +30,9 @@ function headline({ report, numbers }: Telling, currency: string | null): Html {
     const write = (one: number) => (isCount ? numbers.count(one) : numbers.amount(one, currency));
     const current = now ? value(now) : 0;
     const change = before ? numbers.change(current, value(before)) : "";
+    const then = report.period.before.is_read ? `${write(before ? value(before) : 0)} before` : "";
     return html`<div><dt>${title}</dt><dd><b>${write(current)}</b>
-<span>${change === "" ? "" : html`<em>${change}</em> `}<span class="whole">${write(before ? value(before) : 0)} before</span></span></dd></div>
+<span>${change === "" ? "" : html`<em>${change}</em> `}<span class="whole">${then}</span></span></dd></div>
 `;
   };
   const { cancelled_orders: cancelled = 0, orders_without_total: without = 0 } = now ?? {};
@@ -78,7 +79,7 @@ export function daysSection(telling: Telling): Html {
     return [
       html`<figure>
 <figcaption><h3>Net and refunds by day, ${currencyName(currency)}: ${report.period.name} against ${report.period.before.name}</h3></figcaption>
-${key(["now", report.period.name], ["before", report.period.before.name], ["tint", "refunds"])}${draw(byDayChart(telling, currency))}${behind(`${counted(now.length + before.length, "day")} in figures`, table)}</figure>
+${key(["now", report.period.name], ["before", report.period.before.name], ["tint", "refunds"])}${draw(byDayChart(telling, currency))}${behind("Day by day, in figures", table)}</figure>
 `,
     ];
   });
@@ -96,13 +97,15 @@ export function monthsSection(telling: Telling): Html {
     const rows = of(report.months, currency).toReversed();
     if (rows.length === 0) return [];
     const write = (value: number) => numbers.amount(value, currency);
-    const table = pageTable<MonthFigures>(
+    const table = pageTable<Report["months"][number]>(
       `By month, ${currencyName(currency)}`,
       [
         {
           title: "Month",
-          cell: ({ month, is_partial }) =>
-            html`${shortMonth(month)}${is_partial ? html` <i>so far</i>` : ""}`,
+          cell: ({ month, is_partial, is_read }) => {
+            const note = is_read ? (is_partial ? "so far" : "") : "read in part";
+            return html`${shortMonth(month)}${note === "" ? "" : html` <i>${note}</i>`}`;
+          },
         },
         { title: "Orders", cell: ({ orders }) => numbers.count(orders), kind: "number", spare: true },
         { title: "Gross", cell: ({ gross_amount }) => write(gross_amount), kind: "number", spare: true },

@@ -35,7 +35,7 @@ export function salesTable(report: Report, numbers: Numbers, { style, width }: T
       amount(now?.gross_amount),
       amount(now?.refunded_amount),
       amount(now?.net_amount),
-      amount(before?.net_amount),
+      report.period.before.is_read ? amount(before?.net_amount) : "not read",
       numbers.change(now?.net_amount ?? 0, before?.net_amount ?? null),
     ];
   });
@@ -82,10 +82,10 @@ export function monthLines(
   const most = Math.max(...rows.map(({ net_amount }) => net_amount), 0);
   const amounts = rows.map(({ net_amount }) => numbers.amount(net_amount, currency));
   const room = Math.max(...amounts.map(({ length }) => length), 0);
-  const lines = rows.map(({ month, net_amount, net_before, is_partial }, index) => {
+  const lines = rows.map(({ month, net_amount, net_before, is_partial, is_read }, index) => {
     const bar = textBar(net_amount / most, 28, look.unicode);
     const change = numbers.change(net_amount, net_before).padStart(9);
-    const note = is_partial ? "  so far" : "";
+    const note = is_read ? (is_partial ? "  so far" : "") : "  read in part";
     return `  ${shortMonth(month)}  ${look.style.cyan(bar)}  ${(amounts[index] ?? "").padStart(room)}  ${change}${note}`.trimEnd();
   });
   return lines.length === 0 ? [] : [currencyName(currency), ...lines];
