@@ -9,6 +9,7 @@ import { formatInstant, minuteOf, parseInstant } from "../times.js";
 import { formatCount } from "../ui/numbers.js";
 import type { Style } from "../ui/style.js";
 import { renderTable } from "../ui/table.js";
+import { truncate } from "../ui/width.js";
 import { chooseResources } from "./choose.js";
 import { defineCommand } from "./command.js";
 import { apartIfLarge } from "./large.js";
@@ -138,15 +139,22 @@ function groupTogether(changes: readonly Change[]): Change[][] {
   return groups;
 }
 
+/** A value for the screen; CSV and JSON have the whole of it. */
+function brief(value: Change["old"]): Change["old"] {
+  return typeof value === "string" ? truncate(value, longestValue) : value;
+}
+
+const longestValue = 40;
+
 function renderGroup(group: readonly Change[], style: Style, width: number | undefined): string {
   const [first] = group;
   if (!first) return "";
   const rows = group.map((change) => [
     change.label ?? change.key,
     change.field ?? change.kind,
-    change.field === null ? "" : change.old,
+    change.field === null ? "" : brief(change.old),
     change.field === null ? "" : "→",
-    change.field === null ? "" : change.new,
+    change.field === null ? "" : brief(change.new),
     change.label === null ? "" : change.key,
   ]);
   const body = renderTable(["record", "what", "was", "", "is now", "key"], rows, {

@@ -19,7 +19,8 @@ function mirrorOf(since: string, through: string, scale = (_month: string, _age:
   );
   const told = closed.map((month) => {
     const passed = steps.slice(0, nth(through) - nth(month) + 1);
-    const refunded_amount = passed.reduce((sum, step, age) => sum + step * scale(month, age), 0);
+    const sum = passed.reduce((total, step, age) => total + step * scale(month, age), 0);
+    const refunded_amount = Number(sum.toFixed(6));
     return { month, currency: "EUR", refunded_amount } as MonthFigures;
   });
   const reported = closed.map((month) => {
