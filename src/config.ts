@@ -25,6 +25,8 @@ export interface Settings {
   key: string | undefined;
   /** The origin that the key was stored for; undefined where the key itself was given, by a file or the environment. */
   keyOrigin: string | undefined;
+  /** Whether the environment's key goes before one that the profile has stored. */
+  hidesStoredKey: boolean;
   dbPath: string;
   configDir: string;
   /** Where what is needed between runs is kept, such as the rate budget. */
@@ -69,6 +71,8 @@ export async function readSettings(
     profile: profileName,
     baseUrl: chooseBaseUrl(options, deps.env, profile, where),
     ...(await chooseKey(options, deps, others, where)),
+    hidesStoredKey:
+      !options.keyFile && Boolean(others.env) && profile.key !== undefined && profile.key !== others.env,
     dbPath: chooseMirror(options, deps, profileName, profile),
     configDir: folders.config,
     get stateDir() {

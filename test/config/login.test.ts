@@ -170,6 +170,18 @@ test("login says when the environment will go before what it stored", async () =
   expect(login.err).toContain("BRANDAPI_KEY is set, and goes before what was stored.");
 });
 
+test("a profile that is named, and whose key the environment's goes before, is told so", async () => {
+  const home = makeHome();
+  const sandbox = await sandboxForTest();
+  await brandapi(`login --profile acme --base-url ${sandbox.baseUrl}`, { home, stdin: sandbox.key });
+  const says = "BRANDAPI_KEY is set, and goes before the key of the profile `acme`";
+  const key = Object.values(sandbox.keys).find(({ secret }) => secret !== sandbox.key)?.secret ?? "";
+  const whoami = async (words: string, env = {}) => (await brandapi(`whoami ${words}`, { home, env })).err;
+  expect(await whoami("--profile acme", { BRANDAPI_KEY: key })).toContain(says);
+  expect(await whoami("--profile acme")).not.toContain(says);
+  expect(await whoami("", { BRANDAPI_KEY: key, BRANDAPI_PROFILE: "acme" })).not.toContain(says);
+});
+
 test("logout removes the key and base URL, mends loose permissions on the way, and says that the mirror is kept", async () => {
   const home = makeHome();
   const sandbox = await sandboxForTest();
