@@ -16,7 +16,8 @@ export const cron: Check = {
     const lost = differing(here, there);
     const what = lost.length > 0 ? `have ${lost.join(", ")}` : "go another way to the API";
     const why = set.length > 0 ? `these are of this shell alone: ${set.join(", ")}` : "a path is relative";
-    const isStored = !["no key", "no base URL"].some((part) => lost.includes(part));
+    // Where they are stored, and only HOME leads elsewhere, storing them again is no help.
+    const isStored = !set.some((name) => name === "BRANDAPI_KEY" || name === "BRANDAPI_BASE_URL");
     const store = isStored ? "" : `store key and base URL with \`${commandFor("login", here.profile)}\`; `;
     if (lost.length > 0 || set.some((name) => /^(https|no|node)_/i.test(name)))
       throw new Advice(`A cron job would ${what}: ${why}.`, {

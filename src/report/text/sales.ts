@@ -1,6 +1,7 @@
 import { counted } from "../../counted.js";
 import { dayOf, dayRange } from "../../ranges.js";
 import { dayMs } from "../../times.js";
+import { displayWidth, pad } from "../../ui/width.js";
 import { currenciesNow, of, type Report, type Sales } from "../figures.js";
 import type { Numbers } from "../numbers.js";
 import { dayName, shortMonth } from "../period.js";
@@ -48,11 +49,18 @@ export function salesTable(report: Report, numbers: Numbers, { style, width }: T
 }
 
 export function dayLines(report: Report, numbers: Numbers, look: TextLook): string[] {
-  const lines = report.currencies.flatMap((currency) => dayLine(report, currency, numbers, look));
+  const room = Math.max(4, ...report.currencies.map((currency) => displayWidth(currencyName(currency))));
+  const lines = report.currencies.flatMap((currency) => dayLine(report, currency, numbers, look, room));
   return lines.length > 0 ? lines : [noDays(report)];
 }
 
-function dayLine(report: Report, currency: string | null, numbers: Numbers, look: TextLook): string[] {
+function dayLine(
+  report: Report,
+  currency: string | null,
+  numbers: Numbers,
+  look: TextLook,
+  room: number,
+): string[] {
   const rows = of(report.days.now, currency);
   if (rows.length === 0) return [];
   const byDay = new Map(rows.map((row) => [row.day, row.net_amount]));
@@ -64,7 +72,7 @@ function dayLine(report: Report, currency: string | null, numbers: Numbers, look
     look.unicode,
   );
   const best = `most ${numbers.amount(most.net_amount, currency)} on ${dayName(most.day)}`;
-  return [`${currencyName(currency).padEnd(4)} ${look.style.cyan(spark)}  ${best}`];
+  return [`${pad(currencyName(currency), room)} ${look.style.cyan(spark)}  ${best}`];
 }
 
 function daysOf(since: string, until: string): string[] {
