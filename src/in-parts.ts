@@ -9,7 +9,7 @@ const longestMs = 50;
  * @throws the signal's reason, with which the work ends where it stands, and what the work throws
  */
 export async function inParts<Result>(
-  parts: Generator<void, Result>,
+  parts: Generator<unknown, Result>,
   { clock, signal }: Pick<Deps, "clock" | "signal">,
 ): Promise<Result> {
   const rest = async () => {

@@ -65,9 +65,8 @@ export function chooseOutput(options: OutputFlags): Output | undefined {
   const name = basename(path ?? "").toLowerCase();
   const stem = name.replace(/\.gz$/, "");
   const isOfCsv = options.excel === true || options.delimiter !== undefined;
-  const format =
-    asked[0] ?? formatOf(stem) ?? (isOfCsv ? formats.find((one) => one.name === "csv") : undefined);
   const ofName = formatOf(stem);
+  const format = asked[0] ?? ofName ?? (isOfCsv ? formats.find((one) => one.name === "csv") : undefined);
   if (asked[0] && asked[0].extensions.length > 0 && ofName && ofName !== asked[0])
     throw new UsageError(
       `The file is named as \`${ofName.flag}\`, and \`${asked[0].flag}\` is asked for: ${path}`,

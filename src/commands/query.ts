@@ -2,7 +2,7 @@ import type { Settings } from "../config.js";
 import { counted } from "../counted.js";
 import type { Deps } from "../deps.js";
 import { exitCodes, Incomplete, UsageError } from "../errors.js";
-import type { AnswerRow, Parameters, Source } from "../query/index.js";
+import type { Parameters, Row, Source } from "../query/index.js";
 import { formatSpan, parseDuration } from "../times.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import { renderTable, tableFits } from "../ui/table.js";
@@ -127,9 +127,9 @@ async function writeAnswer(source: Source, output: Output, deps: Deps, settings:
 }
 
 /** The widths of a table's columns need every row. */
-async function holdRows(batches: Iterable<AnswerRow[]>): Promise<AnswerRow[]> {
+async function holdRows(batches: Iterable<Row[]>): Promise<Row[]> {
   const { lettersOf } = await import("../query/index.js");
-  const held: AnswerRow[] = [];
+  const held: Row[] = [];
   let letters = 0;
   for (const rows of batches)
     for (const row of rows) {
@@ -146,7 +146,7 @@ async function holdRows(batches: Iterable<AnswerRow[]>): Promise<AnswerRow[]> {
 /** A table; where the terminal is too narrow for it, each row as a list of its fields. */
 async function tableText(
   names: readonly string[],
-  rows: readonly AnswerRow[],
+  rows: readonly Row[],
   deps: Deps,
   settings: Settings,
 ): Promise<string> {

@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Deps } from "../deps.js";
+import { inParts } from "../in-parts.js";
 import { makeFolder } from "../make-folder.js";
 import type { Row, Source } from "../query/index.js";
 import { layOut, writeRows } from "./formats/parquet.js";
@@ -33,7 +34,7 @@ export async function writeMonths(
   months: Iterable<MonthBatch>,
   { folder, deps }: { folder: string; deps: MonthDeps },
 ): Promise<MonthsWritten> {
-  const layout = await settle(layOut(source), deps);
+  const layout = await inParts(layOut(source), deps);
   const done: MonthsWritten = { rows: 0, months: 0, written: 0, removed: 0 };
   const name = `${source.name}.parquet`;
   const there = new Set<string>();
@@ -73,22 +74,5 @@ function* byMonth(batches: Iterable<MonthBatch>): Iterable<{ month: string | nul
     }
   } finally {
     iterator.return?.();
-  }
-}
-
-/** Runs a search to its end, and hears signals meanwhile. One that is not ended would keep the mirror busy. */
-async function settle<Found>(
-  search: Generator<unknown, Found>,
-  { clock, signal }: Pick<Deps, "clock" | "signal">,
-): Promise<Found> {
-  try {
-    for (let steps = 1; ; steps++) {
-      const step = search.next();
-      if (step.done) return step.value;
-      if (steps % 32 === 0) await clock.sleep(0, signal);
-    }
-  } catch (error) {
-    search.return(undefined as Found);
-    throw error;
   }
 }

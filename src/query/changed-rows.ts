@@ -1,6 +1,6 @@
 import { type Mirror, positionsPerRecord, quote, readInfo } from "../mirror/index.js";
 import type { TableShape } from "../resources/shape.js";
-import type { Row } from "./select-read.js";
+import { inBatches, type Row } from "./batches.js";
 import { valueSql } from "./select-sql.js";
 import type { ReadableColumn, ReadableTable } from "./tables.js";
 
@@ -43,7 +43,6 @@ export interface ChangedRows {
   lost(after: Bookmark): Iterable<LostRow>;
 }
 
-const rowsPerBatch = 500;
 const runName = "run_id || ' ' || started_at";
 
 /** Undefined for a table that is not made of records. Call it inside `withSnapshot`. */
@@ -66,19 +65,12 @@ export function openChangedRows(mirror: Mirror, table: ReadableTable): ChangedRo
     *rows(after) {
       const statement = db.prepare(rowsSql(shape, { columns, table, exact, all: after === undefined })).raw();
       const found = after ? statement.iterate(after) : statement.iterate();
-      let batch: ChangedRow[] = [];
-      for (const row of found as IterableIterator<Row>) {
-        const [key, position, removedAt] = row.slice(columns.length) as [
-          string,
-          number | null,
-          string | null,
-        ];
-        batch.push({ values: row.slice(0, columns.length), key, position, removedAt });
-        if (batch.length < rowsPerBatch) continue;
-        yield batch;
-        batch = [];
-      }
-      if (batch.length > 0) yield batch;
+      for (const batch of inBatches(found as IterableIterator<Row>))
+        yield batch.map((row) => {
+          const last = row.slice(columns.length) as [string, number | null, string | null];
+          const [key, position, removedAt] = last;
+          return { values: row.slice(0, columns.length), key, position, removedAt };
+        });
     },
     *lost(after) {
       if (!shape.list) return;

@@ -1,7 +1,8 @@
 /** The door of this room: all that others may use of it. */
 
-export { type AnswerRow, answerSource, lettersOf, readAnswer } from "./answer.js";
+export { answerSource, readAnswer } from "./answer.js";
 export { checkAsOf, layAsOf } from "./as-of.js";
+export { lettersOf, type Row, type RowValue } from "./batches.js";
 export { type Change, type ChangeFilter, changesCondition, listChanges } from "./change-list.js";
 export type { Bookmark, ChangedRows } from "./changed-rows.js";
 export { checkCondition, explainRunning } from "./condition.js";
@@ -49,7 +50,6 @@ export {
   readDelivered,
 } from "./report/work.js";
 export { cellEnd, openSource, rowEnd, type Source, withSnapshot } from "./select.js";
-export type { Row, RowValue } from "./select-read.js";
 export { dateOf, type Selection } from "./select-sql.js";
 export { listFacts, readFacts, type TableFacts } from "./table-list.js";
 export {

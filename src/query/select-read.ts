@@ -1,10 +1,6 @@
 import { type Mirror, quote } from "../mirror/index.js";
-import type { SqlValue } from "../records/index.js";
+import { inBatches, type Row } from "./batches.js";
 import type { SelectSql } from "./select-sql.js";
-
-/** A cell; `bigint` in the answer to a person's SQL alone. */
-export type RowValue = SqlValue | bigint;
-export type Row = readonly RowValue[];
 
 /** Some rows, joined into one text by SQLite: that costs a fraction of handing them over value by value. */
 export interface Joined {
@@ -23,9 +19,6 @@ export interface Reading {
   limit: number | undefined;
 }
 
-const rowsPerBatch = 500;
-/** Characters. */
-const textPerBatch = 2_000_000;
 /** Small rows are joined by the thousand, large ones by the dozen: a batch has about this many bytes. */
 const bytesPerBatch = 384 * 1_024;
 const joinedAtMost = 2_000;
@@ -42,17 +35,7 @@ export function* readRows(mirror: Mirror, { sql, values, withRecords, limit }: R
   const end = limit === undefined ? "" : ` LIMIT ${limit}`;
   const order = sql.order.length > 0 ? ` ORDER BY ${sql.order.join(", ")}` : "";
   const select = `SELECT ${values.join(", ")} ${sql.from(withRecords)}${order}${end}`;
-  let batch: Row[] = [];
-  let text = 0;
-  for (const row of mirror.db.prepare(select).raw().iterate() as IterableIterator<Row>) {
-    batch.push(row);
-    for (const value of row) if (typeof value === "string") text += value.length;
-    if (batch.length < rowsPerBatch && text < textPerBatch) continue;
-    yield batch;
-    batch = [];
-    text = 0;
-  }
-  if (batch.length > 0) yield batch;
+  yield* inBatches(mirror.db.prepare(select).raw().iterate() as IterableIterator<Row>);
 }
 
 /** The same, month after month; a batch is of one month. SQLite sorts in files where memory would not do. */

@@ -1,8 +1,9 @@
 import { type Mirror, quote, readInfo, watchMirror } from "../mirror/index.js";
 import { exportsRecords } from "../resources/shape.js";
 import { parseTimestamp } from "../times.js";
+import type { Row } from "./batches.js";
 import { type ChangedRows, openChangedRows } from "./changed-rows.js";
-import { countRows, type Joined, type Row, readJoined, readMonths, readRows } from "./select-read.js";
+import { countRows, type Joined, readJoined, readMonths, readRows } from "./select-read.js";
 import {
   isMixed,
   monthSql,

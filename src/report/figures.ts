@@ -33,7 +33,7 @@ import {
 import { dayOf, dayRange } from "../ranges.js";
 import { dayMs, formatInstant } from "../times.js";
 import { type Outlook, readOutlook } from "./outlook.js";
-import { choosePeriod, isRead, type Period, type Read } from "./period.js";
+import { choosePeriod, daysOfMonth, isRead, type Period } from "./period.js";
 
 /** How the brand does, in a few figures. Times are ISO 8601, days UTC. */
 export interface Sales {
@@ -70,7 +70,7 @@ export interface Report extends Sales {
   proof: Proof;
 }
 
-const monthsTold = 13;
+export const monthsTold = 13;
 const daysTold = 93;
 /** There are a few, unless what should be a currency is anything. */
 const currenciesTold = 12;
@@ -130,7 +130,7 @@ function readReport(mirror: Mirror, inShort: Sales, proof: Proof, madeAt: string
   const since = monthsBefore(period.until, monthsTold - 1);
   const months = all
     .filter(({ month }) => month >= since && month <= period.until.slice(0, 7))
-    .map((one) => asRead(one, proof.covered, Date.parse(reached)));
+    .map((one) => ({ ...one, is_read: isRead(proof.covered, daysOfMonth(one.month), Date.parse(reached)) }));
   const closed = readClosedMonths(mirror);
   const triangle = readTriangle(mirror);
   const told = currenciesOf([...sales.now, ...sales.before], months);
@@ -170,21 +170,6 @@ function readReport(mirror: Mirror, inShort: Sales, proof: Proof, madeAt: string
     content: readDelivered(mirror, period),
     proof,
   };
-}
-
-/** A month of which a part was never read is told as such, and compared with nothing; nor is one with such a month. */
-function asRead(one: MonthFigures, read: Read, reached: number): Report["months"][number] {
-  const daysOf = (month: string) => ({
-    since: `${month}-01`,
-    until: dayOf(dayRange(`${nextMonth(month)}-01`).from - 1),
-  });
-  const is_read = isRead(read, daysOf(one.month), reached);
-  const isComparable = is_read && isRead(read, daysOf(monthsBefore(`${one.month}-01`, 1)), reached);
-  return { ...one, is_read, net_before: isComparable ? one.net_before : null };
-}
-
-function nextMonth(month: string): string {
-  return monthsBefore(`${month}-01`, -1);
 }
 
 function currenciesOf(

@@ -93,6 +93,12 @@ function endOfMonth(ms: number): number {
   return month?.to ?? ms;
 }
 
+/** @param month such as `2026-10` */
+export function daysOfMonth(month: string): Days {
+  const since = `${month}-01`;
+  return { since, until: dayOf(endOfMonth(dayRange(since).from)) };
+}
+
 function nameOf(days: Days): string {
   const { since, until } = days;
   if (isWholeMonth(days)) return monthName(since);

@@ -7,20 +7,9 @@ import { gunzipSync } from "node:zlib";
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
 import { makeHome } from "../support/home.js";
-import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { anOrder, mirrorOfOrders } from "../support/mirror.js";
 import { binPath, spawnBrandapi } from "../support/process.js";
 import { brandapi } from "../support/program.js";
-
-async function mirrorWithOrders(count = 3): Promise<string> {
-  const mirror = await makeMirror();
-  writeRead(
-    mirror,
-    "orders",
-    Array.from({ length: count }, (_, n) => anOrder(n)),
-  );
-  mirror.db.close();
-  return mirror.path;
-}
 
 async function ask(path: string, sql: string, ...flags: string[]) {
   return await spawnBrandapi(["query", sql, ...flags, "--db", path]).ended;
@@ -30,7 +19,7 @@ const forever = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)
 
 describe("query", () => {
   it("answers as a table, CSV or JSON", async () => {
-    const path = await mirrorWithOrders();
+    const path = await mirrorOfOrders();
     const sql = "SELECT id, total_amount, fulfillment_status FROM orders ORDER BY id LIMIT 2";
     expect((await ask(path, sql)).out).toBe(
       "id       total_amount  fulfillment_status\norder-0         100.5                null\norder-1         101.5                null\n",
@@ -44,7 +33,7 @@ describe("query", () => {
   });
 
   it("keeps large integers, bytes, quotes and columns of one name apart", async () => {
-    const path = await mirrorWithOrders();
+    const path = await mirrorOfOrders();
     const sql = "SELECT 9007199254740993 AS a, x'00ff' AS a, 'a\"b,' || char(10) AS t";
     expect((await ask(path, sql, "--json")).out).toBe(
       '[\n{"a":9007199254740993,"a_2":"00ff","t":"a\\"b,\\n"}\n]\n',
@@ -56,14 +45,14 @@ describe("query", () => {
   });
 
   it("lets no control character reach the terminal", async () => {
-    const path = await mirrorWithOrders();
+    const path = await mirrorOfOrders();
     expect((await ask(path, "SELECT char(27) || '[31m' AS x, char(8238) AS y")).out).toContain(
       "\\x1b[31m  \\u202e",
     );
   });
 
   it("stops at the limit, and says when a table was cut", async () => {
-    const path = await mirrorWithOrders(1_200);
+    const path = await mirrorOfOrders(makeHome(), 1_200);
     expect((await ask(path, "SELECT id FROM orders", "--limit", "2")).out.split("\n")).toHaveLength(4);
     const cut = await ask(path, "SELECT id FROM orders");
     expect(cut.out.split("\n")).toHaveLength(1_002);
@@ -95,7 +84,7 @@ describe("query", () => {
     ["SELECT colour FROM orders", "see the columns with `brandapi tables orders"],
     ["", "no SQL statement"],
   ])("refuses with 2: %s", async (sql, why) => {
-    const path = await mirrorWithOrders();
+    const path = await mirrorOfOrders();
     const run = await brandapi(["query", sql, "--db", path]);
     expect(run.code).toBe(2);
     expect(run.err).toContain(why);
@@ -103,7 +92,7 @@ describe("query", () => {
   });
 
   it("takes the statement from a file, from stdin, and from a pipe that is named as a file", async () => {
-    const path = await mirrorWithOrders();
+    const path = await mirrorOfOrders();
     const home = makeHome();
     const sql = "-- what is there\nSELECT id FROM orders ORDER BY id LIMIT 1;\n";
     writeFileSync(join(home, "one.sql"), sql);
@@ -132,7 +121,7 @@ describe("query", () => {
   });
 
   it("gives parameters their values: numbers as numbers, all else as text", async () => {
-    const path = await mirrorWithOrders(5);
+    const path = await mirrorOfOrders(makeHome(), 5);
     const sql =
       "SELECT :text AS a, typeof(:text) AS b, $whole AS c, typeof($whole) AS d, @amount AS e, typeof(@amount) AS f, ':no' AS g";
     const run = await ask(
@@ -161,7 +150,7 @@ describe("query", () => {
   });
 
   it("writes its answer into a file in the format that the name ends in, whole or not at all", async () => {
-    const path = await mirrorWithOrders(700);
+    const path = await mirrorOfOrders(makeHome(), 700);
     const home = makeHome();
     const sql = "SELECT id, total_amount AS total, is_cancelled FROM orders ORDER BY id";
     const wanted = JSON.parse((await ask(path, sql, "--json")).out);
@@ -192,7 +181,7 @@ describe("query", () => {
   });
 
   it("shows a row as a list of its fields where the terminal is too narrow for the table", async () => {
-    const path = await mirrorWithOrders(2);
+    const path = await mirrorOfOrders(makeHome(), 2);
     const sql = "SELECT id, order_date, fulfillment_status AS state FROM orders ORDER BY id";
     const show = async (columns: number) =>
       (await brandapi(["query", sql, "--no-color", "--db", path], { tty: true, columns })).out;
@@ -209,14 +198,14 @@ describe("query", () => {
   });
 
   it("says with 2 what SQLite stops at while it runs", async () => {
-    const path = await mirrorWithOrders();
+    const path = await mirrorOfOrders();
     const run = await ask(path, "SELECT json(id) FROM orders");
     expect(run).toMatchObject({ code: 2, err: expect.stringContaining("malformed JSON") });
     expect((await ask(path, "SELECT ?", "--json")).code).toBe(2);
   });
 
   it("says with 2 that a text is too long, or that there is too much for a table", async () => {
-    const path = await mirrorWithOrders(30);
+    const path = await mirrorOfOrders(makeHome(), 30);
     const blob = await ask(path, "SELECT zeroblob(2000000000)", "--csv");
     expect(blob).toMatchObject({ code: 2, err: expect.stringContaining("string or blob too big") });
     const sql = "SELECT replace(hex(zeroblob(1500000)), '0', 'a') FROM orders";
@@ -228,14 +217,14 @@ describe("query", () => {
   });
 
   it("stops a query at its time limit, wherever it is", async () => {
-    const path = await mirrorWithOrders();
+    const path = await mirrorOfOrders();
     const run = await ask(path, `${forever} count(*) FROM c`, "--timeout", "1s");
     expect(run.code).toBe(8);
     expect(run.err).toContain("took longer than 1s");
   });
 
   it("stops at Ctrl-C, wherever it is", async () => {
-    const path = await mirrorWithOrders();
+    const path = await mirrorOfOrders();
     // A few hundred rows come, then SQLite is busy for ever without giving another.
     const stuck = "(WITH RECURSIVE d(y) AS (SELECT 1 UNION ALL SELECT y + 1 FROM d) SELECT count(*) FROM d)";
     const sql = `${forever} x FROM c WHERE x <= 600 OR ${stuck} > 0`;
@@ -246,7 +235,7 @@ describe("query", () => {
   });
 
   it("ends quietly when its reader leaves", async () => {
-    const path = await mirrorWithOrders();
+    const path = await mirrorOfOrders();
     const child = spawn(process.execPath, [binPath, "query", `${forever} x FROM c`, "--csv", "--db", path], {
       env: { PATH: process.env.PATH ?? "", HOME: makeHome() },
       stdio: ["ignore", "pipe", "pipe"],

@@ -13,24 +13,13 @@ import { describe, expect, it } from "vitest";
 import { Stopped } from "../../src/errors.js";
 import { openFileSink } from "../../src/export/file-sink.js";
 import { makeHome } from "../support/home.js";
-import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { anOrder, mirrorOfOrders } from "../support/mirror.js";
 import { spawnBrandapi } from "../support/process.js";
 import { brandapi, testDeps } from "../support/program.js";
 
-async function mirrorWithOrders(count: number): Promise<string> {
-  const mirror = await makeMirror();
-  writeRead(
-    mirror,
-    "orders",
-    Array.from({ length: count }, (_, n) => anOrder(n)),
-  );
-  mirror.db.close();
-  return mirror.path;
-}
-
 describe("export -o", () => {
   it("writes the file whole, says how much it was, and leaves nothing beside it", async () => {
-    const path = await mirrorWithOrders(3);
+    const path = await mirrorOfOrders(makeHome(), 3);
     const home = makeHome();
     const run = await brandapi(["export", "orders", "-o", "orders.csv", "--db", path], { home });
     expect(run.code).toBe(0);
@@ -48,7 +37,7 @@ describe("export -o", () => {
   });
 
   it("keeps the mode of the file it replaces, and writes through a link", async () => {
-    const path = await mirrorWithOrders(1);
+    const path = await mirrorOfOrders(makeHome(), 1);
     const home = makeHome();
     writeFileSync(join(home, "real.csv"), "old");
     chmodSync(join(home, "real.csv"), 0o640);
@@ -60,7 +49,7 @@ describe("export -o", () => {
   });
 
   it("refuses a place that cannot be written before a row is read", async () => {
-    const path = await mirrorWithOrders(1);
+    const path = await mirrorOfOrders(makeHome(), 1);
     const home = makeHome();
     mkdirSync(join(home, "folder.csv"));
     writeFileSync(join(home, "file"), "");
@@ -79,7 +68,7 @@ describe("export -o", () => {
   });
 
   it("writes a file whose name is as long as a name can be", async () => {
-    const path = await mirrorWithOrders(1);
+    const path = await mirrorOfOrders(makeHome(), 1);
     const home = makeHome();
     const name = `${"ü".repeat(125)}.csv`;
     const run = await brandapi(["export", "orders", "-o", name, "--db", path], { home });
@@ -88,13 +77,13 @@ describe("export -o", () => {
   });
 
   it("takes `/dev/stdout` for stdout, not for a file to be replaced", async () => {
-    const path = await mirrorWithOrders(1);
+    const path = await mirrorOfOrders(makeHome(), 1);
     const run = await brandapi(["export", "orders", "--csv", "-o", "/dev/stdout", "--db", path]);
     expect(run).toMatchObject({ code: 0, err: "", out: expect.stringMatching(/^id,/) });
   });
 
   it("leaves the old file and no litter when the rows fail half-way", async () => {
-    const path = await mirrorWithOrders(300);
+    const path = await mirrorOfOrders(makeHome(), 300);
     const home = makeHome();
     writeFileSync(join(home, "orders.csv"), "old");
     const run = await brandapi(
@@ -116,7 +105,7 @@ describe("export -o", () => {
   });
 
   it("stops at a signal with the old file in place", async () => {
-    const path = await mirrorWithOrders(300);
+    const path = await mirrorOfOrders(makeHome(), 300);
     const home = makeHome();
     writeFileSync(join(home, "orders.csv"), "old");
     const stop = new AbortController();
@@ -131,7 +120,7 @@ describe("export -o", () => {
   });
 
   it("leaves the old file whole when it is killed in the middle", async () => {
-    const path = await mirrorWithOrders(2_000);
+    const path = await mirrorOfOrders(makeHome(), 2_000);
     const home = makeHome();
     writeFileSync(join(home, "orders.csv"), "old");
     // Never ends by itself: the condition is worked out for ever.
@@ -153,7 +142,7 @@ describe("export -o", () => {
   });
 
   it.runIf(existsSync("/dev/full"))("says in one line that the disk is full", async () => {
-    const path = await mirrorWithOrders(10);
+    const path = await mirrorOfOrders(makeHome(), 10);
     const run = await brandapi(["export", "orders", "--csv", "-o", "/dev/full", "--db", path]);
     expect(run.code).toBe(3);
     expect(run.err).toMatch(
@@ -162,7 +151,7 @@ describe("export -o", () => {
   });
 
   it("writes a pipe or a device directly", async () => {
-    const path = await mirrorWithOrders(1);
+    const path = await mirrorOfOrders(makeHome(), 1);
     const run = await brandapi(["export", "orders", "--csv", "-o", "/dev/null", "--db", path]);
     expect(run.code).toBe(0);
     expect(readdirSync("/dev").filter((name) => name.endsWith(".part"))).toEqual([]);

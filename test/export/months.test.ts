@@ -42,19 +42,12 @@ async function threeMonths() {
   return { mirror, folder: join(makeHome(), "orders") };
 }
 
+function words(db: string, folder: string, tables: readonly string[] = ["orders"]): string[] {
+  return ["export", ...tables, "--parquet", "--partition-by", "month", "-o", folder, "--db", db];
+}
+
 async function write(db: string, folder: string, ...args: string[]) {
-  const tables = args.length > 0 ? args : ["orders"];
-  return await brandapi([
-    "export",
-    ...tables,
-    "--parquet",
-    "--partition-by",
-    "month",
-    "-o",
-    folder,
-    "--db",
-    db,
-  ]);
+  return await brandapi(words(db, folder, args.length > 0 ? args : undefined));
 }
 
 test("an order lies in the folder of its month in UTC, and a child's row in its order's", async () => {
@@ -193,17 +186,7 @@ test("a run that is killed leaves every file whole, and the next one goes on", a
   );
   mirror.db.close();
   const folder = join(makeHome(), "lake");
-  const args = [
-    "export",
-    "orders",
-    "--parquet",
-    "--partition-by",
-    "month",
-    "-o",
-    folder,
-    "--db",
-    mirror.path,
-  ];
+  const args = words(mirror.path, folder);
   const program = spawnBrandapi(args);
   const isThere = () => existsSync(join(folder, "month=2026-03/orders.parquet"));
   while (!isThere() && program.child.exitCode === null) await new Promise((resolve) => setImmediate(resolve));

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/resources/types.js";
 import { brandForTest, day, orderAged } from "../scenarios/brand.js";
 import { makeHome } from "../support/home.js";
-import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
 import { binPath, spawnBrandapi } from "../support/process.js";
 import { brandapi } from "../support/program.js";
 
@@ -184,22 +184,11 @@ test("a late refund of a reported month is sent alone", async () => {
   ]);
 });
 
-async function mirrorOf(count: number): Promise<string> {
-  const mirror = await makeMirror();
-  writeRead(
-    mirror,
-    "orders",
-    Array.from({ length: count }, (_, n) => anOrder(n)),
-  );
-  mirror.db.close();
-  return mirror.path;
-}
-
 test("the state of another mirror is none: everything is sent", async () => {
   const home = makeHome();
   const args = async (db: string) =>
     await brandapi(["export", "orders", "--singer", "--state", "state.json", "--db", db], { home });
-  expect(target().take((await args(await mirrorOf(5))).out)).toHaveLength(5);
+  expect(target().take((await args(await mirrorOfOrders(makeHome(), 5))).out)).toHaveLength(5);
   const other = await makeMirror();
   writeRead(other, "orders", [anOrder(1), anOrder(2)], { at: at(9) });
   other.db.close();
@@ -208,7 +197,7 @@ test("the state of another mirror is none: everything is sent", async () => {
 });
 
 test("the state is replaced only when every line was taken", async () => {
-  const db = await mirrorOf(4_000);
+  const db = await mirrorOfOrders(makeHome(), 4_000);
   const home = makeHome();
   const args = ["export", "orders", "--singer", "--state", "state.json", "--db", db];
   const child = spawn(process.execPath, [binPath, ...args], {
@@ -238,7 +227,7 @@ test.each([
 ])("%j is refused, and nothing is written", async (args, code, message) => {
   const home = makeHome();
   writeFileSync(join(home, "bad.json"), "[]");
-  const run = await brandapi(["export", ...args, "--db", await mirrorOf(1)], { home });
+  const run = await brandapi(["export", ...args, "--db", await mirrorOfOrders(makeHome(), 1)], { home });
   expect(run).toMatchObject({ code, out: "", err: expect.stringContaining(message) });
   expect(readFileSync(join(home, "bad.json"), "utf8")).toBe("[]");
 });

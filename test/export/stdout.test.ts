@@ -10,25 +10,14 @@ import { openMirror, openMirrorReadOnly } from "../../src/query/open.js";
 import { openSource, withSnapshot } from "../../src/query/select.js";
 import { describeTable } from "../../src/query/tables.js";
 import { makeHome } from "../support/home.js";
-import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { anOrder, mirrorOfOrders, writeRead } from "../support/mirror.js";
 import { binPath } from "../support/process.js";
-
-async function mirrorWithOrders(count: number): Promise<string> {
-  const mirror = await makeMirror();
-  writeRead(
-    mirror,
-    "orders",
-    Array.from({ length: count }, (_, n) => anOrder(n)),
-  );
-  mirror.db.close();
-  return mirror.path;
-}
 
 describe("export to stdout", () => {
   it.each(["--csv", "--json", "--ndjson"])(
     "ends quietly with 0 when its reader leaves: %s",
     async (format) => {
-      const path = await mirrorWithOrders(4_000);
+      const path = await mirrorOfOrders(makeHome(), 4_000);
       const home = makeHome();
       const child = spawn(process.execPath, [binPath, "export", "orders", format, "--db", path], {
         env: { PATH: process.env.PATH ?? "", HOME: home },
@@ -53,7 +42,7 @@ describe("export to stdout", () => {
         },
       });
     const exportInto = async (code: string) => {
-      const mirror = await openMirrorReadOnly(await mirrorWithOrders(400));
+      const mirror = await openMirrorReadOnly(await mirrorOfOrders(makeHome(), 400));
       const { signal } = new AbortController();
       const sink = streamSink(broken(code) as unknown as Output, signal);
       const source = openSource(mirror, { table: describeTable(mirror, "orders"), includeRemoved: false });
@@ -84,7 +73,7 @@ describe("export to stdout", () => {
   });
 
   it("is one state of the mirror, whatever a sync writes meanwhile", async () => {
-    const path = await mirrorWithOrders(2_000);
+    const path = await mirrorOfOrders(makeHome(), 2_000);
     const mirror = await openMirrorReadOnly(path);
     const ids = await withSnapshot(mirror, async () => {
       const source = openSource(mirror, { table: describeTable(mirror, "orders"), includeRemoved: false });

@@ -99,17 +99,19 @@ test("kill -9 in a sync leaves no stale lock: the next run begins at once, and g
   expectEqual(sandbox, home);
 });
 
+/** Another run's lock. */
+async function holdMirrorOf(home: string) {
+  const signal = new AbortController().signal;
+  return await lockMirror(join(home, "mirror.sqlite"), { wait: false, clock: systemClock, signal });
+}
+
 test.each(["sync orders", "sync roster", "verify orders"])(
   "another run holds the mirror: `%s` ends at once with 9",
   async (command) => {
     const sandbox = await sharedSandbox();
     const home = makeHome();
     (await makeMirror(home)).db.close();
-    const held = await lockMirror(join(home, "mirror.sqlite"), {
-      wait: false,
-      clock: systemClock,
-      signal: new AbortController().signal,
-    });
+    const held = await holdMirrorOf(home);
     try {
       const result = await runAt(sandbox, home, command);
       expectSeen(result, { code: 9, says: /Another run holds this mirror[\s\S]*--wait/ }, [sandbox.key]);
@@ -188,11 +190,7 @@ test("a run that has only just begun is not told with what an earlier one, which
 test("Ctrl-C while queueing with --wait: 130, and the lock stays the other's", async () => {
   const sandbox = await sharedSandbox();
   const home = makeHome();
-  const held = await lockMirror(join(home, "mirror.sqlite"), {
-    wait: false,
-    clock: systemClock,
-    signal: new AbortController().signal,
-  });
+  const held = await holdMirrorOf(home);
   const stop = new AbortController();
   const waiting = runAt(sandbox, home, "sync orders --wait", { signal: stop.signal });
   stop.abort(new Stopped("SIGINT"));
@@ -204,11 +202,7 @@ test("Ctrl-C while queueing with --wait: 130, and the lock stays the other's", a
 test("a wait that nothing ends is told as a defect, with exit 1", async () => {
   const sandbox = await sharedSandbox();
   const home = makeHome();
-  const held = await lockMirror(join(home, "mirror.sqlite"), {
-    wait: false,
-    clock: systemClock,
-    signal: new AbortController().signal,
-  });
+  const held = await holdMirrorOf(home);
   const forgetful = `import timers from "node:timers/promises"; import { syncBuiltinESMExports } from "node:module";
     timers.setTimeout = () => new Promise(() => {}); syncBuiltinESMExports();`;
   const preload = `--import=data:text/javascript,${encodeURIComponent(forgetful)}`;

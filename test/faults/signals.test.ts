@@ -3,7 +3,8 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { commands } from "../../src/commands/index.js";
 import { makeHome } from "../support/home.js";
-import { endless, endlessMirror, mirrorOfOrders } from "../support/hostile-mirror.js";
+import { endless, endlessMirror } from "../support/hostile-mirror.js";
+import { mirrorOfOrders } from "../support/mirror.js";
 import { type RunningProgram, spawnBrandapi } from "../support/process.js";
 import { begin, stop } from "../support/stop.js";
 

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { makeHome } from "../support/home.js";
-import { mirrorOfOrders } from "../support/hostile-mirror.js";
+import { mirrorOfOrders } from "../support/mirror.js";
 import { type ProcessResult, spawnBrandapi } from "../support/process.js";
 import { begin, stop } from "../support/stop.js";
 import { envOf, expectSeen, runAt, sharedSandbox } from "./matrix.js";

@@ -5,18 +5,6 @@ import { anOrder, makeMirror, writeRead } from "./mirror.js";
 export const endless =
   "SELECT count(*) FROM (WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c)";
 
-/** A mirror with a few orders. @returns its path */
-export async function mirrorOfOrders(home: string, count = 3): Promise<string> {
-  const mirror = await makeMirror(home, "orders.sqlite");
-  writeRead(
-    mirror,
-    "orders",
-    Array.from({ length: count }, (_, n) => anOrder(n)),
-  );
-  mirror.db.close();
-  return mirror.path;
-}
-
 /**
  * A mirror in which one of the program's own statements never ends: what it asks `table` is asked of an endless view, and
  * `never_counted` has rows without end. It is as large on disk as those that statements take long over.

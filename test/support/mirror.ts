@@ -14,6 +14,15 @@ export async function makeMirror(home = makeHome(), name = "mirror.sqlite"): Pro
   return await openMirror(join(home, name));
 }
 
+/** A mirror with some orders. @returns its path */
+export async function mirrorOfOrders(home = makeHome(), count = 3): Promise<string> {
+  const mirror = await makeMirror(home, "orders.sqlite");
+  const orders = Array.from({ length: count }, (_, n) => anOrder(n));
+  writeRead(mirror, "orders", orders);
+  mirror.db.close();
+  return mirror.path;
+}
+
 /** One read of a resource, as a sync records it; `whole`: proven to be all that there is. Records as values, or as the exact text that the API sent. */
 export function writeRead(
   mirror: Mirror,

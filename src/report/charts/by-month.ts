@@ -1,4 +1,4 @@
-import { monthsBefore, of } from "../figures.js";
+import { monthsBefore, monthsTold, of } from "../figures.js";
 import type { Chart, Telling } from "../section.js";
 import { currencyName } from "../words.js";
 import { accent, amounts, category, monthLabel, room, tint } from "./axes.js";
@@ -8,9 +8,9 @@ export function byMonthChart({ report, numbers }: Telling, currency: string | nu
   const own = new Map(of(report.months, currency).map((row) => [row.month, row]));
   const [first = ""] = [...own.keys()].sort();
   // A month without an order has its place: what stands apart in time does so on the page.
-  const months = Array.from({ length: 13 }, (_, nth) => monthsBefore(report.period.until, 12 - nth)).filter(
-    (month) => month >= first,
-  );
+  const months = Array.from({ length: monthsTold }, (_, nth) => monthsBefore(report.period.until, nth))
+    .filter((month) => month >= first)
+    .toReversed();
   const bar = { type: "bar", stack: "gross", silent: true, barCategoryGap: "35%", barMaxWidth: 56 };
   const isWhole = (month: string) => own.get(month)?.is_read === true && !own.get(month)?.is_partial;
   const faded = (color: string | undefined, whole: boolean) => ({ color, opacity: whole ? 1 : 0.55 });
