@@ -1,4 +1,3 @@
-import { atOnce } from "../in-parts.js";
 import { columnNames, type Mirror, positionsPerRecord, quote } from "../mirror/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
@@ -37,7 +36,10 @@ function layTables(mirror: Mirror, resource: Resource, wanted: readonly TableSha
      WHERE record_id > ? AND version_id IS NOT NULL AND resource = ? ORDER BY record_id`,
   );
   for (const rows of rowBatches(select, resource.name))
-    for (const row of rows) atOnce(write(storedRecord(row), false));
+    for (const row of rows) {
+      const record = storedRecord(row);
+      for (let part = 0; !write(record, part); ) part += 1;
+    }
 }
 
 /**

@@ -61,18 +61,15 @@ function openResource(mirror: Mirror, resource: Resource): TableComparison[] {
   return shapes.map((shape) => openComparison(mirror, shape, shapes[0] ?? shape));
 }
 
-/** So many rows of a list, or of no record, are one part of the work. */
+/** So many rows of no record are one part of the work. */
 const rowsPerPart = 1_000;
 
 function* look([main, ...children]: readonly TableComparison[], record: StoredRecord): Generator<void> {
   const parent = main?.rows.main(record) ?? [];
   main?.look(parent, record);
-  let rows = 0;
   for (const child of children)
-    for (const row of child.rows.items(record, parent)) {
-      child.look(row, record);
-      if (++rows % rowsPerPart === 0) yield;
-    }
+    for (let part = 0; !child.rows.items(record, parent, part, (row) => child.look(row, record)); part += 1)
+      yield;
   yield;
 }
 

@@ -10,10 +10,11 @@ import { valueAt } from "./values.js";
  */
 export function keyOf(resource: Resource, record: ApiRecord, position: number): string {
   if (resource.pagination === "unknown") return unknownKey(resource, record) ?? `#${position}`;
-  // Half a character is no text for SQLite, which would make one key of two ids.
-  const parts = resource.key
-    .map((path) => documentedPart(record, path.split(".")))
-    .map((part) => (part === undefined || part.isWellFormed() ? part : JSON.stringify(part)));
+  const parts = pathsOf(resource).map((path) => {
+    const part = documentedPart(record, path);
+    // Half a character is no text for SQLite, which would make one key of two ids.
+    return part === undefined || part.isWellFormed() ? part : JSON.stringify(part);
+  });
   if (parts.length > 0 && parts.every((part) => part !== undefined))
     return parts.length > 1 ? parts.map(escapeSlash).join("/") : (parts[0] ?? "");
   if (resource.key.length > 0)
@@ -22,6 +23,17 @@ export function keyOf(resource: Resource, record: ApiRecord, position: number): 
     });
   return `#${position}`;
 }
+
+/** The members that make up a resource's key; kept, since each record's key is asked for more than once. */
+function pathsOf(resource: Resource): readonly (readonly string[])[] {
+  const known = paths.get(resource);
+  if (known) return known;
+  const found = resource.key.map((path) => path.split("."));
+  paths.set(resource, found);
+  return found;
+}
+
+const paths = new WeakMap<Resource, readonly (readonly string[])[]>();
 
 /**
  * The keys of all records of one answer: where several have the same id, each has a key of its own, the second
@@ -48,12 +60,12 @@ export function isRepeat(key: string): boolean {
 }
 
 /** A record's id as text, for addresses and columns; null where it has none, or one that is neither text nor number. */
-export function idText({ key }: Resource, record: ApiRecord): string | null {
-  return documentedPart(record, (key[0] ?? "").split(".")) ?? null;
+export function idText(resource: Resource, record: ApiRecord): string | null {
+  return documentedPart(record, pathsOf(resource)[0] ?? [""]) ?? null;
 }
 
-function unknownKey({ key }: Resource, record: ApiRecord): string | undefined {
-  const path = (key[0] ?? "").split(".");
+function unknownKey(resource: Resource, record: ApiRecord): string | undefined {
+  const path = pathsOf(resource)[0] ?? [""];
   const value = valueAt(record.value, path);
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string") return isPlain(value) ? value : JSON.stringify(value);

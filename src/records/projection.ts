@@ -16,8 +16,12 @@ import type { Complaint } from "./values.js";
 
 /** Writes the rows of one resource's tables. */
 export interface Projection {
-  /** Writes a record's rows; `replace` first takes away those it had. */
-  write(record: StoredRecord, replace: boolean): Generator<void>;
+  /**
+   * Writes a part of a record's rows, which may be very many; they come one after the other, from 0.
+   * @param replaces first takes away those that it had
+   * @returns whether it was the last
+   */
+  write(record: StoredRecord, part: number, replaces?: boolean): boolean;
   setRemoved(recordId: number, removedAt: string | null): void;
 }
 
@@ -33,13 +37,13 @@ export function openProjection(
   const writeRows = openTables(mirror, "main", tablesOf(resource), complain);
   let inexact = readInfo(mirror, `inexact:${resource.table}`) !== null;
   return {
-    *write(record, replace) {
+    write(record, part, replaces) {
       if (!inexact && !record.plain && hasInexactNumbers(record.json)) {
         // From now on exports of these tables look numbers up in the records' text.
         writeInfo(mirror, `inexact:${resource.table}`, "1");
         inexact = true;
       }
-      yield* writeRows(record, replace);
+      return writeRows(record, part, replaces);
     },
     setRemoved: (recordId, removedAt) => void setRemoved.run(removedAt, recordId),
   };
@@ -59,9 +63,14 @@ export function openTables(
   if (!first) throw new Error("no table to write");
   const main = openTable(mirror, schema, first, first, complain);
   const children = others.map((shape) => openTable(mirror, schema, shape, first, complain));
-  return function* (record, replace) {
+  return (record, part, replaces) => {
     const parent = main.writeMain(record);
-    for (const child of children) yield* child.writeItems(record, parent, replace);
+    let isLast = true;
+    for (const child of children) {
+      if (replaces && part === 0) child.removeItems(record);
+      if (!child.writeItems(record, parent, part)) isLast = false;
+    }
+    return isLast;
   };
 }
 

@@ -33,6 +33,7 @@ export function openRecognition({ db }: Mirror, resource: Resource): Recognition
   const changed = new Set<number>();
   let next = 0;
   let misses = 0;
+  let last: { json: string; held: HeldRecord } | undefined;
 
   function byPlace(json: string): HeldRecord | undefined {
     const dated = atPlace.get(next, name, json) as number | null | undefined;
@@ -52,9 +53,12 @@ export function openRecognition({ db }: Mirror, resource: Resource): Recognition
         misses += 1;
         return undefined;
       }
-      const held = byPlace(json) ?? byKey(json);
+      // The first record of an answer may be the last one of that before.
+      const held = last?.json === json ? last.held : (byPlace(json) ?? byKey(json));
       misses = held ? 0 : misses + 1;
-      if (held) next = held.id + 1;
+      if (!held) return undefined;
+      next = held.id + 1;
+      last = { json, held };
       return held;
     },
     forget: (id) => void changed.add(id),

@@ -104,7 +104,7 @@ export function openRecords(mirror: Mirror, resource: Resource, options: RecordO
       for (const [index, record] of records.entries()) {
         const key = () => `${keyPrefix}${keys?.[index] ?? keyOf(resource, record, position + index)}`;
         const { id, added, changed, stored } = writeOne(record, key, options);
-        if (stored) yield* projection.write(stored, added === 0);
+        if (stored) for (let part = 0; !projection.write(stored, part, added === 0); part += 1) yield;
         written.ids.push(id);
         written.added += added;
         written.changed += changed;

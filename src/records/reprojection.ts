@@ -53,7 +53,7 @@ function* rebuild(mirror: Mirror, resource: Resource): Generator<void> {
   let count = 0;
   for (const batch of recordBatches(mirror, [resource])) {
     for (const { record } of batch) {
-      yield* projection.write(record, false);
+      for (let part = 0; !projection.write(record, part); part += 1) yield;
       yield;
     }
     count += batch.length;

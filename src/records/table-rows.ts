@@ -16,9 +16,21 @@ export interface TableRows {
   names(): readonly string[];
   /** A record's row of the main table. */
   main(record: StoredRecord): Values;
-  /** The rows of a record's list. @param parent the record's row of the main table */
-  items(record: StoredRecord, parent: Readonly<Values>): Iterable<Values>;
+  /**
+   * Makes the rows of a part of a record's list, which may be as long as an answer can hold.
+   * @param parent the record's row of the main table
+   * @param take is given each row before the next one is made, which may bring a new column
+   * @returns whether it was the last part
+   */
+  items(
+    record: StoredRecord,
+    parent: Readonly<Values>,
+    part: number,
+    take: (values: Values) => void,
+  ): boolean;
 }
+
+const itemsPerPart = 1_000;
 
 /**
  * @param main the resource's main table, which children take their parent's columns from
@@ -34,6 +46,7 @@ export function openRows(
   const known = openColumns(mirror, shape, complain);
   const prepareCells = () => known.all().map((column) => cellOf(column, shape.name, main, complain));
   let cells = prepareCells();
+  let lately: { record: StoredRecord | null; exact: unknown } = { record: null, exact: undefined };
 
   function valuesOf(row: CellSource): Values {
     if (shape.open && discovers && known.discover(row.item, row.context)) cells = prepareCells();
@@ -43,11 +56,25 @@ export function openRows(
   }
 
   /** Only open columns can hold integers that a number cannot: they are then kept as text. */
-  const exactOf = (record: StoredRecord) =>
-    shape.open && hasInexactNumbers(record.json) ? parseExact(record.json) : undefined;
+  function exactOf(record: StoredRecord): unknown {
+    if (!shape.open) return undefined;
+    // A long list is taken part by part.
+    if (lately.record !== record)
+      lately = { record, exact: hasInexactNumbers(record.json) ? parseExact(record.json) : undefined };
+    return lately.exact;
+  }
 
-  function mismatch(path: readonly string[], found: string): void {
-    complain({ kind: "type", table: shape.name, column: path.join("."), found });
+  function mismatch(found: string): void {
+    complain({ kind: "type", table: shape.name, column: (shape.list?.path ?? []).join("."), found });
+  }
+
+  /** As much of it as there are positions for. */
+  function listOf(record: StoredRecord): readonly unknown[] {
+    const list = shape.list ? (valueAt(record.value, shape.list.path) ?? []) : [];
+    if (Array.isArray(list))
+      return list.length > positionsPerRecord ? list.slice(0, positionsPerRecord) : list;
+    mismatch(typeof list);
+    return [];
   }
 
   return {
@@ -59,24 +86,23 @@ export function openRows(
       values.push(sinceAt, removedAt, recordId);
       return values;
     },
-    *items(record, parent) {
-      if (!shape.list) return;
-      const { path } = shape.list;
-      const items = valueAt(record.value, path);
-      if (items === undefined || items === null) return;
-      if (!Array.isArray(items)) return mismatch(path, typeof items);
-      const exactItems = valueAt(exactOf(record), path);
+    items(record, parent, part, take) {
+      const list = listOf(record);
       const { context, recordId, sinceAt } = record;
-      for (const [position, item] of items.slice(0, positionsPerRecord).entries()) {
+      const exactItems = shape.list ? valueAt(exactOf(record), shape.list.path) : undefined;
+      const end = (part + 1) * itemsPerPart;
+      for (let position = part * itemsPerPart; position < Math.min(end, list.length); position += 1) {
+        const item = list[position];
         if (!isObject(item)) {
-          mismatch(path, "not an object");
+          mismatch("not an object");
           continue;
         }
         const exact = Array.isArray(exactItems) ? exactItems[position] : undefined;
         const values = valuesOf({ item, context, parent, position, exact });
         values.push(sinceAt, recordId * positionsPerRecord + position);
-        yield values;
+        take(values);
       }
+      return end >= list.length;
     },
   };
 }

@@ -15,12 +15,11 @@ import type { Complaint } from "./values.js";
 export interface TableWriter {
   /** Writes a record's row of the main table. @returns its values, for the rows of its children */
   writeMain(record: StoredRecord): Readonly<Values>;
-  /** Writes the rows of a record's list; `replace` first takes away those it had. */
-  writeItems(record: StoredRecord, parent: Readonly<Values>, replace: boolean): Generator<void>;
+  /** Writes a part of the rows of a record's list. @returns whether it was the last */
+  writeItems(record: StoredRecord, parent: Readonly<Values>, part: number): boolean;
+  /** Takes away the rows of a record's list. */
+  removeItems(record: StoredRecord): void;
 }
-
-/** So many rows of one list are a part of the work. */
-const rowsPerPart = 1_000;
 
 /**
  * Prepares a table, creating it where it is missing. A temporary one has the columns of the mirror's, and discovers
@@ -64,14 +63,10 @@ export function openTable(
       put(values);
       return values;
     },
-    *writeItems(record, parent, replace) {
-      const first = record.recordId * positionsPerRecord;
-      if (replace) removeItems?.run(first, first + positionsPerRecord - 1);
-      let count = 0;
-      for (const values of rows.items(record, parent)) {
-        put(values);
-        if (++count % rowsPerPart === 0) yield;
-      }
+    writeItems: (record, parent, part) => rows.items(record, parent, part, put),
+    removeItems({ recordId }) {
+      const first = recordId * positionsPerRecord;
+      removeItems?.run(first, first + positionsPerRecord - 1);
     },
   };
 }

@@ -19,8 +19,9 @@ const mostTogether = 150;
 const longestMs = 1_000;
 /** Characters. An honest page has 100,000, and is written in milliseconds. */
 const largeText = 300_000;
-/** So many times as long as it took to write the last answer, the next one is waited for. */
+/** So many times as long as it took to write the last answer, the next one is waited for, within these bounds. */
 const patience = 3;
+const [shortestWaitMs, longestWaitMs] = [10, 100];
 
 /**
  * Writes what comes, each answer whole. Answers that come faster than they are written share a transaction of at most a
@@ -55,7 +56,8 @@ export async function writeEach<One extends Pick<Answered, "records">>(
   try {
     for (;;) {
       const next = iterator.next();
-      if (transaction.isOpen && !(await comesWithin(clock, next, patience * tookMs)))
+      const waitMs = Math.min(Math.max(shortestWaitMs, patience * tookMs), longestWaitMs);
+      if (transaction.isOpen && !(await comesWithin(clock, next, waitMs)))
         await keepOrUndo(transaction.commit);
       const { value, done } = await next;
       if (done) return;
@@ -87,26 +89,17 @@ function textOf({ records }: Pick<Answered, "records">): number {
   return records.reduce((sum, { json }) => sum + json.length, 0);
 }
 
-/** Why a wait was called off: made once, since an error is dear. */
-const cameFirst = new Error("the next answer came");
-
+/** The wait is not called off when the answer comes: a timer that runs out soon costs less than that. */
 async function comesWithin(
   { sleep }: SyncRun["clock"],
   next: Promise<unknown>,
   ms: number,
 ): Promise<boolean> {
-  const off = new AbortController();
   const came = next.then(
     () => true,
     () => true,
   );
-  const late = sleep(Math.max(1, ms), off.signal).then(
-    () => false,
-    () => false,
-  );
-  const isThere = await Promise.race([came, late]);
-  off.abort(cameFirst);
-  return isThere;
+  return await Promise.race([came, sleep(ms).then(() => false)]);
 }
 
 /**
