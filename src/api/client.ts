@@ -147,7 +147,7 @@ class Client implements ApiClient {
       if ("fault" in sent) return sent;
       const outline = outlineEnvelope(sent.body, { path, receivedAt: sent.at, most, key });
       patient.heard();
-      await options.arrived?.(outline.pagination);
+      if (options.arrived) await unlessAborted(options.arrived(outline.pagination), signal);
       signal.throwIfAborted();
       return { answer: outline.open(options.recognise) };
     } catch (error) {

@@ -118,7 +118,6 @@ class Reading {
   end(): void {
     this.options.signal?.removeEventListener("abort", this.#forward);
     this.#stop.abort(new Error("nobody waits for this page any more"));
-    for (const { take } of this.#asked.values()) take();
   }
 
   async #get(page: number, turn: Promise<void>): Promise<Page | null> {

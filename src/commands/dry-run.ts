@@ -3,7 +3,8 @@ import { counted } from "../counted.js";
 import type { Deps } from "../deps.js";
 import { AccessForbidden } from "../errors.js";
 import type { Resource } from "../resources/types.js";
-import { planResource, type Skipped, smallFirst } from "../sync/engine.js";
+import { planResource } from "../sync/engine.js";
+import { type Skipped, smallFirst } from "../sync/resources.js";
 import type { Access, PlanStep } from "../sync/run.js";
 import { printJson } from "../ui/data.js";
 

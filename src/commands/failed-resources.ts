@@ -1,6 +1,6 @@
 import { counted } from "../counted.js";
 import { ApiUnavailable, type BrandapiError, Incomplete } from "../errors.js";
-import type { Ended } from "../sync/engine.js";
+import type { Ended } from "../sync/resources.js";
 
 /** What a command says of resources that failed, and of those that it did not come to. */
 export interface Words {

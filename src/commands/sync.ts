@@ -143,7 +143,7 @@ export const sync: CommandSpec = defineCommand<SyncFlags>({
           await printPlan(access, { allowed, skipped }, deps, options.json === true, profile);
           return exitCodes.done;
         }
-        const { syncResources } = await import("../sync/engine.js");
+        const { syncResources } = await import("../sync/resources.js");
         const { failureOf } = await import("./failed-resources.js");
         const chosenNow = { allowed, skipped, named: chosen.named };
         const ended = await syncResources(access, chosenNow, (run) => {

@@ -44,7 +44,8 @@ export const verify = defineCommand<VerifyFlags>({
       { deps, options, purpose: "prove", wait: options.wait ?? false, command: "verify" },
       async (session) => {
         const { defaultOptions } = await import("../sync/run.js");
-        const { verifyResources } = await import("../verify/resources.js");
+        const { workThrough } = await import("../sync/resources.js");
+        const { verifyResource } = await import("../verify/engine.js");
         const { failureOf } = await import("./failed-resources.js");
         const { latestRuns } = await import("../mirror/index.js");
         const access = {
@@ -56,7 +57,9 @@ export const verify = defineCommand<VerifyFlags>({
           : chosen.resources.filter(({ name }) => latestRuns(session.mirror, name).lastGood);
         const verdicts: FullVerdict[] = [];
         const repair = options.repair ?? false;
-        const ended = await verifyResources(access, { due, named: chosen.named, repair }, (verdict) => {
+        access.reporter.expect(due.map(({ name }) => ({ name, requests: undefined })));
+        const ended = await workThrough(access, { due, named: chosen.named }, async (resource) => {
+          const verdict = await verifyResource(access, resource, repair);
           verdicts.push(verdict);
           if (options.json) printJson(deps.stdout, verdict);
           else deps.stdout.write(verdictText(verdict));

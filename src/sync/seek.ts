@@ -143,13 +143,12 @@ function ask(seeking: Seeking, to: number, over?: number, turn?: Promise<void>):
 
 /** Asks for what lies below an answer, to be taken later; null where the lane wants nothing of it, or a crowd is in the way. */
 function askBelow(seeking: Seeking, upper: Look, lane: Lane): (() => Promise<Look>) | null {
-  const { most = Number.POSITIVE_INFINITY, run, signal } = seeking;
+  const { most = Number.POSITIVE_INFINITY, run } = seeking;
   if (upper.isAll || upper.isCrowd || upper.edge < lane.from || seeking.asked >= most) return null;
   const { come: turn, take } = newTurn();
-  signal.addEventListener("abort", take, { once: true });
   const lower = ask(seeking, upper.edge, run.resolution, turn);
   // Its failure is thrown where it is taken.
-  lower.catch(() => {}).finally(() => signal.removeEventListener("abort", take));
+  lower.catch(() => {});
   return () => {
     take();
     return lower;

@@ -20,7 +20,7 @@ import { silentReporter } from "../../src/reporter.js";
 import { content } from "../../src/resources/content.js";
 import { fileBytes } from "../../src/sandbox/downloads.js";
 import { type Sandbox, startSandbox } from "../../src/sandbox/index.js";
-import { syncResources } from "../../src/sync/engine.js";
+import { syncResources } from "../../src/sync/resources.js";
 import { defaultOptions } from "../../src/sync/run.js";
 
 export const everything: Selection = { sources: [], mediaTypes: [], opportunities: [], hosts: [] };

@@ -2,7 +2,7 @@ import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
 import { resources } from "../../src/resources/index.js";
 import type { Fault } from "../../src/sandbox/index.js";
-import { smallFirst } from "../../src/sync/engine.js";
+import { smallFirst } from "../../src/sync/resources.js";
 import { makeHome } from "../support/home.js";
 import { spawnBrandapi } from "../support/process.js";
 import { envOf, expectSeen, jumpingClock, runAt, sharedSandbox } from "./matrix.js";

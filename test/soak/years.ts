@@ -8,7 +8,7 @@ import { openMirror } from "../../src/query/open.js";
 import { silentReporter } from "../../src/reporter.js";
 import { resources } from "../../src/resources/index.js";
 import { type Sandbox, startSandbox } from "../../src/sandbox/index.js";
-import { syncResources } from "../../src/sync/engine.js";
+import { syncResources } from "../../src/sync/resources.js";
 import { type Access, defaultOptions } from "../../src/sync/run.js";
 import { draws } from "./draws.js";
 

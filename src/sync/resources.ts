@@ -1,0 +1,89 @@
+import { AccessForbidden, ApiUnavailable } from "../errors.js";
+import { blankRun, latestRuns, type Run } from "../mirror/index.js";
+import type { Resource } from "../resources/types.js";
+import { formatInstant } from "../times.js";
+import { endsEverything, syncResource } from "./engine.js";
+import type { Access } from "./run.js";
+
+/** What became of several resources. */
+export interface Ended {
+  failures: { resource: Resource; error: unknown }[];
+  succeeded: number;
+  /** Left alone, because the API had stopped answering at all. */
+  unasked: readonly Resource[];
+}
+
+/**
+ * Does the work of resources one after another; one that fails does not stop the others, unless nothing answers any more.
+ * @param chosen.named whether the person named them: only then is a refusal by scope or plan a failure
+ * @throws KeyRejected, a refusal of this machine's address, and Stopped at once: the rest would end the same way
+ */
+export async function workThrough(
+  { mirror, reporter }: Pick<Access, "mirror" | "reporter">,
+  { due, named }: { due: readonly Resource[]; named: boolean },
+  work: (resource: Resource) => Promise<void>,
+): Promise<Ended> {
+  const ended: Ended = { failures: [], succeeded: 0, unasked: [] };
+  for (const [index, resource] of due.entries())
+    try {
+      await work(resource);
+      ended.succeeded += 1;
+    } catch (error) {
+      if (endsEverything(error)) throw error;
+      if (named || !(error instanceof AccessForbidden)) ended.failures.push({ resource, error });
+      // Nobody reads the lines of a night: what was read before, and no longer is, must not go unnoticed.
+      else if (latestRuns(mirror, resource.name).lastGood)
+        reporter.warn(`${resource.name}: it was read before, and is refused now: ${error.message}`);
+      if (!(error instanceof ApiUnavailable && error.everywhere)) continue;
+      ended.unasked = due.slice(index + 1);
+      break;
+    }
+  return ended;
+}
+
+/** A resource that a run leaves out, and the reason. */
+export interface Skipped {
+  resource: Resource;
+  why: string;
+}
+
+/**
+ * Reads resources, as `workThrough` says.
+ * @param finished is told of each run as it ends
+ */
+export async function syncResources(
+  access: Access,
+  chosen: { allowed: readonly Resource[]; skipped: readonly Skipped[]; named: boolean },
+  finished: (run: Run) => void,
+): Promise<Ended> {
+  const { clock, mirror, reporter } = access;
+  const shared = { ...access, points: new Map() };
+  const due = smallFirst(chosen.allowed);
+  reporter.expect(due.map((resource) => ({ name: resource.name, requests: requestsOf(access, resource) })));
+  const ended = await workThrough(access, { due, named: chosen.named }, async (resource) => {
+    const { run, error } = await syncResource(shared, resource, chosen.named);
+    finished(run);
+    if (error !== null) throw error;
+  });
+  for (const { resource, why } of chosen.skipped) {
+    if (latestRuns(mirror, resource.name).lastGood)
+      reporter.warn(`${resource.name}: it was read before, and is skipped now: ${why}`);
+    else reporter.note(`${resource.name}: skipped: ${why}`);
+    const at = formatInstant(clock.now());
+    finished({ ...blankRun(resource.name, at), finished_at: at, outcome: "skipped", error: why });
+  }
+  return ended;
+}
+
+/** As many as the last time, unless that was of another kind: a first read, or all of it now. */
+function requestsOf({ mirror, options }: Access, { name, strategy }: Resource): number | undefined {
+  const last = latestRuns(mirror, name).lastGood;
+  const isOther = strategy.kind === "dated" && (options.full || last?.since === null);
+  return isOther ? undefined : last?.requests;
+}
+
+/** Lists are short; a first read of what has dates may take hours: nothing need wait for it. */
+export function smallFirst(resources: readonly Resource[]): Resource[] {
+  const isDated = ({ strategy }: Resource) => strategy.kind === "dated";
+  return [...resources.filter((one) => !isDated(one)), ...resources.filter(isDated).toReversed()];
+}
