@@ -86,9 +86,14 @@ export function movedDays({ state }: SyncRun, { askedAt, days }: Figures) {
     const known = before.get(day);
     result.compared += 1;
     if (known === undefined) result.unknown.push(day);
-    else if (known !== (days.get(day) ?? noFigures)) result.moved.push(day);
+    else if (soldBy(known) !== soldBy(days.get(day) ?? noFigures)) result.moved.push(day);
   }
   return result;
+}
+
+/** A day without a sale is the same whether the API shows zeros for it or leaves it out, as before its first order. */
+function soldBy(figures: string): string {
+  return /^\[(?:0|null)(?:,(?:0|null))*\]$/.test(figures) ? noFigures : figures;
 }
 
 /** Days as ranges that take about so many requests each; those whose records were read longest ago come first. */

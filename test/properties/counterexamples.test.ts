@@ -188,6 +188,18 @@ const found: [name: string, watched: Watched, history: History][] = [
     },
   ]),
   [
+    "the oldest order goes, and with it the zeros of the days after it; another one is refunded in part",
+    "orders",
+    {
+      ...given(415, 2, 3, { figures: "all", revenue: "net", emptyDays: "zero" }),
+      steps: [
+        run("sync", { sinceDays: 348, untilDays: 12 }, { 2: event("withdraw", 6888) }),
+        event("refundPart", 12),
+        run("repair"),
+      ],
+    },
+  ],
+  [
     "content comes and other content goes while a repair reads",
     "content",
     goneWhileRepaired(20, event("late", 0, 1), 3),
