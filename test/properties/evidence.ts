@@ -50,14 +50,14 @@ function countsOf({ watched, api }: World): [name: string, counts: (record: Json
 }
 
 /**
- * How many records of a range nobody can place: without a date while the API lists those in every range, and one got a
- * date, lost it or left, so that no total moved; or where an end of the range cuts their date as it is shown.
+ * How many records of a range nobody can place: without a date while the API lists those in every range, and one came,
+ * got a date, lost it or left, so that no total moved; or where an end of the range cuts their date as it is shown.
  */
 function unplaced(world: World, versions: readonly Version[], range: Range): number {
   const isUndated = ({ json, keptAt }: Version) => json !== null && Number.isNaN(keptAt);
-  const moved = [...world.truth.versions.values()].filter(
-    (all) => all.some(isUndated) && !all.every(isUndated),
-  );
+  const wasAlways = (all: readonly Version[]) =>
+    all.every(isUndated) && all[0]?.from === Number.NEGATIVE_INFINITY;
+  const moved = [...world.truth.versions.values()].filter((all) => all.some(isUndated) && !wasAlways(all));
   const onTheEdge = new Set(
     versions.filter((version) => isOnTheEdge(world, version, range)).map(({ record }) => record.id),
   );
