@@ -76,13 +76,17 @@ const whereToLook = "`brandapi tables` lists the tables and views";
 
 /** The nearest name where one was misspelt, otherwise where the names stand. */
 function hintFor(mirror: Mirror, sql: string, message: string): string {
-  const [, what, typed = ""] = /no such (table|column): (?:\w+\.)*(\w+)/.exec(message) ?? [];
-  if (what === undefined) return whereToLook;
+  const [, what, name] = /no such (table|column): (?:\w+\.)*(\w+)/.exec(message) ?? [];
+  // A word of SQL's own, such as `order`, is no table that it does not find.
+  const [, word] = /near "(\w+)": syntax error/.exec(message) ?? [];
+  const isTable = what === "table" || new RegExp(`\\b(?:from|join)\\s+${word}\\b`, "i").test(sql);
+  const typed = name ?? word ?? "";
   const tables = listTables(mirror);
-  if (what === "table") {
+  if (isTable) {
     const near = nearest(typed, tables);
     return near === undefined ? whereToLook : `did you mean \`${near}\`?`;
   }
+  if (what === undefined) return whereToLook;
   const asked = tables.filter((name) => new RegExp(`\\b${name}\\b`, "i").test(sql));
   const near = nearest(
     typed,

@@ -80,6 +80,8 @@ describe("query", () => {
     ["SELECT * FROM nowhere", "no such table: nowhere"],
     ["SELECT * FROM nowhere", "`brandapi tables` lists the tables and views"],
     ["SELECT * FROM oders", "did you mean `orders`?"],
+    ["SELECT * FROM order", "did you mean `orders`?"],
+    ["SELECT * FROM orders WHERE order BY 1", "`brandapi tables` lists the tables and views"],
     ["SELECT o.curency FROM orders AS o", "did you mean `currency`?"],
     ["SELECT colour FROM orders", "see the columns with `brandapi tables orders"],
     ["", "no SQL statement"],
