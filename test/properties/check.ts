@@ -63,7 +63,7 @@ function notAsRead(world: World, claims: Claims): string[] {
 function isOfThenOrLater(world: World, claims: Claims, key: string, readAt: number): boolean {
   const row = claims.held.get(key);
   const later = world.truth.versions.get(key)?.filter(({ until }) => until > readAt) ?? [];
-  if (row && row.removedAt === null) return later.some(({ json }) => json === row.json);
+  if (row && row.removedAt === null && !row.isMissing) return later.some(({ json }) => json === row.json);
   // A run's reading is as old as its first answer: what moved meanwhile, to where was read before, it met nowhere.
   const run = world.runs.find(({ startedAt, endedAt }) => startedAt <= readAt && readAt <= endedAt);
   const isElsewhere = ({ from, json, keptAt }: Version) => {

@@ -18,6 +18,8 @@ export interface Held {
   json: string;
   /** Milliseconds; null while it is present. */
   removedAt: number | null;
+  /** The newest reading of its date did not show it: a run that was stopped left that to be decided. */
+  isMissing: boolean;
   version: Version | undefined;
 }
 
@@ -38,12 +40,16 @@ const dayMs = 24 * hourMs;
 export function claimsOf(mirror: Mirror, { resource, watched, truth }: World): Claims {
   const spans: Span[] = readCoverage(mirror, resource.name);
   const rows = mirror.db
-    .prepare("SELECT key, json, removed_at FROM records WHERE resource = ?")
-    .all(resource.name) as { key: string; json: string; removed_at: string | null }[];
-  const held = rows.map(({ key, json, removed_at }): [string, Held] => [
+    .prepare(
+      `SELECT key, json, removed_at, record_id IN (SELECT record_id FROM missing) AS missing
+         FROM records WHERE resource = ?`,
+    )
+    .all(resource.name) as { key: string; json: string; removed_at: string | null; missing: 0 | 1 }[];
+  const held = rows.map(({ key, json, removed_at, missing }): [string, Held] => [
     key,
     {
       json,
+      isMissing: missing === 1,
       removedAt: removed_at === null ? null : Date.parse(removed_at),
       version: truth.versions.get(key)?.findLast((version) => version.json === json),
     },
