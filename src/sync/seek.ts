@@ -22,6 +22,8 @@ import type { Answered } from "./write.js";
 /** One answer, and the range of dates that it proves; null while a list is still being read. */
 export interface Slice extends Answered {
   covers: Range | null;
+  /** Whether several answers, of several instants, prove it. */
+  isList: boolean;
   /** Whoever takes the slice puts the keys of its records here: the pages of a list share one. */
   found: Set<unknown>;
   /** How many records the API counts from the range's beginning to the answer's end. */
@@ -133,7 +135,7 @@ async function* readLane(seeking: Seeking, lane: Lane, first?: Look): AsyncGener
 }
 
 function sliceOf({ records, askedAt, total, to }: Look, from: number): Slice {
-  return { records, askedAt, total, covers: { from, to }, found: new Set() };
+  return { records, askedAt, total, covers: { from, to }, isList: false, found: new Set() };
 }
 
 function ask(seeking: Seeking, to: number, over?: number, turn?: Promise<void>): Promise<Look> {
@@ -168,9 +170,10 @@ async function* asList(seeking: Seeking, asked: Range, covers: Range): AsyncGene
     if (!done) {
       const { found, pagination, receivedAt, records } = value;
       learnResolution(run, records);
-      yield { records, askedAt: receivedAt, total: pagination.total_items, covers: null, found };
+      const total = pagination.total_items;
+      yield { records, askedAt: receivedAt, total, covers: null, isList: true, found };
     } else if (value.isWhole) {
-      return yield { ...value, records: [], covers, found: new Set(value.found) };
+      return yield { ...value, records: [], covers, isList: true, found: new Set(value.found) };
     } else return givenUp(covers, whyNotWhole(value));
   }
 }
@@ -193,5 +196,6 @@ async function readUndated(
     (record) => datedOf(resource, record) === null && !shown.has(record.json),
   );
   if (records.length !== expected) throw new Disorder();
-  return { records, askedAt: answer.receivedAt, total: upper.total, covers: null, found: new Set() };
+  const { total } = upper;
+  return { records, askedAt: answer.receivedAt, total, covers: null, isList: false, found: new Set() };
 }

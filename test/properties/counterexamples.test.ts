@@ -200,6 +200,28 @@ const found: [name: string, watched: Watched, history: History][] = [
     },
   ],
   [
+    "between two pages of what is read as a list, one goes and another comes",
+    "content",
+    {
+      beginning: { seed: 8, records: 20, crowd: 13, undated: 0, finest: "microseconds" },
+      behaviour: { mostPerPage: 2 },
+      steps: [
+        run("sync"),
+        {
+          run: "sync",
+          with: {
+            sinceDays: 314,
+            during: [
+              { atRequest: 1, what: event("ahead", 6587, 265) },
+              { atRequest: 17, what: event("late", 910, 128) },
+              { atRequest: 17, what: event("withdraw", 9087, 550) },
+            ],
+          },
+        },
+      ],
+    },
+  ],
+  [
     "content comes and other content goes while a repair reads",
     "content",
     goneWhileRepaired(20, event("late", 0, 1), 3),

@@ -2,6 +2,7 @@ import { type Reading, whyNotWhole } from "../../api/list.js";
 import { counted } from "../../counted.js";
 import { everything } from "../../ranges.js";
 import { countItems } from "../counts.js";
+import { mostReadings } from "../read.js";
 import { removeMissing } from "../removals.js";
 import { pagesFor, type StrategyRun, type SyncRun } from "../run.js";
 import { readUnknownList } from "../unknown-list.js";
@@ -23,9 +24,6 @@ export const full: StrategyRun = {
 
 /** Who a list held, as far as may be removed by it; null when it says nothing of that: the shortfalls say why. */
 export type Listed = Pick<Reading<number>, "askedAt" | "found">;
-
-/** Readings of a list in one run, until who is missing was missing twice. */
-const mostReadings = 4;
 
 /** Reads a whole list, and removes who is gone: not before one more reading has missed them too. */
 export async function readAll(run: SyncRun): Promise<void> {
