@@ -37,12 +37,10 @@ async function readTwice(run: SyncRun, list: Range, figures: Figures | null): Pr
     state.missing().flatMap(({ id, dated }) => (dated !== null && isIn(list, dated) ? id : []));
   let before = missing();
   for (let reading = 2; before.length > 0 && reading <= mostReadings; reading += 1) {
-    const told = shortfalls.length;
-    const { lists } = await readOnce(run, list, figures);
+    await readOnce(run, list, figures);
     const now = missing();
-    if (shortfalls.length === told && (lists.length === 0 || now.every((id) => before.includes(id)))) return;
+    if (now.every((id) => before.includes(id))) return;
     before = now;
-    if (shortfalls.length > told) break;
   }
   if (before.length === 0) return;
   mirror.transaction(() => state.found(before));

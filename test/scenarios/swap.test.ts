@@ -55,6 +55,49 @@ test.each(["sync", "verify"])(
   },
 );
 
+const day = 86_400_000;
+
+test.each([
+  { swaps: "once", times: 1, code: 0, why: /verified/ },
+  {
+    swaps: "each time",
+    times: Number.POSITIVE_INFINITY,
+    code: 8,
+    why: /somebody else was missing from .* each time/,
+  },
+])(
+  "one order of a crowd leaves a page that was read while another comes to one that was not, $swaps: no third is removed",
+  async ({ times, code, why }) => {
+    const brand = await brandForTest({ orders: 150 });
+    const at = brand.sandbox.now() - 5 * day;
+    for (let n = 0; n < 130; n += 1) brand.sandbox.events.lateOrder(at);
+    expect((await brand.run("sync orders")).code).toBe(0);
+    const crowd = () => ordersOf(brand.sandbox).filter(({ order_date }) => Date.parse(order_date) === at);
+    let left = times;
+    const gone: string[] = [];
+    brand.sandbox.intercept = ({ path, query }) => {
+      if (path !== "/orders" || query.get("page") !== "2" || left === 0) return;
+      left -= 1;
+      // The next one comes to the page that was read, and the new one to the end of the list.
+      const leaver = crowd()[10]?.id ?? "";
+      gone.push(leaver);
+      brand.sandbox.events.withdraw(leaver);
+      brand.sandbox.events.lateOrder(at - 1);
+    };
+    const run = await brand.run("sync orders --full");
+    expect(run.code, run.err).toBe(code);
+    expect(run.err + run.out).toMatch(why);
+    expect(gone.length).toBeGreaterThan(0);
+    const there = new Set(ordersOf(brand.sandbox).map(({ id }) => id));
+    const removed = brand.changes("orders").filter(({ kind }) => kind === "removed");
+    expect(removed.filter(({ key: id }) => there.has(id))).toEqual([]);
+    brand.sandbox.intercept = undefined;
+    await brand.run("sync orders");
+    expect((await brand.run("sync orders")).code).toBe(0);
+    expect(byId(brand.mirrored("orders") as OrderSeen[])).toEqual(byId(ordersOf(brand.sandbox)));
+  },
+);
+
 function key({ relationship_id }: { relationship_id: string }): string {
   return relationship_id;
 }
