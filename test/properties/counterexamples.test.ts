@@ -200,6 +200,15 @@ const found: [name: string, watched: Watched, history: History][] = [
     },
   ],
   [
+    "orders without dates in an order that changes, of which no reading is whole",
+    "orders",
+    {
+      beginning: { seed: 7, records: 4, crowd: 1, undated: 4, finest: "milliseconds" },
+      behaviour: { mostPerPage: 3, ties: "changing", undated: "apart", undatedStand: "last" },
+      steps: [],
+    },
+  ],
+  [
     "between two pages of what is read as a list, one goes and another comes",
     "content",
     {

@@ -34,7 +34,7 @@ export const dated: StrategyRun = {
   async run(run) {
     const queries = filterQueries(run);
     if (queries.length > 0) return await readFiltered(run, queries);
-    const { mirror, now, options, reporter, resource, row, state, undated } = run;
+    const { mirror, now, options, reporter, resource, row, shortfalls, state, undated } = run;
     const strategy = resource.strategy as Dated;
     mirror.transaction(() => state.trim(now));
     if (options.full)
@@ -53,9 +53,8 @@ export const dated: StrategyRun = {
     const figures = await askFigures(run);
     for (const range of ranges) await readRange(run, range, figures);
     state.finish();
-    const [range] = ranges;
-    if (range?.from === Number.NEGATIVE_INFINITY && range.to === Number.POSITIVE_INFINITY && options.full)
-      state.missUndated(undated);
+    const isAll = ranges.some(({ from, to }) => !Number.isFinite(from) && !Number.isFinite(to));
+    if (options.full && isAll && shortfalls.length === 0) state.missUndated(undated);
     await reconcile(run, figures, nightlyBudget);
     for (const gap of gaps)
       reporter.warn(
