@@ -25,6 +25,11 @@ export interface Look extends Answered {
   isCrowd: boolean;
 }
 
+/** The part of a range of which an answer shows all. */
+export function provenBy({ edge, isAll, to }: Look, { from }: Range): Range {
+  return { from: isAll ? from : Math.max(from, edge + 1), to };
+}
+
 /** The list is in no order of its dates: it has to be read as one. */
 export class Disorder extends Error {}
 

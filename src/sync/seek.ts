@@ -13,6 +13,7 @@ import {
   learnResolution,
   lookAt,
   marginOf,
+  provenBy,
   type Reader,
   rangeQuery,
 } from "./look.js";
@@ -94,8 +95,7 @@ async function* readLane(seeking: Seeking, lane: Lane, first?: Look): AsyncGener
   let doubts = 0;
   for (;;) {
     if (below === null) {
-      if (!upper.isCrowd)
-        return yield sliceOf(upper, upper.isAll ? lane.from : Math.max(lane.from, upper.edge + 1));
+      if (!upper.isCrowd) return yield sliceOf(upper, provenBy(upper, lane));
       const from = Math.min(upper.edge, upper.to) + 1 - 2 * run.resolution;
       const asked = { from: from - run.resolution, to: upper.to + upper.over };
       for await (const slice of asList(seeking, asked, { from, to: upper.to })) {
@@ -124,7 +124,7 @@ async function* readLane(seeking: Seeking, lane: Lane, first?: Look): AsyncGener
     doubts = 0;
     // The next one is on its way while this one is written.
     below = askBelow(seeking, lower, lane);
-    yield sliceOf(upper, Math.max(lane.from, upper.edge + 1));
+    yield sliceOf(upper, provenBy(upper, lane));
     lane.to = upper.edge;
     if (lane.to < lane.from) return;
     if (lower.isCrowd) above = upper;
@@ -134,8 +134,9 @@ async function* readLane(seeking: Seeking, lane: Lane, first?: Look): AsyncGener
   }
 }
 
-function sliceOf({ records, askedAt, total, to }: Look, from: number): Slice {
-  return { records, askedAt, total, covers: { from, to }, isList: false, found: new Set() };
+/** One answer is of one instant. */
+function sliceOf({ records, askedAt, total }: Answered & Pick<Slice, "total">, covers: Range | null): Slice {
+  return { records, askedAt, total, covers, isList: false, found: new Set() };
 }
 
 function ask(seeking: Seeking, to: number, over?: number, turn?: Promise<void>): Promise<Look> {
@@ -167,14 +168,12 @@ async function* asList(seeking: Seeking, asked: Range, covers: Range): AsyncGene
   const pages = readList<unknown>(() => readPages(api, resource.path, query, options));
   for (;;) {
     const { value, done } = await pages.next();
-    if (!done) {
-      const { found, pagination, receivedAt, records } = value;
-      learnResolution(run, records);
-      const total = pagination.total_items;
-      yield { records, askedAt: receivedAt, total, covers: null, isList: true, found };
-    } else if (value.isWhole) {
-      return yield { ...value, records: [], covers, isList: true, found: new Set(value.found) };
-    } else return givenUp(covers, whyNotWhole(value));
+    if (done && !value.isWhole) return givenUp(covers, whyNotWhole(value));
+    if (done) return yield { ...value, records: [], covers, isList: true, found: new Set(value.found) };
+    const { found, pagination, receivedAt, records } = value;
+    learnResolution(run, records);
+    const total = pagination.total_items;
+    yield { records, askedAt: receivedAt, total, covers: null, isList: true, found };
   }
 }
 
@@ -196,6 +195,5 @@ async function readUndated(
     (record) => datedOf(resource, record) === null && !shown.has(record.json),
   );
   if (records.length !== expected) throw new Disorder();
-  const { total } = upper;
-  return { records, askedAt: answer.receivedAt, total, covers: null, isList: false, found: new Set() };
+  return sliceOf({ records, askedAt: answer.receivedAt, total: upper.total }, null);
 }
