@@ -79,10 +79,10 @@ function hintFor(mirror: Mirror, sql: string, message: string): string {
   const [, what, name] = /no such (table|column): (?:\w+\.)*(\w+)/.exec(message) ?? [];
   // A word of SQL's own, such as `order`, is no table that it does not find.
   const [, word] = /near "(\w+)": syntax error/.exec(message) ?? [];
-  const isTable = what === "table" || new RegExp(`\\b(?:from|join)\\s+${word}\\b`, "i").test(sql);
+  const isNamed = word !== undefined && new RegExp(`\\b(?:from|join)\\s+${word}\\b`, "i").test(sql);
   const typed = name ?? word ?? "";
   const tables = listTables(mirror);
-  if (isTable) {
+  if (what === "table" || isNamed) {
     const near = nearest(typed, tables);
     return near === undefined ? whereToLook : `did you mean \`${near}\`?`;
   }
