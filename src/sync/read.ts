@@ -3,12 +3,10 @@ import { datedOf, valueAt } from "../records/index.js";
 import type { ApiRecord, Dated } from "../resources/types.js";
 import type { Figures } from "../state/index.js";
 import { shareOf } from "./figures.js";
+import { missTwice } from "./removals.js";
 import { mostPerPage, progressed, type SyncRun } from "./run.js";
 import { type Slice, seek } from "./seek.js";
 import { writeAnswer, writeEach } from "./write.js";
-
-/** Readings of what is read as a list, until who is missing was missing twice. */
-export const mostReadings = 4;
 
 /**
  * Reads a range of dates into the mirror, and claims it slice by slice. A part that could not be read is a shortfall.
@@ -27,23 +25,17 @@ export async function readRange(
   return reached;
 }
 
-/**
- * In a list, one who comes while another leaves, between two pages, draws a third past the reader. Who was not missing
- * twice is not taken for missing.
- */
+/** Who was not missing twice is not taken for missing. */
 async function readTwice(run: SyncRun, list: Range, figures: Figures | null): Promise<void> {
   const { mirror, shortfalls, state } = run;
   const missing = () =>
     state.missing().flatMap(({ id, dated }) => (dated !== null && isIn(list, dated) ? id : []));
-  let before = missing();
-  for (let reading = 2; before.length > 0 && reading <= mostReadings; reading += 1) {
+  const unsure = await missTwice(missing(), async () => {
     await readOnce(run, list, figures);
-    const now = missing();
-    if (now.every((id) => before.includes(id))) return;
-    before = now;
-  }
-  if (before.length === 0) return;
-  mirror.transaction(() => state.found(before));
+    return missing();
+  });
+  if (!unsure || unsure.length === 0) return;
+  mirror.transaction(() => state.found(unsure));
   shortfalls.push(`somebody else was missing from ${describe(list)} each time that it was read`);
 }
 

@@ -35,3 +35,28 @@ export async function removeMissing(run: SyncRun): Promise<void> {
   };
   await transactInParts(mirror, remove(), run);
 }
+
+/** Readings of a list in one run, until who is missing was missing twice. */
+const mostReadings = 4;
+
+/**
+ * Reads a list again until who is missing was missing twice: one who comes while another leaves, between two pages,
+ * draws a third past the reader.
+ * @param missing who is, after the first reading
+ * @param again one more reading: who is missing then; null when it says nothing of that
+ * @returns who was missing from the last reading only: if there is anybody, nothing may be removed
+ */
+export async function missTwice(
+  missing: readonly number[],
+  again: () => Promise<readonly number[] | null>,
+): Promise<readonly number[] | null> {
+  let before = missing;
+  for (let reading = 2; before.length > 0 && reading <= mostReadings; reading += 1) {
+    const now = await again();
+    if (now === null) return null;
+    const known = new Set(before);
+    if (now.every((id) => known.has(id))) return [];
+    before = now;
+  }
+  return before;
+}

@@ -2,8 +2,7 @@ import { type Reading, whyNotWhole } from "../../api/list.js";
 import { counted } from "../../counted.js";
 import { everything } from "../../ranges.js";
 import { countItems } from "../counts.js";
-import { mostReadings } from "../read.js";
-import { removeMissing } from "../removals.js";
+import { missTwice, removeMissing } from "../removals.js";
 import { pagesFor, type StrategyRun, type SyncRun } from "../run.js";
 import { readUnknownList } from "../unknown-list.js";
 import { readWhole } from "../whole.js";
@@ -28,18 +27,18 @@ export type Listed = Pick<Reading<number>, "askedAt" | "found">;
 /** Reads a whole list, and removes who is gone: not before one more reading has missed them too. */
 export async function readAll(run: SyncRun): Promise<void> {
   const { mirror, resource, row, shortfalls, state } = run;
-  let before: readonly number[] = [];
-  for (let reading = 1; reading <= mostReadings; reading += 1) {
+  const read = async () => {
     const listed = await readListed(run);
-    if (!listed) return;
+    if (!listed) return null;
     const { askedAt, found } = listed;
     const proof = { range: everything, found, askedAt, runId: row.run_id };
     mirror.transaction(() => state.cover(proof, askedAt, null));
-    const missing = state.missing().map(({ id }) => id);
-    // One who comes while another leaves, between two pages, draws a third past the reader.
-    if (missing.every((id) => before.includes(id))) return await removeMissing(run);
-    before = missing;
-  }
+    return state.missing().map(({ id }) => id);
+  };
+  const first = await read();
+  const unsure = first && (await missTwice(first, read));
+  if (!unsure) return;
+  if (unsure.length === 0) return await removeMissing(run);
   shortfalls.push(`somebody else was missing from the ${resource.name} each time that they were read`);
 }
 
