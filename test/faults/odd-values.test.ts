@@ -89,8 +89,6 @@ const endless = ["demo", "sandbox"];
 test.each(commands)("no value of an argument or of a flag makes a defect of $name", async (spec) => {
   const { name, flags, arguments: args } = spec;
   const home = await place();
-  const stop = new AbortController();
-  if (endless.includes(name)) stop.abort(new Stopped("SIGTERM"));
   const options = {
     home,
     env: {
@@ -100,8 +98,9 @@ test.each(commands)("no value of an argument or of a flag makes a defect of $nam
       BRANDAPI_RATE_LIMIT: "none",
     },
     fetch: async () => Response.json({}, { status: 401 }),
-    signal: stop.signal,
   };
+  const signalOf = () =>
+    endless.includes(name) ? AbortSignal.abort(new Stopped("SIGTERM")) : new AbortController().signal;
   const takers = [...flags, ...globalFlags].flatMap(
     (flag) => /--[\w-]+(?= <)/.exec(flag.flags)?.map((long) => [...(first[name] ?? []), long]) ?? [],
   );
@@ -110,7 +109,7 @@ test.each(commands)("no value of an argument or of a flag makes a defect of $nam
   for (const value of values)
     for (const taker of takers) {
       const line = [name, ...taker, value];
-      const { code, err } = await brandapi(line, options);
+      const { code, err } = await brandapi(line, { ...options, signal: signalOf() });
       if (code === exitCodes.defect || err.includes("defect"))
         defects.push(`${JSON.stringify(line).slice(0, 100)}: ${err.slice(0, 300)}`);
     }
