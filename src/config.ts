@@ -120,7 +120,7 @@ export function requireAccess(settings: Settings): { baseUrl: string; key: strin
   if (baseUrl === undefined || key === undefined) {
     const missing = key !== undefined ? "base URL" : baseUrl !== undefined ? "key" : "key and no base URL";
     throw new ConfigurationError(`No ${missing} for the profile \`${profile}\`.`, {
-      hint: `run \`${commandFor("login", profile)}\`; without a key, try \`brandapi demo\``,
+      hint: `run \`${commandFor("login", profile)}\`; without a key, try \`brandapi demo\`, or \`brandapi sandbox\`, which prints one`,
     });
   }
   const { origin } = new URL(baseUrl);

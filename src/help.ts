@@ -56,7 +56,7 @@ export function wrapped(command: Command, line: string, mark: string, width: num
 /** As wide as the terminal, or as `COLUMNS` says where there is none, but no wider than reads well. */
 export function helpWidth({ stdout, env }: Pick<Deps, "stdout" | "env">): number {
   const asked = /^[1-9]\d{0,4}$/.test(env.COLUMNS ?? "") ? Number(env.COLUMNS) : 80;
-  return Math.min(stdout.columns ?? asked, 100);
+  return Math.min(stdout.columns || asked, 100);
 }
 
 function sectionsOf(command: Command, help: Help): string[] {

@@ -9,7 +9,7 @@ import { formatInstant, minuteOf, parseInstant } from "../times.js";
 import { formatCount } from "../ui/numbers.js";
 import type { Style } from "../ui/style.js";
 import { renderTable } from "../ui/table.js";
-import { truncate } from "../ui/width.js";
+import { terminalWidth, truncate } from "../ui/width.js";
 import { chooseResources } from "./choose.js";
 import { defineCommand } from "./command.js";
 import { apartIfLarge } from "./large.js";
@@ -113,7 +113,7 @@ async function printChanges(mirror: Mirror, { deps, settings, filter, limit }: R
   const { styleFor } = await import("../ui/style.js");
   const { changes, total } = listChanges(mirror, filter, limit ?? shownAtMost);
   const style = styleFor(deps.stdout, settings.output, deps.env);
-  const width = deps.stdout.isTTY ? deps.stdout.columns : undefined;
+  const width = terminalWidth(deps.stdout);
   const quiet = settings.output.quiet;
   if (total === 0) {
     if (!quiet) deps.stderr.write(`No changes were seen since ${minuteOf(filter.since)} UTC.\n`);

@@ -7,6 +7,7 @@ import { hintFor } from "../hint.js";
 import type { Mirror } from "../mirror/index.js";
 import { findFolders } from "../paths.js";
 import { printJson } from "../ui/data.js";
+import { terminalWidth } from "../ui/width.js";
 import { defineCommand, type GlobalOptions } from "./command.js";
 import { flagsForWaiting } from "./globals.js";
 
@@ -147,7 +148,7 @@ async function printer(
   const style = styleFor(deps.stdout, { color: options.color !== false }, deps.env);
   const plain = styleFor(deps.stdout, { color: false });
   const paint = { ok: style.green, warning: style.yellow, failed: style.red, unchecked: style.dim };
-  const width = deps.stdout.isTTY ? deps.stdout.columns : undefined;
+  const width = terminalWidth(deps.stdout);
   return (line) => {
     const { check, hint, state, text } = line;
     if (options.quiet && state === "ok") return;

@@ -11,6 +11,7 @@ import { dayMs, formatSpan, parseTimestamp } from "../times.js";
 import { printJson } from "../ui/data.js";
 import { renderFacts } from "../ui/facts.js";
 import { styleFor } from "../ui/style.js";
+import { terminalWidth } from "../ui/width.js";
 
 /** Whose key it is: the API document, "1. GET /me" and "Brand". Members unknown to this version are left out. */
 export interface Identity {
@@ -109,9 +110,7 @@ export function printIdentity(
     ["mirror", settings.dbPath],
   ] as const;
   const style = styleFor(deps.stdout, settings.output, deps.env);
-  deps.stdout.write(
-    `${renderFacts(facts, { style, width: deps.stdout.isTTY ? deps.stdout.columns : undefined })}\n`,
-  );
+  deps.stdout.write(`${renderFacts(facts, { style, width: terminalWidth(deps.stdout) })}\n`);
 }
 
 function member(value: Json | undefined, name: string): Json | undefined {

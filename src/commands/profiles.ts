@@ -4,6 +4,7 @@ import { formatSpan } from "../times.js";
 import { printJson } from "../ui/data.js";
 import { renderTable } from "../ui/table.js";
 import { escapeText } from "../ui/text.js";
+import { terminalWidth } from "../ui/width.js";
 import type { Brand } from "./brands.js";
 import { defineCommand } from "./command.js";
 
@@ -29,7 +30,7 @@ export const profiles = defineCommand({
     if (output.json) printJson(deps.stdout, brands);
     else if (brands.length === 0) deps.stderr.write("No brand is set up here yet: run `brandapi login`.\n");
     else {
-      const width = deps.stdout.isTTY ? deps.stdout.columns : undefined;
+      const width = terminalWidth(deps.stdout);
       const style = styleFor(deps.stdout, output, deps.env);
       const lines = [
         renderTable(["profile", "brand", "mirror", "age", "key"], brands.map(cells), { width, style }),

@@ -6,6 +6,7 @@ import type { Parameters, Row, Source } from "../query/index.js";
 import { formatSpan, parseDuration } from "../times.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import { renderTable, tableFits } from "../ui/table.js";
+import { terminalWidth } from "../ui/width.js";
 import { defineCommand } from "./command.js";
 import {
   chooseOutput,
@@ -152,7 +153,7 @@ async function tableText(
 ): Promise<string> {
   const { styleFor } = await import("../ui/style.js");
   const style = styleFor(deps.stdout, settings.output, deps.env);
-  const width = deps.stdout.isTTY ? deps.stdout.columns : undefined;
+  const width = terminalWidth(deps.stdout);
   if (width === undefined || tableFits(names, rows, { width, none: "null" }))
     return `${renderTable(names, rows, { style, none: "null" })}\n`;
   const { renderFacts } = await import("../ui/facts.js");

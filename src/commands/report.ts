@@ -3,6 +3,7 @@ import { expandPath } from "../paths.js";
 import type { Report } from "../report/index.js";
 import { printJson } from "../ui/data.js";
 import { formatBytes } from "../ui/numbers.js";
+import { terminalWidth } from "../ui/width.js";
 import { type CommandSpec, defineCommand, type Invocation } from "./command.js";
 import { allProfilesFlag } from "./globals.js";
 import { apartIfLarge } from "./large.js";
@@ -81,7 +82,7 @@ export const report: CommandSpec = defineCommand<ReportFlags>({
         const { styleFor } = await import("../ui/style.js");
         const { drawsUnicode } = await import("../ui/reporter.js");
         const style = styleFor(deps.stdout, settings.output, deps.env);
-        const width = Math.min(80, (deps.stdout.isTTY ? deps.stdout.columns : undefined) ?? 80);
+        const width = Math.min(80, terminalWidth(deps.stdout) ?? 80);
         const text = writeText(told, createNumbers(locale), { style, unicode: drawsUnicode(deps), width });
         deps.stdout.write(text);
       } else await writeHtml(invocation, told, { locale, ...settings });

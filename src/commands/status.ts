@@ -4,6 +4,7 @@ import type { Mirror } from "../mirror/index.js";
 import type { Sales } from "../report/index.js";
 import { formatSpan, parseDuration } from "../times.js";
 import { printJson } from "../ui/data.js";
+import { terminalWidth } from "../ui/width.js";
 import { type CommandSpec, defineCommand } from "./command.js";
 import { allProfilesFlag } from "./globals.js";
 import { apartIfLarge } from "./large.js";
@@ -67,7 +68,7 @@ export const status: CommandSpec = defineCommand<StatusFlags>({
       if (settings.output.json)
         printJson(deps.stdout, { profile, ...health, ...(options.sales ? { sales } : {}) });
       else if (!settings.output.quiet) {
-        const width = deps.stdout.isTTY ? deps.stdout.columns : undefined;
+        const width = terminalWidth(deps.stdout);
         deps.stdout.write(
           healthText(health, styleFor(deps.stdout, settings.output, deps.env), width, running),
         );

@@ -89,7 +89,10 @@ export function readThen(
   if (at > now) warn(`${then} is yet to come: these are the records as they are known now`);
   const { unread, unkept } = layAsOf(mirror, tables, where, at);
   for (const { resource, firstReadAt } of unread)
-    if (firstReadAt !== null) warn(`the mirror read ${resource} first at ${firstReadAt}, later than ${then}`);
+    if (firstReadAt !== null)
+      warn(
+        `the mirror read ${resource} first at ${firstReadAt}, later than ${then}: \`--as-of ${firstReadAt}\` is the earliest that it knows`,
+      );
   for (const name of unkept)
     warn(`the mirror keeps no history of \`${name}\`: what was read later than ${then} is left out`);
 }

@@ -5,6 +5,7 @@ import { printJson } from "../ui/data.js";
 import { formatCount } from "../ui/numbers.js";
 import type { Style } from "../ui/style.js";
 import { renderTable } from "../ui/table.js";
+import { terminalWidth } from "../ui/width.js";
 import { defineCommand } from "./command.js";
 import { apartIfLarge } from "./large.js";
 
@@ -53,13 +54,13 @@ function listText(all: readonly TableFacts[], { stdout }: Deps): string {
     columns.length,
     about.split(/[;:]/)[0] ?? "",
   ]);
-  const width = stdout.isTTY ? stdout.columns : undefined;
+  const width = terminalWidth(stdout);
   return `${renderTable(["name", "rows", "columns", "a row is"], rows, { width, alignRight: ["rows", "columns"] })}\n`;
 }
 
 function tableText({ name, about, rows, columns, example }: TableFacts, deps: Deps, style: Style): string {
   const count = rows === null ? "not synced yet" : `${formatCount(rows)} ${rows === 1 ? "row" : "rows"}`;
-  const width = deps.stdout.isTTY ? deps.stdout.columns : undefined;
+  const width = terminalWidth(deps.stdout);
   const list = renderTable(
     ["column", "type", "about"],
     columns.map((column) => [column.name, column.type, column.about]),

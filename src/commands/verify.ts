@@ -121,7 +121,7 @@ function verdictText(verdict: FullVerdict): string {
   const head = `${verdict.resource}: ${verdict.state} (${counted(verdict.requests, "request")})`;
   const lines = grouped(verdict.months).map(({ first, last, state, why, readAt }) => {
     const months = first === last ? first : `${first} to ${last}`;
-    return `  ${months}: ${state}: ${why}${readAt ? `; read ${minuteOf(readAt)}` : ""}`;
+    return `  ${months}: ${state}: ${why}${readAt ? `; read since ${minuteOf(readAt)}` : ""}`;
   });
   const { differences, state } = verdict.tables;
   const tables = differences.map(({ table, why }) => `  table ${table}: ${state}: ${why}`);

@@ -52,7 +52,7 @@ export function createBars(stream: Output): Bars {
     });
     cursorIsHidden(true);
     for (const line of lines)
-      multi.create(1, 0, {}, { format: () => line(Math.max(20, (stream.columns ?? 80) - spareColumns)) });
+      multi.create(1, 0, {}, { format: () => line(Math.max(20, (stream.columns || 80) - spareColumns)) });
   }
 
   /** Leaves the terminal as if there had been no bars, with every printed line on it. */

@@ -1,6 +1,13 @@
+import type { Output } from "../deps.js";
+
 const wide =
   /[\u1100-\u115f\u231a\u231b\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|\p{Emoji}\ufe0f\u20e3/u;
 const ascii = /^[\x20-\x7e]*$/;
+
+/** How wide a terminal is; undefined where there is none, or it does not know (it then says 0). */
+export function terminalWidth({ columns, isTTY }: Pick<Output, "columns" | "isTTY">): number | undefined {
+  return isTTY && columns ? columns : undefined;
+}
 
 /** How many columns of a terminal the text takes: two for CJK and emoji, none for combining marks. */
 export function displayWidth(text: string): number {

@@ -128,5 +128,5 @@ function blindSpot({ resource: { strategy } }: SyncRun): string {
   const hasFigures = strategy.kind === "dated" && strategy.figures !== undefined;
   return hasFigures
     ? "a change to an old record that moves no count and no figure by day, such as a partial refund where the figures are gross: only reading again shows it, which every sync does in turn (`--audit`)"
-    : "a change to a record that moves no count, such as an assignment's state, or one that left while another came in the same month: only reading again shows it, which every sync does in turn (`--audit`)";
+    : "a change to a record that moves no count, or one that left while another came in the same month: only reading again shows it, which every sync does in turn (`--audit`)";
 }

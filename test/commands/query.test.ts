@@ -197,6 +197,8 @@ describe("query", () => {
     );
     const piped = await brandapi(["query", sql, "--db", path], { columns: 20 });
     expect(piped.out.split("\n")).toHaveLength(4);
+    // A terminal that does not know how wide it is says 0.
+    expect(await show(0)).toBe(piped.out);
   });
 
   it("says with 2 what SQLite stops at while it runs", async () => {

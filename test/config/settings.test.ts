@@ -350,7 +350,7 @@ test("what is missing for the API is named, with the command that mends it", asy
   const acme = { ...both, profile: "acme" };
   expect(() => requireAccess(acme)).toThrow(
     expect.objectContaining({
-      hint: "run `brandapi login --profile acme`; without a key, try `brandapi demo`",
+      hint: "run `brandapi login --profile acme`; without a key, try `brandapi demo`, or `brandapi sandbox`, which prints one",
     }),
   );
 });
