@@ -56,40 +56,32 @@ export function planDated(before: Before, options: Asked, now: number): DatedPla
 
 type Asked = Pick<SyncOptions, "since" | "until" | "full" | "windowMs">;
 
-function wantedRanges(
-  { coverage, floor }: Before,
-  { full, since, until, windowMs }: Asked,
-  now: number,
-): Range[] {
+function wantedRanges({ coverage, floor }: Before, options: Asked, now: number): Range[] {
+  const { full, since, until, windowMs } = options;
   const lowest = floor ?? Number.NEGATIVE_INFINITY;
   const first = coverage[0]?.from ?? lowest;
   const newest = coverage.at(-1)?.to ?? lowest;
   const missed = first > lowest ? [{ from: lowest, to: first - 1 }] : [];
   const unread = [...missed, ...gaps(coverage), { from: newest, to: Number.POSITIVE_INFINITY }];
   const plain = join(unread.map(({ from, to }) => ({ from: Math.max(lowest, from - windowMs), to })));
-  if (isPlain({ full, since, until })) return plain;
+  if (isPlain(options)) return plain;
   const from = full ? Number.NEGATIVE_INFINITY : (since ?? plain[0]?.from ?? lowest);
   const to = until === undefined ? Number.POSITIVE_INFINITY : Math.min(until, now);
   // Of what lies before all that was read, `--until` alone asks for nothing.
   return from <= to ? [{ from, to }] : [];
 }
 
-function isPlain({
-  full,
-  since,
-  until,
-}: Pick<Asked, "full"> & { since?: number | undefined; until?: number | undefined }): boolean {
+function isPlain({ full, since, until }: Asked): boolean {
   return !full && since === undefined && until === undefined;
 }
 
 /** Whether a run goes on with what a stopped one had set out to read: a plain one does, and one for a part of it. */
 function goesOn({ begunAt, ranges }: Goal, wanted: readonly Range[], options: Asked, now: number): boolean {
+  if (isPlain(options)) return true;
   const newest = ranges.at(-1)?.to ?? Number.NEGATIVE_INFINITY;
+  const isPart = wanted.every(({ from, to }) => holds(ranges, { from, to: Math.min(to, newest) }));
   // Who asks for a range wants it read: what was read long ago does not count.
-  if (!isPlain(options) && now - begunAt > dayMs) return false;
-  return (
-    isPlain(options) || wanted.every(({ from, to }) => holds(ranges, { from, to: Math.min(to, newest) }))
-  );
+  return isPart && now - begunAt <= dayMs;
 }
 
 /** What a stopped run left of what is wanted, what has come since, and the window, unless it was read just now. */
@@ -105,9 +97,9 @@ function leftOf(
     from: (coverage.at(-1)?.to ?? Number.NEGATIVE_INFINITY) - windowMs,
     to: Number.POSITIVE_INFINITY,
   };
-  const top = wanted.flatMap((range) => within([newest], range));
+  const top = within(wanted, newest);
   return join([
-    ...subtract(wanted, [...readSince(begunAt), newest]),
+    ...subtract(wanted, readSince(begunAt)),
     ...subtract(top, readSince(Math.max(begunAt, now - freshMs))),
   ]);
 }
