@@ -1,5 +1,5 @@
-import { readList, whyNotWhole } from "../api/list.js";
-import { newTurn, readPages } from "../api/pages.js";
+import { whyNotWhole } from "../api/list.js";
+import { newTurn } from "../api/pages.js";
 import type { Range } from "../ranges.js";
 import { datedOf } from "../records/index.js";
 import type { Dated, Recognise } from "../resources/types.js";
@@ -18,6 +18,7 @@ import {
   rangeQuery,
 } from "./look.js";
 import { mostPerPage, pagesFor } from "./run.js";
+import { listOf } from "./whole.js";
 import type { Answered } from "./write.js";
 
 /** One answer, and the range of dates that it proves; null while a list is still being read. */
@@ -163,9 +164,7 @@ async function* asList(seeking: Seeking, asked: Range, covers: Range): AsyncGene
   const { givenUp, recognise, run, signal } = seeking;
   const { api, resource } = run;
   const dates = rangeQuery(resource.strategy as Dated, asked);
-  const query = { ...resource.query, ...dates, per_page: mostPerPage };
-  const options = { scope: resource.scope, signal, recognise };
-  const pages = readList<unknown>(() => readPages(api, resource.path, query, options));
+  const pages = listOf<unknown>({ api, resource, signal }, dates, recognise);
   for (;;) {
     const { value, done } = await pages.next();
     if (done && !value.isWhole) return givenUp(covers, whyNotWhole(value));

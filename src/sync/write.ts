@@ -10,8 +10,6 @@ export interface Answered {
   records: readonly ApiRecord[];
   /** Milliseconds since 1970: when it was asked for. */
   askedAt: number;
-  /** The place of the first record in the whole list: the key of records that have none. */
-  position?: number;
 }
 
 /** Large transactions are far cheaper, since random keys touch the same index pages again and again. */
@@ -27,14 +25,14 @@ const [shortestWaitMs, longestWaitMs] = [10, 100];
  * Writes what comes, each answer whole. Answers that come faster than they are written share a transaction of at most a
  * second; otherwise each is committed at once. A large one has its own, so that a signal takes back nothing else. A kill
  * costs what is not committed.
+ * @returns what they came to
  */
-export async function writeEach<One extends Pick<Answered, "records">>(
+export async function writeEach<One extends Pick<Answered, "records">, End>(
   { clock, signal, mirror, row }: Pick<SyncRun, "clock" | "signal" | "mirror" | "row">,
-  ones: AsyncIterable<One>,
+  ones: AsyncGenerator<One, End>,
   write: (one: One) => Generator<void>,
-): Promise<void> {
+): Promise<End> {
   const transaction = openTransaction(mirror, { clock, signal });
-  const iterator = ones[Symbol.asyncIterator]();
   let before: Partial<Run> = {};
   let together = 0;
   let openedAt = 0;
@@ -55,12 +53,12 @@ export async function writeEach<One extends Pick<Answered, "records">>(
 
   try {
     for (;;) {
-      const next = iterator.next();
+      const next = ones.next();
       const waitMs = Math.min(Math.max(shortestWaitMs, patience * tookMs), longestWaitMs);
       if (transaction.isOpen && !(await comesWithin(clock, next, waitMs)))
         await keepOrUndo(transaction.commit);
       const { value, done } = await next;
-      if (done) return;
+      if (done) return value;
       const isLarge = textOf(value) > largeText;
       if (isLarge) await keepOrUndo(transaction.commit);
       const startedAt = clock.monotonic();
@@ -80,7 +78,7 @@ export async function writeEach<One extends Pick<Answered, "records">>(
     }
   } finally {
     // Nobody asks for more: what is under way is called off.
-    iterator.return?.().catch(() => {});
+    ones.return(undefined as End).catch(() => {});
     await keepOrUndo(transaction.commit);
   }
 }
@@ -107,15 +105,12 @@ async function comesWithin(
  * @returns their ids in the mirror
  * @throws UnexpectedAnswer, before anything is written, when a documented record lacks its id
  */
-export function* writeAnswer(
-  run: SyncRun,
-  { records, askedAt, position = 0 }: Answered,
-): Generator<void, number[]> {
+export function* writeAnswer(run: SyncRun, { records, askedAt }: Answered): Generator<void, number[]> {
   const { resource, state, store } = run;
   store.checkKeys(records);
   const { strategy } = resource;
   const isList = strategy.kind === "details" && strategy.into === "merge";
-  const written = yield* store.write(records, { readAt: formatInstant(askedAt), position, isList });
+  const written = yield* store.write(records, { readAt: formatInstant(askedAt), isList });
   state.found(written.ids);
   return written.ids;
 }

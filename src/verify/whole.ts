@@ -1,10 +1,10 @@
-import { type Reading, readList, whyNotWhole } from "../api/list.js";
-import { readPages } from "../api/pages.js";
+import { type Reading, whyNotWhole } from "../api/list.js";
 import { counted } from "../counted.js";
 import { keyOf, openComparison, type Standing } from "../records/index.js";
 import { countPresent } from "../state/index.js";
-import { mostPerPage, progressed, type SyncRun } from "../sync/run.js";
+import { progressed, type SyncRun } from "../sync/run.js";
 import { settle } from "../sync/unknown-list.js";
+import { listOf } from "../sync/whole.js";
 import { formatInstant } from "../times.js";
 import type { Finding, MonthResult } from "./report.js";
 
@@ -38,7 +38,7 @@ interface Found extends Pick<Reading<string>, "found" | "total" | "isWhole"> {
 }
 
 async function findAll(run: SyncRun): Promise<Found> {
-  const { api, mirror, resource, signal } = run;
+  const { mirror, resource } = run;
   const compare = openComparison(mirror, resource);
   const standing = new Map<string, Standing>();
   if (resource.pagination === "unknown") {
@@ -49,16 +49,13 @@ async function findAll(run: SyncRun): Promise<Found> {
     }
     return { found: new Set(standing.keys()), total: total ?? standing.size, isWhole, standing };
   }
-  const query = { ...resource.query, per_page: mostPerPage };
-  const pages = readList<string>(() =>
-    readPages(api, resource.path, query, { scope: resource.scope, signal }),
-  );
+  const pages = listOf<string>(run, {});
   for (;;) {
     const { value, done } = await pages.next();
     if (done) return { ...value, standing };
     progressed(run, 0, value.pagination.total_pages - value.page);
-    for (const [index, record] of value.records.entries()) {
-      const key = keyOf(resource, record, (value.page - 1) * value.pagination.per_page + index);
+    for (const record of value.records) {
+      const key = keyOf(resource, record, 0);
       value.found.add(key);
       standing.set(key, compare(record, key));
     }

@@ -1,12 +1,11 @@
-import type { Query } from "../../resources/types.js";
+import type { Dated, Query } from "../../resources/types.js";
 import { rangeQuery } from "../look.js";
 import type { SyncRun } from "../run.js";
 import { readWhole } from "../whole.js";
 
 /** One query for each combination of filter values, at most as many values in each as the API takes. */
 export function filterQueries({ options, resource }: Pick<SyncRun, "options" | "resource">): Query[] {
-  const { strategy } = resource;
-  const filters = strategy.kind === "dated" ? (strategy.filters ?? []) : [];
+  const { filters = [] } = resource.strategy as Dated;
   const chosen = filters.filter(({ parameter }) => (options.filters[parameter]?.length ?? 0) > 0);
   if (chosen.length === 0) return [];
   return chosen.reduce<Query[]>(
@@ -27,12 +26,11 @@ function chunks<Item>(items: readonly Item[], size: number): Item[][] {
 /** A partial run: it claims no coverage and removes nothing. */
 export async function readFiltered(run: SyncRun, queries: readonly Query[]): Promise<void> {
   const { options, resource, shortfalls } = run;
-  if (resource.strategy.kind !== "dated") return;
   const { since: from = Number.NEGATIVE_INFINITY, until: to = Number.POSITIVE_INFINITY } = options;
   run.isPartial = true;
-  const range = rangeQuery(resource.strategy, { from, to });
+  const range = rangeQuery(resource.strategy as Dated, { from, to });
   for (const query of queries) {
-    const { isWhole } = await readWhole(run, { ...resource.query, ...range, ...query });
+    const { isWhole } = await readWhole(run, { ...range, ...query });
     if (!isWhole) shortfalls.push("the filtered list moved while it was read: run the same command again");
   }
 }

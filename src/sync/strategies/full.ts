@@ -45,7 +45,7 @@ export async function readAll(run: SyncRun): Promise<void> {
 async function readListed(run: SyncRun): Promise<Listed | null> {
   const { resource, shortfalls } = run;
   if (resource.pagination === "unknown") return await readUnknownList(run);
-  const reading = await readWhole(run, resource.query);
+  const reading = await readWhole(run);
   if (reading.isWhole) return reading;
   shortfalls.push(`the list ${whyNotWhole(reading)}`);
   return null;
