@@ -21,22 +21,15 @@ export async function readRange(
   most?: number,
 ): Promise<number> {
   const { reached, lists } = await readOnce(run, range, figures, most);
-  for (const list of lists) await readTwice(run, list, figures);
+  for (const list of lists) {
+    const missing = () =>
+      run.state.missing().flatMap(({ id, dated }) => (dated !== null && isIn(list, dated) ? id : []));
+    await missTwice(run, describe(list), missing(), async () => {
+      await readOnce(run, list, figures);
+      return missing();
+    });
+  }
   return reached;
-}
-
-/** Who was not missing twice is not taken for missing. */
-async function readTwice(run: SyncRun, list: Range, figures: Figures | null): Promise<void> {
-  const { mirror, shortfalls, state } = run;
-  const missing = () =>
-    state.missing().flatMap(({ id, dated }) => (dated !== null && isIn(list, dated) ? id : []));
-  const unsure = await missTwice(missing(), async () => {
-    await readOnce(run, list, figures);
-    return missing();
-  });
-  if (!unsure || unsure.length === 0) return;
-  mirror.transaction(() => state.found(unsure));
-  shortfalls.push(`somebody else was missing from ${describe(list)} each time that it was read`);
 }
 
 async function readOnce(

@@ -41,22 +41,27 @@ const mostReadings = 4;
 
 /**
  * Reads a list again until who is missing was missing twice: one who comes while another leaves, between two pages,
- * draws a third past the reader.
- * @param missing who is, after the first reading
+ * draws a third past the reader. Where it is somebody else each time, nobody is missing, and the run says so.
+ * @param first who is missing after the first reading
  * @param again one more reading: who is missing then; null when it says nothing of that
- * @returns who was missing from the last reading only: if there is anybody, nothing may be removed
+ * @returns whether who is missing by now was missing twice
  */
 export async function missTwice(
-  missing: readonly number[],
+  { mirror, shortfalls, state }: SyncRun,
+  list: string,
+  first: readonly number[],
   again: () => Promise<readonly number[] | null>,
-): Promise<readonly number[] | null> {
-  let before = missing;
+): Promise<boolean> {
+  let before = first;
   for (let reading = 2; before.length > 0 && reading <= mostReadings; reading += 1) {
     const now = await again();
-    if (now === null) return null;
+    if (now === null) return false;
     const known = new Set(before);
-    if (now.every((id) => known.has(id))) return [];
+    if (now.every((id) => known.has(id))) return true;
     before = now;
   }
-  return before;
+  if (before.length === 0) return true;
+  mirror.transaction(() => state.found(before));
+  shortfalls.push(`somebody else was missing from ${list} each time that it was read`);
+  return false;
 }

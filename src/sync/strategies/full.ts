@@ -26,7 +26,7 @@ export type Listed = Pick<Reading<number>, "askedAt" | "found">;
 
 /** Reads a whole list, and removes who is gone: not before one more reading has missed them too. */
 export async function readAll(run: SyncRun): Promise<void> {
-  const { mirror, resource, row, shortfalls, state } = run;
+  const { mirror, resource, row, state } = run;
   const read = async () => {
     const listed = await readListed(run);
     if (!listed) return null;
@@ -36,10 +36,7 @@ export async function readAll(run: SyncRun): Promise<void> {
     return state.missing().map(({ id }) => id);
   };
   const first = await read();
-  const unsure = first && (await missTwice(first, read));
-  if (!unsure) return;
-  if (unsure.length === 0) return await removeMissing(run);
-  shortfalls.push(`somebody else was missing from the ${resource.name} each time that they were read`);
+  if (first && (await missTwice(run, `the list of ${resource.name}`, first, read))) await removeMissing(run);
 }
 
 async function readListed(run: SyncRun): Promise<Listed | null> {
