@@ -13,23 +13,28 @@ export interface Gathered {
   /** Whether the API's count fell meanwhile: a record may then have slipped past, although the count agrees. */
   fell: boolean;
   /** Whether the API announces more and refuses to be asked for it: to ask again shows nothing else. */
-  isAllThereIs?: boolean;
+  isAllThereIs: boolean;
+  /** Whether it came as a list; otherwise one object was all. */
+  isList: boolean;
+  /** Milliseconds: when the first answer was asked for. */
+  receivedAt: number;
 }
 
 /** Reads all pages of a list once. */
 export async function gather(run: SyncRun, path: string, query: Query): Promise<Gathered> {
   const { api, resource, signal } = run;
   const items: ApiRecord[] = [];
-  let [total, answers, fell] = [0, 0, false];
+  let [total, answers, fell, receivedAt] = [0, 0, false, run.clock.now()];
   for await (const page of readPages(api, path, query, { scope: resource.scope, signal })) {
     const { total_items, total_pages } = page.pagination;
     for (const record of page.records) items.push(record);
     answers += 1;
+    receivedAt = Math.min(receivedAt, page.receivedAt);
     fell ||= total_items < total;
     total = total_items;
     progressed(run, page.records.length, total_pages - page.page);
   }
-  return { items, total, answers, fell };
+  return { items, total, answers, fell, isAllThereIs: false, isList: true, receivedAt };
 }
 
 const mostAttempts = 4;
@@ -39,10 +44,10 @@ const mostAttempts = 4;
  * @param keyOf tells its records apart
  * @returns `isAnswer`: whether the items are as those of one answer, so that two of the same key are two records
  */
-export async function gatherWhole<List extends Gathered>(
-  read: () => Promise<List>,
+export async function gatherWhole(
+  read: () => Promise<Gathered>,
   keyOf: (record: ApiRecord, position: number) => string,
-): Promise<List & { isWhole: boolean; isAnswer: boolean }> {
+): Promise<Gathered & { isWhole: boolean; isAnswer: boolean }> {
   let before: readonly string[] | undefined;
   for (let attempt = 1; ; attempt += 1) {
     const list = await read();

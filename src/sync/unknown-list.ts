@@ -64,33 +64,27 @@ export async function settle(run: SyncRun, resource: Resource, path: string) {
   return { ...found, keys, shape: shapeOf(keys, isList) };
 }
 
-/** What one round of asking brought. */
-interface Unknown extends Gathered {
-  isList: boolean;
-  /** Milliseconds: when it was asked for. */
-  receivedAt: number;
-}
-
 /**
  * Asks for all there is at a path whose shape is not documented. Parameters are strict, so the first request is bare;
  * only when `pagination` announces more are pages asked for, and a refused `per_page` is left out. Where
  * pages are refused altogether, the bare answer is all there is. An answer that is no list is one record.
  */
-async function askUnknown(run: SyncRun, path: string): Promise<Unknown> {
+async function askUnknown(run: SyncRun, path: string): Promise<Gathered> {
   const { api, resource, row, signal } = run;
   const { data, items, json, pagination, receivedAt } = await api.get(path, resource.query, {
     scope: resource.scope,
     signal,
   });
   const total = pagination?.total_items ?? null;
-  const bare = { items: items ?? [{ json, value: data }], isList: items !== null, total, receivedAt };
-  const one = { ...bare, answers: 1, fell: false, isAllThereIs: total !== null && total > bare.items.length };
-  for (const query of one.isAllThereIs ? [{ ...resource.query, per_page: mostPerPage }, resource.query] : [])
+  const records = items ?? [{ json, value: data }];
+  const isMore = total !== null && total > records.length;
+  for (const query of isMore ? [{ ...resource.query, per_page: mostPerPage }, resource.query] : [])
     try {
-      return { ...bare, ...(await gather(run, path, query)) };
+      return await gather(run, path, query);
     } catch (error) {
       if (!(error instanceof RequestRefused)) throw error;
     }
-  row.rows_read += one.items.length;
-  return one;
+  row.rows_read += records.length;
+  const one = { answers: 1, fell: false, isList: items !== null, isAllThereIs: isMore };
+  return { ...one, items: records, total, receivedAt };
 }
