@@ -9,6 +9,16 @@ import type { Answered } from "./write.js";
 /** What a reader of dates works with; `resolution` is learned: as coarsely as the API has ever shown a date. */
 export type Reader = Pick<SyncRun, "api" | "clock" | "signal" | "resource" | "resolution">;
 
+/** The reading of one range. */
+export interface Seeking {
+  run: Reader;
+  range: Range;
+  recognise?: Recognise | undefined;
+  signal: AbortSignal;
+  /** Requests so far. */
+  asked: number;
+}
+
 /** An answer to "page 1 of what lies at or below `to`", asked for `over` milliseconds beyond it. */
 export interface Look extends Answered {
   records: ApiRecord[];
@@ -52,12 +62,14 @@ export function beginningOf({ from }: Range): number {
  * @throws Disorder when its dates rise or lie above that instant, or it shows none; UnexpectedAnswer when it is no list
  */
 export async function lookAt(
-  run: Reader,
-  range: Range,
+  seeking: Seeking,
   to: number,
-  { over = marginOf(run), recognise, signal, turn }: LookOptions,
+  over = marginOf(seeking.run),
+  turn?: Promise<void>,
 ): Promise<Look> {
+  const { range, recognise, run, signal } = seeking;
   const { api, resource } = run;
+  seeking.asked += 1;
   const query = rangeQuery(resource.strategy as Dated, { from: beginningOf(range), to: to + over });
   const asked = { ...resource.query, ...query, page: 1, per_page: mostPerPage };
   const arrived = turn && (() => turn);
@@ -75,13 +87,6 @@ export async function lookAt(
   const edge = Math.floor(oldest ?? range.from) + run.resolution - 1;
   const isCrowd = !isAll && edge >= to;
   return { records, askedAt: receivedAt, to, over, total, pages, edge, isAll, isCrowd };
-}
-
-export interface LookOptions {
-  over?: number | undefined;
-  recognise?: Recognise | undefined;
-  signal: AbortSignal;
-  turn?: Promise<void> | undefined;
 }
 
 /** The API may show the dates of some records more coarsely than those of others. */

@@ -44,7 +44,8 @@ async function readOnce(
   let rows = 0;
   let expected = 0;
   const options = {
-    ...(most === undefined ? { share: shareOf(figures) } : { most }),
+    share: shareOf(figures),
+    most,
     recognise: store.recognise,
     givenUp: (part: Range, why: string) => void shortfalls.push(`${describe(part)} ${why}`),
   };

@@ -16,6 +16,7 @@ import {
   provenBy,
   type Reader,
   rangeQuery,
+  type Seeking,
 } from "./look.js";
 import { mostPerPage, pagesFor } from "./run.js";
 import { listOf } from "./whole.js";
@@ -33,22 +34,16 @@ export interface Slice extends Answered {
 }
 
 export interface SeekOptions {
-  /** How the records lie in time, to cut lanes by; left out, the range is read in one lane. */
+  /** How the records lie in time, to cut lanes by. */
   share?: Share;
   /** At most so many requests: what they show is proven, and the rest left. */
-  most?: number;
+  most?: number | undefined;
   recognise?: Recognise | undefined;
   /** Hears of a range that could not be read, and why. */
   givenUp(range: Range, why: string): void;
 }
 
-/** The reading of one range. */
-interface Seeking extends SeekOptions {
-  run: Reader;
-  range: Range;
-  signal: AbortSignal;
-  asked: number;
-}
+interface Reading extends Seeking, SeekOptions {}
 
 /** An answer that comes sooner than its records are written has nothing to gain from others beside it. */
 const slowMs = 10;
@@ -65,19 +60,20 @@ const mostDoubts = 3;
  * a list. So is a crowd: more records of one instant than a page holds.
  */
 export async function* seek(run: Reader, range: Range, options: SeekOptions): AsyncGenerator<Slice, void> {
+  const { most, share = null } = options;
   const stop = new AbortController();
   const signal = AbortSignal.any([run.signal, stop.signal]);
-  const seeking: Seeking = { ...options, run, range, signal, asked: 0 };
+  const seeking: Reading = { ...options, run, range, signal, asked: 0 };
   try {
     const askedAt = run.clock.monotonic();
-    const first = await ask(seeking, range.to);
+    const first = await lookAt(seeking, range.to);
     const isSlow = run.clock.monotonic() - askedAt >= slowMs;
     const rest = { from: range.from, to: Math.min(first.to, first.edge) };
-    const isCut = options.share !== undefined && options.most === undefined && !first.isAll && isSlow;
+    const isCut = most === undefined && !first.isAll && isSlow;
     const pages = pagesFor(first.total - first.records.length);
-    const [top, ...below] = isCut ? newLanes(rest, pages, options.share ?? null) : [rest];
+    const [top, ...below] = isCut ? newLanes(rest, pages, share) : [rest];
     const open = (lane: Lane) => readLane(seeking, lane, lane === top ? first : undefined);
-    yield* merge([top, ...below], open, options.share);
+    yield* merge([top, ...below], open, share);
   } catch (error) {
     if (!(error instanceof Disorder)) throw error;
     yield* asList(seeking, { from: beginningOf(range), to: range.to + marginOf(run) }, range);
@@ -86,9 +82,9 @@ export async function* seek(run: Reader, range: Range, options: SeekOptions): As
   }
 }
 
-async function* readLane(seeking: Seeking, lane: Lane, first?: Look): AsyncGenerator<Slice, void> {
+async function* readLane(seeking: Reading, lane: Lane, first?: Look): AsyncGenerator<Slice, void> {
   const { run } = seeking;
-  let upper = first ?? (await ask(seeking, lane.to));
+  let upper = first ?? (await lookAt(seeking, lane.to));
   let below = askBelow(seeking, upper, lane);
   /** What the answer above a crowd has shown. */
   let above: Look | undefined;
@@ -106,7 +102,7 @@ async function* readLane(seeking: Seeking, lane: Lane, first?: Look): AsyncGener
       // The end of the next answer stays clear of the crowd.
       lane.to = from - 1;
       if (lane.to < lane.from) return;
-      upper = await ask(seeking, lane.to, run.resolution);
+      upper = await lookAt(seeking, lane.to, run.resolution);
       below = askBelow(seeking, upper, lane);
       continue;
     }
@@ -117,7 +113,7 @@ async function* readLane(seeking: Seeking, lane: Lane, first?: Look): AsyncGener
       doubt = surplus;
       doubts += 1;
       if (doubts > mostDoubts) throw new Disorder();
-      upper = await ask(seeking, upper.to, upper.over);
+      upper = await lookAt(seeking, upper.to, upper.over);
       below = askBelow(seeking, upper, lane);
       continue;
     }
@@ -140,17 +136,12 @@ function sliceOf({ records, askedAt, total }: Answered & Pick<Slice, "total">, c
   return { records, askedAt, total, covers, isList: false, found: new Set() };
 }
 
-function ask(seeking: Seeking, to: number, over?: number, turn?: Promise<void>): Promise<Look> {
-  seeking.asked += 1;
-  return lookAt(seeking.run, seeking.range, to, { ...seeking, over, turn });
-}
-
 /** Asks for what lies below an answer, to be taken later; null where the lane wants nothing of it, or a crowd is in the way. */
-function askBelow(seeking: Seeking, upper: Look, lane: Lane): (() => Promise<Look>) | null {
+function askBelow(seeking: Reading, upper: Look, lane: Lane): (() => Promise<Look>) | null {
   const { most = Number.POSITIVE_INFINITY, run } = seeking;
   if (upper.isAll || upper.isCrowd || upper.edge < lane.from || seeking.asked >= most) return null;
   const { come: turn, take } = newTurn();
-  const lower = ask(seeking, upper.edge, run.resolution, turn);
+  const lower = lookAt(seeking, upper.edge, run.resolution, turn);
   // Its failure is thrown where it is taken.
   lower.catch(() => {});
   return () => {
@@ -160,7 +151,7 @@ function askBelow(seeking: Seeking, upper: Look, lane: Lane): (() => Promise<Loo
 }
 
 /** Reads all that a query finds as a list, and claims a range by it. */
-async function* asList(seeking: Seeking, asked: Range, covers: Range): AsyncGenerator<Slice, void> {
+async function* asList(seeking: Reading, asked: Range, covers: Range): AsyncGenerator<Slice, void> {
   const { givenUp, recognise, run, signal } = seeking;
   const { api, resource } = run;
   const dates = rangeQuery(resource.strategy as Dated, asked);
@@ -181,7 +172,7 @@ async function* asList(seeking: Seeking, asked: Range, covers: Range): AsyncGene
  * then the last page has as many.
  */
 async function readUndated(
-  { range, recognise, run, signal }: Seeking,
+  { range, recognise, run, signal }: Reading,
   upper: Look,
   expected: number,
 ): Promise<Slice> {
