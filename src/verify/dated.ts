@@ -6,7 +6,7 @@ import { reconcile } from "../sync/reconcile.js";
 import type { SyncRun } from "../sync/run.js";
 import { formatInstant } from "../times.js";
 import { countNewer, differencesOf, type Evidence, gather, newerRange, newestRead } from "./evidence.js";
-import { type Finding, type MonthResult, stateOf } from "./report.js";
+import { type Finding, type MonthResult, stateOf, unproven } from "./report.js";
 
 /**
  * Proves a resource that the API can filter by date by the evidence that a sync goes by, told month by month: the counts
@@ -19,7 +19,12 @@ export async function verifyDated(run: SyncRun, repair: boolean): Promise<Findin
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
   const covered_from = Number.isFinite(floor) ? formatInstant(floor) : null;
   const base = { resource: resource.name, blind_spot: blindSpot(run), covered_from };
-  if (state.coverage().length === 0) return { ...base, ...neverRead };
+  if (state.coverage().length === 0)
+    return {
+      ...unproven(resource.name, "never read completely", base.blind_spot),
+      covered_from,
+      never_read: true,
+    };
   if (repair) await mend(run);
   const evidence = await gather(run);
   const older = await olderThan(run, floor);
@@ -33,12 +38,6 @@ export async function verifyDated(run: SyncRun, repair: boolean): Promise<Findin
   const unread = Math.max(0, evidence.unread) + older.unread;
   return { ...base, state: repair && isMended && found === "proven" ? "repaired" : found, months, unread };
 }
-
-const neverRead = {
-  state: "unproven" as const,
-  months: [{ month: "all", state: "unproven" as const, why: "never read completely", read_at: null }],
-  never_read: true,
-};
 
 async function mend(run: SyncRun): Promise<void> {
   const figures = await askFigures(run);

@@ -4,7 +4,7 @@ import type { Resource } from "../resources/types.js";
 import { endsEverything, openRun, syncResource } from "../sync/engine.js";
 import type { Access, SyncRun } from "../sync/run.js";
 import { verifyDated } from "./dated.js";
-import type { Finding, Verdict } from "./report.js";
+import { type Finding, unproven, type Verdict } from "./report.js";
 import { proveTables, type TableFinding } from "./tables.js";
 import { verifyWhole } from "./whole.js";
 
@@ -57,15 +57,7 @@ async function verifyRecords(
 /** Nothing is known of the records, but of their tables there is something to tell. @throws what ends all else too */
 function untold({ name }: Resource, error: unknown): Verdict {
   if (endsEverything(error) || !(error instanceof BrandapiError)) throw error;
-  const month = { month: "all", state: "unproven" as const, why: error.message, read_at: null };
-  return {
-    resource: name,
-    state: "unproven",
-    months: [month],
-    requests: 0,
-    blind_spot: "the API",
-    covered_from: null,
-  };
+  return { ...unproven(name, error.message, "the API"), requests: 0 };
 }
 
 /** @throws whatever ended it; the run is recorded all the same */
@@ -108,11 +100,5 @@ function differing({ resource, state, months, unread }: Finding): string[] {
 function restated({ name, strategy }: Resource): Finding {
   const why = "the API restates these figures at any time: they are kept as they were when they were read";
   const all = strategy.kind === "monthly" ? `, and \`sync ${name} --full\` all months` : "";
-  return {
-    resource: name,
-    state: "unproven",
-    months: [{ month: "all", state: "unproven", why, read_at: null }],
-    blind_spot: `there is nothing to prove: \`sync ${name}\` reads the newest again${all}`,
-    covered_from: null,
-  };
+  return unproven(name, why, `there is nothing to prove: \`sync ${name}\` reads the newest again${all}`);
 }

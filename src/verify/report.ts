@@ -31,6 +31,12 @@ export interface Verdict {
 /** A verdict before its requests are counted. */
 export type Finding = Omit<Verdict, "requests">;
 
+/** The verdict where nothing could be compared. */
+export function unproven(resource: string, why: string, blind_spot: string): Finding {
+  const month = { month: "all", state: "unproven" as const, why, read_at: null };
+  return { resource, state: "unproven", months: [month], blind_spot, covered_from: null };
+}
+
 /** The verdict of all months together: what is different outweighs what is unproven. */
 export function stateOf(months: readonly MonthResult[]): "proven" | "unproven" | "different" {
   const states = new Set(months.map(({ state }) => state));
