@@ -1,5 +1,5 @@
 import { AnswerRefused, BrandapiError, KeyRejected, Stopped } from "../errors.js";
-import { dayOf, dayRange, holds, join, type Range, startOfDay } from "../ranges.js";
+import { dayRange, holds, join, type Range } from "../ranges.js";
 import { valueAt } from "../records/index.js";
 import type { DailyFigures, Json } from "../resources/types.js";
 import { type Figures, noFigures } from "../state/index.js";
@@ -96,24 +96,27 @@ function soldBy(figures: string): string {
   return /^\[(?:0|null)(?:,(?:0|null))*\]$/.test(figures) ? noFigures : figures;
 }
 
+/** Days that are looked at together, and the range that they lie in. */
+interface Part extends Range {
+  days: string[];
+}
+
 /** Days as ranges that take about so many requests each; those whose records were read longest ago come first. */
-export function partsOf({ state }: SyncRun, days: readonly string[], records: number): Range[] {
-  const parts: Range[] = [];
-  for (const range of days.map(dayRange).sort((a, b) => a.from - b.from)) {
+export function partsOf({ state }: SyncRun, days: readonly string[], records: number): Part[] {
+  const parts: Part[] = [];
+  for (const day of days.toSorted()) {
+    const range = dayRange(day);
     const last = parts.at(-1);
     // What one answer shows costs nothing: days that lie apart are read together then.
     const most = last && range.from - last.to <= 1 ? records : mostPerPage;
-    if (last && state.count({ from: last.from, to: range.to }) <= most) last.to = range.to;
-    else parts.push({ ...range });
+    if (last && state.count({ from: last.from, to: range.to }) <= most) {
+      last.to = range.to;
+      last.days.push(day);
+    } else parts.push({ ...range, days: [day] });
   }
-  const readAt = (part: Range) => {
+  const readAt = (part: Part) => {
     const touched = state.coverage().filter((one) => one.from <= part.to && one.to >= part.from);
     return Math.min(...touched.map((one) => one.readAt));
   };
   return parts.sort((a, b) => readAt(a) - readAt(b));
-}
-
-/** The days that a range touches. */
-export function daysIn(range: Range, days: readonly string[]): string[] {
-  return days.filter((day) => day >= dayOf(startOfDay(range.from)) && day <= dayOf(range.to));
 }

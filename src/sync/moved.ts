@@ -1,6 +1,6 @@
 import { dayRange, type Range } from "../ranges.js";
 import type { Figures } from "../state/index.js";
-import { daysIn, movedDays, partsOf } from "./figures.js";
+import { movedDays, partsOf } from "./figures.js";
 import { mostPerPage, type SyncRun } from "./run.js";
 
 /** What a look at a range has shown: its records are the mirror's, are so by now, or differ, and on which days if known. */
@@ -42,21 +42,19 @@ export async function settleMoved(
   const settled = () => ({ open: [...open].sort(), isNoise: false });
   if (moved.length > fewestMoved && moved.length > compared / 2) {
     const step = Math.floor(moved.length / sampled);
-    let same = 0;
-    for (let index = 0; index < sampled; index += 1) {
+    let finding: Finding = "same";
+    for (let index = 0; index < sampled && finding === "same"; index += 1) {
       const day = moved[index * step] ?? "";
-      const finding = await look(dayRange(day));
+      finding = await look(dayRange(day));
       note(finding, [day]);
-      if (finding !== "same") break;
-      same += 1;
     }
-    if (same === sampled) return { open: [], isNoise: true };
+    if (finding === "same") return { open: [], isNoise: true };
   }
   // Nothing speaks against days whose figures nobody knew: they are looked at while there is something to spend.
   for (const days of [[...open], unknown])
     for (const part of partsOf(run, days, requestsPerPart * mostPerPage)) {
       if (left() <= 0) return settled();
-      note(await look(part), daysIn(part, days));
+      note(await look(part), part.days);
     }
   return settled();
 }
