@@ -1,4 +1,4 @@
-import { BrandapiError } from "../errors.js";
+import { UnexpectedAnswer } from "../errors.js";
 import { atOnce, inParts } from "../in-parts.js";
 import { openTransaction, type Run } from "../mirror/index.js";
 import type { ApiRecord } from "../resources/types.js";
@@ -39,12 +39,12 @@ export async function writeEach<One extends Pick<Answered, "records">, End>(
   let tookMs = 0;
 
   /** What a run counts of rows is set back when they are not kept after all. */
-  async function keepOrUndo(work: () => void | Promise<void>, isAlone = true): Promise<void> {
+  async function keepOrUndo(work: () => void | Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
       // An answer that cannot be kept is refused before any of it is written: those before it stay.
-      if (error instanceof BrandapiError && !isAlone) throw error;
+      if (error instanceof UnexpectedAnswer) throw error;
       transaction.rollback();
       Object.assign(row, before);
       throw error;
@@ -71,7 +71,7 @@ export async function writeEach<One extends Pick<Answered, "records">, End>(
       }
       together += 1;
       const parts = write(value);
-      await keepOrUndo(() => (isLarge ? inParts(parts, { clock, signal }) : atOnce(parts)), isLarge);
+      await keepOrUndo(() => (isLarge ? inParts(parts, { clock, signal }) : atOnce(parts)));
       tookMs = clock.monotonic() - startedAt;
       const isLong = isLarge || together >= mostTogether || clock.monotonic() - openedAt >= longestMs;
       if (isLong) await keepOrUndo(transaction.commit);
