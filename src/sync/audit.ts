@@ -15,12 +15,10 @@ export async function audit(run: SyncRun, figures: Figures | null): Promise<void
   const { now, options, state } = run;
   const left = budgetOf(run, options.audit);
   let at = state.cursor() ?? now;
-  for (let turns = 0; turns < 2; ) {
-    const most = left();
-    if (most <= 0) return;
+  for (let turns = 0; turns < 2 && left() > 0; ) {
     const stale = nextStale(state.coverage(), at, now - freshMs);
     const reached = stale
-      ? Math.min(await readRange(run, stale, figures, most), stale.to)
+      ? Math.min(await readRange(run, stale, figures, left()), stale.to)
       : Number.NEGATIVE_INFINITY;
     // From the beginning it goes on at the top; a part that could not be read is passed by: it has been told.
     if (reached === Number.NEGATIVE_INFINITY) turns += 1;
