@@ -1,8 +1,5 @@
-import { addressPart } from "../api/address.js";
 import { NotFound } from "../errors.js";
-import { idText } from "../records/index.js";
-import type { ApiRecord, Resource } from "../resources/types.js";
-import type { SyncRun } from "./run.js";
+import { progressed, type SyncRun } from "./run.js";
 
 /** Most requests at once: the API's budget is counted in requests, not in connections. */
 const inFlight = 4;
@@ -36,17 +33,11 @@ export async function inOrder<Item, Result>(
   }
 }
 
-/** A record's id, where its details can be asked for by it; null where it has none, or one that no address can hold. */
-export function idToAskBy(resource: Resource, record: ApiRecord): string | null {
-  const id = idText(resource, record);
-  return id === null || addressPart(id) === null ? null : id;
-}
-
 /** A record whose details may be asked for. Of the record itself, which may be large, nothing is kept. */
 export interface Detailed {
   id: number;
   key: string;
-  /** Its id, as `idToAskBy` has it. */
+  /** Its id; null where it has none, or one that no address can hold. */
   askBy: string | null;
   /** When its details were last read, ISO 8601; null before the first time. */
   detailedAt: string | null;
@@ -66,12 +57,11 @@ export async function askEach<Answer>(
   ask: (record: Detailed) => Promise<Answer>,
   take: (answer: Answer, record: Detailed) => void | Promise<void>,
 ): Promise<Detailed[]> {
-  const { reporter, resource, row, task } = run;
-  const total = run.pages + due.length;
+  const { pages, reporter, resource, row, task } = run;
   const lost: Detailed[] = [];
-  const update = () => task.update({ done: run.pages, total, rows: row.rows_read });
+  let left = due.length;
   // Before the first answer, which may wait for the rate limit: the list alone is not all of it.
-  update();
+  task.update({ done: pages, total: pages + left, rows: row.rows_read });
   const orNull = async (record: Detailed) => {
     try {
       return await ask(record);
@@ -81,8 +71,8 @@ export async function askEach<Answer>(
     }
   };
   await inOrder(due, orNull, async (answer, record) => {
-    run.pages += 1;
-    update();
+    left -= 1;
+    progressed(run, 0, left);
     if (answer) return await take(answer, record);
     lost.push(record);
     reporter.note(`${resource.name}: ${record.key} was gone when its details were asked for`);

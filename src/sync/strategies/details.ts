@@ -1,13 +1,14 @@
+import { addressPart } from "../../api/address.js";
 import type { Answer } from "../../api/client.js";
 import { counted } from "../../counted.js";
 import { UnexpectedAnswer } from "../../errors.js";
 import { inParts } from "../../in-parts.js";
 import { transactInParts } from "../../mirror/index.js";
 import { everything } from "../../ranges.js";
-import { isPresent, type Present, presentRecords } from "../../records/index.js";
+import { idText, isPresent, type Present, presentRecords } from "../../records/index.js";
 import type { JsonObject } from "../../resources/types.js";
 import { formatInstant } from "../../times.js";
-import { askEach, type Detailed, idToAskBy } from "../ask.js";
+import { askEach, type Detailed } from "../ask.js";
 import { countItems } from "../counts.js";
 import type { StrategyRun, SyncRun } from "../run.js";
 import { keepBeside } from "./beside.js";
@@ -72,7 +73,8 @@ function* readDetailed(run: SyncRun): Generator<void, Detailed[]> {
   const known: Detailed[] = [];
   for (const record of presentRecords(mirror, resource.name)) {
     const { id, key, detailedAt, pending } = record;
-    const askBy = idToAskBy(resource, record);
+    const named = idText(resource, record);
+    const askBy = named !== null && addressPart(named) !== null ? named : null;
     known.push({ id, key, askBy, detailedAt, pending, isDue: askBy !== null && isDue(run, record) });
     yield;
   }
