@@ -1,3 +1,4 @@
+import { firstPageOf } from "../api/pages.js";
 import { type Range, startOfDay } from "../ranges.js";
 import type { Count, Dated, Query } from "../resources/types.js";
 import { dayMs } from "../times.js";
@@ -23,12 +24,12 @@ export async function countItems(run: SyncRun, range: Range, query: Query = {}):
   const { api, resource, signal } = run;
   const { strategy } = resource;
   const dates = strategy.kind === "dated" ? rangeQuery(strategy, range) : {};
-  const { items, pagination } = await api.get(
+  const answer = await api.get(
     resource.path,
     { ...resource.query, ...dates, ...query, page: 1, per_page: 1 },
     { scope: resource.scope, signal },
   );
-  return pagination?.total_items ?? items?.length ?? 0;
+  return firstPageOf(resource.path, answer).pagination.total_items;
 }
 
 /** Compares one count over a range, away from records at its ends: the API may keep finer dates than it shows. */
