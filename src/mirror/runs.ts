@@ -158,6 +158,6 @@ export function runLine(run: Run): string {
   const since = run.covered_from
     ? ` from ${run.covered_from.slice(0, 10)} (older ${run.resource} were never asked for; \`--full\` reads them)`
     : "";
-  const done = run.verified ? `verified${since}` : "a partial run: what the filters select, and no proof";
+  const done = run.verified ? `verified${since}` : "a partial run: a part of what there is, and no proof";
   return `${counts} in ${took}, ${run.outcome === "done" ? done : `${run.outcome}${why}`}`;
 }

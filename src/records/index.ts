@@ -10,6 +10,7 @@ export type { Complaint } from "./values.js";
 
 export {
   isPresent,
+  listedRecord,
   noteDetailed,
   type Present,
   presentDetails,

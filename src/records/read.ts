@@ -54,6 +54,14 @@ interface PresentRow {
   since_at: string;
 }
 
+/** What the list last said of a record that has details; null where it has none. */
+export function listedRecord({ db }: Mirror, id: number): Json {
+  const text = db.prepare("SELECT list_json FROM records WHERE record_id = ?").pluck().get(id) as
+    | string
+    | null;
+  return text === null ? null : (JSON.parse(text) as Json);
+}
+
 /** Notes when details were read that are kept beside a record. */
 export function noteDetailed({ db }: Mirror, id: number, at: string): void {
   db.prepare("UPDATE records SET detailed_at = ? WHERE record_id = ?").run(at, id);

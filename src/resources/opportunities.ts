@@ -15,7 +15,7 @@ import {
 
 /** States in which assignments and payments can still move: the API document, "States and transitions". */
 const settledStates = ["DRAFT", "DECLINED", "ARCHIVED"];
-const settledPayments = ["PAID", "REFUNDED", "FAILED"];
+const settledPayments = ["PAID", "REFUNDED"];
 
 /**
  * Campaigns with their deliverables and assignments: the API document, "5. GET /opportunities",
@@ -33,6 +33,7 @@ export const opportunities = {
     kind: "details",
     path: (id) => `/opportunities/${encodeURIComponent(id)}`,
     open: canStillMove,
+    revised: "updated_at",
     into: "merge",
   },
   key: ["id"],

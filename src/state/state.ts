@@ -18,6 +18,8 @@ import { openProgress, type Progress } from "./progress.js";
 /** The API's figures by day (`YYYY-MM-DD`), as text to compare, and when they were asked for. */
 export interface Figures {
   askedAt: number;
+  /** The instant up to which they were asked for: of its day they say what lies before it. */
+  until: number;
   days: ReadonlyMap<string, string>;
 }
 
@@ -33,7 +35,7 @@ export interface Proof {
 /** The figures of a day that the API gives none for. */
 export const noFigures = "none";
 
-/** All that the sync of a dated resource remembers, beside its records. Call what writes in a transaction. */
+/** All that a resource's sync remembers, beside its records. Call what writes in a transaction. */
 export interface SyncState extends Dates, Progress {
   coverage(): readonly Covered[];
   /** Forgets what a clock that was ahead has claimed. */
@@ -42,6 +44,7 @@ export interface SyncState extends Dates, Progress {
   cover(proof: Proof, now: number, figures: Figures | null): void;
   /** What the figures were when each day was last read whole. */
   figures(): ReadonlyMap<string, string>;
+  /** Takes these for what they were then: of every day, those that are no longer among them too. */
   keepFigures(days: ReadonlyMap<string, string>): void;
   /**
    * How many records of a range are present and not missing; with `flags`, those that have these bits. Those without a
@@ -50,6 +53,7 @@ export interface SyncState extends Dates, Progress {
   count(range: Range, flags?: number): number;
   /** The oldest date in a range; null where it holds none. */
   oldest(range: Range): number | null;
+  /** They are not missing. */
   found(ids: Iterable<number>): void;
   /** Notes that records without a date are missing which a complete reading did not find. */
   missUndated(found: { has(id: number): boolean }): void;
@@ -79,17 +83,22 @@ export function openState(mirror: Mirror, resource: string): SyncState {
   const firstDay = (days: Figures["days"]) =>
     [...days.keys()].reduce((a, b) => (a < b ? a : b), "9999-12-31");
 
+  function keptFigures(): ReadonlyMap<string, string> {
+    const select = db.prepare("SELECT day, figures FROM day_figures WHERE resource = ?").raw();
+    return new Map(select.all(resource) as [string, string][]);
+  }
+
   function claim(all: readonly Covered[]): void {
     writeCoverage(mirror, resource, covered, all);
     covered = all;
   }
 
-  function keepDaysOf({ from, to }: Range, { askedAt, days }: Figures): void {
+  function keepDaysOf({ from, to }: Range, { askedAt, days, until }: Figures): void {
     const fresh = join([{ from, to }, ...covered.filter(({ readAt }) => readAt >= askedAt)]);
     const [first, kept] = [firstDay(days), firstKept.get(resource) as string | null];
     const oldest = dayRange(kept !== null && kept < first ? kept : first).from;
     for (let at = startOfDay(Math.max(from, oldest)); at <= to; at += dayMs)
-      if (holds(fresh, { from: at, to: at + dayMs - 1 }))
+      if (holds(fresh, { from: at, to: Math.min(at + dayMs - 1, until) }))
         saveFigures.run(resource, dayOf(at), days.get(dayOf(at)) ?? noFigures);
   }
 
@@ -111,12 +120,10 @@ export function openState(mirror: Mirror, resource: string): SyncState {
       claim(addCovered(covered, { from: range.from, to, readAt: askedAt, runId }));
       if (figures && askedAt >= figures.askedAt) keepDaysOf({ from: range.from, to }, figures);
     },
-    figures() {
-      const select = db.prepare("SELECT day, figures FROM day_figures WHERE resource = ?").raw();
-      return new Map(select.all(resource) as [string, string][]);
-    },
+    figures: keptFigures,
     keepFigures(days) {
-      for (const [day, figures] of days) saveFigures.run(resource, day, figures);
+      for (const day of new Set([...keptFigures().keys(), ...days.keys()]))
+        saveFigures.run(resource, day, days.get(day) ?? noFigures);
     },
     count(range, flags = 0) {
       const isAll = !Number.isFinite(range.from) && !Number.isFinite(range.to);

@@ -3,7 +3,7 @@ import type { Figures } from "../state/index.js";
 import { readRange } from "./read.js";
 import { budgetOf, type SyncRun } from "./run.js";
 
-/** What was read within the last day has had no time to grow old: a second sync right after the first reads nothing. */
+/** What was read in the last 20 hours has had no time to grow old: a second sync right after the first reads nothing. */
 const freshMs = 20 * 3_600_000;
 
 /**

@@ -1,4 +1,4 @@
-import { AnswerRefused, BrandapiError, KeyRejected, Stopped } from "../errors.js";
+import { AnswerRefused, BrandapiError, KeyRejected, Stopped, UnexpectedAnswer } from "../errors.js";
 import { dayRange, holds, join, type Range } from "../ranges.js";
 import { valueAt } from "../records/index.js";
 import type { DailyFigures, Json } from "../resources/types.js";
@@ -10,25 +10,26 @@ import { mostPerPage, type SyncRun } from "./run.js";
 /** Each day's point by its name (`YYYY-MM-DD`), as the API gave it. */
 export interface Points {
   askedAt: number;
+  /** The instant up to which they were asked for. */
+  until: number;
   days: ReadonlyMap<string, Json>;
 }
 
 /**
  * Asks for a resource's figures by day: one request for the whole history. Ask before reading, so that what changes
  * meanwhile shows the next time. Null where the API does not give them: the run goes on without.
- * @param isAgain do not take what an earlier resource of the same run was told
+ * @param until what lies later is left out; otherwise they may be those that an earlier resource of the run was told
  */
-export async function askFigures(run: SyncRun, isAgain = false): Promise<Figures | null> {
-  const { points: asked, reporter, resource, state } = run;
+export async function askFigures(run: SyncRun, until?: number): Promise<Figures | null> {
+  const { reporter, resource, state } = run;
   const { strategy } = resource;
   const declared = strategy.kind === "dated" ? strategy.figures : undefined;
   if (!declared) return null;
   try {
-    if (isAgain) asked.clear();
-    const { askedAt, days } = await askPoints(run, declared);
+    const { days, ...asked } = await askPoints(run, declared, until);
     const text = (point: Json) =>
       JSON.stringify(declared.figures.map((name) => valueAt(point, [name]) ?? null));
-    return { askedAt, days: new Map([...days].map(([day, point]) => [day, text(point)])) };
+    return { ...asked, days: new Map([...days].map(([day, point]) => [day, text(point)])) };
   } catch (error) {
     if (!(error instanceof BrandapiError) || fatal.some((kind) => error instanceof kind)) throw error;
     // Evidence that was there before and is not now: who reads only the warnings of a night has to know.
@@ -42,21 +43,28 @@ export async function askFigures(run: SyncRun, isAgain = false): Promise<Figures
 /** What no run goes on after. */
 const fatal = [AnswerRefused, KeyRejected, Stopped];
 
-/** The points of every day up to now; resources that go by the same ones ask once a run. */
-export async function askPoints(run: SyncRun, declared: DailyFigures): Promise<Points> {
-  const { api, clock, now, points: asked, resource, signal } = run;
+/**
+ * The points of every day; resources that go by the same ones ask once a run.
+ * @param last what lies later is left out; otherwise the run's own instant, or that of who asked before
+ * @throws UnexpectedAnswer when there is no list of them
+ */
+export async function askPoints(run: SyncRun, declared: DailyFigures, last?: number): Promise<Points> {
+  const { api, clock, points: asked, resource, signal } = run;
   const known = asked.get(declared);
-  if (known) return known;
+  if (known && (last ?? known.until) === known.until) return known;
+  const until = last ?? run.now;
   const askedAt = clock.now();
-  const query = { ...declared.query, end_date: formatInstant(now) };
+  const query = { ...declared.query, end_date: formatInstant(until) };
   const { data } = await api.get(declared.path, query, { scope: resource.scope, signal });
   const list = valueAt(data, [declared.points]);
+  if (!Array.isArray(list))
+    throw new UnexpectedAnswer(`The API's answer to ${declared.path} has no \`${declared.points}\`.`);
   const days = new Map<string, Json>();
-  for (const point of Array.isArray(list) ? (list as Json[]) : []) {
+  for (const point of list as Json[]) {
     const day = String(valueAt(point, [declared.day])).slice(0, 10);
     if (/^\d{4}-\d\d-\d\d$/.test(day)) days.set(day, point);
   }
-  const points = { askedAt, days };
+  const points = { askedAt, until, days };
   asked.set(declared, points);
   return points;
 }
@@ -75,13 +83,14 @@ export function shareOf(figures: Figures | null): Share {
  * @returns the days whose figures `moved` since their records were read, those of which they were `unknown` then, and how
  * many there are in all
  */
-export function movedDays({ state }: SyncRun, { askedAt, days }: Figures) {
+export function movedDays({ state }: SyncRun, { askedAt, days, until }: Figures) {
   const result = { moved: [] as string[], unknown: [] as string[], compared: 0 };
   const before = state.figures();
   const covered = join(state.coverage());
   const fresh = join(state.coverage().filter(({ readAt }) => readAt >= askedAt));
   for (const day of new Set([...before.keys(), ...days.keys()])) {
-    const range = dayRange(day);
+    const { from, to } = dayRange(day);
+    const range = { from, to: Math.min(to, until) };
     if (!holds(covered, range) || holds(fresh, range)) continue;
     const known = before.get(day);
     result.compared += 1;

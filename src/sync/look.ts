@@ -89,6 +89,20 @@ export async function lookAt(
   return { records, askedAt: receivedAt, to, over, total, pages, edge, isAll, isCrowd };
 }
 
+/** Whether the API has any record in a range, whatever its totals say. */
+export async function hasRecords({ run, signal }: Seeking, { from, to }: Range): Promise<boolean> {
+  const { api, resource } = run;
+  if (to <= from) return false;
+  const query = { ...resource.query, ...rangeQuery(resource.strategy as Dated, { from, to }) };
+  const answer = await api.get(
+    resource.path,
+    { ...query, page: 1, per_page: mostPerPage },
+    { scope: resource.scope, signal },
+  );
+  const dates = (answer.items ?? []).map((record) => datedOf(resource, record) ?? Number.POSITIVE_INFINITY);
+  return dates.some((date) => date >= from && date <= to);
+}
+
 /** The API may show the dates of some records more coarsely than those of others. */
 export function learnResolution(run: Reader, records: readonly ApiRecord[]): void {
   run.resolution = Math.max(run.resolution, ...records.map((record) => resolutionOf(run, record)));

@@ -28,11 +28,12 @@ const sampled = 10;
 export async function settleMoved(
   run: SyncRun,
   figures: Figures,
-  look: (range: Range) => Promise<Finding>,
+  lookAt: (range: Range) => Promise<Finding>,
   left: () => number,
 ): Promise<Settled> {
   if (run.state.isSetAside(figuresName, run.now)) return { open: [], isNoise: false };
   const { moved, unknown, compared } = movedDays(run, figures);
+  const look = ({ from, to }: Range) => lookAt({ from, to: Math.min(to, figures.until) });
   const open = new Set(moved);
   const note = (finding: Finding, days: readonly string[]) => {
     for (const day of days) open.delete(day);

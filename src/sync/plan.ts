@@ -28,7 +28,7 @@ const freshMs = 3_600_000;
 /**
  * Decides what to read: pure.
  * A plain run begins at the end of what was read, less the window, and never below the floor; it reads the gaps too,
- * each with the window below it. What a stopped run had still to read is finished first.
+ * each with the window below it. What a stopped run had still to read is read with it.
  */
 export function planDated(before: Before, options: Asked, now: number): DatedPlan {
   const plain = wantedRanges(before, options, now);

@@ -31,11 +31,15 @@ export async function reconcile(
   let days = await readMoved(run, figures, left);
   await audit(run, figures);
   let differing: Difference[] = [];
+  let isBlind = false;
   for (let round = 1; ; round += 1) {
     if (figures && state.missing().length > 0) {
       // Who is missing may have moved meanwhile: to a day whose figures then moved too.
-      figures = (await askFigures(run, true)) ?? figures;
-      days = await readMoved(run, figures, left);
+      run.points.clear();
+      const again = await askFigures(run);
+      isBlind = again === null;
+      figures = again ?? figures;
+      if (again) days = await readMoved(run, again, left);
     }
     differing = await differences(run);
     if (differing.length === 0 || round > mostRounds || left() <= 0) break;
@@ -49,7 +53,8 @@ export async function reconcile(
     shortfalls.push(
       `the API counts ${theirs} ${check === allRecords ? resource.name : check.name} and the mirror ${mirror}: run \`brandapi verify ${resource.name}\``,
     );
-  const undecided = days.length + differing.length > 0 ? state.missing() : uncounted(run);
+  const isDisputed = isBlind || days.length + differing.length > 0;
+  const undecided = isDisputed ? state.missing() : uncounted(run);
   if (undecided.length === 0) await removeMissing(run);
   else
     shortfalls.push(

@@ -8,6 +8,7 @@ import {
   beginningOf,
   comparePair,
   Disorder,
+  hasRecords,
   hasStranger,
   type Look,
   learnResolution,
@@ -152,16 +153,21 @@ function askBelow(seeking: Reading, upper: Look, lane: Lane): (() => Promise<Loo
 
 /** Reads all that a query finds as a list, and claims a range by it. */
 async function* asList(seeking: Reading, asked: Range, covers: Range): AsyncGenerator<Slice, void> {
-  const { givenUp, recognise, run, signal } = seeking;
+  const { givenUp, range, recognise, run, signal } = seeking;
   const { api, resource } = run;
   const dates = rangeQuery(resource.strategy as Dated, asked);
   const pages = listOf<unknown>({ api, resource, signal }, dates, recognise);
+  let oldest = Number.POSITIVE_INFINITY;
   for (;;) {
     const { value, done } = await pages.next();
     if (done && !value.isWhole) return givenUp(covers, whyNotWhole(value));
+    // A total that is capped agrees with a list that ends too soon.
+    if (done && covers === range && (await hasRecords(seeking, { ...asked, to: oldest - marginOf(run) })))
+      return givenUp(covers, "goes on below the end of its list, which agrees with its total");
     if (done) return yield { ...value, records: [], covers, isList: true, found: new Set(value.found) };
     const { found, pagination, receivedAt, records } = value;
     learnResolution(run, records);
+    for (const record of records) oldest = Math.min(oldest, datedOf(resource, record) ?? oldest);
     const total = pagination.total_items;
     yield { records, askedAt: receivedAt, total, covers: null, isList: true, found };
   }

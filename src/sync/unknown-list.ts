@@ -77,7 +77,7 @@ async function askUnknown(run: SyncRun, path: string): Promise<Gathered> {
   });
   const total = pagination?.total_items ?? null;
   const records = items ?? [{ json, value: data }];
-  const isMore = total !== null && total > records.length;
+  const isMore = pagination?.has_next || (total !== null && total > records.length);
   for (const query of isMore ? [{ ...resource.query, per_page: mostPerPage }, resource.query] : [])
     try {
       return await gather(run, path, query);

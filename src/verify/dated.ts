@@ -5,7 +5,7 @@ import { readRange } from "../sync/read.js";
 import { reconcile } from "../sync/reconcile.js";
 import type { SyncRun } from "../sync/run.js";
 import { formatInstant } from "../times.js";
-import { countNewer, differencesOf, type Evidence, gather, newerRange, newestRead } from "./evidence.js";
+import { differencesOf, type Evidence, gather, newerRange, newestRead } from "./evidence.js";
 import { type Finding, type MonthResult, stateOf, unproven } from "./report.js";
 
 /**
@@ -41,7 +41,7 @@ export async function verifyDated(run: SyncRun, repair: boolean): Promise<Findin
 
 async function mend(run: SyncRun): Promise<void> {
   const figures = await askFigures(run);
-  if ((await countNewer(run)) !== 0) await readRange(run, newerRange(run), figures);
+  await readRange(run, newerRange(run), figures);
   await reconcile(run, figures, Number.POSITIVE_INFINITY, (run) => differencesOf(run, figures));
 }
 

@@ -29,10 +29,12 @@ export interface Evidence {
 export async function gather(run: SyncRun): Promise<Evidence> {
   const { now, state } = run;
   const left = budgetOf(run, mostRequests);
-  const figures = await askFigures(run);
-  const { open: days } = figures
-    ? await settleMoved(run, figures, (range) => compareRecords(run, range), left)
-    : { open: [] };
+  // Up to where it was read: of the last day then, too, the figures are those that were kept.
+  const asked = await askFigures(run, Math.min(now, newestRead(run)));
+  const { open: days, isNoise } = asked
+    ? await settleMoved(run, asked, (range) => compareRecords(run, range), left)
+    : { open: [], isNoise: false };
+  const figures = isNoise ? null : asked;
   const differences: Difference[] = [];
   for (const one of await differencesOf(run, figures))
     for await (const part of narrow(run, one, (span) => span <= 1, left)) differences.push(part);

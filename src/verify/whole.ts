@@ -1,8 +1,10 @@
 import { type Reading, whyNotWhole } from "../api/list.js";
 import { counted } from "../counted.js";
+import { inParts } from "../in-parts.js";
 import { keyOf, openComparison, type Standing } from "../records/index.js";
 import { countPresent } from "../state/index.js";
 import { progressed, type SyncRun } from "../sync/run.js";
+import { readDetailed } from "../sync/strategies/details.js";
 import { settle } from "../sync/unknown-list.js";
 import { listOf } from "../sync/whole.js";
 import { formatInstant } from "../times.js";
@@ -17,19 +19,28 @@ export async function verifyWhole(run: SyncRun): Promise<Finding> {
   const changed = count("changed");
   const gone = Math.max(0, countPresent(mirror, resource.name) - (found.size - missing));
   const isSame = missing + changed + gone === 0;
-  const state: MonthResult["state"] = isWhole ? (isSame ? "proven" : "different") : "unproven";
-  const why = {
-    proven: `${counted(found.size, "record")} read, all the same`,
-    different: `${missing} not in the mirror, ${changed} different, ${gone} no longer in the API`,
-    unproven: `the list ${whyNotWhole({ found, total })}`,
-  };
-  const month: MonthResult = { month: "all", state, why: why[state], read_at: formatInstant(clock.now()) };
+  const unread = await countUnread(run);
+  const [state, why]: [MonthResult["state"], string] = !isWhole
+    ? ["unproven", `the list ${whyNotWhole({ found, total })}`]
+    : !isSame
+      ? ["different", `${missing} not in the mirror, ${changed} different, ${gone} no longer in the API`]
+      : unread > 0
+        ? ["unproven", `the details of ${unread} were not read since they came or changed`]
+        : ["proven", `${counted(found.size, "record")} read, all the same`];
+  const month = { month: "all", state, why, read_at: formatInstant(clock.now()) };
   const blind_spot =
     resource.strategy.kind === "details"
       ? "details, which cost a request each: `sync --details all` reads them again"
       : "nothing, at the moment of reading";
-  const unsettled = isWhole ? {} : { unsettled: true };
-  return { resource: resource.name, state, months: [month], blind_spot, covered_from: null, ...unsettled };
+  const left = { unread, ...(isWhole ? {} : { unsettled: true }) };
+  return { resource: resource.name, state, months: [month], blind_spot, covered_from: null, ...left };
+}
+
+/** How many mirrored records have details that are still to be read. */
+async function countUnread(run: SyncRun): Promise<number> {
+  if (run.resource.strategy.kind !== "details") return 0;
+  const known = await inParts(readDetailed(run), run);
+  return known.filter(({ askBy, pending }) => askBy !== null && pending).length;
 }
 
 /** Who is on the list, and how each record stands that was read, by its key. */

@@ -5,8 +5,15 @@ import { UnexpectedAnswer } from "../../errors.js";
 import { inParts } from "../../in-parts.js";
 import { transactInParts } from "../../mirror/index.js";
 import { everything } from "../../ranges.js";
-import { idText, isPresent, type Present, presentRecords } from "../../records/index.js";
-import type { JsonObject } from "../../resources/types.js";
+import {
+  idText,
+  isPresent,
+  listedRecord,
+  type Present,
+  presentRecords,
+  valueAt,
+} from "../../records/index.js";
+import type { Json, JsonObject } from "../../resources/types.js";
 import { formatInstant } from "../../times.js";
 import { askEach, type Detailed } from "../ask.js";
 import { countItems } from "../counts.js";
@@ -33,7 +40,8 @@ export const details: StrategyRun = {
     if (strategy.kind !== "details") return;
     await readAll(run);
     const { due, fresh } = await openDue(run);
-    if (strategy.into === "merge") await mergeDetails(run, due, strategy.path);
+    if (run.options.details === "none") run.isPartial = true;
+    if (strategy.into === "merge") await mergeDetails(run, due, strategy);
     else await keepBeside(run, { due, fresh }, strategy.path, strategy.into);
     run.state.finish();
   },
@@ -68,14 +76,24 @@ async function openDue(run: SyncRun): Promise<{ due: Detailed[]; fresh: Detailed
   };
 }
 
-function* readDetailed(run: SyncRun): Generator<void, Detailed[]> {
+/** The mirrored records of a list, and what of their details is still to be read. */
+export function* readDetailed(run: SyncRun): Generator<void, Detailed[]> {
   const { mirror, resource } = run;
   const known: Detailed[] = [];
   for (const record of presentRecords(mirror, resource.name)) {
-    const { id, key, detailedAt, pending } = record;
+    const { id, key, detailedAt } = record;
+    // What a clock that was ahead has read may be older than any change.
+    const pending = record.pending || Date.parse(detailedAt ?? "") > run.now;
     const named = idText(resource, record);
     const askBy = named !== null && addressPart(named) !== null ? named : null;
-    known.push({ id, key, askBy, detailedAt, pending, isDue: askBy !== null && isDue(run, record) });
+    known.push({
+      id,
+      key,
+      askBy,
+      detailedAt,
+      pending,
+      isDue: askBy !== null && isDue(run, { ...record, pending }),
+    });
     yield;
   }
   return known;
@@ -90,25 +108,31 @@ function isDue({ options, resource }: SyncRun, { pending, value }: Present): boo
 async function mergeDetails(
   run: SyncRun,
   due: readonly Detailed[],
-  path: (id: string) => string,
+  { path, revised }: { path(id: string): string; revised?: string },
 ): Promise<void> {
   const { api, mirror, resource, shortfalls, signal, store } = run;
+  const revisedAt = (value: Json) => Date.parse(String(revised && valueAt(value, [revised])));
+  const named = (some: readonly Detailed[]) =>
+    some.length === 1 ? some[0]?.key : `${some.length} ${resource.name}`;
+  const stale: Detailed[] = [];
   const pathOf = ({ askBy }: Detailed) => path(askBy ?? "");
   const ask = (record: Detailed) => api.get(pathOf(record), {}, { scope: resource.scope, signal });
   async function take(answer: Answer, listed: Detailed): Promise<void> {
     const record = { json: answer.json, value: answer.data };
     if (store.keyOf(record, 0) !== listed.key)
       throw new UnexpectedAnswer(`The API's answer to ${pathOf(listed)} is another record.`);
+    if (revisedAt(record.value) < revisedAt(listedRecord(mirror, listed.id))) {
+      stale.push(listed);
+      return;
+    }
     const options = { readAt: formatInstant(answer.receivedAt), isDetail: true };
     await transactInParts(mirror, store.write([record], options), run);
   }
   const lost = await askEach(run, due, ask, take);
+  if (stale.length > 0) shortfalls.push(`the API's details of ${named(stale)} are older than its list`);
   if (lost.length === 0) return;
   // Gone since the list was read, or there without details: only the list can tell.
   if (shortfalls.length === 0) await readAll(run);
   const still = lost.filter(({ key }) => isPresent(mirror, resource.name, key));
-  if (still.length > 0)
-    shortfalls.push(
-      `the API lists ${still.length === 1 ? still[0]?.key : `${still.length} ${resource.name}`}, but answers 404 for the details`,
-    );
+  if (still.length > 0) shortfalls.push(`the API lists ${named(still)}, but answers 404 for the details`);
 }

@@ -57,9 +57,6 @@ interface Series {
 
 type Month = ReturnType<typeof monthsOf>[number] & Series;
 
-/** Older months that a run reads again because their days moved, those read longest ago first. */
-const mostMoved = 12;
-
 function seriesOf({ mirror, options }: SyncRun): Series[] {
   const ids = options.perHost ? presentKeys(mirror, "roster", "host.id") : options.hosts;
   if (options.perHost && ids.length === 0)
@@ -96,33 +93,37 @@ function dueMonths(
   const [firstDay] = [...points.keys()].sort();
   const known = options.since ?? (options.full ? undefined : covered[0]?.from);
   const first = known ?? (firstDay === undefined ? Number.POSITIVE_INFINITY : Date.parse(firstDay));
+  // What a clock that was ahead has read is not believed to be of that time.
   const readAt = ({ from, to }: Range) =>
-    covered.find((one) => one.from <= from && one.to >= to)?.readAt ?? 0;
-  const months = monthsOf({ from: first, to: now });
-  const older = months
-    .filter(({ month }) => moved.includes(month))
-    .sort((a, b) => readAt(a) - readAt(b))
-    .slice(0, mostMoved);
-  return months
+    covered.find((one) => one.from <= from && one.to >= to && one.readAt <= now)?.readAt ?? 0;
+  return monthsOf({ from: first, to: now })
     .filter((one) => {
       if (one.from > (options.until ?? now)) return false;
-      if (options.full || options.since !== undefined || older.includes(one)) return true;
+      if (options.full || options.since !== undefined || moved.includes(one.month)) return true;
       return readAt(one) - options.windowMs <= one.to;
     })
     .map((one) => ({ ...one, ...series }));
 }
 
-/** Mirrored months of which some day is no longer what it was. @param points each day's, by its name */
+/** Mirrored months of which some day came, or is no longer what it was. @param points each day's, by its name */
 function* movedMonths(
   { mirror, resource }: SyncRun,
   points: ReadonlyMap<string, Json>,
 ): Generator<void, string[]> {
   const moved = new Set<string>();
+  const mirrored = new Set<string>();
   for (const { key, value } of presentRecords(mirror, resource.name, "/day/#0")) {
     const days = valueAt(value, ["timeseries"]);
-    const isAsItWas = (point: Json) => sameJson(points.get(String(valueAt(point, ["date"]))) ?? null, point);
-    if (Array.isArray(days) && !(days as Json[]).every(isAsItWas)) moved.add(key.slice(0, 7));
+    for (const point of Array.isArray(days) ? (days as Json[]) : []) {
+      const day = String(valueAt(point, ["date"]));
+      mirrored.add(day);
+      if (!sameJson(points.get(day) ?? null, point)) moved.add(key.slice(0, 7));
+    }
     yield;
+  }
+  for (const [day, point] of points) {
+    const isEmpty = Object.values(point ?? {}).every((figure) => typeof figure !== "number" || figure === 0);
+    if (!mirrored.has(day) && !isEmpty) moved.add(day.slice(0, 7));
   }
   return [...moved];
 }

@@ -48,7 +48,8 @@ async function readRanking(run: SyncRun): Promise<ApiRecord[] | null> {
   const query = { ...resource.query, sort: "sale_amount", order: "desc", per_page: mostPerPage };
   const { isWhole, items } = await gatherWhole(
     () => gather(run, resource.path, query),
-    (row, at) => hostIdOf(row) ?? `#${at}`,
+    // A row without a host that comes twice is one that moved, unless the ranking stands still.
+    (row) => hostIdOf(row) ?? row.json,
   );
   if (isWhole) return items;
   shortfalls.push("the ranking never stood still long enough to be read");
