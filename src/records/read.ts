@@ -19,8 +19,8 @@ export interface Present extends ApiRecord {
   key: string;
   /** When its details were last read, ISO 8601; null before the first time. */
   detailedAt: string | null;
-  /** Whether the list's record came or changed since its details were read. */
-  pending: boolean;
+  /** When the record came or last changed, ISO 8601. */
+  sinceAt: string;
 }
 
 /**
@@ -41,9 +41,8 @@ export function* presentRecords({ db }: Mirror, resource: string, ending = ""): 
   for (const id of ids) {
     const row = get.get(id);
     if (!row) continue;
-    const { key, json, detailed_at: detailedAt, since_at } = row;
-    const pending = detailedAt === null || detailedAt < since_at;
-    yield { id, key, json, value: JSON.parse(json) as Json, detailedAt, pending };
+    const { key, json, detailed_at: detailedAt, since_at: sinceAt } = row;
+    yield { id, key, json, value: JSON.parse(json) as Json, detailedAt, sinceAt };
   }
 }
 

@@ -6,7 +6,14 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { makeHome } from "../support/home.js";
 import { brandapi } from "../support/program.js";
 
-type Answer = { status?: number; data?: unknown; items?: readonly unknown[]; perPage?: number };
+type Answer = {
+  status?: number;
+  data?: unknown;
+  items?: readonly unknown[];
+  perPage?: number;
+  /** `total_items` counts the page only. */
+  isShort?: boolean;
+};
 type Answers = Record<string, Answer>;
 
 const scopes = ["opportunities:read", "gifts:read", "codes:read", "surveys:read"];
@@ -57,14 +64,18 @@ async function brand(answers: Answers) {
   };
 }
 
-function body({ data, items, perPage: most = 100 }: Answer, page: number, asked: string | null) {
+function body({ data, items, perPage: most = 100, isShort }: Answer, page: number, asked: string | null) {
   if (!items) return { data };
   const perPage = Math.min(Number(asked ?? 25), most);
   const pages = Math.ceil(items.length / perPage);
-  const pagination = { page, per_page: perPage, total_items: items.length, total_pages: pages };
+  const shown = items.slice((page - 1) * perPage, page * perPage);
+  const counts = isShort
+    ? { total_items: shown.length, total_pages: 1 }
+    : { total_items: items.length, total_pages: pages };
+  const pagination = { page, per_page: perPage, ...counts };
   const ends = { has_next: page < pages, has_prev: page > 1 };
   return {
-    data: items.slice((page - 1) * perPage, page * perPage),
+    data: shown,
     pagination: { ...pagination, ...ends },
   };
 }
@@ -86,6 +97,13 @@ test("a list that announces pages and refuses to be asked for them: what it gave
   expect(err).toContain("25 distinct records were found where the API counts 60");
   expect(rows(present)).toEqual([[25]]);
   expect(asked.filter((one) => one.startsWith("/gifts"))).toHaveLength(3);
+});
+
+test("a list whose total is that of the page, and that has a next one, is not taken for whole", async () => {
+  const { run } = await brand({ "/gifts": { items: numbered(160), isShort: true } });
+  const { code, err } = await run("sync gifts");
+  expect(code, err).toBe(7);
+  expect(err).toContain("says that page 1 of 1 has a next one");
 });
 
 describe("records of which no form is documented", () => {

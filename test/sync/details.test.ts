@@ -1,9 +1,9 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/resources/types.js";
 import { inOrder } from "../../src/sync/ask.js";
 import { syncResource } from "../../src/sync/engine.js";
 import { resourceOf } from "../support/mirror.js";
-import { nights } from "../support/nights.js";
+import { day, type Nights, nights, readsOf } from "../support/nights.js";
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 const turns = async (count: number) => {
@@ -70,4 +70,51 @@ test("a task knows how many details are to come before the first of them is ther
   const first = seen.indexOf("/opportunities/c0");
   expect(seen.slice(0, first)).toContain("1/4");
   expect(seen.at(-1)).toBe("4/4");
+});
+
+describe("the details of campaigns", () => {
+  const campaign = (title: string, updated_at: string) => ({
+    id: "c",
+    title,
+    status: "ARCHIVED",
+    updated_at,
+  });
+  const titles = (brand: Nights) => brand.sql("SELECT title FROM opportunities");
+
+  test("that are older than the list's record do not replace it, and are asked for again", async () => {
+    const brand = await nights({ opportunities: [campaign("old", "2026-01-01T00:00:00Z")] });
+    await brand.sync("opportunities");
+    brand.pass(day);
+    brand.api.records.opportunities = [campaign("new", "2026-11-20T00:00:00Z")];
+    brand.api.answers["/opportunities/c"] = JSON.stringify(campaign("old", "2026-01-01T00:00:00Z"));
+    const { failure, verified } = await brand.sync("opportunities");
+    expect(String(failure)).toContain("the API's details of c are older than its list");
+    expect(verified).toBe(false);
+    expect(titles(brand)).toEqual([{ title: "new" }]);
+    brand.api.answers = {};
+    expect(await brand.sync("opportunities")).toMatchObject({ failure: null, verified: true });
+    expect((await brand.verify("opportunities")).state).toBe("proven");
+  });
+
+  test("that nobody asked for prove nothing", async () => {
+    const brand = await nights({ opportunities: [campaign("new", "2026-11-20T00:00:00Z")] });
+    expect(await brand.sync("opportunities", { details: "none" })).toMatchObject({
+      failure: null,
+      verified: false,
+    });
+    expect(await brand.verify("opportunities")).toMatchObject({ state: "unproven", unread: 1 });
+    expect((await brand.run("verify opportunities")).code).toBe(8);
+    expect(await brand.sync("opportunities")).toMatchObject({ verified: true });
+    expect(await brand.verify("opportunities")).toMatchObject({ state: "proven", unread: 0 });
+  });
+
+  test("that a clock that was ahead has read are asked for again", async () => {
+    const brand = await nights({ opportunities: [campaign("old", "2026-01-01T00:00:00Z")] });
+    brand.pass(90 * day);
+    await brand.sync("opportunities");
+    brand.pass(-80 * day);
+    expect((await brand.verify("opportunities")).state).toBe("unproven");
+    expect(readsOf((await brand.sync("opportunities")).asked, "/opportunities/c")).toHaveLength(1);
+    expect((await brand.verify("opportunities")).state).toBe("proven");
+  });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { UnexpectedAnswer } from "../../src/errors.js";
 import {
   change,
   come,
@@ -10,6 +11,7 @@ import {
   orderAt,
   ordersBefore,
   readsOf,
+  withdraw,
 } from "../support/nights.js";
 
 const orders = () => ordersBefore(noon, 200, day);
@@ -170,4 +172,68 @@ test("figures that were there before and are not now are a warning: late changes
   expect((await brand.sync()).warnings).toEqual([
     expect.stringMatching(/^orders: the API gave no figures by day: /),
   ]);
+});
+
+test("an answer without a list of points is no answer about days", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 30, hour) });
+  await brand.sync();
+  brand.pass(day);
+  brand.api.answers["/analytics/clicks"] = '{"summary":{}}';
+  const { failure, warnings } = await brand.sync();
+  expect(failure).toBeNull();
+  expect(warnings).toEqual([expect.stringContaining("has no `timeseries`")]);
+  const { months, state } = await brand.verify();
+  expect({ state, why: months.at(-1)?.why }).toEqual({
+    state: "proven",
+    why: "the API counts the same (all)",
+  });
+  expect((await brand.sync("analytics-clicks")).failure).toBeInstanceOf(UnexpectedAnswer);
+});
+
+test("figures that are noise are no agreement: `verify` counts each month", async () => {
+  const brand = await nights({ orders: orders() }, { rates: "drifting" });
+  await brand.sync("orders", { audit: 0 });
+  brand.pass(5 * hour);
+  const { months: found, state } = await brand.verify();
+  expect({ state, why: found.at(-1)?.why }).toEqual({
+    state: "proven",
+    why: "the API counts the same (all)",
+  });
+  withdraw(brand, "o150");
+  come(brand, orderAt("other", noon - 100 * day));
+  expect((await brand.verify()).state).toBe("different");
+});
+
+describe("months of clicks", () => {
+  const thirty = () => ordersBefore(noon, 30, 30 * day);
+
+  test("are read again as soon as they moved, however many they are", async () => {
+    const brand = await nights({ orders: thirty() }, { revenue: "net" });
+    await brand.sync("analytics-clicks");
+    brand.pass(day);
+    for (let n = 0; n < 30; n += 1) change(brand, `o${n}`, { refund_amount: 2 });
+    const { asked, verified } = await brand.sync("analytics-clicks");
+    expect(verified).toBe(true);
+    expect(new Set(months(asked)).size).toBeGreaterThan(25);
+    brand.pass(day);
+    expect(months((await brand.sync("analytics-clicks")).asked)).toEqual(["2026-10", "2026-11"]);
+  });
+
+  test("are read again when a day comes that had nothing", async () => {
+    const brand = await nights({ orders: thirty() });
+    await brand.sync("analytics-clicks");
+    brand.pass(day);
+    come(brand, orderAt("late", Date.parse("2025-07-04T12:00:00Z")));
+    expect(months((await brand.sync("analytics-clicks")).asked)).toEqual(["2025-07", "2026-10", "2026-11"]);
+  });
+
+  test("that a clock that was ahead has read are read again", async () => {
+    const brand = await nights({ orders: thirty() });
+    await brand.sync("analytics-clicks");
+    brand.pass(75 * day);
+    await brand.sync("analytics-clicks");
+    brand.pass(-70 * day);
+    come(brand, orderAt("new", noon + 4 * day));
+    expect(months((await brand.sync("analytics-clicks")).asked)).toContain("2026-11");
+  });
 });

@@ -49,3 +49,20 @@ test("a ranking that never stands still is not kept, and the run says so", async
   expect(String(failure)).toContain("the ranking never stood still long enough to be read");
   expect(verified).toBe(false);
 });
+
+test("a row without a host that moves to a page to come does not hide the host that takes its place", async () => {
+  const ranking = hosts(150);
+  ranking[99] = { ...ranking[99], host: null };
+  const brand = await nights({ hosts: ranking });
+  const moved = [...ranking];
+  [moved[99], moved[100]] = [ranking[100] as JsonObject, ranking[99] as JsonObject];
+  brand.once(
+    ({ query }) => query.page === "2",
+    () => {
+      brand.api.records.hosts = moved;
+    },
+  );
+  expect(await brand.sync("analytics-hosts")).toMatchObject({ failure: null, verified: true });
+  expect(brand.sql("SELECT 1 FROM analytics_hosts WHERE host_id = 'h100'")).toHaveLength(1);
+  expect(brand.sql("SELECT 1 FROM analytics_hosts WHERE host_id IS NULL")).toHaveLength(1);
+});

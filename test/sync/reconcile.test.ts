@@ -131,6 +131,33 @@ describe("one order moves to an old day while another goes, and no count tells",
   });
 });
 
+test("who is missing is not removed where the figures that would tell where it went are not there", async () => {
+  const brand = await nights({ orders: years(300) });
+  await brand.sync();
+  brand.pass(day);
+  let figures = 0;
+  let isMoved = false;
+  brand.api.before = ({ path }) => {
+    if (path === "/analytics/clicks") figures += 1;
+    if (path === "/orders" && !isMoved) {
+      isMoved = true;
+      change(brand, "o10", { order_date: at(noon - 240 * day - hour) });
+      withdraw(brand, "o500");
+    }
+    return path === "/analytics/clicks" && figures > 1 ? { status: 402 } : undefined;
+  };
+  const { failure, verified } = await brand.sync("orders", { audit: 0 });
+  expect({ failure: String(failure), verified }).toEqual({
+    failure: expect.stringContaining("1 record not found under the date known, and nothing was removed"),
+    verified: false,
+  });
+  expect(brand.mirrored()).toContain("o10");
+  brand.api.before = undefined;
+  brand.pass(day);
+  expect(await brand.sync("orders", { audit: 0 })).toMatchObject({ failure: null, verified: true });
+  expect(brand.mirrored()).toEqual(listed(brand));
+});
+
 test("the run's own audit finds a late order while an old one was deleted: the counts are asked after the last read", async () => {
   const brand = await nights({ orders: years(400) }, { figures: "absent", mostPerPage: 20 });
   await brand.sync("orders", { audit: 0 });

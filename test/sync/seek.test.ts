@@ -254,3 +254,21 @@ describe("dates can be finer than what is shown", () => {
     ]);
   });
 });
+
+test("a total that is capped makes no list whole that goes on below its end", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 900, hour) });
+  const { fetch } = brand.api;
+  brand.api.fetch = async (input, init) => {
+    const answer = (await (await fetch(input, init)).json()) as JsonObject;
+    const pages = answer.pagination as Record<string, number | boolean> | undefined;
+    if (pages && Number(pages.total_items) > 300)
+      Object.assign(pages, { total_items: 300, total_pages: 3, has_next: Number(pages.page) < 3 });
+    return Response.json(answer);
+  };
+  const { failure, verified } = await brand.sync();
+  expect({ failure: String(failure), verified }).toEqual({
+    failure: expect.stringContaining("goes on below the end of its list"),
+    verified: false,
+  });
+  expect((await brand.verify()).state).toBe("unproven");
+});

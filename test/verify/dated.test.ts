@@ -193,3 +193,25 @@ test("a gap is not proven", async () => {
   expect(months.find(({ month }) => month === "2026-09")?.state).toBe("unproven");
   expect(months.find(({ month }) => month === "2026-06")?.state).toBe("proven");
 });
+
+test.each([
+  ["the same day", 0],
+  ["two days later", 2 * day],
+])("the day on which the last reading ended is compared too: %s", async (_, later) => {
+  const brand = await nights({ orders: ordersBefore(noon - hour, 100, 6 * hour) });
+  await brand.sync();
+  brand.pass(6 * hour + later);
+  expect((await brand.verify()).state).toBe("proven");
+  withdraw(brand, "o0");
+  come(brand, orderAt("other", noon - 2 * hour, { total_amount: 50 }));
+  expect((await brand.verify()).state).toBe("different");
+  // What came after that reading is no difference on its day.
+  come(brand, orderAt("newer", noon + hour));
+  const { months, unread } = await brand.verify();
+  expect({ unread, why: months.find(({ state }) => state === "different")?.why }).toEqual({
+    unread: 1,
+    why: "figures moved since they were read: 2026-11-21",
+  });
+  expect(await brand.verify("orders", true)).toMatchObject({ state: "repaired" });
+  expect(brand.mirrored()).toEqual(listed(brand));
+});

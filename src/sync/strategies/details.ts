@@ -82,8 +82,7 @@ export function* readDetailed(run: SyncRun): Generator<void, Detailed[]> {
   const known: Detailed[] = [];
   for (const record of presentRecords(mirror, resource.name)) {
     const { id, key, detailedAt } = record;
-    // What a clock that was ahead has read may be older than any change.
-    const pending = record.pending || Date.parse(detailedAt ?? "") > run.now;
+    const pending = isPending(run, record);
     const named = idText(resource, record);
     const askBy = named !== null && addressPart(named) !== null ? named : null;
     known.push({
@@ -92,17 +91,24 @@ export function* readDetailed(run: SyncRun): Generator<void, Detailed[]> {
       askBy,
       detailedAt,
       pending,
-      isDue: askBy !== null && isDue(run, { ...record, pending }),
+      isDue: askBy !== null && isDue(run, record),
     });
     yield;
   }
   return known;
 }
 
-function isDue({ options, resource }: SyncRun, { pending, value }: Present): boolean {
+/** Whether a record came or changed since its details were read. What a clock that was ahead has noted tells nothing. */
+function isPending({ now }: SyncRun, { detailedAt, sinceAt }: Present): boolean {
+  if (detailedAt === null || Date.parse(detailedAt) > now) return true;
+  return detailedAt < sinceAt && Date.parse(sinceAt) <= now;
+}
+
+function isDue(run: SyncRun, record: Present): boolean {
+  const { options, resource } = run;
   const { strategy } = resource;
   if (strategy.kind !== "details" || options.details === "none") return false;
-  return options.details === "all" || pending || strategy.open(value as JsonObject);
+  return options.details === "all" || isPending(run, record) || strategy.open(record.value as JsonObject);
 }
 
 async function mergeDetails(
