@@ -201,7 +201,8 @@ test.each([
   const brand = await nights({ orders: ordersBefore(noon - hour, 100, 6 * hour) });
   await brand.sync();
   brand.pass(6 * hour + later);
-  expect((await brand.verify()).state).toBe("proven");
+  // Its figures and the counts, and what came later: nothing is read for it.
+  expect(await brand.verify()).toMatchObject({ state: "proven", requests: 5 });
   withdraw(brand, "o0");
   come(brand, orderAt("other", noon - 2 * hour, { total_amount: 50 }));
   expect((await brand.verify()).state).toBe("different");
@@ -214,4 +215,24 @@ test.each([
   });
   expect(await brand.verify("orders", true)).toMatchObject({ state: "repaired" });
   expect(brand.mirrored()).toEqual(listed(brand));
+});
+
+test("a newer order is no difference on the day of the last reading, where the API gives figures of whole days only", async () => {
+  const brand = await nights({ orders: ordersBefore(noon - hour, 100, 6 * hour) });
+  const { fetch } = brand.api;
+  brand.api.fetch = async (input, init) => {
+    const url = new URL(input);
+    const until = url.searchParams.get("end_date");
+    if (url.pathname.endsWith("/analytics/clicks") && until)
+      url.searchParams.set("end_date", until.slice(0, 10));
+    return await fetch(url, init);
+  };
+  await brand.sync();
+  brand.pass(6 * hour);
+  come(brand, orderAt("newer", noon + hour));
+  const { months, unread } = await brand.verify();
+  expect({ unread, states: new Set(months.map(({ state }) => state)) }).toEqual({
+    unread: 1,
+    states: new Set(["proven", "unproven"]),
+  });
 });
