@@ -61,8 +61,10 @@ export interface SyncState extends Dates, Progress {
   clearMissing(): void;
   /** Whether a verdict on some evidence (figures that are noise, a filter that means something else) still stands. */
   isSetAside(evidence: string, now: number): boolean;
-  /** Leaves evidence alone for a week; null: trusts it again. */
-  setAside(evidence: string, now: number | null): void;
+  /** Leaves evidence alone for a week. */
+  setAside(evidence: string, now: number): void;
+  /** Takes it for evidence again. */
+  trust(evidence: string): void;
   /** The goal is reached, if it is: all of it was read since it was set. */
   finish(): void;
 }
@@ -150,10 +152,8 @@ export function openState(mirror: Mirror, resource: string): SyncState {
       const since = Number(readInfo(mirror, `aside:${resource}:${evidence}`) ?? Number.NaN);
       return now >= since && now - since < asideMs;
     },
-    setAside(evidence, now) {
-      if (now === null) forgetInfo(mirror, `aside:${resource}:${evidence}`);
-      else writeInfo(mirror, `aside:${resource}:${evidence}`, String(now));
-    },
+    setAside: (evidence, now) => writeInfo(mirror, `aside:${resource}:${evidence}`, String(now)),
+    trust: (evidence) => forgetInfo(mirror, `aside:${resource}:${evidence}`),
     finish() {
       const goal = progress.goal();
       const done = covered.filter(({ readAt }) => goal && readAt >= goal.begunAt);

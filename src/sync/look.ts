@@ -120,8 +120,9 @@ function resolutionOf({ resolution, resource }: Reader, record: ApiRecord): numb
 
 /**
  * What two answers, one after the other, say against each other. The total of the upper one less that of the lower one
- * should be the number of records that only the upper one shows; beside a crowd, of which the lower one shows a part,
- * nobody knows on which side of its end the closest ones are.
+ * should be the number of records that only the upper one shows: of 1,000 and 901, say, the upper one shows 99 that the
+ * lower one does not. Beside a crowd, of which the lower one shows a part, nobody knows on which side of its end the
+ * closest ones are.
  * @returns `surplus`: how many more there are than were shown; `isContradicted`: whether the lower one shows a record
  * that the upper one should have shown
  */
@@ -136,11 +137,12 @@ export function comparePair({ resource }: Reader, upper: Look, lower: Look) {
   const from = Math.min(...near.map(dated));
   const key = (record: ApiRecord) => keyOf(resource, record, 0);
   const below = new Set(lower.records.filter((record) => dated(record) >= from).map(key));
-  const gone = near.filter((record) => !below.has(key(record)));
-  const most = upper.records.length - near.length + gone.length;
-  const unsure = lower.isCrowd ? gone.filter((record) => datedOf(resource, record) !== null).length : 0;
+  const onlyUpper = near.filter((record) => !below.has(key(record)));
+  const most = upper.records.length - near.length + onlyUpper.length;
+  const unsure = lower.isCrowd ? onlyUpper.filter((record) => datedOf(resource, record) !== null).length : 0;
+  const least = most - unsure;
   const between = upper.total - lower.total;
-  const surplus = between > most ? between - most : Math.min(0, between - (most - unsure));
+  const surplus = between > most ? between - most : Math.min(0, between - least);
   return { surplus, isContradicted: hasStranger({ resource }, upper, lower.records) };
 }
 

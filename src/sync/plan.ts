@@ -93,11 +93,8 @@ function leftOf(
   now: number,
 ): Range[] {
   const readSince = (since: number) => coverage.filter(({ readAt }) => readAt >= since && readAt <= now);
-  const newest = {
-    from: (coverage.at(-1)?.to ?? Number.NEGATIVE_INFINITY) - windowMs,
-    to: Number.POSITIVE_INFINITY,
-  };
-  const top = within(wanted, newest);
+  const newest = coverage.at(-1)?.to ?? Number.NEGATIVE_INFINITY;
+  const top = within(wanted, { from: newest - windowMs, to: Number.POSITIVE_INFINITY });
   return join([
     ...subtract(wanted, readSince(begunAt)),
     ...subtract(top, readSince(Math.max(begunAt, now - freshMs))),

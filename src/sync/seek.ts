@@ -83,13 +83,17 @@ export async function* seek(run: Reader, range: Range, options: SeekOptions): As
   }
 }
 
+/**
+ * Reads a lane downwards. Each answer, `upper`, waits for the one below it: both together show that nothing moved between
+ * them. Meanwhile the lane may become shorter: `merge` gives its lower half to another.
+ */
 async function* readLane(seeking: Reading, lane: Lane, first?: Look): AsyncGenerator<Slice, void> {
   const { run } = seeking;
   let upper = first ?? (await lookAt(seeking, lane.to));
   let below = askBelow(seeking, upper, lane);
   /** What the answer above a crowd has shown. */
   let above: Look | undefined;
-  let doubt = 0;
+  let surplusBefore = 0;
   let doubts = 0;
   for (;;) {
     if (below === null) {
@@ -109,9 +113,10 @@ async function* readLane(seeking: Reading, lane: Lane, first?: Look): AsyncGener
     }
     const lower = await below();
     const { isContradicted, surplus } = comparePair(run, upper, lower);
-    const isUndated = surplus === doubt && upper.to === Number.POSITIVE_INFINITY;
+    // The same surplus twice is nothing that passes: these records have no date.
+    const isUndated = surplus === surplusBefore && upper.to === Number.POSITIVE_INFINITY;
     if (isContradicted || (surplus !== 0 && !isUndated)) {
-      doubt = surplus;
+      surplusBefore = surplus;
       doubts += 1;
       if (doubts > mostDoubts) throw new Disorder();
       upper = await lookAt(seeking, upper.to, upper.over);

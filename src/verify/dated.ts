@@ -5,7 +5,7 @@ import { readRange } from "../sync/read.js";
 import { reconcile } from "../sync/reconcile.js";
 import type { SyncRun } from "../sync/run.js";
 import { formatInstant } from "../times.js";
-import { differencesOf, type Evidence, gather, newerRange, newestRead } from "./evidence.js";
+import { differencesOf, type Evidence, gatherEvidence, newerRange, newestRead } from "./evidence.js";
 import { type Finding, type MonthResult, stateOf, unproven } from "./report.js";
 
 /**
@@ -26,7 +26,7 @@ export async function verifyDated(run: SyncRun, repair: boolean): Promise<Findin
       never_read: true,
     };
   if (repair) await mend(run);
-  const evidence = await gather(run);
+  const evidence = await gatherEvidence(run);
   const older = await olderThan(run, floor);
   const months = [
     ...older.months,

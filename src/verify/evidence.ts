@@ -26,7 +26,7 @@ export interface Evidence {
 }
 
 /** Asks for it: reads no more than the days whose figures moved, and writes nothing. */
-export async function gather(run: SyncRun): Promise<Evidence> {
+export async function gatherEvidence(run: SyncRun): Promise<Evidence> {
   const { now, state } = run;
   const left = budgetOf(run, mostRequests);
   // Up to where it was read: of the last day then, too, the figures are those that were kept.

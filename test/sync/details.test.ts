@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/resources/types.js";
-import { inOrder } from "../../src/sync/ask.js";
 import { syncResource } from "../../src/sync/engine.js";
+import { inOrder } from "../../src/sync/in-order.js";
 import { resourceOf } from "../support/mirror.js";
 import { day, type Nights, nights, readsOf } from "../support/nights.js";
 

@@ -2,7 +2,7 @@ import { transactInParts } from "../../mirror/index.js";
 import { noteDetailed, presentDetails, rememberShape, saysLess, shapeBefore } from "../../records/index.js";
 import type { Resource } from "../../resources/types.js";
 import { formatInstant } from "../../times.js";
-import { askEach, type Detailed } from "../ask.js";
+import { askEach, type Detailed } from "../in-order.js";
 import { isImplausible } from "../removals.js";
 import { openStore, type SyncRun } from "../run.js";
 import { type Settled, settle, shapeText } from "../unknown-list.js";

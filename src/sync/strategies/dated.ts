@@ -39,7 +39,7 @@ export const dated: StrategyRun = {
     mirror.transaction(() => state.trim(now));
     if (options.full)
       for (const name of [figuresName, ...(strategy.counts ?? []).map((count) => count.name)])
-        state.setAside(name, null);
+        state.trust(name);
     const { floor, gaps, goal, ranges } = decide(run);
     row.since = instantOrNull(Math.min(...ranges.map(({ from }) => from)));
     row.until = instantOrNull(Math.min(now, Math.max(...ranges.map(({ to }) => to))));

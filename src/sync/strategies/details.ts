@@ -15,8 +15,8 @@ import {
 } from "../../records/index.js";
 import type { Json, JsonObject } from "../../resources/types.js";
 import { formatInstant } from "../../times.js";
-import { askEach, type Detailed } from "../ask.js";
 import { countItems } from "../counts.js";
+import { askEach, type Detailed } from "../in-order.js";
 import type { StrategyRun, SyncRun } from "../run.js";
 import { keepBeside } from "./beside.js";
 import { full, readAll } from "./full.js";

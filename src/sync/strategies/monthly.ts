@@ -8,8 +8,8 @@ import { presentKeys, presentRecords, sameJson, valueAt } from "../../records/in
 import type { Json } from "../../resources/types.js";
 import { readCoverage, recordCoverage } from "../../state/index.js";
 import { formatInstant } from "../../times.js";
-import { inOrder } from "../ask.js";
 import { askPoints } from "../figures.js";
+import { inOrder } from "../in-order.js";
 import { progressed, type StrategyRun, type SyncRun } from "../run.js";
 
 /**
