@@ -89,7 +89,7 @@ export async function lookAt(
   return { records, askedAt: receivedAt, to, over, total, pages, edge, isAll, isCrowd };
 }
 
-/** Whether the API has any record in a range, whatever its totals say. */
+/** Whether the API has a record of a date in a range, whatever its totals say. */
 export async function hasRecords({ run, signal }: Seeking, { from, to }: Range): Promise<boolean> {
   const { api, resource } = run;
   if (to <= from) return false;
@@ -99,8 +99,8 @@ export async function hasRecords({ run, signal }: Seeking, { from, to }: Range):
     { ...query, page: 1, per_page: mostPerPage },
     { scope: resource.scope, signal },
   );
-  const dates = (answer.items ?? []).map((record) => datedOf(resource, record) ?? Number.POSITIVE_INFINITY);
-  return dates.some((date) => date >= from && date <= to);
+  const dates = (answer.items ?? []).map((record) => datedOf(resource, record));
+  return dates.some((date) => date !== null && date >= from && date <= to);
 }
 
 /** The API may show the dates of some records more coarsely than those of others. */

@@ -272,3 +272,13 @@ test("a total that is capped makes no list whole that goes on below its end", as
   });
   expect((await brand.verify()).state).toBe("unproven");
 });
+
+test("a list of records without dates only ends where it ends", async () => {
+  const undated = [0, 1, 2].map((n) => orderAt(`u${n}`, null));
+  const brand = await nights(
+    { orders: undated },
+    { mostPerPage: 2, undated: "everywhere", undatedStand: "first" },
+  );
+  expect(await brand.sync()).toMatchObject({ failure: null, verified: true });
+  expect(brand.mirrored()).toEqual(["u0", "u1", "u2"]);
+});
