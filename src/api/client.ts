@@ -145,7 +145,7 @@ class Client implements ApiClient {
     try {
       const sent = await this.#send(call, permit, deadlineMs);
       if ("fault" in sent) return sent;
-      const outline = outlineEnvelope(sent.body, { path, receivedAt: sent.at, most, key });
+      const outline = outlineEnvelope(sent.body, { path, askedAt: sent.at, most, key });
       patient.heard();
       if (options.arrived) await unlessAborted(options.arrived(outline.pagination), signal);
       signal.throwIfAborted();

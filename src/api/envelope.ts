@@ -25,7 +25,7 @@ export interface Answer {
   readonly items: ApiRecord[] | null;
   readonly pagination: Pagination | null;
   /** Milliseconds since 1970 when it was asked for: "as of" is never later than the truth. */
-  readonly receivedAt: number;
+  readonly askedAt: number;
 }
 
 /**
@@ -36,7 +36,7 @@ class ListAnswer implements Answer {
   constructor(
     readonly items: ApiRecord[],
     readonly pagination: Pagination | null,
-    readonly receivedAt: number,
+    readonly askedAt: number,
   ) {}
 
   get data(): Json {
@@ -65,7 +65,7 @@ export interface Outline {
 /** What an answer is held against. */
 export interface Expected {
   path: string;
-  receivedAt: number;
+  askedAt: number;
   most: Most;
   key: string;
 }
@@ -77,7 +77,7 @@ export interface Expected {
  * Throws `Garbled` when the text is not JSON, `UnexpectedAnswer` when it is JSON of another shape, holds too much, or
  * holds the key: nothing documents that, and it must be neither stored nor printed.
  */
-export function outlineEnvelope(body: Buffer, { path, receivedAt, most, key }: Expected): Outline {
+export function outlineEnvelope(body: Buffer, { path, askedAt, most, key }: Expected): Outline {
   const slices = sliceEnvelope(body, most);
   if (slices.excess) throw refused(path, slices.excess, checkBase);
   if (leaksKey(body, key, slices.escaped)) throw refused(path, "holds the key itself", keySeen);
@@ -94,9 +94,9 @@ export function outlineEnvelope(body: Buffer, { path, receivedAt, most, key }: E
     pagination,
     open(recognise) {
       if (!slices.items)
-        return { data, json: exactText(body, from, to, slices.spaced), items: null, pagination, receivedAt };
+        return { data, json: exactText(body, from, to, slices.spaced), items: null, pagination, askedAt };
       const items = parsed(body, () => exactRecords(body, slices, recognise));
-      return new ListAnswer(items, pagination, receivedAt);
+      return new ListAnswer(items, pagination, askedAt);
     },
   };
 }

@@ -40,7 +40,7 @@ export async function* readList<Key>(
     let total = 0;
     let fell = false;
     for await (const page of pages()) {
-      ones.push(page.receivedAt);
+      ones.push(page.askedAt);
       fell ||= page.pagination.total_items < total;
       total = page.pagination.total_items;
       yield { ...page, found };

@@ -10,7 +10,7 @@ export interface Page {
   records: ApiRecord[];
   pagination: Pagination;
   /** Milliseconds since 1970 when it was asked for. */
-  receivedAt: number;
+  askedAt: number;
 }
 
 export type PagesOptions = Pick<RequestOptions, "scope" | "signal" | "recognise">;
@@ -162,12 +162,12 @@ class Reading {
 }
 
 /** An answer as a page of a list. @throws UnexpectedAnswer when it is none */
-function listOf(path: string, { items: records, pagination, receivedAt }: Answer): Page {
+function listOf(path: string, { items: records, pagination, askedAt }: Answer): Page {
   if (!records) throw unexpected(path, "is not a list");
   if (!pagination) throw unexpected(path, "has no `pagination`");
   if (pagination.has_next && pagination.page >= pagination.total_pages)
     throw unexpected(path, `says that page ${pagination.page} of ${pagination.total_pages} has a next one`);
-  return { page: pagination.page, records, pagination, receivedAt };
+  return { page: pagination.page, records, pagination, askedAt };
 }
 
 /** The same of page 1, asked for alone. */

@@ -17,24 +17,24 @@ export interface Gathered {
   /** Whether it came as a list; otherwise one object was all. */
   isList: boolean;
   /** Milliseconds: when the first answer was asked for. */
-  receivedAt: number;
+  askedAt: number;
 }
 
 /** Reads all pages of a list once. */
 export async function gather(run: SyncRun, path: string, query: Query): Promise<Gathered> {
   const { api, resource, signal } = run;
   const items: ApiRecord[] = [];
-  let [total, answers, fell, receivedAt] = [0, 0, false, run.clock.now()];
+  let [total, answers, fell, askedAt] = [0, 0, false, run.clock.now()];
   for await (const page of readPages(api, path, query, { scope: resource.scope, signal })) {
     const { total_items, total_pages } = page.pagination;
     for (const record of page.records) items.push(record);
     answers += 1;
-    receivedAt = Math.min(receivedAt, page.receivedAt);
+    askedAt = Math.min(askedAt, page.askedAt);
     fell ||= total_items < total;
     total = total_items;
     progressed(run, page.records.length, total_pages - page.page);
   }
-  return { items, total, answers, fell, isAllThereIs: false, isList: true, receivedAt };
+  return { items, total, answers, fell, isAllThereIs: false, isList: true, askedAt };
 }
 
 const mostAttempts = 4;

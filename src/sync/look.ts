@@ -74,7 +74,7 @@ export async function lookAt(
   const asked = { ...resource.query, ...query, page: 1, per_page: mostPerPage };
   const arrived = turn && (() => turn);
   const answer = await api.get(resource.path, asked, { scope: resource.scope, signal, recognise, arrived });
-  const { records, pagination, receivedAt } = firstPageOf(resource.path, answer);
+  const { records, pagination, askedAt } = firstPageOf(resource.path, answer);
   const { total_items: total, total_pages: pages } = pagination;
   const isAll = records.length >= total;
   learnResolution(run, records);
@@ -86,7 +86,7 @@ export async function lookAt(
   if ((oldest === undefined || rises || isBeyond) && !isAll) throw new Disorder();
   const edge = Math.floor(oldest ?? range.from) + run.resolution - 1;
   const isCrowd = !isAll && edge >= to;
-  return { records, askedAt: receivedAt, to, over, total, pages, edge, isAll, isCrowd };
+  return { records, askedAt, to, over, total, pages, edge, isAll, isCrowd };
 }
 
 /** Whether the API has a record of a date in a range, whatever its totals say. */

@@ -170,11 +170,11 @@ async function* asList(seeking: Reading, asked: Range, covers: Range): AsyncGene
     if (done && covers === range && (await hasRecords(seeking, { ...asked, to: oldest - marginOf(run) })))
       return givenUp(covers, "goes on below the end of its list, which agrees with its total");
     if (done) return yield { ...value, records: [], covers, isList: true, found: new Set(value.found) };
-    const { found, pagination, receivedAt, records } = value;
+    const { found, pagination, askedAt, records } = value;
     learnResolution(run, records);
     for (const record of records) oldest = Math.min(oldest, datedOf(resource, record) ?? oldest);
     const total = pagination.total_items;
-    yield { records, askedAt: receivedAt, total, covers: null, isList: true, found };
+    yield { records, askedAt, total, covers: null, isList: true, found };
   }
 }
 
@@ -196,5 +196,5 @@ async function readUndated(
     (record) => datedOf(resource, record) === null && !shown.has(record.json),
   );
   if (records.length !== expected) throw new Disorder();
-  return sliceOf({ records, askedAt: answer.receivedAt, total: upper.total }, null);
+  return sliceOf({ records, askedAt: answer.askedAt, total: upper.total }, null);
 }

@@ -14,7 +14,7 @@ import type { Resource } from "../resources/types.js";
 import { formatInstant } from "../times.js";
 import { type Gathered, gather, gatherWhole } from "./gather.js";
 import { mostPerPage, type SyncRun } from "./run.js";
-import type { Listed } from "./strategies/full.js";
+import type { Listed } from "./whole.js";
 
 /**
  * Reads a list of which the API document shows neither parameters nor payload, until what is found agrees with its
@@ -23,9 +23,8 @@ import type { Listed } from "./strategies/full.js";
  * @throws Incomplete when something else answers than before, and nobody accepted it; nothing is written
  */
 export async function readUnknownList(run: SyncRun): Promise<Listed | null> {
-  const { clock, mirror, options, resource, shortfalls, store } = run;
-  const askedAt = clock.now();
-  const { shape, isAnswer, isWhole, items, receivedAt, total } = await settle(run, resource, resource.path);
+  const { mirror, options, resource, shortfalls, store } = run;
+  const { shape, isAnswer, isWhole, items, askedAt, total } = await settle(run, resource, resource.path);
   const before = shapeBefore(mirror, resource.path, resource.name);
   if (saysLess(shape, before) && !options.acceptRemovals)
     throw new Incomplete(`${resource.name}: ${shapeText(shape, before)}: nothing was written or removed.`, {
@@ -33,7 +32,7 @@ export async function readUnknownList(run: SyncRun): Promise<Listed | null> {
     });
   const found = new Set<number>();
   const write = function* () {
-    const written = yield* store.write(items, { readAt: formatInstant(receivedAt), isAnswer });
+    const written = yield* store.write(items, { readAt: formatInstant(askedAt), isAnswer });
     for (const id of written.ids) found.add(id);
     run.state.found(found);
     rememberShape(mirror, resource.path, shape);
@@ -71,7 +70,7 @@ export async function settle(run: SyncRun, resource: Resource, path: string) {
  */
 async function askUnknown(run: SyncRun, path: string): Promise<Gathered> {
   const { api, resource, row, signal } = run;
-  const { data, items, json, pagination, receivedAt } = await api.get(path, resource.query, {
+  const { data, items, json, pagination, askedAt } = await api.get(path, resource.query, {
     scope: resource.scope,
     signal,
   });
@@ -86,5 +85,5 @@ async function askUnknown(run: SyncRun, path: string): Promise<Gathered> {
     }
   row.rows_read += records.length;
   const one = { answers: 1, fell: false, isList: items !== null, isAllThereIs: isMore };
-  return { ...one, items: records, total, receivedAt };
+  return { ...one, items: records, total, askedAt };
 }

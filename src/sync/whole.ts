@@ -4,6 +4,9 @@ import type { Query, Recognise } from "../resources/types.js";
 import { mostPerPage, progressed, type SyncRun } from "./run.js";
 import { writeAnswer, writeEach } from "./write.js";
 
+/** Who a list held, as far as may be removed by it. */
+export type Listed = Pick<Reading<number>, "askedAt" | "found">;
+
 /** A resource's list by page numbers, until it is whole. */
 export function listOf<Key>(
   { api, resource, signal }: Pick<SyncRun, "api" | "resource" | "signal">,
@@ -18,8 +21,9 @@ export function listOf<Key>(
 /** Reads a list into the mirror until it is whole. */
 export async function readWhole(run: SyncRun, query: Query = {}): Promise<Reading<number>> {
   const pages = listOf<number>(run, query, run.store.recognise);
-  return await writeEach(run, pages, function* ({ found, page, pagination, receivedAt, records }) {
-    for (const id of yield* writeAnswer(run, { records, askedAt: receivedAt })) found.add(id);
-    progressed(run, records.length, pagination.total_pages - page);
+  return await writeEach(run, pages, function* (page) {
+    const { found, pagination, records } = page;
+    for (const id of yield* writeAnswer(run, page)) found.add(id);
+    progressed(run, records.length, pagination.total_pages - page.page);
   });
 }

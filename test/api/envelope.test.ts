@@ -5,7 +5,7 @@ import { UnexpectedAnswer } from "../../src/errors.js";
 import { pagination } from "./support.js";
 
 const key = "bk_live_5ecret/Key-0123";
-const expected = { path: "/orders", receivedAt: 5, most: aPage, key };
+const expected = { path: "/orders", askedAt: 5, most: aPage, key };
 const read = (text: string) => outlineEnvelope(Buffer.from(text), expected).open();
 const list = (given: object) =>
   JSON.stringify({ success: true, data: [], pagination: { ...pagination(1, 100, 250), ...given } });
@@ -20,7 +20,7 @@ describe("an envelope", () => {
       json: '{"a":1.50,"b":"x  y"}',
       items: null,
       pagination: pagination(1, 100, 250),
-      receivedAt: 5,
+      askedAt: 5,
     });
   });
 

@@ -260,7 +260,7 @@ describe("pages", () => {
         asked.push(page);
         const one = pagination(page, 1, 10_010);
         await options.arrived?.(one);
-        return { items: [{ json: `{"id":${page}}`, value: { id: page } }], pagination: one, receivedAt: 0 };
+        return { items: [{ json: `{"id":${page}}`, value: { id: page } }], pagination: one, askedAt: 0 };
       },
     } as unknown as ApiClient;
     let last = 0;
@@ -299,7 +299,7 @@ describe("pages", () => {
     const before = Date.now();
     const server = await serveList(5);
     const [page] = await read(server.baseUrl);
-    expect(page?.receivedAt).toBeGreaterThanOrEqual(before);
-    expect(page?.receivedAt).toBeLessThanOrEqual(Date.now());
+    expect(page?.askedAt).toBeGreaterThanOrEqual(before);
+    expect(page?.askedAt).toBeLessThanOrEqual(Date.now());
   });
 });

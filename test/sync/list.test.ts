@@ -20,7 +20,7 @@ async function read(...readings: Told[]): Promise<Reading<string> & { readings: 
       yield {
         page: index + 1,
         records,
-        receivedAt: count * 100 + index,
+        askedAt: count * 100 + index,
         pagination: { ...pagination, has_next: false, has_prev: false },
       };
     }

@@ -35,7 +35,7 @@ export async function keepBeside(
   }
 
   async function keep(settled: Settled, record: Detailed): Promise<void> {
-    const { answers, items, isAnswer, isWhole, receivedAt, shape } = settled;
+    const { answers, items, isAnswer, isWhole, askedAt, shape } = settled;
     const id = record.askBy ?? "";
     const from = pathOf(record);
     const keyPrefix = `${record.key}/`;
@@ -57,7 +57,7 @@ export async function keepBeside(
       shortfalls.push(`${from} moved while its pages were read, each time`);
     }
     if (answers > 1) paged.set(id, record);
-    const readAt = formatInstant(receivedAt);
+    const readAt = formatInstant(askedAt);
     const write = function* () {
       const written = yield* store.write(items, { readAt, context: { [parent]: id }, keyPrefix, isAnswer });
       for (const one of written.ids) gone.delete(one);

@@ -99,7 +99,8 @@ export function* readDetailed(run: SyncRun): Generator<void, Detailed[]> {
 }
 
 /** Whether a record came or changed since its details were read. What a clock that was ahead has noted tells nothing. */
-function isPending({ now }: SyncRun, { detailedAt, sinceAt }: Present): boolean {
+function isPending({ clock }: SyncRun, { detailedAt, sinceAt }: Present): boolean {
+  const now = clock.now();
   if (detailedAt === null || Date.parse(detailedAt) > now) return true;
   return detailedAt < sinceAt && Date.parse(sinceAt) <= now;
 }
@@ -131,7 +132,7 @@ async function mergeDetails(
       stale.push(listed);
       return;
     }
-    const options = { readAt: formatInstant(answer.receivedAt), isDetail: true };
+    const options = { readAt: formatInstant(answer.askedAt), isDetail: true };
     await transactInParts(mirror, store.write([record], options), run);
   }
   const lost = await askEach(run, due, ask, take);

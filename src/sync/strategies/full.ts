@@ -1,11 +1,11 @@
-import { type Reading, whyNotWhole } from "../../api/list.js";
+import { whyNotWhole } from "../../api/list.js";
 import { counted } from "../../counted.js";
 import { everything } from "../../ranges.js";
 import { countItems } from "../counts.js";
 import { missTwice, removeMissing } from "../removals.js";
 import { pagesFor, type StrategyRun, type SyncRun } from "../run.js";
 import { readUnknownList } from "../unknown-list.js";
-import { readWhole } from "../whole.js";
+import { type Listed, readWhole } from "../whole.js";
 
 /** Every page, every time: the API has no filter that would tell what is new. */
 export const full: StrategyRun = {
@@ -20,9 +20,6 @@ export const full: StrategyRun = {
     await readAll(run);
   },
 };
-
-/** Who a list held, as far as may be removed by it; null when it says nothing of that: the shortfalls say why. */
-export type Listed = Pick<Reading<number>, "askedAt" | "found">;
 
 /** Reads a whole list, and removes who is gone: not before one more reading has missed them too. */
 export async function readAll(run: SyncRun): Promise<void> {
@@ -39,6 +36,7 @@ export async function readAll(run: SyncRun): Promise<void> {
   if (first && (await missTwice(run, `the list of ${resource.name}`, first, read))) await removeMissing(run);
 }
 
+/** Null when it says nothing of who is gone: the shortfalls say why. */
 async function readListed(run: SyncRun): Promise<Listed | null> {
   const { resource, shortfalls } = run;
   if (resource.pagination === "unknown") return await readUnknownList(run);

@@ -141,16 +141,16 @@ async function ask({ api, resource, signal }: SyncRun, month: Month): Promise<An
   return answer;
 }
 
-function* writeMonth(run: SyncRun, month: Month, { data, json, receivedAt }: Answer): Generator<void> {
+function* writeMonth(run: SyncRun, month: Month, { data, json, askedAt }: Answer): Generator<void> {
   const { mirror, row, store } = run;
   const { from, to, groupBy, hostId } = month;
   const [start, end] = [dayOf(from), dayOf(to)];
   yield* store.write([{ json, value: data }], {
-    readAt: formatInstant(receivedAt),
+    readAt: formatInstant(askedAt),
     context: { period_start: start, period_end: end, group_by: groupBy, host_id: hostId },
     keyPrefix: `${start}/${groupBy}/${hostId ?? ""}`,
     touch: true,
   });
-  const read = { from, to: Math.min(to, receivedAt), readAt: receivedAt, runId: row.run_id };
+  const read = { from, to: Math.min(to, askedAt), readAt: askedAt, runId: row.run_id };
   recordCoverage(mirror, coverageName(run, month), read);
 }
