@@ -40,9 +40,9 @@ export interface SyncState extends Dates, Progress {
   coverage(): readonly Covered[];
   /** Forgets what a clock that was ahead has claimed. */
   trim(now: number): void;
-  /** Claims a range as read, with the figures of the days that are now whole and read since they were asked for. */
+  /** Claims a range as read, with the figures of the days that are read whole since, the last one up to where they were asked for. */
   cover(proof: Proof, now: number, figures: Figures | null): void;
-  /** What the figures were when each day was last read whole. */
+  /** What the figures were when each day was last read whole, or up to where they were asked for. */
   figures(): ReadonlyMap<string, string>;
   /** Takes these for what they were then: of every day, those that are no longer among them too. */
   keepFigures(days: ReadonlyMap<string, string>): void;
@@ -99,7 +99,7 @@ export function openState(mirror: Mirror, resource: string): SyncState {
     const fresh = join([{ from, to }, ...covered.filter(({ readAt }) => readAt >= askedAt)]);
     const [first, kept] = [firstDay(days), firstKept.get(resource) as string | null];
     const oldest = dayRange(kept !== null && kept < first ? kept : first).from;
-    for (let at = startOfDay(Math.max(from, oldest)); at <= to; at += dayMs)
+    for (let at = startOfDay(Math.max(from, oldest)); at <= Math.min(to, until); at += dayMs)
       if (holds(fresh, { from: at, to: Math.min(at + dayMs - 1, until) }))
         saveFigures.run(resource, dayOf(at), days.get(dayOf(at)) ?? noFigures);
   }

@@ -91,7 +91,7 @@ export function movedDays({ state }: SyncRun, { askedAt, days, until }: Figures)
   for (const day of new Set([...before.keys(), ...days.keys()])) {
     const { from, to } = dayRange(day);
     const range = { from, to: Math.min(to, until) };
-    if (!holds(covered, range) || holds(fresh, range)) continue;
+    if (from > until || !holds(covered, range) || holds(fresh, range)) continue;
     const known = before.get(day);
     result.compared += 1;
     if (known === undefined) result.unknown.push(day);

@@ -6,6 +6,8 @@ import { progressed, type SyncRun } from "./run.js";
 /** A list that is kept in memory until it is whole. */
 export interface Gathered {
   items: ApiRecord[];
+  /** The page that each came on. */
+  pages: number[];
   /** `total_items` of the last answer; null where the API does not say. */
   total: number | null;
   /** How many answers it took: what comes in one is of one moment. */
@@ -24,17 +26,21 @@ export interface Gathered {
 export async function gather(run: SyncRun, path: string, query: Query): Promise<Gathered> {
   const { api, resource, signal } = run;
   const items: ApiRecord[] = [];
+  const pages: number[] = [];
   let [total, answers, fell, askedAt] = [0, 0, false, run.clock.now()];
   for await (const page of readPages(api, path, query, { scope: resource.scope, signal })) {
     const { total_items, total_pages } = page.pagination;
-    for (const record of page.records) items.push(record);
+    for (const record of page.records) {
+      items.push(record);
+      pages.push(page.page);
+    }
     answers += 1;
     askedAt = Math.min(askedAt, page.askedAt);
     fell ||= total_items < total;
     total = total_items;
     progressed(run, page.records.length, total_pages - page.page);
   }
-  return { items, total, answers, fell, isAllThereIs: false, isList: true, askedAt };
+  return { items, pages, total, answers, fell, isAllThereIs: false, isList: true, askedAt };
 }
 
 const mostAttempts = 4;
@@ -46,16 +52,18 @@ const mostAttempts = 4;
  */
 export async function gatherWhole(
   read: () => Promise<Gathered>,
-  keyOf: (record: ApiRecord, position: number) => string,
+  keyOf: (record: ApiRecord, position: number, page: number) => string,
 ): Promise<Gathered & { isWhole: boolean; isAnswer: boolean }> {
   let before: readonly string[] | undefined;
   for (let attempt = 1; ; attempt += 1) {
     const list = await read();
-    const { answers, fell, isAllThereIs, items } = list;
+    const { answers, fell, isAllThereIs, items, pages } = list;
     const texts = items.map(({ json }) => json);
     // A record that comes twice in two pages has moved between them, unless the list stands still.
     const isAnswer = answers === 1 || isDeepStrictEqual(texts, before);
-    const distinct = isAnswer ? items.length : new Set(items.map(keyOf)).size;
+    const distinct = isAnswer
+      ? items.length
+      : new Set(items.map((item, at) => keyOf(item, at, pages[at] ?? 1))).size;
     const isWhole = distinct === (list.total ?? distinct) && !fell;
     if (isWhole || isAllThereIs || attempt === mostAttempts) return { ...list, isWhole, isAnswer };
     before = texts;

@@ -85,5 +85,5 @@ async function askUnknown(run: SyncRun, path: string): Promise<Gathered> {
     }
   row.rows_read += records.length;
   const one = { answers: 1, fell: false, isList: items !== null, isAllThereIs: isMore };
-  return { ...one, items: records, total, askedAt };
+  return { ...one, items: records, pages: [], total, askedAt };
 }

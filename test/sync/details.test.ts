@@ -113,8 +113,23 @@ describe("the details of campaigns", () => {
     brand.pass(90 * day);
     await brand.sync("opportunities");
     brand.pass(-80 * day);
-    expect((await brand.verify("opportunities")).state).toBe("unproven");
     expect(readsOf((await brand.sync("opportunities")).asked, "/opportunities/c")).toHaveLength(1);
     expect((await brand.verify("opportunities")).state).toBe("proven");
+  });
+
+  test("of a change that a clock that was ahead has noted, and nobody read, are asked for", async () => {
+    const brand = await nights({ opportunities: [campaign("old", "2026-01-01T00:00:00Z")] });
+    await brand.sync("opportunities");
+    brand.pass(4 * day);
+    brand.api.records.opportunities = [campaign("new", "2026-11-20T00:00:00Z")];
+    await brand.sync("opportunities", { details: "none" });
+    brand.pass(-3 * day);
+    expect(readsOf((await brand.sync("opportunities")).asked, "/opportunities/c")).toHaveLength(1);
+  });
+
+  test("that are not there for one survey of two leave nothing unread", async () => {
+    const brand = await nights({ surveys: [{ id: "s" }, { id: "t" }], results: { s: '[{"id":"r"}]' } });
+    expect(await brand.sync("surveys")).toMatchObject({ failure: null, verified: true });
+    expect(await brand.verify("surveys")).toMatchObject({ state: "proven", unread: 0 });
   });
 });

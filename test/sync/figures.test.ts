@@ -236,4 +236,18 @@ describe("months of clicks", () => {
     brand.pass(-70 * day);
     expect(months((await brand.sync("analytics-clicks", ofHost)).asked)).toContain("2026-11");
   });
+
+  test("that hold zeros for days which the history of all leaves out have not moved", async () => {
+    const brand = await nights({ orders: thirty() });
+    await brand.sync("analytics-clicks");
+    brand.pass(day);
+    const zero = { orders: 0, total_clicks: 0, revenue: 0 };
+    const held = brand.sql<{ id: number; json: string }>(
+      "SELECT record_id AS id, json FROM records WHERE key LIKE '2025-07%/day/#0'",
+    )[0];
+    const month = JSON.parse(held?.json ?? "{}") as { timeseries: object[] };
+    month.timeseries.push({ date: "2025-07-31", ...zero });
+    brand.sql("UPDATE records SET json = ? WHERE record_id = ? RETURNING 1", JSON.stringify(month), held?.id);
+    expect(months((await brand.sync("analytics-clicks")).asked)).toEqual(["2026-10", "2026-11"]);
+  });
 });

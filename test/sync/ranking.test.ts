@@ -65,3 +65,18 @@ test("a row without a host that moves to a page to come does not hide the host t
   expect(brand.sql("SELECT 1 FROM analytics_hosts WHERE host_id = 'h100'")).toHaveLength(1);
   expect(brand.sql("SELECT 1 FROM analytics_hosts WHERE host_id IS NULL")).toHaveLength(1);
 });
+
+test("two rows without a host that say the same on one page are two, in a ranking whose clicks never stand still", async () => {
+  const ranking = hosts(150).map((row, n) =>
+    n === 97 || n === 98 ? { ...row, host: null, sales: 52.5 } : row,
+  );
+  const brand = await nights({ hosts: ranking });
+  let clicks = 0;
+  brand.api.before = () => {
+    clicks += 1;
+    brand.api.records.hosts = ranking.map((row, n) => (n === 0 ? { ...row, clicks } : row));
+    return undefined;
+  };
+  expect(await brand.sync("analytics-hosts")).toMatchObject({ failure: null, verified: true });
+  expect(brand.sql("SELECT 1 FROM analytics_hosts WHERE host_id IS NULL")).toHaveLength(2);
+});

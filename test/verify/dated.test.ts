@@ -236,3 +236,13 @@ test("a newer order is no difference on the day of the last reading, where the A
     states: new Set(["proven", "unproven"]),
   });
 });
+
+test("figures of days after the last reading, which was asked for alone, are no reason to look there", async () => {
+  const brand = await nights({ orders: ordersBefore(noon - hour, 100, 6 * hour) }, { emptyDays: "zero" });
+  await brand.sync();
+  brand.pass(3 * day);
+  const before = brand.api.asked.length;
+  expect((await brand.verify()).state).toBe("proven");
+  for (const { query } of brand.api.asked.slice(before))
+    if (query.start_date && query.end_date) expect(query.start_date <= query.end_date).toBe(true);
+});

@@ -73,6 +73,10 @@ export async function keepBeside(
   for (const record of [...lost, ...fresh]) leave(record.askBy);
   if (due[0] && fresh.length === 0 && lost.length === due.length)
     shortfalls.push(`the API answers 404 for ${pathOf(due[0])}, and for every other`);
+  else
+    mirror.transaction(() => {
+      for (const { id } of lost) noteDetailed(mirror, id, formatInstant(run.clock.now()));
+    });
   if (options.details === "none" || (found === 0 && !options.acceptRemovals)) return;
   await askAll([...paged].filter(([id]) => isMissed(id)).map(([, record]) => record));
   const known = presentDetails(mirror, resource.name, parent).size;

@@ -81,7 +81,7 @@ export function* readDetailed(run: SyncRun): Generator<void, Detailed[]> {
   const { mirror, resource } = run;
   const known: Detailed[] = [];
   for (const record of presentRecords(mirror, resource.name)) {
-    const { id, key, detailedAt } = record;
+    const { id, key, detailedAt, sinceAt } = record;
     const pending = isPending(run, record);
     const named = idText(resource, record);
     const askBy = named !== null && addressPart(named) !== null ? named : null;
@@ -90,6 +90,7 @@ export function* readDetailed(run: SyncRun): Generator<void, Detailed[]> {
       key,
       askBy,
       detailedAt,
+      sinceAt,
       pending,
       isDue: askBy !== null && isDue(run, record),
     });
@@ -98,11 +99,9 @@ export function* readDetailed(run: SyncRun): Generator<void, Detailed[]> {
   return known;
 }
 
-/** Whether a record came or changed since its details were read. What a clock that was ahead has noted tells nothing. */
+/** Whether a record may have changed since its details were read: a clock that was ahead leaves that open. */
 function isPending({ clock }: SyncRun, { detailedAt, sinceAt }: Present): boolean {
-  const now = clock.now();
-  if (detailedAt === null || Date.parse(detailedAt) > now) return true;
-  return detailedAt < sinceAt && Date.parse(sinceAt) <= now;
+  return detailedAt === null || detailedAt < sinceAt || Date.parse(detailedAt) > clock.now();
 }
 
 function isDue(run: SyncRun, record: Present): boolean {
@@ -136,10 +135,9 @@ async function mergeDetails(
     await transactInParts(mirror, store.write([record], options), run);
   }
   const lost = await askEach(run, due, ask, take);
-  if (stale.length > 0) shortfalls.push(`the API's details of ${named(stale)} are older than its list`);
-  if (lost.length === 0) return;
   // Gone since the list was read, or there without details: only the list can tell.
-  if (shortfalls.length === 0) await readAll(run);
+  if (lost.length > 0 && shortfalls.length === 0) await readAll(run);
+  if (stale.length > 0) shortfalls.push(`the API's details of ${named(stale)} are older than its list`);
   const still = lost.filter(({ key }) => isPresent(mirror, resource.name, key));
   if (still.length > 0) shortfalls.push(`the API lists ${named(still)}, but answers 404 for the details`);
 }

@@ -117,15 +117,18 @@ function* movedMonths(
     for (const point of Array.isArray(days) ? (days as Json[]) : []) {
       const day = String(valueAt(point, ["date"]));
       mirrored.add(day);
-      if (!sameJson(points.get(day) ?? null, point)) moved.add(key.slice(0, 7));
+      const now = points.get(day) ?? null;
+      if (now === null ? !isIdle(point) : !sameJson(now, point)) moved.add(key.slice(0, 7));
     }
     yield;
   }
-  for (const [day, point] of points) {
-    const isEmpty = Object.values(point ?? {}).every((figure) => typeof figure !== "number" || figure === 0);
-    if (!mirrored.has(day) && !isEmpty) moved.add(day.slice(0, 7));
-  }
+  for (const [day, point] of points) if (!mirrored.has(day) && !isIdle(point)) moved.add(day.slice(0, 7));
   return [...moved];
+}
+
+/** A day on which nothing happened: the API may leave it out, or give zeros. */
+function isIdle(point: Json): boolean {
+  return Object.values(point ?? {}).every((figure) => typeof figure !== "number" || figure === 0);
 }
 
 async function ask({ api, resource, signal }: SyncRun, month: Month): Promise<Answer> {

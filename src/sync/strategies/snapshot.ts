@@ -45,11 +45,20 @@ export const snapshot: StrategyRun = {
 
 async function readRanking(run: SyncRun): Promise<ApiRecord[] | null> {
   const { resource, shortfalls } = run;
+  /** A row without a host that comes on two pages is one that moved; twice on a page, there are two. */
+  const counts = new Map<string, number>();
+  const hostless = ({ json }: ApiRecord, page: number) => {
+    const nth = (counts.get(`${page} ${json}`) ?? 0) + 1;
+    counts.set(`${page} ${json}`, nth);
+    return `${nth} ${json}`;
+  };
   const query = { ...resource.query, sort: "sale_amount", order: "desc", per_page: mostPerPage };
   const { isWhole, items } = await gatherWhole(
-    () => gather(run, resource.path, query),
-    // A row without a host that comes twice is one that moved, unless the ranking stands still.
-    (row) => hostIdOf(row) ?? row.json,
+    () => {
+      counts.clear();
+      return gather(run, resource.path, query);
+    },
+    (row, _, page) => hostIdOf(row) ?? hostless(row, page),
   );
   if (isWhole) return items;
   shortfalls.push("the ranking never stood still long enough to be read");
