@@ -73,6 +73,11 @@ export function dayRange(day: string): Range {
   return { from, to: from + dayMs - 1 };
 }
 
+/** What of a range lies no later than an instant in it. */
+export function upTo({ from, to }: Range, last: number): Range {
+  return { from, to: Math.min(to, last) };
+}
+
 /** The first millisecond of an instant's day. */
 export function startOfDay(ms: number): number {
   return Math.floor(ms / dayMs) * dayMs;

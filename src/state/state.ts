@@ -1,5 +1,15 @@
 import { forgetInfo, type Mirror, readInfo, writeInfo } from "../mirror/index.js";
-import { type Covered, dayOf, dayRange, holds, join, type Range, startOfDay, subtract } from "../ranges.js";
+import {
+  type Covered,
+  dayOf,
+  dayRange,
+  holds,
+  join,
+  type Range,
+  startOfDay,
+  subtract,
+  upTo,
+} from "../ranges.js";
 import { dayMs } from "../times.js";
 import { parameters, present } from "./counting.js";
 import { addCovered, readCoverage, trimCovered, writeCoverage } from "./coverage.js";
@@ -100,7 +110,7 @@ export function openState(mirror: Mirror, resource: string): SyncState {
     const [first, kept] = [firstDay(days), firstKept.get(resource) as string | null];
     const oldest = dayRange(kept !== null && kept < first ? kept : first).from;
     for (let at = startOfDay(Math.max(from, oldest)); at <= Math.min(to, until); at += dayMs)
-      if (holds(fresh, { from: at, to: Math.min(at + dayMs - 1, until) }))
+      if (holds(fresh, upTo({ from: at, to: at + dayMs - 1 }, until)))
         saveFigures.run(resource, dayOf(at), days.get(dayOf(at)) ?? noFigures);
   }
 

@@ -1,5 +1,5 @@
 import { AnswerRefused, BrandapiError, KeyRejected, Stopped, UnexpectedAnswer } from "../errors.js";
-import { dayRange, holds, join, type Range } from "../ranges.js";
+import { dayRange, holds, join, type Range, upTo } from "../ranges.js";
 import { valueAt } from "../records/index.js";
 import type { DailyFigures, Json } from "../resources/types.js";
 import { type Figures, noFigures } from "../state/index.js";
@@ -89,9 +89,8 @@ export function movedDays({ state }: SyncRun, { askedAt, days, until }: Figures)
   const covered = join(state.coverage());
   const fresh = join(state.coverage().filter(({ readAt }) => readAt >= askedAt));
   for (const day of new Set([...before.keys(), ...days.keys()])) {
-    const { from, to } = dayRange(day);
-    const range = { from, to: Math.min(to, until) };
-    if (from > until || !holds(covered, range) || holds(fresh, range)) continue;
+    const range = upTo(dayRange(day), until);
+    if (range.from > until || !holds(covered, range) || holds(fresh, range)) continue;
     const known = before.get(day);
     result.compared += 1;
     if (known === undefined) result.unknown.push(day);

@@ -1,4 +1,4 @@
-import { dayRange, type Range } from "../ranges.js";
+import { dayRange, type Range, upTo } from "../ranges.js";
 import type { Figures } from "../state/index.js";
 import { movedDays, partsOf } from "./figures.js";
 import { mostPerPage, type SyncRun } from "./run.js";
@@ -33,7 +33,7 @@ export async function settleMoved(
 ): Promise<Settled> {
   if (run.state.isSetAside(figuresName, run.now)) return { open: [], isNoise: false };
   const { moved, unknown, compared } = movedDays(run, figures);
-  const look = ({ from, to }: Range) => lookAt({ from, to: Math.min(to, figures.until) });
+  const look = (range: Range) => lookAt(upTo(range, figures.until));
   const open = new Set(moved);
   const note = (finding: Finding, days: readonly string[]) => {
     for (const day of days) open.delete(day);

@@ -92,7 +92,7 @@ export function* readDetailed(run: SyncRun): Generator<void, Detailed[]> {
       detailedAt,
       sinceAt,
       pending,
-      isDue: askBy !== null && isDue(run, record),
+      isDue: askBy !== null && isDue(run, record, pending),
     });
     yield;
   }
@@ -104,11 +104,10 @@ function isPending({ clock }: SyncRun, { detailedAt, sinceAt }: Present): boolea
   return detailedAt === null || detailedAt < sinceAt || Date.parse(detailedAt) > clock.now();
 }
 
-function isDue(run: SyncRun, record: Present): boolean {
-  const { options, resource } = run;
+function isDue({ options, resource }: SyncRun, { value }: Present, pending: boolean): boolean {
   const { strategy } = resource;
   if (strategy.kind !== "details" || options.details === "none") return false;
-  return options.details === "all" || isPending(run, record) || strategy.open(record.value as JsonObject);
+  return options.details === "all" || pending || strategy.open(value as JsonObject);
 }
 
 async function mergeDetails(
