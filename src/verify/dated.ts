@@ -107,7 +107,7 @@ function judge(
       return { month, state: "unproven", why: "not read completely", read_at };
     if (hasOlder && whole.from < from)
       return { month, state: "unproven", why: `read from ${formatInstant(from).slice(0, 16)}`, read_at };
-    if (unread > 0 && whole.to > newest)
+    if (unread !== 0 && whole.to > newest)
       return { month, state: "unproven", why: `read until ${formatInstant(newest).slice(0, 16)}`, read_at };
     return { month, state: "proven", why: whyProven(range), read_at };
   });

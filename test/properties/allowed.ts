@@ -1,4 +1,4 @@
-import { areTotalsLate, isShownByDay, resolutionMs } from "./evidence.js";
+import { areTotalsLate, isCapped, isShownByDay, resolutionMs } from "./evidence.js";
 import type { Version } from "./truth.js";
 import type { RunEnd, World } from "./world.js";
 
@@ -11,10 +11,12 @@ import type { RunEnd, World } from "./world.js";
  *    shows them at the next run; dates, at the count that ends each run. Nobody is removed for it.
  * 3. A record whose date is rewritten where no figures by day show it, while an unrelated one vanishes: it may be
  *    removed until it is read again.
+ * 4. A list by page numbers whose total says less than there is, with no next page: it ends there.
  *
  * (Records without a date are removed by `--full` alone: no claim is made of them, so there is nothing to allow.)
  */
 export function mayBeHidden(world: World, readAt: number, keptAt: number): boolean {
+  if (endsTooSoon(world)) return true;
   const at = world.runs.findIndex(({ startedAt, endedAt }) => startedAt <= readAt && readAt <= endedAt);
   const run = world.runs[at];
   if (!run) return false;
@@ -25,6 +27,11 @@ export function mayBeHidden(world: World, readAt: number, keptAt: number): boole
       ? Number.isFinite(from) && answered === run.answered - 1
       : !run.verified && from > since && from <= run.endedAt;
   return (areTotalsLate(world) && moves(world).came.some(hides)) || hasSwap(world, run, keptAt);
+}
+
+/** Whether nothing tells of all that is on the list. */
+export function endsTooSoon({ api, watched }: World): boolean {
+  return watched === "roster" && isCapped(api.behaviour);
 }
 
 /** Whether a record that the API has all along may be removed by this run; `held` is what the mirror had of it. */

@@ -24,6 +24,7 @@ export interface Happening {
     | "late"
     | "crowd"
     | "ahead"
+    | "exchange"
     | "refundPart"
     | "refund"
     | "cancel"
@@ -93,6 +94,9 @@ export function happen(
   else if (!chosen) return;
   else if (what === "crowd") list.push(makeRecord(watched, id, stringOrNull(chosen[member]), pick + days));
   else if (what === "withdraw") list.splice(list.indexOf(chosen), 1);
+  // Another one of the same instant and for other amounts: no count moves.
+  else if (what === "exchange")
+    list[list.indexOf(chosen)] = makeRecord(watched, id, stringOrNull(chosen[member]), pick + days);
   else if (what === "redate" && watched !== "roster") change({ [member]: dateAt(old, finest, pick) });
   else if (what === "host") change({ host: { id: `h${pick % 9}`, username: `name-${pick}` } });
   else if (what === "rate") change({ commission_rate: days % 30 });

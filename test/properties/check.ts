@@ -2,7 +2,7 @@ import { systemClock } from "../../src/deps.js";
 import { openMirror } from "../../src/query/open.js";
 import { compareTables } from "../../src/records/index.js";
 import { details, resources } from "../../src/resources/index.js";
-import { mayBeHidden, mayBeRemoved } from "./allowed.js";
+import { endsTooSoon, mayBeHidden, mayBeRemoved } from "./allowed.js";
 import { type Claims, claimsOf, type Held, readsOfDay } from "./claims.js";
 import { isOnTheEdge, unseenEvidence } from "./evidence.js";
 import type { Version } from "./truth.js";
@@ -112,8 +112,9 @@ function isWholeAndQuiet({ watched, truth, api }: World, end: RunEnd, { readAt }
   return isRead && !truth.changes.some((at) => at > startedAt && at <= endedAt);
 }
 
-function unequal({ truth }: World, { held }: Claims): string[] {
-  const current = truth.at(Number.MAX_VALUE);
+function unequal(world: World, { held }: Claims): string[] {
+  if (endsTooSoon(world)) return [];
+  const current = world.truth.at(Number.MAX_VALUE);
   const mine = [...held].filter(([, { removedAt }]) => removedAt === null);
   return [
     ...[...current]

@@ -72,12 +72,15 @@ function readAt(spans: readonly Span[], keptAt: number): number | undefined {
   return below && above ? Math.min(below.readAt, above.readAt) : undefined;
 }
 
-/** When the hours of a UTC day were read. */
-export function readsOfDay(readAt: Claims["readAt"], instant: number): (number | undefined)[] {
+/** When the hours of a UTC day were read, those up to `last`. */
+export function readsOfDay(
+  readAt: Claims["readAt"],
+  instant: number,
+  last = Number.POSITIVE_INFINITY,
+): (number | undefined)[] {
   const day = Math.floor(instant / dayMs) * dayMs;
-  return Array.from({ length: 25 }, (_, hour) =>
-    readAt(Math.min(day + hour * hourMs, day + dayMs - 1) * 1_000),
-  );
+  const ends = Array.from({ length: 25 }, (_, hour) => Math.min(day + hour * hourMs, day + dayMs - 1, last));
+  return ends.map((end) => readAt(end * 1_000));
 }
 
 function stretchesOf(spans: readonly Span[]): Range[] {

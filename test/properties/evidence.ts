@@ -14,6 +14,11 @@ export function resolutionMs({ shows }: Behaviour): number {
   return shows === "seconds" ? 1_000 : 1;
 }
 
+/** Whether there may be more than the API's totals say. */
+export function isCapped({ mostCounted }: Behaviour): boolean {
+  return Number.isFinite(mostCounted);
+}
+
 /** Whether what a run counted first can be of the instant at which the run before it ended. */
 export function areTotalsLate({ api }: World): boolean {
   return api.behaviour.lags === "totals" || api.behaviour.lags === "both";
@@ -77,7 +82,8 @@ function unseenCounts(world: World, end: RunEnd, { stretches, held }: Claims): s
     for (const [name, counts] of countsOf(world)) {
       const count = (versions: Version[]) =>
         versions.filter((version) => isInside(version) && counts(version.record)).length;
-      if (!states.some((state) => Math.abs(count(state) - count(mine)) <= allowed))
+      const known = (state: Version[]) => Math.min(count(state), world.api.behaviour.mostCounted);
+      if (!states.some((state) => Math.abs(known(state) - count(mine)) <= allowed))
         found.push(`verified, with ${count(mine)} ${name} where the API counts ${states.map(count)}`);
     }
   }
@@ -92,26 +98,32 @@ export function isOnTheEdge({ api }: World, { keptAt }: Version, { from, to }: R
   return !isExact && [from * 1_000, to * 1_000].some((end) => lowest <= end && end < lowest + micros);
 }
 
-/** A day whose figures moved after it was read, and of which the mirror still has what it had. */
-function unseenFigures(world: World, end: RunEnd, { readAt, held }: Claims): string[] {
+/**
+ * A day whose figures moved after it was read, and of which the mirror still has what it had. `verify` can ask for those
+ * of the last day up to where it was read.
+ */
+function unseenFigures(world: World, end: RunEnd, { readAt, held, stretches }: Claims): string[] {
   const { api, truth, runs } = world;
   const { figures, lags } = api.behaviour;
   if (world.watched !== "orders" || figures === "absent") return [];
   // What is shown first may be of before the change.
   if (lags === "figures" || lags === "both") return [];
-  const at = (instant: number) => figuresOf(world, [...truth.at(instant).values()]);
+  const last = end.job === "sync" ? Number.POSITIVE_INFINITY : (stretches.at(-1)?.to ?? 0);
+  const isAsked = ({ keptAt }: Version) => keptAt <= last * 1_000;
+  const at = (instant: number) => figuresOf(world, [...truth.at(instant).values()].filter(isAsked));
   const now = at(end.startedAt);
   const during = changesIn(world, end).map(at);
-  const mine = figuresOf(world, present(held));
+  const mine = figuresOf(world, present(held).filter(isAsked));
   const found: string[] = [];
   for (const key of new Set([...now.keys(), ...mine.keys()])) {
     const day = Date.parse(key);
     if ([now, ...during].some((then) => then.get(key) === mine.get(key))) continue;
     if (figures === "recent" && day < end.startedAt - 89 * dayMs) continue;
-    const known = readsOfDay(readAt, day).filter((read) => read !== undefined);
+    const reads = readsOfDay(readAt, day, last);
+    const known = reads.filter((read) => read !== undefined);
     const oldest = Math.min(...known);
     const run = runs.find(({ startedAt, endedAt }) => startedAt <= oldest && oldest <= endedAt);
-    if (!run || known.length < 25 || known.some((read) => read >= end.startedAt)) continue;
+    if (!run || known.length < reads.length || known.some((read) => read >= end.startedAt)) continue;
     const before = changesIn(world, { ...run, endedAt: Math.max(...known) }).map(at);
     if (![at(run.startedAt), ...before].some((then) => then.get(key) === now.get(key)))
       found.push(`verified, and the figures of ${key} have moved since it was read`);

@@ -60,6 +60,7 @@ const behaviour: fc.Arbitrary<Behaviour> = fc.record({
   pagesOfNone: usually("pagesOfNone", 4, 0),
   unshown: fc.constant(documented.unshown),
   delivery: usually("delivery", 4, "late"),
+  mostCounted: usually("mostCounted", 40, 13, 25),
 });
 
 const beginning: fc.Arbitrary<Beginning> = fc.record({
@@ -84,6 +85,7 @@ const happening: fc.Arbitrary<Happening> = fc.record({
     "defaultRate",
     "crowd",
     "ahead",
+    "exchange",
   ),
   pick: fc.nat(9_999),
   days: fc.nat(700),

@@ -2,7 +2,7 @@ import { BrandapiError } from "../../src/errors.js";
 import type { SyncOptions } from "../../src/sync/run.js";
 import { type Happening, happen, type Watched } from "./brand.js";
 import { differences, lies } from "./check.js";
-import { resolutionMs } from "./evidence.js";
+import { isCapped, resolutionMs } from "./evidence.js";
 import type { History, Run, Step, Trouble } from "./histories.js";
 import { createWorld, type Disturbance, type World } from "./world.js";
 
@@ -81,7 +81,7 @@ function troubleOf(what: Trouble): ReturnType<Disturbance["happen"]> {
  */
 async function finish(world: World): Promise<string[]> {
   // Where equal dates stand in another order at each request, no number of pages is sure to show them all.
-  const maySettle = world.api.behaviour.ties !== "changing";
+  const maySettle = world.api.behaviour.ties !== "changing" && !isCapped(world.api.behaviour);
   for (const run of [1, 2]) {
     world.pass(resolutionMs(world.api.behaviour));
     const end = await world.run("sync", { full: true, acceptRemovals: true, details: "all" });

@@ -36,6 +36,8 @@ export interface Behaviour {
   unshown: "whole" | "paged";
   /** Answers are of the instant in which they are asked for; `late`: some come after others that were asked later. */
   delivery: "at once" | "late";
+  /** Totals, and the numbers of pages, never say more: search engines count no further. */
+  mostCounted: number;
 }
 
 /** What the document says, read as a reader would wish. */
@@ -59,4 +61,5 @@ export const documented: Behaviour = {
   pagesOfNone: 1,
   unshown: "paged",
   delivery: "at once",
+  mostCounted: Number.POSITIVE_INFINITY,
 };

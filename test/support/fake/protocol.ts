@@ -137,10 +137,11 @@ export function cut(text: string): Response {
 /** A page of a list: the rows as they are now, the total as the API says it; null where there is no such page. */
 export function pageOf(
   texts: (from: number, to: number) => string[],
-  total: number,
+  items: number,
   asked: Readonly<Record<string, string>>,
   behaviour: Behaviour,
 ): string | null {
+  const total = Math.min(items, behaviour.mostCounted);
   const page = Number(asked.page ?? 1);
   const perPage = Math.min(Number(asked.per_page ?? 25), behaviour.mostPerPage);
   const pages = Math.max(Math.ceil(total / perPage), behaviour.pagesOfNone);
@@ -154,6 +155,6 @@ export function pageOf(
     has_next: page < pages,
     has_prev: page > 1,
   };
-  const items = texts((page - 1) * perPage, page * perPage);
-  return `"data":[${items.join(",")}],"pagination":${JSON.stringify(pagination)}`;
+  const rows = texts((page - 1) * perPage, page * perPage);
+  return `"data":[${rows.join(",")}],"pagination":${JSON.stringify(pagination)}`;
 }
