@@ -20,8 +20,11 @@ export interface Difference extends Range {
 export const allRecords: Check = { name: "all", query: {}, flags: 0 };
 
 /** `total_items` of a range: one request for one record. Source: the API document, "Pagination object". */
-export async function countItems(run: SyncRun, range: Range, query: Query = {}): Promise<number> {
-  const { api, resource, signal } = run;
+export async function countItems(
+  { api, resource, signal }: Pick<SyncRun, "api" | "resource" | "signal">,
+  range: Range,
+  query: Query = {},
+): Promise<number> {
   const { strategy } = resource;
   const dates = strategy.kind === "dated" ? rangeQuery(strategy, range) : {};
   const answer = await api.get(
@@ -30,6 +33,22 @@ export async function countItems(run: SyncRun, range: Range, query: Query = {}):
     { scope: resource.scope, signal },
   );
   return firstPageOf(resource.path, answer).pagination.total_items;
+}
+
+/**
+ * Whether the two parts of a range have as many records as the API says the whole of it has: a total that is capped does
+ * not add up. Records without a date are in each range, or in none.
+ * @param middle an instant that has records on both sides
+ */
+export async function addsUp(
+  run: Pick<SyncRun, "api" | "resource" | "signal">,
+  { from, to }: Range,
+  middle: number,
+  { total, undated }: { total: number; undated: number },
+): Promise<boolean> {
+  const lower = await countItems(run, { from, to: middle - 1 });
+  const upper = await countItems(run, { from: middle, to });
+  return Math.abs(lower + upper - total) === undated;
 }
 
 /** Compares one count over a range, away from records at its ends: the API may keep finer dates than it shows. */

@@ -6,6 +6,17 @@ import { dayMs, formatInstant } from "../times.js";
 import { mostPerPage, type SyncRun } from "./run.js";
 import type { Answered } from "./write.js";
 
+/** One answer, and the range of dates that it proves; null while a list is still being read. */
+export interface Slice extends Answered {
+  covers: Range | null;
+  /** Whether several answers, of several instants, prove it. */
+  isList: boolean;
+  /** Whoever takes the slice puts the keys of its records here: the pages of a list share one. */
+  found: Set<unknown>;
+  /** How many records the API counts from the range's beginning to the answer's end. */
+  total: number;
+}
+
 /** What a reader of dates works with; `resolution` is learned: as coarsely as the API has ever shown a date. */
 export type Reader = Pick<SyncRun, "api" | "clock" | "signal" | "resource" | "resolution">;
 
@@ -17,6 +28,8 @@ export interface Seeking {
   signal: AbortSignal;
   /** Requests so far. */
   asked: number;
+  /** Hears of a range that could not be read, and why. */
+  givenUp(range: Range, why: string): void;
 }
 
 /** An answer to "page 1 of what lies at or below `to`", asked for `over` milliseconds beyond it. */
@@ -38,6 +51,14 @@ export interface Look extends Answered {
 /** The part of a range of which an answer shows all. */
 export function provenBy({ edge, isAll, to }: Look, { from }: Range): Range {
   return { from: isAll ? from : Math.max(from, edge + 1), to };
+}
+
+/** One answer is of one instant. */
+export function sliceOf(
+  { records, askedAt, total }: Answered & Pick<Slice, "total">,
+  covers: Range | null,
+): Slice {
+  return { records, askedAt, total, covers, isList: false, found: new Set() };
 }
 
 /** The list is in no order of its dates: it has to be read as one. */
@@ -87,20 +108,6 @@ export async function lookAt(
   const edge = Math.floor(oldest ?? range.from) + run.resolution - 1;
   const isCrowd = !isAll && edge >= to;
   return { records, askedAt, to, over, total, pages, edge, isAll, isCrowd };
-}
-
-/** Whether the API has a record of a date in a range, whatever its totals say. */
-export async function hasRecords({ run, signal }: Seeking, { from, to }: Range): Promise<boolean> {
-  const { api, resource } = run;
-  if (to <= from) return false;
-  const query = { ...resource.query, ...rangeQuery(resource.strategy as Dated, { from, to }) };
-  const answer = await api.get(
-    resource.path,
-    { ...query, page: 1, per_page: mostPerPage },
-    { scope: resource.scope, signal },
-  );
-  const dates = (answer.items ?? []).map((record) => datedOf(resource, record));
-  return dates.some((date) => date !== null && date >= from && date <= to);
 }
 
 /** The API may show the dates of some records more coarsely than those of others. */

@@ -1,47 +1,28 @@
-import { whyNotWhole } from "../api/list.js";
 import { newTurn } from "../api/pages.js";
 import type { Range } from "../ranges.js";
-import { datedOf } from "../records/index.js";
-import type { Dated, Recognise } from "../resources/types.js";
+import { asList, readUndated } from "./as-list.js";
 import { type Lane, merge, newLanes, type Share } from "./lanes.js";
 import {
   beginningOf,
   comparePair,
   Disorder,
-  hasRecords,
   hasStranger,
   type Look,
-  learnResolution,
   lookAt,
   marginOf,
   provenBy,
   type Reader,
-  rangeQuery,
   type Seeking,
+  type Slice,
+  sliceOf,
 } from "./look.js";
-import { mostPerPage, pagesFor } from "./run.js";
-import { listOf } from "./whole.js";
-import type { Answered } from "./write.js";
+import { pagesFor } from "./run.js";
 
-/** One answer, and the range of dates that it proves; null while a list is still being read. */
-export interface Slice extends Answered {
-  covers: Range | null;
-  /** Whether several answers, of several instants, prove it. */
-  isList: boolean;
-  /** Whoever takes the slice puts the keys of its records here: the pages of a list share one. */
-  found: Set<unknown>;
-  /** How many records the API counts from the range's beginning to the answer's end. */
-  total: number;
-}
-
-export interface SeekOptions {
+export interface SeekOptions extends Pick<Seeking, "givenUp" | "recognise"> {
   /** How the records lie in time, to cut lanes by. */
   share?: Share;
   /** At most so many requests: what they show is proven, and the rest left. */
   most?: number | undefined;
-  recognise?: Recognise | undefined;
-  /** Hears of a range that could not be read, and why. */
-  givenUp(range: Range, why: string): void;
 }
 
 interface Reading extends Seeking, SeekOptions {}
@@ -137,11 +118,6 @@ async function* readLane(seeking: Reading, lane: Lane, first?: Look): AsyncGener
   }
 }
 
-/** One answer is of one instant. */
-function sliceOf({ records, askedAt, total }: Answered & Pick<Slice, "total">, covers: Range | null): Slice {
-  return { records, askedAt, total, covers, isList: false, found: new Set() };
-}
-
 /** Asks for what lies below an answer, to be taken later; null where the lane wants nothing of it, or a crowd is in the way. */
 function askBelow(seeking: Reading, upper: Look, lane: Lane): (() => Promise<Look>) | null {
   const { most = Number.POSITIVE_INFINITY, run } = seeking;
@@ -154,47 +130,4 @@ function askBelow(seeking: Reading, upper: Look, lane: Lane): (() => Promise<Loo
     take();
     return lower;
   };
-}
-
-/** Reads all that a query finds as a list, and claims a range by it. */
-async function* asList(seeking: Reading, asked: Range, covers: Range): AsyncGenerator<Slice, void> {
-  const { givenUp, range, recognise, run, signal } = seeking;
-  const { api, resource } = run;
-  const dates = rangeQuery(resource.strategy as Dated, asked);
-  const pages = listOf<unknown>({ api, resource, signal }, dates, recognise);
-  let oldest = Number.POSITIVE_INFINITY;
-  for (;;) {
-    const { value, done } = await pages.next();
-    if (done && !value.isWhole) return givenUp(covers, whyNotWhole(value));
-    // A total that is capped agrees with a list that ends too soon.
-    if (done && covers === range && (await hasRecords(seeking, { ...asked, to: oldest - marginOf(run) })))
-      return givenUp(covers, "goes on below the end of its list, which agrees with its total");
-    if (done) return yield { ...value, records: [], covers, isList: true, found: new Set(value.found) };
-    const { found, pagination, askedAt, records } = value;
-    learnResolution(run, records);
-    for (const record of records) oldest = Math.min(oldest, datedOf(resource, record) ?? oldest);
-    const total = pagination.total_items;
-    yield { records, askedAt, total, covers: null, isList: true, found };
-  }
-}
-
-/**
- * Records without a date count where no range is asked for. If they stand last, the newest answer does not show them:
- * then the last page has as many.
- */
-async function readUndated(
-  { range, recognise, run, signal }: Reading,
-  upper: Look,
-  expected: number,
-): Promise<Slice> {
-  const { api, resource } = run;
-  const dates = rangeQuery(resource.strategy as Dated, { from: beginningOf(range), to: upper.to });
-  const query = { ...resource.query, ...dates, page: upper.pages, per_page: mostPerPage };
-  const answer = await api.get(resource.path, query, { scope: resource.scope, signal, recognise });
-  const shown = new Set(upper.records.map(({ json }) => json));
-  const records = (answer.items ?? []).filter(
-    (record) => datedOf(resource, record) === null && !shown.has(record.json),
-  );
-  if (records.length !== expected) throw new Disorder();
-  return sliceOf({ records, askedAt: answer.askedAt, total: upper.total }, null);
 }

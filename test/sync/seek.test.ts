@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import { everything, join, type Range, startOfDay } from "../../src/ranges.js";
 import type { JsonObject } from "../../src/resources/types.js";
-import { type SeekOptions, type Slice, seek } from "../../src/sync/seek.js";
+import type { Slice } from "../../src/sync/look.js";
+import { type SeekOptions, seek } from "../../src/sync/seek.js";
 import { mixed } from "../support/fake/dates.js";
 import { clientOf, type FakeApi, fakeApi } from "../support/fake-api.js";
 import { resourceOf } from "../support/mirror.js";
@@ -255,23 +256,19 @@ describe("dates can be finer than what is shown", () => {
   });
 });
 
-test("a total that is capped makes no list whole that goes on below its end", async () => {
-  const brand = await nights({ orders: ordersBefore(noon, 900, hour) });
-  const { fetch } = brand.api;
-  brand.api.fetch = async (input, init) => {
-    const answer = (await (await fetch(input, init)).json()) as JsonObject;
-    const pages = answer.pagination as Record<string, number | boolean> | undefined;
-    if (pages && Number(pages.total_items) > 300)
-      Object.assign(pages, { total_items: 300, total_pages: 3, has_next: Number(pages.page) < 3 });
-    return Response.json(answer);
-  };
-  const { failure, verified } = await brand.sync();
-  expect({ failure: String(failure), verified }).toEqual({
-    failure: expect.stringContaining("goes on below the end of its list"),
-    verified: false,
-  });
-  expect((await brand.verify()).state).toBe("unproven");
-});
+test.each(["dates", "attribution"] as const)(
+  "a total that is capped makes no list whole that ends too soon (in the order of %s)",
+  async (order) => {
+    const capped = { order, mostPerPage: 20, mostCounted: 60 };
+    const brand = await nights({ orders: ordersBefore(noon, 200, hour) }, capped);
+    const { failure, verified } = await brand.sync();
+    expect({ failure: String(failure), verified }).toEqual({
+      failure: expect.stringContaining("has another number of records than its two halves"),
+      verified: false,
+    });
+    expect((await brand.verify()).state).toBe("unproven");
+  },
+);
 
 test("a list of records without dates only ends where it ends", async () => {
   const undated = [0, 1, 2].map((n) => orderAt(`u${n}`, null));
