@@ -1,3 +1,4 @@
+import { isDated } from "./brand.js";
 import { areTotalsLate, isCapped, isShownByDay, resolutionMs } from "./evidence.js";
 import type { Version } from "./truth.js";
 import type { RunEnd, World } from "./world.js";
@@ -20,7 +21,7 @@ export function mayBeHidden(world: World, readAt: number, keptAt: number): boole
   const at = world.runs.findIndex(({ startedAt, endedAt }) => startedAt <= readAt && readAt <= endedAt);
   const run = world.runs[at];
   if (!run) return false;
-  const isList = world.watched === "roster";
+  const isList = !isDated(world.watched);
   const since = world.runs[at - 1]?.endedAt ?? Number.NEGATIVE_INFINITY;
   const hides = ({ from, answered }: Move) =>
     isList
@@ -31,13 +32,13 @@ export function mayBeHidden(world: World, readAt: number, keptAt: number): boole
 
 /** Whether nothing tells of all that is on the list. */
 export function endsTooSoon({ api, watched }: World): boolean {
-  return watched === "roster" && isCapped(api.behaviour);
+  return !isDated(watched) && isCapped(api.behaviour);
 }
 
 /** Whether a record that the API has all along may be removed by this run; `held` is what the mirror had of it. */
 export function mayBeRemoved(world: World, run: RunEnd, key: string, held: Version | undefined): boolean {
   // Who is missing from a list is looked for in one more reading: it takes two.
-  if (world.watched === "roster") return swapsOfList(world, run) > 1;
+  if (!isDated(world.watched)) return swapsOfList(world, run) > 1;
   const last = world.truth.versions.get(key)?.findLast(({ from }) => from <= run.endedAt);
   if (!last || !held) return false;
   const isMoved = held.keptAt !== last.keptAt && !isShownByDay(world, last);
@@ -47,7 +48,7 @@ export function mayBeRemoved(world: World, run: RunEnd, key: string, held: Versi
 
 /** Whether one left while another came, in this run, where a reader by page number saw neither go nor come. */
 function hasSwap(world: World, run: RunEnd, keptAt: number): boolean {
-  if (world.watched === "roster") return swapsOfList(world, run) > 0;
+  if (!isDated(world.watched)) return swapsOfList(world, run) > 0;
   const { behaviour } = world.api;
   const { left, came } = movesIn(world, run);
   const isNear = (other: Move) =>
@@ -79,7 +80,7 @@ function moves({ truth, watched }: World): { left: Move[]; came: Move[] } {
       const before = versions[at - 1];
       const wasThere = before !== undefined && before.json !== null;
       const isThere = version.json !== null;
-      const isMoved = watched !== "roster" && wasThere && isThere && before.keptAt !== version.keptAt;
+      const isMoved = isDated(watched) && wasThere && isThere && before.keptAt !== version.keptAt;
       if (wasThere && (!isThere || isMoved)) left.push({ ...version, key, keptAt: before.keptAt });
       if (isThere && (!wasThere || isMoved)) came.push({ ...version, key });
     }

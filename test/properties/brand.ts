@@ -4,7 +4,13 @@ import { readRecord } from "../support/fake/lists.js";
 import type { FakeApi } from "../support/fake-api.js";
 
 /** The resources whose reading is checked against every history. */
-export type Watched = "orders" | "content" | "roster";
+export const watchedLists = ["orders", "content", "roster", "opportunities", "gifts"] as const;
+export type Watched = (typeof watchedLists)[number];
+
+/** Whether the API filters a list by date: it is then read by ranges, and whole otherwise. */
+export function isDated(watched: Watched): boolean {
+  return watched === "orders" || watched === "content";
+}
 
 /** What a brand begins with, and how fine its dates are. */
 export interface Beginning {
@@ -25,6 +31,7 @@ export interface Happening {
     | "crowd"
     | "ahead"
     | "exchange"
+    | "assign"
     | "refundPart"
     | "refund"
     | "cancel"
@@ -58,7 +65,7 @@ export function keyOf(watched: Watched, record: JsonObject): string {
 }
 
 export function datingOf(watched: Watched): Dating | null {
-  return datings[watched] ?? null;
+  return (isDated(watched) && datings[watched]) || null;
 }
 
 /** The kept instant of a record, in microseconds; NaN without a date, and in lists that have none. */
@@ -84,24 +91,35 @@ export function happen(
   const come = (ms: number) => list.push(makeRecord(watched, id, dateAt(ms, finest, pick), pick + days));
   const change = (fields: JsonObject) => {
     const at = chosen ? list.indexOf(chosen) : -1;
-    if (at >= 0) list[at] = { ...list[at], ...fields };
+    if (at >= 0) list[at] = { ...list[at], ...fields, ...revisedAt(watched, now) };
   };
   if (what === "new") come(now);
   else if (what === "late") come(old);
   else if (what === "ahead") come(now + (1 + (days % 3)) * dayMs);
   else if (what === "defaultRate")
-    for (const [at, one] of list.entries()) list[at] = { ...one, commission_rate: 5 + (days % 20) };
+    for (const [at, one] of list.entries())
+      list[at] = { ...one, commission_rate: 5 + (days % 20), ...revisedAt(watched, now) };
   else if (!chosen) return;
   else if (what === "crowd") list.push(makeRecord(watched, id, stringOrNull(chosen[member]), pick + days));
   else if (what === "withdraw") list.splice(list.indexOf(chosen), 1);
   // Another one of the same instant and for other amounts: no count moves.
   else if (what === "exchange")
     list[list.indexOf(chosen)] = makeRecord(watched, id, stringOrNull(chosen[member]), pick + days);
-  else if (what === "redate" && watched !== "roster") change({ [member]: dateAt(old, finest, pick) });
+  else if (what === "redate" && isDated(watched)) change({ [member]: dateAt(old, finest, pick) });
   else if (what === "host") change({ host: { id: `h${pick % 9}`, username: `name-${pick}` } });
   else if (what === "rate") change({ commission_rate: days % 30 });
   else if (watched === "orders") change(moneyOf(chosen, what, pick));
+  else if (watched === "opportunities" && what === "assign")
+    // Where the campaign goes on, nothing in the list tells of it.
+    list[list.indexOf(chosen)] = { ...chosen, assignments: [{ id: `a${days}`, status: "ACCEPTED" }] };
+  else if (watched === "opportunities" && what === "cancel")
+    change({ status: days % 2 === 0 ? "ACTIVE" : "ARCHIVED" });
   api.records[watched] = list;
+}
+
+/** The list of campaigns says when each was changed. */
+function revisedAt(watched: Watched, now: number): JsonObject {
+  return watched === "opportunities" ? { updated_at: new Date(now).toISOString() } : {};
 }
 
 function moneyOf(order: JsonObject, what: Happening["what"], pick: number): JsonObject {
@@ -120,6 +138,17 @@ function makeRecord(watched: Watched, id: string, date: string | null, salt: num
   const host = { id: `h${salt % 7}`, username: `host_${salt % 7}` };
   if (watched === "roster")
     return { relationship_id: id, host, status: "active", commission_rate: 10, joined_at: date };
+  if (watched === "gifts") return { id, commission_rate: 10, host };
+  if (watched === "opportunities")
+    return {
+      id,
+      status: "ACTIVE",
+      commission_rate: 10,
+      created_at: date ?? dateAt(salt, "milliseconds", salt),
+      updated_at: date,
+      deliverables: [{ id: `d${salt}` }],
+      assignments: [],
+    };
   if (watched === "content")
     return {
       id,
@@ -147,7 +176,7 @@ function makeRecord(watched: Watched, id: string, date: string | null, salt: num
 }
 
 function memberOf(watched: Watched): string {
-  return datingOf(watched)?.member ?? "joined_at";
+  return datings[watched]?.member ?? "joined_at";
 }
 
 function stringOrNull(value: unknown): string | null {

@@ -2,7 +2,9 @@ import { systemClock } from "../../src/deps.js";
 import { openMirror } from "../../src/query/open.js";
 import { compareTables } from "../../src/records/index.js";
 import { details, resources } from "../../src/resources/index.js";
+import type { JsonObject } from "../../src/resources/types.js";
 import { endsTooSoon, mayBeHidden, mayBeRemoved } from "./allowed.js";
+import { isDated } from "./brand.js";
 import { type Claims, claimsOf, type Held, readsOfDay } from "./claims.js";
 import { isOnTheEdge, unseenEvidence } from "./evidence.js";
 import type { Version } from "./truth.js";
@@ -25,6 +27,7 @@ export async function lies(world: World, end: RunEnd): Promise<string[]> {
       ...(end.verified ? stale(world, claims) : []),
       ...falselyRemoved(world, end, claims),
       ...(end.verified ? unseenEvidence(world, end, claims) : []),
+      ...(end.verified && end.job === "sync" ? undetailed(world, end, claims) : []),
       ...(isWholeAndQuiet(world, end, claims) ? unequal(world, claims) : []),
       ...provenUnread(world, end, claims),
     ];
@@ -98,16 +101,30 @@ function falselyRemoved(world: World, end: RunEnd, { held, readAt }: Claims): st
       if (!first.has(key) || during.some(({ json }) => json === null)) return false;
       // Where it moved to a place that was never read, it is gone from all that the mirror can know.
       const isWithin = (kept: number) =>
-        watched === "roster" || Number.isNaN(kept) || readAt(kept) !== undefined;
+        !isDated(watched) || Number.isNaN(kept) || readAt(kept) !== undefined;
       return during.every(({ keptAt }) => isWithin(keptAt)) && !mayBeRemoved(world, end, key, version);
     })
     .map(([key]) => `${key}: falsely removed`);
 }
 
+/** A verified campaign has the details of a time after the run began; what of them the list does not tell is asked for. */
+function undetailed({ truth, watched }: World, end: RunEnd, { held }: Claims): string[] {
+  if (watched !== "opportunities") return [];
+  const detailsOf = ({ assignments, deliverables }: JsonObject) =>
+    JSON.stringify([assignments, deliverables]);
+  return [...held]
+    .filter(([key, { full, removedAt }]) => {
+      const since = truth.versions.get(key)?.filter(({ until }) => until > end.startedAt) ?? [];
+      const mine = detailsOf(JSON.parse(full) as JsonObject);
+      return removedAt === null && !since.some(({ record }) => detailsOf(record) === mine);
+    })
+    .map(([key]) => `${key}: details of before the run, and verified`);
+}
+
 /** Whether a list was read from its beginning to its end in this run, while nothing happened. */
 function isWholeAndQuiet({ watched, truth, api }: World, end: RunEnd, { readAt }: Claims): boolean {
   const { verified, startedAt, endedAt, job } = end;
-  if (watched !== "roster" || !verified || api.behaviour.lags !== "nothing") return false;
+  if (isDated(watched) || !verified || api.behaviour.lags !== "nothing") return false;
   const isRead = job !== "sync" || (readAt(Number.NaN) ?? 0) >= startedAt;
   return isRead && !truth.changes.some((at) => at > startedAt && at <= endedAt);
 }

@@ -1,5 +1,6 @@
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { readCoverage } from "../../src/state/coverage.js";
+import { isDated } from "./brand.js";
 import type { Version } from "./truth.js";
 import type { World } from "./world.js";
 
@@ -15,7 +16,10 @@ export interface Claims {
 
 /** A record of the mirror, and which of the API's versions it is; `version` is undefined if it never was one. */
 export interface Held {
+  /** As its list had it. */
   json: string;
+  /** With what its details said. */
+  full: string;
   /** Milliseconds; null while it is present. */
   removedAt: number | null;
   /** The newest reading of its date did not show it: a run that was stopped left that to be decided. */
@@ -41,20 +45,27 @@ export function claimsOf(mirror: Mirror, { resource, watched, truth }: World): C
   const spans: Span[] = readCoverage(mirror, resource.name);
   const rows = mirror.db
     .prepare(
-      `SELECT key, json, removed_at, record_id IN (SELECT record_id FROM missing) AS missing
+      `SELECT key, coalesce(list_json, json) AS json, json AS full, removed_at, record_id IN (SELECT record_id FROM missing) AS missing
          FROM records WHERE resource = ?`,
     )
-    .all(resource.name) as { key: string; json: string; removed_at: string | null; missing: 0 | 1 }[];
-  const held = rows.map(({ key, json, removed_at, missing }): [string, Held] => [
+    .all(resource.name) as {
+    key: string;
+    json: string;
+    full: string;
+    removed_at: string | null;
+    missing: 0 | 1;
+  }[];
+  const held = rows.map(({ key, json, full, removed_at, missing }): [string, Held] => [
     key,
     {
       json,
+      full,
       isMissing: missing === 1,
       removedAt: removed_at === null ? null : Date.parse(removed_at),
       version: truth.versions.get(key)?.findLast((version) => version.json === json),
     },
   ]);
-  const isList = watched === "roster";
+  const isList = !isDated(watched);
   return {
     spans: isList ? [] : spans,
     stretches: isList ? [] : stretchesOf(spans),

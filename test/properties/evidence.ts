@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../src/resources/types.js";
 import type { Behaviour } from "../support/fake/behaviour.js";
 import { clicksOf } from "../support/fake/figures.js";
+import { isDated } from "./brand.js";
 import { type Claims, type Range, readsOfDay } from "./claims.js";
 import type { Version } from "./truth.js";
 import type { RunEnd, World } from "./world.js";
@@ -37,7 +38,7 @@ export function isShownByDay({ api, watched, now }: World, { keptAt, record }: V
  * figures of days that moved since they were read. What moves neither is legitimately unseen.
  */
 export function unseenEvidence(world: World, end: RunEnd, claims: Claims): string[] {
-  if (world.watched === "roster") return [];
+  if (!isDated(world.watched)) return [];
   return [...unseenCounts(world, end, claims), ...unseenFigures(world, end, claims)];
 }
 

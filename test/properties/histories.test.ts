@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import fc from "../support/property.js";
+import { watchedLists } from "./brand.js";
 import { histories } from "./histories.js";
 import { play } from "./play.js";
 
@@ -9,7 +10,7 @@ import { play } from "./play.js";
  */
 const runs = Number(process.env.PROPERTY_RUNS ?? 25);
 
-test.each(["orders", "content", "roster"] as const)(
+test.each(watchedLists)(
   "%s: whatever happens, while reading or between, no run claims what it has not read",
   async (watched) => {
     const property = fc.asyncProperty(histories, async (history) => {

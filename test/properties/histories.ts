@@ -14,6 +14,7 @@ export interface Run {
     full?: boolean;
     windowDays?: number;
     audit?: number;
+    details?: "all" | "changed" | "none";
     during: { atRequest: number; what: Happening | Trouble }[];
   };
 }
@@ -58,7 +59,7 @@ const behaviour: fc.Arbitrary<Behaviour> = fc.record({
   statuses: usually("statuses", 6, "overlap", "gaps"),
   pastEnd: usually("pastEnd", 4, "refused"),
   pagesOfNone: usually("pagesOfNone", 4, 0),
-  unshown: fc.constant(documented.unshown),
+  unshown: usually("unshown", 4, "whole"),
   delivery: usually("delivery", 4, "late"),
   mostCounted: usually("mostCounted", 40, 13, 25),
 });
@@ -86,6 +87,7 @@ const happening: fc.Arbitrary<Happening> = fc.record({
     "crowd",
     "ahead",
     "exchange",
+    "assign",
   ),
   pick: fc.nat(9_999),
   days: fc.nat(700),
@@ -107,6 +109,7 @@ const flags = {
   full: fc.boolean(),
   windowDays: fc.nat(120),
   audit: fc.nat(6),
+  details: fc.constantFrom("all" as const, "changed" as const, "none" as const),
 };
 
 const sync = fc.record({

@@ -44,7 +44,8 @@ export function createTruth(api: FakeApi, watched: Watched): Truth {
     const list = versions.get(key) ?? [];
     const last = list.at(-1);
     const kept = keptAt(watched, record);
-    if (last?.json === json && Object.is(last.keptAt, kept)) return;
+    const isSame = json === null || JSON.stringify(last?.record) === JSON.stringify(record);
+    if (last?.json === json && Object.is(last.keptAt, kept) && isSame) return;
     if (last) last.until = now;
     if (changes.at(-1) !== now) changes.push(now);
     list.push({

@@ -133,9 +133,19 @@ async function mergeDetails(
     const options = { readAt: formatInstant(answer.askedAt), isDetail: true };
     await transactInParts(mirror, store.write([record], options), run);
   }
-  const lost = await askEach(run, due, ask, take);
-  // Gone since the list was read, or there without details: only the list can tell.
-  if (lost.length > 0 && shortfalls.length === 0) await readAll(run);
+  let lost = await askEach(run, due, ask, take);
+  if (lost.length > 0 && shortfalls.length === 0) {
+    // Gone since the list was read, or there without details: only the list can tell, and who has come meanwhile.
+    await readAll(run);
+    stale.length = 0;
+    const known = await inParts(readDetailed(run), run);
+    lost = await askEach(
+      run,
+      known.filter(({ askBy, pending }) => pending && askBy !== null),
+      ask,
+      take,
+    );
+  }
   if (stale.length > 0) shortfalls.push(`the API's details of ${named(stale)} are older than its list`);
   const still = lost.filter(({ key }) => isPresent(mirror, resource.name, key));
   if (still.length > 0) shortfalls.push(`the API lists ${named(still)}, but answers 404 for the details`);
