@@ -38,7 +38,7 @@ export function endsTooSoon({ api, watched }: World): boolean {
 /** Whether a record that the API has all along may be removed by this run; `held` is what the mirror had of it. */
 export function mayBeRemoved(world: World, run: RunEnd, key: string, held: Version | undefined): boolean {
   // Who is missing from a list is looked for in one more reading: it takes two.
-  if (!isDated(world.watched)) return swapsOfList(world, run) > 1;
+  if (!isDated(world.watched)) return endsTooSoon(world) || swapsOfList(world, run) > 1;
   const last = world.truth.versions.get(key)?.findLast(({ from }) => from <= run.endedAt);
   if (!last || !held) return false;
   const isMoved = held.keptAt !== last.keptAt && !isShownByDay(world, last);

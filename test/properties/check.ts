@@ -12,6 +12,8 @@ import type { RunEnd, World } from "./world.js";
 
 const waiting = { clock: systemClock, signal: new AbortController().signal };
 
+const hourMs = 3_600_000;
+
 /** What the mirror claims after a run against what the API had: one line for each lie. */
 export async function lies(world: World, end: RunEnd): Promise<string[]> {
   const mirror = await openMirror(world.path);
@@ -96,7 +98,7 @@ function falselyRemoved(world: World, end: RunEnd, { held, readAt }: Claims): st
   const first = truth.at(end.startedAt);
   return [...held]
     .filter(([key, { removedAt, version }]) => {
-      if (removedAt === null || removedAt < end.startedAt) return false;
+      if (removedAt === null || removedAt < end.startedAt + end.ahead) return false;
       const during = truth.versions.get(key)?.filter(({ until }) => until > end.startedAt) ?? [];
       if (!first.has(key) || during.some(({ json }) => json === null)) return false;
       // Where it moved to a place that was never read, it is gone from all that the mirror can know.
@@ -107,14 +109,22 @@ function falselyRemoved(world: World, end: RunEnd, { held, readAt }: Claims): st
     .map(([key]) => `${key}: falsely removed`);
 }
 
-/** A verified campaign has the details of a time after the run began; what of them the list does not tell is asked for. */
-function undetailed({ truth, watched }: World, end: RunEnd, { held }: Claims): string[] {
+/**
+ * A verified campaign has the details of a time after the run began, or after one that was stopped within the hour
+ * before: what of them the list does not tell is asked for.
+ */
+function undetailed({ runs, truth, watched }: World, end: RunEnd, { held }: Claims): string[] {
   if (watched !== "opportunities") return [];
+  const finished = runs.findLastIndex(
+    (run) => run !== end && run.job === "sync" && (run.error ?? run.thrown) === null,
+  );
+  const goneOnWith = runs.slice(finished + 1).find(({ startedAt }) => startedAt >= end.startedAt - hourMs);
+  const begunAt = goneOnWith?.startedAt ?? end.startedAt;
   const detailsOf = ({ assignments, deliverables }: JsonObject) =>
     JSON.stringify([assignments, deliverables]);
   return [...held]
     .filter(([key, { full, removedAt }]) => {
-      const since = truth.versions.get(key)?.filter(({ until }) => until > end.startedAt) ?? [];
+      const since = truth.versions.get(key)?.filter(({ until }) => until > begunAt) ?? [];
       const mine = detailsOf(JSON.parse(full) as JsonObject);
       return removedAt === null && !since.some(({ record }) => detailsOf(record) === mine);
     })

@@ -2,7 +2,7 @@ import type { Mirror } from "../../src/mirror/mirror.js";
 import { readCoverage } from "../../src/state/coverage.js";
 import { isDated } from "./brand.js";
 import type { Version } from "./truth.js";
-import type { World } from "./world.js";
+import type { RunEnd, World } from "./world.js";
 
 /** What a mirror says that it has read, and what it holds. */
 export interface Claims {
@@ -41,8 +41,12 @@ const touchingMs = 1;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-export function claimsOf(mirror: Mirror, { resource, watched, truth }: World): Claims {
-  const spans: Span[] = readCoverage(mirror, resource.name);
+export function claimsOf(mirror: Mirror, { resource, runs, watched, truth }: World): Claims {
+  const all = readCoverage(mirror, resource.name);
+  const spans: Span[] = all.flatMap((span) => {
+    const readAt = inTruth(runs, span.readAt);
+    return readAt === undefined ? [] : { ...span, readAt };
+  });
   const rows = mirror.db
     .prepare(
       `SELECT key, coalesce(list_json, json) AS json, json AS full, removed_at, record_id IN (SELECT record_id FROM missing) AS missing
@@ -68,10 +72,18 @@ export function claimsOf(mirror: Mirror, { resource, watched, truth }: World): C
   const isList = !isDated(watched);
   return {
     spans: isList ? [] : spans,
-    stretches: isList ? [] : stretchesOf(spans),
+    stretches: isList ? [] : stretchesOf(all),
     readAt: isList ? () => spans.at(-1)?.readAt : (keptAt) => readAt(spans, keptAt),
     held: new Map(held),
   };
+}
+
+/** An instant of a reading by the API's clock; undefined where the program's was ahead, and it only knows that it is past. */
+function inTruth(runs: readonly RunEnd[], instant: number): number | undefined {
+  const isOf = ({ ahead, endedAt, startedAt }: RunEnd) =>
+    instant >= startedAt + ahead && instant <= endedAt + ahead;
+  const run = runs.findLast(isOf);
+  return run && instant - run.ahead;
 }
 
 /** Dates are finer than the ends of spans: what lies between two that touch was read with the one read earlier. */
@@ -94,7 +106,7 @@ export function readsOfDay(
   return ends.map((end) => readAt(end * 1_000));
 }
 
-function stretchesOf(spans: readonly Span[]): Range[] {
+function stretchesOf(spans: readonly Range[]): Range[] {
   const joined: Range[] = [];
   for (const { from, to } of spans) {
     const last = joined.at(-1);

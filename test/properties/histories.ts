@@ -19,7 +19,7 @@ export interface Run {
   };
 }
 
-export type Step = Happening | Run | { passHours: number };
+export type Step = Happening | Run | { passHours: number } | { aheadMinutes: number };
 
 /** A brand, the manner of its API, and what happens. */
 export interface History {
@@ -128,6 +128,13 @@ export const histories: fc.Arbitrary<History> = fc.record({
       { weight: 3, arbitrary: sync },
       { weight: 1, arbitrary: verify },
       { weight: 1, arbitrary: fc.record({ passHours: fc.integer({ min: 1, max: 24 * 60 }) }) },
+      // The program's clock is wrong from here on; at 0 it is right again.
+      {
+        weight: 1,
+        arbitrary: fc.record({
+          aheadMinutes: fc.oneof(fc.constant(0), fc.integer({ min: -3_000, max: 3_000 })),
+        }),
+      },
     ),
     { maxLength: 12 },
   ),

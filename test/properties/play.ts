@@ -30,6 +30,10 @@ async function playStep(world: World, step: Step): Promise<string[]> {
     world.pass(step.passHours * 3_600_000);
     return [];
   }
+  if ("aheadMinutes" in step) {
+    world.setAhead(step.aheadMinutes * 60_000);
+    return [];
+  }
   if ("what" in step) {
     happenIn(world, step);
     world.observe();

@@ -36,6 +36,8 @@ export interface RunEnd {
   thrown: unknown;
   startedAt: number;
   endedAt: number;
+  /** How far the program's clock was ahead of the API's, in milliseconds. */
+  ahead: number;
   /** How many of the resource's lists had been answered by then, by all runs. */
   answered: number;
 }
@@ -52,6 +54,8 @@ export interface World {
   now(): number;
   /** Lets time pass in which nothing happens. */
   pass(ms: number): void;
+  /** Puts the program's clock ahead of the API's, or behind. */
+  setAhead(ms: number): void;
   /** Has the truth look at what has just happened. */
   observe(): void;
   run(job: Job, options: Partial<SyncOptions>, disturbances?: readonly Disturbance[]): Promise<RunEnd>;
@@ -66,6 +70,7 @@ const scratch = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 export function createWorld(watched: Watched, beginning: Beginning, behaviour: Partial<Behaviour>): World {
   let now = anchor;
   let answered = 0;
+  let ahead = 0;
   let files = 0;
   const api = fakeApi({ [watched]: begin(watched, beginning, now) }, behaviour, () => now);
   const resource = findResource(watched);
@@ -82,6 +87,9 @@ export function createWorld(watched: Watched, beginning: Beginning, behaviour: P
     now: () => now,
     pass(ms) {
       now += ms;
+    },
+    setAhead(ms) {
+      ahead = ms;
     },
     observe: () => world.truth.observe(now, answered),
     async run(job, options, disturbances = []) {
@@ -105,10 +113,10 @@ export function createWorld(watched: Watched, beginning: Beginning, behaviour: P
         return fault;
       };
       const startedAt = now;
-      const end = await runOnce(world, job, options, stop.signal);
+      const end = await runOnce(world, job, options, { signal: stop.signal, now: () => now + ahead });
       api.before = undefined;
       if (copy !== undefined) world.path = copy;
-      world.runs.push({ ...end, job, startedAt, endedAt: now, answered });
+      world.runs.push({ ...end, job, startedAt, endedAt: now, ahead, answered });
       now += 1_000;
       return world.runs.at(-1) as RunEnd;
     },
@@ -129,11 +137,11 @@ async function runOnce(
   world: World,
   job: Job,
   options: Partial<SyncOptions>,
-  signal: AbortSignal,
+  { now, signal }: { now(): number; signal: AbortSignal },
 ): Promise<Outcome> {
   let skipped = 0;
   const clock: Clock = {
-    now: world.now,
+    now,
     monotonic: () => systemClock.monotonic() + skipped,
     // Waiting is not what is tested: time jumps.
     async sleep(ms, by) {
