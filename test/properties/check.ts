@@ -5,7 +5,7 @@ import { details, resources } from "../../src/resources/index.js";
 import type { JsonObject } from "../../src/resources/types.js";
 import { endsTooSoon, mayBeHidden, mayBeRemoved } from "./allowed.js";
 import { isDated } from "./brand.js";
-import { type Claims, claimsOf, type Held, readsOfDay } from "./claims.js";
+import { type Claims, claimsOf, type Held } from "./claims.js";
 import { isOnTheEdge, unseenEvidence } from "./evidence.js";
 import type { Version } from "./truth.js";
 import type { RunEnd, World } from "./world.js";
@@ -13,6 +13,7 @@ import type { RunEnd, World } from "./world.js";
 const waiting = { clock: systemClock, signal: new AbortController().signal };
 
 const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 
 /** What the mirror claims after a run against what the API had: one line for each lie. */
 export async function lies(world: World, end: RunEnd): Promise<string[]> {
@@ -152,13 +153,14 @@ function unequal(world: World, { held }: Claims): string[] {
 }
 
 /** `verify` calls no month proven in which a day that was never read holds a record that the mirror has not. */
-function provenUnread({ truth }: World, end: RunEnd, { held, readAt }: Claims): string[] {
+function provenUnread({ truth }: World, end: RunEnd, { held, stretches }: Claims): string[] {
   const months = end.verdict?.months.filter(({ state }) => state === "proven") ?? [];
   const proven = new Set(months.map(({ month }) => month));
   return [...truth.at(end.startedAt)]
     .filter(([key, { keptAt, until }]) => {
       if (Number.isNaN(keptAt) || until <= end.endedAt || held.get(key)?.removedAt === null) return false;
-      const wasRead = readsOfDay(readAt, keptAt / 1_000).some((read) => read !== undefined);
+      const day = Math.floor(keptAt / 1_000 / dayMs) * dayMs;
+      const wasRead = stretches.some(({ from, to }) => from < day + dayMs && to >= day);
       return !wasRead && proven.has(new Date(keptAt / 1_000).toISOString().slice(0, 7));
     })
     .map(

@@ -227,6 +227,26 @@ describe("months of clicks", () => {
     expect(months((await brand.sync("analytics-clicks")).asked)).toEqual(["2025-07", "2026-10", "2026-11"]);
   });
 
+  test.each([
+    ["after `--since`", { since: noon - 40 * day }],
+    ["before `--until`", { until: noon - 600 * day }],
+  ])("that moved are read, though only those %s were asked for", async (_, asked) => {
+    const brand = await nights({ orders: thirty() });
+    await brand.sync("analytics-clicks");
+    brand.pass(day);
+    come(brand, orderAt("late", Date.parse("2025-07-04T12:00:00Z")));
+    expect(months((await brand.sync("analytics-clicks", asked)).asked)).toContain("2025-07");
+  });
+
+  test("hold zeros for days of other months: those are not theirs", async () => {
+    const brand = await nights({ orders: thirty() }, { emptyDays: "zero" });
+    await brand.sync("analytics-clicks");
+    brand.pass(day);
+    come(brand, orderAt("late", Date.parse("2025-07-04T12:00:00Z")));
+    const { asked } = await brand.sync("analytics-clicks");
+    expect(months(asked)).toEqual(["2025-07", "2026-10", "2026-11"]);
+  });
+
   test("that a clock that was ahead has read are read again", async () => {
     const brand = await nights({ orders: thirty() });
     const ofHost = { hosts: ["h1"] };

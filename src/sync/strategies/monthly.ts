@@ -45,7 +45,7 @@ export const monthly: StrategyRun = {
       },
     );
     if (due.length > 0) row.since = formatInstant(Math.min(...due.map(({ from }) => from)));
-    row.until = formatInstant(now);
+    row.until = formatInstant(Math.min(now, options.until ?? now));
   },
 };
 
@@ -91,16 +91,20 @@ function dueMonths(
   const { mirror, now, options } = run;
   const covered = readCoverage(mirror, coverageName(run, series));
   const [firstDay] = [...points.keys()].sort();
-  const known = options.since ?? (options.full ? undefined : covered[0]?.from);
-  const first = known ?? (firstDay === undefined ? Number.POSITIVE_INFINITY : Date.parse(firstDay));
+  const { full, since, until = now, windowMs } = options;
+  const mirrored = covered[0]?.from ?? Number.POSITIVE_INFINITY;
+  const isAll = full || covered.length === 0;
+  const known = isAll && firstDay !== undefined ? Date.parse(firstDay) : Number.POSITIVE_INFINITY;
   // What a clock that was ahead has read is not believed to be of that time.
   const readAt = ({ from, to }: Range) =>
     covered.find((one) => one.from <= from && one.to >= to && one.readAt <= now)?.readAt ?? 0;
-  return monthsOf({ from: first, to: now })
+  return monthsOf({ from: Math.min(mirrored, since ?? known), to: now })
     .filter((one) => {
-      if (one.from > (options.until ?? now)) return false;
-      if (options.full || options.since !== undefined || moved.includes(one.month)) return true;
-      return readAt(one) - options.windowMs <= one.to;
+      const isMoved = moved.includes(one.month);
+      const isAsked = one.from <= until && one.to >= (since ?? one.to);
+      // What is known to differ is read, whatever was asked for.
+      if (!isAsked) return isMoved && covered.some(({ from, to }) => from <= one.to && to >= one.from);
+      return isMoved || full || since !== undefined || readAt(one) - windowMs <= one.to;
     })
     .map((one) => ({ ...one, ...series }));
 }
@@ -114,11 +118,14 @@ function* movedMonths(
   const mirrored = new Set<string>();
   for (const { key, value } of presentRecords(mirror, resource.name, "/day/#0")) {
     const days = valueAt(value, ["timeseries"]);
+    const month = key.slice(0, 7);
     for (const point of Array.isArray(days) ? (days as Json[]) : []) {
       const day = String(valueAt(point, ["date"]));
+      // An answer may have zeros for days that nobody asked for.
+      if (!day.startsWith(month)) continue;
       mirrored.add(day);
       const now = points.get(day) ?? null;
-      if (now === null ? !isIdle(point) : !sameJson(now, point)) moved.add(key.slice(0, 7));
+      if (now === null ? !isIdle(point) : !sameJson(now, point)) moved.add(month);
     }
     yield;
   }

@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import { openMirror } from "../../src/query/open.js";
+import { presentRecords, valueAt } from "../../src/records/index.js";
+import { findResource } from "../../src/resources/index.js";
+import type { JsonObject } from "../../src/resources/types.js";
+import { clicksOf } from "../support/fake/figures.js";
+import fc from "../support/property.js";
+import { type History, histories } from "./histories.js";
+import { playStep } from "./play.js";
+import { createWorld, type RunEnd, type World } from "./world.js";
+
+const runs = Number(process.env.PROPERTY_RUNS ?? 25);
+
+/** Each day's figures that are not all zeros, of the days before the run and from the first one mirrored on. */
+type Days = Map<string, string>;
+
+test("clicks: whatever happens, a verified run leaves no day of the mirrored months as it no longer is", async () => {
+  const property = fc.asyncProperty(histories, async (history) => {
+    expect(await playClicks(history)).toEqual([]);
+  });
+  await fc.assert(property, { numRuns: runs, endOnFailure: process.env.PROPERTY_SHRINK === "no" });
+}, 3_600_000);
+
+/** Plays a history of orders, whose figures by day are what is read. @returns the days that a verified run has wrong */
+async function playClicks({ beginning, behaviour, steps }: History): Promise<string[]> {
+  const known = { ...behaviour, figures: "all", rates: "fixed", lags: "nothing" } as const;
+  const world = createWorld("orders", beginning, known);
+  const resource = findResource("analytics-clicks");
+  if (!resource) throw new RangeError("No such resource.");
+  world.resource = resource;
+  try {
+    for (const [index, step] of steps.entries()) {
+      if ("run" in step && step.run !== "sync") continue;
+      const told = await playStep(world, step, wrongDays);
+      if (told.length > 0) return told.map((one) => `step ${index}: ${one}`);
+    }
+    return [];
+  } finally {
+    world.close();
+  }
+}
+
+async function wrongDays(world: World, end: RunEnd): Promise<string[]> {
+  if (!end.verified) return [];
+  const mine = await mirroredDays(world);
+  const instants = [
+    end.startedAt,
+    ...world.truth.changes.filter((at) => at > end.startedAt && at <= end.endedAt),
+  ];
+  const theirs = instants.map((at) => daysAt(world, at));
+  const today = new Date(end.startedAt).toISOString().slice(0, 10);
+  const days = new Set([...mine.days.keys(), ...theirs.flatMap((one) => [...one.keys()])]);
+  return [...days]
+    .filter((day) => mine.months.has(day.slice(0, 7)) && day < today)
+    .filter((day) => !theirs.some((one) => one.get(day) === mine.days.get(day)))
+    .map((day) => `${day}: ${mine.days.get(day)} in a verified mirror, ${theirs.map((one) => one.get(day))}`);
+}
+
+async function mirroredDays({ path, resource }: World): Promise<{ months: Set<string>; days: Days }> {
+  const mirror = await openMirror(path);
+  try {
+    const records = [...presentRecords(mirror, resource.name, "/day/#0")];
+    const points = records.flatMap(({ value }) => valueAt(value, ["timeseries"]) as JsonObject[]);
+    return { months: new Set(records.map(({ key }) => key.slice(0, 7))), days: busyDays(points) };
+  } finally {
+    mirror.db.close();
+  }
+}
+
+function daysAt({ api, truth, now }: World, instant: number): Days {
+  const entries = [...truth.at(instant).values()].map(({ record, keptAt }) => ({
+    record,
+    value: record,
+    at: keptAt,
+  }));
+  const { timeseries } = clicksOf(entries, {}, api.behaviour, now()) as { timeseries: JsonObject[] };
+  return busyDays(timeseries);
+}
+
+function busyDays(points: readonly JsonObject[]): Days {
+  return new Map(
+    points.filter(({ orders }) => orders !== 0).map((point) => [String(point.date), JSON.stringify(point)]),
+  );
+}
