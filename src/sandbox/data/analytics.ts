@@ -48,6 +48,9 @@ interface Totals {
   byHost: Map<number, Figures>;
 }
 
+/** A sync asks for the whole history, and for each of its months. */
+const mostKnown = 40;
+
 /** `now` is the instant up to which there is traffic. */
 export function createAnalytics(
   world: World,
@@ -56,15 +59,26 @@ export function createAnalytics(
   now: () => number,
 ): Analytics {
   let allTime: { stamp: string; rows: HostRow[] } | undefined;
+  const known = { stamp: "", totals: new Map<string, Totals>() };
 
+  /** What was asked for before, and has not changed since, is not added up again. */
   function totals(query: Pick<ClicksQuery, "from" | "to" | "host">): Totals {
+    const stamp = `${sales.version()} ${now()} ${world.hosts.length}`;
+    if (known.stamp !== stamp || known.totals.size >= mostKnown) known.totals.clear();
+    known.stamp = stamp;
     const range = activeRange(query);
-    const wanted =
-      query.host === undefined ? undefined : world.hosts.findIndex((host) => host.id === query.host);
+    const asked = `${range.from} ${range.to} ${query.host}`;
+    const found = known.totals.get(asked) ?? addUp(range, query.host);
+    known.totals.set(asked, found);
+    return found;
+  }
+
+  function addUp(range: Range, hostId: string | undefined): Totals {
+    const wanted = hostId === undefined ? undefined : world.hosts.findIndex((host) => host.id === hostId);
     const hosts =
       wanted === undefined ? [...world.hosts.keys(), ...vanishedHosts] : wanted < 0 ? [] : [wanted];
     const byDay = new Map<number, Figures>();
-    const byHost = new Map<number, Figures>(hosts.map((host) => [host, noFigures()]));
+    const rows = hosts.map((host) => ({ host, figures: noFigures() }));
     for (let number = Math.floor(range.from / day); number * day <= range.to; number++) {
       const part = {
         from: Math.max(range.from, number * day),
@@ -73,16 +87,12 @@ export function createAnalytics(
       const share = trafficShare(part);
       const sold = sales.ofDay(part);
       const sum = noFigures();
-      for (const host of hosts) {
-        const row = sold.get(host);
-        if (share === 0 && !row) continue;
-        addDay(sum, world, number, host, row, share);
-        addDay(byHost.get(host) as Figures, world, number, host, row, share);
-      }
+      for (const { host, figures } of rows)
+        addDay([sum, figures], world, number, host, sold.get(host), share);
       sum.days = 1;
       byDay.set(number, sum);
     }
-    return { byDay, byHost };
+    return { byDay, byHost: new Map(rows.map(({ host, figures }) => [host, figures])) };
   }
 
   /** What was asked for, cut to the time in which anything happened. */

@@ -36,11 +36,11 @@ export function noFigures(): Figures {
 }
 
 /**
- * Adds one host's day to `sum`. Human traffic depends on the day and the host; each tracked order had at least one
- * click through to the store. `share` is the part of the day that is asked for, or that has passed.
+ * Adds one host's day to each of `sums`. Human traffic depends on the day and the host; each tracked order had
+ * at least one click through to the store. `share` is the part of the day that is asked for, or that has passed.
  */
 export function addDay(
-  sum: Figures,
+  sums: readonly [Figures, Figures],
   world: World,
   day: number,
   host: number,
@@ -48,8 +48,14 @@ export function addDay(
   share: number,
 ): void {
   const noise = hash(world.seed, topics.traffic, Math.imul(day, 1009) + host);
-  const weight = world.hosts[host]?.weight ?? 0;
+  // Asked for a place that is negative, an array is looked through as an object.
+  const weight = host < 0 ? 0 : (world.hosts[host]?.weight ?? 0);
   const visits = Math.floor(((weight * (noise % 1000)) / 400) * share);
+  if (visits === 0 && !sales) return;
+  for (const sum of sums) addVisits(sum, noise, visits, sales);
+}
+
+function addVisits(sum: Figures, noise: number, visits: number, sales: Sales | undefined): void {
   const tracked = sales?.tracked ?? 0;
   const buyNow = tracked + Math.floor(tracked * ((noise >>> 10) % 8)) + Math.floor(visits / 3);
   const uniqueBuyNow = Math.ceil(buyNow * 0.8);
