@@ -1,9 +1,10 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { afterAll, expect } from "vitest";
+import { expect } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import { type Sandbox, startSandbox } from "../../src/sandbox/index.js";
+import { atFileEnd } from "../support/file-end.js";
 import { makeHome } from "../support/home.js";
 import { brandapi, type ProgramOptions } from "../support/program.js";
 
@@ -40,13 +41,12 @@ export interface Patient {
 
 let shared: Promise<{ sandbox: Sandbox; home: string }> | undefined;
 
-afterAll(async () => {
-  const { sandbox } = (await shared) ?? {};
-  await sandbox?.close();
-});
-
 async function prepare(): Promise<{ sandbox: Sandbox; home: string }> {
   const sandbox = await startSandbox({ orders: 400, rateLimit: null, pace: 0 }, { clock: systemClock });
+  atFileEnd(() => {
+    shared = undefined;
+    return sandbox.close();
+  });
   const home = makeHome();
   const login = await brandapi(["login", "--key-stdin", "--base-url", sandbox.baseUrl], {
     home,

@@ -9,6 +9,7 @@ import {
   type Sandbox,
   startSandbox,
 } from "../../src/sandbox/index.js";
+import { atFileEnd } from "../support/file-end.js";
 import { makeHome } from "../support/home.js";
 import { brandapi, type ProgramOptions, type ProgramResult } from "../support/program.js";
 
@@ -32,11 +33,23 @@ let shared: Promise<Sandbox> | undefined;
 
 /** The sandbox that a file's cases share: nothing in it may be changed but `intercept`, which a case resets. */
 export async function sharedSandbox(): Promise<Sandbox> {
-  shared ??= startSandbox({ orders: orderCount, rateLimit: null, pace: 0 }, { clock: systemClock });
+  shared ??= openShared();
   const sandbox = await shared;
   sandbox.intercept = undefined;
   onTestFinished(() => {
     sandbox.intercept = undefined;
+  });
+  return sandbox;
+}
+
+async function openShared(): Promise<Sandbox> {
+  const sandbox = await startSandbox(
+    { orders: orderCount, rateLimit: null, pace: 0 },
+    { clock: systemClock },
+  );
+  atFileEnd(() => {
+    shared = undefined;
+    return sandbox.close();
   });
   return sandbox;
 }

@@ -19,6 +19,7 @@ export default defineConfig({
       "test/mirror/{coverage,ranges}.test.ts",
       "test/properties/counterexamples.test.ts",
     ],
+    setupFiles: ["test/support/each-file.ts"],
     testTimeout: 60_000,
     sequence: { sequencer: ShortestFirst },
   },

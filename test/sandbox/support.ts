@@ -1,4 +1,4 @@
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import type { Clock } from "../../src/deps.js";
 import { systemClock } from "../../src/deps.js";
 import { type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandbox/index.js";
@@ -7,16 +7,10 @@ import { type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandb
 export const noon = Date.UTC(2026, 10, 21, 12);
 export const day = 86_400_000;
 
-const open: Sandbox[] = [];
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((sandbox) => sandbox.close()));
-});
-
 /** A sandbox without limits at a fixed time, closed after the test. */
 export async function sandboxOf(options: SandboxOptions = {}, clock: Clock = systemClock): Promise<Sandbox> {
   const sandbox = await startSandbox({ rateLimit: null, now: noon, orders: 400, ...options }, { clock });
-  open.push(sandbox);
+  onTestFinished(() => sandbox.close());
   return sandbox;
 }
 
