@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished } from "vitest";
@@ -21,9 +21,6 @@ export interface Seen {
   /** What the message and its hint must say. */
   says?: RegExp | undefined;
 }
-
-// Hundreds of mirrors are made here: in memory, where the system has such a place.
-if (existsSync("/dev/shm")) process.env.TMPDIR = "/dev/shm";
 
 export const pageSize = 100;
 export const orderCount = 350;
