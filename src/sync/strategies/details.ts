@@ -137,14 +137,10 @@ async function mergeDetails(
   if (lost.length > 0 && shortfalls.length === 0) {
     // Gone since the list was read, or there without details: only the list can tell, and who has come meanwhile.
     await readAll(run);
-    stale.length = 0;
+    const again = new Set([...lost, ...stale.splice(0)].map(({ id }) => id));
+    const isLeft = ({ askBy, id, pending }: Detailed) => askBy !== null && (pending || again.has(id));
     const known = await inParts(readDetailed(run), run);
-    lost = await askEach(
-      run,
-      known.filter(({ askBy, pending }) => pending && askBy !== null),
-      ask,
-      take,
-    );
+    lost = await askEach(run, known.filter(isLeft), ask, take);
   }
   if (stale.length > 0) shortfalls.push(`the API's details of ${named(stale)} are older than its list`);
   const still = lost.filter(({ key }) => isPresent(mirror, resource.name, key));
