@@ -11,7 +11,7 @@ import { createWorld, type RunEnd, type World } from "./world.js";
 
 const runs = Number(process.env.PROPERTY_RUNS ?? 25);
 
-/** Each day's figures that are not all zeros, of the days before the run and from the first one mirrored on. */
+/** The figures of each day that had an order, as JSON. */
 type Days = Map<string, string>;
 
 test("clicks: whatever happens, a verified run leaves no day of the mirrored months as it no longer is", async () => {
