@@ -4,7 +4,7 @@ import { readRange } from "./read.js";
 import { budgetOf, type SyncRun } from "./run.js";
 
 /** What was read in the last 20 hours has had no time to grow old: a second sync right after the first reads nothing. */
-const freshMs = 20 * 3_600_000;
+const restMs = 20 * 3_600_000;
 
 /**
  * Reads what a cursor through the dates has come to, a page a request, and moves it on: a partial refund on an old
@@ -16,7 +16,7 @@ export async function audit(run: SyncRun, figures: Figures | null): Promise<void
   const left = budgetOf(run, options.audit);
   let at = state.cursor() ?? now;
   for (let turns = 0; turns < 2 && left() > 0; ) {
-    const stale = nextStale(state.coverage(), at, now - freshMs);
+    const stale = nextStale(state.coverage(), at, now - restMs);
     const reached = stale
       ? Math.min(await readRange(run, stale, figures, left()), stale.to)
       : Number.NEGATIVE_INFINITY;

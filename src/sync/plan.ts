@@ -23,7 +23,7 @@ export interface Before {
 }
 
 /** What was read no longer ago than this counts as read by a run that goes on with a stopped one. */
-const freshMs = 3_600_000;
+export const freshMs = 3_600_000;
 
 /**
  * Decides what to read: pure.

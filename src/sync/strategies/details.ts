@@ -4,7 +4,6 @@ import { counted } from "../../counted.js";
 import { UnexpectedAnswer } from "../../errors.js";
 import { inParts } from "../../in-parts.js";
 import { transactInParts } from "../../mirror/index.js";
-import { everything } from "../../ranges.js";
 import {
   idText,
   isPresent,
@@ -15,24 +14,21 @@ import {
 } from "../../records/index.js";
 import type { Json, JsonObject } from "../../resources/types.js";
 import { formatInstant } from "../../times.js";
-import { countItems } from "../counts.js";
 import { askEach, type Detailed } from "../in-order.js";
+import { freshMs } from "../plan.js";
 import type { StrategyRun, SyncRun } from "../run.js";
 import { keepBeside } from "./beside.js";
-import { full, readAll } from "./full.js";
+import { countListed, planOf, readAll } from "./full.js";
 
 /** Every page of the list, then one request for each record whose details can have changed. */
 export const details: StrategyRun = {
   async plan(run) {
-    const { options, resource } = run;
-    const steps = await full.plan(run);
+    const listed = await countListed(run);
     const known = await inParts(readDetailed(run), run);
-    const isCounted = resource.pagination === "documented" && options.details !== "none";
-    const listed = isCounted ? await countItems(run, everything) : known.length;
-    const requests = known.filter(({ isDue }) => isDue).length + Math.max(0, listed - known.length);
-    return requests > 0
-      ? [...steps, { what: `details of ${requests} that are new, changed or still open`, requests }]
-      : steps;
+    const come = run.options.details === "none" ? 0 : Math.max(0, (listed ?? 0) - known.length);
+    const requests = known.filter(({ isDue }) => isDue).length + come;
+    const step = { what: `details of ${requests} that are new, changed or still open`, requests };
+    return [planOf(listed), ...(requests > 0 ? [step] : [])];
   },
 
   async run(run) {
@@ -46,9 +42,6 @@ export const details: StrategyRun = {
     run.state.finish();
   },
 };
-
-/** What a run that was stopped a short while ago has read counts as read by this one. */
-const freshMs = 3_600_000;
 
 /**
  * Details take a request each. A run that is stopped before the last is gone on with, and one that is stopped every

@@ -3,23 +3,31 @@ import { counted } from "../../counted.js";
 import { everything } from "../../ranges.js";
 import { countItems } from "../counts.js";
 import { missTwice, removeMissing } from "../removals.js";
-import { pagesFor, type StrategyRun, type SyncRun } from "../run.js";
+import { type PlanStep, pagesFor, type StrategyRun, type SyncRun } from "../run.js";
 import { readUnknownList } from "../unknown-list.js";
 import { type Listed, readWhole } from "../whole.js";
 
 /** Every page, every time: the API has no filter that would tell what is new. */
 export const full: StrategyRun = {
   async plan(run) {
-    if (run.resource.pagination === "unknown")
-      return [{ what: "everything, however it is paged", requests: 1, open: true }];
-    const items = await countItems(run, everything);
-    return [{ what: `everything: ${counted(items, "record")}`, requests: pagesFor(items) }];
+    return [planOf(await countListed(run))];
   },
 
   async run(run) {
     await readAll(run);
   },
 };
+
+/** How many records a list has; null where the API document shows no way to ask. */
+export async function countListed(run: SyncRun): Promise<number | null> {
+  return run.resource.pagination === "unknown" ? null : await countItems(run, everything);
+}
+
+export function planOf(listed: number | null): PlanStep {
+  return listed === null
+    ? { what: "everything, however it is paged", requests: 1, open: true }
+    : { what: `everything: ${counted(listed, "record")}`, requests: pagesFor(listed) };
+}
 
 /** Reads a whole list, and removes who is gone: not before one more reading has missed them too. */
 export async function readAll(run: SyncRun): Promise<void> {
