@@ -130,6 +130,7 @@ test("a dry run says what would be read and how long that takes, and writes noth
   expect(empty.code).toBe(0);
   expect(empty.out).toMatch(/^orders {12}everything until now: 1234 records \(13 requests\)$/m);
   expect(empty.out).toContain("Nothing was written.");
+  expect(asked(empty.requests, "/opportunities")).toHaveLength(1);
   expect(() => statSync(brand.dbPath)).toThrow("ENOENT");
 
   await brand.run("sync orders roster");
