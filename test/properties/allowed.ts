@@ -12,7 +12,8 @@ import type { RunEnd, World } from "./world.js";
  *    shows them at the next run; dates, at the count that ends each run. Nobody is removed for it.
  * 3. A record whose date is rewritten where no figures by day show it, while an unrelated one vanishes: it may be
  *    removed until it is read again.
- * 4. A list by page numbers whose total says less than there is, with no next page: it ends there.
+ * 4. A list by page numbers whose total says less than there is, with no next page: it ends there. Where neither the
+ *    dates are in order nor the totals right, two of them may agree by chance.
  *
  * (Records without a date are removed by `--full` alone: no claim is made of them, so there is nothing to allow.)
  */
@@ -32,7 +33,7 @@ export function mayBeHidden(world: World, readAt: number, keptAt: number): boole
 
 /** Whether nothing tells of all that is on the list. */
 export function endsTooSoon({ api, watched }: World): boolean {
-  return !isDated(watched) && isCapped(api.behaviour);
+  return isCapped(api.behaviour) && (!isDated(watched) || api.behaviour.order === "attribution");
 }
 
 /** Whether a record that the API has all along may be removed by this run; `held` is what the mirror had of it. */

@@ -240,11 +240,6 @@ const found: [name: string, watched: Watched, history: History][] = [
     "opportunities",
     { ...given(1, 1, 2), steps: [run("sync", {}, { 2: event("exchange") })] },
   ],
-  [
-    "a total that is capped, in a list that is in no order of its dates",
-    "orders",
-    { ...given(1, 26, 5, { order: "attribution", mostCounted: 25 }), steps: [] },
-  ],
 ];
 
 test.each(found)("%s", async (_, watched, history) => {
