@@ -94,7 +94,8 @@ export function latestRuns(
   const found = read("AND outcome = 'verified' AND error IS NOT NULL");
   return {
     last: isPeaceful ? read("AND outcome <> 'verified'") : newest,
-    lastGood: read("AND outcome = 'done'"),
+    // A part of what there is, or what ends before the run began, is not how things stand.
+    lastGood: read("AND outcome = 'done' AND verified = 1 AND coalesce(until >= started_at, 1)"),
     found: found && found.run_id > (proven?.run_id ?? 0) ? found : null,
   };
 }

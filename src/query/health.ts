@@ -33,7 +33,7 @@ export interface ResourceHealth {
   gaps: ShownRange[];
   /** The oldest date that was ever asked for, ISO 8601; null: from the beginning, or not read by date. */
   covered_from: string | null;
-  /** When the last run that ended well began: what the mirror says is as of then. */
+  /** When the last verified run up to its own time began: what the mirror says is as of then. */
   last_success_at: string | null;
   age_seconds: number | null;
   last_run: Pick<Run, "run_id" | "started_at" | "finished_at" | "outcome" | "error"> | null;

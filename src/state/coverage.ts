@@ -1,5 +1,5 @@
 import { type Mirror, statement } from "../mirror/index.js";
-import { type Covered, subtract } from "../ranges.js";
+import { type Covered, type Range, subtract } from "../ranges.js";
 import { formatInstant } from "../times.js";
 
 /** Lays a newer read over older ones: each instant keeps its newest. Neighbours of one run are one, as old as the older. */
@@ -63,4 +63,15 @@ export function writeCoverage(
 export function recordCoverage(mirror: Mirror, name: string, added: Covered): void {
   const before = readCoverage(mirror, name);
   writeCoverage(mirror, name, before, addCovered(before, added));
+}
+
+/** Forgets that a range was read of the parts of a resource that are read by themselves: `resource/…`. */
+export function uncoverParts(mirror: Mirror, resource: string, range: Range): void {
+  const names = statement(mirror, "SELECT DISTINCT resource FROM coverage WHERE resource GLOB ?").pluck();
+  for (const name of names.all(`${resource}/*`) as string[]) {
+    const before = readCoverage(mirror, name);
+    const touched = before.filter(({ from, to }) => from <= range.to && to >= range.from);
+    const left = touched.flatMap((one) => subtract([one], [range]).map((piece) => ({ ...one, ...piece })));
+    writeCoverage(mirror, name, before, [...before.filter((one) => !touched.includes(one)), ...left]);
+  }
 }

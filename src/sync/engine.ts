@@ -17,7 +17,11 @@ export async function syncResource(access: Access, resource: Resource, named = t
   const { run, error } = await recordRun(access, resource.name, {
     async work(row) {
       const one = openRun(access, resource, row, task);
-      await strategies[resource.strategy.kind].run(one);
+      await strategies[resource.strategy.kind].run(one).catch((error: unknown) => {
+        // Refused half-way: what was read is there, and no part of the API that a key may leave out.
+        const isHalf = error instanceof AccessForbidden && row.rows_read > 0 && !named;
+        throw isHalf && !endsEverything(error) ? incomplete(resource, [error.message]) : error;
+      });
       // After a first read of a million rows it takes seconds.
       await access.mortally(async () => indexProjection(access.mirror, resource));
       if (one.shortfalls.length > 0) throw incomplete(resource, one.shortfalls);

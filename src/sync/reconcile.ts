@@ -1,5 +1,5 @@
 import { counted } from "../counted.js";
-import { join, type Range } from "../ranges.js";
+import { join, monthsOf, type Range, within } from "../ranges.js";
 import type { Figures, Missing } from "../state/index.js";
 import { audit } from "./audit.js";
 import { allRecords, type Check, checksOf, compare, type Difference, narrow } from "./counts.js";
@@ -12,6 +12,8 @@ import { budgetOf, type SyncRun } from "./run.js";
 /** Requests that a night may spend on what differs; the rest is told, and left to the next nights. */
 export const nightlyBudget = 100;
 const mostRounds = 4;
+/** Months that are counted one by one, newest first: five years. */
+const mostMonths = 60;
 
 /**
  * Finds what no reading of the window shows, by evidence: days whose figures moved, then what the audit comes to, and at
@@ -102,6 +104,34 @@ export async function compareAll(run: SyncRun): Promise<Difference[]> {
       if (difference) found.push(difference);
     }
   return found;
+}
+
+/**
+ * The counts of all that was read. Where no figures by day tell the months apart, each month is counted too: a record
+ * that left one may hide behind one that came to another.
+ */
+export async function differencesOf(run: SyncRun, figures: Figures | null): Promise<Difference[]> {
+  const all = await compareAll(run);
+  if (isByDay(run, figures)) return all;
+  const months: Difference[] = [];
+  for (const month of countedMonths(run)) {
+    const difference = await compare(run, month, allRecords);
+    if (difference) months.push(difference);
+  }
+  return months.length > 0 ? [...months, ...all.filter(({ check }) => check !== allRecords)] : all;
+}
+
+export function isByDay({ now, state }: SyncRun, figures: Figures | null): boolean {
+  return figures !== null && !state.isSetAside(figuresName, now);
+}
+
+/** The months of what was read, newest first, as many as a proof counts one by one. */
+export function countedMonths({ now, state }: SyncRun): Range[] {
+  const oldest = state.oldest({ from: Number.NEGATIVE_INFINITY, to: now }) ?? now;
+  return join(state.coverage())
+    .flatMap(({ from, to }) => within(monthsOf({ from: Math.max(from, oldest), to }), { from, to }))
+    .toReversed()
+    .slice(0, mostMonths);
 }
 
 async function readDifference(

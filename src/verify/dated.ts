@@ -1,11 +1,11 @@
-import { dayOf, dayRange, join, monthsOf, type Range } from "../ranges.js";
+import { dayOf, dayRange, gaps, join, monthsOf, type Range } from "../ranges.js";
 import { countItems, type Difference } from "../sync/counts.js";
 import { askFigures } from "../sync/figures.js";
 import { readRange } from "../sync/read.js";
-import { reconcile } from "../sync/reconcile.js";
+import { differencesOf, reconcile } from "../sync/reconcile.js";
 import type { SyncRun } from "../sync/run.js";
 import { formatInstant } from "../times.js";
-import { differencesOf, type Evidence, gatherEvidence, newerRange, newestRead } from "./evidence.js";
+import { type Evidence, gatherEvidence, newerRange, newestRead } from "./evidence.js";
 import { type Finding, type MonthResult, stateOf, unproven } from "./report.js";
 
 /**
@@ -28,6 +28,7 @@ export async function verifyDated(run: SyncRun, repair: boolean): Promise<Findin
   if (repair) await mend(run);
   const evidence = await gatherEvidence(run);
   const older = await olderThan(run, floor);
+  const between = await countBetween(run);
   const months = [
     ...older.months,
     ...judge(run, evidence, older.months.length > 0),
@@ -35,13 +36,13 @@ export async function verifyDated(run: SyncRun, repair: boolean): Promise<Findin
   ];
   const isMended = row.rows_new + row.rows_changed + row.rows_removed > 0 && shortfalls.length === 0;
   const found = stateOf(months);
-  const unread = Math.max(0, evidence.unread) + older.unread;
+  const unread = Math.max(0, evidence.unread) + older.unread + between;
   return { ...base, state: repair && isMended && found === "proven" ? "repaired" : found, months, unread };
 }
 
 async function mend(run: SyncRun): Promise<void> {
   const figures = await askFigures(run);
-  await readRange(run, newerRange(run), figures);
+  for (const range of [newerRange(run), ...gaps(run.state.coverage())]) await readRange(run, range, figures);
   await reconcile(run, figures, Number.POSITIVE_INFINITY, (run) => differencesOf(run, figures));
 }
 
@@ -58,6 +59,14 @@ async function olderThan(run: SyncRun, floor: number): Promise<{ months: MonthRe
     : `${items} older ${name} were never asked for: \`brandapi sync ${name} --full\` reads them`;
   const month = { month: `before ${dayOf(lowest)}`, state: "unproven" as const, why, read_at: null };
   return { months: [month], unread: isWanted ? items : 0 };
+}
+
+/** How many more records the API has than the mirror between what was read: the months there are not read completely. */
+async function countBetween(run: SyncRun): Promise<number> {
+  let unread = 0;
+  for (const gap of gaps(run.state.coverage()))
+    unread += Math.max(0, (await countItems(run, gap)) - run.state.count(gap));
+  return unread;
 }
 
 function newerThan(run: SyncRun, { unread }: Evidence): MonthResult[] {

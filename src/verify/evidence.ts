@@ -1,17 +1,14 @@
-import { dayOf, join, monthsOf, type Range, within } from "../ranges.js";
+import { dayOf, join, type Range } from "../ranges.js";
 import type { Figures } from "../state/index.js";
-import { allRecords, checksOf, compare, countItems, type Difference, narrow } from "../sync/counts.js";
+import { checksOf, countItems, type Difference, narrow } from "../sync/counts.js";
 import { askFigures } from "../sync/figures.js";
-import { figuresName, settleMoved } from "../sync/moved.js";
-import { compareAll } from "../sync/reconcile.js";
+import { settleMoved } from "../sync/moved.js";
+import { countedMonths, differencesOf, isByDay } from "../sync/reconcile.js";
 import { budgetOf, type SyncRun } from "../sync/run.js";
 import { compareRecords } from "./compare.js";
 
 /** Requests that go into finding the very days that differ, and looking at those whose figures moved. */
 const mostRequests = 100;
-/** Months that are counted one by one, newest first: five years. */
-const mostMonths = 60;
-
 /** What speaks against the mirror. */
 export interface Evidence {
   differences: Difference[];
@@ -47,21 +44,6 @@ export async function gatherEvidence(run: SyncRun): Promise<Evidence> {
   return { differences, days, missing, unread, whyProven: whyProven(run, figures) };
 }
 
-/**
- * The counts of all that was read. Where no figures by day tell the months apart, each month is counted too: a record
- * that left one may hide behind one that came to another.
- */
-export async function differencesOf(run: SyncRun, figures: Figures | null): Promise<Difference[]> {
-  const all = await compareAll(run);
-  if (isByDay(run, figures)) return all;
-  const months: Difference[] = [];
-  for (const month of countedMonths(run)) {
-    const difference = await compare(run, month, allRecords);
-    if (difference) months.push(difference);
-  }
-  return months.length > 0 ? [...months, ...all.filter(({ check }) => check !== allRecords)] : all;
-}
-
 function whyProven(run: SyncRun, figures: Figures | null): (range: Range) => string {
   const counts = checksOf(run)
     .map(({ name }) => name)
@@ -72,19 +54,6 @@ function whyProven(run: SyncRun, figures: Figures | null): (range: Range) => str
     apart.some(({ from, to }) => from <= range.to && to >= range.from)
       ? "the API counts the same (all)"
       : `counted together with other months, the API counts the same (${counts})`;
-}
-
-function isByDay({ now, state }: SyncRun, figures: Figures | null): boolean {
-  return figures !== null && !state.isSetAside(figuresName, now);
-}
-
-/** The months of what was read, newest first, as many as a proof counts one by one. */
-function countedMonths({ now, state }: SyncRun): Range[] {
-  const oldest = state.oldest({ from: Number.NEGATIVE_INFINITY, to: now }) ?? now;
-  return join(state.coverage())
-    .flatMap(({ from, to }) => within(monthsOf({ from: Math.max(from, oldest), to }), { from, to }))
-    .toReversed()
-    .slice(0, mostMonths);
 }
 
 export function newestRead({ state }: SyncRun): number {

@@ -1,4 +1,5 @@
 import { counted } from "../../counted.js";
+import { latestRuns } from "../../mirror/index.js";
 import { describe } from "../../ranges.js";
 import type { Dated } from "../../resources/types.js";
 import { countPresent } from "../../state/index.js";
@@ -8,7 +9,7 @@ import { askFigures } from "../figures.js";
 import { figuresName } from "../moved.js";
 import { planDated } from "../plan.js";
 import { readRange } from "../read.js";
-import { nightlyBudget, reconcile } from "../reconcile.js";
+import { compareAll, differencesOf, nightlyBudget, reconcile } from "../reconcile.js";
 import { type PlanStep, pagesFor, type StrategyRun, type SyncRun } from "../run.js";
 import { filterQueries, readFiltered } from "./filtered.js";
 
@@ -41,13 +42,18 @@ export const dated: StrategyRun = {
       for (const name of [figuresName, ...(strategy.counts ?? []).map((count) => count.name)])
         state.trust(name);
     const { floor, gaps, goal, ranges } = decide(run);
-    row.since = instantOrNull(Math.min(...ranges.map(({ from }) => from)));
-    row.until = instantOrNull(Math.min(now, Math.max(...ranges.map(({ to }) => to))));
+    const newest = ranges[0]?.to ?? options.until ?? now;
+    row.since = instantOrNull(ranges.at(-1)?.from ?? newest);
+    row.until = instantOrNull(Math.min(now, newest));
     row.covered_from = instantOrNull(floor);
     if (state.coverage().some(({ readAt }) => readAt >= goal.begunAt) && goal.begunAt < now)
       reporter.note(
         `${resource.name}: goes on with the read begun ${minuteOf(formatInstant(goal.begunAt))}: ${counted(countPresent(mirror, resource.name), "record")} already here`,
       );
+    if (ranges.length === 0) {
+      run.isPartial = true;
+      reporter.note(`${resource.name}: nothing up to then is left to read: \`--since\` reads it again`);
+    }
     state.begin(floor, goal);
     state.remember(options);
     const figures = await askFigures(run);
@@ -55,7 +61,9 @@ export const dated: StrategyRun = {
     state.finish();
     const isAll = ranges.some(({ from, to }) => !Number.isFinite(from) && !Number.isFinite(to));
     if (options.full && isAll && shortfalls.length === 0) state.missUndated(undated);
-    await reconcile(run, figures, nightlyBudget);
+    // What told one month from another is asked again, until nothing speaks against the mirror.
+    const { found } = latestRuns(mirror, resource.name);
+    await reconcile(run, figures, nightlyBudget, found ? (run) => differencesOf(run, figures) : compareAll);
     for (const gap of gaps)
       reporter.warn(
         `${resource.name}: ${describe(gap)} has never been read and is not claimed as covered: run \`brandapi sync ${resource.name}\``,

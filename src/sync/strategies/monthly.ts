@@ -6,7 +6,7 @@ import { transactInParts } from "../../mirror/index.js";
 import { dayOf, monthsOf, type Range } from "../../ranges.js";
 import { presentKeys, presentRecords, sameJson, valueAt } from "../../records/index.js";
 import type { Json } from "../../resources/types.js";
-import { readCoverage, recordCoverage } from "../../state/index.js";
+import { readCoverage, recordCoverage, uncoverParts } from "../../state/index.js";
 import { formatInstant } from "../../times.js";
 import { askPoints } from "../figures.js";
 import { inOrder } from "../in-order.js";
@@ -30,7 +30,9 @@ export const monthly: StrategyRun = {
     if (strategy.kind !== "monthly") return;
     const { days } = await askPoints(run, strategy.figures);
     const series = seriesOf(run);
-    const moved = series.some(isPlain) ? await inParts(movedMonths(run, days), run) : [];
+    const moved = await inParts(movedMonths(run, days), run);
+    // A series of its own leaves the mirror's months as they are.
+    if (!series.some(isPlain)) run.isPartial = true;
     const due = series.flatMap((one) => dueMonths(run, one, days, moved));
     if (options.perHost)
       reporter.note(`${resource.name}: ${counted(series.length, "host")}, ${counted(due.length, "request")}`);
@@ -39,7 +41,8 @@ export const monthly: StrategyRun = {
       due,
       (month) => ask(run, month),
       async (answer, month) => {
-        await transactInParts(run.mirror, writeMonth(run, month, answer), run);
+        const isMoved = moved.includes(month.month);
+        await transactInParts(run.mirror, writeMonth(run, month, answer, isMoved), run);
         left -= 1;
         progressed(run, 1, left);
       },
@@ -151,7 +154,12 @@ async function ask({ api, resource, signal }: SyncRun, month: Month): Promise<An
   return answer;
 }
 
-function* writeMonth(run: SyncRun, month: Month, { data, json, askedAt }: Answer): Generator<void> {
+function* writeMonth(
+  run: SyncRun,
+  month: Month,
+  { data, json, askedAt }: Answer,
+  isMoved: boolean,
+): Generator<void> {
   const { mirror, row, store } = run;
   const { from, to, groupBy, hostId } = month;
   const [start, end] = [dayOf(from), dayOf(to)];
@@ -163,4 +171,6 @@ function* writeMonth(run: SyncRun, month: Month, { data, json, askedAt }: Answer
   });
   const read = { from, to: Math.min(to, askedAt), readAt: askedAt, runId: row.run_id };
   recordCoverage(mirror, coverageName(run, month), read);
+  // What else was read of it is no longer so: whoever asks for that reads it again.
+  if (isMoved && isPlain(month)) uncoverParts(mirror, run.resource.name, month);
 }
