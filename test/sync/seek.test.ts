@@ -279,3 +279,13 @@ test("a list of records without dates only ends where it ends", async () => {
   expect(await brand.sync()).toMatchObject({ failure: null, verified: true });
   expect(brand.mirrored()).toEqual(["u0", "u1", "u2"]);
 });
+
+test("records without a date that stand last are read from the last page: nothing else is read as a list", async () => {
+  const undated = [0, 1, 2].map((n) => orderAt(`u${n}`, null));
+  const brand = await nights({ orders: [...ordersBefore(noon, 900, hour), ...undated] }, { mostPerPage: 50 });
+  const { asked, failure, verified } = await brand.sync("orders", { audit: 0 });
+  expect({ failure, verified }).toEqual({ failure: null, verified: true });
+  expect(brand.mirrored()).toEqual(listed(brand));
+  const pages = asked.map(({ query }) => query.page).filter((page) => page !== undefined && page !== "1");
+  expect(pages).toEqual([String(Math.ceil(903 / 50))]);
+});
