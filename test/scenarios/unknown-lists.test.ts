@@ -346,7 +346,7 @@ describe("details that are not there", () => {
     delete answers["/surveys/t/results"];
     const { code, err } = await run("sync surveys");
     expect(code).toBe(8);
-    expect(err).toContain("the API answers 404 for /surveys/t/results, and for every other");
+    expect(err).toContain("the API answers 404 for /surveys/s/results, and for every other");
     expect(rows("SELECT count(*) FROM survey_results WHERE removed_at IS NULL")).toEqual([[5]]);
   });
 });

@@ -133,3 +133,40 @@ describe("the details of campaigns", () => {
     expect(await brand.verify("surveys")).toMatchObject({ state: "proven", unread: 0 });
   });
 });
+
+describe("the results of surveys", () => {
+  const names = [..."abcdef"];
+  const two = '[{"id":"r1"},{"id":"r2"}]';
+  const surveys = (title: string) => names.map((id) => ({ id, title }));
+  const brandOf = async () =>
+    await nights({
+      surveys: surveys("old"),
+      results: Object.fromEntries(names.map((name) => [name, two])),
+    });
+  const ofA = (brand: Nights) => brand.mirrored("survey-results").filter((key) => key.startsWith("a/"));
+
+  test.each([
+    ["one that is gone is removed", '[{"id":"r1"}]', null, ["a/r1"]],
+    [
+      "none that are left are said",
+      "[]",
+      "/surveys/a/results: the API answers with nothing",
+      ["a/r1", "a/r2"],
+    ],
+  ])("what a stopped run learned, the next one acts on: %s", async (_, results, said, left) => {
+    const brand = await brandOf();
+    await brand.sync("surveys");
+    brand.pass(day);
+    brand.api.records.surveys = surveys("new");
+    brand.api.records.results.a = results;
+    await brand.broken("stopped", ({ path }) => path === "/surveys/f/results", "surveys");
+    expect(ofA(brand)).toEqual(["a/r1", "a/r2"]);
+    brand.pass(600_000);
+    const { failure, verified } = await brand.sync("surveys");
+    if (said === null) expect(failure).toBeNull();
+    else expect(String(failure)).toContain(said);
+    expect(verified).toBe(said === null);
+    expect(ofA(brand)).toEqual(left);
+    expect(await brand.verify("surveys")).toMatchObject({ unread: said === null ? 0 : 1 });
+  });
+});

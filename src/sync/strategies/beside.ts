@@ -42,7 +42,8 @@ export async function keepBeside(
     const before = shapeBefore(mirror, from, resource.name, keyPrefix);
     const isOther = before !== null && shape !== null && shape !== before;
     const isEmptied = shape === null && isMissed(id);
-    if (!options.acceptRemovals && (isOther || isEmptied)) {
+    const isDoubtful = !options.acceptRemovals && (isOther || isEmptied);
+    if (isDoubtful) {
       leave(id);
       const isLess = saysLess(shape, before);
       const what = isEmptied ? "the API answers with nothing" : shapeText(shape, before);
@@ -63,9 +64,17 @@ export async function keepBeside(
       for (const one of written.ids) gone.delete(one);
       found += written.ids.length;
       rememberShape(mirror, from, shape);
-      noteDetailed(mirror, record.id, readAt);
+      // What is left open is asked for again by the run that goes on, should this one not come to its end.
+      if (isWhole && !isDoubtful && !isMissed(id)) noteDetailed(mirror, record.id, readAt);
     };
     await transactInParts(mirror, write(), run);
+  }
+
+  function* remove() {
+    const at = formatInstant(run.clock.now());
+    const lacking = new Set<string | null>(gone.values());
+    yield* store.remove(gone.keys(), at);
+    for (const { id, askBy } of due) if (lacking.has(askBy)) noteDetailed(mirror, id, at);
   }
 
   const lost = await askAll(due);
@@ -81,7 +90,7 @@ export async function keepBeside(
   await askAll([...paged].filter(([id]) => isMissed(id)).map(([, record]) => record));
   const known = presentDetails(mirror, resource.name, parent).size;
   if (options.acceptRemovals || !isImplausible(gone.size, known))
-    await transactInParts(mirror, store.remove(gone.keys(), formatInstant(run.clock.now())), run);
+    await transactInParts(mirror, remove(), run);
   else
     shortfalls.push(
       `${gone.size} of ${known} results are no longer there: nothing was removed (\`--accept-removals\`)`,
