@@ -330,7 +330,7 @@ describe("details that are not there", () => {
     expect((await run("sync opportunities")).err).toContain("the API lists 2 opportunities, but answers 404");
   });
 
-  test("a survey without results says nothing of the results of others; if none has any, that is said", async () => {
+  test("results that answer 404 and were mirrored stay, and that is said; if none has any, that is said", async () => {
     const { answers, run, rows } = await brand({
       "/surveys": { data: [{ id: "s" }, { id: "t" }] },
       "/surveys/s/results": { data: numbered(3) },
@@ -339,14 +339,25 @@ describe("details that are not there", () => {
     await run("sync surveys");
     delete answers["/surveys/s/results"];
     answers["/surveys/t/results"] = { data: numbered(2) };
-    expect((await run("sync surveys")).code).toBe(0);
+    for (const night of [1, 2]) {
+      const { code, err } = await run("sync surveys");
+      expect(code, `night ${night}`).toBe(8);
+      expect(err).toContain("/surveys/s/results: the API answers 404: nothing was removed");
+    }
     expect(rows("SELECT survey_id, id FROM survey_results WHERE removed_at IS NOT NULL")).toEqual([
       ["t", "g2"],
     ]);
+    const left = "SELECT count(*) FROM survey_results WHERE removed_at IS NULL";
+    const { "/surveys/t/results": results = {} } = answers;
     delete answers["/surveys/t/results"];
-    const { code, err } = await run("sync surveys");
+    const { code, err } = await run("sync surveys --accept-removals");
     expect(code).toBe(8);
     expect(err).toContain("the API answers 404 for /surveys/s/results, and for every other");
-    expect(rows("SELECT count(*) FROM survey_results WHERE removed_at IS NULL")).toEqual([[5]]);
+    expect(rows(left)).toEqual([[5]]);
+    answers["/surveys/t/results"] = results;
+    expect((await run("sync surveys --accept-removals")).code).toBe(0);
+    expect(rows(left)).toEqual([[2]]);
+    expect((await run("sync surveys")).code).toBe(0);
+    expect((await run("verify surveys")).code).toBe(0);
   });
 });

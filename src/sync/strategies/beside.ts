@@ -79,13 +79,21 @@ export async function keepBeside(
 
   const lost = await askAll(due);
   // A stopped run's answers stay as they are: of what they held no more this run knows nothing.
-  for (const record of [...lost, ...fresh]) leave(record.askBy);
-  if (due[0] && fresh.length === 0 && lost.length === due.length)
-    shortfalls.push(`the API answers 404 for ${pathOf(due[0])}, and for every other`);
-  else
-    mirror.transaction(() => {
-      for (const { id } of lost) noteDetailed(mirror, id, formatInstant(run.clock.now()));
-    });
+  for (const { askBy } of fresh) leave(askBy);
+  const isNone = fresh.length === 0 && lost.length === due.length;
+  if (lost[0] && isNone) shortfalls.push(`the API answers 404 for ${pathOf(lost[0])}, and for every other`);
+  mirror.transaction(() => {
+    for (const record of lost) {
+      if (isNone) leave(record.askBy);
+      else if (!isMissed(record.askBy ?? "")) noteDetailed(mirror, record.id, formatInstant(run.clock.now()));
+      else if (!options.acceptRemovals) {
+        leave(record.askBy);
+        shortfalls.push(
+          `${pathOf(record)}: the API answers 404: nothing was removed (\`--accept-removals\`)`,
+        );
+      }
+    }
+  });
   if (options.details === "none" || (found === 0 && !options.acceptRemovals)) return;
   await askAll([...paged].filter(([id]) => isMissed(id)).map(([, record]) => record));
   const known = presentDetails(mirror, resource.name, parent).size;
