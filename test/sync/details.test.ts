@@ -169,4 +169,15 @@ describe("the results of surveys", () => {
     expect(ofA(brand)).toEqual(left);
     expect(await brand.verify("surveys")).toMatchObject({ unread: said === null ? 0 : 1 });
   });
+
+  test("that is gone go with it, although no other has any", async () => {
+    const brand = await nights({
+      surveys: [{ id: "a" }, { id: "b" }],
+      results: { a: "[]", b: two },
+    });
+    await brand.sync("surveys");
+    brand.api.records.surveys = [{ id: "a" }];
+    expect(await brand.sync("surveys")).toMatchObject({ failure: null, verified: true, rows_removed: 3 });
+    expect(brand.mirrored("survey-results")).toEqual([]);
+  });
 });

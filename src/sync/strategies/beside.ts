@@ -23,7 +23,6 @@ export async function keepBeside(
   const gone = presentDetails(mirror, resource.name, parent);
   /** Parents whose details came in pages, which are of several moments. */
   const paged = new Map<string, Detailed>();
-  let found = 0;
 
   const pathOf = ({ askBy }: Detailed) => path(askBy ?? "");
   const isMissed = (id: string) => [...gone.values()].includes(id);
@@ -62,7 +61,6 @@ export async function keepBeside(
     const write = function* () {
       const written = yield* store.write(items, { readAt, context: { [parent]: id }, keyPrefix, isAnswer });
       for (const one of written.ids) gone.delete(one);
-      found += written.ids.length;
       rememberShape(mirror, from, shape);
       // What is left open is asked for again by the run that goes on, should this one not come to its end.
       if (isWhole && !isDoubtful && !isMissed(id)) noteDetailed(mirror, record.id, readAt);
@@ -94,7 +92,7 @@ export async function keepBeside(
       }
     }
   });
-  if (options.details === "none" || (found === 0 && !options.acceptRemovals)) return;
+  if (options.details === "none") return;
   await askAll([...paged].filter(([id]) => isMissed(id)).map(([, record]) => record));
   const known = presentDetails(mirror, resource.name, parent).size;
   if (options.acceptRemovals || !isImplausible(gone.size, known))
