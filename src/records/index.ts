@@ -20,7 +20,7 @@ export {
 
 // One record: its key, its date, its members.
 
-export { idText, keyOf, keysOf } from "./keys.js";
+export { hasId, idText, keyOf, keysOf } from "./keys.js";
 export { datedOf } from "./record-table.js";
 export { valueAt } from "./values.js";
 

@@ -2,6 +2,7 @@ import { whyNotWhole } from "../api/list.js";
 import { Incomplete, RequestRefused } from "../errors.js";
 import { transactInParts } from "../mirror/index.js";
 import {
+  hasId,
   keyOf,
   keysOf,
   rememberShape,
@@ -56,7 +57,11 @@ export type Settled = Awaited<ReturnType<typeof settle>>;
 export async function settle(run: SyncRun, resource: Resource, path: string) {
   const found = await gatherWhole(
     () => askUnknown(run, path),
-    (record, at) => keyOf(resource, record, at),
+    (record, at) => {
+      const key = keyOf(resource, record, at);
+      // A place tells nothing apart in a list that moves.
+      return hasId(key) ? key : `#${record.json}`;
+    },
   );
   const { isAnswer, isList, items } = found;
   const keys = isAnswer ? keysOf(resource, items) : items.map((item, at) => keyOf(resource, item, at));

@@ -298,6 +298,24 @@ describe("a list in pages that moves while it is read", () => {
     expect(rows("SELECT id FROM survey_results WHERE removed_at IS NOT NULL")).toEqual([["g4"]]);
   });
 
+  test("records without ids: one that comes in front hides no other, and twins are two", async () => {
+    const before = [...numbered(149).map(({ id }) => ({ code: id })), { code: "g7" }];
+    const { answers, hooks, run, rows } = await brand({ "/gifts": { items: before } });
+    let armed = true;
+    hooks.before = (path, page) => {
+      if (path !== "/gifts" || page !== 2 || !armed) return;
+      armed = false;
+      answers["/gifts"] = { items: [{ code: "new" }, ...before] };
+    };
+    const { code, err } = await run("sync gifts");
+    expect(code, err).toBe(0);
+    expect(rows("SELECT json FROM records ORDER BY record_id")).toEqual(
+      [{ code: "new" }, ...before].map((one) => [JSON.stringify(one)]),
+    );
+    expect((await run("sync gifts")).err).toMatch(/0 new, 0 changed, 0 removed/);
+    expect((await run("verify gifts")).code).toBe(0);
+  });
+
   test("one that never stands still removes nothing, and exit 8 says so", async () => {
     const { answers, hooks, run, rows } = await brand({ "/gifts": { items: numbered(60), perPage: 20 } });
     await run("sync gifts");
