@@ -2,11 +2,13 @@ import type { ApiRecord, Json } from "../resources/types.js";
 
 /**
  * What the list says anew of a record, with the members that only its details have: what the API last said of each.
- * The text of every member is taken over as it was sent.
+ * What the list had before and has no more is gone. The text of every member is taken over as it was sent.
  */
-export function withDetails(list: ApiRecord, detailJson: string): ApiRecord {
+export function withDetails(list: ApiRecord, listBefore: string | null, detailJson: string): ApiRecord {
   const members = membersOf(detailJson);
-  for (const [member, text] of membersOf(list.json)) members.set(member, text);
+  const listed = membersOf(list.json);
+  for (const member of membersOf(listBefore ?? "").keys()) if (!listed.has(member)) members.delete(member);
+  for (const [member, text] of listed) members.set(member, text);
   const json = `{${[...members].map(([member, text]) => `${member}:${text}`).join(",")}}`;
   return { json, value: JSON.parse(json) as Json };
 }

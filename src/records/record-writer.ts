@@ -79,7 +79,7 @@ export function openRecordWriter(
     const id = row.record_id;
     const unchanged: Effect = { id, added: 0, changed: 0, stored: null };
     if (isList && row.list_json === sent.json && row.removed_at === null) return unchanged;
-    const record = isList && row.detailed_at !== null ? withDetails(sent, row.json) : sent;
+    const record = isList && row.detailed_at !== null ? withDetails(sent, row.list_json, row.json) : sent;
     const read = {
       listJson: isList ? sent.json : row.list_json,
       detailedAt: isDetail ? readAt : row.detailed_at,

@@ -96,6 +96,25 @@ describe("the details of campaigns", () => {
     expect((await brand.verify("opportunities")).state).toBe("proven");
   });
 
+  test("keep what only they have; what the list has no more is asked for", async () => {
+    const listed = campaign("one", "2026-01-01T00:00:00Z");
+    const brand = await nights({ opportunities: [{ ...listed, extra: "x" }] });
+    const answer = (record: JsonObject) => {
+      brand.api.answers["/opportunities/c"] = JSON.stringify(record);
+    };
+    const held = () =>
+      JSON.parse(brand.sql<{ json: string }>("SELECT json FROM records")[0]?.json ?? "") as unknown;
+    answer({ ...listed, extra: "x", brief: "long" });
+    await brand.sync("opportunities");
+    brand.pass(day);
+    brand.api.records.opportunities = [listed];
+    await brand.sync("opportunities", { details: "none" });
+    expect(held()).toEqual({ ...listed, brief: "long" });
+    answer({ ...listed, brief: "longer" });
+    expect(await brand.sync("opportunities")).toMatchObject({ failure: null, verified: true });
+    expect(held()).toEqual({ ...listed, brief: "longer" });
+  });
+
   test("that nobody asked for prove nothing", async () => {
     const brand = await nights({ opportunities: [campaign("new", "2026-11-20T00:00:00Z")] });
     expect(await brand.sync("opportunities", { details: "none" })).toMatchObject({
