@@ -1,4 +1,5 @@
 import type { ApiRecord, Json, Resource } from "../resources/types.js";
+import { formatInstant } from "../times.js";
 import type { ChangeLog } from "./changes.js";
 import { withDetails } from "./details.js";
 import type { Recognition } from "./recognition.js";
@@ -32,6 +33,9 @@ interface Stations {
   recognition: Recognition | undefined;
   watch: ReturnType<typeof watchMembers>;
 }
+
+/** The details of a record that has changed since, whatever the clock said when they were read. */
+const longAgo = formatInstant(0);
 
 /** Writes one record after the other, without its rows: a new one, or over what the mirror holds under its key. */
 export function openRecordWriter(
@@ -103,7 +107,9 @@ export function openRecordWriter(
     const isChange = !isSame && !isCompleted;
     if (isCompleted) log.completed(row, readAt);
     if (isChange) log.changed({ row, before, after: record.value, dated, at: readAt });
-    const text: RecordText = { json, value, ...read, context, dated, sinceAt };
+    const isOutdated = isList && !isSame && row.detailed_at !== null;
+    const detailedAt = isOutdated ? longAgo : read.detailedAt;
+    const text: RecordText = { json, value, listJson: read.listJson, detailedAt, context, dated, sinceAt };
     table.replace(id, text);
     const stored = { recordId: id, json, value, context: context ?? {}, sinceAt, removedAt: null };
     return { id, added: 0, changed: isChange ? 1 : 0, stored };

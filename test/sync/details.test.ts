@@ -146,6 +146,19 @@ describe("the details of campaigns", () => {
     expect(readsOf((await brand.sync("opportunities")).asked, "/opportunities/c")).toHaveLength(1);
   });
 
+  test("of a change that a clock that was behind has noted, and nobody read, are asked for", async () => {
+    const brand = await nights({ opportunities: [campaign("old", "2026-01-01T00:00:00Z")] });
+    await brand.sync("opportunities");
+    brand.pass(-day);
+    brand.api.records.opportunities = [campaign("new", "2026-11-20T00:00:00Z")];
+    await brand.broken("stopped", ({ path }) => path === "/opportunities/c", "opportunities");
+    expect(await brand.verify("opportunities")).toMatchObject({ unread: 1 });
+    brand.pass(2 * day);
+    for (const times of [1, 0])
+      expect(readsOf((await brand.sync("opportunities")).asked, "/opportunities/c")).toHaveLength(times);
+    expect(await brand.verify("opportunities")).toMatchObject({ state: "proven", unread: 0 });
+  });
+
   test("that are not there for one survey of two leave nothing unread", async () => {
     const brand = await nights({ surveys: [{ id: "s" }, { id: "t" }], results: { s: '[{"id":"r"}]' } });
     expect(await brand.sync("surveys")).toMatchObject({ failure: null, verified: true });
