@@ -159,6 +159,32 @@ describe("the details of campaigns", () => {
     expect(await brand.verify("opportunities")).toMatchObject({ state: "proven", unread: 0 });
   });
 
+  test("that say it is settled are asked for again while the list says that it is not", async () => {
+    const listed = { ...campaign("one", "2026-01-01T00:00:00Z"), status: "ACTIVE" };
+    const brand = await nights({ opportunities: [listed] });
+    const asked = async () => readsOf((await brand.sync("opportunities")).asked, "/opportunities/c").length;
+    brand.api.answers["/opportunities/c"] = JSON.stringify({ ...listed, status: "DECLINED" });
+    expect([await asked(), await asked()]).toEqual([1, 1]);
+    expect(brand.sql("SELECT status FROM opportunities")).toEqual([{ status: "DECLINED" }]);
+    brand.api.answers = {};
+    expect(await asked()).toBe(1);
+    expect(brand.sql("SELECT status FROM opportunities")).toEqual([{ status: "ACTIVE" }]);
+  });
+
+  test("that say all is paid settle what the list says is completed", async () => {
+    const listed = { ...campaign("one", "2026-01-01T00:00:00Z"), status: "COMPLETED" };
+    const assignment = {
+      id: "a",
+      status: "COMPLETED",
+      brand_payment_state: "PAID",
+      athlete_payment_state: "PAID",
+    };
+    const brand = await nights({ opportunities: [listed] });
+    brand.api.answers["/opportunities/c"] = JSON.stringify({ ...listed, assignments: [assignment] });
+    await brand.sync("opportunities");
+    expect(readsOf((await brand.sync("opportunities")).asked, "/opportunities/c")).toEqual([]);
+  });
+
   test("that are not there for one survey of two leave nothing unread", async () => {
     const brand = await nights({ surveys: [{ id: "s" }, { id: "t" }], results: { s: '[{"id":"r"}]' } });
     expect(await brand.sync("surveys")).toMatchObject({ failure: null, verified: true });

@@ -97,10 +97,12 @@ function isPending({ clock }: SyncRun, { detailedAt, sinceAt }: Present): boolea
   return detailedAt === null || detailedAt < sinceAt || Date.parse(detailedAt) > clock.now();
 }
 
-function isDue({ options, resource }: SyncRun, { value }: Present, pending: boolean): boolean {
+/** A record is open too where only what the list says makes it so: its details may have lagged behind. */
+function isDue({ mirror, options, resource }: SyncRun, { id, value }: Present, pending: boolean): boolean {
   const { strategy } = resource;
   if (strategy.kind !== "details" || options.details === "none") return false;
-  return options.details === "all" || pending || strategy.open(value as JsonObject);
+  if (options.details === "all" || pending || strategy.open(value as JsonObject)) return true;
+  return strategy.open({ ...(value as JsonObject), ...(listedRecord(mirror, id) as JsonObject | null) });
 }
 
 async function mergeDetails(
