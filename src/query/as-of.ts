@@ -18,6 +18,7 @@ export interface Gaps {
 const ownRows: Readonly<Record<string, (at: string) => string>> = {
   changes: (at) => `seen_changed_at <= ${at}`,
   sync_runs: (at) => `coalesce(finished_at, started_at) <= ${at}`,
+  coverage: (at) => `read_at <= ${at}`,
   record_versions: (at) => `until_at <= ${at}`,
   analytics_hosts_snapshots: (at) => `synced_at <= ${at}`,
   analytics_hosts_days: (at) => `synced_at <= ${at}`,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/resources/types.js";
-import { come, day, hour, type Nights, nights, orderAt } from "../support/nights.js";
+import { at, come, day, hour, type Nights, nights, orderAt } from "../support/nights.js";
 import { figuresOf, monthOf } from "./oracle.js";
 
 interface Month {
@@ -146,5 +146,82 @@ describe("month over month", () => {
       { month: "2026-09", is_partial: false, net_before: null },
       { month: "2026-10", is_partial: true, net_before: net(orders, "2026-09", "2026-09-09") },
     ]);
+  });
+
+  test("a month that narrow runs left a hole in stays partial, however many come, and was reported by the read of the hole", async () => {
+    const orders = everyDay(Date.UTC(2026, 7, 1), 112, 1);
+    const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 8, 10, 3) });
+    const until = (ms: number) => orders.filter(({ order_date }) => Date.parse(String(order_date)) <= ms);
+    const night = async (options = {}) => {
+      brand.api.records.orders = until(brand.now());
+      return await brand.sync("orders", options);
+    };
+    const told = () => months(brand).map(({ month, is_partial }) => `${month} ${is_partial}`);
+    await night();
+    brand.pass(70 * day);
+    for (let n = 0; n < 3; n += 1) {
+      await night({ since: brand.now() - 7 * day });
+      expect(told()).toEqual(["2026-08 0", "2026-09 1", "2026-11 1"]);
+      expect(months(brand)[2]?.net_before).toBeNull();
+      brand.pass(day);
+    }
+    const before = at(brand.now());
+    brand.pass(hour);
+    // The hole by halves: the month that is whole is told at once.
+    const half = await night({ since: Date.UTC(2026, 8, 1), until: Date.UTC(2026, 9, 1) });
+    expect(told()).toEqual(["2026-08 0", "2026-09 0", "2026-11 1"]);
+    brand.pass(day);
+    const whole = await night();
+    expect(told()).toEqual(["2026-08 0", "2026-09 0", "2026-10 0", "2026-11 1"]);
+    expect(
+      brand.sql("SELECT month, reported_at, difference FROM restatements WHERE month > '2026-08'"),
+    ).toEqual([
+      { month: "2026-09", reported_at: half.finished_at, difference: 0 },
+      { month: "2026-10", reported_at: whole.finished_at, difference: 0 },
+    ]);
+    const { out } = await brand.run(
+      `export sales_by_month --json --as-of ${before} --columns month,is_partial`,
+    );
+    expect(JSON.parse(out)).toEqual([
+      { month: "2026-08", is_partial: false },
+      { month: "2026-09", is_partial: true },
+      { month: "2026-11", is_partial: true },
+    ]);
+  });
+
+  test("a month that only a stopped run has read to its end is whole by the next", async () => {
+    const orders = everyDay(Date.UTC(2026, 8, 1), 29);
+    const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 8, 20, 3) });
+    await brand.sync("orders", { windowMs: day });
+    brand.pass(20 * day);
+    // All is read, and counted no more.
+    for (const how of ["stopped", "killed"] as const)
+      await brand.broken(how, ({ query }) => query.status === "cancelled", "orders", { windowMs: day });
+    const next = await brand.sync("orders", { windowMs: day });
+    expect(String(next.since) > "2026-09-30").toBe(true);
+    expect(months(brand)[0]?.is_partial).toBe(0);
+  });
+
+  test("what a stopped read of everything had still to come to was never read by a narrow one", async () => {
+    const orders = everyDay(Date.UTC(2026, 7, 1), 100);
+    const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 10, 9) });
+    await brand.broken("stopped", ({ path }) => path === "/orders", "orders", { full: true });
+    await brand.sync("orders", { since: brand.now() - 7 * day });
+    brand.pass(day);
+    await brand.sync("orders", { since: brand.now() - 7 * day });
+    expect(brand.sql("SELECT * FROM restatements")).toEqual([]);
+    const { finished_at } = await brand.sync();
+    expect(brand.sql("SELECT DISTINCT reported_at FROM restatements")).toEqual([
+      { reported_at: finished_at },
+    ]);
+  });
+
+  test("a run that asked for nothing is no read of a month", async () => {
+    const orders = everyDay(Date.UTC(2026, 8, 1), 9, 1);
+    const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 8, 10) });
+    await brand.sync();
+    brand.pass(30 * day);
+    expect(await brand.sync("orders", { until: Date.UTC(2026, 5, 1) })).toMatchObject({ verified: false });
+    expect(months(brand)).toMatchObject([{ month: "2026-09", is_partial: 1 }]);
   });
 });

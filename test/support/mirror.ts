@@ -60,7 +60,14 @@ export function writeRead(
           .get(resource.name, key) as number,
     );
     atOnce(store.remove(gone, at));
-    saveRun(mirror, { ...run, finished_at: at, rows_read: records.length, outcome: "done", verified: true });
+    saveRun(mirror, {
+      ...run,
+      until: at,
+      finished_at: at,
+      rows_read: records.length,
+      outcome: "done",
+      verified: true,
+    });
   })();
   const readAt = Date.parse(at);
   if (options.whole)
