@@ -9,12 +9,25 @@ export function isImplausible(removals: number, present: number): boolean {
   return present > 20 && removals > present / 2;
 }
 
+/** @throws Incomplete when so many removals are implausible, or nothing would be left, and nobody accepted it */
+export function refuseImplausible(
+  { options, resource }: Pick<SyncRun, "options" | "resource">,
+  { removals, present, left }: { removals: number; present: number; left: number },
+): void {
+  const isRefused = removals > 0 && (left === 0 || isImplausible(removals, present));
+  if (isRefused && !options.acceptRemovals)
+    throw new Incomplete(
+      `${resource.name}: the API no longer returns ${removals} of ${present} mirrored records: nothing was removed.`,
+      { hint: "if that is right, run the same command again with `--accept-removals`" },
+    );
+}
+
 /**
  * Marks the records that complete readings no longer found.
- * @throws Incomplete when the share is implausible, or nothing would be left, and nobody accepted it
+ * @throws Incomplete as `refuseImplausible` does
  */
 export async function removeMissing(run: SyncRun): Promise<void> {
-  const { clock, mirror, options, resource, state, store } = run;
+  const { clock, mirror, resource, state, store } = run;
   const missing = state.missing();
   if (missing.length === 0) return;
   // Of dated records, those that lie between the oldest and the newest that are missing.
@@ -23,11 +36,7 @@ export async function removeMissing(run: SyncRun): Promise<void> {
   const around = dates.length === missing.length ? { from, to } : undefined;
   const present = countPresent(mirror, resource.name, around);
   const left = countPresent(mirror, resource.name) - missing.length;
-  if ((left === 0 || isImplausible(missing.length, present)) && !options.acceptRemovals)
-    throw new Incomplete(
-      `${resource.name}: the API no longer returns ${missing.length} of ${present} mirrored records: nothing was removed.`,
-      { hint: "if that is right, run the same command again with `--accept-removals`" },
-    );
+  refuseImplausible(run, { removals: missing.length, present, left });
   const remove = function* () {
     const ids = missing.map(({ id }) => id);
     yield* store.remove(ids, formatInstant(clock.now()));

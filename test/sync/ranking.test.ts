@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/resources/types.js";
-import { nights } from "../support/nights.js";
+import { day, nights } from "../support/nights.js";
 
 function hosts(count: number): JsonObject[] {
   return Array.from({ length: count }, (_, n) => ({
@@ -79,4 +79,36 @@ test("two rows without a host that say the same on one page are two, in a rankin
   };
   expect(await brand.sync("analytics-hosts")).toMatchObject({ failure: null, verified: true });
   expect(brand.sql("SELECT 1 FROM analytics_hosts WHERE host_id IS NULL")).toHaveLength(2);
+});
+
+test.each([
+  [60, 29],
+  [5, 0],
+])(
+  "a ranking of %i rows of which %i are left is not believed, unless somebody accepts it",
+  async (before, left) => {
+    const brand = await nights({ hosts: hosts(before) });
+    await brand.sync("analytics-hosts");
+    brand.pass(day);
+    brand.api.records.hosts = hosts(left);
+    const { failure, outcome } = await brand.sync("analytics-hosts");
+    expect(failure).toMatchObject({
+      message: `analytics-hosts: the API no longer returns ${before - left} of ${before} mirrored records: nothing was removed.`,
+      hint: expect.stringContaining("`--accept-removals`"),
+    });
+    expect(outcome).toBe("incomplete");
+    const present = () => brand.sql("SELECT 1 FROM analytics_hosts WHERE removed_at IS NULL").length;
+    expect([present(), brand.sql("SELECT 1 FROM analytics_hosts_days").length]).toEqual([before, 1]);
+    expect(await brand.sync("analytics-hosts", { acceptRemovals: true })).toMatchObject({ failure: null });
+    expect(present()).toBe(left);
+  },
+);
+
+test("a ranking of other hosts altogether, or of none from the first, is believed", async () => {
+  const brand = await nights();
+  expect(await brand.sync("analytics-hosts")).toMatchObject({ failure: null, verified: true });
+  brand.api.records.hosts = hosts(30);
+  await brand.sync("analytics-hosts");
+  brand.api.records.hosts = hosts(60).slice(30);
+  expect(await brand.sync("analytics-hosts")).toMatchObject({ failure: null, verified: true });
 });

@@ -1,9 +1,10 @@
 import { transactInParts } from "../../mirror/index.js";
 import { hostIdOf, keepSnapshot } from "../../records/index.js";
 import type { ApiRecord } from "../../resources/types.js";
-import { presentIds, recordCoverage } from "../../state/index.js";
+import { countPresent, presentIds, recordCoverage } from "../../state/index.js";
 import { formatInstant } from "../../times.js";
 import { gather, gatherWhole } from "../gather.js";
+import { refuseImplausible } from "../removals.js";
 import { mostPerPage, type StrategyRun, type SyncRun } from "../run.js";
 import { full } from "./full.js";
 
@@ -20,6 +21,9 @@ export const snapshot: StrategyRun = {
     const rows = await readRanking(run);
     if (!rows) return;
     const { mirror, row, store } = run;
+    // A row is its place: how many are gone is a matter of their number.
+    const present = countPresent(mirror, run.resource.name);
+    refuseImplausible(run, { removals: present - rows.length, present, left: rows.length });
     const at = formatInstant(startedAt);
     const keep = function* () {
       const ids = new Set<number>();
