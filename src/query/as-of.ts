@@ -71,7 +71,7 @@ const ranking = "analytics_hosts";
 function rowsOf(name: string, time: string): string {
   if (name !== ranking) return `SELECT * FROM main.${quote(name)} WHERE synced_at <= ${time}`;
   return `SELECT s.host_id, s.host_username, s.clicks, s.buy_now_clicks, s.orders, s.sales, NULL AS removed_at
-    FROM main.analytics_hosts_snapshots AS s WHERE s.date = (SELECT max(d.date) FROM main.analytics_hosts_snapshots AS d
+    FROM main.analytics_hosts_snapshots AS s WHERE s.clicks IS NOT NULL AND s.date = (SELECT max(d.date) FROM main.analytics_hosts_snapshots AS d
       WHERE d.host_id IS s.host_id AND d.synced_at <= ${time})`;
 }
 

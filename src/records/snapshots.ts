@@ -14,12 +14,15 @@ interface HostFigures {
 
 /**
  * Keeps a day's ranking: only hosts whose figures moved since the day before take a row, so a quiet night costs
- * nothing. A second snapshot of the same day replaces the first.
+ * nothing, and one that left takes a row without figures. A second snapshot of the same day replaces the first, unless
+ * a later day is there, as after a clock was set back: what that has left out, it has by this one.
  */
 export function keepSnapshot(mirror: Mirror, date: string, readAt: string, rows: readonly ApiRecord[]): void {
   const { db } = mirror;
-  const last = db.prepare(
-    `SELECT clicks, buy_now_clicks, orders, sales FROM analytics_hosts_snapshots
+  const isThere = db.prepare("SELECT 1 FROM analytics_hosts_days WHERE date = ?").get(date) !== undefined;
+  if (isThere && db.prepare("SELECT 1 FROM analytics_hosts_days WHERE date > ?").get(date)) return;
+  const last = db.prepare<[string | null, string], HostFigures | GoneHost>(
+    `SELECT host_id, host_username, clicks, buy_now_clicks, orders, sales FROM analytics_hosts_snapshots
      WHERE host_id IS ? AND date < ? ORDER BY date DESC LIMIT 1`,
   );
   const insert = db.prepare(
@@ -27,8 +30,9 @@ export function keepSnapshot(mirror: Mirror, date: string, readAt: string, rows:
   );
   db.prepare("DELETE FROM analytics_hosts_snapshots WHERE date = ?").run(date);
   db.prepare("INSERT OR REPLACE INTO analytics_hosts_days VALUES (?, ?)").run(date, readAt);
-  for (const row of figuresOf(rows)) {
-    const before = last.get(row.host_id, date) as Omit<HostFigures, "host_id" | "host_username"> | undefined;
+  const ranked = figuresOf(rows);
+  for (const row of ranked.values()) {
+    const before = last.get(row.host_id, date);
     const same =
       before &&
       before.clicks === row.clicks &&
@@ -37,7 +41,17 @@ export function keepSnapshot(mirror: Mirror, date: string, readAt: string, rows:
       before.sales === row.sales;
     if (!same) insert.run({ ...row, date, readAt });
   }
+  const known = db
+    .prepare<[], string | null>("SELECT DISTINCT host_id FROM analytics_hosts_snapshots")
+    .pluck();
+  for (const id of known.all()) {
+    const before = ranked.has(id) ? undefined : last.get(id, date);
+    if (before && before.clicks !== null) insert.run({ ...before, ...none, date, readAt });
+  }
 }
+
+const none = { clicks: null, buy_now_clicks: null, orders: null, sales: null };
+type GoneHost = Pick<HostFigures, "host_id" | "host_username"> & typeof none;
 
 /** The host of a ranking's row; null where it has none. */
 export function hostIdOf({ value }: ApiRecord): string | null {
@@ -45,18 +59,18 @@ export function hostIdOf({ value }: ApiRecord): string | null {
   return typeof id === "string" ? id : null;
 }
 
-function figuresOf(rows: readonly ApiRecord[]): HostFigures[] {
+function figuresOf(rows: readonly ApiRecord[]): Map<string | null, HostFigures> {
   const byHost = new Map<string | null, HostFigures>();
   for (const row of rows) {
     const id = hostIdOf(row);
     const username = valueAt(row.value, ["host", "username"]);
-    const none = { host_id: id, host_username: typeof username === "string" ? username : null };
-    const sum = byHost.get(id) ?? { ...none, clicks: 0, buy_now_clicks: 0, orders: 0, sales: 0 };
+    const named = { host_id: id, host_username: typeof username === "string" ? username : null };
+    const sum = byHost.get(id) ?? { ...named, clicks: 0, buy_now_clicks: 0, orders: 0, sales: 0 };
     for (const figure of ["clicks", "buy_now_clicks", "orders", "sales"] as const) {
       const value = valueAt(row.value, [figure]);
       if (typeof value === "number") sum[figure] += value;
     }
     byHost.set(id, sum);
   }
-  return [...byHost.values()];
+  return byHost;
 }

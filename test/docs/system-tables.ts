@@ -10,7 +10,8 @@ export const systemTables: Readonly<Record<string, string>> = {
   day_figures: "the API's figures by day when the day's records were last read whole",
   missing: "present records that the newest reading of their date did not show: the next proof decides",
   open_columns: "columns and attributes that this version was not told about, as first seen",
-  analytics_hosts_snapshots: "the ranking's totals by day: a row only where a host's figures moved",
+  analytics_hosts_snapshots:
+    "the ranking's totals by day: a row only where a host's figures moved, without figures where it left",
   analytics_hosts_days: "the days that have a snapshot",
   content_downloads: "library files that were fetched: path, bytes, SHA-256",
   content_parts: "interrupted downloads, and which version of the file they are of",

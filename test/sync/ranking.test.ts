@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/resources/types.js";
-import { day, nights } from "../support/nights.js";
+import { at, day, nights } from "../support/nights.js";
 
 function hosts(count: number): JsonObject[] {
   return Array.from({ length: count }, (_, n) => ({
@@ -111,4 +111,51 @@ test("a ranking of other hosts altogether, or of none from the first, is believe
   await brand.sync("analytics-hosts");
   brand.api.records.hosts = hosts(60).slice(30);
   expect(await brand.sync("analytics-hosts")).toMatchObject({ failure: null, verified: true });
+});
+
+test("a host that left the ranking is not in it as of a later time, and its return is no day's clicks", async () => {
+  const brand = await nights();
+  const then: string[] = [];
+  for (const clicks of [4, 0, 0, 6]) {
+    brand.api.records.hosts = hosts(2)
+      .map((row) => ({ ...row, clicks }))
+      .slice(clicks > 0 ? 0 : 1);
+    await brand.sync("analytics-hosts");
+    then.push(at(brand.now()));
+    brand.pass(day);
+  }
+  const clicks = async (time: string) => {
+    const { out } = await brand.run(`export hosts --json --as-of ${time} --columns id,clicks`);
+    return (JSON.parse(out) as JsonObject[]).map((row) => `${row.id} ${row.clicks}`);
+  };
+  expect(await Promise.all(then.map(clicks))).toEqual([
+    ["h0 4", "h1 4"],
+    ["h1 0"],
+    ["h1 0"],
+    ["h0 6", "h1 6"],
+  ]);
+  expect(brand.sql("SELECT date, clicks FROM analytics_hosts_daily WHERE host_id = 'h0'")).toEqual([
+    { date: at(brand.now() - day).slice(0, 10), clicks: 2 },
+  ]);
+  expect(brand.sql("SELECT 1 FROM analytics_hosts_snapshots WHERE host_id = 'h0'")).toHaveLength(3);
+});
+
+test("a day that was read, and others after it, keeps its ranking when a clock is set back", async () => {
+  const brand = await nights();
+  const sync = async (clicks: number) => {
+    brand.api.records.hosts = hosts(1).map((row) => ({ ...row, clicks }));
+    expect(await brand.sync("analytics-hosts")).toMatchObject({ failure: null, verified: true });
+  };
+  const snapshots = () => brand.sql<JsonObject>("SELECT * FROM analytics_hosts_snapshots");
+  await sync(1);
+  brand.pass(day);
+  await sync(1);
+  const before = snapshots();
+  brand.pass(-day);
+  await sync(2);
+  expect(snapshots()).toEqual(before);
+  expect(brand.sql("SELECT clicks FROM analytics_hosts")).toEqual([{ clicks: 2 }]);
+  brand.pass(2 * day);
+  await sync(2);
+  expect(snapshots().map(({ clicks }) => clicks)).toEqual([1, 2]);
 });

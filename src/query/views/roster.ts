@@ -72,6 +72,6 @@ export const analyticsHostsDaily: Definition = {
         s.buy_now_clicks - coalesce(lag(s.buy_now_clicks) OVER w, 0) AS buy_now_clicks,
         s.orders - coalesce(lag(s.orders) OVER w, 0) AS orders,
         round(s.sales - coalesce(lag(s.sales) OVER w, 0), 6) AS sales
-      FROM analytics_hosts_snapshots s WINDOW w AS (PARTITION BY s.host_id ORDER BY s.date)
+      FROM analytics_hosts_snapshots s WHERE s.clicks IS NOT NULL WINDOW w AS (PARTITION BY s.host_id ORDER BY s.date)
     ) WHERE since IS NOT NULL`,
 };
