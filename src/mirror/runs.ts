@@ -81,7 +81,7 @@ export function saveRun(mirror: Mirror, run: Run): void {
 export function latestRuns(
   mirror: Mirror,
   resource: string,
-): { last: Run | null; lastGood: Run | null; found: Run | null } {
+): { last: Run | null; lastDone: Run | null; lastGood: Run | null; found: Run | null } {
   const read = (condition: string): Run | null => {
     const row = mirror.db
       .prepare(`SELECT * FROM sync_runs WHERE resource = ? ${condition} ORDER BY run_id DESC LIMIT 1`)
@@ -94,6 +94,7 @@ export function latestRuns(
   const found = read("AND outcome = 'verified' AND error IS NOT NULL");
   return {
     last: isPeaceful ? read("AND outcome <> 'verified'") : newest,
+    lastDone: read("AND outcome = 'done'"),
     // A part of what there is, or what ends before the run began, is not how things stand.
     lastGood: read("AND outcome = 'done' AND verified = 1 AND coalesce(until >= started_at, 1)"),
     found: found && found.run_id > (proven?.run_id ?? 0) ? found : null,

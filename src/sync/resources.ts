@@ -32,7 +32,7 @@ export async function workThrough(
       if (endsEverything(error)) throw error;
       if (named || !(error instanceof AccessForbidden)) ended.failures.push({ resource, error });
       // Nobody reads the lines of a night: what was read before, and no longer is, must not go unnoticed.
-      else if (latestRuns(mirror, resource.name).lastGood)
+      else if (latestRuns(mirror, resource.name).lastDone)
         reporter.warn(`${resource.name}: it was read before, and is refused now: ${error.message}`);
       if (!(error instanceof ApiUnavailable && error.everywhere)) continue;
       ended.unasked = due.slice(index + 1);
@@ -66,7 +66,7 @@ export async function syncResources(
     if (error !== null) throw error;
   });
   for (const { resource, why } of chosen.skipped) {
-    if (latestRuns(mirror, resource.name).lastGood)
+    if (latestRuns(mirror, resource.name).lastDone)
       reporter.warn(`${resource.name}: it was read before, and is skipped now: ${why}`);
     else reporter.note(`${resource.name}: skipped: ${why}`);
     const at = formatInstant(clock.now());

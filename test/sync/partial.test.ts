@@ -62,6 +62,13 @@ test("a part of what there is keeps nothing fresh", async () => {
   });
 });
 
+test("what was read in part, and is refused now, is a warning", async () => {
+  const brand = await nights({ content: [fileAt("c", noon - day)] });
+  await brand.run("sync content --source upload");
+  brand.api.before = ({ path }) => (path === "/content" ? { status: 403 } : undefined);
+  expect((await brand.run("sync --quiet")).err).toContain("content: it was read before, and is refused now");
+});
+
 test("a list that is refused half-way is incomplete, though nobody named it", async () => {
   const brand = await nights({ orders: ordersBefore(noon, 900, hour) });
   let pages = 0;
