@@ -4,12 +4,7 @@ import { formatInstant } from "../times.js";
 
 /** Lays a newer read over older ones: each instant keeps its newest. Neighbours of one run are one, as old as the older. */
 export function addCovered(all: readonly Covered[], added: Covered): Covered[] {
-  const rest = all.flatMap((one) =>
-    one.to < added.from || one.from > added.to
-      ? [one]
-      : subtract([one], [added]).map((piece) => ({ ...one, ...piece })),
-  );
-  const sorted = [...rest, added].sort((a, b) => a.from - b.from);
+  const sorted = [...without(all, added), added].sort((a, b) => a.from - b.from);
   return sorted.reduce<Covered[]>((merged, one) => {
     const last = merged.at(-1);
     if (last && last.runId === one.runId && one.from - last.to <= 1)
@@ -17,6 +12,15 @@ export function addCovered(all: readonly Covered[], added: Covered): Covered[] {
     else merged.push(one);
     return merged;
   }, []);
+}
+
+/** Coverage less a range; what the range does not touch is the very same. */
+function without(all: readonly Covered[], range: Range): Covered[] {
+  return all.flatMap((one) =>
+    one.to < range.from || one.from > range.to
+      ? [one]
+      : subtract([one], [range]).map((piece) => ({ ...one, ...piece })),
+  );
 }
 
 /** Coverage without what a clock that was ahead has claimed: dates that nobody can have read, reads of the future. */
@@ -70,8 +74,6 @@ export function uncoverParts(mirror: Mirror, resource: string, range: Range): vo
   const names = statement(mirror, "SELECT DISTINCT resource FROM coverage WHERE resource GLOB ?").pluck();
   for (const name of names.all(`${resource}/*`) as string[]) {
     const before = readCoverage(mirror, name);
-    const touched = before.filter(({ from, to }) => from <= range.to && to >= range.from);
-    const left = touched.flatMap((one) => subtract([one], [range]).map((piece) => ({ ...one, ...piece })));
-    writeCoverage(mirror, name, before, [...before.filter((one) => !touched.includes(one)), ...left]);
+    writeCoverage(mirror, name, before, without(before, range));
   }
 }

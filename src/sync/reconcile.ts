@@ -25,7 +25,7 @@ export async function reconcile(
   run: SyncRun,
   asked: Figures | null,
   budget: number,
-  differences = compareAll,
+  differences: (run: SyncRun) => Promise<Difference[]>,
 ): Promise<void> {
   const { resource, shortfalls, state } = run;
   const left = budgetOf(run, budget);

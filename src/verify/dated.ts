@@ -5,7 +5,7 @@ import { readRange } from "../sync/read.js";
 import { differencesOf, reconcile } from "../sync/reconcile.js";
 import type { SyncRun } from "../sync/run.js";
 import { formatInstant } from "../times.js";
-import { type Evidence, gatherEvidence, newerRange, newestRead } from "./evidence.js";
+import { countMore, type Evidence, gatherEvidence, newerRange, newestRead } from "./evidence.js";
 import { type Finding, type MonthResult, stateOf, unproven } from "./report.js";
 
 /**
@@ -64,8 +64,7 @@ async function olderThan(run: SyncRun, floor: number): Promise<{ months: MonthRe
 /** How many more records the API has than the mirror between what was read: the months there are not read completely. */
 async function countBetween(run: SyncRun): Promise<number> {
   let unread = 0;
-  for (const gap of gaps(run.state.coverage()))
-    unread += Math.max(0, (await countItems(run, gap)) - run.state.count(gap));
+  for (const gap of gaps(run.state.coverage())) unread += Math.max(0, await countMore(run, gap));
   return unread;
 }
 

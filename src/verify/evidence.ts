@@ -9,6 +9,7 @@ import { compareRecords } from "./compare.js";
 
 /** Requests that go into finding the very days that differ, and looking at those whose figures moved. */
 const mostRequests = 100;
+
 /** What speaks against the mirror. */
 export interface Evidence {
   differences: Difference[];
@@ -16,7 +17,7 @@ export interface Evidence {
   days: string[];
   /** Records that are no longer where they were dated, by day. */
   missing: ReadonlyMap<string, number>;
-  /** As `countNewer` tells. */
+  /** How many more records the API has from after the last reading than the mirror; below zero, they left again. */
   unread: number;
   /** Why a range in which nothing speaks against the mirror is proven. */
   whyProven(range: Range): string;
@@ -35,7 +36,7 @@ export async function gatherEvidence(run: SyncRun): Promise<Evidence> {
   const differences: Difference[] = [];
   for (const one of await differencesOf(run, figures))
     for await (const part of narrow(run, one, (span) => span <= 1, left)) differences.push(part);
-  const unread = await countNewer(run);
+  const unread = await countMore(run, newerRange(run));
   const missing = new Map<string, number>();
   for (const { dated } of state.missing()) {
     const day = dayOf(dated ?? now);
@@ -64,8 +65,7 @@ export function newerRange(run: SyncRun): Range {
   return { from: newestRead(run) + 1, to: Number.POSITIVE_INFINITY };
 }
 
-/** How many more records the API has from after the last reading than the mirror; below zero, they left again. */
-export async function countNewer(run: SyncRun): Promise<number> {
-  const range = newerRange(run);
+/** How many more records the API has in a range than the mirror. */
+export async function countMore(run: SyncRun, range: Range): Promise<number> {
   return (await countItems(run, range)) - run.state.count(range);
 }
