@@ -37,7 +37,7 @@ export function subtract(ranges: readonly Range[], others: Iterable<Range>): Ran
 }
 
 function without(range: Range, taken: Range): Range[] {
-  if (taken.to < range.from || taken.from > range.to) return [range];
+  if (!touches(range, taken)) return [range];
   const below = taken.from > range.from ? [{ from: range.from, to: taken.from - 1 }] : [];
   const above = taken.to < range.to ? [{ from: taken.to + 1, to: range.to }] : [];
   return [...below, ...above];
@@ -48,6 +48,11 @@ export function within(ranges: Iterable<Range>, { from, to }: Range): Range[] {
   return [...ranges]
     .map((range) => ({ from: Math.max(range.from, from), to: Math.min(range.to, to) }))
     .filter((piece) => piece.from <= piece.to);
+}
+
+/** Whether two ranges have an instant in common. */
+export function touches(one: Range, other: Range): boolean {
+  return one.from <= other.to && one.to >= other.from;
 }
 
 /** Whether one of some joined ranges holds all of another. */

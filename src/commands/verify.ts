@@ -47,14 +47,14 @@ export const verify = defineCommand<VerifyFlags>({
         const { workThrough } = await import("../sync/resources.js");
         const { verifyResource } = await import("../verify/engine.js");
         const { failureOf } = await import("./failed-resources.js");
-        const { latestRuns } = await import("../mirror/index.js");
+        const { lastGood } = await import("../mirror/index.js");
         const access = {
           ...session,
           options: { ...defaultOptions, acceptRemovals: options.acceptRemovals ?? false },
         };
         const due = chosen.named
           ? chosen.resources
-          : chosen.resources.filter(({ name }) => latestRuns(session.mirror, name).lastGood);
+          : chosen.resources.filter(({ name }) => lastGood(session.mirror, name));
         const verdicts: FullVerdict[] = [];
         const repair = options.repair ?? false;
         access.reporter.expect(due.map(({ name }) => ({ name, requests: undefined })));

@@ -1,5 +1,5 @@
 import { AccessForbidden } from "../errors.js";
-import { latestRuns } from "../mirror/index.js";
+import { lastGood } from "../mirror/index.js";
 import { resources } from "../resources/index.js";
 import { type Check, ok } from "./check.js";
 
@@ -10,7 +10,7 @@ export const scopes: Check = {
     const { key } = await me();
     const open = await mirror().catch(() => null);
     const lacking = resources.filter(({ scope }) => !key.scopes.includes(scope));
-    const lost = open ? lacking.filter(({ name }) => latestRuns(open, name).lastGood) : [];
+    const lost = open ? lacking.filter(({ name }) => lastGood(open, name)) : [];
     if (lost.length > 0)
       throw new AccessForbidden(
         `The key lacks the scope of what was read before: ${lost.map(({ name, scope }) => `${name} (${scope})`).join(", ")}.`,

@@ -24,7 +24,18 @@ export { findDamage } from "./integrity.js";
 export { type Lock, lockMirror, runUnderWay } from "./lock.js";
 export { closeMirror, type Mirror, mirrorOf, statement } from "./mirror.js";
 export { checkPlace, isEmptyFile } from "./place.js";
-export { blankRun, latestRuns, type Outcome, type Run, type RunEnd, recordRun, runLine } from "./runs.js";
+export {
+  blankRun,
+  lastDone,
+  lastFinding,
+  lastGood,
+  lastRun,
+  type Outcome,
+  type Run,
+  type RunEnd,
+  recordRun,
+  runLine,
+} from "./runs.js";
 export { openTransaction, transactInParts } from "./transaction.js";
 export {
   columnNames,

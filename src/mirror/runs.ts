@@ -74,31 +74,39 @@ export function saveRun(mirror: Mirror, run: Run): void {
   mirror.transaction(() => save.run({ ...run, verified: run.verified ? 1 : 0 }));
 }
 
-/**
- * The latest run of a resource, the latest that ended well, and what `verify` found as long as no later proof says
- * otherwise. A `verify` that found nothing wrong tells nothing of how the last sync ended.
- */
-export function latestRuns(
-  mirror: Mirror,
-  resource: string,
-): { last: Run | null; lastDone: Run | null; lastGood: Run | null; found: Run | null } {
-  const read = (condition: string): Run | null => {
-    const row = mirror.db
-      .prepare(`SELECT * FROM sync_runs WHERE resource = ? ${condition} ORDER BY run_id DESC LIMIT 1`)
-      .get(resource) as (Omit<Run, "verified"> & { verified: number }) | undefined;
-    return row ? { ...row, verified: row.verified === 1 } : null;
-  };
-  const newest = read("");
-  const isPeaceful = newest?.outcome === "verified" && newest.error === null;
-  const proven = read("AND verified = 1");
-  const found = read("AND outcome = 'verified' AND error IS NOT NULL");
-  return {
-    last: isPeaceful ? read("AND outcome <> 'verified'") : newest,
-    lastDone: read("AND outcome = 'done'"),
-    // A part of what there is, or what ends before the run began, is not how things stand.
-    lastGood: read("AND outcome = 'done' AND verified = 1 AND coalesce(until >= started_at, 1)"),
-    found: found && found.run_id > (proven?.run_id ?? 0) ? found : null,
-  };
+function newest(mirror: Mirror, resource: string, condition = ""): Run | null {
+  const row = mirror.db
+    .prepare(`SELECT * FROM sync_runs WHERE resource = ? ${condition} ORDER BY run_id DESC LIMIT 1`)
+    .get(resource) as (Omit<Run, "verified"> & { verified: number }) | undefined;
+  return row ? { ...row, verified: row.verified === 1 } : null;
+}
+
+/** The latest run of a resource: a `verify` that found nothing wrong tells nothing of how the last sync ended. */
+export function lastRun(mirror: Mirror, resource: string): Run | null {
+  const last = newest(mirror, resource);
+  const isPeaceful = last?.outcome === "verified" && last.error === null;
+  return isPeaceful ? newest(mirror, resource, "AND outcome <> 'verified'") : last;
+}
+
+/** The latest run that came to its end, of whatever part. */
+export function lastDone(mirror: Mirror, resource: string): Run | null {
+  return newest(mirror, resource, "AND outcome = 'done'");
+}
+
+/** The latest run that says how things stand: neither a part of what there is, nor one that ends before it began. */
+export function lastGood(mirror: Mirror, resource: string): Run | null {
+  return newest(
+    mirror,
+    resource,
+    "AND outcome = 'done' AND verified = 1 AND coalesce(until >= started_at, 1)",
+  );
+}
+
+/** The latest `verify` that found something, as long as no later proof says otherwise. */
+export function lastFinding(mirror: Mirror, resource: string): Run | null {
+  const found = newest(mirror, resource, "AND outcome = 'verified' AND error IS NOT NULL");
+  const proven = found && newest(mirror, resource, "AND verified = 1");
+  return found && found.run_id > (proven?.run_id ?? 0) ? found : null;
 }
 
 /** How a run ended; `error` where it did not end well. */

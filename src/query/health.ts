@@ -1,6 +1,8 @@
 import {
   type FailedRun,
-  latestRuns,
+  lastFinding,
+  lastGood,
+  lastRun,
   type Mirror,
   quote,
   type Run,
@@ -95,9 +97,7 @@ export function readHealth(
  * When what was read longest ago was last read well, ISO 8601: what `--max-age` goes by. Null where nothing ever was.
  */
 export function oldestSuccess(mirror: Mirror): string | null {
-  const times = [...resources, ...details].flatMap(
-    ({ name }) => latestRuns(mirror, name).lastGood?.started_at ?? [],
-  );
+  const times = [...resources, ...details].flatMap(({ name }) => lastGood(mirror, name)?.started_at ?? []);
   return times.sort()[0] ?? null;
 }
 
@@ -109,10 +109,11 @@ function readResource(
   maxAgeMs: number | null,
   isLocked: boolean,
 ): ResourceHealth | null {
-  const { found, last, lastGood } = latestRuns(mirror, resource.name);
+  const last = lastRun(mirror, resource.name);
+  const good = lastGood(mirror, resource.name);
   const isRunning = isLocked && last?.outcome === "running";
-  if (!last || (!lastGood && last.outcome === "skipped")) return null;
-  const ageMs = lastGood ? now - Date.parse(lastGood.started_at) : null;
+  if (!last || (!good && last.outcome === "skipped")) return null;
+  const ageMs = good ? now - Date.parse(good.started_at) : null;
   const spans = readCoverage(mirror, resource.name);
   const covered = join(spans);
   return {
@@ -121,7 +122,7 @@ function readResource(
     covered: covered.map(asShown),
     gaps: gaps(covered).map(asShown),
     covered_from: floorOf(mirror, resource),
-    last_success_at: lastGood?.started_at ?? null,
+    last_success_at: good?.started_at ?? null,
     age_seconds: ageMs === null ? null : Math.round(Math.max(0, ageMs) / 1_000),
     last_run: {
       run_id: last.run_id,
@@ -131,7 +132,7 @@ function readResource(
       error: last.error,
     },
     last_error: last.error,
-    found: foundOf(found, readTableNote(mirror, resource.name)),
+    found: foundOf(lastFinding(mirror, resource.name), readTableNote(mirror, resource.name)),
     running: isRunning ? { started_at: last.started_at } : null,
     unfinished: isRunning ? null : readUnfinished(mirror, resource),
     closing: readClosing(mirror, resource, spans, now),

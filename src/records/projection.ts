@@ -1,7 +1,7 @@
 import { hasInexactNumbers } from "../exact.js";
 import {
   createIndexes,
-  latestRuns,
+  lastGood,
   type Mirror,
   quote,
   readInfo,
@@ -88,5 +88,5 @@ export function withoutIndex(mirror: Mirror, resource: Resource): boolean {
   const there = mirror.db.prepare("SELECT sql FROM sqlite_master WHERE type = 'index'").pluck().all();
   const wanted = tablesOf(resource).flatMap(createIndexes);
   const isThere = (statement: string) => there.includes(statement.replace(" IF NOT EXISTS", ""));
-  return latestRuns(mirror, resource.name).lastGood !== null && !wanted.every(isThere);
+  return lastGood(mirror, resource.name) !== null && !wanted.every(isThere);
 }

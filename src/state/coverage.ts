@@ -1,5 +1,5 @@
 import { type Mirror, statement } from "../mirror/index.js";
-import { type Covered, type Range, subtract } from "../ranges.js";
+import { type Covered, type Range, subtract, touches } from "../ranges.js";
 import { formatInstant } from "../times.js";
 
 /** Lays a newer read over older ones: each instant keeps its newest. Neighbours of one run are one, as old as the older. */
@@ -17,9 +17,7 @@ export function addCovered(all: readonly Covered[], added: Covered): Covered[] {
 /** Coverage less a range; what the range does not touch is the very same. */
 function without(all: readonly Covered[], range: Range): Covered[] {
   return all.flatMap((one) =>
-    one.to < range.from || one.from > range.to
-      ? [one]
-      : subtract([one], [range]).map((piece) => ({ ...one, ...piece })),
+    touches(one, range) ? subtract([one], [range]).map((piece) => ({ ...one, ...piece })) : [one],
   );
 }
 

@@ -6,14 +6,14 @@ import { addsUp } from "./counts.js";
 import {
   beginningOf,
   Disorder,
-  type Look,
+  type FirstPage,
   learnResolution,
   marginOf,
   rangeQuery,
   type Seeking,
   type Slice,
   sliceOf,
-} from "./look.js";
+} from "./first-page.js";
 import { mostPerPage } from "./run.js";
 import { listOf } from "./whole.js";
 
@@ -54,7 +54,7 @@ export async function* asList(seeking: Seeking, asked: Range, covers: Range): As
  */
 export async function readUndated(
   { range, recognise, run, signal }: Seeking,
-  upper: Look,
+  upper: FirstPage,
   expected: number,
 ): Promise<Slice> {
   const { api, resource } = run;

@@ -2,7 +2,7 @@ import { firstPageOf } from "../api/pages.js";
 import { type Range, startOfDay } from "../ranges.js";
 import type { Count, Dated, Query } from "../resources/types.js";
 import { dayMs } from "../times.js";
-import { rangeQuery } from "./look.js";
+import { rangeQuery } from "./first-page.js";
 import { pagesFor, type SyncRun } from "./run.js";
 
 /** What is counted: all records, or those that a filter selects and that have its bit in the mirror. */

@@ -1,5 +1,5 @@
 import { AnswerRefused, BrandapiError, KeyRejected, Stopped, UnexpectedAnswer } from "../errors.js";
-import { dayRange, holds, join, type Range, upTo } from "../ranges.js";
+import { dayRange, holds, join, type Range, touches, upTo } from "../ranges.js";
 import { valueAt } from "../records/index.js";
 import type { DailyFigures, Json } from "../resources/types.js";
 import { type Figures, noFigures } from "../state/index.js";
@@ -101,7 +101,7 @@ export function movedDays({ state }: SyncRun, { askedAt, days, until }: Figures)
 
 /** A day without a sale is the same whether the API shows zeros for it or leaves it out, as before its first order. */
 function soldBy(figures: string): string {
-  return /^\[(?:0|null)(?:,(?:0|null))*\]$/.test(figures) ? noFigures : figures;
+  return /[1-9]/.test(figures) ? figures : noFigures;
 }
 
 /** Days that are looked at together, and the range that they lie in. */
@@ -123,7 +123,7 @@ export function partsOf({ state }: SyncRun, days: readonly string[], records: nu
     } else parts.push({ ...range, days: [day] });
   }
   const readAt = (part: Part) => {
-    const touched = state.coverage().filter((one) => one.from <= part.to && one.to >= part.from);
+    const touched = state.coverage().filter((one) => touches(one, part));
     return Math.min(...touched.map((one) => one.readAt));
   };
   return parts.sort((a, b) => readAt(a) - readAt(b));

@@ -28,12 +28,12 @@ const sampled = 10;
 export async function settleMoved(
   run: SyncRun,
   figures: Figures,
-  lookAt: (range: Range) => Promise<Finding>,
+  examine: (range: Range) => Promise<Finding>,
   left: () => number,
 ): Promise<Settled> {
   if (run.state.isSetAside(figuresName, run.now)) return { open: [], isNoise: false };
   const { moved, unknown, compared } = movedDays(run, figures);
-  const look = (range: Range) => lookAt(upTo(range, figures.until));
+  const examineUpTo = (range: Range) => examine(upTo(range, figures.until));
   const open = new Set(moved);
   const note = (finding: Finding, days: readonly string[]) => {
     for (const day of days) open.delete(day);
@@ -46,7 +46,7 @@ export async function settleMoved(
     let finding: Finding = "same";
     for (let index = 0; index < sampled && finding === "same"; index += 1) {
       const day = moved[index * step] ?? "";
-      finding = await look(dayRange(day));
+      finding = await examineUpTo(dayRange(day));
       note(finding, [day]);
     }
     if (finding === "same") return { open: [], isNoise: true };
@@ -55,7 +55,7 @@ export async function settleMoved(
   for (const days of [[...open], unknown])
     for (const part of partsOf(run, days, requestsPerPart * mostPerPage)) {
       if (left() <= 0) return settled();
-      note(await look(part), part.days);
+      note(await examineUpTo(part), part.days);
     }
   return settled();
 }

@@ -3,7 +3,7 @@ import { datedOf, valueAt } from "../records/index.js";
 import type { ApiRecord, Dated } from "../resources/types.js";
 import type { Figures } from "../state/index.js";
 import { shareOf } from "./figures.js";
-import type { Slice } from "./look.js";
+import type { Slice } from "./first-page.js";
 import { missTwice } from "./removals.js";
 import { mostPerPage, progressed, type SyncRun } from "./run.js";
 import { seek } from "./seek.js";

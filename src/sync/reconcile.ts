@@ -25,7 +25,7 @@ export async function reconcile(
   run: SyncRun,
   asked: Figures | null,
   budget: number,
-  differences: (run: SyncRun) => Promise<Difference[]>,
+  differences: () => Promise<Difference[]>,
 ): Promise<void> {
   const { resource, shortfalls, state } = run;
   const left = budgetOf(run, budget);
@@ -43,7 +43,7 @@ export async function reconcile(
       figures = again ?? figures;
       if (again) days = await readMoved(run, again, left);
     }
-    differing = await differences(run);
+    differing = await differences();
     if (differing.length === 0 || round > mostRounds || left() <= 0) break;
     for (const one of differing) await readDifference(run, one, figures, left);
   }

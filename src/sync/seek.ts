@@ -1,21 +1,21 @@
 import { newTurn } from "../api/pages.js";
 import type { Range } from "../ranges.js";
 import { asList, readUndated } from "./as-list.js";
-import { type Lane, merge, newLanes, type Share } from "./lanes.js";
 import {
+  askFirstPage,
   beginningOf,
   comparePair,
   Disorder,
+  type FirstPage,
   hasStranger,
-  type Look,
-  lookAt,
   marginOf,
   provenBy,
   type Reader,
   type Seeking,
   type Slice,
   sliceOf,
-} from "./look.js";
+} from "./first-page.js";
+import { type Lane, merge, newLanes, type Share } from "./lanes.js";
 import { pagesFor } from "./run.js";
 
 export interface SeekOptions extends Pick<Seeking, "givenUp" | "recognise"> {
@@ -48,7 +48,7 @@ export async function* seek(run: Reader, range: Range, options: SeekOptions): As
   const seeking: Reading = { ...options, run, range, signal, asked: 0 };
   try {
     const askedAt = run.clock.monotonic();
-    const first = await lookAt(seeking, range.to);
+    const first = await askFirstPage(seeking, range.to);
     const isSlow = run.clock.monotonic() - askedAt >= slowMs;
     const rest = { from: range.from, to: Math.min(first.to, first.edge) };
     const isCut = most === undefined && !first.isAll && isSlow;
@@ -68,12 +68,12 @@ export async function* seek(run: Reader, range: Range, options: SeekOptions): As
  * Reads a lane downwards. Each answer, `upper`, waits for the one below it: both together show that nothing moved between
  * them. Meanwhile the lane may become shorter: `merge` gives its lower half to another.
  */
-async function* readLane(seeking: Reading, lane: Lane, first?: Look): AsyncGenerator<Slice, void> {
+async function* readLane(seeking: Reading, lane: Lane, first?: FirstPage): AsyncGenerator<Slice, void> {
   const { run } = seeking;
-  let upper = first ?? (await lookAt(seeking, lane.to));
+  let upper = first ?? (await askFirstPage(seeking, lane.to));
   let below = askBelow(seeking, upper, lane);
   /** What the answer above a crowd has shown. */
-  let above: Look | undefined;
+  let above: FirstPage | undefined;
   let surplusBefore = 0;
   let doubts = 0;
   for (;;) {
@@ -88,7 +88,7 @@ async function* readLane(seeking: Reading, lane: Lane, first?: Look): AsyncGener
       // The end of the next answer stays clear of the crowd.
       lane.to = from - 1;
       if (lane.to < lane.from) return;
-      upper = await lookAt(seeking, lane.to, run.resolution);
+      upper = await askFirstPage(seeking, lane.to, run.resolution);
       below = askBelow(seeking, upper, lane);
       continue;
     }
@@ -100,7 +100,7 @@ async function* readLane(seeking: Reading, lane: Lane, first?: Look): AsyncGener
       surplusBefore = surplus;
       doubts += 1;
       if (doubts > mostDoubts) throw new Disorder();
-      upper = await lookAt(seeking, upper.to, upper.over);
+      upper = await askFirstPage(seeking, upper.to, upper.over);
       below = askBelow(seeking, upper, lane);
       continue;
     }
@@ -119,11 +119,11 @@ async function* readLane(seeking: Reading, lane: Lane, first?: Look): AsyncGener
 }
 
 /** Asks for what lies below an answer, to be taken later; null where the lane wants nothing of it, or a crowd is in the way. */
-function askBelow(seeking: Reading, upper: Look, lane: Lane): (() => Promise<Look>) | null {
+function askBelow(seeking: Reading, upper: FirstPage, lane: Lane): (() => Promise<FirstPage>) | null {
   const { most = Number.POSITIVE_INFINITY, run } = seeking;
   if (upper.isAll || upper.isCrowd || upper.edge < lane.from || seeking.asked >= most) return null;
   const { come: turn, take } = newTurn();
-  const lower = lookAt(seeking, upper.edge, run.resolution, turn);
+  const lower = askFirstPage(seeking, upper.edge, run.resolution, turn);
   // Its failure is thrown where it is taken.
   lower.catch(() => {});
   return () => {

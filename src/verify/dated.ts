@@ -1,4 +1,4 @@
-import { dayOf, dayRange, gaps, join, monthsOf, type Range } from "../ranges.js";
+import { dayOf, dayRange, gaps, holds, join, monthsOf, touches } from "../ranges.js";
 import { countItems, type Difference } from "../sync/counts.js";
 import { askFigures } from "../sync/figures.js";
 import { readRange } from "../sync/read.js";
@@ -43,7 +43,7 @@ export async function verifyDated(run: SyncRun, repair: boolean): Promise<Findin
 async function mend(run: SyncRun): Promise<void> {
   const figures = await askFigures(run);
   for (const range of [newerRange(run), ...gaps(run.state.coverage())]) await readRange(run, range, figures);
-  await reconcile(run, figures, Number.POSITIVE_INFINITY, (run) => differencesOf(run, figures));
+  await reconcile(run, figures, Number.POSITIVE_INFINITY, () => differencesOf(run, figures));
 }
 
 /** What the API has from before the oldest date that was read: nobody asked for it, or a reading was stopped above it. */
@@ -99,20 +99,18 @@ function judge(
   const from = Number.isFinite(floor) ? floor : Math.min(oldest, covered[0]?.to ?? oldest);
   return monthsOf({ from, to: newest }).map(({ month, ...whole }) => {
     const range = { from: Math.max(whole.from, from), to: Math.min(whole.to, newest) };
-    const touches = (one: Range) => one.from <= range.to && one.to >= range.from;
-    const ages = coverage.filter(touches).map(({ readAt }) => readAt);
+    const ages = coverage.filter((one) => touches(one, range)).map(({ readAt }) => readAt);
     const read_at = ages.length === 0 ? null : formatInstant(Math.min(...ages));
     const moved = days.filter((day) => day.startsWith(month));
     const speaking = [
-      ...differences.filter(touches).map(differenceText),
+      ...differences.filter((one) => touches(one, range)).map(differenceText),
       ...[...missing]
         .filter(([day]) => day.startsWith(month))
         .map(([day, n]) => `${day}: ${n} no longer there`),
       ...(moved.length > 0 ? [`figures moved since they were read: ${moved.join(", ")}`] : []),
     ];
     if (speaking.length > 0) return { month, state: "different", why: speaking.join("; "), read_at };
-    if (!covered.some((one) => one.from <= range.from && one.to >= range.to))
-      return { month, state: "unproven", why: "not read completely", read_at };
+    if (!holds(covered, range)) return { month, state: "unproven", why: "not read completely", read_at };
     if (hasOlder && whole.from < from)
       return { month, state: "unproven", why: `read from ${formatInstant(from).slice(0, 16)}`, read_at };
     if (unread !== 0 && whole.to > newest)

@@ -30,7 +30,7 @@ export async function verifyResource(
 }
 
 /**
- * Each look is a run like any other, in `sync_runs`.
+ * Each proof is a run like any other, in `sync_runs`.
  * @param tableError what is wrong with the tables: a mirror with such is not verified, whatever its records are
  */
 async function verifyRecords(
@@ -44,13 +44,13 @@ async function verifyRecords(
   const { kind } = resource.strategy;
   if (kind === "monthly" || kind === "snapshot") return { ...restated(resource), requests: 0 };
   const isDated = kind === "dated";
-  const look = (run: SyncRun) => (isDated ? verifyDated(run, repair) : verifyWhole(run));
-  const verdict = await recordLook(access, resource, look, tableError);
+  const prove = (run: SyncRun) => (isDated ? verifyDated(run, repair) : verifyWhole(run));
+  const verdict = await recordProof(access, resource, prove, tableError);
   if (isDated || !repair || verdict.state !== "different") return { ...verdict, requests: spent() };
   const options = { ...access.options, full: true, details: "all" as const };
   const { error } = await syncResource({ ...access, options }, resource);
   if (error !== null) throw error;
-  const after = await recordLook(access, resource, look, tableError);
+  const after = await recordProof(access, resource, prove, tableError);
   return { ...after, state: after.state === "proven" ? "repaired" : after.state, requests: spent() };
 }
 
@@ -61,10 +61,10 @@ function untold({ name }: Resource, error: unknown): Verdict {
 }
 
 /** @throws whatever ended it; the run is recorded all the same */
-async function recordLook(
+async function recordProof(
   access: Access,
   resource: Resource,
-  look: (run: SyncRun) => Promise<Finding>,
+  prove: (run: SyncRun) => Promise<Finding>,
   tableError: string | null,
 ): Promise<Finding> {
   const found: { verdict?: Finding } = {};
@@ -72,7 +72,7 @@ async function recordLook(
   const { error } = await recordRun(access, resource.name, {
     async work(row) {
       const run = openRun(access, resource, row, task);
-      const verdict = await look(run);
+      const verdict = await prove(run);
       const isProven = verdict.state === "proven" || verdict.state === "repaired";
       row.verified = isProven && tableError === null;
       row.error = [...run.shortfalls, ...differing(verdict), tableError ?? []].flat().join("; ") || null;

@@ -1,4 +1,4 @@
-import { dayOf, join, type Range } from "../ranges.js";
+import { dayOf, join, type Range, touches } from "../ranges.js";
 import type { Figures } from "../state/index.js";
 import { checksOf, countItems, type Difference, narrow } from "../sync/counts.js";
 import { askFigures } from "../sync/figures.js";
@@ -52,7 +52,7 @@ function whyProven(run: SyncRun, figures: Figures | null): (range: Range) => str
   if (isByDay(run, figures)) return () => `figures and counts agree (${counts})`;
   const apart = join(countedMonths(run));
   return (range) =>
-    apart.some(({ from, to }) => from <= range.to && to >= range.from)
+    apart.some((month) => touches(month, range))
       ? "the API counts the same (all)"
       : `counted together with other months, the API counts the same (${counts})`;
 }

@@ -1,11 +1,9 @@
 import { type Reading, whyNotWhole } from "../api/list.js";
 import { counted } from "../counted.js";
-import { inParts } from "../in-parts.js";
 import { keyOf, openComparison, type Standing } from "../records/index.js";
 import { countPresent } from "../state/index.js";
-import type { Detailed } from "../sync/in-order.js";
 import { progressed, type SyncRun } from "../sync/run.js";
-import { readDetailed } from "../sync/strategies/details.js";
+import { countUnread } from "../sync/strategies/details.js";
 import { settle } from "../sync/unknown-list.js";
 import { listOf } from "../sync/whole.js";
 import { formatInstant } from "../times.js";
@@ -35,15 +33,6 @@ export async function verifyWhole(run: SyncRun): Promise<Finding> {
       : "nothing, at the moment of reading";
   const left = { unread, ...(isWhole ? {} : { unsettled: true }) };
   return { resource: resource.name, state, months: [month], blind_spot, covered_from: null, ...left };
-}
-
-/** How many mirrored records have details that were not read since they came or changed, by a clock that was right. */
-async function countUnread(run: SyncRun): Promise<number> {
-  if (run.resource.strategy.kind !== "details") return 0;
-  const known = await inParts(readDetailed(run), run);
-  const isOpen = ({ detailedAt, pending, sinceAt }: Detailed) =>
-    pending && (detailedAt === null || Date.parse(sinceAt) <= run.clock.now());
-  return known.filter((record) => record.askBy !== null && isOpen(record)).length;
 }
 
 /** Who is on the list, and how each record stands that was read, by its key. */

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { globalFlags } from "../../src/commands/globals.js";
 import { commands } from "../../src/commands/index.js";
 import { systemClock } from "../../src/deps.js";
-import { latestRuns, recordRun } from "../../src/mirror/runs.js";
+import { lastRun, recordRun } from "../../src/mirror/runs.js";
 import { makeHome } from "../support/home.js";
 import { makeMirror } from "../support/mirror.js";
 import { brandapi, type ProgramOptions } from "../support/program.js";
@@ -86,7 +86,7 @@ test("what may be a key is not in the error that the mirror keeps of a run, eith
   const work = () => Promise.reject(new Error("Nothing is at http://127.0.0.1/sk-proj-AbCdEfGh/orders."));
   const access = { mirror, api: { stats: { requests: 0, retries: 0 } }, clock: systemClock };
   await recordRun(access, "orders", { work, outcomeOf: () => "failed" });
-  const { last } = latestRuns(mirror, "orders");
+  const last = lastRun(mirror, "orders");
   mirror.db.close();
   expect(last?.error).toBe("Nothing is at http://127.0.0.1/[key hidden]/orders.");
 });

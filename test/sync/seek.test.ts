@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import { everything, join, type Range, startOfDay } from "../../src/ranges.js";
 import type { JsonObject } from "../../src/resources/types.js";
-import type { Slice } from "../../src/sync/look.js";
+import type { Slice } from "../../src/sync/first-page.js";
 import { type SeekOptions, seek } from "../../src/sync/seek.js";
 import { mixed } from "../support/fake/dates.js";
 import { clientOf, type FakeApi, fakeApi } from "../support/fake-api.js";

@@ -1,4 +1,4 @@
-import { latestRuns, type Mirror } from "../../mirror/index.js";
+import { lastRun, type Mirror } from "../../mirror/index.js";
 import { type Health, readHealth } from "../health.js";
 
 /** What speaks for the orders of this mirror, and what against. Times are ISO 8601. */
@@ -21,7 +21,7 @@ export interface Proof {
 export function readProof(mirror: Mirror, reached: string | null): Proof {
   const { resources } = readHealth(mirror, Date.parse(reached ?? "1970-01-01"), null, null);
   const orders = resources.find(({ resource }) => resource === "orders");
-  const { last } = latestRuns(mirror, "orders");
+  const last = lastRun(mirror, "orders");
   const proven = latestProof(mirror);
   const failed =
     last && !["done", "running", "skipped"].includes(last.outcome) && last.started_at > (proven?.at ?? "");

@@ -1,5 +1,5 @@
 import { counted } from "../../counted.js";
-import { latestRuns } from "../../mirror/index.js";
+import { lastFinding } from "../../mirror/index.js";
 import { describe } from "../../ranges.js";
 import type { Dated } from "../../resources/types.js";
 import { countPresent } from "../../state/index.js";
@@ -62,8 +62,10 @@ export const dated: StrategyRun = {
     const isAll = ranges.some(({ from, to }) => !Number.isFinite(from) && !Number.isFinite(to));
     if (options.full && isAll && shortfalls.length === 0) state.missUndated(undated);
     // What told one month from another is asked again, until nothing speaks against the mirror.
-    const { found } = latestRuns(mirror, resource.name);
-    await reconcile(run, figures, nightlyBudget, found ? (run) => differencesOf(run, figures) : compareAll);
+    const isDoubted = lastFinding(mirror, resource.name) !== null;
+    await reconcile(run, figures, nightlyBudget, () =>
+      isDoubted ? differencesOf(run, figures) : compareAll(run),
+    );
     for (const gap of gaps)
       reporter.warn(
         `${resource.name}: ${describe(gap)} has never been read and is not claimed as covered: run \`brandapi sync ${resource.name}\``,

@@ -70,7 +70,7 @@ async function openDue(run: SyncRun): Promise<{ due: Detailed[]; fresh: Detailed
 }
 
 /** The mirrored records of a list, and what of their details is still to be read. */
-export function* readDetailed(run: SyncRun): Generator<void, Detailed[]> {
+function* readDetailed(run: SyncRun): Generator<void, Detailed[]> {
   const { mirror, resource } = run;
   const known: Detailed[] = [];
   for (const record of presentRecords(mirror, resource.name)) {
@@ -95,6 +95,16 @@ export function* readDetailed(run: SyncRun): Generator<void, Detailed[]> {
 /** Whether a record may have changed since its details were read: a clock that was ahead leaves that open. */
 function isPending({ clock }: SyncRun, { detailedAt, sinceAt }: Present): boolean {
   return detailedAt === null || detailedAt < sinceAt || Date.parse(detailedAt) > clock.now();
+}
+
+/** How many mirrored records have details that were not read since they came or changed, by a clock that was right. */
+export async function countUnread(run: SyncRun): Promise<number> {
+  if (run.resource.strategy.kind !== "details") return 0;
+  const known = await inParts(readDetailed(run), run);
+  return known.filter(
+    ({ askBy, detailedAt, pending, sinceAt }) =>
+      askBy !== null && pending && (detailedAt === null || Date.parse(sinceAt) <= run.clock.now()),
+  ).length;
 }
 
 /** A record is open too where only what the list says makes it so: its details may have lagged behind. */

@@ -1,5 +1,5 @@
 import type { Dated, Query } from "../../resources/types.js";
-import { rangeQuery } from "../look.js";
+import { rangeQuery } from "../first-page.js";
 import type { SyncRun } from "../run.js";
 import { readWhole } from "../whole.js";
 

@@ -3,7 +3,7 @@ import { counted } from "../../counted.js";
 import { ConfigurationError, UnexpectedAnswer } from "../../errors.js";
 import { inParts } from "../../in-parts.js";
 import { transactInParts } from "../../mirror/index.js";
-import { dayOf, monthsOf, type Range } from "../../ranges.js";
+import { dayOf, monthsOf, type Range, touches } from "../../ranges.js";
 import { presentKeys, presentRecords, sameJson, valueAt } from "../../records/index.js";
 import type { Json } from "../../resources/types.js";
 import { readCoverage, recordCoverage, uncoverParts } from "../../state/index.js";
@@ -106,7 +106,7 @@ function dueMonths(
       const isMoved = moved.includes(one.month);
       const isAsked = one.from <= until && one.to >= (since ?? one.to);
       // What is known to differ is read, whatever was asked for.
-      if (!isAsked) return isMoved && covered.some(({ from, to }) => from <= one.to && to >= one.from);
+      if (!isAsked) return isMoved && covered.some((read) => touches(read, one));
       return isMoved || full || since !== undefined || readAt(one) - windowMs <= one.to;
     })
     .map((one) => ({ ...one, ...series }));
@@ -138,7 +138,7 @@ function* movedMonths(
 
 /** A day on which nothing happened: the API may leave it out, or give zeros. */
 function isIdle(point: Json): boolean {
-  return Object.values(point ?? {}).every((figure) => typeof figure !== "number" || figure === 0);
+  return !Object.values(point ?? {}).some((figure) => Number(figure));
 }
 
 async function ask({ api, resource, signal }: SyncRun, month: Month): Promise<Answer> {

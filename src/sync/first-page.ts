@@ -33,7 +33,7 @@ export interface Seeking {
 }
 
 /** An answer to "page 1 of what lies at or below `to`", asked for `over` milliseconds beyond it. */
-export interface Look extends Answered {
+export interface FirstPage extends Answered {
   records: ApiRecord[];
   to: number;
   over: number;
@@ -49,7 +49,7 @@ export interface Look extends Answered {
 }
 
 /** The part of a range of which an answer shows all. */
-export function provenBy({ edge, isAll, to }: Look, { from }: Range): Range {
+export function provenBy({ edge, isAll, to }: FirstPage, { from }: Range): Range {
   return { from: isAll ? from : Math.max(from, edge + 1), to };
 }
 
@@ -82,12 +82,12 @@ export function beginningOf({ from }: Range): number {
  * @param turn the answer waits as bytes until then: as records it would fill the memory
  * @throws Disorder when its dates rise or lie above that instant, or it shows none; UnexpectedAnswer when it is no list
  */
-export async function lookAt(
+export async function askFirstPage(
   seeking: Seeking,
   to: number,
   over = marginOf(seeking.run),
   turn?: Promise<void>,
-): Promise<Look> {
+): Promise<FirstPage> {
   const { range, recognise, run, signal } = seeking;
   const { api, resource } = run;
   seeking.asked += 1;
@@ -133,7 +133,7 @@ function resolutionOf({ resolution, resource }: Reader, record: ApiRecord): numb
  * @returns `surplus`: how many more there are than were shown; `isContradicted`: whether the lower one shows a record
  * that the upper one should have shown
  */
-export function comparePair({ resource }: Reader, upper: Look, lower: Look) {
+export function comparePair({ resource }: Reader, upper: FirstPage, lower: FirstPage) {
   const dated = (record: ApiRecord) => datedOf(resource, record) ?? Number.POSITIVE_INFINITY;
   const isFar = (record: ApiRecord) => {
     const date = datedOf(resource, record);
@@ -156,7 +156,7 @@ export function comparePair({ resource }: Reader, upper: Look, lower: Look) {
 /** Whether a later answer shows a record above an answer's edge that it has not shown. */
 export function hasStranger(
   { resource }: Pick<Reader, "resource">,
-  { edge, records }: Look,
+  { edge, records }: FirstPage,
   later: readonly ApiRecord[],
 ): boolean {
   const above = later.filter((record) => (datedOf(resource, record) ?? edge) > edge);
