@@ -66,15 +66,17 @@ export function noteDetailed({ db }: Mirror, id: number, at: string): void {
   db.prepare("UPDATE records SET detailed_at = ? WHERE record_id = ?").run(at, id);
 }
 
-/** The present records that are details of others, and whose: the text under `parent` in what was asked for. */
-export function presentDetails(mirror: Mirror, resource: string, parent: string): Map<number, string> {
+/** The present records that are details of others, by whose they are: the text under `parent` in what was asked for. */
+export function presentDetails(mirror: Mirror, resource: string, parent: string): Map<string, number[]> {
+  const details = new Map<string, number[]>();
   const rows = mirror.db
     .prepare(
       "SELECT record_id, json_extract(context, ?) FROM records WHERE resource = ? AND removed_at IS NULL",
     )
     .raw()
     .all(`$.${parent}`, resource) as [number, string][];
-  return new Map(rows);
+  for (const [id, of] of rows) details.set(of, [...(details.get(of) ?? []), id]);
+  return details;
 }
 
 /** Whether a record is there and not removed. */

@@ -24,8 +24,9 @@ import { countListed, planOf, readAll } from "./full.js";
 export const details: StrategyRun = {
   async plan(run) {
     const listed = await countListed(run);
+    if (run.options.details === "none") return [planOf(listed)];
     const known = await inParts(readDetailed(run), run);
-    const come = run.options.details === "none" ? 0 : Math.max(0, (listed ?? 0) - known.length);
+    const come = Math.max(0, (listed ?? 0) - known.length);
     const requests = known.filter(({ isDue }) => isDue).length + come;
     const step = { what: `details of ${requests} that are new, changed or still open`, requests };
     return [planOf(listed), ...(requests > 0 ? [step] : [])];
@@ -35,10 +36,13 @@ export const details: StrategyRun = {
     const { strategy } = run.resource;
     if (strategy.kind !== "details") return;
     await readAll(run);
-    const { due, fresh } = await openDue(run);
-    if (run.options.details === "none") run.isPartial = true;
-    if (strategy.into === "merge") await mergeDetails(run, due, strategy);
-    else await keepBeside(run, { due, fresh }, strategy.path, strategy.into);
+    if (run.options.details === "none") {
+      run.isPartial = true;
+      return;
+    }
+    const parents = await openDue(run);
+    if (strategy.into === "merge") await mergeDetails(run, parents.due, strategy);
+    else await keepBeside(run, parents, strategy.path, strategy.into);
     run.state.finish();
   },
 };
@@ -47,13 +51,12 @@ export const details: StrategyRun = {
  * Details take a request each. A run that is stopped before the last is gone on with, and one that is stopped every
  * time comes to all of them in turn: those read longest ago come first.
  */
-async function openDue(run: SyncRun): Promise<{ due: Detailed[]; fresh: Detailed[] }> {
+async function openDue(run: SyncRun): Promise<{ due: Detailed[]; others: Detailed[] }> {
   const { now, resource, state } = run;
   const stopped = state.goal();
   const begunAt = stopped && Math.abs(now - stopped.begunAt) <= freshMs ? stopped.begunAt : now;
   state.begin(Number.NEGATIVE_INFINITY, { ranges: [{ from: Number.NEGATIVE_INFINITY, to: now }], begunAt });
   const known = await inParts(readDetailed(run), run);
-  const all = known.filter(({ isDue }) => isDue);
   const nameless = known.filter(({ askBy }) => askBy === null).length;
   if (nameless > 0)
     run.reporter.note(
@@ -61,11 +64,10 @@ async function openDue(run: SyncRun): Promise<{ due: Detailed[]; fresh: Detailed
     );
   const isFresh = ({ detailedAt, pending }: Detailed) =>
     stopped !== null && !pending && detailedAt !== null && Date.parse(detailedAt) >= begunAt;
+  const isDue = (record: Detailed) => record.isDue && !isFresh(record);
   return {
-    due: all
-      .filter((record) => !isFresh(record))
-      .sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1)),
-    fresh: all.filter(isFresh),
+    due: known.filter(isDue).sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1)),
+    others: known.filter((record) => !isDue(record)),
   };
 }
 
@@ -110,7 +112,7 @@ export async function countUnread(run: SyncRun): Promise<number> {
 /** A record is open too where only what the list says makes it so: its details may have lagged behind. */
 function isDue({ mirror, options, resource }: SyncRun, { id, value }: Present, pending: boolean): boolean {
   const { strategy } = resource;
-  if (strategy.kind !== "details" || options.details === "none") return false;
+  if (strategy.kind !== "details") return false;
   if (options.details === "all" || pending || strategy.open(value as JsonObject)) return true;
   return strategy.open({ ...(value as JsonObject), ...(listedRecord(mirror, id) as JsonObject | null) });
 }
