@@ -189,4 +189,9 @@ export const migrations: readonly string[] = [
   DROP TABLE checkpoints;
   DELETE FROM mirror_info WHERE name LIKE 'figures:%' OR name LIKE 'unusable-count:%';
   `,
+  `
+  -- Whether the list has shown the record otherwise since its details were read.
+  ALTER TABLE records ADD COLUMN outdated INTEGER NOT NULL DEFAULT 0;
+  UPDATE records SET outdated = 1 WHERE resource IN ('opportunities', 'surveys') AND detailed_at < since_at;
+  `,
 ];

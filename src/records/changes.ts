@@ -10,7 +10,14 @@ export interface ChangeLog {
   /** A new record is a change only where its place had been read completely before: it came late. */
   added(key: string, dated: number | null, at: string): void;
   /** `row` is the record as it was, `before` its value. */
-  changed(change: { row: RecordRow; before: Json; after: Json; dated: number | null; at: string }): void;
+  changed(change: {
+    row: RecordRow;
+    before: Json;
+    after: Json;
+    dated: number | null;
+    isDetail: boolean | undefined;
+    at: string;
+  }): void;
   removed(row: RecordRow, at: string): void;
   /** Its details came: nothing has changed, but until now the mirror knew less of it. */
   completed(row: RecordRow, at: string): void;
@@ -75,10 +82,10 @@ export function openChangeLog(
       const covered = coveredAt(dated);
       if (covered !== null) insert.run(resource.name, key, "added", null, null, null, covered, at, runId);
     },
-    changed({ row, before, after, dated, at }) {
+    changed({ row, before, after, dated, isDetail, at }) {
       const { key } = row;
-      // It was seen where it stood: a read of where it is dated now need not have come by there.
-      let unchanged = lastSeenUnchanged(row, row.dated_at);
+      // It was seen where it stood: a read of where it is dated now need not have come by there. No list shows details.
+      let unchanged = (isDetail ? row.detailed_at : null) ?? lastSeenUnchanged(row, row.dated_at);
       keepVersion(row, at);
       if (row.removed_at !== null) {
         const absent = lastSeenUnchanged(row, dated);

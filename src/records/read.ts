@@ -19,8 +19,8 @@ export interface Present extends ApiRecord {
   key: string;
   /** When its details were last read, ISO 8601; null before the first time. */
   detailedAt: string | null;
-  /** When the record came or last changed, ISO 8601. */
-  sinceAt: string;
+  /** Whether the list has shown it otherwise since. */
+  isOutdated: boolean;
 }
 
 /**
@@ -36,13 +36,13 @@ export function* presentRecords({ db }: Mirror, resource: string, ending = ""): 
     .pluck()
     .all({ resource, ending }) as number[];
   const get = db.prepare<[number], PresentRow>(
-    "SELECT record_id AS id, key, json, detailed_at, since_at FROM records WHERE record_id = ?",
+    "SELECT record_id AS id, key, json, detailed_at, outdated FROM records WHERE record_id = ?",
   );
   for (const id of ids) {
     const row = get.get(id);
     if (!row) continue;
-    const { key, json, detailed_at: detailedAt, since_at: sinceAt } = row;
-    yield { id, key, json, value: JSON.parse(json) as Json, detailedAt, sinceAt };
+    const { key, json, detailed_at: detailedAt, outdated } = row;
+    yield { id, key, json, value: JSON.parse(json) as Json, detailedAt, isOutdated: outdated === 1 };
   }
 }
 
@@ -50,7 +50,7 @@ interface PresentRow {
   key: string;
   json: string;
   detailed_at: string | null;
-  since_at: string;
+  outdated: number;
 }
 
 /** What the list last said of a record that has details; null where it has none. */
@@ -63,7 +63,7 @@ export function listedRecord({ db }: Mirror, id: number): Json {
 
 /** Notes when details were read that are kept beside a record. */
 export function noteDetailed({ db }: Mirror, id: number, at: string): void {
-  db.prepare("UPDATE records SET detailed_at = ? WHERE record_id = ?").run(at, id);
+  db.prepare("UPDATE records SET detailed_at = ?, outdated = 0 WHERE record_id = ?").run(at, id);
 }
 
 /** The present records that are details of others, by whose they are: the text under `parent` in what was asked for. */

@@ -4,11 +4,12 @@ import { parseTimestamp } from "../times.js";
 import type { StoredRow } from "./stored-record.js";
 import { asObject } from "./values.js";
 
-/** A record as the table `records` has it: `list_json` and `detailed_at` where the resource has details. */
+/** A record as the table `records` has it: `list_json`, `detailed_at` and `outdated` where the resource has details. */
 export interface RecordRow extends StoredRow {
   key: string;
   list_json: string | null;
   detailed_at: string | null;
+  outdated: 0 | 1;
   dated_at: number | null;
 }
 
@@ -18,6 +19,7 @@ export interface RecordText {
   value: JsonObject;
   listJson: string | null;
   detailedAt: string | null;
+  outdated: 0 | 1;
   context: JsonObject | undefined;
   /** See `datedAt`. */
   dated: number | null;
@@ -33,31 +35,35 @@ export interface RecordTable {
   /** Writes a record anew; it is there, whether it was removed or not. */
   replace(recordId: number, text: RecordText): void;
   /** Notes what the list says now, and when details were read, of a record that is as it was. */
-  setRead(recordId: number, read: Pick<RecordText, "listJson" | "detailedAt">): void;
+  setRead(recordId: number, read: Pick<RecordText, "listJson" | "detailedAt" | "outdated">): void;
   setRemoved(recordId: number, at: string): void;
 }
 
 export function openRecordTable({ db }: Mirror, resource: Resource): RecordTable {
-  const columns = "record_id, key, json, list_json, detailed_at, context, dated_at, since_at, removed_at";
+  const columns =
+    "record_id, key, json, list_json, detailed_at, outdated, context, dated_at, since_at, removed_at";
   const find = db.prepare<[string, string], RecordRow>(
     `SELECT ${columns} FROM records WHERE resource = ? AND key = ?`,
   );
   const get = db.prepare<[number], RecordRow>(`SELECT ${columns} FROM records WHERE record_id = ?`);
   const add = db.prepare(
-    `INSERT INTO records (resource, key, json, list_json, detailed_at, context, dated_at, flags, since_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (resource, key) DO NOTHING`,
+    `INSERT INTO records (resource, key, json, list_json, detailed_at, outdated, context, dated_at, flags, since_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (resource, key) DO NOTHING`,
   );
   const replace = db.prepare(
-    `UPDATE records SET json = ?, list_json = ?, detailed_at = ?, context = ?, dated_at = ?, flags = ?, since_at = ?,
-       removed_at = NULL
+    `UPDATE records SET json = ?, list_json = ?, detailed_at = ?, outdated = ?, context = ?, dated_at = ?, flags = ?,
+       since_at = ?, removed_at = NULL
      WHERE record_id = ?`,
   );
-  const setRead = db.prepare("UPDATE records SET list_json = ?, detailed_at = ? WHERE record_id = ?");
+  const setRead = db.prepare(
+    "UPDATE records SET list_json = ?, detailed_at = ?, outdated = ? WHERE record_id = ?",
+  );
   const setRemoved = db.prepare("UPDATE records SET removed_at = ?, since_at = ? WHERE record_id = ?");
 
   /** From `json` to `since_at`, in the statements' order. */
-  function bound({ json, value, listJson, detailedAt, context, dated, sinceAt }: RecordText) {
-    return [json, listJson, detailedAt, contextText(context), dated, flagsOf(resource, value), sinceAt];
+  function bound({ json, value, listJson, detailedAt, outdated, context, dated, sinceAt }: RecordText) {
+    const flags = flagsOf(resource, value);
+    return [json, listJson, detailedAt, outdated, contextText(context), dated, flags, sinceAt];
   }
 
   return {
@@ -68,7 +74,8 @@ export function openRecordTable({ db }: Mirror, resource: Resource): RecordTable
       return done.changes === 1 ? Number(done.lastInsertRowid) : null;
     },
     replace: (recordId, text) => void replace.run(...bound(text), recordId),
-    setRead: (recordId, { listJson, detailedAt }) => void setRead.run(listJson, detailedAt, recordId),
+    setRead: (recordId, { listJson, detailedAt, outdated }) =>
+      void setRead.run(listJson, detailedAt, outdated, recordId),
     setRemoved: (recordId, at) => void setRemoved.run(at, at, recordId),
   };
 }

@@ -1,5 +1,4 @@
 import type { ApiRecord, Json, Resource } from "../resources/types.js";
-import { formatInstant } from "../times.js";
 import type { ChangeLog } from "./changes.js";
 import { withDetails } from "./details.js";
 import type { Recognition } from "./recognition.js";
@@ -34,9 +33,6 @@ interface Stations {
   watch: ReturnType<typeof watchMembers>;
 }
 
-/** The details of a record that has changed since, whatever the clock said when they were read. */
-const longAgo = formatInstant(0);
-
 /** Writes one record after the other, without its rows: a new one, or over what the mirror holds under its key. */
 export function openRecordWriter(
   resource: Resource,
@@ -69,7 +65,7 @@ export function openRecordWriter(
     const dated = datedOf(resource, sent);
     const listJson = options.isList ? json : null;
     const detailedAt = options.isDetail ? sinceAt : null;
-    const id = table.add(key, { json, value, listJson, detailedAt, context, dated, sinceAt });
+    const id = table.add(key, { json, value, listJson, detailedAt, outdated: 0, context, dated, sinceAt });
     lastWasNew = id !== null;
     if (id === null) return null;
     watch(value);
@@ -84,15 +80,14 @@ export function openRecordWriter(
     const unchanged: Effect = { id, added: 0, changed: 0, stored: null };
     if (isList && row.list_json === sent.json && row.removed_at === null) return unchanged;
     const record = isList && row.detailed_at !== null ? withDetails(sent, row.list_json, row.json) : sent;
-    const read = {
-      listJson: isList ? sent.json : row.list_json,
-      detailedAt: isDetail ? readAt : row.detailed_at,
-    };
+    const listJson = isList ? sent.json : row.list_json;
+    const detailedAt = isDetail ? readAt : row.detailed_at;
     const before = row.json === record.json ? record.value : (JSON.parse(row.json) as Json);
     const isThere = row.removed_at === null && row.context === contextText(context);
     const isEqual = isThere && sameJson(before, record.value);
     if (isEqual && !touch) {
-      if (row.list_json !== read.listJson || row.detailed_at !== read.detailedAt) table.setRead(id, read);
+      const outdated = isDetail ? 0 : row.outdated;
+      if (row.list_json !== listJson || isDetail) table.setRead(id, { listJson, detailedAt, outdated });
       return unchanged;
     }
     recognition?.forget(id);
@@ -106,10 +101,9 @@ export function openRecordWriter(
     const isCompleted = !isSame && isDetail === true && row.detailed_at === null;
     const isChange = !isSame && !isCompleted;
     if (isCompleted) log.completed(row, readAt);
-    if (isChange) log.changed({ row, before, after: record.value, dated, at: readAt });
-    const isOutdated = isList && !isSame && row.detailed_at !== null;
-    const detailedAt = isOutdated ? longAgo : read.detailedAt;
-    const text: RecordText = { json, value, listJson: read.listJson, detailedAt, context, dated, sinceAt };
+    if (isChange) log.changed({ row, before, after: record.value, dated, isDetail, at: readAt });
+    const outdated = isDetail || detailedAt === null ? 0 : isSame ? row.outdated : 1;
+    const text: RecordText = { json, value, listJson, detailedAt, outdated, context, dated, sinceAt };
     table.replace(id, text);
     const stored = { recordId: id, json, value, context: context ?? {}, sinceAt, removedAt: null };
     return { id, added: 0, changed: isChange ? 1 : 0, stored };

@@ -41,8 +41,6 @@ export interface Detailed {
   askBy: string | null;
   /** When its details were last read, ISO 8601; null before the first time. */
   detailedAt: string | null;
-  /** When the list's record came or last changed, ISO 8601. */
-  sinceAt: string;
   /** Whether the list's record came or changed since its details were read. */
   pending: boolean;
   /** Whether its details are to be asked for now. */

@@ -108,6 +108,21 @@ describe("a mirror of the version before", () => {
     expect(await brand.sync("orders", { audit: 0 })).toMatchObject({ failure: null, rows_changed: 1 });
   });
 
+  test("knows which campaigns the list has shown otherwise since their details were read", async () => {
+    const campaign = (id: string) => ({ id, title: "T", status: "ARCHIVED" });
+    const row = (id: string, readAt: string) =>
+      `INSERT INTO records (resource, key, json, list_json, detailed_at, since_at)
+       VALUES ('opportunities', '${id}', '${JSON.stringify(campaign(id))}', '${JSON.stringify(campaign(id))}',
+         '${readAt}', '2026-11-20T12:00:00.000Z');`;
+    const brand = await mirrored(
+      row("changed", "2026-11-19T12:00:00.000Z") + row("same", "2026-11-20T12:00:01.000Z"),
+    );
+    brand.api.records.opportunities = ["changed", "same"].map(campaign);
+    const { asked, failure } = await brand.sync("opportunities");
+    expect(failure).toBeNull();
+    expect(asked.map(({ path }) => path)).toEqual(["/opportunities", "/opportunities/changed"]);
+  });
+
   test("is planned by `sync --dry-run` before any sync has opened it", async () => {
     const home = makeHome();
     const path = join(home, "old.sqlite");

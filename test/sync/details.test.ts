@@ -127,13 +127,35 @@ describe("the details of campaigns", () => {
     expect(await brand.verify("opportunities")).toMatchObject({ state: "proven", unread: 0 });
   });
 
-  test("that a clock that was ahead has read are asked for again", async () => {
+  test("that a clock that was ahead has read are asked for once the list has changed, and not before", async () => {
     const brand = await nights({ opportunities: [campaign("old", "2026-01-01T00:00:00Z")] });
     brand.pass(90 * day);
     await brand.sync("opportunities");
     brand.pass(-80 * day);
+    expect(readsOf((await brand.sync("opportunities")).asked, "/opportunities/c")).toEqual([]);
+    brand.api.records.opportunities = [campaign("new", "2026-11-20T00:00:00Z")];
     expect(readsOf((await brand.sync("opportunities")).asked, "/opportunities/c")).toHaveLength(1);
     expect((await brand.verify("opportunities")).state).toBe("proven");
+  });
+
+  test("were last seen unchanged when they were last read, whenever the list was", async () => {
+    const brand = await nights({});
+    const show = (listed: JsonObject, brief: string) => {
+      brand.api.records.opportunities = [listed];
+      brand.api.answers["/opportunities/c"] = JSON.stringify({ ...listed, brief });
+    };
+    show(campaign("one", "2026-01-01T00:00:00Z"), "long");
+    await brand.sync("opportunities");
+    const readAt = brand.now();
+    brand.pass(day);
+    show(campaign("two", "2026-01-02T00:00:00Z"), "longer");
+    await brand.sync("opportunities", { details: "none" });
+    brand.pass(day);
+    await brand.sync("opportunities");
+    const seen = brand.sql<{ at: string }>(
+      "SELECT last_seen_unchanged_at AS at FROM changes WHERE field = 'brief'",
+    );
+    expect(seen.map(({ at }) => Math.abs(Date.parse(at) - readAt) < day / 2)).toEqual([true]);
   });
 
   test("of a change that a clock that was ahead has noted, and nobody read, are asked for", async () => {

@@ -62,8 +62,10 @@ async function openDue(run: SyncRun): Promise<{ due: Detailed[]; others: Detaile
     run.reporter.note(
       `${resource.name}: ${counted(nameless, "record")} without an id that more could be asked by`,
     );
-  const isFresh = ({ detailedAt, pending }: Detailed) =>
-    stopped !== null && !pending && detailedAt !== null && Date.parse(detailedAt) >= begunAt;
+  const readAt = ({ detailedAt }: Detailed) => Date.parse(detailedAt ?? "");
+  // What a clock that was ahead has read was not read by the stopped run.
+  const isFresh = (record: Detailed) =>
+    stopped !== null && !record.pending && readAt(record) >= begunAt && readAt(record) <= now;
   const isDue = (record: Detailed) => record.isDue && !isFresh(record);
   return {
     due: known.filter(isDue).sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1)),
@@ -76,37 +78,22 @@ function* readDetailed(run: SyncRun): Generator<void, Detailed[]> {
   const { mirror, resource } = run;
   const known: Detailed[] = [];
   for (const record of presentRecords(mirror, resource.name)) {
-    const { id, key, detailedAt, sinceAt } = record;
-    const pending = isPending(run, record);
+    const { id, key, detailedAt, isOutdated } = record;
+    const pending = detailedAt === null || isOutdated;
     const named = idText(resource, record);
     const askBy = named !== null && addressPart(named) !== null ? named : null;
-    known.push({
-      id,
-      key,
-      askBy,
-      detailedAt,
-      sinceAt,
-      pending,
-      isDue: askBy !== null && isDue(run, record, pending),
-    });
+    const isAsked = askBy !== null && isDue(run, record, pending);
+    known.push({ id, key, askBy, detailedAt, pending, isDue: isAsked });
     yield;
   }
   return known;
 }
 
-/** Whether a record may have changed since its details were read: a clock that was ahead leaves that open. */
-function isPending({ clock }: SyncRun, { detailedAt, sinceAt }: Present): boolean {
-  return detailedAt === null || detailedAt < sinceAt || Date.parse(detailedAt) > clock.now();
-}
-
-/** How many mirrored records have details that were not read since they came or changed, by a clock that was right. */
+/** How many mirrored records have details that were not read since they came or changed. */
 export async function countUnread(run: SyncRun): Promise<number> {
   if (run.resource.strategy.kind !== "details") return 0;
   const known = await inParts(readDetailed(run), run);
-  return known.filter(
-    ({ askBy, detailedAt, pending, sinceAt }) =>
-      askBy !== null && pending && (detailedAt === null || Date.parse(sinceAt) <= run.clock.now()),
-  ).length;
+  return known.filter(({ askBy, pending }) => askBy !== null && pending).length;
 }
 
 /** A record is open too where only what the list says makes it so: its details may have lagged behind. */
