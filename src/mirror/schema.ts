@@ -193,5 +193,27 @@ export const migrations: readonly string[] = [
   -- Whether the list has shown the record otherwise since its details were read.
   ALTER TABLE records ADD COLUMN outdated INTEGER NOT NULL DEFAULT 0;
   UPDATE records SET outdated = 1 WHERE resource IN ('opportunities', 'surveys') AND detailed_at < since_at;
+  -- What was covered when a run had come to its end.
+  CREATE TABLE run_coverage (
+    run_id INTEGER NOT NULL,
+    from_at TEXT,          -- null: from the beginning
+    to_at TEXT NOT NULL
+  );
+  CREATE INDEX run_coverage_run ON run_coverage (run_id);
+  -- Of earlier runs it is taken to be what they and those before them asked for, less what is unread by now.
+  CREATE TEMP TABLE whole AS
+    SELECT resource, min(from_at) AS from_at, max(to_at) AS to_at FROM (
+      SELECT *, sum(is_apart) OVER (PARTITION BY resource ORDER BY from_at) AS nth FROM (
+        SELECT resource, coalesce(from_at, '') AS from_at, to_at, coalesce(from_at > strftime('%Y-%m-%dT%H:%M:%fZ',
+            lag(to_at) OVER (PARTITION BY resource ORDER BY from_at), '+0.001 seconds'), 0) AS is_apart
+        FROM coverage))
+    GROUP BY resource, nth;
+  INSERT INTO run_coverage
+    SELECT run_id, nullif(max(from_at, lowest), ''), min(to_at, reach) FROM (
+      SELECT run_id, resource, outcome, min(until, finished_at) AS reach,
+        min(coalesce(since, '')) OVER (PARTITION BY resource ORDER BY run_id) AS lowest
+      FROM sync_runs WHERE outcome IN ('done', 'incomplete') AND until IS NOT NULL)
+    JOIN whole USING (resource) WHERE outcome = 'done' AND from_at <= reach AND to_at >= lowest;
+  DROP TABLE whole;
   `,
 ];

@@ -37,6 +37,7 @@ const inner = new Set([
   "records",
   "record_versions",
   "coverage",
+  "run_coverage",
   "sync_state",
   "missing",
   "open_columns",

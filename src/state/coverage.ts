@@ -1,5 +1,5 @@
 import { type Mirror, statement } from "../mirror/index.js";
-import { type Covered, type Range, subtract, touches } from "../ranges.js";
+import { type Covered, join, type Range, subtract, touches } from "../ranges.js";
 import { formatInstant } from "../times.js";
 
 /** Lays a newer read over older ones: each instant keeps its newest. Neighbours of one run are one, as old as the older. */
@@ -59,6 +59,13 @@ export function writeCoverage(
   for (const one of before) if (!after.includes(one)) remove.run(...values(one));
   for (const one of after)
     if (!before.includes(one)) insert.run(...values(one), formatInstant(one.readAt), one.runId);
+}
+
+/** Notes what is covered, for whoever asks later what it was when a run had come to its end. */
+export function keepCoverage({ db }: Mirror, runId: number, covered: readonly Covered[]): void {
+  const insert = db.prepare("INSERT INTO run_coverage VALUES (?, ?, ?)");
+  for (const { from, to } of join(covered))
+    insert.run(runId, Number.isFinite(from) ? formatInstant(from) : null, formatInstant(to));
 }
 
 /** Lays a read over the coverage of a name: a resource, or a part of one that is read by itself. */

@@ -123,6 +123,33 @@ describe("a mirror of the version before", () => {
     expect(asked.map(({ path }) => path)).toEqual(["/opportunities", "/opportunities/changed"]);
   });
 
+  test("knows since when a month was read whole, less what was never read", async () => {
+    const run = (id: number, since: string, at: string, outcome = "done") =>
+      `INSERT INTO sync_runs (run_id, resource, started_at, finished_at, since, until, outcome)
+       VALUES (${id}, 'orders', '${at}', '${at}', ${since}, '${at}', '${outcome}');`;
+    const ended = "2026-10-10T12:00:00.000Z";
+    const brand = await mirrored(`
+      DELETE FROM sync_runs; DELETE FROM coverage;
+      ${run(1, "'2026-08-01T00:00:00.000Z'", "2026-09-10T12:00:00.000Z")}
+      ${run(2, "'2026-08-11T12:00:00.000Z'", "2026-10-05T12:00:00.000Z", "failed")}
+      ${run(3, "'2026-08-11T12:00:00.000Z'", ended)}
+      ${run(4, "'2026-10-20T00:00:00.000Z'", "2026-11-02T12:00:00.000Z")}
+      INSERT INTO coverage VALUES ('orders', '2026-08-01T00:00:00.000Z', '2026-08-11T11:59:59.999Z', '${ended}', 1),
+        ('orders', '2026-08-11T12:00:00.000Z', '${ended}', '${ended}', 3),
+        ('orders', '2026-10-20T00:00:00.000Z', '2026-11-02T12:00:00.000Z', '2026-11-02T12:00:00.000Z', 4);`);
+    const first = "2026-08-01T00:00:00.000Z";
+    expect(brand.sql("SELECT * FROM run_coverage ORDER BY run_id, from_at")).toEqual([
+      { run_id: 1, from_at: first, to_at: "2026-09-10T12:00:00.000Z" },
+      { run_id: 3, from_at: first, to_at: ended },
+      { run_id: 4, from_at: first, to_at: ended },
+      { run_id: 4, from_at: "2026-10-20T00:00:00.000Z", to_at: "2026-11-02T12:00:00.000Z" },
+    ]);
+    expect(brand.sql("SELECT DISTINCT month, reported_at FROM restatements ORDER BY month")).toEqual([
+      { month: "2026-08", reported_at: "2026-09-10T12:00:00.000Z" },
+      { month: "2026-09", reported_at: ended },
+    ]);
+  });
+
   test("is planned by `sync --dry-run` before any sync has opened it", async () => {
     const home = makeHome();
     const path = join(home, "old.sqlite");

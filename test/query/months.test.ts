@@ -202,6 +202,21 @@ describe("month over month", () => {
     expect(months(brand)[0]?.is_partial).toBe(0);
   });
 
+  test("a hole that only a stopped run has read was reported by the next, not by the one that had left it", async () => {
+    const orders = everyDay(Date.UTC(2026, 7, 1), 101);
+    const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 8, 10) });
+    const narrow = () => brand.sync("orders", { since: brand.now() - 7 * day });
+    await brand.sync();
+    brand.pass(60 * day);
+    await narrow();
+    await brand.broken("stopped", ({ query }) => query.status === "cancelled", "orders");
+    const { finished_at } = await narrow();
+    expect(brand.sql("SELECT month, reported_at FROM restatements WHERE month > '2026-08'")).toEqual([
+      { month: "2026-09", reported_at: finished_at },
+      { month: "2026-10", reported_at: finished_at },
+    ]);
+  });
+
   test("what a stopped read of everything had still to come to was never read by a narrow one", async () => {
     const orders = everyDay(Date.UTC(2026, 7, 1), 100);
     const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 10, 9) });

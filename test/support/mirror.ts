@@ -6,7 +6,7 @@ import { openMirror } from "../../src/query/open.js";
 import { openRecords } from "../../src/records/index.js";
 import { details, findResource } from "../../src/resources/index.js";
 import type { ApiRecord, Json, JsonObject, Resource } from "../../src/resources/types.js";
-import { readCoverage, recordCoverage } from "../../src/state/coverage.js";
+import { keepCoverage, readCoverage, recordCoverage } from "../../src/state/coverage.js";
 import { makeHome } from "./home.js";
 
 /** A mirror in a folder of its own, for commands: `brandapi(["export", …, "--db", mirror.path])`. */
@@ -77,6 +77,7 @@ export function writeRead(
       readAt,
       runId: run.run_id,
     });
+  keepCoverage(mirror, run.run_id, readCoverage(mirror, resource.name));
 }
 
 export function resourceOf(name: string): Resource {

@@ -33,56 +33,18 @@ function jsonTypes(type: Column["type"]): string {
   return type === "number" ? "'integer', 'real'" : "'text'";
 }
 
-/**
- * `reads`: each run that ended with all orders read that it asked for, from `since` up to `reach`; `spans` has those
- * too that found something missing at the end. `holes`: what lay between a span and those before it, whether a later
- * one has read it or not. `unread`: what the mirror has never read.
- */
-export const reads = `spans AS MATERIALIZED (
-    SELECT run_id, outcome, started_at, finished_at, coalesce(since, '') AS since, coalesce(covered_from, '') AS covered_from,
-      CASE WHEN until < started_at THEN until ELSE finished_at END AS reach
-    FROM sync_runs WHERE resource = 'orders' AND outcome IN ('done', 'incomplete') AND until IS NOT NULL),
-  reads AS MATERIALIZED (SELECT * FROM spans WHERE outcome = 'done'),
-  known AS (
-    SELECT since, reach, covered_from, min(since) OVER w AS lowest, max(reach) OVER w AS highest
-    FROM spans WINDOW w AS (ORDER BY run_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)),
-  holes AS MATERIALIZED (
-    SELECT coalesce(highest, covered_from) AS after_at, since AS before_at FROM known WHERE since > coalesce(highest, covered_from)
-    UNION SELECT reach, lowest FROM known WHERE reach < lowest
-    UNION SELECT covered_from, min(since, lowest) FROM known WHERE covered_from < min(since, lowest)),
-  unread AS MATERIALIZED (
-    SELECT after_at, before_at FROM (
-      SELECT coalesce(max(to_at) OVER (ORDER BY from_at ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), '') AS after_at,
-        coalesce(from_at, '') AS before_at FROM coverage WHERE resource = 'orders')
-    WHERE before_at > coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', after_at, '+0.001 seconds'), '')
-    UNION ALL SELECT coalesce(max(to_at), ''), '9' FROM coverage WHERE resource = 'orders')`;
+/** `reads`: what was covered when a run had come to its end, with nothing missing; `from_at` is never null. */
+export const reads = `reads AS MATERIALIZED (
+    SELECT r.started_at, r.finished_at, coalesce(c.from_at, '') AS from_at, c.to_at
+    FROM run_coverage AS c JOIN sync_runs AS r ON r.run_id = c.run_id
+    WHERE r.resource = 'orders' AND r.outcome = 'done')`;
 
-/** When the first complete read of a month after its end was done, by `reads`; null while the month is partial. */
+/** When the first run after a month's end that left all of it covered was done, by `reads`; null while it is partial. */
 export function reportedAt(month: string): string {
-  const { first, last } = endsOf(month);
-  return `(SELECT min(finished_at) FROM ${wholeSince(month)} AS w CROSS JOIN reads WHERE covered_from <= ${first} AND reach >= ${last}
-    AND started_at >= date(${month} || '-01', '+1 month') || 'T00:00:00.000Z' AND run_id >= w.since_run)`;
-}
-
-/**
- * The first run after which no hole was left in a month. One that no later run asked for, and that is read all the same,
- * was filled by a run that was stopped: it is none.
- */
-export function wholeSince(month: string): string {
-  const { first, last } = endsOf(month);
-  const [from, to] = [`max(h.after_at, ${first})`, `min(h.before_at, ${last})`];
-  return `(SELECT coalesce(max(coalesce(
-      (SELECT min(s.run_id) FROM spans AS s WHERE s.since <= ${from} AND s.reach >= ${to}),
-      CASE WHEN EXISTS (SELECT 1 FROM unread AS u WHERE u.after_at < ${to} AND u.before_at > ${from}) THEN 9e9 ELSE 0 END)), 0) AS since_run
-    FROM holes AS h WHERE h.after_at < ${last} AND h.before_at > ${first})`;
-}
-
-function endsOf(month: string): { first: string; last: string } {
   const first = `${month} || '-01'`;
-  return {
-    first: `(${first} || 'T00:00:00.000Z')`,
-    last: `(date(${first}, '+1 month', '-1 day') || 'T23:59:59.999Z')`,
-  };
+  const [begins, next] = [`${first} || 'T00:00:00.000Z'`, `date(${first}, '+1 month')`];
+  return `(SELECT min(finished_at) FROM reads WHERE from_at <= ${begins} AND started_at >= ${next}
+    AND to_at >= date(${next}, '-1 day') || 'T23:59:59.999Z')`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { boolean, date, number, text } from "../../resources/types.js";
 import { figureColumns, money, summed } from "./figures.js";
-import { reachedAt, reads, reportedAt, wholeSince } from "./history.js";
+import { reachedAt, reads, reportedAt } from "./history.js";
 import type { Definition } from "./view.js";
 
 const currency = text(
@@ -51,8 +51,8 @@ ORDER BY currency, month`,
       FROM days, last GROUP BY month, currency)
   SELECT month, currency, ${figureColumns.map(({ name }) => name).join(", ")},
     CASE WHEN month IS NOT NULL THEN ${reportedAt("month")} IS NULL END AS is_partial,
-    CASE WHEN EXISTS (SELECT 1 FROM ${wholeSince(before)} AS w CROSS JOIN reads WHERE reach >= min(m.month, (SELECT at FROM last))
-        AND covered_from <= ${before} || '-01T00:00:00.000Z' AND run_id >= w.since_run)
+    CASE WHEN EXISTS (SELECT 1 FROM reads WHERE from_at <= ${before} || '-01T00:00:00.000Z'
+        AND to_at >= min(m.month, (SELECT at FROM last)))
       THEN (SELECT CASE WHEN count(*) > 0 THEN ${money("CASE WHEN d.nth <= m.through THEN d.net_amount END")} END
       FROM days AS d
       WHERE d.month = ${before} AND d.currency IS m.currency) END AS net_before

@@ -66,6 +66,7 @@ export const dated: StrategyRun = {
     await reconcile(run, figures, nightlyBudget, () =>
       isDoubted ? differencesOf(run, figures) : compareAll(run),
     );
+    mirror.transaction(() => state.keepCoverage(row.run_id));
     for (const gap of gaps)
       reporter.warn(
         `${resource.name}: ${describe(gap)} has never been read and is not claimed as covered: run \`brandapi sync ${resource.name}\``,
