@@ -109,9 +109,9 @@ function readResource(
   maxAgeMs: number | null,
   isLocked: boolean,
 ): ResourceHealth | null {
-  const last = lastRun(mirror, resource.name);
+  const last = asEnded(lastRun(mirror, resource.name), isLocked);
   const good = lastGood(mirror, resource.name);
-  const isRunning = isLocked && last?.outcome === "running";
+  const isRunning = last?.outcome === "running";
   if (!last || (!good && last.outcome === "skipped")) return null;
   const ageMs = good ? now - Date.parse(good.started_at) : null;
   const spans = readCoverage(mirror, resource.name);
@@ -139,6 +139,11 @@ function readResource(
     // A clock that was far ahead tells nothing of an age: a year of missed nights would look fresh.
     stale: maxAgeMs !== null && (ageMs === null || Math.abs(ageMs) > maxAgeMs),
   };
+}
+
+/** A run that is under way in no process was killed, as the next one will note. */
+function asEnded(run: Run | null, isLocked: boolean): Run | null {
+  return run?.outcome === "running" && !isLocked ? { ...run, outcome: "stopped", error: "killed" } : run;
 }
 
 /** What `verify` found of the records, until a later run proves them, and of the tables, which only `verify` looks at. */

@@ -39,12 +39,19 @@ function* compareInParts(
   resources: readonly Resource[],
   looked: ((records: number) => void) | undefined,
 ): Generator<void, TableDifference[]> {
-  const opened = new Map(resources.map((resource) => [resource.name, openResource(mirror, resource)]));
-  const tables = [...opened.values()].flat();
+  const tables: TableComparison[] = [];
+  /** The tables of a resource, the main one first. */
+  const ofResource = new Map<string, readonly TableComparison[]>();
   let records = 0;
   try {
+    for (const resource of resources) {
+      const shapes = tablesOf(resource);
+      // Each is closed, should the next one's rows be damaged.
+      for (const shape of shapes) tables.push(openComparison(mirror, shape, shapes[0] ?? shape));
+      ofResource.set(resource.name, tables.slice(-shapes.length));
+    }
     for (const batch of recordBatches(mirror, resources)) {
-      for (const { resource, record } of batch) yield* look(opened.get(resource) ?? [], record);
+      for (const { resource, record } of batch) yield* look(ofResource.get(resource) ?? [], record);
       records += batch.length;
       looked?.(records);
     }
@@ -53,12 +60,6 @@ function* compareInParts(
   } finally {
     for (const table of tables) table.close();
   }
-}
-
-/** The tables of a resource, the main one first. */
-function openResource(mirror: Mirror, resource: Resource): TableComparison[] {
-  const shapes = tablesOf(resource);
-  return shapes.map((shape) => openComparison(mirror, shape, shapes[0] ?? shape));
 }
 
 /** So many rows of no record are one part of the work. */
