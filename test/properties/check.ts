@@ -116,9 +116,7 @@ function falselyRemoved(world: World, end: RunEnd, { held, readAt }: Claims): st
  */
 function undetailed({ runs, truth, watched }: World, end: RunEnd, { held }: Claims): string[] {
   if (watched !== "opportunities") return [];
-  const finished = runs.findLastIndex(
-    (run) => run !== end && run.job === "sync" && (run.error ?? run.thrown) === null,
-  );
+  const finished = runs.findLastIndex((run) => run !== end && run.job === "sync" && run.verified);
   const goneOnWith = runs.slice(finished + 1).find(({ startedAt }) => startedAt >= end.startedAt - hourMs);
   const begunAt = goneOnWith?.startedAt ?? end.startedAt;
   const detailsOf = ({ assignments, deliverables }: JsonObject) =>
