@@ -38,6 +38,8 @@ export function openRecordWriter(
   resource: Resource,
   { table, log, recognition, watch }: Stations,
 ): (record: ApiRecord, keyOfIt: () => string, options: WriteOptions) => Effect {
+  const { strategy } = resource;
+  const isDetailed = strategy.kind === "details" && strategy.into === "merge";
   /** New records come in runs: after one, the next is inserted without being looked for first. */
   let lastWasNew = true;
 
@@ -63,7 +65,7 @@ export function openRecordWriter(
     const { json, plain } = sent;
     const value = asObject(sent.value);
     const dated = datedOf(resource, sent);
-    const listJson = options.isList ? json : null;
+    const listJson = isDetailed && !options.isDetail ? json : null;
     const detailedAt = options.isDetail ? sinceAt : null;
     const id = table.add(key, { json, value, listJson, detailedAt, outdated: 0, context, dated, sinceAt });
     lastWasNew = id !== null;
@@ -75,7 +77,8 @@ export function openRecordWriter(
   }
 
   function update(row: RecordRow, sent: ApiRecord, options: WriteOptions): Effect {
-    const { readAt, context, isList, isDetail, touch } = options;
+    const { readAt, context, isDetail, touch } = options;
+    const isList = isDetailed && !isDetail;
     const id = row.record_id;
     const unchanged: Effect = { id, added: 0, changed: 0, stored: null };
     if (isList && row.list_json === sent.json && row.removed_at === null) return unchanged;

@@ -29,9 +29,7 @@ export interface WriteOptions {
   keyPrefix?: string;
   /** The records are all of one answer: where several have the same id, each of them is a record. */
   isAnswer?: boolean;
-  /** The records come from the list of what has details too: details already known stay. */
-  isList?: boolean;
-  /** The records are details of what a list has shown before. */
+  /** The records are details of what a list has shown before. Others are the list's: details already known stay. */
   isDetail?: boolean;
   /** Says of unchanged records too that they were read now. */
   touch?: boolean;

@@ -106,11 +106,9 @@ async function comesWithin(
  * @throws UnexpectedAnswer, before anything is written, when a documented record lacks its id
  */
 export function* writeAnswer(run: SyncRun, { records, askedAt }: Answered): Generator<void, number[]> {
-  const { resource, state, store } = run;
+  const { state, store } = run;
   store.checkKeys(records);
-  const { strategy } = resource;
-  const isList = strategy.kind === "details" && strategy.into === "merge";
-  const written = yield* store.write(records, { readAt: formatInstant(askedAt), isList });
+  const written = yield* store.write(records, { readAt: formatInstant(askedAt) });
   state.found(written.ids);
   return written.ids;
 }

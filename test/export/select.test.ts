@@ -316,7 +316,7 @@ describe("export --as-of", () => {
     const options = { runId: run.run_id, coverage: [], complain: () => {} };
     const store = openRecords(mirror, resourceOf("opportunities"), options);
     const asSent = (value: JsonObject) => [{ json: JSON.stringify(value), value }];
-    atOnce(store.write(asSent(campaign), { readAt: "2026-11-01T00:00:00.000Z", isList: true }));
+    atOnce(store.write(asSent(campaign), { readAt: "2026-11-01T00:00:00.000Z" }));
     atOnce(store.write(asSent(detailed), { readAt: "2026-11-03T00:00:00.000Z", isDetail: true }));
     saveRun(mirror, { ...run, finished_at: "2026-11-03T00:00:00.000Z", rows_read: 1, outcome: "done" });
     mirror.db.close();
