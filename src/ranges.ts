@@ -90,11 +90,14 @@ export function startOfDay(ms: number): number {
 
 /** The calendar months (UTC) that a range touches, oldest first, whole. */
 export function monthsOf({ from, to }: Range): (Range & { month: string })[] {
-  const date = new Date(from);
   const months: (Range & { month: string })[] = [];
-  for (let year = date.getUTCFullYear(), nth = date.getUTCMonth(); Date.UTC(year, nth) <= to; nth += 1) {
-    const start = Date.UTC(year, nth);
-    months.push({ month: formatInstant(start).slice(0, 7), from: start, to: Date.UTC(year, nth + 1) - 1 });
+  const date = new Date(from);
+  date.setUTCDate(1);
+  date.setUTCHours(0, 0, 0, 0);
+  while (date.getTime() <= to) {
+    const start = date.getTime();
+    date.setUTCMonth(date.getUTCMonth() + 1);
+    months.push({ month: formatInstant(start).slice(0, 7), from: start, to: date.getTime() - 1 });
   }
   return months;
 }

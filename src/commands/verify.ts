@@ -47,14 +47,14 @@ export const verify = defineCommand<VerifyFlags>({
         const { workThrough } = await import("../sync/resources.js");
         const { verifyResource } = await import("../verify/engine.js");
         const { failureOf } = await import("./failed-resources.js");
-        const { lastGood } = await import("../mirror/index.js");
+        const { wasRead } = await import("../mirror/index.js");
         const access = {
           ...session,
           options: { ...defaultOptions, acceptRemovals: options.acceptRemovals ?? false },
         };
         const due = chosen.named
           ? chosen.resources
-          : chosen.resources.filter(({ name }) => lastGood(session.mirror, name));
+          : chosen.resources.filter(({ name }) => wasRead(session.mirror, name));
         const verdicts: FullVerdict[] = [];
         const repair = options.repair ?? false;
         access.reporter.expect(due.map(({ name }) => ({ name, requests: undefined })));

@@ -26,7 +26,6 @@ export { closeMirror, type Mirror, mirrorOf, statement } from "./mirror.js";
 export { checkPlace, isEmptyFile } from "./place.js";
 export {
   blankRun,
-  lastDone,
   lastFinding,
   lastGood,
   lastRun,
@@ -35,6 +34,7 @@ export {
   type RunEnd,
   recordRun,
   runLine,
+  wasRead,
 } from "./runs.js";
 export { openTransaction, transactInParts } from "./transaction.js";
 export {

@@ -24,7 +24,7 @@ export interface Run {
   verified: boolean;
   outcome: Outcome;
   error: string | null;
-  /** The oldest date that was ever asked for; null: from the beginning, or not read by date. */
+  /** The oldest date that the run claims; null: from the beginning, or not read by date. */
   covered_from: string | null;
 }
 
@@ -88,9 +88,17 @@ export function lastRun(mirror: Mirror, resource: string): Run | null {
   return isPeaceful ? newest(mirror, resource, "AND outcome <> 'verified'") : last;
 }
 
-/** The latest run that came to its end, of whatever part. */
-export function lastDone(mirror: Mirror, resource: string): Run | null {
-  return newest(mirror, resource, "AND outcome = 'done'");
+/**
+ * Whether a resource was ever read, if only in part: an empty table of one that was not says nothing.
+ * @param by the resource that it is read with
+ */
+export function wasRead({ db }: Mirror, name: string, by = name): boolean {
+  const found = db.prepare(
+    `SELECT 1 FROM records WHERE resource = @name
+     UNION ALL SELECT 1 FROM coverage WHERE resource IN (@name, @by)
+     UNION ALL SELECT 1 FROM sync_runs WHERE resource IN (@name, @by) AND outcome = 'done' LIMIT 1`,
+  );
+  return found.get({ name, by }) !== undefined;
 }
 
 /** The latest run that says how things stand: neither a part of what there is, nor one that ends before it began. */

@@ -9,6 +9,7 @@ import {
   readFailedRun,
   readInfo,
   type UnderWay,
+  wasRead,
 } from "../mirror/index.js";
 import { gaps, join, type Range } from "../ranges.js";
 import { readTableNote } from "../records/index.js";
@@ -112,7 +113,7 @@ function readResource(
   const last = asEnded(lastRun(mirror, resource.name), isLocked);
   const good = lastGood(mirror, resource.name);
   const isRunning = last?.outcome === "running";
-  if (!last || (!good && last.outcome === "skipped")) return null;
+  if (!last || (last.outcome === "skipped" && !wasRead(mirror, resource.name))) return null;
   const ageMs = good ? now - Date.parse(good.started_at) : null;
   const spans = readCoverage(mirror, resource.name);
   const covered = join(spans);

@@ -57,5 +57,4 @@ export {
   listTables,
   type ReadableColumn,
   type ReadableTable,
-  wasRead,
 } from "./tables.js";

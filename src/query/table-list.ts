@@ -1,7 +1,8 @@
-import type { Mirror } from "../mirror/index.js";
+import { type Mirror, wasRead } from "../mirror/index.js";
 import { exampleFor } from "./examples.js";
+import { syncedBy } from "./names.js";
 import { openSource } from "./select.js";
-import { describeTable, listTables, type ReadableColumn, type ReadableTable, wasRead } from "./tables.js";
+import { describeTable, listTables, type ReadableColumn, type ReadableTable } from "./tables.js";
 
 /** A table or view, as a person asks what it is. */
 export interface TableFacts {
@@ -46,7 +47,8 @@ function factsOf(
 }
 
 function rowsOf(mirror: Mirror, table: ReadableTable): number | null {
-  if (table.shape && !wasRead(mirror, table.shape.resource)) return null;
+  const resource = table.shape?.resource;
+  if (resource && !wasRead(mirror, resource.name, syncedBy(resource).name)) return null;
   return openSource(mirror, { table, includeRemoved: false }).count();
 }
 

@@ -1,8 +1,8 @@
 import { type Mirror, quote, type StoredColumn } from "../mirror/index.js";
 import { readDiscovered } from "../records/index.js";
 import type { TableShape } from "../resources/shape.js";
-import type { Resource, ScalarType } from "../resources/types.js";
-import { knownTableNames, ownTables, syncedBy, typedTables } from "./names.js";
+import type { ScalarType } from "../resources/types.js";
+import { knownTableNames, ownTables, typedTables } from "./names.js";
 import { type View, views } from "./views/index.js";
 
 /** A column as people read it. */
@@ -45,16 +45,6 @@ const inner = new Set([
   "day_figures",
   "content_parts",
 ]);
-
-/** Whether a resource was ever read, if only in part: an empty table of one that was not says nothing. */
-export function wasRead({ db }: Mirror, resource: Resource): boolean {
-  const found = db.prepare(
-    `SELECT 1 FROM records WHERE resource = @own
-     UNION ALL SELECT 1 FROM coverage WHERE resource IN (@own, @synced)
-     UNION ALL SELECT 1 FROM sync_runs WHERE resource IN (@own, @synced) AND outcome = 'done' LIMIT 1`,
-  );
-  return found.get({ own: resource.name, synced: syncedBy(resource).name }) !== undefined;
-}
 
 /** The names of the tables and views that a mirror holds now, the known ones first. */
 export function listTables(mirror: Mirror): readonly string[] {

@@ -12,6 +12,7 @@ export {
   isPresent,
   listedRecord,
   noteDetailed,
+  noteOutdated,
   type Present,
   presentDetails,
   presentKeys,

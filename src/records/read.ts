@@ -66,6 +66,11 @@ export function noteDetailed({ db }: Mirror, id: number, at: string): void {
   db.prepare("UPDATE records SET detailed_at = ?, outdated = 0 WHERE record_id = ?").run(at, id);
 }
 
+/** Notes that a record's details are another by now than those that were read. */
+export function noteOutdated({ db }: Mirror, id: number): void {
+  db.prepare("UPDATE records SET outdated = 1 WHERE record_id = ?").run(id);
+}
+
 /** The present records that are details of others, by whose they are: the text under `parent` in what was asked for. */
 export function presentDetails(mirror: Mirror, resource: string, parent: string): Map<string, number[]> {
   const details = new Map<string, number[]>();

@@ -68,17 +68,27 @@ export function keepCoverage({ db }: Mirror, runId: number, covered: readonly Co
     insert.run(runId, Number.isFinite(from) ? formatInstant(from) : null, formatInstant(to));
 }
 
+/** Forgets what runs have noted by a clock that was ahead. */
+export function trimKept({ db }: Mirror, resource: string, now: number): void {
+  const ofResource = "run_id IN (SELECT run_id FROM sync_runs WHERE resource = ?)";
+  db.prepare(`DELETE FROM run_coverage WHERE to_at > ? AND ${ofResource}`).run(formatInstant(now), resource);
+}
+
 /** Lays a read over the coverage of a name: a resource, or a part of one that is read by itself. */
 export function recordCoverage(mirror: Mirror, name: string, added: Covered): void {
   const before = readCoverage(mirror, name);
   writeCoverage(mirror, name, before, addCovered(before, added));
 }
 
-/** Forgets that a range was read of the parts of a resource that are read by themselves: `resource/…`. */
-export function uncoverParts(mirror: Mirror, resource: string, range: Range): void {
+/**
+ * Takes what was read of a range, of the parts of a resource that are read by themselves (`resource/…`), for read long
+ * ago: whoever asks for it next reads it again.
+ */
+export function ageParts(mirror: Mirror, resource: string, range: Range, runId: number): void {
   const names = statement(mirror, "SELECT DISTINCT resource FROM coverage WHERE resource GLOB ?").pluck();
   for (const name of names.all(`${resource}/*`) as string[]) {
     const before = readCoverage(mirror, name);
-    writeCoverage(mirror, name, before, without(before, range));
+    if (before.some((one) => touches(one, range)))
+      writeCoverage(mirror, name, before, addCovered(before, { ...range, readAt: 0, runId }));
   }
 }

@@ -12,7 +12,7 @@ import {
 } from "../ranges.js";
 import { dayMs } from "../times.js";
 import { parameters, present } from "./counting.js";
-import { addCovered, keepCoverage, readCoverage, trimCovered, writeCoverage } from "./coverage.js";
+import { addCovered, keepCoverage, readCoverage, trimCovered, trimKept, writeCoverage } from "./coverage.js";
 import { type Dates, openDates } from "./dates.js";
 import {
   clearMissing,
@@ -111,9 +111,15 @@ export function openState(mirror: Mirror, resource: string): SyncState {
     const fresh = join([{ from, to }, ...covered.filter(({ readAt }) => readAt >= askedAt)]);
     const [first, kept] = [firstDay(days), firstKept.get(resource) as string | null];
     const oldest = dayRange(kept !== null && kept < first ? kept : first).from;
-    for (let at = startOfDay(Math.max(from, oldest)); at <= Math.min(to, until); at += dayMs)
-      if (holds(fresh, upTo({ from: at, to: at + dayMs - 1 }, until)))
-        saveFigures.run(resource, dayOf(at), days.get(dayOf(at)) ?? noFigures);
+    const keep = (day: string) => {
+      if (holds(fresh, upTo(dayRange(day), until)))
+        saveFigures.run(resource, day, days.get(day) ?? noFigures);
+    };
+    // What is dated before 1970 is a mistake: the days from there on are no days without a sale.
+    const known = oldest < 0 ? [...keptFigures().keys(), ...days.keys()] : [];
+    for (const day of known) if (dayRange(day).from < 0 && dayRange(day).to >= from) keep(day);
+    for (let at = startOfDay(Math.max(from, oldest, 0)); at <= Math.min(to, until); at += dayMs)
+      keep(dayOf(at));
   }
 
   return {
@@ -121,7 +127,9 @@ export function openState(mirror: Mirror, resource: string): SyncState {
     ...progress,
     coverage: () => covered,
     trim(now) {
-      if (covered.some(({ to, readAt }) => to > now || readAt >= now)) claim(trimCovered(covered, now));
+      if (!covered.some(({ to, readAt }) => to > now || readAt >= now)) return;
+      claim(trimCovered(covered, now));
+      trimKept(mirror, resource, now);
     },
     cover({ range, found, askedAt, runId }, now, figures) {
       noteMissing(

@@ -11,7 +11,9 @@ export interface DatedPlan {
   goal: Goal;
   /** The oldest date that was ever asked for, this run included. */
   floor: number;
-  /** What lies between what was read, and is still unread afterwards. */
+  /** The oldest date that is read then: the floor, unless a stopped run never came down to it. */
+  lowest: number;
+  /** What lies between the floor and the newest of what was read, and is still unread afterwards. */
   gaps: Range[];
 }
 
@@ -46,11 +48,14 @@ export function planDated(before: Before, options: Asked, now: number): DatedPla
   );
   const ranges = goal ? leftOf(goal, wanted, before.coverage, options.windowMs, now) : wanted;
   const reached = within(ranges, untilNow);
+  const read = join([...before.coverage, ...ranges]);
+  const lowest = read[0]?.from ?? floor;
   return {
     ranges: ranges.toReversed(),
     goal: nextGoal(before.goal, goal, reached, now),
     floor,
-    gaps: gaps([...before.coverage, ...ranges]),
+    lowest,
+    gaps: [...(floor < lowest ? [{ from: floor, to: lowest - 1 }] : []), ...gaps(read)],
   };
 }
 

@@ -1,5 +1,5 @@
 import { AccessForbidden, ApiUnavailable } from "../errors.js";
-import { blankRun, lastDone, lastGood, type Run } from "../mirror/index.js";
+import { blankRun, lastGood, type Run, wasRead } from "../mirror/index.js";
 import type { Resource } from "../resources/types.js";
 import { formatInstant } from "../times.js";
 import { endsEverything, syncResource } from "./engine.js";
@@ -32,7 +32,7 @@ export async function workThrough(
       if (endsEverything(error)) throw error;
       if (named || !(error instanceof AccessForbidden)) ended.failures.push({ resource, error });
       // Nobody reads the lines of a night: what was read before, and no longer is, must not go unnoticed.
-      else if (lastDone(mirror, resource.name))
+      else if (wasRead(mirror, resource.name))
         reporter.warn(`${resource.name}: it was read before, and is refused now: ${error.message}`);
       if (!(error instanceof ApiUnavailable && error.everywhere)) continue;
       ended.unasked = due.slice(index + 1);
@@ -66,7 +66,7 @@ export async function syncResources(
     if (error !== null) throw error;
   });
   for (const { resource, why } of chosen.skipped) {
-    if (lastDone(mirror, resource.name))
+    if (wasRead(mirror, resource.name))
       reporter.warn(`${resource.name}: it was read before, and is skipped now: ${why}`);
     else reporter.note(`${resource.name}: skipped: ${why}`);
     const at = formatInstant(clock.now());

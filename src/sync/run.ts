@@ -1,7 +1,7 @@
 import type { ApiClient } from "../api/client.js";
 import type { Clock, Deps } from "../deps.js";
 import type { Mirror, Run } from "../mirror/index.js";
-import type { Covered } from "../ranges.js";
+import { type Covered, describe, type Range } from "../ranges.js";
 import { type Complaint, complaintText, openRecords, type RecordStore } from "../records/index.js";
 import type { Reporter, Task } from "../reporter.js";
 import type { DailyFigures, Resource } from "../resources/types.js";
@@ -131,6 +131,14 @@ export function pagesFor(records: number): number {
 export function budgetOf({ api }: SyncRun, requests: number): () => number {
   const end = api.stats.requests + requests;
   return () => end - api.stats.requests;
+}
+
+/** Says which dates a run leaves unread, although others on both sides were read, or it was begun to read them. */
+export function warnOfGaps({ reporter, resource: { name } }: SyncRun, gaps: readonly Range[]): void {
+  for (const gap of gaps)
+    reporter.warn(
+      `${name}: ${describe(gap)} has never been read and is not claimed as covered: run \`brandapi sync ${name}\``,
+    );
 }
 
 /** Counts an answer and its rows. @param left requests still to come, as far as known */

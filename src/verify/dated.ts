@@ -1,11 +1,11 @@
-import { dayOf, dayRange, gaps, holds, join, monthsOf, touches } from "../ranges.js";
+import { dayOf, dayRange, gaps, holds, join, monthsOf, type Range, touches } from "../ranges.js";
 import { countItems, type Difference } from "../sync/counts.js";
 import { askFigures } from "../sync/figures.js";
 import { readRange } from "../sync/read.js";
 import { differencesOf, reconcile } from "../sync/reconcile.js";
 import type { SyncRun } from "../sync/run.js";
 import { formatInstant } from "../times.js";
-import { countMore, type Evidence, gatherEvidence, newerRange, newestRead } from "./evidence.js";
+import { type Evidence, gatherEvidence, newerRange, newestRead, undated } from "./evidence.js";
 import { type Finding, type MonthResult, stateOf, unproven } from "./report.js";
 
 /**
@@ -28,7 +28,6 @@ export async function verifyDated(run: SyncRun, repair: boolean): Promise<Findin
   if (repair) await mend(run);
   const evidence = await gatherEvidence(run);
   const older = await olderThan(run, floor);
-  const between = await countBetween(run);
   const months = [
     ...older.months,
     ...judge(run, evidence, older.months.length > 0),
@@ -36,7 +35,7 @@ export async function verifyDated(run: SyncRun, repair: boolean): Promise<Findin
   ];
   const isMended = row.rows_new + row.rows_changed + row.rows_removed > 0 && shortfalls.length === 0;
   const found = stateOf(months);
-  const unread = Math.max(0, evidence.unread) + older.unread + between;
+  const unread = Math.max(0, evidence.unread) + older.unread + evidence.between;
   return { ...base, state: repair && isMended && found === "proven" ? "repaired" : found, months, unread };
 }
 
@@ -61,13 +60,6 @@ async function olderThan(run: SyncRun, floor: number): Promise<{ months: MonthRe
   return { months: [month], unread: isWanted ? items : 0 };
 }
 
-/** How many more records the API has than the mirror between what was read: the months there are not read completely. */
-async function countBetween(run: SyncRun): Promise<number> {
-  let unread = 0;
-  for (const gap of gaps(run.state.coverage())) unread += Math.max(0, await countMore(run, gap));
-  return unread;
-}
-
 function newerThan(run: SyncRun, { unread }: Evidence): MonthResult[] {
   if (unread === 0) return [];
   const { name } = run.resource;
@@ -79,37 +71,26 @@ function newerThan(run: SyncRun, { unread }: Evidence): MonthResult[] {
   return [{ ...month, state: "unproven", why }];
 }
 
-function judge(
-  run: SyncRun,
-  { days, differences, missing, unread, whyProven }: Evidence,
-  hasOlder: boolean,
-): MonthResult[] {
+/** Each month of what was read, and what speaks against it. What no month has is told by itself: nothing is left out. */
+function judge(run: SyncRun, evidence: Evidence, hasOlder: boolean): MonthResult[] {
+  const { unread, whyProven } = evidence;
   const { now, state } = run;
   const coverage = state.coverage();
   const covered = join(coverage);
   const newest = newestRead(run);
-  // Evidence may be of a time before all that the mirror has: an order that was moved there.
-  const spokenOf = [
-    ...differences.map(({ to }) => to),
-    ...[...days, ...missing.keys()].map((day) => dayRange(day).to),
-  ];
-  const known = state.oldest({ from: Number.NEGATIVE_INFINITY, to: now }) ?? newest;
-  const oldest = Math.min(known, newest, ...spokenOf);
+  const speaking = spokenIn(evidence, newest);
+  // It may be of a time before all that the mirror has: an order that was moved there.
+  const known = state.oldest({ from: 0, to: now }) ?? newest;
+  const oldest = Math.min(known, newest, ...speaking.map(({ to }) => to).filter((to) => to >= 0));
   const floor = covered[0]?.from ?? oldest;
   const from = Number.isFinite(floor) ? floor : Math.min(oldest, covered[0]?.to ?? oldest);
-  return monthsOf({ from, to: newest }).map(({ month, ...whole }) => {
+  const months = monthsOf({ from, to: newest });
+  const told = months.map(({ month, ...whole }): MonthResult => {
     const range = { from: Math.max(whole.from, from), to: Math.min(whole.to, newest) };
     const ages = coverage.filter((one) => touches(one, range)).map(({ readAt }) => readAt);
     const read_at = ages.length === 0 ? null : formatInstant(Math.min(...ages));
-    const moved = days.filter((day) => day.startsWith(month));
-    const speaking = [
-      ...differences.filter((one) => touches(one, range)).map(differenceText),
-      ...[...missing]
-        .filter(([day]) => day.startsWith(month))
-        .map(([day, n]) => `${day}: ${n} no longer there`),
-      ...(moved.length > 0 ? [`figures moved since they were read: ${moved.join(", ")}`] : []),
-    ];
-    if (speaking.length > 0) return { month, state: "different", why: speaking.join("; "), read_at };
+    const against = speaking.filter((one) => touches(one, range)).map(({ text }) => text);
+    if (against.length > 0) return { month, state: "different", why: against.join("; "), read_at };
     if (!holds(covered, range)) return { month, state: "unproven", why: "not read completely", read_at };
     if (hasOlder && whole.from < from)
       return { month, state: "unproven", why: `read from ${formatInstant(from).slice(0, 16)}`, read_at };
@@ -117,6 +98,40 @@ function judge(
       return { month, state: "unproven", why: `read until ${formatInstant(newest).slice(0, 16)}`, read_at };
     return { month, state: "proven", why: whyProven(range), read_at };
   });
+  const elsewhere = speaking.filter((one) => !touches(one, { from, to: newest }));
+  const others = [...new Set(elsewhere.map(({ month }) => month))].map((month): MonthResult => {
+    const why = elsewhere.filter((one) => one.month === month).map(({ text }) => text);
+    return { month, state: "different", why: why.join("; "), read_at: null };
+  });
+  return [...told, ...others];
+}
+
+interface Spoken extends Range {
+  month: string;
+  text: string;
+}
+
+/** What speaks against the mirror, and of which dates: records that have none are in no range. */
+function spokenIn({ days, differences, missing }: Evidence, newest: number): Spoken[] {
+  const monthOf = (day: string) => day.slice(0, -3);
+  const nowhere = { from: Number.POSITIVE_INFINITY, to: Number.NEGATIVE_INFINITY };
+  return [
+    ...differences.map((one) => ({
+      ...one,
+      month: monthOf(dayOf(Math.min(one.to, newest))),
+      text: differenceText(one),
+    })),
+    ...[...missing].map(([day, n]) => ({
+      ...(day === undated ? nowhere : dayRange(day)),
+      month: day === undated ? undated : monthOf(day),
+      text: `${day}: ${n} no longer there`,
+    })),
+    ...[...new Set(days.map(monthOf))].map((month) => {
+      const moved = days.filter((day) => monthOf(day) === month);
+      const range = { from: dayRange(moved[0] ?? month).from, to: dayRange(moved.at(-1) ?? month).to };
+      return { ...range, month, text: `figures moved since they were read: ${moved.join(", ")}` };
+    }),
+  ];
 }
 
 function differenceText({ api, check, from, mirror, to }: Difference): string {

@@ -1,6 +1,6 @@
-import { dayOf, join, type Range, touches } from "../ranges.js";
+import { dayOf, gaps, join, type Range, touches } from "../ranges.js";
 import type { Figures } from "../state/index.js";
-import { checksOf, countItems, type Difference, narrow } from "../sync/counts.js";
+import { allRecords, checksOf, countItems, type Difference, narrow } from "../sync/counts.js";
 import { askFigures } from "../sync/figures.js";
 import { settleMoved } from "../sync/moved.js";
 import { countedMonths, differencesOf, isByDay } from "../sync/reconcile.js";
@@ -10,15 +10,20 @@ import { compareRecords } from "./compare.js";
 /** Requests that go into finding the very days that differ, and looking at those whose figures moved. */
 const mostRequests = 100;
 
+/** The name of no day. */
+export const undated = "undated";
+
 /** What speaks against the mirror. */
 export interface Evidence {
   differences: Difference[];
   /** Days whose figures moved, and whose records were not seen to be the same. */
   days: string[];
-  /** Records that are no longer where they were dated, by day. */
+  /** How many records are no longer where they were dated, by day or `undated`. */
   missing: ReadonlyMap<string, number>;
   /** How many more records the API has from after the last reading than the mirror; below zero, they left again. */
   unread: number;
+  /** How many more it has between what was read: the months there are not read completely. */
+  between: number;
   /** Why a range in which nothing speaks against the mirror is proven. */
   whyProven(range: Range): string;
 }
@@ -36,13 +41,20 @@ export async function gatherEvidence(run: SyncRun): Promise<Evidence> {
   const differences: Difference[] = [];
   for (const one of await differencesOf(run, figures))
     for await (const part of narrow(run, one, (span) => span <= 1, left)) differences.push(part);
-  const unread = await countMore(run, newerRange(run));
+  const newer = newerRange(run);
+  const unread = (await countItems(run, newer)) - state.count(newer);
+  let between = 0;
+  for (const gap of gaps(state.coverage())) {
+    const [api, mirror] = [await countItems(run, gap), state.count(gap)];
+    if (api < mirror) differences.push({ ...gap, check: allRecords, api, mirror });
+    else between += api - mirror;
+  }
   const missing = new Map<string, number>();
   for (const { dated } of state.missing()) {
-    const day = dayOf(dated ?? now);
+    const day = dated === null ? undated : dayOf(dated);
     missing.set(day, (missing.get(day) ?? 0) + 1);
   }
-  return { differences, days, missing, unread, whyProven: whyProven(run, figures) };
+  return { differences, days, missing, unread, between, whyProven: whyProven(run, figures) };
 }
 
 function whyProven(run: SyncRun, figures: Figures | null): (range: Range) => string {
@@ -63,9 +75,4 @@ export function newestRead({ state }: SyncRun): number {
 
 export function newerRange(run: SyncRun): Range {
   return { from: newestRead(run) + 1, to: Number.POSITIVE_INFINITY };
-}
-
-/** How many more records the API has in a range than the mirror. */
-export async function countMore(run: SyncRun, range: Range): Promise<number> {
-  return (await countItems(run, range)) - run.state.count(range);
 }

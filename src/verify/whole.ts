@@ -24,7 +24,7 @@ export async function verifyWhole(run: SyncRun): Promise<Finding> {
     : !isSame
       ? ["different", `${missing} not in the mirror, ${changed} different, ${gone} no longer in the API`]
       : unread > 0
-        ? ["unproven", `the details of ${unread} were not read since they came or changed`]
+        ? ["unproven", `the details of ${unread} were not read as they are now`]
         : ["proven", `${counted(found.size, "record")} read, all the same`];
   const month = { month: "all", state, why, read_at: formatInstant(clock.now()) };
   const blind_spot =

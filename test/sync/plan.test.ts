@@ -138,20 +138,22 @@ describe("what a run reads, newest first", () => {
     [
       "a part of what a stopped run had set out to read: what it left of it",
       having([read(ago(220), now - 60_000, now - 60_000)], {
+        floor: ago(300),
         goal: { ranges: [{ from: ago(300), to: now - 60_000 }], begunAt: now - 120_000 },
       }),
       { ...plain, since: ago(250), until: ago(150) },
       ["250d..220d"],
-      [],
+      ["300d..250d"],
     ],
     [
       "a part of what a run that was stopped two days ago had set out to read: all of it anew",
       having([read(ago(220), ago(2), ago(2))], {
+        floor: ago(300),
         goal: { ranges: [{ from: ago(300), to: ago(2) }], begunAt: ago(2) - 1 },
       }),
       { ...plain, since: ago(250), until: ago(150) },
       ["250d..150d"],
-      [],
+      ["300d..250d"],
     ],
     [
       "a `--full` that was stopped two days ago, run again: everything anew",
@@ -176,6 +178,7 @@ describe("what a run reads, newest first", () => {
     [
       "a range of which a stopped run had set out to read a part: all of it",
       having([read(ago(220), now - 60_000, now - 60_000)], {
+        floor: ago(300),
         goal: {
           ranges: [
             { from: ago(300), to: ago(200) },
@@ -186,7 +189,7 @@ describe("what a run reads, newest first", () => {
       }),
       { ...plain, since: ago(250), until: ago(150) },
       ["250d..150d"],
-      [],
+      ["300d..250d"],
     ],
     [
       "a stopped `--full`, run plainly: what it left",

@@ -47,10 +47,7 @@ export function reportedAt(month: string): string {
     AND to_at >= date(${next}, '-1 day') || 'T23:59:59.999Z')`;
 }
 
-/**
- * Up to when the orders were read, by whichever read came furthest: what is younger is not known yet. One that is under
- * way, or was killed, has counted nothing, and has claimed what it read.
- */
-export const reachedAt = `(SELECT max(CASE WHEN until < started_at THEN until ELSE started_at END) FROM sync_runs AS r
-    WHERE resource = 'orders' AND outcome <> 'verified' AND (outcome = 'done' OR rows_read > 0 OR EXISTS (
-      SELECT 1 FROM coverage AS c WHERE c.resource = 'orders' AND c.run_id = r.run_id)))`;
+/** Up to when the orders were read, by whichever read came furthest: what is younger is not known yet. */
+export const reachedAt = `(SELECT max(to_at) FROM (
+    SELECT to_at FROM coverage WHERE resource = 'orders'
+    UNION ALL SELECT c.to_at FROM run_coverage AS c JOIN sync_runs AS r ON r.run_id = c.run_id WHERE r.resource = 'orders'))`;

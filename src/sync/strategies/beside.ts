@@ -1,5 +1,12 @@
 import { transactInParts } from "../../mirror/index.js";
-import { noteDetailed, presentDetails, rememberShape, saysLess, shapeBefore } from "../../records/index.js";
+import {
+  noteDetailed,
+  noteOutdated,
+  presentDetails,
+  rememberShape,
+  saysLess,
+  shapeBefore,
+} from "../../records/index.js";
 import type { Resource } from "../../resources/types.js";
 import { countPresent } from "../../state/index.js";
 import { formatInstant } from "../../times.js";
@@ -37,6 +44,7 @@ export async function keepBeside(
 
   function confess(record: Detailed, what: string): void {
     unsure.add(record.askBy);
+    mirror.transaction(() => noteOutdated(mirror, record.id));
     shortfalls.push(`${pathOf(record)}${what}`);
   }
 
@@ -74,10 +82,11 @@ export async function keepBeside(
 
   const lost = await askAll(due);
   const isAny = lost.length < due.length || others.some(({ askBy }) => askBy !== null);
-  if (lost[0] && !isAny) {
+  const said = `the API answers 404 for ${lost[0] && pathOf(lost[0])}, and for every other`;
+  if (!isAny && lost.some(lacks)) {
     for (const { askBy } of lost) unsure.add(askBy);
-    shortfalls.push(`the API answers 404 for ${pathOf(lost[0])}, and for every other`);
-  }
+    shortfalls.push(said);
+  } else if (!isAny && lost.length > 0) run.reporter.warn(`${run.resource.name}: ${said}: none has any`);
   for (const record of lost) distrust(record, "404");
   await askAll([...paged].filter(lacks));
   const gone = [...known.keys()].flatMap(goneOf);

@@ -10,7 +10,7 @@ import { figuresName } from "../moved.js";
 import { planDated } from "../plan.js";
 import { readRange } from "../read.js";
 import { compareAll, differencesOf, nightlyBudget, reconcile } from "../reconcile.js";
-import { type PlanStep, pagesFor, type StrategyRun, type SyncRun } from "../run.js";
+import { type PlanStep, pagesFor, type StrategyRun, type SyncRun, warnOfGaps } from "../run.js";
 import { filterQueries, readFiltered } from "./filtered.js";
 
 /**
@@ -41,11 +41,11 @@ export const dated: StrategyRun = {
     if (options.full)
       for (const name of [figuresName, ...(strategy.counts ?? []).map((count) => count.name)])
         state.trust(name);
-    const { floor, gaps, goal, ranges } = decide(run);
+    const { floor, gaps, goal, lowest, ranges } = decide(run);
     const newest = ranges[0]?.to ?? options.until ?? now;
     row.since = instantOrNull(ranges.at(-1)?.from ?? newest);
     row.until = instantOrNull(Math.min(now, newest));
-    row.covered_from = instantOrNull(floor);
+    row.covered_from = instantOrNull(lowest);
     if (state.coverage().some(({ readAt }) => readAt >= goal.begunAt) && goal.begunAt < now)
       reporter.note(
         `${resource.name}: goes on with the read begun ${minuteOf(formatInstant(goal.begunAt))}: ${counted(countPresent(mirror, resource.name), "record")} already here`,
@@ -63,14 +63,12 @@ export const dated: StrategyRun = {
     if (options.full && isAll && shortfalls.length === 0) state.missUndated(undated);
     // What told one month from another is asked again, until nothing speaks against the mirror.
     const isDoubted = lastFinding(mirror, resource.name) !== null;
+    if (isDoubted && gaps.length > 0) run.isPartial = true;
     await reconcile(run, figures, nightlyBudget, () =>
       isDoubted ? differencesOf(run, figures) : compareAll(run),
     );
     mirror.transaction(() => state.keepCoverage(row.run_id));
-    for (const gap of gaps)
-      reporter.warn(
-        `${resource.name}: ${describe(gap)} has never been read and is not claimed as covered: run \`brandapi sync ${resource.name}\``,
-      );
+    warnOfGaps(run, gaps);
   },
 };
 

@@ -8,6 +8,7 @@ import {
   idText,
   isPresent,
   listedRecord,
+  noteOutdated,
   type Present,
   presentRecords,
   valueAt,
@@ -138,5 +139,8 @@ async function mergeDetails(
   }
   if (stale.length > 0) shortfalls.push(`the API's details of ${named(stale)} are older than its list`);
   const still = lost.filter(({ key }) => isPresent(mirror, resource.name, key));
+  mirror.transaction(() => {
+    for (const { id } of still) noteOutdated(mirror, id);
+  });
   if (still.length > 0) shortfalls.push(`the API lists ${named(still)}, but answers 404 for the details`);
 }

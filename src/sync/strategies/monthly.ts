@@ -3,14 +3,14 @@ import { counted } from "../../counted.js";
 import { ConfigurationError, UnexpectedAnswer } from "../../errors.js";
 import { inParts } from "../../in-parts.js";
 import { transactInParts } from "../../mirror/index.js";
-import { dayOf, monthsOf, type Range, touches } from "../../ranges.js";
+import { dayOf, gaps, monthsOf, type Range, touches } from "../../ranges.js";
 import { presentKeys, presentRecords, sameJson, valueAt } from "../../records/index.js";
 import type { Json } from "../../resources/types.js";
-import { readCoverage, recordCoverage, uncoverParts } from "../../state/index.js";
+import { ageParts, readCoverage, recordCoverage } from "../../state/index.js";
 import { formatInstant } from "../../times.js";
 import { askPoints } from "../figures.js";
 import { inOrder } from "../in-order.js";
-import { progressed, type StrategyRun, type SyncRun } from "../run.js";
+import { progressed, type StrategyRun, type SyncRun, warnOfGaps } from "../run.js";
 
 /**
  * One answer a calendar month: unique counts do not add up over days, so a month's summary must be asked for as such.
@@ -25,7 +25,7 @@ export const monthly: StrategyRun = {
   },
 
   async run(run) {
-    const { now, options, reporter, resource, row } = run;
+    const { mirror, now, options, reporter, resource, row } = run;
     const { strategy } = resource;
     if (strategy.kind !== "monthly") return;
     const { days } = await askPoints(run, strategy.figures);
@@ -41,12 +41,12 @@ export const monthly: StrategyRun = {
       due,
       (month) => ask(run, month),
       async (answer, month) => {
-        const isMoved = moved.includes(month.month);
-        await transactInParts(run.mirror, writeMonth(run, month, answer, isMoved), run);
+        await transactInParts(mirror, writeMonth(run, month, answer), run);
         left -= 1;
         progressed(run, 1, left);
       },
     );
+    if (series.some(isPlain)) warnOfGaps(run, gaps(readCoverage(mirror, resource.name)));
     if (due.length > 0) row.since = formatInstant(Math.min(...due.map(({ from }) => from)));
     row.until = formatInstant(Math.min(now, options.until ?? now));
   },
@@ -101,7 +101,8 @@ function dueMonths(
   // What a clock that was ahead has read is not believed to be of that time.
   const readAt = ({ from, to }: Range) =>
     covered.find((one) => one.from <= from && one.to >= to && one.readAt <= now)?.readAt ?? 0;
-  return monthsOf({ from: Math.min(mirrored, since ?? known), to: now })
+  // What is dated before 1970 is a mistake: no months are asked for because of it.
+  return monthsOf({ from: Math.max(0, Math.min(mirrored, since ?? known)), to: now })
     .filter((one) => {
       const isMoved = moved.includes(one.month);
       const isAsked = one.from <= until && one.to >= (since ?? one.to);
@@ -118,10 +119,12 @@ function* movedMonths(
   points: ReadonlyMap<string, Json>,
 ): Generator<void, string[]> {
   const moved = new Set<string>();
+  const months = new Set<string>();
   const mirrored = new Set<string>();
   for (const { key, value } of presentRecords(mirror, resource.name, "/day/#0")) {
     const days = valueAt(value, ["timeseries"]);
     const month = key.slice(0, 7);
+    months.add(month);
     for (const point of Array.isArray(days) ? (days as Json[]) : []) {
       const day = String(valueAt(point, ["date"]));
       // An answer may have zeros for days that nobody asked for.
@@ -132,7 +135,10 @@ function* movedMonths(
     }
     yield;
   }
-  for (const [day, point] of points) if (!mirrored.has(day) && !isIdle(point)) moved.add(day.slice(0, 7));
+  for (const [day, point] of points) {
+    const month = day.slice(0, 7);
+    if (months.has(month) && !mirrored.has(day) && !isIdle(point)) moved.add(month);
+  }
   return [...moved];
 }
 
@@ -154,16 +160,11 @@ async function ask({ api, resource, signal }: SyncRun, month: Month): Promise<An
   return answer;
 }
 
-function* writeMonth(
-  run: SyncRun,
-  month: Month,
-  { data, json, askedAt }: Answer,
-  isMoved: boolean,
-): Generator<void> {
+function* writeMonth(run: SyncRun, month: Month, { data, json, askedAt }: Answer): Generator<void> {
   const { mirror, row, store } = run;
   const { from, to, groupBy, hostId } = month;
   const [start, end] = [dayOf(from), dayOf(to)];
-  yield* store.write([{ json, value: data }], {
+  const { added, changed } = yield* store.write([{ json, value: data }], {
     readAt: formatInstant(askedAt),
     context: { period_start: start, period_end: end, group_by: groupBy, host_id: hostId },
     keyPrefix: `${start}/${groupBy}/${hostId ?? ""}`,
@@ -171,6 +172,6 @@ function* writeMonth(
   });
   const read = { from, to: Math.min(to, askedAt), readAt: askedAt, runId: row.run_id };
   recordCoverage(mirror, coverageName(run, month), read);
-  // What else was read of it is no longer so: whoever asks for that reads it again.
-  if (isMoved && isPlain(month)) uncoverParts(mirror, run.resource.name, month);
+  // What else was read of it is no longer so.
+  if (isPlain(month) && added + changed > 0) ageParts(mirror, run.resource.name, month, row.run_id);
 }

@@ -1,0 +1,234 @@
+import { describe, expect, test } from "vitest";
+import { come, day, hour, type Nights, nights, noon, orderAt, ordersBefore } from "../support/nights.js";
+
+/** 900 orders, of which a first read was stopped after 198. */
+async function stoppedFirst(): Promise<Nights> {
+  const brand = await nights({ orders: ordersBefore(noon, 900, 6 * hour) });
+  let pages = 0;
+  await brand.broken(
+    "stopped",
+    ({ path, query }) => path === "/orders" && query.per_page !== "1" && ++pages > 3,
+  );
+  brand.pass(day);
+  return brand;
+}
+
+const command = (brand: Nights) => `sync orders --since ${new Date(brand.now() - 7 * day).toISOString()}`;
+
+describe("what a stopped read had still to come to", () => {
+  test("is named by every narrower run, which does not claim it", async () => {
+    const brand = await stoppedFirst();
+    for (let night = 0; night < 2; night += 1) {
+      const run = await brand.sync("orders", { since: brand.now() - 7 * day });
+      expect(run.warnings).toEqual([
+        expect.stringMatching(/^orders: everything until .* has never been read/),
+      ]);
+      const [oldest] = brand.sql<{ at: string }>("SELECT min(from_at) AS at FROM coverage");
+      expect(run.covered_from).toBe(oldest?.at);
+      brand.pass(day);
+    }
+    const { err, out } = await brand.run(command(brand));
+    expect(out + err).toMatch(/verified from 2026-/);
+    expect((await brand.run("report --text")).out).toMatch(/Orders are proven from \d+ \w+ 2026 through/);
+    expect(await brand.sync()).toMatchObject({ covered_from: null, warnings: [], verified: true });
+  });
+
+  test("leaves what was claimed before as it was: an older `--since` that failed", async () => {
+    const brand = await nights({ orders: ordersBefore(noon, 900, 6 * hour) });
+    await brand.sync("orders", { since: noon - 20 * day });
+    let pages = 0;
+    const isThird = ({ path, query }: { path: string; query: Record<string, string> }) =>
+      path === "/orders" && query.per_page !== "1" && ++pages > 3;
+    await brand.broken("stopped", isThird, "orders", { since: noon - 200 * day });
+    brand.pass(2 * day);
+    const { covered_from, warnings } = await brand.sync("orders", { since: brand.now() - 7 * day });
+    expect(Date.parse(String(covered_from))).toBeGreaterThan(noon - 100 * day);
+    expect(warnings).toEqual([expect.stringContaining("has never been read and is not claimed as covered")]);
+  });
+
+  test("and `verify` found, stays found until it is read", async () => {
+    const brand = await stoppedFirst();
+    const standing = async () => JSON.parse((await brand.run("status --json")).out).resources[0].found;
+    expect((await brand.run("verify orders")).code).toBe(8);
+    const found = await standing();
+    expect(found.error).toContain("orders were not read yet");
+    expect(await brand.sync("orders", { since: brand.now() - 7 * day })).toMatchObject({ verified: false });
+    expect(await standing()).toEqual(found);
+    await brand.sync();
+    expect(await standing()).toBeNull();
+  });
+});
+
+test("a resource that was read half-way, and is refused the night after, is a warning, and stays in `status`", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 900, hour) });
+  let pages = 0;
+  brand.api.before = ({ path }) => (path === "/orders" && ++pages > 2 ? { status: 403 } : undefined);
+  expect((await brand.run("sync")).code).toBe(8);
+  brand.pass(day);
+  brand.api.before = ({ path }) => (path === "/orders" ? { status: 403 } : undefined);
+  expect((await brand.run("sync --quiet")).err).toContain("orders: it was read before, and is refused now");
+  expect((await brand.run("status")).out).toContain("orders");
+  expect((await brand.run("status --max-age 26h")).code).toBe(10);
+});
+
+test("`verify` leaves out nothing that was read, if only in part", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 300, day), roster: [{ relationship_id: "r" }] });
+  expect((await brand.run("sync roster")).code).toBe(0);
+  expect((await brand.run("sync orders --until 2026-11-01")).code).toBe(0);
+  const { code, out } = await brand.run("verify");
+  expect(code).toBe(8);
+  expect(out).toContain("orders: unproven");
+});
+
+describe("a date that is a mistake", () => {
+  const first = Date.parse("0001-01-01T00:00:00Z");
+
+  test("of the year 1: what happens to it is found by `verify`, which lists no month of two thousand years", async () => {
+    const brand = await nights({ orders: [...ordersBefore(noon, 50, day), orderAt("zero", first)] });
+    await brand.sync();
+    brand.pass(hour);
+    expect(await brand.verify()).toMatchObject({ state: "proven" });
+    brand.api.records.orders = ordersBefore(noon, 50, day);
+    const { state, months } = await brand.verify();
+    expect(state).toBe("different");
+    expect(months.filter((one) => one.state === "different")).toMatchObject([
+      { month: "0001-01", why: expect.stringContaining("0 in the API, 1 here") },
+    ]);
+    expect(months.length).toBeLessThan(5);
+    expect(await brand.sync()).toMatchObject({ verified: true, rows_removed: 1 });
+    expect(await brand.verify()).toMatchObject({ state: "proven" });
+  });
+
+  test("of the year 1 keeps no figures of the days since", async () => {
+    const brand = await nights({ orders: [...ordersBefore(noon, 5, day), orderAt("zero", first)] });
+    await brand.sync();
+    const [{ n = 0 } = {}] = brand.sql<{ n: number }>("SELECT count(*) AS n FROM day_figures");
+    expect(n).toBeLessThan(30_000);
+    expect((await brand.sync("analytics-clicks")).requests).toBeLessThan(700);
+  });
+
+  test("none at all: who is missing is told by `verify`, whatever month it is", async () => {
+    const undated = Array.from({ length: 30 }, (_, n) => orderAt(`u${n}`, null));
+    const brand = await nights({ orders: [...ordersBefore(noon, 20, hour), ...undated] });
+    await brand.sync();
+    brand.api.records.orders = ordersBefore(noon, 20, hour);
+    await brand.sync("orders", { full: true });
+    brand.pass(40 * day);
+    const { state, months } = await brand.verify();
+    expect(state).toBe("different");
+    expect(months.at(-1)).toMatchObject({ month: "undated", why: "undated: 30 no longer there" });
+  });
+});
+
+test("what left from a gap is found by `verify`", async () => {
+  const file = (n: number) => ({
+    id: `c${n}`,
+    source: "upload",
+    media_type: "image",
+    created_at: new Date(noon - n * day).toISOString(),
+  });
+  const items = Array.from({ length: 100 }, (_, n) => file(n));
+  const brand = await nights({ content: items });
+  await brand.sync("content", { since: noon - 200 * day, until: noon - 70 * day });
+  await brand.sync("content", { since: noon - 10 * day });
+  await brand.sync("content", { filters: { source: ["upload"] } });
+  expect(await brand.verify("content")).toMatchObject({ state: "unproven", unread: 0 });
+  brand.api.records.content = items.filter((_, n) => n < 20 || n > 60);
+  expect(await brand.verify("content")).toMatchObject({ state: "different", unread: 0 });
+});
+
+describe("clicks", () => {
+  const march = Date.parse("2026-03-04T12:00:00Z");
+  const monthly = { groupBy: "month" };
+  const brandOf = async () =>
+    await nights({ orders: [...ordersBefore(noon, 150, day), orderAt("first", march)] });
+  const monthOf = (brand: Nights) =>
+    brand.sql<{ orders: number }>(
+      `SELECT json_extract(json, '$.summary.orders') AS orders FROM records
+       WHERE resource = 'analytics-clicks' AND key LIKE '2026-03-01/month/%'`,
+    );
+
+  test("a series' oldest month is read again once the mirror's has moved", async () => {
+    const brand = await brandOf();
+    await brand.sync("analytics-clicks");
+    await brand.sync("analytics-clicks", monthly);
+    come(brand, orderAt("late", march));
+    brand.pass(day);
+    await brand.sync("analytics-clicks");
+    await brand.sync("analytics-clicks", monthly);
+    expect(monthOf(brand)).toEqual([{ orders: 2 }]);
+  });
+
+  test("a series is read again, too, where a month moved after the days were asked for", async () => {
+    const brand = await brandOf();
+    await brand.sync("analytics-clicks");
+    await brand.sync("analytics-clicks", monthly);
+    brand.once(
+      ({ query }) => query.start_date !== undefined,
+      () => come(brand, orderAt("late", march)),
+    );
+    await brand.sync("analytics-clicks", { full: true });
+    brand.pass(day);
+    await brand.sync("analytics-clicks", monthly);
+    expect(monthOf(brand)).toEqual([{ orders: 2 }]);
+  });
+
+  test("a series alone is not read anew each night", async () => {
+    const brand = await brandOf();
+    await brand.sync("analytics-clicks", monthly);
+    brand.pass(day);
+    expect((await brand.sync("analytics-clicks", monthly)).requests).toBeLessThan(4);
+  });
+
+  test("months that nobody read are named by a narrower run, as of orders", async () => {
+    const brand = await brandOf();
+    const isLater = ({ query }: { query: Record<string, string> }) =>
+      query.start_date?.startsWith("2026-09") === true;
+    await brand.broken("stopped", isLater, "analytics-clicks");
+    const { warnings } = await brand.sync("analytics-clicks", { since: noon - 15 * day });
+    expect(warnings).toEqual([
+      expect.stringMatching(/^analytics-clicks: 2026-0\d-01 .* has never been read/),
+    ]);
+    expect((await brand.sync("analytics-clicks")).warnings).toEqual([]);
+  });
+});
+
+describe("surveys", () => {
+  test("of which none ever had results are no failure", async () => {
+    const brand = await nights({ surveys: [{ id: "a" }, { id: "b" }] });
+    const run = await brand.sync("surveys");
+    expect(run).toMatchObject({ failure: null, verified: true });
+    expect(run.warnings).toEqual([
+      expect.stringContaining("answers 404 for /surveys/a/results, and for every other"),
+    ]);
+    expect(await brand.verify("surveys")).toMatchObject({ state: "proven" });
+  });
+
+  test("whose results answer 404 are not proven by `verify` either", async () => {
+    const brand = await nights({
+      surveys: [{ id: "a" }, { id: "b" }],
+      results: { a: "[]", b: '[{"id":"r"}]' },
+    });
+    await brand.sync("surveys");
+    brand.api.records.results = { a: "[]" };
+    expect(await brand.sync("surveys")).toMatchObject({ verified: false });
+    expect(await brand.verify("surveys")).toMatchObject({ state: "unproven", unread: 1 });
+    expect(await brand.sync("surveys", { acceptRemovals: true })).toMatchObject({ verified: true });
+    expect(await brand.verify("surveys")).toMatchObject({ state: "proven" });
+  });
+});
+
+test("a night with a clock that was ahead reports no month that was not over", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 100, 12 * hour) });
+  await brand.sync();
+  brand.pass(40 * day);
+  await brand.sync();
+  brand.pass(-39 * day);
+  await brand.sync();
+  const months = brand.sql<{ month: string; is_partial: number }>(
+    "SELECT month, is_partial FROM sales_by_month",
+  );
+  expect(months.at(-1)).toEqual({ month: "2026-11", is_partial: 1 });
+  expect(brand.sql("SELECT * FROM restatements WHERE month = '2026-11'")).toEqual([]);
+  expect((await brand.run("report --text")).out).toContain("Orders were read up to 22 Nov 2026");
+});
