@@ -1,9 +1,9 @@
 import { MirrorUnusable } from "../errors.js";
-import type { Mirror } from "./mirror.js";
+import { type Mirror, statement } from "./mirror.js";
 
 export function readInfo(mirror: Mirror, name: string): string | null {
   return (
-    (mirror.db.prepare("SELECT value FROM mirror_info WHERE name = ?").pluck().get(name) as
+    (statement(mirror, "SELECT value FROM mirror_info WHERE name = ?").pluck().get(name) as
       | string
       | undefined) ?? null
   );

@@ -16,10 +16,13 @@ export function viewsToMake(mirror: Mirror): string[] {
 /** Creates the views anew where they are not as this version has them. Their tables must be there. */
 export function createViews(mirror: Mirror): void {
   const there = viewsOf(mirror);
-  for (const name of retired) mirror.db.exec(`DROP VIEW IF EXISTS ${name}`);
-  for (const view of views)
-    if (there.get(view.name) !== statement(view))
-      mirror.db.exec(`DROP VIEW IF EXISTS ${quote(view.name)}; ${statement(view)}`);
+  const drop = (name: string) => there.size > 0 && mirror.db.exec(`DROP VIEW IF EXISTS ${quote(name)}`);
+  for (const name of retired) drop(name);
+  for (const view of views) {
+    if (there.get(view.name) === statement(view)) continue;
+    drop(view.name);
+    mirror.db.exec(statement(view));
+  }
 }
 
 function viewsOf({ db }: Mirror): Map<string, string> {

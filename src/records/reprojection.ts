@@ -1,12 +1,20 @@
 import { createHash } from "node:crypto";
 import type { Deps } from "../deps.js";
 import { atOnce } from "../in-parts.js";
-import { createTable, type Mirror, quote, readInfo, transactInParts, writeInfo } from "../mirror/index.js";
+import {
+  createTable,
+  type Mirror,
+  quote,
+  readInfo,
+  statement,
+  transactInParts,
+  writeInfo,
+} from "../mirror/index.js";
 import { details, resources } from "../resources/index.js";
 import { tablesOf } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
 import { dropDeclared, openColumns } from "./open-columns.js";
-import { indexesOf, openProjection } from "./projection.js";
+import { indexesOf, openProjection, type Projection } from "./projection.js";
 import { recordBatches } from "./record-batches.js";
 import { createIfMissing } from "./table-writer.js";
 
@@ -28,8 +36,7 @@ export function isOfOtherShape(mirror: Mirror): boolean {
 /** Brings every typed table to this version's shape, and creates those that are missing. Call it in a transaction. */
 export function reproject(mirror: Mirror): void {
   for (const resource of [...resources, ...details])
-    if (isCurrent(mirror, resource)) createTables(mirror, resource);
-    else atOnce(rebuild(mirror, resource));
+    if (!isCurrent(mirror, resource)) atOnce(rebuild(mirror, resource));
 }
 
 /** Makes all tables of these resources anew from their records, in one transaction. */
@@ -48,10 +55,12 @@ export async function rebuildTables(
 function* rebuild(mirror: Mirror, resource: Resource): Generator<void> {
   dropTables(mirror, resource);
   createTables(mirror, resource);
-  // What is wrong with a record was said when it came.
-  const projection = openProjection(mirror, resource, () => {});
+  // A new mirror has no records: there is nothing to prepare for.
+  let projection: Projection | undefined;
   let count = 0;
   for (const batch of recordBatches(mirror, [resource])) {
+    // What is wrong with a record was said when it came.
+    projection ??= openProjection(mirror, resource, () => {});
     for (const { record } of batch) {
       for (let part = 0; !projection.write(record, part); part += 1) yield;
       yield;
@@ -59,15 +68,15 @@ function* rebuild(mirror: Mirror, resource: Resource): Generator<void> {
     count += batch.length;
   }
   if (count > 0)
-    for (const statement of indexesOf(resource)) {
-      mirror.db.exec(statement);
+    for (const index of indexesOf(resource)) {
+      mirror.db.exec(index);
       yield;
     }
   writeInfo(mirror, infoName(resource), fingerprint(resource));
 }
 
 function isCurrent(mirror: Mirror, resource: Resource): boolean {
-  const find = mirror.db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
+  const find = statement(mirror, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
   return hasShape(mirror, resource) && tablesOf(resource).every(({ name }) => find.get(name) !== undefined);
 }
 
@@ -82,8 +91,16 @@ function infoName({ table }: Resource): string {
 /** Which members become columns, and under which name, where the document shows none: by its number. */
 const discovery = 2;
 
-/** All that a resource's rows depend on, beside its records. */
+const fingerprints = new WeakMap<Resource, string>();
+
+/** All that a resource's rows depend on, beside its records. Each mirror that is opened is asked for it. */
 function fingerprint(resource: Resource): string {
+  const known = fingerprints.get(resource) ?? workOutFingerprint(resource);
+  fingerprints.set(resource, known);
+  return known;
+}
+
+function workOutFingerprint(resource: Resource): string {
   const parts = tablesOf(resource).map((shape) => {
     const columns = shape.columns.map((column) => ({ ...column, open: false }));
     const sources = columns.map(({ from, path }) => [from, ...path]);
