@@ -89,7 +89,7 @@ export interface Brand {
   close(): Promise<void>;
 }
 
-export async function createBrand({ bin, orders, seed, say }: StrikeOptions): Promise<Brand> {
+export async function createBrand({ bin, orders, seed, say }: Omit<StrikeOptions, "points">): Promise<Brand> {
   const folder = mkdtempSync(join(tmpdir(), "brandapi-soak-"));
   const sandbox = await startSandbox({ orders, seed, rateLimit: null, pace: 0 }, { clock: systemClock });
   while (sandbox.count("roster") < 330) sandbox.events.joinRoster();
@@ -168,10 +168,13 @@ export async function run(
   return await launch({ bin: brand.bin, home, args, env }, sign, strike);
 }
 
-/** How long a scenario's work takes when nothing happens to it, which it must survive too. */
+/** How long a scenario's work takes when it is struck by nothing, which it must survive too. */
 export async function measure(brand: Brand, scenario: Scenario): Promise<number> {
   const home = prepare(brand, scenario);
-  const { code, err, workMs } = await run(brand, home, scenario.args, scenario.file);
+  const { code, err, workMs } = await run(brand, home, scenario.args, scenario.file, {
+    afterMs: 0,
+    act: () => {},
+  });
   if (code !== (scenario.code ?? 0))
     throw new Error(`${scenario.name} fails even when it is left alone: ${err}`);
   rmSync(home, { recursive: true, force: true });

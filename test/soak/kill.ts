@@ -7,8 +7,8 @@ import { mirrorIn } from "./launching.js";
 import { type Point, type Report, strike } from "./strike.js";
 
 /** Kills real processes at random instants of their work, looks at what is left, and goes on from there. */
-export async function killPoints(options: StrikeOptions): Promise<Report> {
-  return await strike(options, scenarios, killOnce);
+export async function killPoints(brand: Brand, options: StrikeOptions): Promise<Report> {
+  return await strike(brand, options, scenarios, killOnce);
 }
 
 const kill = (child: ChildProcess) => void child.kill("SIGKILL");

@@ -49,7 +49,8 @@ export async function launch(
     began = performance.now();
     if (strike) setTimeout(() => strike.act(child), strike.afterMs).unref();
   };
-  const stopWatching = "requests" in sign ? sign.requests.watch(begin) : watchFolder(sign, child, begin);
+  const stopWatching =
+    "requests" in sign ? sign.requests.watch(begin, strike !== undefined) : watchFolder(sign, child, begin);
   const ended = await new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) =>
     child.once("close", (code, signal) => resolve({ code, signal })),
   );
@@ -59,16 +60,16 @@ export async function launch(
 
 /** Tells when the first request of a process arrives: there is one process at a time. */
 export interface Requests {
-  watch(begin: () => void): () => void;
+  /** @param isStruck answers are then slow enough for a strike to find several requests and a transaction under way */
+  watch(begin: () => void, isStruck: boolean): () => void;
 }
 
 export function requestsOf(sandbox: Sandbox): Requests {
   return {
-    watch(begin) {
-      // Slow enough for a kill to find several requests and a transaction under way.
+    watch(begin, isStruck) {
       sandbox.intercept = () => {
         begin();
-        return { kind: "delay", ms: 15 };
+        return isStruck ? { kind: "delay", ms: 15 } : undefined;
       };
       return () => {
         sandbox.intercept = undefined;

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { createBrand } from "./brand.js";
 import { collectFaults } from "./faults.js";
 import { killPoints } from "./kill.js";
 import { tellNights } from "./nights.js";
@@ -21,7 +22,9 @@ let failed = false;
 
 async function strikes(name: string, points: number, work: typeof killPoints): Promise<void> {
   const startedAt = performance.now();
-  const report: Report = await work({ points, seed, bin, orders: 4_000, say });
+  const options = { points, seed, bin, orders: 4_000, say };
+  const brand = await createBrand(options);
+  const report: Report = await work(brand, options).finally(brand.close);
   say(
     `${name}, seed ${seed}: ${total(report)} landed while work was under way, ${report.missed} came too late.`,
   );

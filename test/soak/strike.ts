@@ -1,4 +1,4 @@
-import { type Brand, createBrand, measure, type Scenario, type StrikeOptions } from "./brand.js";
+import { type Brand, measure, type Scenario, type StrikeOptions } from "./brand.js";
 import { draws } from "./draws.js";
 
 export interface Report {
@@ -18,33 +18,29 @@ export interface Point {
 }
 
 /**
- * Strikes real processes at random instants of their work.
+ * Strikes real processes at random instants of their work, and leaves the brand as it was.
  * @param once strikes one, looks at what is left, and notes it; false: it came too late
  */
 export async function strike(
+  brand: Brand,
   options: StrikeOptions,
   scenarios: readonly Scenario[],
   once: (brand: Brand, point: Point, report: Report) => Promise<boolean>,
 ): Promise<Report> {
   const report: Report = { landed: {}, missed: 0, lost: [] };
-  const brand = await createBrand(options);
-  try {
-    const random = draws(options.seed);
-    const lengths = new Map<string, number>();
-    let tries = 0;
-    while (total(report) < options.points && tries < options.points * 4 + 20) {
-      const scenario = scenarios[tries % scenarios.length] as Scenario;
-      tries += 1;
-      const workMs = lengths.get(scenario.name) ?? options.guessMs ?? (await measure(brand, scenario));
-      const landed = await once(brand, { scenario, afterMs: random() * workMs, random }, report);
-      // One that came too late says that the work is shorter than was thought.
-      lengths.set(scenario.name, landed ? workMs : workMs * 0.8);
-      if (tries % 25 === 0) options.say(`${total(report)} landed, ${report.lost.length} lost`);
-    }
-    return report;
-  } finally {
-    await brand.close();
+  const random = draws(options.seed);
+  const lengths = new Map<string, number>();
+  let tries = 0;
+  while (total(report) < options.points && tries < options.points * 4 + 20) {
+    const scenario = scenarios[tries % scenarios.length] as Scenario;
+    tries += 1;
+    const workMs = lengths.get(scenario.name) ?? options.guessMs ?? (await measure(brand, scenario));
+    const landed = await once(brand, { scenario, afterMs: random() * workMs, random }, report);
+    // One that came too late says that the work is shorter than was thought.
+    lengths.set(scenario.name, landed ? workMs : workMs * 0.8);
+    if (tries % 25 === 0) options.say(`${total(report)} landed, ${report.lost.length} lost`);
   }
+  return report;
 }
 
 export const total = ({ landed }: Report) => Object.values(landed).reduce((sum, count) => sum + count, 0);

@@ -62,8 +62,8 @@ const swapped: readonly Scenario[] = [
 ];
 
 /** Replaces, moves, deletes and cuts the mirror's files while real processes work on them. */
-export async function swapPoints(options: StrikeOptions): Promise<Report> {
-  return await strike(options, swapped, swapOnce);
+export async function swapPoints(brand: Brand, options: StrikeOptions): Promise<Report> {
+  return await strike(brand, options, swapped, swapOnce);
 }
 
 async function swapOnce(
