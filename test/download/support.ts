@@ -15,13 +15,13 @@ import {
   type FileResult,
 } from "../../src/download/engine.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
-import { openMirror } from "../../src/query/open.js";
 import { silentReporter } from "../../src/reporter.js";
 import { content } from "../../src/resources/content.js";
 import { fileBytes } from "../../src/sandbox/downloads.js";
 import { type Sandbox, startSandbox } from "../../src/sandbox/index.js";
 import { syncResources } from "../../src/sync/resources.js";
 import { defaultOptions } from "../../src/sync/run.js";
+import { makeMirror } from "../support/mirror.js";
 
 export const everything: Selection = { sources: [], mediaTypes: [], opportunities: [], hosts: [] };
 
@@ -90,7 +90,7 @@ export async function libraryOf(files: readonly TestFile[]): Promise<TestLibrary
     return id;
   });
   const folder = temporaryFolder();
-  const mirror = await openMirror(join(folder, "mirror.sqlite"));
+  const mirror = await makeMirror(folder);
   onTestFinished(() => void mirror.db.close());
   const { signal } = new AbortController();
   const fetch = createFetch({});

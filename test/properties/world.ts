@@ -13,6 +13,7 @@ import { verifyResource } from "../../src/verify/engine.js";
 import type { Verdict } from "../../src/verify/report.js";
 import type { Behaviour } from "../support/fake/behaviour.js";
 import { clientOf, type FakeApi, type FakeFault, fakeApi } from "../support/fake-api.js";
+import { layEmptyMirror } from "../support/mirror.js";
 import { type Beginning, begin, type Watched } from "./brand.js";
 import { createTruth, type Truth } from "./truth.js";
 
@@ -153,6 +154,7 @@ async function runOnce(
     },
   };
   const api = clientOf(world.api, { clock, signal });
+  await layEmptyMirror(world.path);
   const mirror = await openMirror(world.path);
   const { resource } = world;
   const reporter = silentReporter;

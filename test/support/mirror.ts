@@ -1,3 +1,5 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { atOnce } from "../../src/in-parts.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
@@ -11,7 +13,27 @@ import { makeHome } from "./home.js";
 
 /** A mirror in a folder of its own, for commands: `brandapi(["export", …, "--db", mirror.path])`. */
 export async function makeMirror(home = makeHome(), name = "mirror.sqlite"): Promise<Mirror> {
-  return await openMirror(join(home, name));
+  const path = join(home, name);
+  await layEmptyMirror(path);
+  return await openMirror(path);
+}
+
+let empty: Buffer | undefined;
+
+/** Puts a new mirror where there is none: the program lays out its tables and views once, and the rest are copies. */
+export async function layEmptyMirror(path: string): Promise<void> {
+  if (existsSync(path)) return;
+  empty ??= await emptyMirror();
+  writeFileSync(path, empty, { mode: 0o600 });
+}
+
+async function emptyMirror(): Promise<Buffer> {
+  const folder = mkdtempSync(join(tmpdir(), "brandapi-test-"));
+  const path = join(folder, "empty.sqlite");
+  (await openMirror(path)).db.close();
+  const bytes = readFileSync(path);
+  rmSync(folder, { recursive: true });
+  return bytes;
 }
 
 /** A mirror with some orders. @returns its path */

@@ -16,7 +16,7 @@ import type { Verdict } from "../../src/verify/report.js";
 import type { Behaviour } from "./fake/behaviour.js";
 import { clientOf, type FakeApi, type FakeRecords, type FakeRequest, fakeApi } from "./fake-api.js";
 import { makeHome } from "./home.js";
-import { resourceOf } from "./mirror.js";
+import { makeMirror, resourceOf } from "./mirror.js";
 import { brandapi, type ProgramResult } from "./program.js";
 
 export const hour = 3_600_000;
@@ -92,7 +92,7 @@ export async function nights(
       signal?.throwIfAborted();
     },
   };
-  const mirror = await openMirror(join(home, "mirror.sqlite"));
+  const mirror = await makeMirror(home);
   claimMirror(mirror, { id: "b-1", name: "Brand" });
   onTestFinished(() => void brand.mirror.db.close());
 
