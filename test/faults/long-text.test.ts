@@ -217,8 +217,9 @@ function timeOf(work: (text: string) => unknown, text: string): number {
 /** What takes more than its share; looked at again, since the machine may have been busy. */
 function isSlow(work: (text: string) => unknown, unit: string, length: number): boolean {
   for (let look = 1; look <= 3; look += 1) {
-    const tenth = timeOf(work, lengthen(unit, length / 10));
-    if (timeOf(work, lengthen(unit, length)) < mostTimes * Math.max(leastMs, tenth)) return false;
+    const whole = timeOf(work, lengthen(unit, length));
+    if (whole < mostTimes * leastMs || whole < mostTimes * timeOf(work, lengthen(unit, length / 10)))
+      return false;
   }
   return true;
 }
