@@ -5,7 +5,7 @@ import type { Sandbox } from "../../src/sandbox/index.js";
 import { makeHome } from "../support/home.js";
 import { makeMirror } from "../support/mirror.js";
 import { sandboxForTest } from "../support/sandbox.js";
-import { expectEqual, expectSeen, nthRead, runAt, sharedSandbox } from "./matrix.js";
+import { expectEqual, expectSeen, nthRead, runAt, sharedSandbox, syncedHome } from "./matrix.js";
 
 const secretOf = (sandbox: Sandbox, name: keyof Sandbox["keys"]) => sandbox.keys[name]?.secret ?? "";
 
@@ -123,8 +123,7 @@ test("the plan ends in the middle: exit 5, and the answers before are kept", asy
 
 test("another brand's key: exit 3, and the mirror is as it was", async () => {
   const sandbox = await sharedSandbox();
-  const home = makeHome();
-  await runAt(sandbox, home, "sync orders");
+  const home = await syncedHome(sandbox, "sync orders");
   const path = join(home, "mirror.sqlite");
   const before = readFileSync(path);
   const { secret } = sandbox.keys["other-brand"];

@@ -26,6 +26,7 @@ import {
   expectWhole,
   runAt,
   sharedSandbox,
+  syncedHome,
 } from "./matrix.js";
 
 const mounted: string[] = [];
@@ -94,8 +95,7 @@ test.runIf(canMount)("the disk is full from the beginning: exit 3, not a defect"
 
 test.runIf(canMount)("the disk is full in an export: the old file stays, and no half one", async () => {
   const sandbox = await sharedSandbox();
-  const home = makeHome();
-  await runAt(sandbox, home, "sync orders");
+  const home = await syncedHome(sandbox, "sync orders");
   const disk = join(home, "disk");
   smallDisk(disk, 24);
   const file = join(disk, "orders.csv");
@@ -130,8 +130,7 @@ test("a file may not grow further (a quota of the shell): exit 3, whole answers 
 
 async function synced() {
   const sandbox = await sharedSandbox();
-  const home = makeHome();
-  await runAt(sandbox, home, "sync orders roster");
+  const home = await syncedHome(sandbox, "sync orders roster");
   return { sandbox, home, path: join(home, "mirror.sqlite") };
 }
 

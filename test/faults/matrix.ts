@@ -1,4 +1,4 @@
-import { appendFileSync, readdirSync, readFileSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished } from "vitest";
@@ -46,9 +46,32 @@ async function openShared(): Promise<Sandbox> {
   );
   atFileEnd(() => {
     shared = undefined;
+    synced.clear();
     return sandbox.close();
   });
   return sandbox;
+}
+
+/** Mirrors of the shared sandbox, by the command that made them. */
+const synced = new Map<string, Promise<Buffer>>();
+
+/**
+ * A HOME whose mirror a command has made of the shared sandbox, as a case finds it that begins with one. It is run once
+ * for all cases of a file, and its mirror copied.
+ */
+export async function syncedHome(sandbox: Sandbox, command: string): Promise<string> {
+  const mirror = synced.get(command) ?? syncOnce(sandbox, command);
+  synced.set(command, mirror);
+  const home = makeHome();
+  writeFileSync(join(home, "mirror.sqlite"), await mirror, { mode: 0o600 });
+  return home;
+}
+
+async function syncOnce(sandbox: Sandbox, command: string): Promise<Buffer> {
+  const home = makeHome();
+  const { code, err } = await runAt(sandbox, home, command);
+  expect(code, err).toBe(0);
+  return readFileSync(join(home, "mirror.sqlite"));
 }
 
 export function envOf({ baseUrl }: Pick<Sandbox, "baseUrl">, home: string, key: string) {

@@ -21,6 +21,7 @@ import {
   nthRead,
   runAt,
   sharedSandbox,
+  syncedHome,
 } from "./matrix.js";
 
 /** A brand whose API takes its time, so that things can happen meanwhile. */
@@ -241,8 +242,7 @@ test("an export, a status and another program read the mirror while a sync write
 
 test("another program holds a write transaction for a while: the sync waits for it", async () => {
   const sandbox = await sharedSandbox();
-  const home = makeHome();
-  await runAt(sandbox, home, "sync orders");
+  const home = await syncedHome(sandbox, "sync orders");
   const holder = spawn(process.execPath, [
     "-e",
     `
@@ -272,8 +272,7 @@ test.each([
   ["sync", "orders", "--json"],
 ])("the reader of `%s %s %s` has seen enough (| head): it ends quietly with 0", async (...args) => {
   const sandbox = await sharedSandbox();
-  const home = makeHome();
-  await runAt(sandbox, home, "sync orders");
+  const home = await syncedHome(sandbox, "sync orders");
   const child = spawn(process.execPath, [binPath, ...args], {
     env: { PATH: process.env.PATH, HOME: home, ...envOf(sandbox, home, sandbox.key) },
     stdio: ["ignore", "pipe", "pipe"],

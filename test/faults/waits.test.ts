@@ -7,7 +7,7 @@ import { makeHome } from "../support/home.js";
 import { mirrorOfOrders } from "../support/mirror.js";
 import { type ProcessResult, spawnBrandapi } from "../support/process.js";
 import { begin, stop } from "../support/stop.js";
-import { envOf, expectSeen, runAt, sharedSandbox } from "./matrix.js";
+import { envOf, expectSeen, runAt, sharedSandbox, syncedHome } from "./matrix.js";
 
 const nowhere = ["--base-url", "http://127.0.0.1:9/api/brand/v1", "--max-wait", "0s"];
 const stopped = /^brandapi: Stopped\.\n {2}hint: /;
@@ -121,8 +121,7 @@ test("the system holds up a thread, as where names are not resolved: a signal en
 
 test("another program holds the mirror for writing: a signal ends a sync that waits for it", async () => {
   const sandbox = await sharedSandbox();
-  const home = makeHome();
-  await runAt(sandbox, home, "sync orders");
+  const home = await syncedHome(sandbox, "sync orders");
   const holder = spawn(process.execPath, [
     "-e",
     `const db = require(${JSON.stringify(createRequire(import.meta.url).resolve("better-sqlite3"))})(process.argv[1]);
