@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
  * Hundreds of mirrors are made: in memory, where the system has room for them, and lets scripts be started there, as
@@ -17,6 +18,35 @@ function fastFolder(): string {
 /** They replace modules, or what Node's own do, for as long as their process lives. */
 const alone = ["test/api/{refusals,transport}.test.ts", "test/download/disk.test.ts"];
 
+/** The longest: one that began last would have the machine to itself. Of the others, the largest files begin. */
+const longest = [
+  "soak/kill",
+  "faults/odd-values",
+  "faults/flood",
+  "faults/protocol",
+  "properties/histories",
+  "scenarios/stops",
+  "sync/audit",
+  "faults/outage",
+  "faults/processes",
+  "report/browser",
+  "faults/large-answers",
+  "faults/file-host",
+  "faults/large-records",
+];
+
+/** Vitest itself knows how long files take only where it has run before. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) =>
+      longest.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`)) + 1 || longest.length + 1;
+    return (await super.sort(files)).sort(
+      (a, b) =>
+        Number(a.project.name !== "alone") - Number(b.project.name !== "alone") || place(a) - place(b),
+    );
+  }
+}
+
 export default defineConfig({
   root: fileURLToPath(new URL("..", import.meta.url)),
   test: {
@@ -26,6 +56,9 @@ export default defineConfig({
     testTimeout: 60_000,
     // Two cores are what the smallest machine has, and much of the work is waiting; files share nothing but the build.
     maxWorkers: 3,
+    // Each test leaves much behind it: with room for that, it is looked through less often.
+    execArgv: ["--max-semi-space-size=64"],
+    sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: "alone", include: alone } },
       {
