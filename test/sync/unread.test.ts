@@ -204,6 +204,18 @@ describe("surveys", () => {
     expect(await brand.verify("surveys")).toMatchObject({ state: "proven" });
   });
 
+  test("whose results all answer 404, and were there, stay, whatever is accepted, and are not proven", async () => {
+    const brand = await nights({
+      surveys: [{ id: "a" }, { id: "b" }],
+      results: { a: "[]", b: '[{"id":"r"}]' },
+    });
+    await brand.sync("surveys");
+    brand.api.records.results = {};
+    expect(await brand.sync("surveys", { acceptRemovals: true })).toMatchObject({ verified: false });
+    expect(brand.mirrored("survey-results")).toEqual(["b/r"]);
+    expect(await brand.verify("surveys")).toMatchObject({ state: "unproven", unread: 1 });
+  });
+
   test("whose results answer 404 are not proven by `verify` either", async () => {
     const brand = await nights({
       surveys: [{ id: "a" }, { id: "b" }],

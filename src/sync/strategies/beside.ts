@@ -42,9 +42,13 @@ export async function keepBeside(
   const askAll = (records: readonly Detailed[]) =>
     askEach(run, records, (record) => settle(run, resource, pathOf(record)), keep);
 
+  function doubt({ askBy, id }: Detailed): void {
+    unsure.add(askBy);
+    mirror.transaction(() => noteOutdated(mirror, id));
+  }
+
   function confess(record: Detailed, what: string): void {
-    unsure.add(record.askBy);
-    mirror.transaction(() => noteOutdated(mirror, record.id));
+    doubt(record);
     shortfalls.push(`${pathOf(record)}${what}`);
   }
 
@@ -82,11 +86,12 @@ export async function keepBeside(
 
   const lost = await askAll(due);
   const isAny = lost.length < due.length || others.some(({ askBy }) => askBy !== null);
-  const said = `the API answers 404 for ${lost[0] && pathOf(lost[0])}, and for every other`;
-  if (!isAny && lost.some(lacks)) {
-    for (const { askBy } of lost) unsure.add(askBy);
-    shortfalls.push(said);
-  } else if (!isAny && lost.length > 0) run.reporter.warn(`${run.resource.name}: ${said}: none has any`);
+  if (lost[0] && !isAny) {
+    const said = `the API answers 404 for ${pathOf(lost[0])}, and for every other`;
+    if (lost.some(lacks)) shortfalls.push(said);
+    else run.reporter.warn(`${run.resource.name}: ${said}: none has any`);
+    for (const record of lost.filter(lacks)) doubt(record);
+  }
   for (const record of lost) distrust(record, "404");
   await askAll([...paged].filter(lacks));
   const gone = [...known.keys()].flatMap(goneOf);
