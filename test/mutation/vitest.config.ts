@@ -21,6 +21,8 @@ export default defineConfig({
     ],
     setupFiles: ["test/support/each-file.ts"],
     testTimeout: 60_000,
+    // Modules are loaded once for all mutants: a test is then a few milliseconds.
+    isolate: false,
     sequence: { sequencer: ShortestFirst },
   },
 });
