@@ -115,6 +115,22 @@ describe("the details of campaigns", () => {
     expect(held()).toEqual({ ...listed, brief: "longer" });
   });
 
+  test("that were read are not told as stopped because the list never settled", async () => {
+    const records = Array.from({ length: 5 }, (_, n) => ({
+      ...campaign("T", "2026-01-01T00:00:00Z"),
+      id: `c${n}`,
+    }));
+    const brand = await nights({ opportunities: records }, { mostPerPage: 2 });
+    // One leaves before each second page, and comes back before the first.
+    brand.api.before = ({ path, query }) => {
+      if (path === "/opportunities")
+        brand.api.records.opportunities = records.slice(query.page === "2" ? 1 : 0);
+      return undefined;
+    };
+    expect(await brand.sync("opportunities")).toMatchObject({ outcome: "incomplete" });
+    expect((await brand.run("status")).out).not.toContain("the next sync goes on there");
+  });
+
   test("that nobody asked for prove nothing", async () => {
     const brand = await nights({ opportunities: [campaign("new", "2026-11-20T00:00:00Z")] });
     expect(await brand.sync("opportunities", { details: "none" })).toMatchObject({

@@ -44,7 +44,7 @@ export const details: StrategyRun = {
     const parents = await openDue(run);
     if (strategy.into === "merge") await mergeDetails(run, parents.due, strategy);
     else await keepBeside(run, parents, strategy.path, strategy.into);
-    run.state.finish();
+    run.state.begin(Number.NEGATIVE_INFINITY, null);
   },
 };
 
