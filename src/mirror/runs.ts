@@ -101,19 +101,18 @@ export function wasRead({ db }: Mirror, name: string, by = name): boolean {
   return found.get({ name, by }) !== undefined;
 }
 
-/** The latest run that says how things stand: neither a part of what there is, nor one that ends before it began. */
+/** A proof of how things stand: neither of a part of what there is, nor one that ends before it began. */
+const isProof = "verified = 1 AND coalesce(until >= started_at, 1)";
+
+/** The latest sync that was one. */
 export function lastGood(mirror: Mirror, resource: string): Run | null {
-  return newest(
-    mirror,
-    resource,
-    "AND outcome = 'done' AND verified = 1 AND coalesce(until >= started_at, 1)",
-  );
+  return newest(mirror, resource, `AND outcome = 'done' AND ${isProof}`);
 }
 
 /** The latest `verify` that found something, as long as no later proof says otherwise. */
 export function lastFinding(mirror: Mirror, resource: string): Run | null {
   const found = newest(mirror, resource, "AND outcome = 'verified' AND error IS NOT NULL");
-  const proven = found && newest(mirror, resource, "AND verified = 1");
+  const proven = found && newest(mirror, resource, `AND ${isProof}`);
   return found && found.run_id > (proven?.run_id ?? 0) ? found : null;
 }
 

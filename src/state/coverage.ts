@@ -68,12 +68,6 @@ export function keepCoverage({ db }: Mirror, runId: number, covered: readonly Co
     insert.run(runId, Number.isFinite(from) ? formatInstant(from) : null, formatInstant(to));
 }
 
-/** Forgets what runs have noted by a clock that was ahead. */
-export function trimKept({ db }: Mirror, resource: string, now: number): void {
-  const ofResource = "run_id IN (SELECT run_id FROM sync_runs WHERE resource = ?)";
-  db.prepare(`DELETE FROM run_coverage WHERE to_at > ? AND ${ofResource}`).run(formatInstant(now), resource);
-}
-
 /** Lays a read over the coverage of a name: a resource, or a part of one that is read by itself. */
 export function recordCoverage(mirror: Mirror, name: string, added: Covered): void {
   const before = readCoverage(mirror, name);

@@ -12,7 +12,7 @@ import {
 } from "../ranges.js";
 import { dayMs } from "../times.js";
 import { parameters, present } from "./counting.js";
-import { addCovered, keepCoverage, readCoverage, trimCovered, trimKept, writeCoverage } from "./coverage.js";
+import { addCovered, keepCoverage, readCoverage, trimCovered, writeCoverage } from "./coverage.js";
 import { type Dates, openDates } from "./dates.js";
 import {
   clearMissing,
@@ -127,9 +127,7 @@ export function openState(mirror: Mirror, resource: string): SyncState {
     ...progress,
     coverage: () => covered,
     trim(now) {
-      if (!covered.some(({ to, readAt }) => to > now || readAt >= now)) return;
-      claim(trimCovered(covered, now));
-      trimKept(mirror, resource, now);
+      if (covered.some(({ to, readAt }) => to > now || readAt >= now)) claim(trimCovered(covered, now));
     },
     cover({ range, found, askedAt, runId }, now, figures) {
       noteMissing(

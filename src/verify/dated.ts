@@ -1,11 +1,11 @@
-import { dayOf, dayRange, gaps, holds, join, monthsOf, type Range, touches } from "../ranges.js";
-import { countItems, type Difference } from "../sync/counts.js";
+import { dayOf, dayRange, holds, join, monthsOf, type Range, touches, within } from "../ranges.js";
+import type { Difference } from "../sync/counts.js";
 import { askFigures } from "../sync/figures.js";
 import { readRange } from "../sync/read.js";
 import { differencesOf, reconcile } from "../sync/reconcile.js";
 import type { SyncRun } from "../sync/run.js";
 import { formatInstant } from "../times.js";
-import { type Evidence, gatherEvidence, newerRange, newestRead, undated } from "./evidence.js";
+import { type Evidence, gatherEvidence, neverRead, newestRead, undated } from "./evidence.js";
 import { type Finding, type MonthResult, stateOf, unproven } from "./report.js";
 
 /**
@@ -25,55 +25,52 @@ export async function verifyDated(run: SyncRun, repair: boolean): Promise<Findin
       covered_from,
       never_read: true,
     };
-  if (repair) await mend(run);
+  if (repair) await mend(run, floor);
   const evidence = await gatherEvidence(run);
-  const older = await olderThan(run, floor);
-  const months = [
-    ...older.months,
-    ...judge(run, evidence, older.months.length > 0),
-    ...newerThan(run, evidence),
-  ];
+  const older = olderThan(run, evidence, floor);
+  const months = [...older, ...judge(run, evidence, older.length > 0), ...newerThan(run, evidence)];
   const isMended = row.rows_new + row.rows_changed + row.rows_removed > 0 && shortfalls.length === 0;
   const found = stateOf(months);
-  const unread = Math.max(0, evidence.unread) + older.unread + evidence.between;
+  const wanted = evidence.unread.filter(({ to }) => to >= floor);
+  const unread = wanted.reduce((sum, { more }) => sum + more, 0);
   return { ...base, state: repair && isMended && found === "proven" ? "repaired" : found, months, unread };
 }
 
-async function mend(run: SyncRun): Promise<void> {
+/** Reads what was never read, down to the floor, and then what differs. */
+async function mend(run: SyncRun, floor: number): Promise<void> {
+  const { mirror, state } = run;
   const figures = await askFigures(run);
-  for (const range of [newerRange(run), ...gaps(run.state.coverage())]) await readRange(run, range, figures);
+  const wanted = within(neverRead(run), { from: floor, to: Number.POSITIVE_INFINITY });
+  for (const range of wanted.toReversed()) await readRange(run, range, figures);
+  mirror.transaction(() => state.finish());
   await reconcile(run, figures, Number.POSITIVE_INFINITY, () => differencesOf(run, figures));
 }
 
 /** What the API has from before the oldest date that was read: nobody asked for it, or a reading was stopped above it. */
-async function olderThan(run: SyncRun, floor: number): Promise<{ months: MonthResult[]; unread: number }> {
-  const lowest = run.state.coverage()[0]?.from ?? Number.NEGATIVE_INFINITY;
-  if (!Number.isFinite(lowest)) return { months: [], unread: 0 };
+function olderThan(run: SyncRun, { unread }: Evidence, floor: number): MonthResult[] {
+  const older = unread.find(({ from }) => !Number.isFinite(from));
+  if (!older) return [];
   const { name } = run.resource;
-  const items = await countItems(run, { from: Number.NEGATIVE_INFINITY, to: lowest - 1 });
-  if (items === 0) return { months: [], unread: 0 };
-  const isWanted = floor < lowest;
-  const why = isWanted
-    ? `${items} older ${name} were not read yet: \`brandapi sync ${name}\` goes on`
-    : `${items} older ${name} were never asked for: \`brandapi sync ${name} --full\` reads them`;
-  const month = { month: `before ${dayOf(lowest)}`, state: "unproven" as const, why, read_at: null };
-  return { months: [month], unread: isWanted ? items : 0 };
+  const why =
+    older.to >= floor
+      ? `${older.more} older ${name} were not read yet: \`brandapi sync ${name}\` goes on`
+      : `${older.more} older ${name} were never asked for: \`brandapi sync ${name} --full\` reads them`;
+  return [{ month: `before ${dayOf(older.to + 1)}`, state: "unproven", why, read_at: null }];
 }
 
 function newerThan(run: SyncRun, { unread }: Evidence): MonthResult[] {
-  if (unread === 0) return [];
+  const newer = unread.find(({ to }) => !Number.isFinite(to));
+  if (!newer) return [];
   const { name } = run.resource;
   const since = formatInstant(newestRead(run)).slice(0, 16).replace("T", " ");
-  const month = { month: `since ${since}`, read_at: null };
-  if (unread < 0)
-    return [{ ...month, state: "different", why: `${-unread} ${name} are no longer in the API` }];
-  const why = `${unread} newer ${name} were never read: \`brandapi sync ${name}\` reads them`;
-  return [{ ...month, state: "unproven", why }];
+  const why = `${newer.more} newer ${name} were never read: \`brandapi sync ${name}\` reads them`;
+  return [{ month: `since ${since}`, state: "unproven", why, read_at: null }];
 }
 
 /** Each month of what was read, and what speaks against it. What no month has is told by itself: nothing is left out. */
 function judge(run: SyncRun, evidence: Evidence, hasOlder: boolean): MonthResult[] {
   const { unread, whyProven } = evidence;
+  const hasNewer = unread.some(({ to }) => to > newestRead(run));
   const { now, state } = run;
   const coverage = state.coverage();
   const covered = join(coverage);
@@ -89,16 +86,19 @@ function judge(run: SyncRun, evidence: Evidence, hasOlder: boolean): MonthResult
     const range = { from: Math.max(whole.from, from), to: Math.min(whole.to, newest) };
     const ages = coverage.filter((one) => touches(one, range)).map(({ readAt }) => readAt);
     const read_at = ages.length === 0 ? null : formatInstant(Math.min(...ages));
-    const against = speaking.filter((one) => touches(one, range)).map(({ text }) => text);
+    const against = speaking
+      .filter((one) => touches(one, { ...range, to: whole.to }))
+      .map(({ text }) => text);
     if (against.length > 0) return { month, state: "different", why: against.join("; "), read_at };
     if (!holds(covered, range)) return { month, state: "unproven", why: "not read completely", read_at };
     if (hasOlder && whole.from < from)
       return { month, state: "unproven", why: `read from ${formatInstant(from).slice(0, 16)}`, read_at };
-    if (unread !== 0 && whole.to > newest)
+    if (hasNewer && whole.to > newest)
       return { month, state: "unproven", why: `read until ${formatInstant(newest).slice(0, 16)}`, read_at };
     return { month, state: "proven", why: whyProven(range), read_at };
   });
-  const elsewhere = speaking.filter((one) => !touches(one, { from, to: newest }));
+  const listed = { from, to: months.at(-1)?.to ?? newest };
+  const elsewhere = speaking.filter((one) => !touches(one, listed));
   const others = [...new Set(elsewhere.map(({ month }) => month))].map((month): MonthResult => {
     const why = elsewhere.filter((one) => one.month === month).map(({ text }) => text);
     return { month, state: "different", why: why.join("; "), read_at: null };

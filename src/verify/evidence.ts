@@ -1,4 +1,4 @@
-import { dayOf, gaps, join, type Range, touches } from "../ranges.js";
+import { dayOf, everything, join, type Range, subtract, touches } from "../ranges.js";
 import type { Figures } from "../state/index.js";
 import { allRecords, checksOf, countItems, type Difference, narrow } from "../sync/counts.js";
 import { askFigures } from "../sync/figures.js";
@@ -13,6 +13,11 @@ const mostRequests = 100;
 /** The name of no day. */
 export const undated = "undated";
 
+/** A range that was never read, and how many more records the API has there than the mirror. */
+export interface Unread extends Range {
+  more: number;
+}
+
 /** What speaks against the mirror. */
 export interface Evidence {
   differences: Difference[];
@@ -20,10 +25,8 @@ export interface Evidence {
   days: string[];
   /** How many records are no longer where they were dated, by day or `undated`. */
   missing: ReadonlyMap<string, number>;
-  /** How many more records the API has from after the last reading than the mirror; below zero, they left again. */
-  unread: number;
-  /** How many more it has between what was read: the months there are not read completely. */
-  between: number;
+  /** What was never read, where the API has more records than the mirror; oldest first. */
+  unread: Unread[];
   /** Why a range in which nothing speaks against the mirror is proven. */
   whyProven(range: Range): string;
 }
@@ -41,20 +44,18 @@ export async function gatherEvidence(run: SyncRun): Promise<Evidence> {
   const differences: Difference[] = [];
   for (const one of await differencesOf(run, figures))
     for await (const part of narrow(run, one, (span) => span <= 1, left)) differences.push(part);
-  const newer = newerRange(run);
-  const unread = (await countItems(run, newer)) - state.count(newer);
-  let between = 0;
-  for (const gap of gaps(state.coverage())) {
-    const [api, mirror] = [await countItems(run, gap), state.count(gap)];
-    if (api < mirror) differences.push({ ...gap, check: allRecords, api, mirror });
-    else between += api - mirror;
+  const unread: Unread[] = [];
+  for (const range of neverRead(run)) {
+    const [api, mirror] = [await countItems(run, range), state.count(range)];
+    if (api < mirror) differences.push({ ...range, check: allRecords, api, mirror });
+    if (api > mirror) unread.push({ ...range, more: api - mirror });
   }
   const missing = new Map<string, number>();
   for (const { dated } of state.missing()) {
     const day = dated === null ? undated : dayOf(dated);
     missing.set(day, (missing.get(day) ?? 0) + 1);
   }
-  return { differences, days, missing, unread, between, whyProven: whyProven(run, figures) };
+  return { differences, days, missing, unread, whyProven: whyProven(run, figures) };
 }
 
 function whyProven(run: SyncRun, figures: Figures | null): (range: Range) => string {
@@ -73,6 +74,7 @@ export function newestRead({ state }: SyncRun): number {
   return state.coverage().at(-1)?.to ?? Number.NEGATIVE_INFINITY;
 }
 
-export function newerRange(run: SyncRun): Range {
-  return { from: newestRead(run) + 1, to: Number.POSITIVE_INFINITY };
+/** What lies below, between and above what was read, oldest first. */
+export function neverRead({ state }: SyncRun): Range[] {
+  return subtract([everything], state.coverage());
 }

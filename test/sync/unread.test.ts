@@ -1,5 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { come, day, hour, type Nights, nights, noon, orderAt, ordersBefore } from "../support/nights.js";
+import {
+  come,
+  day,
+  hour,
+  listed,
+  type Nights,
+  nights,
+  noon,
+  orderAt,
+  ordersBefore,
+} from "../support/nights.js";
 
 /** 900 orders, of which a first read was stopped after 198. */
 async function stoppedFirst(): Promise<Nights> {
@@ -230,17 +240,71 @@ describe("surveys", () => {
   });
 });
 
-test("a night with a clock that was ahead reports no month that was not over", async () => {
-  const brand = await nights({ orders: ordersBefore(noon, 100, 12 * hour) });
+describe("a clock that was wrong", () => {
+  const reports = (brand: Nights) =>
+    brand.sql("SELECT DISTINCT month, reported_at FROM restatements ORDER BY month");
+
+  test("ahead, for some nights: no month is reported that was not over", async () => {
+    const brand = await nights({ orders: ordersBefore(noon, 100, 12 * hour) });
+    await brand.sync();
+    const before = reports(brand);
+    brand.pass(40 * day);
+    for (let night = 0; night < 3; night += 1) {
+      await brand.sync();
+      brand.pass(day);
+    }
+    brand.pass(-42 * day);
+    for (let night = 0; night < 3; night += 1) {
+      await brand.sync();
+      const months = brand.sql<{ month: string; is_partial: number }>(
+        "SELECT month, is_partial FROM sales_by_month",
+      );
+      expect(months.at(-1)).toEqual({ month: "2026-11", is_partial: 1 });
+      expect(reports(brand)).toEqual(before);
+      brand.pass(day);
+    }
+    expect((await brand.run("report --text")).out).toContain("Orders were read up to 24 Nov 2026");
+  });
+
+  test("behind, for a night: what was reported before stays so", async () => {
+    const brand = await nights({ orders: ordersBefore(noon, 200, 12 * hour) });
+    for (let month = 0; month < 3; month += 1) {
+      await brand.sync();
+      brand.pass(30 * day);
+    }
+    const before = reports(brand);
+    expect(before).toHaveLength(4);
+    brand.pass(-70 * day);
+    await brand.sync();
+    brand.pass(71 * day);
+    await brand.sync();
+    expect(reports(brand)).toEqual(expect.arrayContaining(before));
+  });
+});
+
+test("what `verify` found unread, `--repair` reads down to the floor", async () => {
+  const brand = await stoppedFirst();
+  expect(await brand.verify()).toMatchObject({ state: "unproven", unread: expect.any(Number) });
+  expect(await brand.verify("orders", true)).toMatchObject({ state: "repaired", unread: 0 });
+  expect(brand.mirrored()).toEqual(listed(brand));
+  expect((await brand.run("status")).out).not.toContain("goes on there");
+});
+
+test("what `verify` found stays when a sync ends before it began", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 100, day) });
   await brand.sync();
-  brand.pass(40 * day);
-  await brand.sync();
-  brand.pass(-39 * day);
-  await brand.sync();
-  const months = brand.sql<{ month: string; is_partial: number }>(
-    "SELECT month, is_partial FROM sales_by_month",
-  );
-  expect(months.at(-1)).toEqual({ month: "2026-11", is_partial: 1 });
-  expect(brand.sql("SELECT * FROM restatements WHERE month = '2026-11'")).toEqual([]);
-  expect((await brand.run("report --text")).out).toContain("Orders were read up to 22 Nov 2026");
+  brand.pass(5 * day);
+  come(brand, orderAt("new", noon + day));
+  expect((await brand.run("verify orders")).code).toBe(8);
+  expect(await brand.sync("orders", { since: noon - 20 * day, until: noon - 5 * day })).toMatchObject({
+    failure: null,
+  });
+  expect(JSON.parse((await brand.run("status --json")).out).resources[0].found).not.toBeNull();
+});
+
+test("a report is of what was read: a filtered run is no reading of everything", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 100, day) });
+  await brand.sync("orders", { since: noon - 30 * day });
+  await brand.sync("orders", { filters: { status: ["cancelled"] } });
+  expect((await brand.run("report --text")).out).toContain("Orders are proven from 22 Oct 2026");
 });

@@ -39,8 +39,7 @@ function latestProof({ db }: Mirror): Proof["proven"] {
   const run = db
     .prepare(
       `SELECT started_at, finished_at, until, outcome,
-         (SELECT covered_from FROM sync_runs WHERE resource = 'orders' AND outcome = 'done' ORDER BY run_id DESC LIMIT 1)
-           AS covered_from
+         (SELECT CASE WHEN count(from_at) = count(*) THEN min(from_at) END FROM coverage WHERE resource = 'orders') AS covered_from
        FROM sync_runs WHERE resource = 'orders' AND verified = 1 AND outcome IN ('done', 'verified') AND error IS NULL
        ORDER BY run_id DESC LIMIT 1`,
     )

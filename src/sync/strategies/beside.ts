@@ -97,6 +97,7 @@ export async function keepBeside(
   const gone = [...known.keys()].flatMap(goneOf);
   const present = countPresent(mirror, resource.name);
   if (isImplausible(gone.length, present) && !options.acceptRemovals) {
+    for (const record of due.filter(lacks)) doubt(record);
     shortfalls.push(
       `${gone.length} of ${present} results are no longer there: nothing was removed (\`--accept-removals\`)`,
     );
