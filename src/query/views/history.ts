@@ -37,7 +37,7 @@ function jsonTypes(type: Column["type"]): string {
  * What was covered when a run had come to its end, with nothing missing. One that began after two runs in a row that came
  * later, or after the last one, had a clock that was ahead: of what it says nothing is known.
  */
-const readRuns = `(SELECT started_at, finished_at, coalesce(from_at, '') AS from_at, to_at
+const readRuns = `(SELECT run_id, started_at, finished_at, coalesce(from_at, '') AS from_at, to_at
     FROM (SELECT *, min(max(started_at, next_at)) OVER (ORDER BY run_id ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS later_at
       FROM (SELECT *, lead(started_at, 1, '') OVER (ORDER BY run_id) AS next_at FROM sync_runs WHERE resource = 'orders'))
       JOIN run_coverage USING (run_id)
@@ -50,8 +50,8 @@ export const reads = `reads AS MATERIALIZED (SELECT * FROM ${readRuns})`;
 export function reportedAt(month: string): string {
   const first = `${month} || '-01'`;
   const [begins, next] = [`${first} || 'T00:00:00.000Z'`, `date(${first}, '+1 month')`];
-  return `(SELECT min(finished_at) FROM reads WHERE from_at <= ${begins} AND started_at >= ${next}
-    AND to_at >= date(${next}, '-1 day') || 'T23:59:59.999Z')`;
+  return `(SELECT finished_at FROM reads WHERE from_at <= ${begins} AND started_at >= ${next}
+    AND to_at >= date(${next}, '-1 day') || 'T23:59:59.999Z' ORDER BY run_id LIMIT 1)`;
 }
 
 /** Up to when the orders were read, by whichever read came furthest: what is younger is not known yet. */
