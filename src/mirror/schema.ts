@@ -212,7 +212,7 @@ export const migrations: readonly string[] = [
     SELECT run_id, nullif(max(from_at, lowest), ''), min(to_at, reach) FROM (
       SELECT run_id, resource, outcome, min(until, finished_at) AS reach,
         min(coalesce(since, '')) OVER (PARTITION BY resource ORDER BY run_id) AS lowest
-      FROM sync_runs WHERE outcome IN ('done', 'incomplete') AND until IS NOT NULL)
+      FROM sync_runs WHERE outcome IN ('done', 'incomplete', 'stopped') AND until IS NOT NULL)
     JOIN whole USING (resource) WHERE outcome = 'done' AND from_at <= reach AND to_at >= lowest;
   DROP TABLE whole;
   `,

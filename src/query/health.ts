@@ -110,7 +110,7 @@ function readResource(
   maxAgeMs: number | null,
   isLocked: boolean,
 ): ResourceHealth | null {
-  const last = asEnded(lastRun(mirror, resource.name), isLocked);
+  const last = asEnded(mirror, lastRun(mirror, resource.name), isLocked);
   const good = lastGood(mirror, resource.name);
   const isRunning = last?.outcome === "running";
   if (!last || (last.outcome === "skipped" && !wasRead(mirror, resource.name))) return null;
@@ -142,9 +142,11 @@ function readResource(
   };
 }
 
-/** A run that is under way in no process was killed, as the next one will note. */
-function asEnded(run: Run | null, isLocked: boolean): Run | null {
-  return run?.outcome === "running" && !isLocked ? { ...run, outcome: "stopped", error: "killed" } : run;
+/** A run that is under way in no process, or was begun before another, was killed, as the next one will note. */
+function asEnded({ db }: Mirror, run: Run | null, isLocked: boolean): Run | null {
+  if (run?.outcome !== "running") return run;
+  const newest = db.prepare("SELECT max(run_id) FROM sync_runs").pluck().get();
+  return isLocked && run.run_id === newest ? run : { ...run, outcome: "stopped", error: "killed" };
 }
 
 /** What `verify` found of the records, until a later run proves them, and of the tables, which only `verify` looks at. */

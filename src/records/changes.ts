@@ -1,6 +1,6 @@
 import type { Mirror } from "../mirror/index.js";
 import type { Covered } from "../ranges.js";
-import type { Json, Resource } from "../resources/types.js";
+import type { Json, JsonObject, Resource } from "../resources/types.js";
 import { formatInstant } from "../times.js";
 import { diffRecords } from "./diff.js";
 import type { RecordRow } from "./record-table.js";
@@ -84,16 +84,21 @@ export function openChangeLog(
     },
     changed({ row, before, after, dated, isDetail, at }) {
       const { key } = row;
-      // It was seen where it stood: a read of where it is dated now need not have come by there. No list shows details.
-      let unchanged = (isDetail ? row.detailed_at : null) ?? lastSeenUnchanged(row, row.dated_at);
+      // It was seen where it stood: a read of where it is dated now need not have come by there.
+      let unchanged = lastSeenUnchanged(row, row.dated_at);
+      const listed = isDetail && row.list_json !== null ? (JSON.parse(row.list_json) as JsonObject) : null;
+      const isUnlisted = (field: string) => listed !== null && !((field.split(/[.[]/)[0] ?? "") in listed);
       keepVersion(row, at);
       if (row.removed_at !== null) {
         const absent = lastSeenUnchanged(row, dated);
         insert.run(resource.name, key, "returned", null, null, null, absent, at, runId);
         unchanged = lastSeenPresent(key, row.removed_at) ?? row.since_at;
       }
-      for (const { field, old, new: now } of diffRecords(before, after, resource))
-        insert.run(resource.name, key, "changed", field, old, now, unchanged, at, runId);
+      for (const { field, old, new: now } of diffRecords(before, after, resource)) {
+        // What the list does not show was seen when the details were.
+        const seenAt = isUnlisted(field) ? (row.detailed_at ?? unchanged) : unchanged;
+        insert.run(resource.name, key, "changed", field, old, now, seenAt, at, runId);
+      }
     },
     removed(row, at) {
       removedTogether.at = "";

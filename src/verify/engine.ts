@@ -67,23 +67,24 @@ async function recordProof(
   prove: (run: SyncRun) => Promise<Finding>,
   tableError: string | null,
 ): Promise<Finding> {
-  const found: { verdict?: Finding } = {};
+  const told: { verdict?: Finding } = {};
   const task = access.reporter.begin({ name: resource.name, unit: "pages" });
   const { error } = await recordRun(access, resource.name, {
     async work(row) {
       const run = openRun(access, resource, row, task);
       const verdict = await prove(run);
-      const isProven = verdict.state === "proven" || verdict.state === "repaired";
-      row.verified = isProven && tableError === null;
-      row.error = [...run.shortfalls, ...differing(verdict), tableError ?? []].flat().join("; ") || null;
-      found.verdict = verdict;
+      const found = [...run.shortfalls, ...differing(verdict), tableError ?? []].flat();
+      // What was never asked for is not proven, and nothing that speaks against the mirror.
+      row.verified = found.length === 0 && !verdict.never_read && !verdict.unsettled;
+      row.error = found.join("; ") || null;
+      told.verdict = verdict;
       return "verified";
     },
     outcomeOf: (error) => (error instanceof Stopped ? "stopped" : "failed"),
   });
   task.end(null);
-  if (!found.verdict) throw error;
-  return found.verdict;
+  if (!told.verdict) throw error;
+  return told.verdict;
 }
 
 /** What a person reads of it in `status`. */

@@ -74,7 +74,12 @@ export function newestRead({ state }: SyncRun): number {
   return state.coverage().at(-1)?.to ?? Number.NEGATIVE_INFINITY;
 }
 
-/** What lies below, between and above what was read, oldest first. */
-export function neverRead({ state }: SyncRun): Range[] {
-  return subtract([everything], state.coverage());
+/**
+ * What lies below, between and above what was read, oldest first. Where the mirror has records that are dated ahead, what
+ * has come since is told apart from them.
+ */
+export function neverRead({ now, state }: SyncRun): Range[] {
+  const ahead = { from: now + 1, to: Number.POSITIVE_INFINITY };
+  const known = state.count(ahead) > 0 ? [{ ...everything, to: now }, ahead] : [everything];
+  return subtract(known, state.coverage());
 }

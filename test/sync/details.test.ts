@@ -154,6 +154,22 @@ describe("the details of campaigns", () => {
     expect((await brand.verify("opportunities")).state).toBe("proven");
   });
 
+  test("do not speak for what the list shows: that was last seen when the list was", async () => {
+    const brand = await nights({ opportunities: [campaign("t0", "2026-01-01T00:00:00Z")] });
+    await brand.sync("opportunities");
+    brand.pass(day);
+    brand.api.records.opportunities = [campaign("t1", "2026-01-02T00:00:00Z")];
+    await brand.sync("opportunities", { details: "none" });
+    const readAt = brand.now();
+    brand.pass(day);
+    brand.api.answers["/opportunities/c"] = JSON.stringify(campaign("t2", "2026-01-03T00:00:00Z"));
+    await brand.sync("opportunities");
+    const seen = brand.sql<{ at: string }>(
+      "SELECT last_seen_unchanged_at AS at FROM changes WHERE new = 't2'",
+    );
+    expect(seen.map(({ at }) => Math.abs(Date.parse(at) - readAt) < day / 2)).toEqual([true]);
+  });
+
   test("were last seen unchanged when they were last read, whenever the list was", async () => {
     const brand = await nights({});
     const show = (listed: JsonObject, brief: string) => {

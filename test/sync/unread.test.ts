@@ -214,16 +214,19 @@ describe("surveys", () => {
     expect(await brand.verify("surveys")).toMatchObject({ state: "proven" });
   });
 
-  test("whose results all answer 404, and were there, stay, whatever is accepted, and are not proven", async () => {
+  test("whose results all answer 404, and were there, stay until that is accepted, and are not proven", async () => {
     const brand = await nights({
       surveys: [{ id: "a" }, { id: "b" }],
       results: { a: "[]", b: '[{"id":"r"}]' },
     });
     await brand.sync("surveys");
     brand.api.records.results = {};
-    expect(await brand.sync("surveys", { acceptRemovals: true })).toMatchObject({ verified: false });
+    expect(await brand.sync("surveys")).toMatchObject({ verified: false });
     expect(brand.mirrored("survey-results")).toEqual(["b/r"]);
     expect(await brand.verify("surveys")).toMatchObject({ state: "unproven", unread: 1 });
+    expect(await brand.sync("surveys", { acceptRemovals: true })).toMatchObject({ verified: true });
+    expect(brand.mirrored("survey-results")).toEqual([]);
+    expect(await brand.verify("surveys")).toMatchObject({ state: "proven" });
   });
 
   test("whose results answer 404 are not proven by `verify` either", async () => {
@@ -307,4 +310,57 @@ test("a report is of what was read: a filtered run is no reading of everything",
   await brand.sync("orders", { since: noon - 30 * day });
   await brand.sync("orders", { filters: { status: ["cancelled"] } });
   expect((await brand.run("report --text")).out).toContain("Orders are proven from 22 Oct 2026");
+});
+
+test("a mirror with a floor: what `verify` found is over once `--repair` has mended it", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 100, day) });
+  await brand.sync("orders", { since: noon - 50 * day });
+  brand.pass(hour);
+  come(brand, orderAt("late", noon - 40 * day));
+  const found = async () => JSON.parse((await brand.run("status --json")).out).resources[0].found;
+  await brand.verify();
+  expect(await found()).not.toBeNull();
+  await brand.verify("orders", true);
+  expect(await found()).toBeNull();
+});
+
+test("records from below what was read that left the API are found by `verify`", async () => {
+  const file = (n: number, source: string) => ({
+    id: `c${n}`,
+    source,
+    media_type: "image",
+    created_at: new Date(noon - n * day).toISOString(),
+  });
+  const items = Array.from({ length: 100 }, (_, n) => file(n, n > 50 ? "upload" : "deliverable"));
+  const brand = await nights({ content: items });
+  await brand.sync("content", { since: noon - 30 * day });
+  await brand.sync("content", { filters: { source: ["upload"] } });
+  expect((await brand.verify("content")).state).toBe("unproven");
+  brand.api.records.content = items.slice(0, 60);
+  expect((await brand.verify("content")).state).toBe("different");
+});
+
+test("an order that came hides behind none that was dated ahead and left", async () => {
+  const brand = await nights({
+    orders: [...ordersBefore(noon, 20, day), orderAt("ahead", noon + 400 * day)],
+  });
+  await brand.sync();
+  brand.pass(3 * day);
+  brand.api.records.orders = [...ordersBefore(noon, 20, day), orderAt("new", noon + day)];
+  expect(await brand.verify()).toMatchObject({ state: "different", unread: 1 });
+});
+
+test("what was read by a run that was stopped is known `--as-of` then, too", async () => {
+  const orders = ordersBefore(noon, 120, 12 * hour);
+  const brand = await nights({ orders });
+  await brand.sync("orders", { windowMs: day });
+  brand.pass(20 * day);
+  await brand.broken("stopped", ({ query }) => query.status === "cancelled", "orders", { windowMs: day });
+  const instant = new Date(brand.now()).toISOString();
+  const months = async () =>
+    JSON.parse((await brand.run(`export sales_by_month --json --as-of ${instant}`)).out) as unknown;
+  const then = await months();
+  brand.pass(30 * day);
+  await brand.sync();
+  expect(await months()).toEqual(then);
 });

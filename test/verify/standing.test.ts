@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { readHealth } from "../../src/query/health.js";
 import type { JsonObject } from "../../src/resources/types.js";
 import { at, come, day, hour, type Nights, nights, noon, orderAt, ordersBefore } from "../support/nights.js";
 import type { ProgramResult } from "../support/program.js";
@@ -130,5 +131,25 @@ test("an order that came after the last sync is no difference that `status` woul
   expect((await brand.run("verify orders")).code).toBe(8);
   expect(standing(await brand.run("status --json")).found?.error).toBe(
     "1 orders were not read yet: run `brandapi sync orders`",
+  );
+});
+
+test("a list that was killed is not told as being read because another one is", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 30, day), roster: [{ relationship_id: "r" }] });
+  await brand.broken("killed", ({ path }) => path === "/roster", "roster");
+  const seen: unknown[] = [];
+  brand.mirror.db.exec(
+    "INSERT INTO sync_runs (resource, started_at, outcome) VALUES ('orders', '2026-11-21T13:00:00.000Z', 'running')",
+  );
+  for (const { resource, running } of readHealth(brand.mirror, brand.now(), null, {
+    started_at: at(noon),
+    progress: null,
+  }).resources)
+    seen.push([resource, running !== null]);
+  expect(seen).toEqual(
+    expect.arrayContaining([
+      ["roster", false],
+      ["orders", true],
+    ]),
   );
 });

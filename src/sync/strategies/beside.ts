@@ -88,9 +88,9 @@ export async function keepBeside(
   const isAny = lost.length < due.length || others.some(({ askBy }) => askBy !== null);
   if (lost[0] && !isAny) {
     const said = `the API answers 404 for ${pathOf(lost[0])}, and for every other`;
-    if (lost.some(lacks)) shortfalls.push(said);
+    if (lost.some(lacks) && !options.acceptRemovals) shortfalls.push(said);
     else run.reporter.warn(`${run.resource.name}: ${said}: none has any`);
-    for (const record of lost.filter(lacks)) doubt(record);
+    if (!options.acceptRemovals) lost.filter(lacks).forEach(doubt);
   }
   for (const record of lost) distrust(record, "404");
   await askAll([...paged].filter(lacks));

@@ -35,42 +35,49 @@ export const dated: StrategyRun = {
   async run(run) {
     const queries = filterQueries(run);
     if (queries.length > 0) return await readFiltered(run, queries);
-    const { mirror, now, options, reporter, resource, row, shortfalls, state, undated } = run;
-    const strategy = resource.strategy as Dated;
-    mirror.transaction(() => state.trim(now));
-    if (options.full)
-      for (const name of [figuresName, ...(strategy.counts ?? []).map((count) => count.name)])
-        state.trust(name);
-    const { floor, gaps, goal, lowest, ranges } = decide(run);
-    const newest = ranges[0]?.to ?? options.until ?? now;
-    row.since = instantOrNull(ranges.at(-1)?.from ?? newest);
-    row.until = instantOrNull(Math.min(now, newest));
-    row.covered_from = instantOrNull(lowest);
-    if (state.coverage().some(({ readAt }) => readAt >= goal.begunAt) && goal.begunAt < now)
-      reporter.note(
-        `${resource.name}: goes on with the read begun ${minuteOf(formatInstant(goal.begunAt))}: ${counted(countPresent(mirror, resource.name), "record")} already here`,
-      );
-    if (ranges.length === 0) {
-      run.isPartial = true;
-      reporter.note(`${resource.name}: nothing up to then is left to read: \`--since\` reads it again`);
+    try {
+      await readRanges(run);
+    } finally {
+      run.mirror.transaction(() => run.state.keepCoverage(run.row.run_id));
     }
-    state.begin(floor, goal);
-    state.remember(options);
-    const figures = await askFigures(run);
-    for (const range of ranges) await readRange(run, range, figures);
-    state.finish();
-    const isAll = ranges.some(({ from, to }) => !Number.isFinite(from) && !Number.isFinite(to));
-    if (options.full && isAll && shortfalls.length === 0) state.missUndated(undated);
-    // What told one month from another is asked again, until nothing speaks against the mirror.
-    const isDoubted = lastFinding(mirror, resource.name) !== null;
-    if (isDoubted && gaps.length > 0) run.isPartial = true;
-    await reconcile(run, figures, nightlyBudget, () =>
-      isDoubted ? differencesOf(run, figures) : compareAll(run),
-    );
-    mirror.transaction(() => state.keepCoverage(row.run_id));
-    warnOfGaps(run, gaps);
   },
 };
+
+async function readRanges(run: SyncRun): Promise<void> {
+  const { mirror, now, options, reporter, resource, row, shortfalls, state, undated } = run;
+  const strategy = resource.strategy as Dated;
+  mirror.transaction(() => state.trim(now));
+  if (options.full)
+    for (const name of [figuresName, ...(strategy.counts ?? []).map((count) => count.name)])
+      state.trust(name);
+  const { floor, gaps, goal, lowest, ranges } = decide(run);
+  const newest = ranges[0]?.to ?? options.until ?? now;
+  row.since = instantOrNull(ranges.at(-1)?.from ?? newest);
+  row.until = instantOrNull(Math.min(now, newest));
+  row.covered_from = instantOrNull(lowest);
+  if (state.coverage().some(({ readAt }) => readAt >= goal.begunAt) && goal.begunAt < now)
+    reporter.note(
+      `${resource.name}: goes on with the read begun ${minuteOf(formatInstant(goal.begunAt))}: ${counted(countPresent(mirror, resource.name), "record")} already here`,
+    );
+  if (ranges.length === 0) {
+    run.isPartial = true;
+    reporter.note(`${resource.name}: nothing up to then is left to read: \`--since\` reads it again`);
+  }
+  state.begin(floor, goal);
+  state.remember(options);
+  const figures = await askFigures(run);
+  for (const range of ranges) await readRange(run, range, figures);
+  state.finish();
+  const isAll = ranges.some(({ from, to }) => !Number.isFinite(from) && !Number.isFinite(to));
+  if (options.full && isAll && shortfalls.length === 0) state.missUndated(undated);
+  // What told one month from another is asked again, until nothing speaks against the mirror.
+  const isDoubted = lastFinding(mirror, resource.name) !== null;
+  if (isDoubted && gaps.length > 0) run.isPartial = true;
+  await reconcile(run, figures, nightlyBudget, () =>
+    isDoubted ? differencesOf(run, figures) : compareAll(run),
+  );
+  warnOfGaps(run, gaps);
+}
 
 function decide({ now, options, state }: SyncRun) {
   return planDated({ coverage: state.coverage(), goal: state.goal(), floor: state.floor() }, options, now);

@@ -140,7 +140,7 @@ async function mergeDetails(
   if (stale.length > 0) shortfalls.push(`the API's details of ${named(stale)} are older than its list`);
   const still = lost.filter(({ key }) => isPresent(mirror, resource.name, key));
   mirror.transaction(() => {
-    for (const { id } of still) noteOutdated(mirror, id);
+    for (const { id } of [...still, ...stale]) noteOutdated(mirror, id);
   });
   if (still.length > 0) shortfalls.push(`the API lists ${named(still)}, but answers 404 for the details`);
 }
