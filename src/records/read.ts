@@ -80,7 +80,11 @@ export function presentDetails(mirror: Mirror, resource: string, parent: string)
     )
     .raw()
     .all(`$.${parent}`, resource) as [number, string][];
-  for (const [id, of] of rows) details.set(of, [...(details.get(of) ?? []), id]);
+  for (const [id, of] of rows) {
+    const theirs = details.get(of);
+    if (theirs) theirs.push(id);
+    else details.set(of, [id]);
+  }
   return details;
 }
 

@@ -111,15 +111,15 @@ export function openState(mirror: Mirror, resource: string): SyncState {
     const fresh = join([{ from, to }, ...covered.filter(({ readAt }) => readAt >= askedAt)]);
     const [first, kept] = [firstDay(days), firstKept.get(resource) as string | null];
     const oldest = dayRange(kept !== null && kept < first ? kept : first).from;
-    const keep = (day: string) => {
-      if (holds(fresh, upTo(dayRange(day), until)))
+    const keep = (at: number) => {
+      const day = dayOf(at);
+      if (holds(fresh, upTo({ from: at, to: at + dayMs - 1 }, until)))
         saveFigures.run(resource, day, days.get(day) ?? noFigures);
     };
     // What is dated before 1970 is a mistake: the days from there on are no days without a sale.
     const known = oldest < 0 ? [...keptFigures().keys(), ...days.keys()] : [];
-    for (const day of known) if (dayRange(day).from < 0 && dayRange(day).to >= from) keep(day);
-    for (let at = startOfDay(Math.max(from, oldest, 0)); at <= Math.min(to, until); at += dayMs)
-      keep(dayOf(at));
+    for (const { from: at, to: last } of known.map(dayRange)) if (at < 0 && last >= from) keep(at);
+    for (let at = startOfDay(Math.max(from, oldest, 0)); at <= Math.min(to, until); at += dayMs) keep(at);
   }
 
   return {

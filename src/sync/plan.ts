@@ -49,13 +49,13 @@ export function planDated(before: Before, options: Asked, now: number): DatedPla
   const ranges = goal ? leftOf(goal, wanted, before.coverage, options.windowMs, now) : wanted;
   const reached = within(ranges, untilNow);
   const read = join([...before.coverage, ...ranges]);
-  const lowest = read[0]?.from ?? floor;
+  const newest = read.at(-1);
   return {
     ranges: ranges.toReversed(),
     goal: nextGoal(before.goal, goal, reached, now),
     floor,
-    lowest,
-    gaps: [...(floor < lowest ? [{ from: floor, to: lowest - 1 }] : []), ...gaps(read)],
+    lowest: read[0]?.from ?? floor,
+    gaps: newest ? subtract([{ from: floor, to: newest.to }], read) : [],
   };
 }
 

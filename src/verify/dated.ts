@@ -60,11 +60,11 @@ function olderThan(run: SyncRun, { unread }: Evidence, floor: number): MonthResu
 }
 
 function newerThan(run: SyncRun, { unread }: Evidence): MonthResult[] {
-  const newer = unread.find(({ to }) => !Number.isFinite(to));
-  if (!newer) return [];
+  const newer = unread.filter(({ from }) => from > newestRead(run)).reduce((sum, { more }) => sum + more, 0);
+  if (newer === 0) return [];
   const { name } = run.resource;
   const since = formatInstant(newestRead(run)).slice(0, 16).replace("T", " ");
-  const why = `${newer.more} newer ${name} were never read: \`brandapi sync ${name}\` reads them`;
+  const why = `${newer} newer ${name} were never read: \`brandapi sync ${name}\` reads them`;
   return [{ month: `since ${since}`, state: "unproven", why, read_at: null }];
 }
 

@@ -195,6 +195,11 @@ export function orderAt(id: string, ms: number | string | null, fields: JsonObje
   };
 }
 
+/** A library file with only what a test cares about. */
+export function fileAt(id: string, ms: number, source = "upload"): JsonObject {
+  return { id, source, media_type: "image", created_at: at(ms) };
+}
+
 /** Orders `o0`, the newest, to the oldest: `perInstant` of them at each instant, `apartMs` between two. */
 export function ordersBefore(ms: number, count: number, apartMs: number, perInstant = 1): JsonObject[] {
   return Array.from({ length: count }, (_, n) => orderAt(`o${n}`, ms - Math.floor(n / perInstant) * apartMs));

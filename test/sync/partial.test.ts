@@ -1,12 +1,16 @@
 import { expect, test } from "vitest";
-import { come, day, hour, listed, nights, noon, orderAt, ordersBefore, withdraw } from "../support/nights.js";
-
-const fileAt = (id: string, ms: number) => ({
-  id,
-  source: "upload",
-  media_type: "image",
-  created_at: new Date(ms).toISOString(),
-});
+import {
+  come,
+  day,
+  fileAt,
+  hour,
+  listed,
+  nights,
+  noon,
+  orderAt,
+  ordersBefore,
+  withdraw,
+} from "../support/nights.js";
 
 test("a run up to a time before its window reads nothing, and is no proof of anything", async () => {
   const brand = await nights({ orders: ordersBefore(noon, 300, day) });

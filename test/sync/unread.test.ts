@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import {
   come,
   day,
+  fileAt,
   hour,
   listed,
   type Nights,
@@ -11,14 +12,22 @@ import {
   ordersBefore,
 } from "../support/nights.js";
 
+/** Whether a request asks for orders, after so many pages of them. */
+function afterPages(count: number) {
+  let pages = 0;
+  return ({ path, query }: { path: string; query: Record<string, string> }) =>
+    path === "/orders" && query.per_page !== "1" && ++pages > count;
+}
+
+/** What `status` says that `verify` has found. */
+async function foundIn(brand: Nights) {
+  return JSON.parse((await brand.run("status --json")).out).resources[0].found;
+}
+
 /** 900 orders, of which a first read was stopped after 198. */
 async function stoppedFirst(): Promise<Nights> {
   const brand = await nights({ orders: ordersBefore(noon, 900, 6 * hour) });
-  let pages = 0;
-  await brand.broken(
-    "stopped",
-    ({ path, query }) => path === "/orders" && query.per_page !== "1" && ++pages > 3,
-  );
+  await brand.broken("stopped", afterPages(3));
   brand.pass(day);
   return brand;
 }
@@ -46,10 +55,7 @@ describe("what a stopped read had still to come to", () => {
   test("leaves what was claimed before as it was: an older `--since` that failed", async () => {
     const brand = await nights({ orders: ordersBefore(noon, 900, 6 * hour) });
     await brand.sync("orders", { since: noon - 20 * day });
-    let pages = 0;
-    const isThird = ({ path, query }: { path: string; query: Record<string, string> }) =>
-      path === "/orders" && query.per_page !== "1" && ++pages > 3;
-    await brand.broken("stopped", isThird, "orders", { since: noon - 200 * day });
+    await brand.broken("stopped", afterPages(3), "orders", { since: noon - 200 * day });
     brand.pass(2 * day);
     const { covered_from, warnings } = await brand.sync("orders", { since: brand.now() - 7 * day });
     expect(Date.parse(String(covered_from))).toBeGreaterThan(noon - 100 * day);
@@ -58,14 +64,13 @@ describe("what a stopped read had still to come to", () => {
 
   test("and `verify` found, stays found until it is read", async () => {
     const brand = await stoppedFirst();
-    const standing = async () => JSON.parse((await brand.run("status --json")).out).resources[0].found;
     expect((await brand.run("verify orders")).code).toBe(8);
-    const found = await standing();
+    const found = await foundIn(brand);
     expect(found.error).toContain("orders were not read yet");
     expect(await brand.sync("orders", { since: brand.now() - 7 * day })).toMatchObject({ verified: false });
-    expect(await standing()).toEqual(found);
+    expect(await foundIn(brand)).toEqual(found);
     await brand.sync();
-    expect(await standing()).toBeNull();
+    expect(await foundIn(brand)).toBeNull();
   });
 });
 
@@ -131,13 +136,7 @@ describe("a date that is a mistake", () => {
 });
 
 test("what left from a gap is found by `verify`", async () => {
-  const file = (n: number) => ({
-    id: `c${n}`,
-    source: "upload",
-    media_type: "image",
-    created_at: new Date(noon - n * day).toISOString(),
-  });
-  const items = Array.from({ length: 100 }, (_, n) => file(n));
+  const items = Array.from({ length: 100 }, (_, n) => fileAt(`c${n}`, noon - n * day));
   const brand = await nights({ content: items });
   await brand.sync("content", { since: noon - 200 * day, until: noon - 70 * day });
   await brand.sync("content", { since: noon - 10 * day });
@@ -302,7 +301,7 @@ test("what `verify` found stays when a sync ends before it began", async () => {
   expect(await brand.sync("orders", { since: noon - 20 * day, until: noon - 5 * day })).toMatchObject({
     failure: null,
   });
-  expect(JSON.parse((await brand.run("status --json")).out).resources[0].found).not.toBeNull();
+  expect(await foundIn(brand)).not.toBeNull();
 });
 
 test("a report is of what was read: a filtered run is no reading of everything", async () => {
@@ -317,21 +316,16 @@ test("a mirror with a floor: what `verify` found is over once `--repair` has men
   await brand.sync("orders", { since: noon - 50 * day });
   brand.pass(hour);
   come(brand, orderAt("late", noon - 40 * day));
-  const found = async () => JSON.parse((await brand.run("status --json")).out).resources[0].found;
   await brand.verify();
-  expect(await found()).not.toBeNull();
+  expect(await foundIn(brand)).not.toBeNull();
   await brand.verify("orders", true);
-  expect(await found()).toBeNull();
+  expect(await foundIn(brand)).toBeNull();
 });
 
 test("records from below what was read that left the API are found by `verify`", async () => {
-  const file = (n: number, source: string) => ({
-    id: `c${n}`,
-    source,
-    media_type: "image",
-    created_at: new Date(noon - n * day).toISOString(),
-  });
-  const items = Array.from({ length: 100 }, (_, n) => file(n, n > 50 ? "upload" : "deliverable"));
+  const items = Array.from({ length: 100 }, (_, n) =>
+    fileAt(`c${n}`, noon - n * day, n > 50 ? "upload" : "deliverable"),
+  );
   const brand = await nights({ content: items });
   await brand.sync("content", { since: noon - 30 * day });
   await brand.sync("content", { filters: { source: ["upload"] } });
@@ -347,7 +341,12 @@ test("an order that came hides behind none that was dated ahead and left", async
   await brand.sync();
   brand.pass(3 * day);
   brand.api.records.orders = [...ordersBefore(noon, 20, day), orderAt("new", noon + day)];
-  expect(await brand.verify()).toMatchObject({ state: "different", unread: 1 });
+  const { months, state, unread } = await brand.verify();
+  expect({ state, unread }).toEqual({ state: "different", unread: 1 });
+  expect(months.at(-1)).toMatchObject({
+    month: "since 2026-11-21 12:00",
+    why: expect.stringContaining("1 newer"),
+  });
 });
 
 test("what was read by a run that was stopped is known `--as-of` then, too", async () => {

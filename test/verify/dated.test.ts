@@ -3,6 +3,7 @@ import {
   change,
   come,
   day,
+  fileAt,
   hour,
   listed,
   type Nights,
@@ -90,10 +91,6 @@ describe("one leaves a month while another comes to another: no total tells, and
     ];
     await expectTwoMonthsMended(brand, "content", "upload/c100");
   });
-
-  function fileAt(id: string, ms: number) {
-    return { id, source: "upload", media_type: "image", created_at: new Date(ms).toISOString() };
-  }
 
   async function expectTwoMonthsMended(brand: Nights, resource: string, gone: string): Promise<void> {
     expect(brand.mirrored(resource)).toContain(gone);
