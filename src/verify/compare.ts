@@ -1,11 +1,16 @@
 import { dayOf, type Range } from "../ranges.js";
 import { datedOf, keyOf, openComparison } from "../records/index.js";
-import type { Finding } from "../sync/moved.js";
 import type { SyncRun } from "../sync/run.js";
 import { seek } from "../sync/seek.js";
 
-/** Reads a range and compares it with the mirror, record by record. Nothing is written. */
-export async function compareRecords(run: SyncRun, range: Range): Promise<Finding> {
+/**
+ * Reads a range and compares it with the mirror, record by record. Nothing is written.
+ * @returns the days on which they differ, if that is known
+ */
+export async function compareRecords(
+  run: SyncRun,
+  range: Range,
+): Promise<"same" | { differOn: readonly string[] }> {
   const { mirror, resource, state } = run;
   const compare = openComparison(mirror, resource);
   const inside = new Set<string>();
@@ -19,9 +24,10 @@ export async function compareRecords(run: SyncRun, range: Range): Promise<Findin
       const key = keyOf(resource, record, 0);
       const dated = datedOf(resource, record);
       found.add(key);
-      if (dated === null || dated < range.from || dated >= range.to + 1) continue;
+      // Those without a date count in every range, or in none.
+      if (dated !== null && (dated < range.from || dated >= range.to + 1)) continue;
       inside.add(key);
-      if (compare(record, key) !== "same") differOn.add(dayOf(dated));
+      if (dated !== null && compare(record, key) !== "same") differOn.add(dayOf(dated));
     }
   const isSame = isWhole && differOn.size === 0 && inside.size === state.count(range);
   return isSame ? "same" : { differOn: [...differOn] };

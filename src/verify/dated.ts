@@ -27,8 +27,7 @@ export async function verifyDated(run: SyncRun, repair: boolean): Promise<Findin
     };
   if (repair) await mend(run, floor);
   const evidence = await gatherEvidence(run);
-  const older = olderThan(run, evidence, floor);
-  const months = [...older, ...judge(run, evidence, older.length > 0), ...newerThan(run, evidence)];
+  const months = [...olderThan(run, evidence, floor), ...judge(run, evidence), ...newerThan(run, evidence)];
   const isMended = row.rows_new + row.rows_changed + row.rows_removed > 0 && shortfalls.length === 0;
   const found = stateOf(months);
   const wanted = evidence.unread.filter(({ to }) => to >= floor);
@@ -50,7 +49,7 @@ async function mend(run: SyncRun, floor: number): Promise<void> {
 /** What the API has from before the oldest date that was read: nobody asked for it, or a reading was stopped above it. */
 function olderThan(run: SyncRun, { unread }: Evidence, floor: number): MonthResult[] {
   const older = unread.find(({ from }) => !Number.isFinite(from));
-  if (!older) return [];
+  if (!older?.more) return [];
   const { name } = run.resource;
   const why =
     older.to >= floor
@@ -69,8 +68,9 @@ function newerThan(run: SyncRun, { unread }: Evidence): MonthResult[] {
 }
 
 /** Each month of what was read, and what speaks against it. What no month has is told by itself: nothing is left out. */
-function judge(run: SyncRun, evidence: Evidence, hasOlder: boolean): MonthResult[] {
+function judge(run: SyncRun, evidence: Evidence): MonthResult[] {
   const { unread, whyProven } = evidence;
+  const hasOlder = unread.some(({ from }) => !Number.isFinite(from));
   const hasNewer = unread.some(({ to }) => to > newestRead(run));
   const { now, state } = run;
   const coverage = state.coverage();
@@ -113,7 +113,7 @@ interface Spoken extends Range {
 }
 
 /** What speaks against the mirror, and of which dates: records that have none are in no range. */
-function spokenIn({ days, differences, missing }: Evidence, newest: number): Spoken[] {
+function spokenIn({ changed, days, differences, missing }: Evidence, newest: number): Spoken[] {
   const monthOf = (day: string) => day.slice(0, -3);
   const nowhere = { from: Number.POSITIVE_INFINITY, to: Number.NEGATIVE_INFINITY };
   return [
@@ -126,6 +126,11 @@ function spokenIn({ days, differences, missing }: Evidence, newest: number): Spo
       ...(day === undated ? nowhere : dayRange(day)),
       month: day === undated ? undated : monthOf(day),
       text: `${day}: ${n} no longer there`,
+    })),
+    ...changed.map((day) => ({
+      ...dayRange(day),
+      month: monthOf(day),
+      text: `${day}: changed since it was read`,
     })),
     ...[...new Set(days.map(monthOf))].map((month) => {
       const moved = days.filter((day) => monthOf(day) === month);

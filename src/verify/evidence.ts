@@ -4,7 +4,7 @@ import { allRecords, checksOf, countItems, type Difference, narrow } from "../sy
 import { askFigures } from "../sync/figures.js";
 import { settleMoved } from "../sync/moved.js";
 import { countedMonths, differencesOf, isByDay } from "../sync/reconcile.js";
-import { budgetOf, type SyncRun } from "../sync/run.js";
+import { budgetOf, pagesFor, type SyncRun } from "../sync/run.js";
 import { compareRecords } from "./compare.js";
 
 /** Requests that go into finding the very days that differ, and looking at those whose figures moved. */
@@ -13,7 +13,7 @@ const mostRequests = 100;
 /** The name of no day. */
 export const undated = "undated";
 
-/** A range that was never read, and how many more records the API has there than the mirror. */
+/** A range that was never read and is not seen to be the same, and how many more records the API has there. */
 export interface Unread extends Range {
   more: number;
 }
@@ -25,8 +25,10 @@ export interface Evidence {
   days: string[];
   /** How many records are no longer where they were dated, by day or `undated`. */
   missing: ReadonlyMap<string, number>;
-  /** What was never read, where the API has more records than the mirror; oldest first. */
+  /** What was never read, where the API has records that are not known to be the mirror's; oldest first. */
   unread: Unread[];
+  /** Days after the last reading whose records, dated ahead then, are in the mirror, and not as the API has them now. */
+  changed: string[];
   /** Why a range in which nothing speaks against the mirror is proven. */
   whyProven(range: Range): string;
 }
@@ -45,17 +47,24 @@ export async function gatherEvidence(run: SyncRun): Promise<Evidence> {
   for (const one of await differencesOf(run, figures))
     for await (const part of narrow(run, one, (span) => span <= 1, left)) differences.push(part);
   const unread: Unread[] = [];
+  const changed: string[] = [];
   for (const range of neverRead(run)) {
     const [api, mirror] = [await countItems(run, range), state.count(range)];
     if (api < mirror) differences.push({ ...range, check: allRecords, api, mirror });
-    if (api > mirror) unread.push({ ...range, more: api - mirror });
+    if (api === 0 && mirror === 0) continue;
+    // That they are as many proves nothing of what was never claimed.
+    const isCompared = api === mirror && pagesFor(mirror) <= left();
+    const finding = isCompared ? await compareRecords(run, range) : { differOn: [] };
+    if (finding === "same") continue;
+    unread.push({ ...range, more: Math.max(0, api - mirror) });
+    if (range.from > newestRead(run)) changed.push(...finding.differOn);
   }
   const missing = new Map<string, number>();
   for (const { dated } of state.missing()) {
     const day = dated === null ? undated : dayOf(dated);
     missing.set(day, (missing.get(day) ?? 0) + 1);
   }
-  return { differences, days, missing, unread, whyProven: whyProven(run, figures) };
+  return { differences, days, missing, unread, changed, whyProven: whyProven(run, figures) };
 }
 
 function whyProven(run: SyncRun, figures: Figures | null): (range: Range) => string {

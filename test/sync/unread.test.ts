@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  change,
   come,
   day,
   fileAt,
@@ -347,6 +348,32 @@ test("an order that came hides behind none that was dated ahead and left", async
     month: "since 2026-11-21 12:00",
     why: expect.stringContaining("1 newer"),
   });
+});
+
+test("a month of which a part was never read is not proven by totals that are capped, and so agree", async () => {
+  const items = Array.from({ length: 40 }, (_, n) => fileAt(`c${n}`, noon - n * day));
+  const brand = await nights({ content: items }, { mostPerPage: 11, mostCounted: 13 });
+  await brand.sync("content", { since: noon - 24 * day, until: noon - 13 * day });
+  // Its list is capped too: what it read is kept, and claimed by nobody.
+  await brand.sync("content", { since: noon - 365 * day, until: noon - 18 * day });
+  const months = (await brand.verify("content")).months.map(({ month, state }) => [month, state]);
+  expect(months).toContainEqual(["2026-10", "unproven"]);
+});
+
+test("orders dated a few hours ahead, as by another clock, are compared one by one: their number proves nothing", async () => {
+  const brand = await nights({ orders: [...ordersBefore(noon, 20, day), orderAt("ahead", noon + 3 * hour)] });
+  await brand.sync();
+  for (const passed of [hour, 8 * hour]) {
+    brand.pass(passed);
+    expect(await brand.verify()).toMatchObject({ state: "proven" });
+    change(brand, "ahead", { refund_amount: 1 + passed / hour });
+    const { months, state } = await brand.verify();
+    expect(state).toBe("different");
+    expect(months.at(-1)?.why).toBe("2026-11-21: changed since it was read");
+    expect((await brand.sync()).rows_changed).toBe(1);
+    brand.api.records.orders = [...ordersBefore(noon, 20, day), orderAt("ahead", brand.now() + 2 * hour)];
+    await brand.sync();
+  }
 });
 
 test("what was read by a run that was stopped is known `--as-of` then, too", async () => {
