@@ -70,13 +70,17 @@ export const report: CommandSpec = defineCommand<ReportFlags>({
       return await eachProfile(invocation, report, "look");
     }
     const { readSettings } = await import("../config.js");
+    const { runUnderWay } = await import("../mirror/index.js");
     const { openMirrorReadOnly, withSnapshot } = await import("../query/index.js");
     const { createNumbers, readLocale, reportOf, writeText } = await import("../report/index.js");
     const locale = readLocale(options.locale, deps.env);
     const settings = await readSettings(options, deps);
     const mirror = await deps.mortally(() => openMirrorReadOnly(settings.dbPath));
     try {
-      const told = await withSnapshot(mirror, async () => reportOf(mirror, range, deps.clock.now()));
+      const underWay = await runUnderWay(settings.dbPath);
+      const told = await withSnapshot(mirror, async () =>
+        reportOf(mirror, range, deps.clock.now(), underWay),
+      );
       if (settings.output.json) printJson(deps.stdout, { profile, ...told });
       else if (options.text) {
         const { styleFor } = await import("../ui/style.js");

@@ -1,5 +1,5 @@
 import { ConfigurationError, UsageError } from "../errors.js";
-import { type Mirror, readInfo } from "../mirror/index.js";
+import { type Mirror, readInfo, type UnderWay } from "../mirror/index.js";
 import {
   type Campaign,
   type Clicks,
@@ -85,26 +85,28 @@ export function salesOf(mirror: Mirror): Sales | null {
   const reached = readReached(mirror);
   if (reached === null) return null;
   layDays(mirror);
-  const { covered } = readProof(mirror, reached);
+  const { covered } = readProof(mirror, reached, null);
   const period = choosePeriod({ since: undefined, until: undefined }, Date.parse(reached), covered);
   return readSales(mirror, period, reached);
 }
 
 /**
  * @param asked milliseconds since 1970, as is `now`
+ * @param underWay the run that holds the mirror
  * @throws ConfigurationError where no order was ever read
  */
 export function reportOf(
   mirror: Mirror,
   asked: { since: number | undefined; until: number | undefined },
   now: number,
+  underWay: UnderWay | null,
 ): Report {
   const reached = readReached(mirror);
   if (reached === null)
     throw new ConfigurationError(`The mirror holds no orders yet: ${mirror.path}`, {
       hint: "run `brandapi sync orders` first",
     });
-  const proof = readProof(mirror, reached);
+  const proof = readProof(mirror, reached, underWay);
   const period = choosePeriod(asked, Date.parse(reached), proof.covered);
   if (period.since > dayOf(Date.parse(reached)))
     throw new UsageError(

@@ -115,6 +115,29 @@ test("a run that was killed is not called under way", async () => {
   });
 });
 
+test("a report goes by the last proof while a run is under way, and says that one was killed", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 30, 12 * hour) });
+  expect((await brand.run("sync orders")).code).toBe(0);
+  brand.pass(day);
+  const told = async () => (await brand.run("report --json")).out;
+  const proof = async () => JSON.parse(await told()).proof as { against: string | null };
+  let during: { against: string | null } | undefined;
+  const { fetch } = brand.api;
+  brand.api.fetch = async (...request) => {
+    during ??= await proof();
+    return await fetch(...request);
+  };
+  expect((await brand.run("sync orders")).code).toBe(0);
+  expect(during).toMatchObject({ against: null, proven: { by: "sync" } });
+  brand.api.fetch = fetch;
+  // The clock was set back: what came last is not what began last.
+  brand.pass(-2 * day);
+  await brand.broken("killed", () => true);
+  expect(await proof()).toMatchObject({ against: "the last run was stopped" });
+  expect((await brand.run("sync orders")).code).toBe(0);
+  expect(await proof()).toMatchObject({ against: null });
+});
+
 test("a partial run claims nothing and is told as such", async () => {
   const brand = await nights({ content: items });
   const { out, err } = await brand.run("sync content --source deliverable --json");
