@@ -1,6 +1,6 @@
 import type { Mirror } from "../../mirror/index.js";
 import { figureColumns, summed } from "../views/figures.js";
-import { reachedAt } from "../views/history.js";
+import { reachedAt, reads } from "../views/history.js";
 import { selectOf, views } from "../views/index.js";
 
 /** Days (UTC) such as `2026-10-31`, both ends included. */
@@ -41,7 +41,7 @@ export function layDays({ db }: Mirror): void {
 
 /** Up to when orders were read, ISO 8601; null where they never were. */
 export function readReached({ db }: Mirror): string | null {
-  return db.prepare(`SELECT ${reachedAt}`).pluck().get() as string | null;
+  return db.prepare(`WITH ${reads} SELECT ${reachedAt}`).pluck().get() as string | null;
 }
 
 /** The figures of some days, a row a currency. */

@@ -34,18 +34,18 @@ function jsonTypes(type: Column["type"]): string {
 }
 
 /**
- * What was covered when a run had ended. One that began after two runs in a row that came later, or after the last one,
- * had a clock that was ahead: of what it says nothing is known.
+ * `covered`: what was covered when a run had ended; `from_at` is never null. A run that began after two in a row that came
+ * later, or after the last one, had a clock that was ahead: of what it says nothing is known.
+ * `reads`: of those the runs that had come to their end, with nothing missing.
  */
-const coveredByRun = `(SELECT run_id, outcome, verified, started_at, finished_at, coalesce(from_at, '') AS from_at, to_at
+export const reads = `covered AS MATERIALIZED (
+    SELECT run_id, outcome, verified, started_at, finished_at, coalesce(from_at, '') AS from_at, to_at
     FROM (SELECT *, min(max(started_at, next_at)) OVER (ORDER BY run_id ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS later_at
       FROM (SELECT *, lead(started_at, 1, '') OVER (ORDER BY run_id) AS next_at FROM sync_runs WHERE resource = 'orders'))
       JOIN run_coverage USING (run_id)
-    WHERE coalesce(started_at <= later_at, 1))`;
-
-/** `reads`: what was covered when a run had come to its end, with nothing missing; `from_at` is never null. */
-export const reads = `reads AS MATERIALIZED (SELECT * FROM ${coveredByRun}
-    WHERE outcome = 'done' OR (outcome = 'verified' AND verified))`;
+    WHERE coalesce(started_at <= later_at, 1)),
+  reads AS MATERIALIZED (
+    SELECT * FROM covered WHERE outcome = 'done' OR (outcome = 'verified' AND verified))`;
 
 /** When the first run after a month's end that left all of it covered was done, by `reads`; null while it is partial. */
 export function reportedAt(month: string): string {
@@ -55,5 +55,5 @@ export function reportedAt(month: string): string {
     AND to_at >= date(${next}, '-1 day') || 'T23:59:59.999Z' ORDER BY run_id LIMIT 1)`;
 }
 
-/** Up to when the orders were read, by whichever read came furthest: what is younger is not known yet. */
-export const reachedAt = `(SELECT max(to_at) FROM (SELECT to_at FROM coverage WHERE resource = 'orders' UNION ALL SELECT to_at FROM ${coveredByRun}))`;
+/** Up to when the orders were read, by whichever run came furthest, by `covered`: what is younger is not known yet. */
+export const reachedAt = `(SELECT max(to_at) FROM (SELECT to_at FROM coverage WHERE resource = 'orders' UNION ALL SELECT to_at FROM covered))`;
