@@ -61,9 +61,10 @@ export function writeCoverage(
     if (!before.includes(one)) insert.run(...values(one), formatInstant(one.readAt), one.runId);
 }
 
-/** Notes what is covered, for whoever asks later what it was when a run had come to its end. */
-export function keepCoverage({ db }: Mirror, runId: number, covered: readonly Covered[]): void {
-  const insert = db.prepare("INSERT INTO run_coverage VALUES (?, ?, ?)");
+/** Notes what is covered since a run has read last, for whoever asks later what it was then. */
+export function noteRunCoverage(mirror: Mirror, runId: number, covered: readonly Covered[]): void {
+  statement(mirror, "DELETE FROM run_coverage WHERE run_id = ?").run(runId);
+  const insert = statement(mirror, "INSERT INTO run_coverage VALUES (?, ?, ?)");
   for (const { from, to } of join(covered))
     insert.run(runId, Number.isFinite(from) ? formatInstant(from) : null, formatInstant(to));
 }

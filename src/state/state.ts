@@ -12,7 +12,7 @@ import {
 } from "../ranges.js";
 import { dayMs } from "../times.js";
 import { parameters, present } from "./counting.js";
-import { addCovered, keepCoverage, readCoverage, trimCovered, writeCoverage } from "./coverage.js";
+import { addCovered, noteRunCoverage, readCoverage, trimCovered, writeCoverage } from "./coverage.js";
 import { type Dates, openDates } from "./dates.js";
 import {
   clearMissing,
@@ -77,8 +77,6 @@ export interface SyncState extends Dates, Progress {
   trust(evidence: string): void;
   /** The goal is reached, if it is: all of it was read since it was set. */
   finish(): void;
-  /** Notes what is covered now that a run has come to its end. */
-  keepCoverage(runId: number): void;
 }
 
 /** A verdict that switches a check off expires: one unlucky moment must not do it for good. */
@@ -138,6 +136,7 @@ export function openState(mirror: Mirror, resource: string): SyncState {
       const to = Math.min(range.to, now);
       if (range.from > to) return;
       claim(addCovered(covered, { from: range.from, to, readAt: askedAt, runId }));
+      noteRunCoverage(mirror, runId, covered);
       if (figures && askedAt >= figures.askedAt) keepDaysOf({ from: range.from, to }, figures);
     },
     figures: keptFigures,
@@ -177,6 +176,5 @@ export function openState(mirror: Mirror, resource: string): SyncState {
       const done = covered.filter(({ readAt }) => goal && readAt >= goal.begunAt);
       if (goal && subtract(goal.ranges, done).length === 0) progress.begin(progress.floor(), null);
     },
-    keepCoverage: (runId) => keepCoverage(mirror, runId, covered),
   };
 }

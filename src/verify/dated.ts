@@ -37,13 +37,12 @@ export async function verifyDated(run: SyncRun, repair: boolean): Promise<Findin
 
 /** Reads what was never read, down to the floor, and then what differs. */
 async function mend(run: SyncRun, floor: number): Promise<void> {
-  const { mirror, row, state } = run;
+  const { mirror, state } = run;
   const figures = await askFigures(run);
   const wanted = within(neverRead(run), { from: floor, to: Number.POSITIVE_INFINITY });
   for (const range of wanted.toReversed()) await readRange(run, range, figures);
   mirror.transaction(() => state.finish());
   await reconcile(run, figures, Number.POSITIVE_INFINITY, () => differencesOf(run, figures));
-  mirror.transaction(() => state.keepCoverage(row.run_id));
 }
 
 /** What the API has from before the oldest date that was read: nobody asked for it, or a reading was stopped above it. */

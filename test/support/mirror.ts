@@ -8,7 +8,7 @@ import { openMirror } from "../../src/query/open.js";
 import { openRecords } from "../../src/records/index.js";
 import { details, findResource } from "../../src/resources/index.js";
 import type { ApiRecord, Json, JsonObject, Resource } from "../../src/resources/types.js";
-import { keepCoverage, readCoverage, recordCoverage } from "../../src/state/coverage.js";
+import { noteRunCoverage, readCoverage, recordCoverage } from "../../src/state/coverage.js";
 import { makeHome } from "./home.js";
 
 /** A mirror in a folder of its own, for commands: `brandapi(["export", …, "--db", mirror.path])`. */
@@ -99,7 +99,7 @@ export function writeRead(
       readAt,
       runId: run.run_id,
     });
-  keepCoverage(mirror, run.run_id, readCoverage(mirror, resource.name));
+  noteRunCoverage(mirror, run.run_id, readCoverage(mirror, resource.name));
 }
 
 export function resourceOf(name: string): Resource {

@@ -376,17 +376,20 @@ test("orders dated a few hours ahead, as by another clock, are compared one by o
   }
 });
 
-test("what was read by a run that was stopped is known `--as-of` then, too", async () => {
-  const orders = ordersBefore(noon, 120, 12 * hour);
-  const brand = await nights({ orders });
-  await brand.sync("orders", { windowMs: day });
-  brand.pass(20 * day);
-  await brand.broken("stopped", ({ query }) => query.status === "cancelled", "orders", { windowMs: day });
-  const instant = new Date(brand.now()).toISOString();
-  const months = async () =>
-    JSON.parse((await brand.run(`export sales_by_month --json --as-of ${instant}`)).out) as unknown;
-  const then = await months();
-  brand.pass(30 * day);
-  await brand.sync();
-  expect(await months()).toEqual(then);
-});
+test.each(["stopped", "killed"] as const)(
+  "what a run that was %s had read is known `--as-of` then",
+  async (how) => {
+    const orders = ordersBefore(noon, 120, 12 * hour);
+    const brand = await nights({ orders });
+    await brand.sync("orders", { windowMs: day });
+    brand.pass(20 * day);
+    await brand.broken(how, ({ query }) => query.status === "cancelled", "orders", { windowMs: day });
+    const instant = new Date(brand.now()).toISOString();
+    const months = async () =>
+      JSON.parse((await brand.run(`export sales_by_month --json --as-of ${instant}`)).out) as unknown;
+    const then = await months();
+    brand.pass(30 * day);
+    await brand.sync();
+    expect(await months()).toEqual(then);
+  },
+);

@@ -34,7 +34,7 @@ function jsonTypes(type: Column["type"]): string {
 }
 
 /**
- * `covered`: what was covered when a run had ended; `from_at` is never null. A run that began after two in a row that came
+ * `covered`: what was covered when a run had read last; `from_at` is never null. A run that began after two in a row that came
  * later, or after the last one, had a clock that was ahead: of what it says nothing is known.
  * `reads`: of those the runs that had come to their end, with nothing missing.
  */

@@ -34,12 +34,7 @@ export const dated: StrategyRun = {
 
   async run(run) {
     const queries = filterQueries(run);
-    if (queries.length > 0) return await readFiltered(run, queries);
-    try {
-      await readRanges(run);
-    } finally {
-      run.mirror.transaction(() => run.state.keepCoverage(run.row.run_id));
-    }
+    await (queries.length > 0 ? readFiltered(run, queries) : readRanges(run));
   },
 };
 
