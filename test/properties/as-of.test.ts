@@ -44,7 +44,7 @@ async function play({ beginning, behaviour, steps }: History): Promise<unknown[]
       const now = await answersOf(world.path, at);
       for (const name of told)
         if (JSON.stringify(now[name]) !== JSON.stringify(answers[name]))
-          otherwise.push({ step, name, then: answers[name], now: now[name] });
+          otherwise.push({ step, name, was: answers[name], is: now[name] });
     }
     return otherwise;
   } finally {
