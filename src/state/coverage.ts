@@ -80,10 +80,21 @@ export function recordCoverage(mirror: Mirror, name: string, added: Covered): vo
  * ago: whoever asks for it next reads it again.
  */
 export function ageParts(mirror: Mirror, resource: string, range: Range, runId: number): void {
-  const names = statement(mirror, "SELECT DISTINCT resource FROM coverage WHERE resource GLOB ?").pluck();
-  for (const name of names.all(`${resource}/*`) as string[]) {
+  for (const name of partsOf(mirror, resource))
+    if (readCoverage(mirror, name).some((one) => touches(one, range)))
+      recordCoverage(mirror, name, { ...range, readAt: 0, runId });
+}
+
+/** Takes back what a clock that was ahead has claimed of dates to come, of the parts of a resource too. */
+export function forgetAhead(mirror: Mirror, resource: string, now: number): void {
+  for (const name of [resource, ...partsOf(mirror, resource)]) {
     const before = readCoverage(mirror, name);
-    if (before.some((one) => touches(one, range)))
-      writeCoverage(mirror, name, before, addCovered(before, { ...range, readAt: 0, runId }));
+    const after = before.filter(({ from }) => from <= now);
+    writeCoverage(mirror, name, before, after.map((one) => (one.to > now ? { ...one, to: now } : one)));
   }
+}
+
+function partsOf(mirror: Mirror, resource: string): string[] {
+  const names = statement(mirror, "SELECT DISTINCT resource FROM coverage WHERE resource GLOB ?").pluck();
+  return names.all(`${resource}/*`) as string[];
 }

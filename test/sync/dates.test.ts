@@ -180,6 +180,18 @@ describe("a clock that was ahead", () => {
     expect(brand.mirrored()).toEqual(listed(brand));
   });
 
+  test.each([400, 45])("by %i days has set no floor that is still to come", async (days) => {
+    const brand = await nights({ orders: ten() });
+    brand.pass(days * day);
+    await brand.sync("orders", { since: brand.now() - 30 * day });
+    brand.pass(-days * day);
+    for (let night = 0; night < 2; night += 1) {
+      expect(await brand.sync()).toMatchObject({ ...done, covered_from: null });
+      expect(brand.mirrored()).toEqual(listed(brand));
+      brand.pass(day);
+    }
+  });
+
   test("while a read was stopped: the run that finishes it claims nothing beyond now", async () => {
     const brand = await nights({ orders: ordersBefore(noon, 60, 6 * hour) }, { mostPerPage: 6 });
     brand.pass(400 * day);

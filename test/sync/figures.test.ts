@@ -257,6 +257,16 @@ describe("months of clicks", () => {
     expect(months((await brand.sync("analytics-clicks", ofHost)).asked)).toContain("2026-11");
   });
 
+  test("that only a clock that was ahead has asked for are no beginning", async () => {
+    const brand = await nights({ orders: thirty() });
+    brand.pass(100 * day);
+    await brand.sync("analytics-clicks", { since: brand.now() - 30 * day });
+    brand.pass(-99 * day);
+    expect(new Set(months((await brand.sync("analytics-clicks")).asked)).size).toBeGreaterThan(25);
+    const [last] = brand.sql<{ at: string }>("SELECT max(to_at) AS at FROM coverage");
+    expect(Date.parse(last?.at ?? "")).toBeLessThanOrEqual(brand.now());
+  });
+
   test("that hold zeros for days which the history of all leaves out have not moved", async () => {
     const brand = await nights({ orders: thirty() });
     await brand.sync("analytics-clicks");
