@@ -90,7 +90,12 @@ export function forgetAhead(mirror: Mirror, resource: string, now: number): void
   for (const name of [resource, ...partsOf(mirror, resource)]) {
     const before = readCoverage(mirror, name);
     const after = before.filter(({ from }) => from <= now);
-    writeCoverage(mirror, name, before, after.map((one) => (one.to > now ? { ...one, to: now } : one)));
+    writeCoverage(
+      mirror,
+      name,
+      before,
+      after.map((one) => (one.to > now ? { ...one, to: now } : one)),
+    );
   }
 }
 

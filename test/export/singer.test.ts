@@ -155,6 +155,24 @@ test("a target that takes every line has what the mirror has, after each of many
   mirror.db.close();
 });
 
+test("an item that goes in the night in which a new attribute comes is told as gone", async () => {
+  const mirror = await makeMirror();
+  const state = join(makeHome(), "state.json");
+  const tgt = target();
+  const products = (count: number, more: JsonObject = {}) =>
+    Array.from({ length: count }, (_, n) => ({ id: `p${n}`, title: "x", ...more }));
+  const send = async (...lists: JsonObject[][]) => {
+    const records = lists.map((list, n) => ({ host: { id: `h${n}` }, products: list }));
+    writeRead(mirror, "recommendations", records);
+    const words = ["export", "recommendation-products", "--singer", "--state", state, "--db", mirror.path];
+    tgt.take((await brandapi(words)).out);
+    return tgt.rows("recommendation_products", "host_id", "position");
+  };
+  expect(await send(products(3), products(2))).toEqual(["h0 0", "h0 1", "h0 2", "h1 0", "h1 1"]);
+  expect(await send(products(2, { note: "!" }), products(2))).toEqual(["h0 0", "h0 1", "h1 0", "h1 1"]);
+  mirror.db.close();
+});
+
 test("amounts go to the last digit, and what is no time goes as null with a word", async () => {
   const mirror = await makeMirror();
   const json = JSON.stringify(anOrder(1, { total_amount: "T", order_date: "soon" })).replace('"T"', "12.50");

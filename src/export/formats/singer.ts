@@ -39,10 +39,12 @@ export function* writeAll(sources: readonly Source[], options: WriteOptions): It
       .update(Object.keys(stream.properties).join())
       .digest("hex")
       .slice(0, 8);
-    const told = changed.hasHistory ? bookmarks[source.name] : undefined;
-    const after = told?.columns === columns && changed.knows(told) ? told : undefined;
+    const bookmark = changed.hasHistory ? bookmarks[source.name] : undefined;
+    const told = bookmark && changed.knows(bookmark) ? bookmark : undefined;
     yield { data: schemaLine(stream), rows: 0 };
-    yield* recordLines(stream, after, options);
+    // A new column is in every row; rows that are gone are told of all the same.
+    yield* recordLines(stream, told?.columns === columns ? told : undefined, options);
+    if (told) yield* lostLines(stream, told);
     if (changed.hasHistory) bookmarks[source.name] = { columns, ...changed.now() };
     yield { data: line({ type: "STATE", value: { bookmarks } }), rows: 0 };
   }
@@ -73,9 +75,7 @@ function* recordLines(stream: Stream, after: Bookmark | undefined, options: Writ
   const lost = { count: 0 };
   const converters = source.columns.map((column) => converterOf(column, lost));
   const isKey = source.columns.map(({ name }) => keys.includes(name));
-  const needs = (name: string) =>
-    keys.includes(name) && !source.columns.some((column) => column.name === name);
-  const [needsKey, needsPosition] = [needs("record_key"), needs("position")];
+  const [needsKey, needsPosition] = [needs("record_key", stream), needs("position", stream)];
   const start = `{"type":"RECORD","stream":${JSON.stringify(source.name)},"record":{`;
   for (const rows of changed.rows(after)) {
     const data = rows.map(({ values, key, position, removedAt }) => {
@@ -90,17 +90,26 @@ function* recordLines(stream: Stream, after: Bookmark | undefined, options: Writ
     });
     yield { data: data.join(""), rows: rows.length };
   }
-  if (after)
-    for (const { parents, key, position, lostAt } of changed.lost(after)) {
-      const names = keys.filter((name) => name !== "position" && name !== "record_key");
-      const record = Object.fromEntries(names.map((name, index) => [name, parents[index] ?? key]));
-      const marks = { ...(needsKey ? { record_key: key } : {}), position, _sdc_deleted_at: lostAt };
-      yield { data: line({ type: "RECORD", stream: source.name, record: { ...record, ...marks } }), rows: 1 };
-    }
   if (lost.count > 0)
     options.warn(
       `${counted(lost.count, "value")} of \`${source.name}\` of another kind than its column: sent as null`,
     );
+}
+
+/** A RECORD for each row that is gone since then. */
+function* lostLines({ source, changed, keys }: Stream, told: Bookmark): Iterable<Chunk> {
+  const names = keys.filter((name) => name !== "position" && name !== "record_key");
+  const needsKey = needs("record_key", { source, keys });
+  for (const { parents, key, position, lostAt } of changed.lost(told)) {
+    const record = Object.fromEntries(names.map((name, index) => [name, parents[index] ?? key]));
+    const marks = { ...(needsKey ? { record_key: key } : {}), position, _sdc_deleted_at: lostAt };
+    yield { data: line({ type: "RECORD", stream: source.name, record: { ...record, ...marks } }), rows: 1 };
+  }
+}
+
+/** Whether a row is named by what is no column of it. */
+function needs(name: string, { source, keys }: Pick<Stream, "source" | "keys">): boolean {
+  return keys.includes(name) && !source.columns.some((column) => column.name === name);
 }
 
 function schemaLine({ source, keys, properties }: Stream): string {
