@@ -49,10 +49,15 @@ export function summaryLine(report: Sales, numbers: Numbers): string {
 /** More than that nobody takes in at once. */
 const summed = 3;
 
+/** That there is none: a time of which a part was never read may have had some. */
+export function noOrder({ period }: Sales): string {
+  return period.is_read ? "No order in this time." : "No order in what was read of this time.";
+}
+
 /** Why nothing is told by day. */
-export function noDays({ sales }: Sales): string {
-  return sales.now.length + sales.before.length === 0
-    ? "No order on any of these days."
+export function noDays(report: Sales): string {
+  return report.sales.now.length + report.sales.before.length === 0
+    ? noOrder(report)
     : "These are more days than anybody reads: `sales_by_day` has them.";
 }
 

@@ -323,6 +323,18 @@ test("a mirror with a floor: what `verify` found is over once `--repair` has men
   expect(await foundIn(brand)).toBeNull();
 });
 
+test("a report proves nothing below a gap, and knows of no order in it", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 40, day) });
+  await brand.sync();
+  brand.pass(100 * day);
+  come(brand, ...Array.from({ length: 100 }, (_, n) => orderAt(`n${n}`, noon + n * day)));
+  await brand.sync("orders", { since: brand.now() - day });
+  const { out } = await brand.run("report --text --month 2027-01");
+  expect(out).toMatch(/Orders are proven from 28 Feb 2027 through 1 Mar 2027/);
+  expect(out).toContain("No order in what was read of this time.");
+  expect(out).not.toContain("No order in this time.");
+});
+
 test("records from below what was read that left the API are found by `verify`", async () => {
   const items = Array.from({ length: 100 }, (_, n) =>
     fileAt(`c${n}`, noon - n * day, n > 50 ? "upload" : "deliverable"),

@@ -1,4 +1,4 @@
-import type { Mirror, UnderWay } from "../../mirror/index.js";
+import type { Mirror, Run, UnderWay } from "../../mirror/index.js";
 import { type Health, type ResourceHealth, readHealth } from "../health.js";
 
 /** What speaks for the orders of this mirror, and what against. Times are ISO 8601. */
@@ -24,12 +24,13 @@ export interface Proof {
 export function readProof(mirror: Mirror, reached: string, underWay: UnderWay | null): Proof {
   const { resources } = readHealth(mirror, Date.parse(reached), null, underWay);
   const orders = resources.find(({ resource }) => resource === "orders");
-  const { run_id, proven } = latestProof(mirror);
+  const covered = orders?.covered ?? [];
+  const latest = latestProof(mirror);
   return {
-    proven,
-    against: orders?.found?.error ?? failureSince(run_id, orders?.last_run ?? null),
+    proven: latest ? provenBy(latest, covered) : null,
+    against: orders?.found?.error ?? failureSince(latest?.run_id ?? 0, orders?.last_run ?? null),
     oldest_read_at: orders?.closing?.oldest_read_at ?? null,
-    covered: orders?.covered ?? [],
+    covered,
     gaps: orders?.gaps ?? [],
     read: resources.map(({ resource, last_success_at }) => ({ resource, at: last_success_at })),
   };
@@ -41,21 +42,22 @@ function failureSince(proof: number, last: ResourceHealth["last_run"]): string |
   return outcome === "stopped" || error === null ? `the last run was ${outcome}` : error;
 }
 
-function latestProof({ db }: Mirror): { run_id: number; proven: Proof["proven"] } {
-  const run = db
-    .prepare(
-      `SELECT run_id, started_at, finished_at, until, outcome,
-         (SELECT CASE WHEN count(from_at) = count(*) THEN min(from_at) END FROM coverage WHERE resource = 'orders') AS covered_from
-       FROM sync_runs WHERE resource = 'orders' AND verified = 1 AND outcome IN ('done', 'verified') AND error IS NULL
-       ORDER BY run_id DESC LIMIT 1`,
-    )
-    .get() as
-    | ({ run_id: number } & Record<"started_at" | "outcome", string> &
-        Record<"finished_at" | "until" | "covered_from", string | null>)
-    | undefined;
-  if (!run) return { run_id: 0, proven: null };
-  const { run_id, started_at, finished_at, until, outcome, covered_from: from } = run;
+type ProvingRun = Pick<Run, "run_id" | "started_at" | "finished_at" | "until" | "outcome">;
+
+function latestProof({ db }: Mirror): ProvingRun | undefined {
+  const newest = db.prepare(
+    `SELECT run_id, started_at, finished_at, until, outcome FROM sync_runs
+     WHERE resource = 'orders' AND verified = 1 AND outcome IN ('done', 'verified') AND error IS NULL
+     ORDER BY run_id DESC LIMIT 1`,
+  );
+  return newest.get() as ProvingRun | undefined;
+}
+
+/** What lies below a gap is left out: nobody read it up to there. */
+function provenBy(run: ProvingRun, covered: Proof["covered"]): Proof["proven"] {
+  const { started_at, finished_at, until, outcome } = run;
   const through = until !== null && until < started_at ? until : started_at;
+  const last = covered.findLast(({ from }) => from === null || from <= through);
   const by = outcome === "verified" ? "verify" : "sync";
-  return { run_id, proven: { at: finished_at ?? started_at, by, through, from } };
+  return { at: finished_at ?? started_at, by, through, from: last?.from ?? null };
 }

@@ -5,7 +5,7 @@ import { type Html, html, name } from "../html.js";
 import { type PageColumn, pageTable } from "../page-table.js";
 import { dayName } from "../period.js";
 import { section, type Telling } from "../section.js";
-import { currencyName } from "../words.js";
+import { currencyName, noOrder } from "../words.js";
 
 /** Hosts who made the most, who moved most, who joined and left. */
 export function hostsSection(telling: Telling): Html {
@@ -18,14 +18,14 @@ export function hostsSection(telling: Telling): Html {
     const hosts = counted(count?.hosts ?? 0, "host", numbers.count);
     return [
       html`<h3>${currencyName(currency)}: orders of ${hosts}</h3>
-<div class="pair even"><div>${made.length === 0 ? html`<p>No order in this time.</p>` : pageTable("Made the most", sharesColumns(telling, "Host", "no host", made), made)}</div>
+<div class="pair even"><div>${made.length === 0 ? html`<p>${noOrder(report)}</p>` : pageTable("Made the most", sharesColumns(telling, "Host", "no host", made), made)}</div>
 <div>${moved.length === 0 ? "" : pageTable("Moved most", movedColumns(telling), moved)}</div></div>
 `,
     ];
   });
   return section("hosts", "Hosts", "", [
     blocks.length === 0
-      ? html`<p>No order in this time.</p>\n`
+      ? html`<p>${noOrder(report)}</p>\n`
       : [blocks, html`<p class="source">from <code>order_figures</code></p>\n`],
     rosterChanges(telling),
   ]);
@@ -43,7 +43,7 @@ export function productsSection(telling: Telling): Html {
     "Products",
     "The product that the shopper came from, by what its orders brought.",
     blocks.length === 0
-      ? html`<p>No order in this time.</p>\n`
+      ? html`<p>${noOrder(report)}</p>\n`
       : [
           html`<div class="columns">${blocks.map((block) => html`<div>${block}</div>`)}</div>`,
           html`<p class="source">from <code>order_figures</code></p>\n`,

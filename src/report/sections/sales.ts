@@ -7,13 +7,13 @@ import { type Html, html, ticked } from "../html.js";
 import { pageTable, sourceLine } from "../page-table.js";
 import { dayName, shortMonth } from "../period.js";
 import { behind, key, section, type Telling } from "../section.js";
-import { comparison, currencyName, noDays } from "../words.js";
+import { comparison, currencyName, noDays, noOrder } from "../words.js";
 
 /** Orders, gross, refunds, net: a line a currency. */
 export function salesSection(telling: Telling): Html {
   const { report } = telling;
   const lines = currenciesNow(report).map((currency) => headline(telling, currency));
-  const none = html`<p>No order was placed, and none in the time before.</p>\n`;
+  const none = html`<p>${noOrder(report)}</p>\n`;
   return section("sales", "Sales", comparison(report), [
     lines.length === 0 ? none : lines,
     sourceLine(

@@ -5,6 +5,7 @@ import type { Numbers } from "../numbers.js";
 import {
   comparison,
   currencyName,
+  noOrder,
   provenLine,
   readLines,
   summaryLine,
@@ -38,7 +39,8 @@ export function writeText(report: Report, numbers: Numbers, look: TextLook): str
   return `${[head.join("\n"), ...body, "", `Made ${timeOf(report.made_at)}`].join("\n")}\n`;
 }
 
-function hostLines({ hosts, currencies }: Report, numbers: Numbers, { style, width }: TextLook): string[] {
+function hostLines(report: Report, numbers: Numbers, { style, width }: TextLook): string[] {
+  const { hosts, currencies } = report;
   const rows = currencies.flatMap((currency) =>
     of(hosts.made, currency)
       .slice(0, 3)
@@ -51,6 +53,6 @@ function hostLines({ hosts, currencies }: Report, numbers: Numbers, { style, wid
       ]),
   );
   return rows.length === 0
-    ? ["No order in this time."]
+    ? [noOrder(report)]
     : [table(["host", "currency", "orders", "net", "moved"], rows, { style, width })];
 }
