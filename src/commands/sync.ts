@@ -48,7 +48,7 @@ const syncFlags: readonly Flag[] = [
   { flags: "--wait", about: "queue behind another run on this mirror" },
   {
     flags: "--details <which>",
-    about: "opportunities: whose details to read",
+    about: "opportunities: whose details to read; with --full, all",
     choices: ["all", "changed", "none"],
     shown: "changed",
   },
@@ -116,7 +116,7 @@ export const sync: CommandSpec = defineCommand<SyncFlags>({
       windowMs: options.window ?? defaultOptions.windowMs,
       acceptRemovals: options.acceptRemovals ?? false,
       audit: options.audit ?? defaultOptions.audit,
-      details: options.details ?? defaultOptions.details,
+      details: options.details ?? (options.full ? "all" : defaultOptions.details),
       groupBy: options.groupBy ?? defaultOptions.groupBy,
       hosts: options.host ?? [],
       perHost: options.perHost ?? false,

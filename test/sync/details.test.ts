@@ -143,6 +143,19 @@ describe("the details of campaigns", () => {
     expect(await brand.verify("opportunities")).toMatchObject({ state: "proven", unread: 0 });
   });
 
+  test("are read again by `--full`, settled ones too, unless it is told otherwise", async () => {
+    const listed = campaign("one", "2026-01-01T00:00:00Z");
+    const brand = await nights({ opportunities: [listed] });
+    await brand.sync("opportunities");
+    brand.api.answers["/opportunities/c"] = JSON.stringify({ ...listed, brief: "new" });
+    const brief = () =>
+      JSON.parse(brand.sql<{ json: string }>("SELECT json FROM records")[0]?.json ?? "").brief;
+    expect((await brand.run("sync opportunities --full --details changed")).code).toBe(0);
+    expect(brief()).toBeUndefined();
+    expect((await brand.run("sync opportunities --full")).err).toContain("1 changed");
+    expect(brief()).toBe("new");
+  });
+
   test("that a clock that was ahead has read are asked for once the list has changed, and not before", async () => {
     const brand = await nights({ opportunities: [campaign("old", "2026-01-01T00:00:00Z")] });
     brand.pass(90 * day);
