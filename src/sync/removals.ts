@@ -1,5 +1,6 @@
 import { Incomplete } from "../errors.js";
 import { transactInParts } from "../mirror/index.js";
+import { describe, type Range } from "../ranges.js";
 import { countPresent } from "../state/index.js";
 import { formatInstant } from "../times.js";
 import type { SyncRun } from "./run.js";
@@ -9,15 +10,23 @@ export function isImplausible(removals: number, present: number): boolean {
   return present > 20 && removals > present / 2;
 }
 
-/** @throws Incomplete when so many removals are implausible, or nothing would be left, and nobody accepted it */
+/**
+ * @param around the dates in which so many are present; undefined: at all
+ * @throws Incomplete when so many removals are implausible, or nothing would be left, and nobody accepted it
+ */
 export function refuseImplausible(
   { options, resource }: Pick<SyncRun, "options" | "resource">,
-  { removals, present, left }: { removals: number; present: number; left: number },
+  {
+    removals,
+    present,
+    left,
+    around,
+  }: { removals: number; present: number; left: number; around?: Range | undefined },
 ): void {
   const isRefused = removals > 0 && (left === 0 || isImplausible(removals, present));
   if (isRefused && !options.acceptRemovals)
     throw new Incomplete(
-      `${resource.name}: the API no longer returns ${removals} of ${present} mirrored records: nothing was removed.`,
+      `${resource.name}: ${around ? `${describe(around)}: ` : ""}the API no longer returns ${removals} of ${present} mirrored records: nothing was removed.`,
       { hint: "if that is right, run the same command again with `--accept-removals`" },
     );
 }
@@ -36,7 +45,7 @@ export async function removeMissing(run: SyncRun): Promise<void> {
   const around = dates.length === missing.length ? { from, to } : undefined;
   const present = countPresent(mirror, resource.name, around);
   const left = countPresent(mirror, resource.name) - missing.length;
-  refuseImplausible(run, { removals: missing.length, present, left });
+  refuseImplausible(run, { removals: missing.length, present, left, around });
   const remove = function* () {
     const ids = missing.map(({ id }) => id);
     yield* store.remove(ids, formatInstant(clock.now()));
