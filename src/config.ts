@@ -28,6 +28,8 @@ export interface Settings {
   /** Whether the environment's key goes before one that the profile has stored. */
   hidesStoredKey: boolean;
   dbPath: string;
+  /** Whose the profile's own mirror is, as `login` was told; undefined where that is not known, or another file is named. */
+  brand: { id: string; name: string } | undefined;
   configDir: string;
   /** Where what is needed between runs is kept, such as the rate budget. */
   stateDir: string;
@@ -74,6 +76,7 @@ export async function readSettings(
     hidesStoredKey:
       !options.keyFile && Boolean(others.env) && profile.key !== undefined && profile.key !== others.env,
     dbPath: chooseMirror(options, deps, profileName, profile),
+    brand: namedMirror(options, deps) ? undefined : brandOf(profile),
     configDir: folders.config,
     get stateDir() {
       return folders.state;
@@ -91,8 +94,16 @@ export function chooseProfile(options: GlobalOptions, env: Deps["env"]): string 
 
 /** The mirror file of a profile: flag, environment, the profile's own, `<profile>.sqlite` in the data folder. */
 export function chooseMirror(options: GlobalOptions, deps: Deps, name: string, profile: Profile): string {
-  const path = options.db ?? deps.env.BRANDAPI_DB;
+  const path = namedMirror(options, deps);
   return path ? expandPath(path, deps) : ownMirror(name, profile, deps);
+}
+
+function namedMirror(options: GlobalOptions, { env }: Deps): string | undefined {
+  return options.db ?? env.BRANDAPI_DB;
+}
+
+function brandOf({ brandId, brandName = "" }: Profile): Settings["brand"] {
+  return brandId === undefined ? undefined : { id: brandId, name: brandName };
 }
 
 /** What flags alone decide: usable before any file is read. */

@@ -80,7 +80,7 @@ export async function withMirrorRun(
     const session = { api, clock, signal, mortally, reporter, identity, settings };
     const present = await openMirrorOrNone(settings.dbPath);
     try {
-      checkOwner(present, identity.brand);
+      checkOwner(present, identity.brand, settings.brand);
       if (purpose === "plan" && schemaVersion(present) !== "older")
         return await work({ ...session, mirror: present });
     } finally {

@@ -23,12 +23,13 @@ export function forgetInfo(mirror: Mirror, name: string): void {
 
 /**
  * A mirror belongs to the brand that filled it first.
+ * @param expected whose it is to be, while nobody has filled it
  * @throws MirrorUnusable when the key is another brand's; nothing is written
  */
-export function checkOwner(mirror: Mirror, brand: Brand): void {
-  const owner = readInfo(mirror, "brand_id");
-  if (owner === null || owner === brand.id) return;
-  const name = readInfo(mirror, "brand_name");
+export function checkOwner(mirror: Mirror, brand: Brand, expected?: Brand): void {
+  const owner = readInfo(mirror, "brand_id") ?? expected?.id;
+  if (owner === undefined || owner === brand.id) return;
+  const name = readInfo(mirror, "brand_name") ?? expected?.name ?? owner;
   // Names need not tell two brands apart; their ids do.
   const [mine, yours] =
     name === brand.name ? [`${name} (${owner})`, `${name} (${brand.id})`] : [name, brand.name];

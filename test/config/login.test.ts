@@ -44,6 +44,18 @@ test("login with a key on stdin checks it, stores it for the owner alone, and wh
   expect(whoami.err).toBe("");
 });
 
+test("a profile's own mirror, not made yet, is not filled with another brand's data: its name or a file has to be given", async () => {
+  const sandbox = await sandboxForTest();
+  const { home } = await brandapi(`login --base-url ${sandbox.baseUrl} --key-stdin`, { stdin: sandbox.key });
+  const env = { BRANDAPI_KEY: sandbox.keys["other-brand"].secret, BRANDAPI_BASE_URL: sandbox.baseUrl };
+  const refused = await brandapi("sync roster", { home, env });
+  expect(refused.code).toBe(3);
+  expect(refused.err).toContain("another brand, Fjell & Fern, and the key to Basalt Cycling");
+  expect((await brandapi("status", { home })).out).not.toContain("roster");
+  expect((await brandapi("sync roster --db other.sqlite", { home, env })).code).toBe(0);
+  expect((await brandapi("sync roster", { home })).code).toBe(0);
+});
+
 test("login for another profile names it in the next command, which would else be the default's", async () => {
   const sandbox = await sandboxForTest();
   const login = await brandapi(`login --profile second --base-url ${sandbox.baseUrl} --key-stdin`, {
