@@ -69,7 +69,9 @@ export function daysLeft(expiresAt: string | null, now: number): number | null {
 export function expiryWarning(expiresAt: string | null, now: number, profile: string): string | undefined {
   const expires = expiresAt === null ? undefined : parseTimestamp(expiresAt);
   if (expires === undefined || expires - now > warnWithinMs) return undefined;
-  const when = expires > now ? `expires in ${formatSpan(expires - now)}` : "has expired";
+  // As many whole days as `whoami` says.
+  const left = expires - now >= dayMs ? Math.floor((expires - now) / dayMs) * dayMs : expires - now;
+  const when = left > 0 ? `expires in ${formatSpan(left)}` : "has expired";
   return (
     `The key ${when} (${expiresAt}): create a new one in the console ` +
     `(settings, integrations, brand API), then run \`${commandFor("login", profile)}\`.`

@@ -134,7 +134,7 @@ async function noteFailure(
 function note(
   mirror: Mirror,
   command: string,
-  { left, name, of, position, requests }: WholeProgress,
+  { isKnown, left, name, of, position, requests }: WholeProgress,
   now: number,
 ) {
   const isShared = mirror.db.inTransaction;
@@ -145,7 +145,7 @@ function note(
       position,
       of,
       requests,
-      requests_left: left,
+      requests_left: isKnown ? left : null,
       at: formatInstant(now),
     });
   } catch (error) {

@@ -19,8 +19,8 @@ export interface RunProgress {
   position: number;
   of: number;
   requests: number;
-  /** Requests to come, as far as is known. */
-  requests_left: number;
+  /** Requests to come; null where that is not known of all that is to be read. */
+  requests_left: number | null;
   at: string;
 }
 
@@ -71,6 +71,6 @@ function progressText(progress: RunProgress | null): string {
     resource === null ? command : `${command} of ${resource}`,
     ...(of > 1 ? [`${position} of ${of}`] : []),
     counted(requests, "request"),
-    ...(requests_left > 0 ? [`about ${requests_left} to go`] : []),
+    ...(requests_left ? [`about ${requests_left} to go`] : []),
   ].join(", ");
 }

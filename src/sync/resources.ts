@@ -1,9 +1,10 @@
 import { AccessForbidden, ApiUnavailable } from "../errors.js";
 import { blankRun, lastGood, type Run, wasRead } from "../mirror/index.js";
 import type { Resource } from "../resources/types.js";
+import { countPresent } from "../state/index.js";
 import { formatInstant } from "../times.js";
 import { endsEverything, syncResource } from "./engine.js";
-import type { Access } from "./run.js";
+import { type Access, pagesFor } from "./run.js";
 
 /** What became of several resources. */
 export interface Ended {
@@ -75,11 +76,12 @@ export async function syncResources(
   return ended;
 }
 
-/** As many as the last time, unless that was of another kind: a first read, or all of it now. */
+/** As many as the last time, unless that was a first read; for `--full` those that what is there takes. */
 function requestsOf({ mirror, options }: Access, { name, strategy }: Resource): number | undefined {
   const last = lastGood(mirror, name);
-  const isOther = strategy.kind === "dated" && (options.full || last?.since === null);
-  return isOther ? undefined : last?.requests;
+  if (strategy.kind !== "dated") return last?.requests;
+  if (options.full && last) return pagesFor(countPresent(mirror, name));
+  return last?.since === null ? undefined : last?.requests;
 }
 
 /** Lists are short; a first read of what has dates may take hours: nothing need wait for it. */

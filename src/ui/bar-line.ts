@@ -41,8 +41,7 @@ export function renderBar(state: BarState, width: number, look: BarLook): string
   const share = shareOf(state);
   const percent = share === undefined ? undefined : `${String(Math.floor(share * 100)).padStart(3)}%`;
   const pace = state.waiting ? waitText(state.waiting) : speedText(state);
-  const least = state.isLeast ? "at least " : "";
-  const left = state.leftMs === undefined ? undefined : `${least}${formatSpan(state.leftMs)} left`;
+  const left = leftText(state);
   const rows = state.rows === undefined ? undefined : counted(state.rows, "row", formatCount);
   const counts = countText(state);
   const shortest = share === undefined ? 0 : shortestBar + 1;
@@ -59,6 +58,11 @@ export function renderBar(state: BarState, width: number, look: BarLook): string
     .map((part) => `  ${part}`)
     .join("");
   return `${style.bold(name)} ${bar}${percent ?? ""}${tailText}`;
+}
+
+function leftText({ leftMs, isLeast }: BarState): string | undefined {
+  if (leftMs === undefined || (isLeast && leftMs < 1_000)) return undefined;
+  return `${isLeast ? "at least " : ""}${formatSpan(leftMs)} left`;
 }
 
 /** What is waited for, and how long. */

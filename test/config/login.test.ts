@@ -216,7 +216,7 @@ test("a key with 3 days left is warned about, a rejected or blocked key has its 
     brandapi(`whoami ${flags}`.trim(), { env: { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: key } });
   const expiring = await whoami(sandbox.keys.expiring.secret);
   expect(expiring.code).toBe(0);
-  expect(expiring.err).toMatch(/warning: The key expires in 3d \(.*\): create a new one/);
+  expect(expiring.err).toMatch(/warning: The key expires in 2d \(.*\): create a new one/);
   const acme = await whoami(sandbox.keys.expiring.secret, "--profile acme");
   expect(acme.err).toContain("then run `brandapi login --profile acme`.");
   expect((await whoami(sandbox.keys.expired.secret)).code).toBe(4);

@@ -76,7 +76,7 @@ test("a key with few days left is warned about at every sync", async () => {
   for (const command of ["sync roster", "sync roster --quiet"]) {
     const { code, err } = await brand.run(command);
     expect(code).toBe(0);
-    expect(err).toContain("warning: The key expires in 3d");
+    expect(err).toContain("warning: The key expires in 2d");
     expect(err).toContain("`brandapi login`");
   }
   brand.sandbox.setKey("expiring", { expiresAt: brand.sandbox.now() + 20 * day });

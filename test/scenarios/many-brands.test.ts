@@ -186,7 +186,7 @@ describe("status --all-profiles", () => {
     const { code, out, err } = await brands.run("status --all-profiles");
     expect(code).toBe(0);
     expect(out).toMatch(/^\[acme\]\nMirror of Fjell & Fern, [\s\S]*\n\[basalt\]\nMirror of Basalt Cycling, /);
-    expect(err).toMatch(/^\[acme\]\nwarning: The key expires in 3d .*`brandapi login --profile acme`\.\n$/);
+    expect(err).toMatch(/^\[acme\]\nwarning: The key expires in 2d .*`brandapi login --profile acme`\.\n$/);
     brands.sandbox.advance(86_400_000);
     await brands.run("sync roster --profile acme");
     brands.sandbox.advance(7_200_000);

@@ -35,6 +35,12 @@ test("a wait takes the place of the speed", () => {
   );
 });
 
+test("what is known to take no time is not said of what takes longer than that", () => {
+  const shown = (leftMs: number) => renderBar({ ...state, leftMs, isLeast: true }, 110, look);
+  expect(shown(0)).not.toContain("left");
+  expect(shown(2_000)).toContain("at least 2s left");
+});
+
 test("a line is never wider than the terminal, however narrow, and keeps the time left longest", () => {
   for (let width = 30; width <= 200; width++) {
     const line = renderBar({ ...state, name: "北京".repeat(10) }, width, look);
