@@ -15,6 +15,14 @@ export interface Covered extends Range {
   runId: number;
 }
 
+/** When a date was read last, ISO 8601; of what has none, when anything was. Null: never. */
+export function lastRead(covered: readonly Covered[], dated: number | null): string | null {
+  let last = Number.NEGATIVE_INFINITY;
+  for (const { from, to, readAt } of covered)
+    if (readAt > last && (dated === null || (from <= dated && dated <= to))) last = readAt;
+  return Number.isFinite(last) ? formatInstant(last) : null;
+}
+
 export const everything: Range = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
 /** Ranges that overlap or touch as one, sorted. */

@@ -216,4 +216,8 @@ export const migrations: readonly string[] = [
     JOIN whole USING (resource) WHERE outcome = 'done' AND from_at <= reach AND to_at >= lowest;
   DROP TABLE whole;
   `,
+  `
+  -- When the reading before showed it: what was read since says nothing of how it was. Null: noted by an older version.
+  ALTER TABLE missing ADD COLUMN last_seen_at TEXT;
+  `,
 ];

@@ -1,7 +1,6 @@
 import type { Mirror } from "../mirror/index.js";
-import type { Covered } from "../ranges.js";
+import { type Covered, lastRead } from "../ranges.js";
 import type { Json, JsonObject, Resource } from "../resources/types.js";
-import { formatInstant } from "../times.js";
 import { diffRecords } from "./diff.js";
 import type { RecordRow } from "./record-table.js";
 
@@ -23,11 +22,18 @@ export interface ChangeLog {
   completed(row: RecordRow, at: string): void;
 }
 
-/** @param coverage what was read completely so far, by this run too */
+/** What is known of earlier readings: it tells since when a change can have come. */
+export interface Readings {
+  /** What was read completely so far, by this run too. */
+  coverage: readonly Covered[];
+  /** When a record that the newest reading did not show was shown last, ISO 8601; null for others. None: all are shown. */
+  lastSeen?(recordId: number): string | null;
+}
+
 export function openChangeLog(
   mirror: Mirror,
   resource: Resource,
-  { runId, coverage }: { runId: number; coverage: readonly Covered[] },
+  { runId, coverage, lastSeen }: { runId: number } & Readings,
 ): ChangeLog {
   if (!resource.history)
     return { added: () => {}, changed: () => {}, removed: () => {}, completed: () => {} };
@@ -49,16 +55,12 @@ export function openChangeLog(
   const spans = coverage.filter((span) => span.runId !== runId);
 
   /** When a read last covered this date. The API gives no date of a change: an interval is the truth. */
-  function coveredAt(dated: number | null): string | null {
-    let last = Number.NEGATIVE_INFINITY;
-    for (const { from, to, readAt } of spans)
-      if (readAt > last && (dated === null || (from <= dated && dated <= to))) last = readAt;
-    return Number.isFinite(last) ? formatInstant(last) : null;
-  }
+  const coveredAt = (dated: number | null) => lastRead(spans, dated);
 
   function lastSeenUnchanged(row: RecordRow, dated: number | null): string {
-    const covered = coveredAt(dated);
-    return covered !== null && covered > row.since_at ? covered : row.since_at;
+    // A read that did not show it says nothing of how it was then.
+    const seen = lastSeen?.(row.record_id) ?? coveredAt(dated);
+    return seen !== null && seen > row.since_at ? seen : row.since_at;
   }
 
   let removedTogether = { at: "", lastSeen: new Map<string, string>() };

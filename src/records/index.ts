@@ -2,6 +2,7 @@
 
 // Writing records, with their rows, their history, and a word on what is not as declared.
 
+export type { Readings } from "./changes.js";
 export { complaintText } from "./complaint-text.js";
 export { openRecords, type RecordStore } from "./records.js";
 export type { Complaint } from "./values.js";

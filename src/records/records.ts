@@ -1,7 +1,6 @@
 import type { Mirror } from "../mirror/index.js";
-import type { Covered } from "../ranges.js";
 import type { ApiRecord, JsonObject, Recognise, Resource } from "../resources/types.js";
-import { openChangeLog } from "./changes.js";
+import { openChangeLog, type Readings } from "./changes.js";
 import { isRepeat, keyOf, keysOf } from "./keys.js";
 import { openNotices } from "./notices.js";
 import { openProjection } from "./projection.js";
@@ -54,10 +53,8 @@ export interface RecordStore {
   keyOf(record: ApiRecord, position: number): string;
 }
 
-export interface RecordOptions {
+export interface RecordOptions extends Readings {
   runId: number;
-  /** What was read completely so far: it tells since when a change can have come. */
-  coverage: readonly Covered[];
   /** Hears of what is not as declared, and of members unknown to this version: of each once in the life of a mirror. */
   complain(complaint: Complaint): void;
 }

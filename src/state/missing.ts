@@ -1,5 +1,5 @@
 import { type Mirror, statement } from "../mirror/index.js";
-import { everything, type Range } from "../ranges.js";
+import { type Covered, everything, lastRead, type Range } from "../ranges.js";
 import { countPresent, parameters, present } from "./counting.js";
 
 /** A present record that the newest reading of its date did not show; `dated` in milliseconds, null without a date. */
@@ -14,10 +14,25 @@ export function presentIds(mirror: Mirror, resource: string, range: Range = ever
     .all(...parameters(resource, range)) as number[];
 }
 
-/** Notes who a reading did not find. Nothing is removed yet. */
-export function noteMissing(mirror: Mirror, resource: string, ids: Iterable<number>): void {
-  const note = statement(mirror, "INSERT OR IGNORE INTO missing VALUES (?, ?)");
-  for (const id of ids) note.run(resource, id);
+/**
+ * Notes who a reading did not find. Nothing is removed yet.
+ * @param before what was read before that
+ */
+export function noteMissing(
+  mirror: Mirror,
+  resource: string,
+  ids: Iterable<number>,
+  before: readonly Covered[],
+): void {
+  const note = statement(mirror, "INSERT OR IGNORE INTO missing VALUES (?, ?, ?)");
+  const dated = statement(mirror, "SELECT dated_at FROM records WHERE record_id = ?").pluck();
+  for (const id of ids) note.run(resource, id, lastRead(before, dated.get(id) as number | null));
+}
+
+/** When a missing record was last shown, as far as it was noted. */
+export function lastSeen(mirror: Mirror, resource: string, id: number): string | null {
+  const found = statement(mirror, "SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?");
+  return (found.pluck().get(resource, id) as string | null | undefined) ?? null;
 }
 
 /** Who was found is not missing. */

@@ -18,6 +18,7 @@ import {
   clearMissing,
   countFound,
   forgetMissing,
+  lastSeen,
   type Missing,
   noteMissing,
   presentIds,
@@ -68,6 +69,8 @@ export interface SyncState extends Dates, Progress {
   /** Notes that records without a date are missing which a complete reading did not find. */
   missUndated(found: { has(id: number): boolean }): void;
   missing(): Missing[];
+  /** When a missing record was last shown, ISO 8601; null where that is not known, or it is not missing. */
+  lastSeen(id: number): string | null;
   clearMissing(): void;
   /** Whether a verdict on some evidence (figures that are noise, a filter that means something else) still stands. */
   isSetAside(evidence: string, now: number): boolean;
@@ -132,6 +135,7 @@ export function openState(mirror: Mirror, resource: string): SyncState {
         mirror,
         resource,
         presentIds(mirror, resource, range).filter((id) => !found.has(id)),
+        covered,
       );
       const to = Math.min(range.to, now);
       if (range.from > to) return;
@@ -161,9 +165,11 @@ export function openState(mirror: Mirror, resource: string): SyncState {
         mirror,
         resource,
         dates.undated().filter((id) => !found.has(id)),
+        covered,
       );
     },
     missing: () => readMissing(mirror, resource),
+    lastSeen: (id) => lastSeen(mirror, resource, id),
     clearMissing: () => clearMissing(mirror, resource),
     isSetAside(evidence, now) {
       const since = Number(readInfo(mirror, `aside:${resource}:${evidence}`) ?? Number.NaN);

@@ -74,7 +74,7 @@ export function openRun(
     shortfalls: [],
     /** Opened when first used: a plan writes nothing. */
     get store() {
-      store ??= openStore(access, resource, row, state.coverage());
+      store ??= openStore(access, resource, row, { coverage: state.coverage(), lastSeen: state.lastSeen });
       return store;
     },
   };

@@ -1,8 +1,14 @@
 import type { ApiClient } from "../api/client.js";
 import type { Clock, Deps } from "../deps.js";
 import type { Mirror, Run } from "../mirror/index.js";
-import { type Covered, describe, type Range } from "../ranges.js";
-import { type Complaint, complaintText, openRecords, type RecordStore } from "../records/index.js";
+import { describe, type Range } from "../ranges.js";
+import {
+  type Complaint,
+  complaintText,
+  openRecords,
+  type Readings,
+  type RecordStore,
+} from "../records/index.js";
 import type { Reporter, Task } from "../reporter.js";
 import type { DailyFigures, Resource } from "../resources/types.js";
 import type { SyncState } from "../state/index.js";
@@ -98,11 +104,11 @@ export function openStore(
   { mirror, reporter }: Access,
   resource: Resource,
   row: Run,
-  coverage: readonly Covered[],
+  readings: Readings,
 ): RecordStore {
   const complain = (complaint: Complaint) =>
     reporter[complaint.kind === "attribute" ? "note" : "warn"](complaintText(complaint, resource));
-  const store = openRecords(mirror, resource, { runId: row.run_id, coverage, complain });
+  const store = openRecords(mirror, resource, { runId: row.run_id, ...readings, complain });
   return {
     ...store,
     *write(records, options) {

@@ -101,6 +101,29 @@ describe("more removals than anyone should believe", () => {
   });
 });
 
+test.each(["removed", "changed"])(
+  "a record that a run did not find, which then failed, was last seen before that: %s afterwards",
+  async (kind) => {
+    const brand = await nights({ orders: ordersBefore(noon, 40, hour) });
+    await brand.sync();
+    const all = brand.api.records.orders;
+    brand.pass(day);
+    withdraw(brand, "o5");
+    await brand.broken("stopped", ({ query }) => query.per_page === "1");
+    brand.pass(2 * day);
+    if (kind === "changed") {
+      brand.api.records.orders = all;
+      change(brand, "o5", { refund_amount: 3 });
+    }
+    await brand.sync();
+    const seen = brand.sql<{ kind: string; at: string }>(
+      "SELECT kind, last_seen_unchanged_at AS at FROM changes WHERE key = 'o5'",
+    );
+    expect(seen.map((one) => one.kind)).toEqual([kind]);
+    expect(Date.parse(seen[0]?.at ?? "")).toBeLessThan(noon + hour);
+  },
+);
+
 test("a record that returns with a change is present again, and when it was away stays known", async () => {
   const brand = await nights({ orders: ordersBefore(noon, 40, hour) });
   await brand.sync();

@@ -27,7 +27,7 @@ export async function keepBeside(
   { resource, parent }: { resource: Resource; parent: string },
 ): Promise<void> {
   const { mirror, options, shortfalls } = run;
-  const store = openStore(run, resource, run.row, []);
+  const store = openStore(run, resource, run.row, { coverage: [] });
   const known = presentDetails(mirror, resource.name, parent);
   const found = new Set<number>();
   /** Parents of which nothing says that they hold no more than was found. */
