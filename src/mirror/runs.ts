@@ -101,7 +101,7 @@ export function wasRead({ db }: Mirror, name: string, by = name): boolean {
   return found.get({ name, by }) !== undefined;
 }
 
-/** A proof of how things stand: neither of a part of what there is, nor one that ends before it began. */
+/** A proof of how things stand: of all that there is, and up to its own time. */
 const isProof = "verified = 1 AND coalesce(until >= started_at, 1)";
 
 /** The latest sync that was one. */

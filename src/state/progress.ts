@@ -13,12 +13,12 @@ export interface Progress {
   /** The oldest date that was ever asked for; null before the first run. */
   floor(): number | null;
   goal(): Goal | null;
-  /** Null: nothing is left to be read. */
-  begin(floor: number | null, goal: Goal | null): void;
+  /** No goal: nothing is left to be read. */
+  setGoal(floor: number | null, goal: Goal | null): void;
   /** Where the audit stands; null before the first. */
   cursor(): number | null;
   moveCursor(to: number): void;
-  /** What the runs really use: how far behind a run begins, and the audit's requests. */
+  /** `--window` and `--audit` of the newest run: what `status` goes by. */
   remember(used: { windowMs: number; audit: number }): void;
   used(): { windowMs: number; audit: number } | null;
 }
@@ -53,7 +53,7 @@ export function openProgress(mirror: Mirror, resource: string): Progress {
       }));
       return { ranges, begunAt: found.goal_begun_at };
     },
-    begin(floor, goal) {
+    setGoal(floor, goal) {
       const ranges = goal && JSON.stringify(goal.ranges.map(({ from, to }) => [finite(from), to]));
       const begunAt = goal?.begunAt ?? null;
       set("floor_ms = ?, goal = ?, goal_begun_at = ?", finite(floor), ranges, begunAt);

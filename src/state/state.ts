@@ -51,11 +51,11 @@ export interface SyncState extends Dates, Progress {
   coverage(): readonly Covered[];
   /** Forgets what a clock that was ahead has claimed. */
   trim(now: number): void;
-  /** Claims a range as read, with the figures of the days that are read whole since, the last one up to where they were asked for. */
+  /** Claims a range as read. Days that are read whole by now keep these figures; the last one, up to `figures.until`. */
   cover(proof: Proof, now: number, figures: Figures | null): void;
   /** What the figures were when each day was last read whole, or up to where they were asked for. */
   figures(): ReadonlyMap<string, string>;
-  /** Takes these for what they were then: of every day, those that are no longer among them too. */
+  /** Takes these for what they were then, for every day; one that is not among them has none. */
   keepFigures(days: ReadonlyMap<string, string>): void;
   /**
    * How many records of a range are present and not missing; with `flags`, those that have these bits. Those without a
@@ -64,8 +64,8 @@ export interface SyncState extends Dates, Progress {
   count(range: Range, flags?: number): number;
   /** The oldest date in a range; null where it holds none. */
   oldest(range: Range): number | null;
-  /** They are not missing. */
-  found(ids: Iterable<number>): void;
+  /** They were found: they are not missing. */
+  forgetMissing(ids: Iterable<number>): void;
   /** Notes that records without a date are missing which a complete reading did not find. */
   missUndated(found: { has(id: number): boolean }): void;
   missing(): Missing[];
@@ -159,7 +159,7 @@ export function openState(mirror: Mirror, resource: string): SyncState {
       );
       return dated.pluck().get(...parameters(resource, range)) as number | null;
     },
-    found: (ids) => forgetMissing(mirror, resource, ids),
+    forgetMissing: (ids) => forgetMissing(mirror, resource, ids),
     missUndated(found) {
       noteMissing(
         mirror,
@@ -180,7 +180,7 @@ export function openState(mirror: Mirror, resource: string): SyncState {
     finish() {
       const goal = progress.goal();
       const done = covered.filter(({ readAt }) => goal && readAt >= goal.begunAt);
-      if (goal && subtract(goal.ranges, done).length === 0) progress.begin(progress.floor(), null);
+      if (goal && subtract(goal.ranges, done).length === 0) progress.setGoal(progress.floor(), null);
     },
   };
 }

@@ -18,7 +18,7 @@ export async function syncResource(access: Access, resource: Resource, named = t
     async work(row) {
       const one = openRun(access, resource, row, task);
       await strategies[resource.strategy.kind].run(one).catch((error: unknown) => {
-        // Refused half-way: what was read is there, and no part of the API that a key may leave out.
+        // Refused half-way: not a resource that is left out, but one that was read in part.
         const isHalf = error instanceof AccessForbidden && row.rows_read > 0 && !named;
         throw isHalf && !endsEverything(error) ? incomplete(resource, [error.message]) : error;
       });
@@ -31,17 +31,17 @@ export async function syncResource(access: Access, resource: Resource, named = t
     outcomeOf: (error) => outcomeOf(error, named),
   });
   task.end(runLine(run));
-  if (isNoFailure(error)) throw error;
+  if (isStopOrDefect(error)) throw error;
   return { run, error };
 }
 
 /** Whether each other resource would end the same way: the key, this machine's address, a signal, a defect. */
 export function endsEverything(error: unknown): boolean {
   const isAddress = error instanceof AccessForbidden && error.reason === "address";
-  return isAddress || error instanceof KeyRejected || isNoFailure(error);
+  return isAddress || error instanceof KeyRejected || isStopOrDefect(error);
 }
 
-function isNoFailure(error: unknown): boolean {
+function isStopOrDefect(error: unknown): boolean {
   return error instanceof Stopped || (error !== null && !(error instanceof BrandapiError));
 }
 

@@ -16,7 +16,7 @@ export function newLanes(range: Range, pages: number, share: Share): [Lane, ...L
   const lanes: [Lane, ...Lane[]] = [{ ...range }];
   const wanted = Math.min(mostLanes, Math.floor(pages / pagesPerLane));
   while (lanes.length < wanted) {
-    const lower = splitLongest(lanes, share, 0);
+    const lower = splitHeaviest(lanes, share, 0);
     if (!lower) break;
     lanes.push(lower);
   }
@@ -50,7 +50,7 @@ export async function* merge<Found>(
         continue;
       }
       running.delete(lane);
-      const lower = lanes.length > 1 && splitLongest([...running.keys()], share, total / 20);
+      const lower = lanes.length > 1 && splitHeaviest([...running.keys()], share, total / 20);
       if (lower) go(lower);
     }
   } finally {
@@ -62,13 +62,13 @@ export async function* merge<Found>(
 }
 
 /** Takes the lower half of the heaviest lane; null where none is heavy enough, or can be cut. */
-function splitLongest(lanes: readonly Lane[], share: Share, least: number): Lane | null {
-  const [longest] = lanes.toSorted((a, b) => weigh(b, share) - weigh(a, share));
-  if (!longest || weigh(longest, share) <= least) return null;
-  const { from, to } = longest;
-  const middle = middleOf(longest, share);
+function splitHeaviest(lanes: readonly Lane[], share: Share, least: number): Lane | null {
+  const [heaviest] = lanes.toSorted((a, b) => weigh(b, share) - weigh(a, share));
+  if (!heaviest || weigh(heaviest, share) <= least) return null;
+  const { from, to } = heaviest;
+  const middle = middleOf(heaviest, share);
   if (!(middle > from && middle <= to)) return null;
-  longest.from = middle;
+  heaviest.from = middle;
   return { from, to: middle - 1 };
 }
 

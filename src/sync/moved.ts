@@ -3,13 +3,13 @@ import type { Figures } from "../state/index.js";
 import { movedDays, partsOf } from "./figures.js";
 import { mostPerPage, type SyncRun } from "./run.js";
 
-/** What a look at a range has shown: its records are the mirror's, are so by now, or differ, and on which days if known. */
-export type Finding = "same" | "mended" | { differOn: readonly string[] };
+/** What an examined range has shown: its records are the mirror's, are so by now, or differ, and on which days if known. */
+export type Examined = "same" | "mended" | { differOn: readonly string[] };
 
 /** What the figures by day have come to. */
 export interface Settled {
-  /** Days that still may differ: nobody looked at them, or they were found to. */
-  open: string[];
+  /** Days that still may differ: nobody examined them, or they were found to. */
+  suspects: string[];
   /** Figures moved on most days while the records were the same: they say nothing. */
   isNoise: boolean;
 }
@@ -28,31 +28,31 @@ const sampled = 10;
 export async function settleMoved(
   run: SyncRun,
   figures: Figures,
-  examine: (range: Range) => Promise<Finding>,
+  examine: (range: Range) => Promise<Examined>,
   left: () => number,
 ): Promise<Settled> {
-  if (run.state.isSetAside(figuresName, run.now)) return { open: [], isNoise: false };
+  if (run.state.isSetAside(figuresName, run.now)) return { suspects: [], isNoise: false };
   const { moved, unknown, compared } = movedDays(run, figures);
   const examineUpTo = (range: Range) => examine(upTo(range, figures.until));
-  const open = new Set(moved);
-  const note = (finding: Finding, days: readonly string[]) => {
-    for (const day of days) open.delete(day);
+  const suspects = new Set(moved);
+  const note = (finding: Examined, days: readonly string[]) => {
+    for (const day of days) suspects.delete(day);
     if (typeof finding === "string") return;
-    for (const day of finding.differOn.length > 0 ? finding.differOn : days) open.add(day);
+    for (const day of finding.differOn.length > 0 ? finding.differOn : days) suspects.add(day);
   };
-  const settled = () => ({ open: [...open].sort(), isNoise: false });
+  const settled = () => ({ suspects: [...suspects].sort(), isNoise: false });
   if (moved.length > fewestMoved && moved.length > compared / 2) {
     const step = Math.floor(moved.length / sampled);
-    let finding: Finding = "same";
+    let finding: Examined = "same";
     for (let index = 0; index < sampled && finding === "same"; index += 1) {
       const day = moved[index * step] ?? "";
       finding = await examineUpTo(dayRange(day));
       note(finding, [day]);
     }
-    if (finding === "same") return { open: [], isNoise: true };
+    if (finding === "same") return { suspects: [], isNoise: true };
   }
   // Nothing speaks against days whose figures nobody knew: they are looked at while there is something to spend.
-  for (const days of [[...open], unknown])
+  for (const days of [[...suspects], unknown])
     for (const part of partsOf(run, days, requestsPerPart * mostPerPage)) {
       if (left() <= 0) return settled();
       note(await examineUpTo(part), part.days);

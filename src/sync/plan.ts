@@ -67,9 +67,9 @@ function wantedRanges({ coverage, floor }: Before, options: Asked, now: number):
   const { full, since, until, windowMs } = options;
   const lowest = floor ?? Number.NEGATIVE_INFINITY;
   const first = coverage[0]?.from ?? lowest;
-  const newest = coverage.at(-1)?.to ?? lowest;
+  const watermark = coverage.at(-1)?.to ?? lowest;
   const missed = first > lowest ? [{ from: lowest, to: first - 1 }] : [];
-  const unread = [...missed, ...gaps(coverage), { from: newest, to: Number.POSITIVE_INFINITY }];
+  const unread = [...missed, ...gaps(coverage), { from: watermark, to: Number.POSITIVE_INFINITY }];
   const plain = join(unread.map(({ from, to }) => ({ from: Math.max(lowest, from - windowMs), to })));
   if (isPlain(options)) return plain;
   const from = full ? Number.NEGATIVE_INFINITY : (since ?? plain[0]?.from ?? lowest);

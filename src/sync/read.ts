@@ -11,7 +11,7 @@ import { writeAnswer, writeEach } from "./write.js";
 
 /**
  * Reads a range of dates into the mirror, and claims it slice by slice. A part that could not be read is a shortfall.
- * @param figures asked for before: a day that is read up to where they were asked for remembers them
+ * @param figures asked for before: they are kept of each day that is read whole
  * @param most requests at most
  * @returns the oldest instant that was proven
  */

@@ -4,7 +4,7 @@ import type { Figures, Missing } from "../state/index.js";
 import { audit } from "./audit.js";
 import { allRecords, type Check, checksOf, compare, type Difference, narrow } from "./counts.js";
 import { askFigures } from "./figures.js";
-import { type Finding, figuresName, settleMoved } from "./moved.js";
+import { type Examined, figuresName, settleMoved } from "./moved.js";
 import { readRange } from "./read.js";
 import { removeMissing } from "./removals.js";
 import { budgetOf, type SyncRun } from "./run.js";
@@ -76,7 +76,12 @@ function uncounted({ now, resolution, state }: SyncRun): Missing[] {
 async function readMoved(run: SyncRun, figures: Figures | null, left: () => number): Promise<string[]> {
   if (!figures) return [];
   const { now, reporter, resource, state } = run;
-  const { open, isNoise } = await settleMoved(run, figures, (range) => mend(run, range, figures), left);
+  const { suspects, isNoise } = await settleMoved(
+    run,
+    figures,
+    (range) => readAgain(run, range, figures),
+    left,
+  );
   if (isNoise) {
     state.setAside(figuresName, now);
     state.keepFigures(figures.days);
@@ -84,10 +89,10 @@ async function readMoved(run: SyncRun, figures: Figures | null, left: () => numb
       `${resource.name}: the API restates its figures by day while the records stay the same: for a week they are no evidence`,
     );
   }
-  return open;
+  return suspects;
 }
 
-async function mend(run: SyncRun, range: Range, figures: Figures | null): Promise<Finding> {
+async function readAgain(run: SyncRun, range: Range, figures: Figures | null): Promise<Examined> {
   const { row, shortfalls, state } = run;
   const told = () => [row.rows_new, row.rows_changed, state.missing().length, shortfalls.length].join();
   const before = told();

@@ -32,7 +32,7 @@ export function refuseImplausible(
 }
 
 /**
- * Marks the records that complete readings no longer found.
+ * Gives a tombstone (`removed_at`) to the records that complete readings no longer found.
  * @throws Incomplete as `refuseImplausible` does
  */
 export async function removeMissing(run: SyncRun): Promise<void> {
@@ -79,7 +79,7 @@ export async function missTwice(
     before = now;
   }
   if (before.length === 0) return true;
-  mirror.transaction(() => state.found(before));
+  mirror.transaction(() => state.forgetMissing(before));
   shortfalls.push(`somebody else was missing from ${list} each time that it was read`);
   return false;
 }

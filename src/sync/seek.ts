@@ -27,7 +27,7 @@ export interface SeekOptions extends Pick<Seeking, "givenUp" | "recognise"> {
 
 interface Reading extends Seeking, SeekOptions {}
 
-/** An answer that comes sooner than its records are written has nothing to gain from others beside it. */
+/** Answers that come sooner are waited for by nobody: writing them takes as long. */
 const slowMs = 10;
 /** So often in a row two answers may speak against each other: what happens between them passes. */
 const mostDoubts = 3;
@@ -47,9 +47,9 @@ export async function* seek(run: Reader, range: Range, options: SeekOptions): As
   const signal = AbortSignal.any([run.signal, stop.signal]);
   const seeking: Reading = { ...options, run, range, signal, asked: 0 };
   try {
-    const askedAt = run.clock.monotonic();
+    const startedAt = run.clock.monotonic();
     const first = await askFirstPage(seeking, range.to);
-    const isSlow = run.clock.monotonic() - askedAt >= slowMs;
+    const isSlow = run.clock.monotonic() - startedAt >= slowMs;
     const rest = { from: range.from, to: Math.min(first.to, first.edge) };
     const isCut = most === undefined && !first.isAll && isSlow;
     const pages = pagesFor(first.total - first.records.length);
@@ -112,7 +112,7 @@ async function* readLane(seeking: Reading, lane: Lane, first?: FirstPage): Async
     lane.to = upper.edge;
     if (lane.to < lane.from) return;
     if (lower.isCrowd) above = upper;
-    // Promises that have lived long keep the answer reachable; its records need not stay.
+    // A chain of promises keeps each answer reachable: its records need not stay.
     else upper.records.length = 0;
     upper = lower;
   }

@@ -35,7 +35,7 @@ export async function readUnknownList(run: SyncRun): Promise<Listed | null> {
   const write = function* () {
     const written = yield* store.write(items, { readAt: formatInstant(askedAt), isAnswer });
     for (const id of written.ids) found.add(id);
-    run.state.found(found);
+    run.state.forgetMissing(found);
     rememberShape(mirror, resource.path, shape);
   };
   await transactInParts(mirror, write(), run);

@@ -109,6 +109,6 @@ export function* writeAnswer(run: SyncRun, { records, askedAt }: Answered): Gene
   const { state, store } = run;
   store.checkKeys(records);
   const written = yield* store.write(records, { readAt: formatInstant(askedAt) });
-  state.found(written.ids);
+  state.forgetMissing(written.ids);
   return written.ids;
 }

@@ -25,7 +25,7 @@ export async function verifyDated(run: SyncRun, repair: boolean): Promise<Findin
       covered_from,
       never_read: true,
     };
-  if (repair) await mend(run, floor);
+  if (repair) await readAndReconcile(run, floor);
   const evidence = await gatherEvidence(run);
   const months = [...olderThan(run, evidence, floor), ...judge(run, evidence), ...newerThan(run, evidence)];
   const isMended = row.rows_new + row.rows_changed + row.rows_removed > 0 && shortfalls.length === 0;
@@ -36,7 +36,7 @@ export async function verifyDated(run: SyncRun, repair: boolean): Promise<Findin
 }
 
 /** Reads what was never read, down to the floor, and then what differs. */
-async function mend(run: SyncRun, floor: number): Promise<void> {
+async function readAndReconcile(run: SyncRun, floor: number): Promise<void> {
   const { mirror, state } = run;
   const figures = await askFigures(run);
   const wanted = within(neverRead(run), { from: floor, to: Number.POSITIVE_INFINITY });

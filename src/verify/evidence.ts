@@ -39,9 +39,9 @@ export async function gatherEvidence(run: SyncRun): Promise<Evidence> {
   const left = budgetOf(run, mostRequests);
   // Up to where it was read: of the last day then, too, the figures are those that were kept.
   const asked = await askFigures(run, Math.min(now, newestRead(run)));
-  const { open: days, isNoise } = asked
+  const { suspects: days, isNoise } = asked
     ? await settleMoved(run, asked, (range) => compareRecords(run, range), left)
-    : { open: [], isNoise: false };
+    : { suspects: [], isNoise: false };
   const figures = isNoise ? null : asked;
   const differences: Difference[] = [];
   for (const one of await differencesOf(run, figures))

@@ -131,7 +131,7 @@ describe("status", () => {
       error: "The API is away.",
     });
     const range = { from: Number.NEGATIVE_INFINITY, to: Date.parse("2026-11-02T02:00:00.000Z") };
-    openState(mirror, "orders").begin(range.from, { ranges: [range], begunAt: range.to });
+    openState(mirror, "orders").setGoal(range.from, { ranges: [range], begunAt: range.to });
     const text = await brandapi(["status", "--db", mirror.path], { clock });
     expect(text.out).toContain(
       "! orders: a read begun 2026-11-02 02:00 was stopped: the next sync goes on there",

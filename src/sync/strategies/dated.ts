@@ -58,7 +58,7 @@ async function readRanges(run: SyncRun): Promise<void> {
     run.isPartial = true;
     reporter.note(`${resource.name}: nothing up to then is left to read: \`--since\` reads it again`);
   }
-  state.begin(floor, goal);
+  state.setGoal(floor, goal);
   state.remember(options);
   const figures = await askFigures(run);
   for (const range of ranges) await readRange(run, range, figures);

@@ -44,7 +44,7 @@ export const details: StrategyRun = {
     const parents = await openDue(run);
     if (strategy.into === "merge") await mergeDetails(run, parents.due, strategy);
     else await keepBeside(run, parents, strategy.path, strategy.into);
-    run.state.begin(Number.NEGATIVE_INFINITY, null);
+    run.state.setGoal(Number.NEGATIVE_INFINITY, null);
   },
 };
 
@@ -56,7 +56,7 @@ async function openDue(run: SyncRun): Promise<{ due: Detailed[]; others: Detaile
   const { now, resource, state } = run;
   const stopped = state.goal();
   const begunAt = stopped && Math.abs(now - stopped.begunAt) <= freshMs ? stopped.begunAt : now;
-  state.begin(Number.NEGATIVE_INFINITY, { ranges: [{ from: Number.NEGATIVE_INFINITY, to: now }], begunAt });
+  state.setGoal(Number.NEGATIVE_INFINITY, { ranges: [{ from: Number.NEGATIVE_INFINITY, to: now }], begunAt });
   const known = await inParts(readDetailed(run), run);
   const nameless = known.filter(({ askBy }) => askBy === null).length;
   if (nameless > 0)
