@@ -109,14 +109,17 @@ async function writeChanges(mirror: Mirror, name: "csv" | "json", request: Reque
 
 /** The newest last. */
 async function printChanges(mirror: Mirror, { deps, settings, filter, limit }: Request): Promise<void> {
-  const { listChanges } = await import("../query/index.js");
+  const { firstRead, listChanges } = await import("../query/index.js");
   const { styleFor } = await import("../ui/style.js");
   const { changes, total } = listChanges(mirror, filter, limit ?? shownAtMost);
   const style = styleFor(deps.stdout, settings.output, deps.env);
   const width = terminalWidth(deps.stdout);
   const quiet = settings.output.quiet;
   if (total === 0) {
-    if (!quiet) deps.stderr.write(`No changes were seen since ${minuteOf(filter.since)} UTC.\n`);
+    const first = firstRead(mirror, filter.resource);
+    const isLater = first !== null && first > filter.since;
+    const since = isLater ? `the first read, ${minuteOf(first)}` : minuteOf(filter.since);
+    if (!quiet) deps.stderr.write(`No changes were seen since ${since} UTC.\n`);
     return;
   }
   const groups = groupTogether(changes).map((group) => renderGroup(group, style, width));

@@ -29,7 +29,7 @@ export const interactiveFlags: readonly Flag[] = flagsForWaiting("15s");
 /** The flag of the commands that can go through every brand: see each-profile.ts. */
 export const allProfilesFlag: Flag = {
   flags: "--all-profiles",
-  about: "every brand that is set up here, one after another; the exit code is the gravest: the lowest but 0",
+  about: "every brand that is set up here, one after another; the exit code is the lowest that is not 0",
 };
 
 export function flagsForWaiting(maxWait: string): readonly Flag[] {

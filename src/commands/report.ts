@@ -22,9 +22,9 @@ interface ReportFlags {
 
 export const report: CommandSpec = defineCommand<ReportFlags>({
   name: "report",
-  summary: "Make the page that is mailed on Monday: sales, refunds, what was restated, what is proven",
+  summary: "Make a page to send on: sales, refunds, what was restated, what is proven",
   description:
-    "One HTML file that asks for nothing and runs nothing, or text. Made from the mirror alone, beside the time " +
+    "One HTML file without scripts that asks no network, or text. Made from the mirror alone, beside the time " +
     "before; without a time, the month of the last day (UTC) that was read whole, as far as it was read. " +
     "Needs no key and no network.",
   arguments: [],

@@ -1,6 +1,7 @@
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { day, nights, noon, orderAt } from "../support/nights.js";
 import { brandapi } from "../support/program.js";
 
 const clock = { now: () => Date.parse("2026-11-05T00:00:00.000Z") };
@@ -101,6 +102,15 @@ record  what              was      is now              key
     ]);
     const cut = await brandapi(["changes", "--limit", "1", "--db", path], { clock });
     expect(cut.err).toContain("The newest 1 of 4 changes");
+  });
+
+  it("says since when it has looked, where that is later than what was asked for", async () => {
+    const brand = await nights({ orders: [orderAt("a", noon)] });
+    await brand.sync();
+    const told = (command: string) => brand.run(command).then(({ err }) => err);
+    expect(await told("changes")).toBe("No changes were seen since the first read, 2026-11-21 12:00 UTC.\n");
+    brand.pass(30 * day);
+    expect(await told("changes orders")).toBe("No changes were seen since 2026-12-14 12:00 UTC.\n");
   });
 
   it("says so where there are none, and refuses an unknown resource", async () => {
