@@ -23,14 +23,15 @@ const mostReadings = 16;
 /**
  * Reads a list by page numbers until it is whole: the distinct records are as many as the API counts, and the count
  * did not fall meanwhile, since one who leaves a page already read draws another past the reader. Where the same
- * number comes in changing order, it is put together from several readings, and believed when one more brings
- * nothing new.
+ * number comes in changing order, it is put together from several readings, and believed when all were seen again since,
+ * and nobody else: one who had left while another came would not be.
  * @param pages one reading
  */
 export async function* readList<Key>(
   pages: () => AsyncIterable<Page>,
 ): AsyncGenerator<ListPage<Key>, Reading<Key>> {
-  let together = new Set<Key>();
+  /** Who was seen in readings that found the same number; once these are as many as that, who was seen again since. */
+  let [together, again] = [new Set<Key>(), new Set<Key>()];
   let before: number | undefined;
   let askedAt = Number.POSITIVE_INFINITY;
   let idle = 0;
@@ -48,15 +49,17 @@ export async function* readList<Key>(
     const readAt = Math.min(...ones);
     const last = { found, total };
     if (found.size === total && !fell) return { ...last, isWhole: true, askedAt: readAt };
-    const known = together;
+    const seen = together.size + again.size;
     const isSame = !fell && total === before;
-    together = isSame ? new Set([...known, ...found]) : fell ? new Set() : found;
+    if (isSame && together.size === total) again = new Set([...again, ...found]);
+    together = isSame ? new Set([...together, ...found]) : fell ? new Set() : found;
     askedAt = isSame ? Math.min(askedAt, readAt) : readAt;
-    if (isSame && known.size === total && together.size === total)
+    if (again.size === total && together.size === total)
       return { ...last, found: together, isWhole: true, askedAt };
     // Somebody has left while another came: what was put together is of two lists.
     if (together.size > total) together = found;
-    idle = isSame && together.size > known.size ? 0 : idle + 1;
+    if (!isSame || together === found) again = new Set();
+    idle = isSame && together.size + again.size > seen ? 0 : idle + 1;
     if (idle > mostIdle || readings === mostReadings) return { ...last, isWhole: false, askedAt: readAt };
     before = total;
   }
