@@ -56,7 +56,10 @@ export function minutesFor(requests: number, perMinute: number): number {
 function planText(plan: Plan): string {
   const width = Math.max(0, ...plan.resources.map(({ resource }) => resource.length));
   const lines = plan.resources.flatMap(({ resource, steps }) =>
-    steps.map((step) => `${resource.padEnd(width)}  ${step.what} (${counted(step.requests, "request")})`),
+    steps.map(({ open, requests, what }) => {
+      const more = open ? " or more" : "";
+      return `${resource.padEnd(width)}  ${what} (${counted(requests, "request")}${more})`;
+    }),
   );
   const skipped = plan.skipped.map(({ resource, why }) => `${resource}: skipped: ${why}`);
   const time =

@@ -29,6 +29,11 @@ export const dated: StrategyRun = {
       const what = `${isResumed ? "finish the stopped read: " : ""}${describe(range)}: ${counted(items, "record")}`;
       steps.push({ what, requests: pagesFor(items) });
     }
+    const { figures, counts = [] } = run.resource.strategy as Dated;
+    const requests = (figures ? 1 : 0) + 1 + counts.length;
+    // What moved, and what the audit comes to, is read besides.
+    const what = figures ? "its proof: figures by day, and counts" : "its proof: counts";
+    steps.push({ what, requests, open: run.state.coverage().length > 0 });
     return steps;
   },
 

@@ -25,7 +25,7 @@ export async function countListed(run: SyncRun): Promise<number | null> {
 
 export function planOf(listed: number | null): PlanStep {
   return listed === null
-    ? { what: "everything, however it is paged", requests: 1, open: true }
+    ? { what: "everything: its paging is not documented", requests: 1, open: true }
     : { what: `everything: ${counted(listed, "record")}`, requests: pagesFor(listed) };
 }
 
