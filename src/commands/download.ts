@@ -55,7 +55,7 @@ const downloadFlags: readonly Flag[] = [
   { flags: "--since <time>", about: "only files added from here" },
   { flags: "--until <time>", about: "only files added up to here" },
   { flags: "--limit <n>", about: "fetch at most this many, newest first", parse: parseLimit },
-  { flags: "--wait", about: "queue behind another run on this mirror" },
+  { flags: "--wait", about: "queue behind another run on this mirror, however long it takes" },
 ];
 
 /**

@@ -104,6 +104,7 @@ export const query = defineCommand<QueryFlags>({
         const rows = await holdRows(readAnswer(statement, most + 1));
         // A table is escaped cell by cell: its colours are ours.
         deps.stdout.write(await tableText(names, rows.slice(0, most), deps, settings));
+        if (rows.length === 0 && !settings.output.quiet) deps.stderr.write("No rows.\n");
         if (rows.length > most && options.limit === undefined && !settings.output.quiet)
           deps.stderr.write(
             `The first ${counted(most, "row", formatCount)}; more with \`--limit\`, all with \`--csv\`.\n`,

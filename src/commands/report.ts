@@ -122,7 +122,7 @@ async function writeHtml(
 
 /** @throws UsageError for what is no month; which one it is, its time says */
 function parseMonth(text: string): string {
-  if (/^\d{4}-\d{2}$/.test(text) || text === "this-month" || text === "last-month") return text;
+  if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text) || text === "this-month" || text === "last-month") return text;
   throw new UsageError(`Not a month: \`${text}\`.`, { hint: "use for example `2026-10` or `last-month`" });
 }
 

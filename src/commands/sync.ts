@@ -45,7 +45,7 @@ const syncFlags: readonly Flag[] = [
     shown: "5",
   },
   { flags: "--accept-removals", about: "apply removals even where they look implausible" },
-  { flags: "--wait", about: "queue behind another run on this mirror" },
+  { flags: "--wait", about: "queue behind another run on this mirror, however long it takes" },
   {
     flags: "--details <which>",
     about: "opportunities: whose details to read; with --full, all",

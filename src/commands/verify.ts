@@ -29,7 +29,7 @@ export const verify = defineCommand<VerifyFlags>({
       about: "read again what differs, and make tables that differ anew from the records",
     },
     { flags: "--accept-removals", about: "apply removals even where they look implausible" },
-    { flags: "--wait", about: "queue behind another run on this mirror" },
+    { flags: "--wait", about: "queue behind another run on this mirror, however long it takes" },
     ...networkFlags,
   ],
   examples: [

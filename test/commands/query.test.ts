@@ -37,6 +37,11 @@ describe("query", () => {
     );
   });
 
+  it("says so where there are no rows, beside the names of the columns", async () => {
+    const none = await askApart(await mirrorOfOrders(), "SELECT id FROM orders WHERE id = 'x'");
+    expect(none).toMatchObject({ out: "id\n", err: "No rows.\n" });
+  });
+
   it("keeps large integers, bytes, quotes and columns of one name apart", async () => {
     const path = await mirrorOfOrders();
     const sql = "SELECT 9007199254740993 AS a, x'00ff' AS a, 'a\"b,' || char(10) AS t";

@@ -132,7 +132,7 @@ describe("report", () => {
     const { run } = await brand();
     for (const [words, says] of [
       [["--month", "october"], "Not a month: `october`."],
-      [["--month", "2026-13"], "Not a time: `2026-13`."],
+      [["--month", "2026-13"], "Not a month: `2026-13`."],
       [["--month", "2026-09", "--since", "7d"], "`--month` does not go with `--since` and `--until`."],
       [["--since", "2026-09-09", "--until", "2026-09-01"], "`--since` is later than `--until`."],
       [["--locale", "tlhx-!"], "Not a locale: `tlhx-!`."],
