@@ -102,8 +102,8 @@ function namedMirror(options: GlobalOptions, { env }: Deps): string | undefined 
   return options.db ?? env.BRANDAPI_DB;
 }
 
-function brandOf({ brandId, brandName = "" }: Profile): Settings["brand"] {
-  return brandId === undefined ? undefined : { id: brandId, name: brandName };
+function brandOf({ brandId, brandName }: Profile): Settings["brand"] {
+  return brandId === undefined ? undefined : { id: brandId, name: brandName ?? brandId };
 }
 
 /** What flags alone decide: usable before any file is read. */

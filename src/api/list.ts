@@ -18,20 +18,20 @@ export interface ListPage<Key> extends Page {
 
 /** Readings in a row that may bring nothing, and in all. */
 const mostIdle = 4;
-const mostReadings = 16;
+const mostReadings = 32;
 
 /**
  * Reads a list by page numbers until it is whole: the distinct records are as many as the API counts, and the count
  * did not fall meanwhile, since one who leaves a page already read draws another past the reader. Where the same
- * number comes in changing order, it is put together from several readings, and believed when all were seen again since,
- * and nobody else: one who had left while another came would not be.
+ * number comes in changing order, it is put together from several readings, and believed when each of these was seen once
+ * more afterwards: one who has left would not be.
  * @param pages one reading
  */
 export async function* readList<Key>(
   pages: () => AsyncIterable<Page>,
 ): AsyncGenerator<ListPage<Key>, Reading<Key>> {
-  /** Who was seen in readings that found the same number; once these are as many as that, who was seen again since. */
-  let [together, again] = [new Set<Key>(), new Set<Key>()];
+  /** Everybody seen since the number is the same, and who of them was seen again since these are as many. */
+  let [together, seenAgain] = [new Set<Key>(), new Set<Key>()];
   let before: number | undefined;
   let askedAt = Number.POSITIVE_INFINITY;
   let idle = 0;
@@ -49,17 +49,17 @@ export async function* readList<Key>(
     const readAt = Math.min(...ones);
     const last = { found, total };
     if (found.size === total && !fell) return { ...last, isWhole: true, askedAt: readAt };
-    const seen = together.size + again.size;
+    const seen = together.size + seenAgain.size;
     const isSame = !fell && total === before;
-    if (isSame && together.size === total) again = new Set([...again, ...found]);
+    if (isSame && together.size === total) seenAgain = new Set([...seenAgain, ...found]);
     together = isSame ? new Set([...together, ...found]) : fell ? new Set() : found;
     askedAt = isSame ? Math.min(askedAt, readAt) : readAt;
-    if (again.size === total && together.size === total)
+    if (seenAgain.size === total && together.size === total)
       return { ...last, found: together, isWhole: true, askedAt };
     // Somebody has left while another came: what was put together is of two lists.
     if (together.size > total) together = found;
-    if (!isSame || together === found) again = new Set();
-    idle = isSame && together.size + again.size > seen ? 0 : idle + 1;
+    if (!isSame || together === found) seenAgain = new Set();
+    idle = isSame && together.size + seenAgain.size > seen ? 0 : idle + 1;
     if (idle > mostIdle || readings === mostReadings) return { ...last, isWhole: false, askedAt: readAt };
     before = total;
   }

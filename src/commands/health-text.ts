@@ -83,7 +83,7 @@ function closingLines({ resources, checked_at }: Health): string[] {
     const share = refunds
       ? `; ${Math.round((100 * refunds.inside_window) / refunds.seen)} % of ${counted(refunds.seen, "refund")} came inside the window, \`--window ${refunds.recommended_window_days}\` would hold 99 %`
       : "";
-    return [`${resource}: each day was read within the last ${age}; ${next}${share}`];
+    return [`${resource}: what was read longest ago was read ${age} ago; ${next}${share}`];
   });
   return lines.length === 0 ? [] : ["", ...lines];
 }

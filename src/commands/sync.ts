@@ -48,9 +48,9 @@ const syncFlags: readonly Flag[] = [
   { flags: "--wait", about: "queue behind another run on this mirror, however long it takes" },
   {
     flags: "--details <which>",
-    about: "opportunities: whose details to read; with --full, all",
+    about: "opportunities, surveys: whose details to read",
     choices: ["all", "changed", "none"],
-    shown: "changed",
+    shown: "changed; with --full: all",
   },
   {
     flags: "--source <kinds>",

@@ -26,6 +26,7 @@ export { closeMirror, type Mirror, mirrorOf, statement } from "./mirror.js";
 export { checkPlace, isEmptyFile } from "./place.js";
 export {
   blankRun,
+  isSetBack,
   lastFinding,
   lastGood,
   lastRun,

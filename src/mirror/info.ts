@@ -23,17 +23,19 @@ export function forgetInfo(mirror: Mirror, name: string): void {
 
 /**
  * A mirror belongs to the brand that filled it first.
- * @param expected whose it is to be, while nobody has filled it
+ * @param mirror null: there is none yet
+ * @param expected whose it is to be, while nobody has filled it: its profile's
  * @throws MirrorUnusable when the key is another brand's; nothing is written
  */
-export function checkOwner(mirror: Mirror, brand: Brand, expected?: Brand): void {
-  const owner = readInfo(mirror, "brand_id") ?? expected?.id;
-  if (owner === undefined || owner === brand.id) return;
-  const name = readInfo(mirror, "brand_name") ?? expected?.name ?? owner;
+export function checkOwner(mirror: Mirror | null, brand: Brand, expected?: Brand): void {
+  const id = mirror && readInfo(mirror, "brand_id");
+  const owner = id === null ? expected : { id, name: (mirror && readInfo(mirror, "brand_name")) ?? id };
+  if (owner === undefined || owner.id === brand.id) return;
   // Names need not tell two brands apart; their ids do.
-  const [mine, yours] =
-    name === brand.name ? [`${name} (${owner})`, `${name} (${brand.id})`] : [name, brand.name];
-  throw new MirrorUnusable(`The mirror belongs to another brand, ${mine}, and the key to ${yours}.`, {
+  const isSame = owner.name === brand.name;
+  const [mine, yours] = [owner, brand].map((one) => (isSame ? `${one.name} (${one.id})` : one.name));
+  const what = id === null ? "The profile belongs to another brand" : "The mirror belongs to another brand";
+  throw new MirrorUnusable(`${what}, ${mine}, and the key to ${yours}.`, {
     hint: "use a profile for each brand: `--profile NAME`, or another file: `--db PATH`",
   });
 }

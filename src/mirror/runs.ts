@@ -101,6 +101,14 @@ export function wasRead({ db }: Mirror, name: string, by = name): boolean {
   return found.get({ name, by }) !== undefined;
 }
 
+/** Whether the run of a resource before this one began later: one of their clocks is wrong, and nobody knows which. */
+export function isSetBack({ db }: Mirror, { resource, run_id, started_at }: Run): boolean {
+  const before = db.prepare(
+    "SELECT started_at FROM sync_runs WHERE resource = ? AND run_id < ? ORDER BY run_id DESC LIMIT 1",
+  );
+  return ((before.pluck().get(resource, run_id) as string | undefined) ?? "") > started_at;
+}
+
 /** A proof of how things stand: of all that there is, and up to its own time. */
 const isProof = "verified = 1 AND coalesce(until >= started_at, 1)";
 

@@ -193,7 +193,7 @@ export const migrations: readonly string[] = [
   -- Whether the list has shown the record otherwise since its details were read.
   ALTER TABLE records ADD COLUMN outdated INTEGER NOT NULL DEFAULT 0;
   UPDATE records SET outdated = 1 WHERE resource IN ('opportunities', 'surveys') AND detailed_at < since_at;
-  -- What was covered when a run had read last.
+  -- What was covered when a run had come to its end.
   CREATE TABLE run_coverage (
     run_id INTEGER NOT NULL,
     from_at TEXT,          -- null: from the beginning

@@ -61,7 +61,7 @@ export function writeCoverage(
     if (!before.includes(one)) insert.run(...values(one), formatInstant(one.readAt), one.runId);
 }
 
-/** Notes what is covered since a run has read last, for whoever asks later what it was then. */
+/** Notes what is covered after an answer to a run, for whoever asks later what it was after the last one. */
 export function noteRunCoverage(mirror: Mirror, runId: number, covered: readonly Covered[]): void {
   statement(mirror, "DELETE FROM run_coverage WHERE run_id = ?").run(runId);
   const insert = statement(mirror, "INSERT INTO run_coverage VALUES (?, ?, ?)");

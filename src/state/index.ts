@@ -1,6 +1,13 @@
 /** The door of this room: what others may use of what a resource's sync remembers. */
 export { countPresent, countRemoved } from "./counting.js";
-export { addCovered, ageParts, forgetAhead, readCoverage, recordCoverage } from "./coverage.js";
+export {
+  addCovered,
+  ageParts,
+  forgetAhead,
+  noteRunCoverage,
+  readCoverage,
+  recordCoverage,
+} from "./coverage.js";
 export { type Missing, presentIds } from "./missing.js";
 export type { Goal } from "./progress.js";
 export { type Figures, noFigures, openState, type SyncState } from "./state.js";

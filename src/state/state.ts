@@ -12,7 +12,7 @@ import {
 } from "../ranges.js";
 import { dayMs } from "../times.js";
 import { parameters, present } from "./counting.js";
-import { addCovered, noteRunCoverage, readCoverage, trimCovered, writeCoverage } from "./coverage.js";
+import { addCovered, readCoverage, trimCovered, writeCoverage } from "./coverage.js";
 import { type Dates, openDates } from "./dates.js";
 import {
   clearMissing,
@@ -140,7 +140,6 @@ export function openState(mirror: Mirror, resource: string): SyncState {
       const to = Math.min(range.to, now);
       if (range.from > to) return;
       claim(addCovered(covered, { from: range.from, to, readAt: askedAt, runId }));
-      noteRunCoverage(mirror, runId, covered);
       if (figures && askedAt >= figures.askedAt) keepDaysOf({ from: range.from, to }, figures);
     },
     figures: keptFigures,

@@ -35,21 +35,21 @@ export async function settleMoved(
   const { moved, unknown, compared } = movedDays(run, figures);
   const examineUpTo = (range: Range) => examine(upTo(range, figures.until));
   const suspects = new Set(moved);
-  const note = (finding: Examined, days: readonly string[]) => {
+  const note = (examined: Examined, days: readonly string[]) => {
     for (const day of days) suspects.delete(day);
-    if (typeof finding === "string") return;
-    for (const day of finding.differOn.length > 0 ? finding.differOn : days) suspects.add(day);
+    if (typeof examined === "string") return;
+    for (const day of examined.differOn.length > 0 ? examined.differOn : days) suspects.add(day);
   };
   const settled = () => ({ suspects: [...suspects].sort(), isNoise: false });
   if (moved.length > fewestMoved && moved.length > compared / 2) {
     const step = Math.floor(moved.length / sampled);
-    let finding: Examined = "same";
-    for (let index = 0; index < sampled && finding === "same"; index += 1) {
+    let examined: Examined = "same";
+    for (let index = 0; index < sampled && examined === "same"; index += 1) {
       const day = moved[index * step] ?? "";
-      finding = await examineUpTo(dayRange(day));
-      note(finding, [day]);
+      examined = await examineUpTo(dayRange(day));
+      note(examined, [day]);
     }
-    if (finding === "same") return { suspects: [], isNoise: true };
+    if (examined === "same") return { suspects: [], isNoise: true };
   }
   // Nothing speaks against days whose figures nobody knew: they are looked at while there is something to spend.
   for (const days of [[...suspects], unknown])

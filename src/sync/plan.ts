@@ -32,9 +32,7 @@ export const freshMs = 3_600_000;
  * A plain run begins at the end of what was read, less the window, and never below the floor; it reads the gaps too,
  * each with the window below it. What a stopped run had still to read is read with it.
  */
-export function planDated({ floor: asked, ...remembered }: Before, options: Asked, now: number): DatedPlan {
-  // A clock that was ahead asked for nothing older than what is still to come: nobody meant that.
-  const before = { ...remembered, floor: asked !== null && asked <= now ? asked : null };
+export function planDated(before: Before, options: Asked, now: number): DatedPlan {
   const plain = wantedRanges(before, options, now);
   const untilNow = { from: Number.NEGATIVE_INFINITY, to: now };
   // A clock that was ahead began it in the future; what was read then counts as read right before now.

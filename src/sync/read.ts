@@ -1,7 +1,7 @@
 import { describe, type Range } from "../ranges.js";
 import { datedOf, valueAt } from "../records/index.js";
 import type { ApiRecord, Dated } from "../resources/types.js";
-import type { Figures } from "../state/index.js";
+import { type Figures, noteRunCoverage } from "../state/index.js";
 import { shareOf } from "./figures.js";
 import type { Slice } from "./first-page.js";
 import { missTwice } from "./removals.js";
@@ -39,7 +39,7 @@ async function readOnce(
   figures: Figures | null,
   most?: number,
 ): Promise<{ reached: number; lists: Range[] }> {
-  const { now, resource, row, shortfalls, state, store } = run;
+  const { mirror, now, resource, row, shortfalls, state, store } = run;
   const lists: Range[] = [];
   let reached = Number.POSITIVE_INFINITY;
   let rows = 0;
@@ -62,6 +62,7 @@ async function readOnce(
     state.noteResolution(run.resolution);
     if (covers) {
       state.cover({ range: covers, found, askedAt, runId: row.run_id }, now, figures);
+      noteRunCoverage(mirror, row.run_id, state.coverage());
       reached = Math.min(reached, covers.from);
       if (slice.isList) lists.push(covers);
     }

@@ -79,6 +79,7 @@ export async function syncResources(
 /** As many as the last time, unless that was a first read; for `--full` those that what is there takes. */
 function requestsOf({ mirror, options }: Access, { name, strategy }: Resource): number | undefined {
   const last = lastGood(mirror, name);
+  if (options.full && strategy.kind === "details") return undefined;
   if (strategy.kind !== "dated") return last?.requests;
   if (options.full && last) return pagesFor(countPresent(mirror, name));
   return last?.since === null ? undefined : last?.requests;

@@ -69,7 +69,7 @@ export async function* seek(run: Reader, range: Range, options: SeekOptions): As
  * them. Meanwhile the lane may become shorter: `merge` gives its lower half to another.
  */
 async function* readLane(seeking: Reading, lane: Lane, first?: FirstPage): AsyncGenerator<Slice, void> {
-  const { run } = seeking;
+  const { most = Number.POSITIVE_INFINITY, run } = seeking;
   let upper = first ?? (await askFirstPage(seeking, lane.to));
   let below = askBelow(seeking, upper, lane);
   /** What the answer above a crowd has shown. */
@@ -78,6 +78,8 @@ async function* readLane(seeking: Reading, lane: Lane, first?: FirstPage): Async
   let doubts = 0;
   for (;;) {
     if (below === null) {
+      // Contradicted by the answer below it, and no request is left to ask once more: it proves nothing.
+      if (doubts > 0 && seeking.asked >= most) return;
       if (!upper.isCrowd) return yield sliceOf(upper, provenBy(upper, lane));
       const from = Math.min(upper.edge, upper.to) + 1 - 2 * run.resolution;
       const asked = { from: from - run.resolution, to: upper.to + upper.over };

@@ -31,7 +31,7 @@ export async function verifyDated(run: SyncRun, repair: boolean): Promise<Findin
   const isMended = row.rows_new + row.rows_changed + row.rows_removed > 0 && shortfalls.length === 0;
   const found = stateOf(months);
   const wanted = evidence.unread.filter(({ to }) => to >= floor);
-  const unread = wanted.reduce((sum, { more }) => sum + more, 0);
+  const unread = sumOf(wanted);
   return { ...base, state: repair && isMended && found === "proven" ? "repaired" : found, months, unread };
 }
 
@@ -48,22 +48,32 @@ async function readAndReconcile(run: SyncRun, floor: number): Promise<void> {
 /** What the API has from before the oldest date that was read: nobody asked for it, or a reading was stopped above it. */
 function olderThan(run: SyncRun, { unread }: Evidence, floor: number): MonthResult[] {
   const older = unread.find(({ from }) => !Number.isFinite(from));
-  if (!older?.more) return [];
+  if (!older || (older.to < floor ? !older.more : older.more === 0)) return [];
   const { name } = run.resource;
   const why =
     older.to >= floor
-      ? `${older.more} older ${name} were not read yet: \`brandapi sync ${name}\` goes on`
+      ? `${unreadText(older.more, `older ${name}`, "were not read yet")}: \`brandapi sync ${name}\` goes on`
       : `${older.more} older ${name} were never asked for: \`brandapi sync ${name} --full\` reads them`;
   return [{ month: `before ${dayOf(older.to + 1)}`, state: "unproven", why, read_at: null }];
 }
 
 function newerThan(run: SyncRun, { unread }: Evidence): MonthResult[] {
-  const newer = unread.filter(({ from }) => from > newestRead(run)).reduce((sum, { more }) => sum + more, 0);
-  if (newer === 0) return [];
+  const newer = unread.filter(({ from, more }) => from > newestRead(run) && more !== 0);
+  if (newer.length === 0) return [];
   const { name } = run.resource;
   const since = formatInstant(newestRead(run)).slice(0, 16).replace("T", " ");
-  const why = `${newer} newer ${name} were never read: \`brandapi sync ${name}\` reads them`;
+  const more = sumOf(newer);
+  const why = `${unreadText(more, `newer ${name}`, "were never read")}: \`brandapi sync ${name}\` reads them`;
   return [{ month: `since ${since}`, state: "unproven", why, read_at: null }];
+}
+
+function sumOf(unread: Evidence["unread"]): number {
+  return unread.reduce((sum, { more }) => sum + (more ?? 0), 0);
+}
+
+/** As many as here need not be those that are here. */
+function unreadText(more: number | null, which: string, how: string): string {
+  return more ? `${more} ${which} ${how}` : `${which} ${how}, though as many are here`;
 }
 
 /** Each month of what was read, and what speaks against it. What no month has is told by itself: nothing is left out. */

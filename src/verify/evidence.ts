@@ -7,7 +7,7 @@ import { countedMonths, differencesOf, isByDay } from "../sync/reconcile.js";
 import { budgetOf, pagesFor, type SyncRun } from "../sync/run.js";
 import { compareRecords } from "./compare.js";
 
-/** Requests that go into finding the very days that differ, and looking at those whose figures moved. */
+/** Requests that go into finding the very days that differ, and into what is read. */
 const mostRequests = 100;
 
 /** The name of no day. */
@@ -15,7 +15,8 @@ export const undated = "undated";
 
 /** A range that was never read and is not seen to be the same, and how many more records the API has there. */
 export interface Unread extends Range {
-  more: number;
+  /** Null: as many, and nobody compared them. */
+  more: number | null;
 }
 
 /** What speaks against the mirror. */
@@ -33,7 +34,7 @@ export interface Evidence {
   whyProven(range: Range): string;
 }
 
-/** Asks for it: reads no more than the days whose figures moved, and writes nothing. */
+/** Asks for it: reads the days whose figures moved, and what was never read where there is as much; writes nothing. */
 export async function gatherEvidence(run: SyncRun): Promise<Evidence> {
   const { now, state } = run;
   const left = budgetOf(run, mostRequests);
@@ -56,7 +57,8 @@ export async function gatherEvidence(run: SyncRun): Promise<Evidence> {
     const isCompared = api === mirror && pagesFor(mirror) <= left();
     const finding = isCompared ? await compareRecords(run, range) : { differOn: [] };
     if (finding === "same") continue;
-    unread.push({ ...range, more: Math.max(0, api - mirror) });
+    const isOpen = api === mirror && finding.differOn.length === 0;
+    unread.push({ ...range, more: isOpen ? null : Math.max(0, api - mirror) });
     if (range.from > newestRead(run)) changed.push(...finding.differOn);
   }
   const missing = new Map<string, number>();

@@ -50,7 +50,10 @@ test("a profile's own mirror, not made yet, is not filled with another brand's d
   const env = { BRANDAPI_KEY: sandbox.keys["other-brand"].secret, BRANDAPI_BASE_URL: sandbox.baseUrl };
   const refused = await brandapi("sync roster", { home, env });
   expect(refused.code).toBe(3);
-  expect(refused.err).toContain("another brand, Fjell & Fern, and the key to Basalt Cycling");
+  expect(refused.err).toContain(
+    "The profile belongs to another brand, Fjell & Fern, and the key to Basalt Cycling.",
+  );
+  expect((await brandapi("doctor", { home, env })).out).toContain("another brand, Fjell & Fern");
   expect((await brandapi("status", { home })).out).not.toContain("roster");
   expect((await brandapi("sync roster --db other.sqlite", { home, env })).code).toBe(0);
   expect((await brandapi("sync roster", { home })).code).toBe(0);

@@ -5,7 +5,7 @@ export const systemTables: Readonly<Record<string, string>> = {
   changes: "what changed in already mirrored records, a row a field",
   sync_runs: "every run of every resource: range, requests, rows, outcome",
   coverage: "which ranges of a resource's dates were read completely, and when",
-  run_coverage: "what of a resource's dates was covered when a run had read last",
+  run_coverage: "what of a resource's dates was covered after the last answer to a run",
   sync_state:
     "what a resource's sync remembers: its oldest date, its goal where it was stopped, the audit's cursor",
   day_figures: "the API's figures by day when the day's records were last read whole",

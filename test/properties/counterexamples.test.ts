@@ -240,6 +240,58 @@ const found: [name: string, watched: Watched, history: History][] = [
     "opportunities",
     { ...given(1, 1, 2), steps: [run("sync", {}, { 2: event("exchange") })] },
   ],
+  [
+    "what a failed run left below what was claimed is as much as a total that is capped",
+    "content",
+    {
+      ...given(22, 40, 11, { ties: "reversed", mostCounted: 13 }),
+      steps: [
+        run("sync", { sinceDays: 28, untilDays: 8, windowDays: 27 }),
+        { passHours: 886 },
+        run("sync", { sinceDays: 365, untilDays: 52, windowDays: 92, audit: 1 }),
+        run("verify"),
+      ],
+    },
+  ],
+  [
+    "one of equal dates is hidden in each of several readings while another order is exchanged",
+    "orders",
+    {
+      beginning: { seed: 417, records: 51, crowd: 5, undated: 0, finest: "microseconds" },
+      behaviour: {
+        mostPerPage: 7,
+        ties: "changing",
+        undated: "everywhere",
+        undatedStand: "first",
+        figures: "absent",
+      },
+      steps: [
+        event("crowd", 9994, 307),
+        event("crowd", 549, 458),
+        run("sync", { untilDays: 15, full: true, audit: 1 }, { 24: event("exchange", 8974, 399) }),
+      ],
+    },
+  ],
+  [
+    "the audit has no request left to ask again with, after answers that contradict each other",
+    "orders",
+    {
+      ...given(512, 33, 2, { order: "attribution", figures: "absent", cancelled: "out", refunded: "fully" }),
+      steps: [
+        run(
+          "sync",
+          { windowDays: 47, audit: 4 },
+          {
+            17: event("withdraw", 6946, 433),
+            20: event("withdraw", 4910, 392),
+            27: event("crowd", 573, 369),
+          },
+        ),
+        { passHours: 1252 },
+        run("repair", {}, { 9: "crash" }),
+      ],
+    },
+  ],
 ];
 
 test.each(found)("%s", async (_, watched, history) => {

@@ -185,11 +185,28 @@ describe("a clock that was ahead", () => {
     brand.pass(days * day);
     await brand.sync("orders", { since: brand.now() - 30 * day });
     brand.pass(-days * day);
+    // The first night cannot know which of two clocks is right, and proves nothing.
+    const { verified, warnings } = await brand.sync();
+    expect({ verified, warnings }).toEqual({
+      verified: false,
+      warnings: [expect.stringContaining("is still to come")],
+    });
     for (let night = 0; night < 2; night += 1) {
+      brand.pass(day);
       expect(await brand.sync()).toMatchObject({ ...done, covered_from: null });
       expect(brand.mirrored()).toEqual(listed(brand));
-      brand.pass(day);
     }
+  });
+
+  test("is not one that was behind for a night: the floor stays", async () => {
+    const brand = await nights({ orders: ordersBefore(noon, 400, day) });
+    const floor = noon - 60 * day;
+    await brand.sync("orders", { since: floor });
+    brand.pass(-90 * day);
+    expect((await brand.sync()).verified).toBe(false);
+    brand.pass(91 * day);
+    expect(await brand.sync()).toMatchObject({ ...done, covered_from: at(floor) });
+    expect(brand.mirrored()).toHaveLength(61);
   });
 
   test("while a read was stopped: the run that finishes it claims nothing beyond now", async () => {

@@ -24,13 +24,12 @@ export interface Proof {
 export function readProof(mirror: Mirror, reached: string, underWay: UnderWay | null): Proof {
   const { resources } = readHealth(mirror, Date.parse(reached), null, underWay);
   const orders = resources.find(({ resource }) => resource === "orders");
-  const covered = orders?.covered ?? [];
   const latest = latestProof(mirror);
   return {
-    proven: latest ? provenBy(latest, covered) : null,
+    proven: latest ? provenBy(mirror, latest) : null,
     against: orders?.found?.error ?? failureSince(latest?.run_id ?? 0, orders?.last_run ?? null),
     oldest_read_at: orders?.closing?.oldest_read_at ?? null,
-    covered,
+    covered: orders?.covered ?? [],
     gaps: orders?.gaps ?? [],
     read: resources.map(({ resource, last_success_at }) => ({ resource, at: last_success_at })),
   };
@@ -53,11 +52,18 @@ function latestProof({ db }: Mirror): ProvingRun | undefined {
   return newest.get() as ProvingRun | undefined;
 }
 
-/** What lies below a gap is left out: nobody read it up to there. */
-function provenBy(run: ProvingRun, covered: Proof["covered"]): Proof["proven"] {
-  const { started_at, finished_at, until, outcome } = run;
+/** From where on it was covered then, without a gap. A `verify` reads nothing: it proves what the runs before it have. */
+function provenBy({ db }: Mirror, run: ProvingRun): Proof["proven"] {
+  const { run_id, started_at, finished_at, until, outcome } = run;
   const through = until !== null && until < started_at ? until : started_at;
-  const last = covered.findLast(({ from }) => from === null || from <= through);
+  const from = db
+    .prepare(
+      `SELECT from_at FROM run_coverage WHERE coalesce(from_at, '') <= @through AND run_id = (
+         SELECT max(run_id) FROM run_coverage JOIN sync_runs USING (run_id) WHERE resource = 'orders' AND run_id <= @run_id)
+       ORDER BY from_at DESC LIMIT 1`,
+    )
+    .pluck()
+    .get({ run_id, through }) as string | null | undefined;
   const by = outcome === "verified" ? "verify" : "sync";
-  return { at: finished_at ?? started_at, by, through, from: last?.from ?? null };
+  return { at: finished_at ?? started_at, by, through, from: from ?? null };
 }

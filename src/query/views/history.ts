@@ -34,8 +34,8 @@ function jsonTypes(type: Column["type"]): string {
 }
 
 /**
- * `covered`: what was covered when a run had read last; `from_at` is never null. A run that began after two in a row that came
- * later, or after the last one, had a clock that was ahead: of what it says nothing is known.
+ * `covered`: what was covered after the last answer to a run; `from_at` is never null. A run that began after two in a
+ * row that came later, or after the last one, had a clock that was ahead: of what it says nothing is known.
  * `reads`: of those the runs that had come to their end, with nothing missing.
  */
 export const reads = `covered AS MATERIALIZED (

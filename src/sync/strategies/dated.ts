@@ -1,5 +1,5 @@
 import { counted } from "../../counted.js";
-import { lastFinding } from "../../mirror/index.js";
+import { isSetBack, lastFinding } from "../../mirror/index.js";
 import { describe } from "../../ranges.js";
 import type { Dated } from "../../resources/types.js";
 import { countPresent } from "../../state/index.js";
@@ -31,9 +31,9 @@ export const dated: StrategyRun = {
     }
     const { figures, counts = [] } = run.resource.strategy as Dated;
     const requests = (figures ? 1 : 0) + 1 + counts.length;
-    // What moved, and what the audit comes to, is read besides.
+    // Answers share a record, and what moved or the audit comes to is read besides.
     const what = figures ? "its proof: figures by day, and counts" : "its proof: counts";
-    steps.push({ what, requests, open: run.state.coverage().length > 0 });
+    steps.push({ what, requests, open: true });
     return steps;
   },
 
@@ -50,7 +50,13 @@ async function readRanges(run: SyncRun): Promise<void> {
   if (options.full)
     for (const name of [figuresName, ...(strategy.counts ?? []).map((count) => count.name)])
       state.trust(name);
-  const { floor, gaps, goal, lowest, ranges } = decide(run);
+  const { floor, gaps, goal, isDoubted: isFloorDoubted, lowest, ranges } = decide(run);
+  if (isFloorDoubted) {
+    run.isPartial = true;
+    reporter.warn(
+      `${resource.name}: the oldest date asked for, ${formatInstant(floor).slice(0, 10)}, is still to come: is this machine's clock right? The next run goes by it`,
+    );
+  }
   const newest = ranges[0]?.to ?? options.until ?? now;
   row.since = instantOrNull(ranges.at(-1)?.from ?? newest);
   row.until = instantOrNull(Math.min(now, newest));
@@ -79,8 +85,14 @@ async function readRanges(run: SyncRun): Promise<void> {
   warnOfGaps(run, gaps);
 }
 
-function decide({ now, options, state }: SyncRun) {
-  return planDated({ coverage: state.coverage(), goal: state.goal(), floor: state.floor() }, options, now);
+function decide({ mirror, now, options, row, state }: SyncRun) {
+  const asked = state.floor();
+  const isAhead = asked !== null && asked > now;
+  const isDoubted = isAhead && isSetBack(mirror, row);
+  // Nobody meant an oldest date that is still to come: a clock that was ahead has asked for it.
+  const floor = isAhead && !isDoubted ? null : asked;
+  const plan = planDated({ coverage: state.coverage(), goal: state.goal(), floor }, options, now);
+  return { ...plan, isDoubted };
 }
 
 function instantOrNull(ms: number): string | null {

@@ -29,7 +29,8 @@ export const details: StrategyRun = {
     const known = await inParts(readDetailed(run), run);
     const come = Math.max(0, (listed ?? 0) - known.length);
     const requests = known.filter(({ isDue }) => isDue).length + come;
-    const step = { what: `details of ${requests} that are new, changed or still open`, requests };
+    const which = run.options.details === "all" ? "" : " that are new, changed or still open";
+    const step = { what: `details of ${requests}${which}`, requests };
     return [planOf(listed), ...(requests > 0 ? [step] : [])];
   },
 

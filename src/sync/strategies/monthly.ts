@@ -2,7 +2,7 @@ import type { Answer } from "../../api/client.js";
 import { counted } from "../../counted.js";
 import { ConfigurationError, UnexpectedAnswer } from "../../errors.js";
 import { inParts } from "../../in-parts.js";
-import { transactInParts } from "../../mirror/index.js";
+import { isSetBack, transactInParts } from "../../mirror/index.js";
 import { dayOf, gaps, monthsOf, type Range, touches } from "../../ranges.js";
 import { presentKeys, presentRecords, sameJson, valueAt } from "../../records/index.js";
 import type { Json } from "../../resources/types.js";
@@ -28,7 +28,8 @@ export const monthly: StrategyRun = {
     const { mirror, now, options, reporter, resource, row } = run;
     const { strategy } = resource;
     if (strategy.kind !== "monthly") return;
-    mirror.transaction(() => forgetAhead(mirror, resource.name, now));
+    if (isSetBack(mirror, row)) run.isPartial = true;
+    else mirror.transaction(() => forgetAhead(mirror, resource.name, now));
     const { days } = await askPoints(run, strategy.figures);
     const series = seriesOf(run);
     const moved = await inParts(movedMonths(run, days), run);
