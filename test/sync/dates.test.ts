@@ -198,6 +198,18 @@ describe("a clock that was ahead", () => {
     }
   });
 
+  test("is told nothing of where everything is read", async () => {
+    const brand = await nights({ orders: ten() });
+    brand.pass(45 * day);
+    await brand.sync("orders", { since: brand.now() - 30 * day });
+    brand.pass(-45 * day);
+    expect(await brand.sync("orders", { full: true })).toMatchObject({
+      ...done,
+      covered_from: null,
+      warnings: [],
+    });
+  });
+
   test("is not one that was behind for a night: the floor stays", async () => {
     const brand = await nights({ orders: ordersBefore(noon, 400, day) });
     const floor = noon - 60 * day;

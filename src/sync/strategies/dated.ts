@@ -50,8 +50,8 @@ async function readRanges(run: SyncRun): Promise<void> {
   if (options.full)
     for (const name of [figuresName, ...(strategy.counts ?? []).map((count) => count.name)])
       state.trust(name);
-  const { floor, gaps, goal, isDoubted: isFloorDoubted, lowest, ranges } = decide(run);
-  if (isFloorDoubted) {
+  const { floor, gaps, goal, lowest, ranges } = decide(run);
+  if (floor > now) {
     run.isPartial = true;
     reporter.warn(
       `${resource.name}: the oldest date asked for, ${formatInstant(floor).slice(0, 10)}, is still to come: is this machine's clock right? The next run goes by it`,
@@ -87,12 +87,10 @@ async function readRanges(run: SyncRun): Promise<void> {
 
 function decide({ mirror, now, options, row, state }: SyncRun) {
   const asked = state.floor();
-  const isAhead = asked !== null && asked > now;
-  const isDoubted = isAhead && isSetBack(mirror, row);
   // Nobody meant an oldest date that is still to come: a clock that was ahead has asked for it.
-  const floor = isAhead && !isDoubted ? null : asked;
-  const plan = planDated({ coverage: state.coverage(), goal: state.goal(), floor }, options, now);
-  return { ...plan, isDoubted };
+  const isBelieved = asked === null || asked <= now || isSetBack(mirror, row);
+  const floor = isBelieved ? asked : null;
+  return planDated({ coverage: state.coverage(), goal: state.goal(), floor }, options, now);
 }
 
 function instantOrNull(ms: number): string | null {
