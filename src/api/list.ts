@@ -23,14 +23,14 @@ const mostReadings = 32;
 /**
  * Reads a list by page numbers until it is whole: the distinct records are as many as the API counts, and the count
  * did not fall meanwhile, since one who leaves a page already read draws another past the reader. Where the same
- * number comes in changing order, it is put together from several readings, and believed when each of these was seen once
- * more afterwards: one who has left would not be.
+ * number comes in changing order, it is put together from several readings, and believed when everybody on it was seen
+ * once more after it was complete: one who has left would not be.
  * @param pages one reading
  */
 export async function* readList<Key>(
   pages: () => AsyncIterable<Page>,
 ): AsyncGenerator<ListPage<Key>, Reading<Key>> {
-  /** Everybody seen since the number is the same, and who of them was seen again since these are as many. */
+  /** Everybody seen since the number is the same, and who was seen again since they are as many as that. */
   let [together, seenAgain] = [new Set<Key>(), new Set<Key>()];
   let before: number | undefined;
   let askedAt = Number.POSITIVE_INFINITY;

@@ -101,12 +101,19 @@ export function wasRead({ db }: Mirror, name: string, by = name): boolean {
   return found.get({ name, by }) !== undefined;
 }
 
-/** Whether the run of a resource before this one began later: one of their clocks is wrong, and nobody knows which. */
+/**
+ * Whether the sync of a resource before this night's began later: one of their clocks is wrong, and nobody knows which.
+ * That a command is given once more tells no more of it.
+ */
 export function isSetBack({ db }: Mirror, { resource, run_id, started_at }: Run): boolean {
+  const evening = formatInstant(Date.parse(started_at) - 12 * 3_600_000);
   const before = db.prepare(
-    "SELECT started_at FROM sync_runs WHERE resource = ? AND run_id < ? ORDER BY run_id DESC LIMIT 1",
+    `SELECT started_at FROM sync_runs WHERE resource = @resource AND (run_id < @run_id OR @run_id = 0)
+       AND outcome IN ('done', 'incomplete') AND NOT started_at BETWEEN @evening AND @started_at
+     ORDER BY run_id DESC LIMIT 1`,
   );
-  return ((before.pluck().get(resource, run_id) as string | undefined) ?? "") > started_at;
+  const found = before.pluck().get({ resource, run_id, started_at, evening }) as string | undefined;
+  return found !== undefined && found > started_at;
 }
 
 /** A proof of how things stand: of all that there is, and up to its own time. */

@@ -85,6 +85,12 @@ export function ageParts(mirror: Mirror, resource: string, range: Range, runId: 
       recordCoverage(mirror, name, { ...range, readAt: 0, runId });
 }
 
+/** Whether dates to come are claimed, of a resource or of its parts: a clock was ahead then, or is behind now. */
+export function isAhead(mirror: Mirror, resource: string, now: number): boolean {
+  const names = [resource, ...partsOf(mirror, resource)];
+  return names.some((name) => readCoverage(mirror, name).some(({ from }) => from > now));
+}
+
 /** Takes back what a clock that was ahead has claimed of dates to come, of the parts of a resource too. */
 export function forgetAhead(mirror: Mirror, resource: string, now: number): void {
   for (const name of [resource, ...partsOf(mirror, resource)]) {

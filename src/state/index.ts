@@ -4,6 +4,7 @@ export {
   addCovered,
   ageParts,
   forgetAhead,
+  isAhead,
   noteRunCoverage,
   readCoverage,
   recordCoverage,

@@ -31,8 +31,8 @@ export async function verifyDated(run: SyncRun, repair: boolean): Promise<Findin
   const isMended = row.rows_new + row.rows_changed + row.rows_removed > 0 && shortfalls.length === 0;
   const found = stateOf(months);
   const wanted = evidence.unread.filter(({ to }) => to >= floor);
-  const unread = sumOf(wanted);
-  return { ...base, state: repair && isMended && found === "proven" ? "repaired" : found, months, unread };
+  const left = { unread: sumOf(wanted), uncompared: wanted.some(({ more }) => more === null) };
+  return { ...base, state: repair && isMended && found === "proven" ? "repaired" : found, months, ...left };
 }
 
 /** Reads what was never read, down to the floor, and then what differs. */

@@ -75,7 +75,7 @@ async function recordProof(
       const verdict = await prove(run);
       const found = [...run.shortfalls, ...differing(verdict), tableError ?? []].flat();
       // What was never asked for is not proven, and nothing that speaks against the mirror.
-      row.verified = found.length === 0 && !verdict.never_read && !verdict.unsettled;
+      row.verified = found.length === 0 && !verdict.never_read && !verdict.unsettled && !verdict.uncompared;
       row.error = found.join("; ") || null;
       told.verdict = verdict;
       return "verified";

@@ -28,7 +28,7 @@ export interface Evidence {
   missing: ReadonlyMap<string, number>;
   /** What was never read, where the API has records that are not known to be the mirror's; oldest first. */
   unread: Unread[];
-  /** Days after the last reading whose records, dated ahead then, are in the mirror, and not as the API has them now. */
+  /** Days that were never read whole, whose records in the mirror are not as the API has them. */
   changed: string[];
   /** Why a range in which nothing speaks against the mirror is proven. */
   whyProven(range: Range): string;
@@ -49,6 +49,7 @@ export async function gatherEvidence(run: SyncRun): Promise<Evidence> {
     for await (const part of narrow(run, one, (span) => span <= 1, left)) differences.push(part);
   const unread: Unread[] = [];
   const changed: string[] = [];
+  const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
   for (const range of neverRead(run)) {
     const [api, mirror] = [await countItems(run, range), state.count(range)];
     if (api < mirror) differences.push({ ...range, check: allRecords, api, mirror });
@@ -59,7 +60,8 @@ export async function gatherEvidence(run: SyncRun): Promise<Evidence> {
     if (finding === "same") continue;
     const isOpen = api === mirror && finding.differOn.length === 0;
     unread.push({ ...range, more: isOpen ? null : Math.max(0, api - mirror) });
-    if (range.from > newestRead(run)) changed.push(...finding.differOn);
+    // What nobody ever asked for is not to be mended.
+    if (range.to >= floor) changed.push(...finding.differOn);
   }
   const missing = new Map<string, number>();
   for (const { dated } of state.missing()) {

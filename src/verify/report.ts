@@ -22,6 +22,8 @@ export interface Verdict {
   covered_from: string | null;
   /** How many records the API has beside those that were read, and that were to be. */
   unread?: number;
+  /** Set where the API has as many records as the mirror in what was never read, and nobody compared them. */
+  uncompared?: boolean;
   /** Set where the API's list never agreed with its own count. */
   unsettled?: boolean;
   /** Set where nothing was ever read completely: there is nothing that could be compared. */

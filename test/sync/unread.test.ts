@@ -362,6 +362,19 @@ test("an order that came hides behind none that was dated ahead and left", async
   });
 });
 
+test("a gap that the mirror has all of, by runs that its clock has made forget, is compared", async () => {
+  const brand = await nights({ orders: ordersBefore(noon - hour, 60, day) }, { figures: "absent" });
+  await brand.sync();
+  brand.pass(-20 * day);
+  await brand.verify();
+  brand.pass(21 * day);
+  await brand.sync("orders", { since: brand.now() - 5 * day, audit: 0 });
+  change(brand, "o10", { total_amount: 99 });
+  expect((await brand.verify()).state).toBe("different");
+  expect((await brand.run("verify orders")).code).toBe(8);
+  expect((await brand.verify("orders", true)).state).toBe("repaired");
+});
+
 test("a month of which a part was never read is not proven by totals that are capped, and so agree", async () => {
   const items = Array.from({ length: 40 }, (_, n) => fileAt(`c${n}`, noon - n * day));
   const brand = await nights({ content: items }, { mostPerPage: 11, mostCounted: 13 });

@@ -52,7 +52,7 @@ function latestProof({ db }: Mirror): ProvingRun | undefined {
   return newest.get() as ProvingRun | undefined;
 }
 
-/** From where on it was covered then, without a gap. A `verify` reads nothing: it proves what the runs before it have. */
+/** From where on it was covered then, without a gap. A `verify` may read nothing: it proves what those before it have read. */
 function provenBy({ db }: Mirror, run: ProvingRun): Proof["proven"] {
   const { run_id, started_at, finished_at, until, outcome } = run;
   const through = until !== null && until < started_at ? until : started_at;
@@ -65,5 +65,5 @@ function provenBy({ db }: Mirror, run: ProvingRun): Proof["proven"] {
     .pluck()
     .get({ run_id, through }) as string | null | undefined;
   const by = outcome === "verified" ? "verify" : "sync";
-  return { at: finished_at ?? started_at, by, through, from: from ?? null };
+  return from === undefined ? null : { at: finished_at ?? started_at, by, through, from };
 }

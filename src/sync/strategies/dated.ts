@@ -51,10 +51,15 @@ async function readRanges(run: SyncRun): Promise<void> {
     for (const name of [figuresName, ...(strategy.counts ?? []).map((count) => count.name)])
       state.trust(name);
   const { floor, gaps, goal, lowest, ranges } = decide(run);
-  if (floor > now) {
-    run.isPartial = true;
+  const asked = state.floor();
+  if (asked !== null && asked > now && !options.full) {
+    const isKept = floor > now;
+    if (isKept) run.isPartial = true;
+    const what = isKept
+      ? "is this machine's clock right? Tomorrow's run believes it, and reads everything"
+      : "it is forgotten, and everything is read";
     reporter.warn(
-      `${resource.name}: the oldest date asked for, ${formatInstant(floor).slice(0, 10)}, is still to come: is this machine's clock right? The next run goes by it`,
+      `${resource.name}: the oldest date asked for, ${formatInstant(asked).slice(0, 10)}, is still to come: ${what}`,
     );
   }
   const newest = ranges[0]?.to ?? options.until ?? now;

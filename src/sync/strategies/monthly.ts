@@ -6,7 +6,7 @@ import { isSetBack, transactInParts } from "../../mirror/index.js";
 import { dayOf, gaps, monthsOf, type Range, touches } from "../../ranges.js";
 import { presentKeys, presentRecords, sameJson, valueAt } from "../../records/index.js";
 import type { Json } from "../../resources/types.js";
-import { ageParts, forgetAhead, readCoverage, recordCoverage } from "../../state/index.js";
+import { ageParts, forgetAhead, isAhead, readCoverage, recordCoverage } from "../../state/index.js";
 import { formatInstant } from "../../times.js";
 import { askPoints } from "../figures.js";
 import { inOrder } from "../in-order.js";
@@ -28,8 +28,12 @@ export const monthly: StrategyRun = {
     const { mirror, now, options, reporter, resource, row } = run;
     const { strategy } = resource;
     if (strategy.kind !== "monthly") return;
-    if (isSetBack(mirror, row)) run.isPartial = true;
-    else mirror.transaction(() => forgetAhead(mirror, resource.name, now));
+    if (isAhead(mirror, resource.name, now) && isSetBack(mirror, row)) {
+      run.isPartial = true;
+      reporter.warn(
+        `${resource.name}: months that were read are still to come: is this machine's clock right? Tomorrow's run believes it, and reads all months`,
+      );
+    } else mirror.transaction(() => forgetAhead(mirror, resource.name, now));
     const { days } = await askPoints(run, strategy.figures);
     const series = seriesOf(run);
     const moved = await inParts(movedMonths(run, days), run);
