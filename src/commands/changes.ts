@@ -109,7 +109,8 @@ async function writeChanges(mirror: Mirror, name: "csv" | "json", request: Reque
 
 /** The newest last. */
 async function printChanges(mirror: Mirror, { deps, settings, filter, limit }: Request): Promise<void> {
-  const { firstRead, listChanges } = await import("../query/index.js");
+  const { firstRead } = await import("../mirror/index.js");
+  const { listChanges } = await import("../query/index.js");
   const { styleFor } = await import("../ui/style.js");
   const { changes, total } = listChanges(mirror, filter, limit ?? shownAtMost);
   const style = styleFor(deps.stdout, settings.output, deps.env);

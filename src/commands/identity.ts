@@ -70,7 +70,8 @@ export function expiryWarning(expiresAt: string | null, now: number, profile: st
   const expires = expiresAt === null ? undefined : parseTimestamp(expiresAt);
   if (expires === undefined || expires - now > warnWithinMs) return undefined;
   // As many whole days as `whoami` says.
-  const left = expires - now >= dayMs ? Math.floor((expires - now) / dayMs) * dayMs : expires - now;
+  const days = daysLeft(expiresAt, now) ?? 0;
+  const left = days > 0 ? days * dayMs : expires - now;
   const when = left > 0 ? `expires in ${formatSpan(left)}` : "has expired";
   return (
     `The key ${when} (${expiresAt}): create a new one in the console ` +

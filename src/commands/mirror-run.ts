@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import type { Settings } from "../config.js";
 import type { Deps } from "../deps.js";
 import { AccessForbidden, ApiUnavailable, type ExitCode, KeyRejected } from "../errors.js";
@@ -7,6 +6,7 @@ import {
   claimMirror,
   closeMirror,
   isEmptyFile,
+  isMade,
   type Lock,
   lockMirror,
   type Mirror,
@@ -117,7 +117,7 @@ async function noteFailure(
   { error, ...run }: { command: string; at: string; error: unknown },
 ) {
   const isTold = [ApiUnavailable, KeyRejected, AccessForbidden].some((one) => error instanceof one);
-  if (!isTold || !existsSync(path) || isEmptyFile(path)) return;
+  if (!isTold || !isMade(path)) return;
   try {
     const mirror = await openMirror(path, lock);
     try {

@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { checkOwner, isEmptyFile } from "../mirror/index.js";
+import { checkOwner, isMade } from "../mirror/index.js";
 import { type Check, ok } from "./check.js";
 
 /** Whether the key is of the brand that the mirror belongs to. */
@@ -8,7 +7,7 @@ export const brand: Check = {
   async *run({ me, mirror, settings }) {
     const { brand } = await me();
     const { brand: expected, dbPath } = await settings();
-    if (!existsSync(dbPath) || isEmptyFile(dbPath)) checkOwner(null, brand, expected);
+    if (!isMade(dbPath)) checkOwner(null, brand, expected);
     checkOwner(await mirror(), brand, expected);
     yield ok(`the key and the mirror are of ${brand.name}`);
   },

@@ -23,12 +23,14 @@ export {
 export { findDamage } from "./integrity.js";
 export { type Lock, lockMirror, runUnderWay } from "./lock.js";
 export { closeMirror, type Mirror, mirrorOf, statement } from "./mirror.js";
-export { checkPlace, isEmptyFile } from "./place.js";
+export { checkPlace, isEmptyFile, isMade } from "./place.js";
 export {
   blankRun,
+  firstRead,
   isSetBack,
   lastFinding,
   lastGood,
+  lastProven,
   lastRun,
   type Outcome,
   type Run,

@@ -48,6 +48,11 @@ export function idOf(path: string): string | null {
   }
 }
 
+/** Whether there is a file that holds anything. */
+export function isMade(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
 /** Whether there is a file of no bytes, which is no mirror yet. */
 export function isEmptyFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.size === 0;

@@ -101,6 +101,15 @@ export function wasRead({ db }: Mirror, name: string, by = name): boolean {
   return found.get({ name, by }) !== undefined;
 }
 
+/** When the first run began that read something, of a resource or of any: what was before it, nobody saw. */
+export function firstRead({ db }: Mirror, resource?: string): string | null {
+  // Of the mirror itself, where a view of an earlier time lies over it.
+  const first = db.prepare(
+    "SELECT min(started_at) FROM main.sync_runs WHERE rows_read > 0 AND resource = coalesce(?, resource)",
+  );
+  return first.pluck().get(resource ?? null) as string | null;
+}
+
 /**
  * Whether the sync of a resource before this night's began later: one of their clocks is wrong, and nobody knows which.
  * That a command is given once more tells no more of it.
@@ -122,6 +131,11 @@ const isProof = "verified = 1 AND coalesce(until >= started_at, 1)";
 /** The latest sync that was one. */
 export function lastGood(mirror: Mirror, resource: string): Run | null {
   return newest(mirror, resource, `AND outcome = 'done' AND ${isProof}`);
+}
+
+/** The latest run that nothing spoke against, of whatever it claimed. */
+export function lastProven(mirror: Mirror, resource: string): Run | null {
+  return newest(mirror, resource, "AND verified = 1 AND outcome IN ('done', 'verified') AND error IS NULL");
 }
 
 /** The latest `verify` that found something, as long as no later proof says otherwise. */

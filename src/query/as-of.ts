@@ -1,5 +1,5 @@
 import { UsageError } from "../errors.js";
-import { type Mirror, quote } from "../mirror/index.js";
+import { firstRead, type Mirror, quote } from "../mirror/index.js";
 import { readAsOf } from "../records/index.js";
 import { formatInstant } from "../times.js";
 import { typedTables } from "./names.js";
@@ -79,12 +79,9 @@ function hasLater({ db }: Mirror, name: string, time: string): boolean {
   return db.prepare(`SELECT 1 FROM main.${quote(name)} WHERE synced_at > ${time}`).get() !== undefined;
 }
 
-function unreadBefore({ db }: Mirror, resources: readonly string[], at: number): Gaps["unread"] {
-  const first = db
-    .prepare("SELECT min(started_at) FROM main.sync_runs WHERE resource = ? AND rows_read > 0")
-    .pluck();
+function unreadBefore(mirror: Mirror, resources: readonly string[], at: number): Gaps["unread"] {
   return resources
-    .map((resource) => ({ resource, firstReadAt: first.get(resource) as string | null }))
+    .map((resource) => ({ resource, firstReadAt: firstRead(mirror, resource) }))
     .filter(({ firstReadAt }) => firstReadAt === null || firstReadAt > formatInstant(at));
 }
 

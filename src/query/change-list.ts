@@ -56,14 +56,6 @@ export function listChanges(
   return { changes: rows.reverse().map((row) => ({ ...row, label: labelOf(row.resource, row.key) })), total };
 }
 
-/** When the first run began that read something, of a resource or of any: what changed before it, nobody saw. */
-export function firstRead({ db }: Mirror, resource: string | undefined): string | null {
-  const first = db.prepare(
-    "SELECT min(started_at) FROM sync_runs WHERE rows_read > 0 AND resource = coalesce(?, resource)",
-  );
-  return first.pluck().get(resource ?? null) as string | null;
-}
-
 /** A condition on `changes` as text, for `export`; the newest `limit` where one is given. */
 export function changesCondition(filter: ChangeFilter, limit: number | undefined): string {
   const { sql, values } = filterSql(filter);

@@ -23,9 +23,12 @@ function without(all: readonly Covered[], range: Range): Covered[] {
 
 /** Coverage without what a clock that was ahead has claimed: dates that nobody can have read, reads of the future. */
 export function trimCovered(all: readonly Covered[], now: number): Covered[] {
-  return all
-    .filter(({ from }) => from <= now)
-    .map((one) => ({ ...one, to: Math.min(one.to, now), readAt: one.readAt < now ? one.readAt : now - 1 }));
+  return upToNow(all, now).map((one) => (one.readAt < now ? one : { ...one, readAt: now - 1 }));
+}
+
+/** Coverage without dates to come; what has none is the very same. */
+function upToNow(all: readonly Covered[], now: number): Covered[] {
+  return all.filter(({ from }) => from <= now).map((one) => (one.to > now ? { ...one, to: now } : one));
 }
 
 /** A resource's coverage, sorted by date. */
@@ -95,13 +98,7 @@ export function isAhead(mirror: Mirror, resource: string, now: number): boolean 
 export function forgetAhead(mirror: Mirror, resource: string, now: number): void {
   for (const name of [resource, ...partsOf(mirror, resource)]) {
     const before = readCoverage(mirror, name);
-    const after = before.filter(({ from }) => from <= now);
-    writeCoverage(
-      mirror,
-      name,
-      before,
-      after.map((one) => (one.to > now ? { ...one, to: now } : one)),
-    );
+    writeCoverage(mirror, name, before, upToNow(before, now));
   }
 }
 

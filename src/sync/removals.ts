@@ -10,23 +10,25 @@ export function isImplausible(removals: number, present: number): boolean {
   return present > 20 && removals > present / 2;
 }
 
-/**
- * @param around the dates in which so many are present; undefined: at all
- * @throws Incomplete when so many removals are implausible, or nothing would be left, and nobody accepted it
- */
+/** How many records would be removed of how many, and how many would be left in all. */
+interface Gone {
+  removals: number;
+  present: number;
+  left: number;
+  /** The dates in which so many are present; undefined: at all. */
+  around?: Range | undefined;
+}
+
+/** @throws Incomplete when so many removals are implausible, or nothing would be left, and nobody accepted it */
 export function refuseImplausible(
   { options, resource }: Pick<SyncRun, "options" | "resource">,
-  {
-    removals,
-    present,
-    left,
-    around,
-  }: { removals: number; present: number; left: number; around?: Range | undefined },
+  { removals, present, left, around }: Gone,
 ): void {
   const isRefused = removals > 0 && (left === 0 || isImplausible(removals, present));
+  const where = around ? `${describe(around)}: ` : "";
   if (isRefused && !options.acceptRemovals)
     throw new Incomplete(
-      `${resource.name}: ${around ? `${describe(around)}: ` : ""}the API no longer returns ${removals} of ${present} mirrored records: nothing was removed.`,
+      `${resource.name}: ${where}the API no longer returns ${removals} of ${present} mirrored records: nothing was removed.`,
       { hint: "if that is right, run the same command again with `--accept-removals`" },
     );
 }

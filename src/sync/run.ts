@@ -139,6 +139,14 @@ export function budgetOf({ api }: SyncRun, requests: number): () => number {
   return () => end - api.stats.requests;
 }
 
+/** A run that begins before the one before it: which clock is right, only another night tells. It is no proof. */
+export function doubtClock(run: SyncRun, what: string, all: string): void {
+  run.isPartial = true;
+  run.reporter.warn(
+    `${run.resource.name}: ${what} still to come: is this machine's clock right? Tomorrow's run believes it, and reads ${all}`,
+  );
+}
+
 /** Says which dates a run leaves unread, although others on both sides were read, or it was begun to read them. */
 export function warnOfGaps({ reporter, resource: { name } }: SyncRun, gaps: readonly Range[]): void {
   for (const gap of gaps)

@@ -69,7 +69,7 @@ export async function* seek(run: Reader, range: Range, options: SeekOptions): As
  * them. Meanwhile the lane may become shorter: `merge` gives its lower half to another.
  */
 async function* readLane(seeking: Reading, lane: Lane, first?: FirstPage): AsyncGenerator<Slice, void> {
-  const { most = Number.POSITIVE_INFINITY, run } = seeking;
+  const { run } = seeking;
   let upper = first ?? (await askFirstPage(seeking, lane.to));
   let below = askBelow(seeking, upper, lane);
   /** What the answer above a crowd has shown. */
@@ -79,7 +79,7 @@ async function* readLane(seeking: Reading, lane: Lane, first?: FirstPage): Async
   for (;;) {
     if (below === null) {
       // Contradicted by the answer below it, and no request is left to ask once more: it proves nothing.
-      if (doubts > 0 && seeking.asked >= most) return;
+      if (doubts > 0 && isSpent(seeking)) return;
       if (!upper.isCrowd) return yield sliceOf(upper, provenBy(upper, lane));
       const from = Math.min(upper.edge, upper.to) + 1 - 2 * run.resolution;
       const asked = { from: from - run.resolution, to: upper.to + upper.over };
@@ -122,8 +122,8 @@ async function* readLane(seeking: Reading, lane: Lane, first?: FirstPage): Async
 
 /** Asks for what lies below an answer, to be taken later; null where the lane wants nothing of it, or a crowd is in the way. */
 function askBelow(seeking: Reading, upper: FirstPage, lane: Lane): (() => Promise<FirstPage>) | null {
-  const { most = Number.POSITIVE_INFINITY, run } = seeking;
-  if (upper.isAll || upper.isCrowd || upper.edge < lane.from || seeking.asked >= most) return null;
+  const { run } = seeking;
+  if (upper.isAll || upper.isCrowd || upper.edge < lane.from || isSpent(seeking)) return null;
   const { come: turn, take } = newTurn();
   const lower = askFirstPage(seeking, upper.edge, run.resolution, turn);
   // Its failure is thrown where it is taken.
@@ -132,4 +132,8 @@ function askBelow(seeking: Reading, upper: FirstPage, lane: Lane): (() => Promis
     take();
     return lower;
   };
+}
+
+function isSpent({ asked, most = Number.POSITIVE_INFINITY }: Reading): boolean {
+  return asked >= most;
 }

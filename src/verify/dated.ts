@@ -48,20 +48,23 @@ async function readAndReconcile(run: SyncRun, floor: number): Promise<void> {
 /** What the API has from before the oldest date that was read: nobody asked for it, or a reading was stopped above it. */
 function olderThan(run: SyncRun, { unread }: Evidence, floor: number): MonthResult[] {
   const older = unread.find(({ from }) => !Number.isFinite(from));
-  if (!older || (older.to < floor ? !older.more : older.more === 0)) return [];
+  if (!older) return [];
+  const isWanted = older.to >= floor;
+  // Fewer than here, or other ones, are told as what differs; as many below the floor say nothing.
+  if (isWanted ? older.more === 0 : !older.more) return [];
   const { name } = run.resource;
-  const why =
-    older.to >= floor
-      ? `${unreadText(older.more, `older ${name}`, "were not read yet")}: \`brandapi sync ${name}\` goes on`
-      : `${older.more} older ${name} were never asked for: \`brandapi sync ${name} --full\` reads them`;
+  const why = isWanted
+    ? `${unreadText(older.more, `older ${name}`, "were not read yet")}: \`brandapi sync ${name}\` goes on`
+    : `${older.more} older ${name} were never asked for: \`brandapi sync ${name} --full\` reads them`;
   return [{ month: `before ${dayOf(older.to + 1)}`, state: "unproven", why, read_at: null }];
 }
 
 function newerThan(run: SyncRun, { unread }: Evidence): MonthResult[] {
-  const newer = unread.filter(({ from, more }) => from > newestRead(run) && more !== 0);
+  const newest = newestRead(run);
+  const newer = unread.filter(({ from, more }) => from > newest && more !== 0);
   if (newer.length === 0) return [];
   const { name } = run.resource;
-  const since = formatInstant(newestRead(run)).slice(0, 16).replace("T", " ");
+  const since = formatInstant(newest).slice(0, 16).replace("T", " ");
   const more = sumOf(newer);
   const why = `${unreadText(more, `newer ${name}`, "were never read")}: \`brandapi sync ${name}\` reads them`;
   return [{ month: `since ${since}`, state: "unproven", why, read_at: null }];
@@ -79,12 +82,12 @@ function unreadText(more: number | null, which: string, how: string): string {
 /** Each month of what was read, and what speaks against it. What no month has is told by itself: nothing is left out. */
 function judge(run: SyncRun, evidence: Evidence): MonthResult[] {
   const { unread, whyProven } = evidence;
-  const hasOlder = unread.some(({ from }) => !Number.isFinite(from));
-  const hasNewer = unread.some(({ to }) => to > newestRead(run));
   const { now, state } = run;
   const coverage = state.coverage();
   const covered = join(coverage);
   const newest = newestRead(run);
+  const hasOlder = unread.some(({ from }) => !Number.isFinite(from));
+  const hasNewer = unread.some(({ to }) => to > newest);
   const speaking = spokenIn(evidence, newest);
   // It may be of a time before all that the mirror has: an order that was moved there.
   const known = state.oldest({ from: 0, to: now }) ?? newest;

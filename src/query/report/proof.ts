@@ -1,4 +1,4 @@
-import type { Mirror, Run, UnderWay } from "../../mirror/index.js";
+import { lastProven, type Mirror, type Run, type UnderWay } from "../../mirror/index.js";
 import { type Health, type ResourceHealth, readHealth } from "../health.js";
 
 /** What speaks for the orders of this mirror, and what against. Times are ISO 8601. */
@@ -24,7 +24,7 @@ export interface Proof {
 export function readProof(mirror: Mirror, reached: string, underWay: UnderWay | null): Proof {
   const { resources } = readHealth(mirror, Date.parse(reached), null, underWay);
   const orders = resources.find(({ resource }) => resource === "orders");
-  const latest = latestProof(mirror);
+  const latest = lastProven(mirror, "orders");
   return {
     proven: latest ? provenBy(mirror, latest) : null,
     against: orders?.found?.error ?? failureSince(latest?.run_id ?? 0, orders?.last_run ?? null),
@@ -41,19 +41,8 @@ function failureSince(proof: number, last: ResourceHealth["last_run"]): string |
   return outcome === "stopped" || error === null ? `the last run was ${outcome}` : error;
 }
 
-type ProvingRun = Pick<Run, "run_id" | "started_at" | "finished_at" | "until" | "outcome">;
-
-function latestProof({ db }: Mirror): ProvingRun | undefined {
-  const newest = db.prepare(
-    `SELECT run_id, started_at, finished_at, until, outcome FROM sync_runs
-     WHERE resource = 'orders' AND verified = 1 AND outcome IN ('done', 'verified') AND error IS NULL
-     ORDER BY run_id DESC LIMIT 1`,
-  );
-  return newest.get() as ProvingRun | undefined;
-}
-
 /** From where on it was covered then, without a gap. A `verify` may read nothing: it proves what those before it have read. */
-function provenBy({ db }: Mirror, run: ProvingRun): Proof["proven"] {
+function provenBy({ db }: Mirror, run: Run): Proof["proven"] {
   const { run_id, started_at, finished_at, until, outcome } = run;
   const through = until !== null && until < started_at ? until : started_at;
   const from = db

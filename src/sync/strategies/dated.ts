@@ -4,13 +4,13 @@ import { describe } from "../../ranges.js";
 import type { Dated } from "../../resources/types.js";
 import { countPresent } from "../../state/index.js";
 import { formatInstant, minuteOf } from "../../times.js";
-import { countItems } from "../counts.js";
+import { checksOf, countItems } from "../counts.js";
 import { askFigures } from "../figures.js";
 import { figuresName } from "../moved.js";
 import { planDated } from "../plan.js";
 import { readRange } from "../read.js";
 import { compareAll, differencesOf, nightlyBudget, reconcile } from "../reconcile.js";
-import { type PlanStep, pagesFor, type StrategyRun, type SyncRun, warnOfGaps } from "../run.js";
+import { doubtClock, type PlanStep, pagesFor, type StrategyRun, type SyncRun, warnOfGaps } from "../run.js";
 import { filterQueries, readFiltered } from "./filtered.js";
 
 /**
@@ -29,8 +29,8 @@ export const dated: StrategyRun = {
       const what = `${isResumed ? "finish the stopped read: " : ""}${describe(range)}: ${counted(items, "record")}`;
       steps.push({ what, requests: pagesFor(items) });
     }
-    const { figures, counts = [] } = run.resource.strategy as Dated;
-    const requests = (figures ? 1 : 0) + 1 + counts.length;
+    const { figures } = run.resource.strategy as Dated;
+    const requests = (figures ? 1 : 0) + checksOf(run).length;
     // Answers share a record, and what moved or the audit comes to is read besides.
     const what = figures ? "its proof: figures by day, and counts" : "its proof: counts";
     steps.push({ what, requests, open: true });
@@ -50,17 +50,11 @@ async function readRanges(run: SyncRun): Promise<void> {
   if (options.full)
     for (const name of [figuresName, ...(strategy.counts ?? []).map((count) => count.name)])
       state.trust(name);
-  const { floor, gaps, goal, lowest, ranges } = decide(run);
-  const asked = state.floor();
+  const { asked, floor, gaps, goal, lowest, ranges } = decide(run);
   if (asked !== null && asked > now && !options.full) {
-    const isKept = floor > now;
-    if (isKept) run.isPartial = true;
-    const what = isKept
-      ? "is this machine's clock right? Tomorrow's run believes it, and reads everything"
-      : "it is forgotten, and everything is read";
-    reporter.warn(
-      `${resource.name}: the oldest date asked for, ${formatInstant(asked).slice(0, 10)}, is still to come: ${what}`,
-    );
+    const what = `the oldest date asked for, ${formatInstant(asked).slice(0, 10)}, is`;
+    if (floor > now) doubtClock(run, what, "everything");
+    else reporter.warn(`${resource.name}: ${what} still to come: it is forgotten, and everything is read`);
   }
   const newest = ranges[0]?.to ?? options.until ?? now;
   row.since = instantOrNull(ranges.at(-1)?.from ?? newest);
@@ -94,8 +88,8 @@ function decide({ mirror, now, options, row, state }: SyncRun) {
   const asked = state.floor();
   // Nobody meant an oldest date that is still to come: a clock that was ahead has asked for it.
   const isBelieved = asked === null || asked <= now || isSetBack(mirror, row);
-  const floor = isBelieved ? asked : null;
-  return planDated({ coverage: state.coverage(), goal: state.goal(), floor }, options, now);
+  const before = { coverage: state.coverage(), goal: state.goal(), floor: isBelieved ? asked : null };
+  return { asked, ...planDated(before, options, now) };
 }
 
 function instantOrNull(ms: number): string | null {

@@ -10,7 +10,7 @@ import { ageParts, forgetAhead, isAhead, readCoverage, recordCoverage } from "..
 import { formatInstant } from "../../times.js";
 import { askPoints } from "../figures.js";
 import { inOrder } from "../in-order.js";
-import { progressed, type StrategyRun, type SyncRun, warnOfGaps } from "../run.js";
+import { doubtClock, progressed, type StrategyRun, type SyncRun, warnOfGaps } from "../run.js";
 
 /**
  * One answer a calendar month: unique counts do not add up over days, so a month's summary must be asked for as such.
@@ -28,12 +28,9 @@ export const monthly: StrategyRun = {
     const { mirror, now, options, reporter, resource, row } = run;
     const { strategy } = resource;
     if (strategy.kind !== "monthly") return;
-    if (isAhead(mirror, resource.name, now) && isSetBack(mirror, row)) {
-      run.isPartial = true;
-      reporter.warn(
-        `${resource.name}: months that were read are still to come: is this machine's clock right? Tomorrow's run believes it, and reads all months`,
-      );
-    } else mirror.transaction(() => forgetAhead(mirror, resource.name, now));
+    if (isAhead(mirror, resource.name, now) && isSetBack(mirror, row))
+      doubtClock(run, "months that were read are", "all months");
+    else mirror.transaction(() => forgetAhead(mirror, resource.name, now));
     const { days } = await askPoints(run, strategy.figures);
     const series = seriesOf(run);
     const moved = await inParts(movedMonths(run, days), run);
