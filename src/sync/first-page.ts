@@ -96,8 +96,9 @@ export async function askFirstPage(
   const arrived = turn && (() => turn);
   const answer = await api.get(resource.path, asked, { scope: resource.scope, signal, recognise, arrived });
   const { records, pagination, askedAt } = firstPageOf(resource.path, answer);
-  const { total_items: total, total_pages: pages } = pagination;
-  const isAll = records.length >= total;
+  const { per_page, total_items: total, total_pages: pages } = pagination;
+  // A full answer of as many as it says there are may hide one: totals can lag. What lies below it is asked for, too.
+  const isAll = records.length >= total && records.length < per_page;
   learnResolution(run, records);
   const dates = records.map((record) => datedOf(resource, record)).filter((date) => date !== null);
   const oldest = dates.at(-1);

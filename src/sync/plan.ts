@@ -1,4 +1,4 @@
-import { type Covered, gaps, holds, join, type Range, subtract, within } from "../ranges.js";
+import { type Covered, holds, join, type Range, subtract, within } from "../ranges.js";
 import type { Goal } from "../state/index.js";
 import { dayMs } from "../times.js";
 import type { SyncOptions } from "./run.js";
@@ -64,11 +64,9 @@ type Asked = Pick<SyncOptions, "since" | "until" | "full" | "windowMs">;
 function wantedRanges({ coverage, floor }: Before, options: Asked, now: number): Range[] {
   const { full, since, until, windowMs } = options;
   const lowest = floor ?? Number.NEGATIVE_INFINITY;
-  const first = coverage[0]?.from ?? lowest;
-  const watermark = coverage.at(-1)?.to ?? lowest;
-  const missed = first > lowest ? [{ from: lowest, to: first - 1 }] : [];
-  const unread = [...missed, ...gaps(coverage), { from: watermark, to: Number.POSITIVE_INFINITY }];
-  const plain = join(unread.map(({ from, to }) => ({ from: Math.max(lowest, from - windowMs), to })));
+  const unread = subtract([{ from: lowest, to: Number.POSITIVE_INFINITY }], coverage);
+  // The window is counted from the last instant that was read.
+  const plain = join(unread.map(({ from, to }) => ({ from: Math.max(lowest, from - 1 - windowMs), to })));
   if (isPlain(options)) return plain;
   const from = full ? Number.NEGATIVE_INFINITY : (since ?? plain[0]?.from ?? lowest);
   const to = until === undefined ? Number.POSITIVE_INFINITY : Math.min(until, now);

@@ -31,7 +31,7 @@ export async function verifyDated(run: SyncRun, repair: boolean): Promise<Findin
   const isMended = row.rows_new + row.rows_changed + row.rows_removed > 0 && shortfalls.length === 0;
   const found = stateOf(months);
   const wanted = evidence.unread.filter(({ to }) => to >= floor);
-  const left = { unread: sumOf(wanted), uncompared: wanted.some(({ more }) => more === null) };
+  const left = { unread: sumOf(wanted), uncompared: wanted.some(({ isOpen }) => isOpen) };
   return { ...base, state: repair && isMended && found === "proven" ? "repaired" : found, months, ...left };
 }
 
@@ -51,7 +51,7 @@ function olderThan(run: SyncRun, { unread }: Evidence, floor: number): MonthResu
   if (!older) return [];
   const isWanted = older.to >= floor;
   // Fewer than here, or other ones, are told as what differs; as many below the floor say nothing.
-  if (isWanted ? older.more === 0 : !older.more) return [];
+  if (older.more === 0 && !(isWanted && older.isOpen)) return [];
   const { name } = run.resource;
   const why = isWanted
     ? `${unreadText(older.more, `older ${name}`, "were not read yet")}: \`brandapi sync ${name}\` goes on`
@@ -61,7 +61,7 @@ function olderThan(run: SyncRun, { unread }: Evidence, floor: number): MonthResu
 
 function newerThan(run: SyncRun, { unread }: Evidence): MonthResult[] {
   const newest = newestRead(run);
-  const newer = unread.filter(({ from, more }) => from > newest && more !== 0);
+  const newer = unread.filter(({ from, isOpen, more }) => from > newest && (more > 0 || isOpen));
   if (newer.length === 0) return [];
   const { name } = run.resource;
   const since = formatInstant(newest).slice(0, 16).replace("T", " ");
@@ -71,12 +71,12 @@ function newerThan(run: SyncRun, { unread }: Evidence): MonthResult[] {
 }
 
 function sumOf(unread: Evidence["unread"]): number {
-  return unread.reduce((sum, { more }) => sum + (more ?? 0), 0);
+  return unread.reduce((sum, { more }) => sum + more, 0);
 }
 
 /** As many as here need not be those that are here. */
-function unreadText(more: number | null, which: string, how: string): string {
-  return more ? `${more} ${which} ${how}` : `${which} ${how}, though as many are here`;
+function unreadText(more: number, which: string, how: string): string {
+  return more > 0 ? `${more} ${which} ${how}` : `${which} ${how}, though as many are here`;
 }
 
 /** Each month of what was read, and what speaks against it. What no month has is told by itself: nothing is left out. */

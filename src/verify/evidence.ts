@@ -13,10 +13,12 @@ const mostRequests = 100;
 /** The name of no day. */
 export const undated = "undated";
 
-/** A range that was never read and is not seen to be the same, and how many more records the API has there. */
+/** A range that was never read, in which the API has records that are not known to be the mirror's. */
 export interface Unread extends Range {
-  /** Null: as many, and nobody compared them. */
-  more: number | null;
+  /** How many more than the mirror has. */
+  more: number;
+  /** As many, and nobody knows whether they are the same. */
+  isOpen: boolean;
 }
 
 /** What speaks against the mirror. */
@@ -26,7 +28,7 @@ export interface Evidence {
   days: string[];
   /** How many records are no longer where they were dated, by day or `undated`. */
   missing: ReadonlyMap<string, number>;
-  /** What was never read, where the API has records that are not known to be the mirror's; oldest first. */
+  /** Oldest first. */
   unread: Unread[];
   /** Days that were never read whole, whose records in the mirror are not as the API has them. */
   changed: string[];
@@ -59,7 +61,7 @@ export async function gatherEvidence(run: SyncRun): Promise<Evidence> {
     const finding = isCompared ? await compareRecords(run, range) : { differOn: [] };
     if (finding === "same") continue;
     const isOpen = api === mirror && finding.differOn.length === 0;
-    unread.push({ ...range, more: isOpen ? null : Math.max(0, api - mirror) });
+    unread.push({ ...range, more: Math.max(0, api - mirror), isOpen });
     // What nobody ever asked for is not to be mended.
     if (range.to >= floor) changed.push(...finding.differOn);
   }

@@ -8,8 +8,8 @@ import type { RunEnd, World } from "./world.js";
  *
  * 1. Lists and crowds, read by page number: one leaves while another comes, between the same two answers. Whoever
  *    slipped past shows at the next run.
- * 2. Totals that lag: an answer that is full, and of as many as it says there are, hides who has just come. A list
- *    shows them at the next run; dates, at the count that ends each run. Nobody is removed for it.
+ * 2. Totals that lag: the last page of a list that is full, and makes it as many as it says there are, hides who has
+ *    just come. The next run shows them, and nobody is removed for it.
  * 3. A record whose date is rewritten where no figures by day show it, while an unrelated one vanishes: it may be
  *    removed until it is read again.
  * 4. A list by page numbers whose total says less than there is, with no next page: it ends there. Where neither the
@@ -19,16 +19,11 @@ import type { RunEnd, World } from "./world.js";
  */
 export function mayBeHidden(world: World, readAt: number, keptAt: number): boolean {
   if (endsTooSoon(world)) return true;
-  const at = world.runs.findIndex(({ startedAt, endedAt }) => startedAt <= readAt && readAt <= endedAt);
-  const run = world.runs[at];
+  const run = world.runs.find(({ startedAt, endedAt }) => startedAt <= readAt && readAt <= endedAt);
   if (!run) return false;
-  const isList = !isDated(world.watched);
-  const since = world.runs[at - 1]?.endedAt ?? Number.NEGATIVE_INFINITY;
-  const hides = ({ from, answered }: Move) =>
-    isList
-      ? Number.isFinite(from) && answered === run.answered - 1
-      : !run.verified && from > since && from <= run.endedAt;
-  return (areTotalsLate(world) && moves(world).came.some(hides)) || hasSwap(world, run, keptAt);
+  const isLateList = !isDated(world.watched) && areTotalsLate(world);
+  const hides = ({ from, answered }: Move) => Number.isFinite(from) && answered === run.answered - 1;
+  return (isLateList && moves(world).came.some(hides)) || hasSwap(world, run, keptAt);
 }
 
 /** Whether nothing tells of all that is on the list. */

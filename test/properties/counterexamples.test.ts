@@ -292,6 +292,19 @@ const found: [name: string, watched: Watched, history: History][] = [
       ],
     },
   ],
+  [
+    "a lagging total calls a full answer all there is, which hides one that was dated there before",
+    "content",
+    {
+      beginning: { seed: 711, records: 39, crowd: 1, undated: 0, finest: "microseconds" },
+      behaviour: { mostPerPage: 4, shows: "days", lags: "totals" },
+      steps: [
+        run("sync", {}, { 7: event("new", 3549, 389) }),
+        event("redate", 1460, 180),
+        run("sync", { untilDays: 31, full: true }, { 8: event("late", 6400, 128) }),
+      ],
+    },
+  ],
 ];
 
 test.each(found)("%s", async (_, watched, history) => {

@@ -240,7 +240,7 @@ describe("what a run leaves to the next, should it be stopped", () => {
   });
 
   test("is with that what the one before it had left, and counts from when that began", () => {
-    expect(goalAfter(stopped, {})).toEqual({ ranges: [{ from: ago(70) + 1, to: now }], begunAt: ago(2) - 1 });
+    expect(goalAfter(stopped, {})).toEqual({ ranges: [{ from: ago(70), to: now }], begunAt: ago(2) - 1 });
   });
 
   test("is what an earlier one had left, where a range beside it is read", () => {
