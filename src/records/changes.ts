@@ -8,11 +8,12 @@ import type { RecordRow } from "./record-table.js";
 export interface ChangeLog {
   /** A new record is a change only where its place had been read completely before: it came late. */
   added(key: string, dated: number | null, at: string): void;
-  /** `row` is the record as it was, `before` its value. */
+  /** `row` is the record as it was, `before` its value, `json` the text of `after`. */
   changed(change: {
     row: RecordRow;
     before: Json;
     after: Json;
+    json: string;
     dated: number | null;
     isDetail: boolean | undefined;
     at: string;
@@ -84,19 +85,20 @@ export function openChangeLog(
       const covered = coveredAt(dated);
       if (covered !== null) insert.run(resource.name, key, "added", null, null, null, covered, at, runId);
     },
-    changed({ row, before, after, dated, isDetail, at }) {
+    changed({ row, before, after, json, dated, isDetail, at }) {
       const { key } = row;
       // It was seen where it stood: a read of where it is dated now need not have come by there.
       let unchanged = lastSeenUnchanged(row, row.dated_at);
       const listed = isDetail && row.list_json !== null ? (JSON.parse(row.list_json) as JsonObject) : null;
       const isUnlisted = (field: string) => listed !== null && !((field.split(/[.[]/)[0] ?? "") in listed);
+      const texts = { before: row.json, after: json };
       keepVersion(row, at);
       if (row.removed_at !== null) {
         const absent = lastSeenUnchanged(row, dated);
         insert.run(resource.name, key, "returned", null, null, null, absent, at, runId);
         unchanged = lastSeenPresent(key, row.removed_at) ?? row.since_at;
       }
-      for (const { field, old, new: now } of diffRecords(before, after, resource)) {
+      for (const { field, old, new: now } of diffRecords(before, after, resource, texts)) {
         // What the list does not show was seen when the details were.
         const seenAt = isUnlisted(field) ? (row.detailed_at ?? unchanged) : unchanged;
         insert.run(resource.name, key, "changed", field, old, now, seenAt, at, runId);

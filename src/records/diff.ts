@@ -1,7 +1,8 @@
+import { Exact, hasInexactNumbers, parseExact } from "../exact.js";
 import { tablesOf } from "../resources/shape.js";
 import type { Json, JsonObject, Resource } from "../resources/types.js";
 import { type Signed, sameJson, signedIn, signedOf } from "./same.js";
-import { isObject } from "./values.js";
+import { isObject, valueAt } from "./values.js";
 
 /** One field of a record that is not what it was; values as text, null where there is none. */
 export interface FieldChange {
@@ -14,32 +15,46 @@ export interface FieldChange {
  * What differs between two versions of a record, by column name: nested objects with their prefix, and list items
  * that have an id one by one (`assignments.<id>.status`); other lists as a whole. Order of members is no change, and
  * neither is another signature of a URL.
+ * @param texts of the two versions: a number is told as it was sent
  */
-export function diffRecords(before: Json, after: Json, resource: Resource): FieldChange[] {
+export function diffRecords(
+  before: Json,
+  after: Json,
+  resource: Resource,
+  texts?: { before: string; after: string },
+): FieldChange[] {
   const closed = new Set(
     tablesOf(resource).flatMap((table) =>
       table.columns.filter((column) => column.type === "json").map((column) => column.name),
     ),
   );
   const changes: FieldChange[] = [];
-  compare({ before, after, name: "", separator: "_", signed: signedOf(resource) }, closed, changes);
+  const pair = { before, after, exactBefore: exactOf(texts?.before), exactAfter: exactOf(texts?.after) };
+  compare({ ...pair, name: "", separator: "_", signed: signedOf(resource) }, closed, changes);
   return changes;
+}
+
+function exactOf(text = ""): unknown {
+  return hasInexactNumbers(text) ? parseExact(text) : undefined;
 }
 
 interface Pair {
   before: Json | undefined;
   after: Json | undefined;
+  /** The same with exact numbers, where they differ. */
+  exactBefore: unknown;
+  exactAfter: unknown;
   name: string;
   separator: string;
   signed: Signed | undefined;
 }
 
 function compare(pair: Pair, closed: ReadonlySet<string>, changes: FieldChange[]): void {
-  const { before, after, name, signed } = pair;
+  const { before, after, exactBefore, exactAfter, name, signed } = pair;
   if (sameJson(before ?? null, after ?? null, signed)) return;
   const members = closed.has(name) ? undefined : comparableMembers(before, after);
   if (!members) {
-    changes.push({ field: name, old: asText(before), new: asText(after) });
+    changes.push({ field: name, old: asText(before, exactBefore), new: asText(after, exactAfter) });
     return;
   }
   const separator = members.areItems ? "." : pair.separator;
@@ -47,6 +62,8 @@ function compare(pair: Pair, closed: ReadonlySet<string>, changes: FieldChange[]
     const inner = {
       before: members.before[member],
       after: members.after[member],
+      exactBefore: exactMember(exactBefore, member),
+      exactAfter: exactMember(exactAfter, member),
       name: name === "" ? member : `${name}${separator}${member}`,
       separator,
       signed: members.areItems ? signed : signedIn(signed, member),
@@ -63,6 +80,10 @@ function comparableMembers(before: Json | undefined, after: Json | undefined) {
   return old && now ? { before: old, after: now, areItems: true } : undefined;
 }
 
+function exactMember(exact: unknown, member: string): unknown {
+  return Array.isArray(exact) ? exact.find((item) => item?.id === member) : valueAt(exact, [member]);
+}
+
 function itemsById(value: Json | undefined): JsonObject | undefined {
   if (!Array.isArray(value)) return undefined;
   const items: JsonObject = Object.create(null);
@@ -73,7 +94,8 @@ function itemsById(value: Json | undefined): JsonObject | undefined {
   return items;
 }
 
-function asText(value: Json | undefined): string | null {
+function asText(value: Json | undefined, exact: unknown): string | null {
+  if (exact instanceof Exact) return exact.literal;
   if (value === undefined || value === null) return null;
   return typeof value === "string" ? value : JSON.stringify(value);
 }

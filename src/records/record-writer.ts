@@ -104,7 +104,7 @@ export function openRecordWriter(
     const isCompleted = !isSame && isDetail === true && row.detailed_at === null;
     const isChange = !isSame && !isCompleted;
     if (isCompleted) log.completed(row, readAt);
-    if (isChange) log.changed({ row, before, after: record.value, dated, isDetail, at: readAt });
+    if (isChange) log.changed({ row, before, after: record.value, json, dated, isDetail, at: readAt });
     const outdated = isDetail || detailedAt === null ? 0 : isSame ? row.outdated : 1;
     const text: RecordText = { json, value, listJson, detailedAt, outdated, context, dated, sinceAt };
     table.replace(id, text);

@@ -8,6 +8,7 @@ import { roster } from "../../src/resources/roster.js";
 import type { Json } from "../../src/resources/types.js";
 import { gifts } from "../../src/resources/unshown.js";
 import { writeRead } from "../support/mirror.js";
+import { nights } from "../support/nights.js";
 import { mirrorForTest, order, rows, write } from "./mirror.js";
 
 describe("what differs between two versions of a record", () => {
@@ -62,6 +63,26 @@ describe("what differs between two versions of a record", () => {
       { field: "assignments.a.status", old: "ACTIVE", new: "COMPLETED" },
       { field: "assignments.b", old: '{"id":"b","status":"ACTIVE"}', new: null },
       { field: "assignments.c", old: null, new: '{"id":"c","status":"READY"}' },
+    ]);
+  });
+
+  test("a number to the last digit, as it was sent", async () => {
+    const sent = (fields: string) => `{"id":"a","order_date":"2026-11-20T12:00:00.000Z",${fields}}`;
+    const brand = await nights({ orders: [sent('"total_amount":10.50,"refund_amount":0.0')] });
+    await brand.sync();
+    const [total, items] = ["12345678901234567.10", '"line_items":[{"id":"i","price":2.10}]'];
+    brand.api.records.orders = [sent(`"total_amount":${total},"refund_amount":77.70,${items}`)];
+    await brand.sync();
+    brand.api.records.orders = [sent(`"total_amount":${total},${items.replace("2.10", "2.20")}`)];
+    await brand.sync();
+    expect(
+      brand.sql("SELECT field, old, new FROM changes WHERE kind = 'changed' ORDER BY change_id"),
+    ).toEqual([
+      { field: "total_amount", old: "10.50", new: total },
+      { field: "refund_amount", old: "0.0", new: "77.70" },
+      { field: "line_items", old: null, new: '[{"id":"i","price":2.1}]' },
+      { field: "refund_amount", old: "77.70", new: null },
+      { field: "line_items.i.price", old: "2.10", new: "2.20" },
     ]);
   });
 
