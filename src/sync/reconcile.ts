@@ -1,9 +1,10 @@
 import { counted } from "../counted.js";
 import { join, monthsOf, type Range, within } from "../ranges.js";
-import type { Figures, Missing } from "../state/index.js";
+import type { Figures } from "../state/index.js";
 import { audit } from "./audit.js";
 import { allRecords, type Check, checksOf, compare, type Difference, narrow } from "./counts.js";
 import { askFigures } from "./figures.js";
+import { doubtAboutMissing, doubtOf, seekMissing } from "./missing.js";
 import { type Examined, figuresName, settleMoved } from "./moved.js";
 import { readRange } from "./read.js";
 import { removeMissing } from "./removals.js";
@@ -31,6 +32,7 @@ export async function reconcile(
   const left = budgetOf(run, budget);
   let figures = asked;
   let days = await readMoved(run, figures, left);
+  await seekMissing(run, figures, left);
   await audit(run, figures);
   let differing: Difference[] = [];
   let isBlind = false;
@@ -56,20 +58,9 @@ export async function reconcile(
       `the API counts ${theirs} ${check === allRecords ? resource.name : check.name} and the mirror ${mirror}: run \`brandapi verify ${resource.name}\``,
     );
   const isDisputed = isBlind || days.length + differing.length > 0;
-  const undecided = isDisputed ? state.missing() : uncounted(run);
-  if (undecided.length === 0) await removeMissing(run);
-  else
-    shortfalls.push(
-      `${counted(undecided.length, "record")} not found under the date known, and nothing was removed`,
-    );
-}
-
-/** Who is missing where no count speaks of it: on a day or in a minute that an end cuts, where no finer dates are shown. */
-function uncounted({ now, resolution, state }: SyncRun): Missing[] {
-  if (resolution <= 1_000) return [];
-  const counted = join(state.coverage()).map((range) => state.quiet(range));
-  const isCounted = (dated: number) => counted.some(({ from, to }) => dated >= from && dated < to + 1);
-  return state.missing().filter(({ dated }) => dated !== null && dated <= now && !isCounted(dated));
+  const doubt = isDisputed ? doubtOf(state.missing()) : doubtAboutMissing(run);
+  if (doubt === null) await removeMissing(run);
+  else shortfalls.push(doubt);
 }
 
 /** Reads the days whose figures moved. @returns those that nobody came to */

@@ -94,7 +94,7 @@ function stale(world: World, { held, readAt, spans }: Claims): string[] {
 }
 
 /** A run removes nothing that the API has listed from its beginning to its end. */
-function falselyRemoved(world: World, end: RunEnd, { held, readAt }: Claims): string[] {
+function falselyRemoved(world: World, end: RunEnd, { floor, held, readAt }: Claims): string[] {
   const { truth, watched } = world;
   const first = truth.at(end.startedAt);
   return [...held]
@@ -102,9 +102,9 @@ function falselyRemoved(world: World, end: RunEnd, { held, readAt }: Claims): st
       if (removedAt === null || removedAt < end.startedAt + end.ahead) return false;
       const during = truth.versions.get(key)?.filter(({ until }) => until > end.startedAt) ?? [];
       if (!first.has(key) || during.some(({ json }) => json === null)) return false;
-      // Where it moved to a place that was never read, it is gone from all that the mirror can know.
+      // Where it moved to a date that nobody asked for, it is gone from all that the mirror can know.
       const isWithin = (kept: number) =>
-        !isDated(watched) || Number.isNaN(kept) || readAt(kept) !== undefined;
+        !isDated(watched) || Number.isNaN(kept) || kept >= floor * 1_000 || readAt(kept) !== undefined;
       return during.every(({ keptAt }) => isWithin(keptAt)) && !mayBeRemoved(world, end, key, version);
     })
     .map(([key]) => `${key}: falsely removed`);

@@ -11,6 +11,8 @@ export interface Claims {
   stretches: Range[];
   /** When the place of a record was read, by the instant it is dated in microseconds; undefined where never. */
   readAt(keptAt: number): number | undefined;
+  /** The oldest date that was ever asked for, in milliseconds. */
+  floor: number;
   held: ReadonlyMap<string, Held>;
 }
 
@@ -70,7 +72,9 @@ export function claimsOf(mirror: Mirror, { resource, runs, watched, truth }: Wor
     },
   ]);
   const isList = !isDated(watched);
+  const asked = mirror.db.prepare("SELECT floor_ms FROM sync_state WHERE resource = ?").pluck();
   return {
+    floor: (asked.get(resource.name) as number | null | undefined) ?? Number.NEGATIVE_INFINITY,
     spans: isList ? [] : spans,
     stretches: isList ? [] : stretchesOf(all),
     readAt: isList ? () => spans.at(-1)?.readAt : (keptAt) => readAt(spans, keptAt),

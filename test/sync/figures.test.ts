@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { UnexpectedAnswer } from "../../src/errors.js";
 import {
+  at,
   change,
   come,
   day,
@@ -245,6 +246,49 @@ describe("months of clicks", () => {
     come(brand, orderAt("late", Date.parse("2025-07-04T12:00:00Z")));
     const { asked } = await brand.sync("analytics-clicks");
     expect(months(asked)).toEqual(["2025-07", "2026-10", "2026-11"]);
+  });
+
+  describe("before the oldest that is here", () => {
+    const late = orderAt("late", Date.parse("2026-08-04T12:00:00Z"));
+    const three = () => ordersBefore(noon, 3, 10 * day);
+
+    test("are read when a late order comes there", async () => {
+      const brand = await nights({ orders: three() });
+      await brand.sync("analytics-clicks");
+      brand.pass(day);
+      come(brand, late);
+      const { asked, covered_from, verified } = await brand.sync("analytics-clicks");
+      expect({ covered_from, verified }).toEqual({ covered_from: null, verified: true });
+      expect(months(asked)).toEqual(["2026-08", "2026-09", "2026-10", "2026-11"]);
+      brand.pass(day);
+      expect(months((await brand.sync("analytics-clicks")).asked)).toEqual(["2026-10", "2026-11"]);
+    });
+
+    test("are said to be unread by a run that was not asked for them", async () => {
+      const brand = await nights({ orders: three() });
+      await brand.sync("analytics-clicks");
+      brand.pass(day);
+      come(brand, late);
+      const { asked, warnings } = await brand.sync("analytics-clicks", { since: noon - 5 * day });
+      expect(months(asked)).toEqual(["2026-11"]);
+      expect(warnings.join()).toContain("2026-08-01 00:00 to 2026-10-31 23:59 has never been read");
+    });
+
+    test("are left where the first run was not to read them, and every run says so, until `--full`", async () => {
+      const brand = await nights({ orders: three() });
+      come(brand, late);
+      const covered_from = at(noon - 15 * day);
+      expect(await brand.sync("analytics-clicks", { since: noon - 15 * day })).toMatchObject({
+        covered_from,
+      });
+      brand.pass(day);
+      const { asked, ...night } = await brand.sync("analytics-clicks");
+      expect(night).toMatchObject({ covered_from, verified: true, warnings: [] });
+      expect(months(asked)).toEqual(["2026-11"]);
+      const full = await brand.sync("analytics-clicks", { full: true });
+      expect([full.covered_from, months(full.asked)[0]]).toEqual([null, "2026-08"]);
+      expect(await brand.sync("analytics-clicks")).toMatchObject({ covered_from: null });
+    });
   });
 
   test("that a clock that was ahead has read are read again", async () => {

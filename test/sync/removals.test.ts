@@ -2,10 +2,12 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/resources/types.js";
 import { isImplausible } from "../../src/sync/removals.js";
 import {
+  at,
   change,
   day,
   hour,
   listed,
+  type Nights,
   nights,
   noon,
   orderAt,
@@ -161,4 +163,49 @@ test("a record that returns with a change is present again, and when it was away
     "SELECT present FROM record_versions JOIN records USING (record_id) WHERE key = 'o5' ORDER BY version_id",
   );
   expect(versions.map(({ present }) => present)).toEqual([1, 0]);
+});
+
+describe("who is missing is removed only by a run that has looked everywhere", () => {
+  const apart = () => ordersBefore(noon, 40, 12 * hour);
+  const removals = (brand: Nights) => brand.sql("SELECT key FROM changes WHERE kind = 'removed'");
+
+  test.each([
+    ["since the last read", { since: noon - 10 * day, until: noon - 2 * day }],
+    ["in a gap that the run leaves", { since: noon + 28 * day }],
+  ])("an order that was moved to dates not read yet, %s, is not", async (_, options) => {
+    const brand = await nights({ orders: apart() }, { figures: "absent" });
+    await brand.sync();
+    brand.pass(30 * day);
+    change(brand, "o7", { order_date: at(noon + 9 * day) });
+    // The window below what came last reads where it was.
+    const night = await brand.sync("orders", { ...options, audit: 5 });
+    expect(String(night.failure)).toContain(
+      "1 record not found under the date known, and nothing was removed",
+    );
+    expect(String(night.failure)).toContain("`brandapi sync orders`");
+    expect(night).toMatchObject({ verified: false, rows_removed: 0 });
+    expect(await brand.sync()).toMatchObject({ failure: null, verified: true, rows_removed: 0 });
+    expect(brand.mirrored()).toEqual(listed(brand));
+    expect(removals(brand)).toEqual([]);
+  });
+
+  test("one that a stopped run missed, and that is back, is not; one that went meanwhile is", async () => {
+    const brand = await nights({ orders: apart() }, { figures: "absent", mostPerPage: 5 });
+    await brand.sync();
+    brand.pass(day);
+    const all = brand.api.records.orders;
+    withdraw(brand, "o12");
+    await brand.broken("stopped", ({ query }) => String(query.end_date) < at(noon - 10 * day), "orders", {
+      full: true,
+    });
+    expect(brand.sql("SELECT key FROM missing JOIN records USING (record_id)")).toEqual([{ key: "o12" }]);
+    brand.api.records.orders = all;
+    withdraw(brand, "o9");
+    expect(await brand.sync("orders", { windowMs: hour, audit: 0 })).toMatchObject({
+      failure: null,
+      verified: true,
+    });
+    expect(brand.mirrored()).toEqual(listed(brand));
+    expect(removals(brand)).toEqual([{ key: "o9" }]);
+  });
 });

@@ -1,0 +1,130 @@
+import { ConfigurationError } from "../../errors.js";
+import { gaps, monthsOf, type Range, touches } from "../../ranges.js";
+import { presentKeys, presentRecords, sameJson, valueAt } from "../../records/index.js";
+import type { Json } from "../../resources/types.js";
+import { readCoverage } from "../../state/index.js";
+import type { SyncRun } from "../run.js";
+
+/** What is counted: all hosts or one, in buckets of a day, a week or a month. */
+export interface Series {
+  groupBy: string;
+  hostId: string | null;
+}
+
+export type Month = ReturnType<typeof monthsOf>[number] & Series;
+
+export function seriesOf({ mirror, options }: SyncRun): Series[] {
+  const ids = options.perHost ? presentKeys(mirror, "roster", "host.id") : options.hosts;
+  if (options.perHost && ids.length === 0)
+    throw new ConfigurationError("The mirror holds no roster, so there are no hosts to ask for.", {
+      hint: "run `brandapi sync roster` first",
+    });
+  const hosts = ids.length > 0 ? ids : [null];
+  return hosts.map((hostId) => ({ groupBy: options.groupBy, hostId }));
+}
+
+/** Coverage is kept a series; the plain one is the resource's own. */
+export function coverageName({ resource }: SyncRun, series: Series): string {
+  const { groupBy, hostId } = series;
+  return isPlain(series) ? resource.name : `${resource.name}/${groupBy}/${hostId ?? ""}`;
+}
+
+export function isPlain({ groupBy, hostId }: Series): boolean {
+  return groupBy === "day" && hostId === null;
+}
+
+/** The oldest date that was ever asked for, this run included; one that is still to come was meant by nobody. */
+export function floorOf({ now, options, state }: SyncRun, isClockDoubted = false): number {
+  const { full, since } = options;
+  const asked = state.floor();
+  const isBelieved = asked !== null && (asked <= now || isClockDoubted);
+  if (full) return Number.NEGATIVE_INFINITY;
+  return Math.min(
+    isBelieved ? asked : (since ?? Number.NEGATIVE_INFINITY),
+    since ?? Number.POSITIVE_INFINITY,
+  );
+}
+
+function firstDayOf(points: ReadonlyMap<string, Json>): number {
+  const [first] = [...points.keys()].sort();
+  return first === undefined ? Number.POSITIVE_INFINITY : Date.parse(first);
+}
+
+/** What no run has read, from the first month that is wanted to the last that was read. */
+export function unreadMonths({ mirror, now, resource }: SyncRun, { floor, points }: Wanted): Range[] {
+  const read = readCoverage(mirror, resource.name);
+  const [first] = monthsOf({ from: Math.max(0, floor, firstDayOf(points)), to: now });
+  return first ? gaps([{ from: first.from - 1, to: first.from - 1 }, ...read]) : gaps(read);
+}
+
+/** What is known before months are asked for. */
+export interface Wanted {
+  /** The oldest date that was ever asked for. */
+  floor: number;
+  /** Each day's figures, by its name; none where nobody asked. */
+  points: ReadonlyMap<string, Json>;
+  /** Months of which the mirror's days are no longer what they are. */
+  moved: readonly string[];
+}
+
+/**
+ * Months that were not read yet, that the window touched when they were read last, or that moved: from the first that
+ * the mirror holds or `--since` names, and from the first day there is, though not before the floor.
+ */
+export function dueMonths(run: SyncRun, series: Series, { floor, points, moved }: Wanted): Month[] {
+  const { mirror, now, options } = run;
+  const covered = readCoverage(mirror, coverageName(run, series));
+  const { full, since, until = now, windowMs } = options;
+  const mirrored = covered[0]?.from ?? Number.POSITIVE_INFINITY;
+  // A series of its own is asked for from the first day there is once, and then goes on.
+  const isWanted = isPlain(series) || full || (covered.length === 0 && since === undefined);
+  const lowest = isPlain(series) ? floor : Number.NEGATIVE_INFINITY;
+  const known = isWanted ? Math.max(lowest, firstDayOf(points)) : Number.POSITIVE_INFINITY;
+  // What a clock that was ahead has read is not believed to be of that time.
+  const readAt = ({ from, to }: Range) =>
+    covered.find((one) => one.from <= from && one.to >= to && one.readAt <= now)?.readAt ?? 0;
+  // What is dated before 1970 is a mistake: no months are asked for because of it.
+  return monthsOf({ from: Math.max(0, Math.min(mirrored, known, since ?? known)), to: now })
+    .filter((one) => {
+      const isMoved = moved.includes(one.month);
+      const isAsked = one.from <= until && one.to >= (since ?? one.to);
+      // What is known to differ is read, whatever was asked for.
+      if (!isAsked) return isMoved && covered.some((read) => touches(read, one));
+      return isMoved || full || since !== undefined || readAt(one) - windowMs <= one.to;
+    })
+    .map((one) => ({ ...one, ...series }));
+}
+
+/** Mirrored months of which some day came, or is no longer what it was. @param points each day's, by its name */
+export function* movedMonths(
+  { mirror, resource }: SyncRun,
+  points: ReadonlyMap<string, Json>,
+): Generator<void, string[]> {
+  const moved = new Set<string>();
+  const months = new Set<string>();
+  const mirrored = new Set<string>();
+  for (const { key, value } of presentRecords(mirror, resource.name, "/day/#0")) {
+    const days = valueAt(value, ["timeseries"]);
+    const month = key.slice(0, 7);
+    months.add(month);
+    for (const point of Array.isArray(days) ? (days as Json[]) : []) {
+      const day = String(valueAt(point, ["date"]));
+      // An answer may have zeros for days that nobody asked for.
+      if (!day.startsWith(month)) continue;
+      mirrored.add(day);
+      const now = points.get(day) ?? null;
+      if (now === null ? !isIdle(point) : !sameJson(now, point)) moved.add(month);
+    }
+    yield;
+  }
+  for (const [day, point] of points) {
+    const month = day.slice(0, 7);
+    if (months.has(month) && !mirrored.has(day) && !isIdle(point)) moved.add(month);
+  }
+  return [...moved];
+}
+
+/** A day on which nothing happened: the API may leave it out, or give zeros. */
+function isIdle(point: Json): boolean {
+  return !Object.values(point ?? {}).some((figure) => Number(figure));
+}
