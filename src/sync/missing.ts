@@ -17,7 +17,7 @@ export async function seekMissing(run: SyncRun, figures: Figures | null, left: (
 export function doubtAboutMissing(run: SyncRun): string | null {
   if (unreadOf(run).length === 0) return doubtOf([...unsought(run), ...uncounted(run)]);
   const doubt = doubtOf(run.state.missing());
-  return doubt && `${doubt}: what was not read may have them (\`brandapi sync ${run.resource.name}\`)`;
+  return doubt && `${doubt}, since what was not read may have it: run \`brandapi sync ${run.resource.name}\``;
 }
 
 export function doubtOf(missing: readonly Missing[]): string | null {
