@@ -125,3 +125,15 @@ test("a refund that was taken back is told with less than 0, and leaves nothing 
     { age_months: 2, refunded_amount: 0 },
   ]);
 });
+
+test("an amount that goes from null to 0, or back, is no refund that came", async () => {
+  const brand = await nights({ orders: [orderAt("a", begin - 40 * day)] }, {}, { begin });
+  for (const refund of [null, 0, null]) {
+    change(brand, "a", { refund_amount: refund });
+    await brand.sync("orders", { full: true });
+    brand.pass(hour);
+  }
+  expect(brand.sql("SELECT old, new FROM changes WHERE field = 'refund_amount'")).toHaveLength(2);
+  expect(brand.sql("SELECT * FROM late_refunds")).toEqual([]);
+  expect(brand.sql("SELECT * FROM refund_triangle")).toEqual([]);
+});

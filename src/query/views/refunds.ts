@@ -44,13 +44,15 @@ export const lateRefunds: Definition = {
   date: "seen_changed_at",
   example: `SELECT order_number, order_date, currency, refunded_amount, days_at_least, days_at_most FROM late_refunds
 WHERE days_at_least > 30 ORDER BY seen_changed_at DESC LIMIT 20`,
+  // An amount that went from null to 0 changed, and nothing was refunded.
   sql: `SELECT f.id AS order_id, f.order_number, f.order_date, f.month, f.currency,
       round(CAST(coalesce(c.new, 0) AS REAL) - CAST(coalesce(c.old, 0) AS REAL), 6) AS refunded_amount,
       max(0, ${between("f.ordered_at", "c.last_seen_unchanged_at")} / 86400000) AS days_at_least,
       max(0, (${between("f.ordered_at", "c.seen_changed_at")} + 86399999) / 86400000) AS days_at_most,
       c.last_seen_unchanged_at, c.seen_changed_at, f.host_id, f.host_username
     FROM changes AS c JOIN order_figures AS f ON f.id = c.key AND f.orders = 1
-    WHERE c.resource = 'orders' AND c.field = 'refund_amount' ORDER BY c.change_id`,
+    WHERE c.resource = 'orders' AND c.field = 'refund_amount'
+      AND CAST(coalesce(c.new, 0) AS REAL) <> CAST(coalesce(c.old, 0) AS REAL) ORDER BY c.change_id`,
 };
 
 const monthsSince0 = (at: string) => `(substr(${at}, 1, 4) * 12 + substr(${at}, 6, 2))`;
