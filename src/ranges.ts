@@ -19,7 +19,7 @@ export interface Covered extends Range {
 export function lastRead(covered: readonly Covered[], dated: number | null): string | null {
   let last = Number.NEGATIVE_INFINITY;
   for (const { from, to, readAt } of covered)
-    if (readAt > last && (dated === null || (from <= dated && dated <= to))) last = readAt;
+    if (readAt > last && (dated === null || (from <= dated && dated < to + 1))) last = readAt;
   return Number.isFinite(last) ? formatInstant(last) : null;
 }
 

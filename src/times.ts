@@ -53,8 +53,8 @@ export function parseInstant(text: string, edge: "start" | "end", now: number): 
   if (period) return edge === "start" ? period.first : period.last;
   const ms = parseTimestamp(text);
   if (ms === undefined || Number.isNaN(ms) || !isRealDay(text.trim().slice(0, 10))) throw notATime(text);
-  // What is sent has milliseconds: a finer instant is rounded outwards.
-  return edge === "end" ? Math.ceil(ms) : Math.floor(ms);
+  // A range begins and ends with whole milliseconds, and holds all of its last one.
+  return Math.floor(ms);
 }
 
 /** The first and the last instant of a day or month that is named; undefined where it is none. */

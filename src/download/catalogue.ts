@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { Mirror } from "../mirror/index.js";
 
-/** Which files are wanted; an empty list leaves a filter out. Times in milliseconds since 1970, both inclusive. */
+/** Which files are wanted; an empty list leaves a filter out. Times in milliseconds since 1970: a range. */
 export interface Selection {
   sources: readonly string[];
   mediaTypes: readonly string[];
@@ -60,7 +60,7 @@ export function selectFiles({ db }: Mirror, selection: Selection): LibraryFile[]
     oneOf("opportunity_id", opportunities),
     oneOf("host_id", hosts),
     { sql: "r.dated_at >= ?", value: since ?? 0, given: since !== undefined },
-    { sql: "r.dated_at <= ?", value: until ?? 0, given: until !== undefined },
+    { sql: "r.dated_at < ?", value: (until ?? 0) + 1, given: until !== undefined },
   ].filter(({ given }) => given);
   const rows = db
     .prepare(

@@ -67,12 +67,15 @@ function removedCondition({ table, includeRemoved }: Selection, hasRemoved: bool
   return `row_id / ${positionsPerRecord} NOT IN (SELECT record_id FROM ${removedIds(table.shape)})`;
 }
 
-/** Timestamps are compared as instants: the API's can differ in precision. Days and months are compared as text. */
+/**
+ * Timestamps are compared as instants: the API's can differ in precision, and a range ends with its last millisecond.
+ * Days and months are compared as text.
+ */
 function dateConditions({ table, since, until }: Selection): string[] {
-  const bound = (column: string, letters: number | null, compare: ">=" | "<=", ms: number) =>
-    letters === null
-      ? `instant_ms(${quote(column)}) ${compare} ${ms}`
-      : `${quote(column)} ${compare} '${formatInstant(ms).slice(0, letters)}'`;
+  const bound = (column: string, letters: number | null, compare: ">=" | "<=", ms: number) => {
+    if (letters !== null) return `${quote(column)} ${compare} '${formatInstant(ms).slice(0, letters)}'`;
+    return `instant_ms(${quote(column)}) ${compare === "<=" ? `< ${ms + 1}` : `>= ${ms}`}`;
+  };
   const bounds = [
     ...(since === undefined ? [] : [[">=", since] as const]),
     ...(until === undefined ? [] : [["<=", until] as const]),

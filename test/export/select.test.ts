@@ -71,6 +71,22 @@ describe("what export selects", () => {
     expect(await refusal(mirror.path, "recommendations", "--csv", "--since", "7d")).toContain("has no date");
   });
 
+  it("has each instant in one day and one month, however fine the API's dates are", async () => {
+    const mirror = await makeMirror();
+    const last = "2026-10-31T23:59:59.999500Z";
+    writeRead(mirror, "orders", [
+      anOrder(1, { order_date: last }),
+      anOrder(2, { order_date: "2026-11-01T00:00:00.000Z" }),
+    ]);
+    mirror.db.close();
+    const within = (since: string, until: string) =>
+      rows(mirror.path, "orders", "--columns", "id", "--since", since, "--until", until);
+    expect(await within("2026-10", "2026-10")).toEqual(["order-1"]);
+    expect(await within("2026-10-31", "2026-10-31")).toEqual(["order-1"]);
+    expect(await within("2026-11", "2026-11")).toEqual(["order-2"]);
+    expect(await within(last, last)).toEqual(["order-1"]);
+  });
+
   it("filters daily points by their own date, and changes by when they were seen", async () => {
     const mirror = await makeMirror();
     const timeseries = ["2026-10-01", "2026-10-02", "2026-10-03"].map((date) => ({ date }));

@@ -7,6 +7,7 @@ import {
   gaps,
   holds,
   join,
+  lastRead,
   monthsOf,
   type Range,
   startOfDay,
@@ -20,6 +21,13 @@ const range = fc.tuple(end, end).map(([a, b]): Range => ({ from: Math.min(a, b),
 const ranges = fc.array(range, { maxLength: 6 });
 const instants = Array.from({ length: 33 }, (_, n) => n - 1);
 const isIn = (all: readonly Range[], at: number) => all.some(({ from, to }) => from <= at && at <= to);
+
+test("a date was read by the range that holds its millisecond, however fine it is", () => {
+  const readAt = Date.UTC(2026, 10, 21);
+  const covered = [{ from: 10, to: 20, readAt, runId: 1 }];
+  const isRead = (at: number) => lastRead(covered, at) !== null;
+  expect([9.9, 10, 20, 20.5, 21].map(isRead)).toEqual([false, true, true, true, false]);
+});
 
 test("joined, subtracted, cut and their gaps: each instant is where it belongs", () => {
   fc.assert(
