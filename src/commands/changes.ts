@@ -5,7 +5,7 @@ import { formats } from "../export/formats/index.js";
 import type { Mirror } from "../mirror/index.js";
 import type { Change, ChangeFilter } from "../query/index.js";
 import { resources } from "../resources/index.js";
-import { formatInstant, minuteOf, parseInstant } from "../times.js";
+import { formatInstant, minuteOf } from "../times.js";
 import { formatCount } from "../ui/numbers.js";
 import type { Style } from "../ui/style.js";
 import { renderTable } from "../ui/table.js";
@@ -13,7 +13,7 @@ import { terminalWidth, truncate } from "../ui/width.js";
 import { chooseResources } from "./choose.js";
 import { defineCommand } from "./command.js";
 import { apartIfLarge } from "./large.js";
-import { parseCount } from "./values.js";
+import { parseCount, parseRange } from "./values.js";
 
 interface ChangesFlags {
   since?: string;
@@ -31,6 +31,7 @@ interface Request {
 
 /** The resources of which something is told. */
 const told = resources.filter(({ history }) => history).map(({ name }) => name);
+const lately = "7d";
 /** A screen is for reading; files take everything. */
 const shownAtMost = 500;
 
@@ -42,7 +43,7 @@ export const changes = defineCommand<ChangesFlags>({
     "change, so each is told as an interval: last seen as it was, first seen as it is.",
   arguments: [{ syntax: "[resource]", about: told.join(", "), values: told }],
   flags: [
-    { flags: "--since <time>", about: "seen since then", shown: "7d" },
+    { flags: "--since <time>", about: "seen since then", shown: lately },
     { flags: "--until <time>", about: "seen until then" },
     { flags: "--limit <n>", about: "the newest so many; in a table, whole records", parse: parseCount },
     { flags: "--csv", about: "CSV on stdout, as `export changes` writes it" },
@@ -65,10 +66,11 @@ export const changes = defineCommand<ChangesFlags>({
       });
     const now = deps.clock.now();
     const chosen = args[0] === undefined ? undefined : chooseResources(args).resources[0];
+    const { since, until } = parseRange(options, now, lately);
     const filter = {
       resource: chosen?.name,
-      since: formatInstant(parseInstant(options.since ?? "7d", "start", now)),
-      until: options.until === undefined ? undefined : formatInstant(parseInstant(options.until, "end", now)),
+      since: formatInstant(since),
+      until: until === undefined ? undefined : formatInstant(until),
     };
     const { readSettings } = await import("../config.js");
     const { openMirrorReadOnly } = await import("../query/index.js");
@@ -118,9 +120,10 @@ async function printChanges(mirror: Mirror, { deps, settings, filter, limit }: R
   const quiet = settings.output.quiet;
   if (total === 0) {
     const first = firstRead(mirror, filter.resource);
-    const isLater = first !== null && first > filter.since;
+    const isLater = first !== null && first > filter.since && first <= (filter.until ?? first);
     const since = isLater ? `the first read, ${minuteOf(first)}` : minuteOf(filter.since);
-    if (!quiet) deps.stderr.write(`No changes were seen since ${since} UTC.\n`);
+    const until = filter.until === undefined ? "" : ` until ${minuteOf(filter.until)}`;
+    if (!quiet) deps.stderr.write(`No changes were seen since ${since}${until} UTC.\n`);
     return;
   }
   const groups = groupTogether(changes).map((group) => renderGroup(group, style, width));

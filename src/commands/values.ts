@@ -59,17 +59,32 @@ function parameterValue(text: string): string | number | bigint {
   return /^-?(?:0|[1-9]\d{0,14})\.\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
+interface AskedRange {
+  since?: string | undefined;
+  until?: string | undefined;
+}
+
 /**
  * `--since` and `--until`, in milliseconds since 1970.
+ * @param lately what `--since` is where none is given
  * @throws UsageError where one is no time, or the range ends before it begins: it would pass for one without records
  */
 export function parseRange(
-  options: { since?: string | undefined; until?: string | undefined },
+  asked: AskedRange,
   now: number,
-): { since: number | undefined; until: number | undefined } {
-  const since = options.since === undefined ? undefined : parseInstant(options.since, "start", now);
-  const until = options.until === undefined ? undefined : parseInstant(options.until, "end", now);
+  lately: string,
+): { since: number; until: number | undefined };
+export function parseRange(
+  asked: AskedRange,
+  now: number,
+): { since: number | undefined; until: number | undefined };
+export function parseRange(asked: AskedRange, now: number, lately?: string) {
+  const from = asked.since ?? lately;
+  const since = from === undefined ? undefined : parseInstant(from, "start", now);
+  const until = asked.until === undefined ? undefined : parseInstant(asked.until, "end", now);
   if (since !== undefined && until !== undefined && since > until)
-    throw new UsageError("`--since` is later than `--until`.", { hint: "swap them" });
+    throw new UsageError("`--since` is later than `--until`.", {
+      hint: asked.since === undefined ? `without \`--since\` it is ${lately}: give one` : "swap them",
+    });
   return { since, until };
 }

@@ -109,6 +109,9 @@ record  what              was      is now              key
     await brand.sync();
     const told = (command: string) => brand.run(command).then(({ err }) => err);
     expect(await told("changes")).toBe("No changes were seen since the first read, 2026-11-21 12:00 UTC.\n");
+    expect(await told("changes --until 2026-11-20")).toBe(
+      "No changes were seen since 2026-11-14 12:00 until 2026-11-20 23:59 UTC.\n",
+    );
     brand.pass(30 * day);
     expect(await told("changes orders")).toBe("No changes were seen since 2026-12-14 12:00 UTC.\n");
   });
@@ -122,9 +125,25 @@ record  what              was      is now              key
       out: "",
       err: "No changes were seen since 2026-10-29 00:00 UTC.\n",
     });
+    const until = await brandapi(["changes", "--until", "2026-11-02", "--db", mirror.path], { clock });
+    expect(until.err).toBe("No changes were seen since 2026-10-29 00:00 until 2026-11-02 23:59 UTC.\n");
     expect((await brandapi(["changes", "--json", "--db", mirror.path], { clock })).out).toBe("[]\n");
     const unknown = await brandapi(["changes", "oders", "--db", mirror.path]);
     expect(unknown.code).toBe(2);
     expect(unknown.err).toContain("did you mean `orders`?");
   });
+
+  it.each([
+    [["--since", "2026-11-04", "--until", "2026-11-02"], "swap them"],
+    [["--until", "2026-10-01"], "without `--since` it is 7d: give one"],
+  ])(
+    "refuses %j, which ends before it begins: it would pass for a time without changes",
+    async (range, hint) => {
+      const run = await brandapi(["changes", ...range, "--csv", "--db", await mirrorWithChanges()], {
+        clock,
+      });
+      const err = `brandapi: \`--since\` is later than \`--until\`.\n  hint: ${hint}\n`;
+      expect(run).toEqual(expect.objectContaining({ code: 2, out: "", err }));
+    },
+  );
 });
