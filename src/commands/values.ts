@@ -52,11 +52,15 @@ export function parseParameter(text: string, previous: unknown): Parameters {
   return new Map([...before, [name, parameterValue(value)]]);
 }
 
+/** A number as SQL and programs write it. With a 0 before it, or more digits than one holds, it is a code: text. */
+const realNumber = /^[+-]?(?:(?:0|[1-9]\d{0,14})(?:\.\d{0,15})?|\.\d{1,15})(?:[eE][+-]?\d{1,3})?$/;
+
 function parameterValue(text: string): string | number | bigint {
   const quoted = /^'([\s\S]*)'$/.exec(text)?.[1];
   if (quoted !== undefined) return quoted;
-  if (/^-?(?:0|[1-9]\d{0,17})$/.test(text)) return BigInt(text);
-  return /^-?(?:0|[1-9]\d{0,14})\.\d{1,15}$/.test(text) ? Number(text) : text;
+  if (/^[+-]?(?:0|[1-9]\d{0,17})$/.test(text)) return BigInt(text);
+  const isNumber = realNumber.test(text) && Number.isFinite(Number(text));
+  return isNumber ? Number(text) : text;
 }
 
 interface AskedRange {

@@ -150,6 +150,34 @@ describe("query", () => {
     expect(JSON.parse(run.out)).toEqual([
       { a: "007", b: "text", c: 12, d: "integer", e: -1.5, f: "real", g: ":no" },
     ]);
+    const typeOf = async (value: string) =>
+      (await ask(path, "SELECT typeof(:v) || ' ' || :v", "-p", `v=${value}`, "--csv")).out.split("\n")[1];
+    const told = async (values: string[]) => await Promise.all(values.map(typeOf));
+    expect(await told([".5", "+5", "1e1", "1E5", "1.", "-1e-7", "+.5", "0.10"])).toEqual([
+      "real 0.5",
+      "integer 5",
+      "real 10.0",
+      "real 100000.0",
+      "real 1.0",
+      "real -1.0e-07",
+      "real 0.5",
+      "real 0.1",
+    ]);
+    const texts = [
+      "007",
+      "+007",
+      "00.5",
+      "0x10",
+      "1e",
+      "e1",
+      ".",
+      "+",
+      "--5",
+      "1e999",
+      "1234567890123456789",
+      "1_000",
+    ];
+    expect(await told(texts)).toEqual(texts.map((text) => `text ${text}`));
     const find =
       "SELECT id FROM orders WHERE external_order_id = :n AND total_amount > :low ORDER BY id LIMIT :m";
     const found = await ask(path, find, "-p", "n=9003", "-p", "low=3", "-p", "m=9", "--csv");
