@@ -10,8 +10,8 @@ export type CellWriter = (value: RowValue) => string;
 
 /** Longer texts are no cells to a spreadsheet, which calls the file broken. */
 const longestText = 32_767;
-/** Numbers that a spreadsheet holds to the last digit. */
-const plainNumber = /^-?\d{1,15}$|^-?(?=[\d.]{2,16}$)\d+\.\d+$/;
+/** Numbers as the API writes them that a spreadsheet holds to the last digit: 15 of them. */
+const plainNumber = /^-?(?=(?:\d\.?){1,15}(?:[eE]|$))\d+(?:\.\d+)?(?:[eE][+-]?0?\d{1,2})?$/;
 
 /** @param cut counts the texts that are cut */
 export function cellWriter({ type }: Pick<ReadableColumn, "type">, cut: { count: number }): CellWriter {
