@@ -173,6 +173,33 @@ test("an item that goes in the night in which a new attribute comes is told as g
   mirror.db.close();
 });
 
+test("an attribute named as what is added to each row is told beside it, and names no row", async () => {
+  const mirror = await makeMirror();
+  const state = join(makeHome(), "state.json");
+  const tgt = target();
+  const send = async (titles: string[]) => {
+    const products = titles.map((id) => ({ id, Position: `place of ${id}`, _sdc_deleted_at: "never" }));
+    writeRead(mirror, "recommendations", [{ host: { id: "h" }, products }]);
+    const gifts = titles.map((id) => ({ id, record_key: "same", record_key_2: "taken" }));
+    writeRead(mirror, "gifts", gifts, { remove: ["A", "B"].filter((id) => !titles.includes(id)) });
+    const tables = ["recommendation-products", "gifts"];
+    tgt.take((await brandapi(["export", ...tables, "--singer", "--state", state, "--db", mirror.path])).out);
+    return [
+      ...tgt.rows("recommendation_products", "position", "Position_2", "_sdc_deleted_at_2"),
+      ...tgt.rows("gifts", "record_key", "record_key_3", "record_key_2"),
+    ];
+  };
+  expect(await send(["A", "B", "C"])).toEqual([
+    ...["0 place of A never", "1 place of B never", "2 place of C never"],
+    ...["A same taken", "B same taken", "C same taken"],
+  ]);
+  expect(await send(["B", "C"])).toEqual([
+    ...["0 place of B never", "1 place of C never"],
+    ...["B same taken", "C same taken"],
+  ]);
+  mirror.db.close();
+});
+
 test("amounts go to the last digit, and what is no time goes as null with a word", async () => {
   const mirror = await makeMirror();
   const json = JSON.stringify(anOrder(1, { total_amount: "T", order_date: "soon" })).replace('"T"', "12.50");

@@ -6,6 +6,9 @@ import { formatInstant, parseTimestamp } from "../../times.js";
 import type { Chunk, WriteOptions } from "../format.js";
 import { asDay } from "../stored-types.js";
 
+/** When a row went: null while it is there. */
+const deletedAt = "_sdc_deleted_at";
+
 /** What a target has been told of a stream: up to where, and with which columns. */
 interface StreamBookmark extends Bookmark {
   columns: string;
@@ -21,6 +24,10 @@ interface Stream {
   changed: ChangedRows;
   /** The properties that name a row: the API's own ids where it documents them. */
   keys: readonly string[];
+  /** Those of the keys that are no column of the table: each row is given them. */
+  added: readonly string[];
+  /** The table's columns, under the names that they have here. */
+  columns: readonly ReadableColumn[];
   properties: Readonly<Record<string, object>>;
 }
 
@@ -60,22 +67,39 @@ function openStream(source: Source): Stream {
   const { key, parents, isList } = source.identity();
   const own = isList ? [...parents, "position"] : key;
   const keys = own.length > (isList ? 1 : 0) ? own : ["record_key", ...own];
-  const missing = keys.filter((name) => !source.columns.some((column) => column.name === name));
+  // Only a column that is declared is the one that the key means: an attribute of its name is anything.
+  const isDeclared = (name: string) =>
+    source.columns.some((column) => column.name === name && !column.stored?.open);
+  const added = keys.filter((name) => !isDeclared(name));
+  const columns = besides([...added, deletedAt], source.columns);
   const properties = Object.fromEntries([
-    ...missing.map((name) => [name, { type: [name === "position" ? "integer" : "string"] }]),
-    ...source.columns.map((column) => [column.name, propertyOf(column, keys.includes(column.name))]),
-    ["_sdc_deleted_at", { type: ["null", "string"], format: "date-time" }],
+    ...added.map((name) => [name, { type: [name === "position" ? "integer" : "string"] }]),
+    ...columns.map((column) => [column.name, propertyOf(column, keys.includes(column.name))]),
+    [deletedAt, { type: ["null", "string"], format: "date-time" }],
   ]) as Stream["properties"];
-  return { source, changed, keys, properties };
+  return { source, changed, keys, added, columns, properties };
+}
+
+/** Columns beside names that are ours: one with such a name ends in `_2`, as it does in the mirror's own tables. */
+function besides(own: readonly string[], columns: readonly ReadableColumn[]): ReadableColumn[] {
+  const taken = new Set([...own, ...columns.map(({ name }) => name.toLowerCase())]);
+  const freeName = (name: string) => {
+    let n = 2;
+    while (taken.has(`${name}_${n}`.toLowerCase())) n += 1;
+    return `${name}_${n}`;
+  };
+  return columns.map((column) =>
+    own.includes(column.name.toLowerCase()) ? { ...column, name: freeName(column.name) } : column,
+  );
 }
 
 function* recordLines(stream: Stream, after: Bookmark | undefined, options: WriteOptions): Iterable<Chunk> {
-  const { source, changed, keys } = stream;
-  const writers = source.columns.map((column) => `${JSON.stringify(column.name)}:`);
+  const { source, changed, keys, added, columns } = stream;
+  const writers = columns.map((column) => `${JSON.stringify(column.name)}:`);
   const lost = { count: 0 };
-  const converters = source.columns.map((column) => converterOf(column, lost));
-  const isKey = source.columns.map(({ name }) => keys.includes(name));
-  const [needsKey, needsPosition] = [needs("record_key", stream), needs("position", stream)];
+  const converters = columns.map((column) => converterOf(column, lost));
+  const isKey = columns.map(({ name }) => keys.includes(name));
+  const [needsKey, needsPosition] = [added.includes("record_key"), added.includes("position")];
   const start = `{"type":"RECORD","stream":${JSON.stringify(source.name)},"record":{`;
   for (const rows of changed.rows(after)) {
     const data = rows.map(({ values, key, position, removedAt }) => {
@@ -86,7 +110,7 @@ function* recordLines(stream: Stream, after: Bookmark | undefined, options: Writ
       });
       if (needsKey) members.push(`"record_key":${JSON.stringify(key)}`);
       if (needsPosition) members.push(`"position":${position}`);
-      return `${start}${members.join()},"_sdc_deleted_at":${JSON.stringify(removedAt)}}}\n`;
+      return `${start}${members.join()},"${deletedAt}":${JSON.stringify(removedAt)}}}\n`;
     });
     yield { data: data.join(""), rows: rows.length };
   }
@@ -97,19 +121,14 @@ function* recordLines(stream: Stream, after: Bookmark | undefined, options: Writ
 }
 
 /** A RECORD for each row that is gone since then. */
-function* lostLines({ source, changed, keys }: Stream, told: Bookmark): Iterable<Chunk> {
+function* lostLines({ source, changed, keys, added }: Stream, told: Bookmark): Iterable<Chunk> {
   const names = keys.filter((name) => name !== "position" && name !== "record_key");
-  const needsKey = needs("record_key", { source, keys });
   for (const { parents, key, position, lostAt } of changed.lost(told)) {
     const record = Object.fromEntries(names.map((name, index) => [name, parents[index] ?? key]));
-    const marks = { ...(needsKey ? { record_key: key } : {}), position, _sdc_deleted_at: lostAt };
+    const named = added.includes("record_key") ? { record_key: key } : {};
+    const marks = { ...named, position, [deletedAt]: lostAt };
     yield { data: line({ type: "RECORD", stream: source.name, record: { ...record, ...marks } }), rows: 1 };
   }
-}
-
-/** Whether a row is named by what is no column of it. */
-function needs(name: string, { source, keys }: Pick<Stream, "source" | "keys">): boolean {
-  return keys.includes(name) && !source.columns.some((column) => column.name === name);
 }
 
 function schemaLine({ source, keys, properties }: Stream): string {
