@@ -6,14 +6,7 @@ import type { Resource } from "../resources/types.js";
 import { parseInstant } from "../times.js";
 import { defineCommand, type Flag } from "./command.js";
 import { apartIfLarge } from "./large.js";
-import {
-  chooseOutput,
-  noFormat,
-  type Output,
-  type OutputFlags,
-  outputFlags,
-  refuseMirror,
-} from "./output.js";
+import { chooseOutput, noFormat, type Output, type OutputFlags, outputFlags } from "./output.js";
 import { parseCount, parseList, parseRange } from "./values.js";
 
 interface ExportFlags extends OutputFlags {
@@ -103,11 +96,11 @@ export const exportTable = defineCommand<ExportFlags>({
     );
     const { createReporter } = await import("../ui/reporter.js");
     const { besideMonth, checkSelection, checkTableName, findTable, readThen } = await import("./table.js");
-    const { arrange, writeTables } = await import("./write-tables.js");
+    const { refuseKept } = await import("./kept-files.js");
+    const { arrange, filesOf, writeTables } = await import("./write-tables.js");
     const settings = await readSettings(options, deps);
     const reporter = createReporter(deps, settings.output);
     const writing = { state: options.state, deps, reporter };
-    if (output?.path) refuseMirror(output.path, settings.dbPath, deps);
     // A name that no mirror could hold is the first thing to say, then a format that is missing.
     const checkRequest = (names: readonly string[]) => {
       for (const name of args) checkTableName(name, names);
@@ -135,6 +128,9 @@ export const exportTable = defineCommand<ExportFlags>({
               columns: arrangement === "months" ? besideMonth(table, columns) : columns,
             }),
           );
+          const files = filesOf(output, arrangement, tables).map((file) => ({ flag: "-o", file }));
+          const state = { flag: "--state", file: options.state };
+          refuseKept([state, ...files], [], { options, settings, deps });
           if (first) await writeTables([first, ...others], arrangement, { ...writing, output });
         } catch (error) {
           throw explainRunning(error, where);

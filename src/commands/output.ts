@@ -1,10 +1,7 @@
-import { existsSync, realpathSync } from "node:fs";
-import { basename, extname, resolve } from "node:path";
-import type { Deps } from "../deps.js";
+import { basename, extname } from "node:path";
 import { UsageError } from "../errors.js";
 import type { Format } from "../export/format.js";
 import { formats } from "../export/formats/index.js";
-import { expandPath } from "../paths.js";
 import type { Flag } from "./command.js";
 
 /** The flags that say how and where data is written, wherever a command writes some. */
@@ -106,17 +103,6 @@ export function noFormat(): UsageError {
 /** Whether `-o` names stdout. */
 export function isStdout(out: string): boolean {
   return stdoutNames.includes(out);
-}
-
-/** What is written must not be what is read. */
-export function refuseMirror(out: string, dbPath: string, deps: Deps): void {
-  const real = (path: string) => (existsSync(path) ? realpathSync(path) : resolve(path));
-  const target = real(expandPath(out, deps));
-  const mirror = real(dbPath);
-  if (["", "-wal", "-shm", "-lock", "-journal"].some((suffix) => target === `${mirror}${suffix}`))
-    throw new UsageError(`The file to write is the mirror itself: ${out}.`, {
-      hint: "name another file with `-o`",
-    });
 }
 
 function endingsHint(): string {

@@ -8,14 +8,7 @@ import { formatBytes, formatCount } from "../ui/numbers.js";
 import { renderTable, tableFits } from "../ui/table.js";
 import { terminalWidth } from "../ui/width.js";
 import { defineCommand } from "./command.js";
-import {
-  chooseOutput,
-  noFormat,
-  type Output,
-  type OutputFlags,
-  outputFlags,
-  refuseMirror,
-} from "./output.js";
+import { chooseOutput, noFormat, type Output, type OutputFlags, outputFlags } from "./output.js";
 import { parseCount, parseParameter } from "./values.js";
 
 interface QueryFlags extends OutputFlags {
@@ -89,9 +82,11 @@ export const query = defineCommand<QueryFlags>({
     const { answerSource, openMirrorReadOnly, prepareReading, readAnswer } = await import(
       "../query/index.js"
     );
+    const { refuseKept } = await import("./kept-files.js");
     const { readSql } = await import("./sql.js");
     const settings = await readSettings(options, deps);
-    if (output?.path) refuseMirror(output.path, settings.dbPath, deps);
+    const read = { flag: "-f", file: options.file === "-" ? undefined : options.file };
+    refuseKept([{ flag: "-o", file: output?.path }], [read], { options, settings, deps });
     const sql = await readSql(args[0], options.file, deps);
     const mirror = await openMirrorReadOnly(settings.dbPath);
     try {

@@ -1,3 +1,4 @@
+import type { Settings } from "../config.js";
 import { exitCodes, UsageError } from "../errors.js";
 import { expandPath } from "../paths.js";
 import type { Report } from "../report/index.js";
@@ -7,7 +8,7 @@ import { terminalWidth } from "../ui/width.js";
 import { type CommandSpec, defineCommand, type Invocation } from "./command.js";
 import { allProfilesFlag } from "./globals.js";
 import { apartIfLarge } from "./large.js";
-import { isStdout, refuseMirror } from "./output.js";
+import { isStdout } from "./output.js";
 import { parseRange } from "./values.js";
 
 interface ReportFlags {
@@ -89,7 +90,7 @@ export const report: CommandSpec = defineCommand<ReportFlags>({
         const width = Math.min(80, terminalWidth(deps.stdout) ?? 80);
         const text = writeText(told, createNumbers(locale), { style, unicode: drawsUnicode(deps), width });
         deps.stdout.write(text);
-      } else await writeHtml(invocation, told, { locale, ...settings });
+      } else await writeHtml(invocation, told, locale, settings);
       return exitCodes.done;
     } finally {
       mirror.db.close();
@@ -101,21 +102,23 @@ export const report: CommandSpec = defineCommand<ReportFlags>({
 async function writeHtml(
   { deps, options, profile }: Invocation<ReportFlags>,
   told: Report,
-  { locale, dbPath, output }: { locale: string; dbPath: string; output: { quiet: boolean } },
+  locale: string,
+  settings: Settings,
 ): Promise<void> {
   const { openFileSink } = await import("../export/file-sink.js");
   const { runExport } = await import("../export/run.js");
   const { pageOf } = await import("../report/page.js");
   const { createReporter } = await import("../ui/reporter.js");
   const { dataSink } = await import("./data-sink.js");
+  const { refuseKept } = await import("./kept-files.js");
   const own = ["report", ...(profile === undefined ? [] : [profile]), told.period.slug].join("-");
   const out = options.out ?? `${own}.html`;
-  if (!isStdout(out)) refuseMirror(out, dbPath, deps);
+  if (!isStdout(out)) refuseKept([{ flag: "-o", file: out }], [], { options, settings, deps });
   const page = await pageOf(told, locale);
   const sink = isStdout(out) ? dataSink(deps) : await openFileSink(expandPath(out, deps), deps);
   const { bytes } = await runExport([{ data: page, rows: 0 }], sink, deps);
   if (isStdout(out)) return;
-  const reporter = createReporter(deps, output);
+  const reporter = createReporter(deps, settings.output);
   reporter.note(`${told.period.name}: ${formatBytes(bytes)}: ${out}`);
   reporter.close();
 }

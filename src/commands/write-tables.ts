@@ -61,12 +61,23 @@ export async function writeTables(
   if (arrangement === "one file") return await writeFile(sources, writing);
   if (arrangement === "months") return await writeFolders(sources, writing);
   const { output, deps } = writing;
-  const ending = output.delimiter === "\t" ? ".tsv" : output.format.extensions[0];
   makeFolder(expandPath(output.path ?? "", deps));
-  for (const source of sources) {
-    const path = join(output.path ?? "", `${source.name}${ending}`);
-    await writeFile([source], { ...writing, output: { ...output, path } });
-  }
+  for (const source of sources)
+    await writeFile([source], { ...writing, output: { ...output, path: fileOf(source, output) } });
+}
+
+/** The files that `-o` comes to, as far as they replace what is there: months leave alone what they did not write. */
+export function filesOf(
+  output: Output,
+  arrangement: Arrangement,
+  tables: readonly { name: string }[],
+): (string | undefined)[] {
+  if (arrangement === "months") return [];
+  return arrangement === "one file" ? [output.path] : tables.map((table) => fileOf(table, output));
+}
+
+function fileOf({ name }: { name: string }, { path, delimiter, format }: Output): string {
+  return join(path ?? "", `${name}${delimiter === "\t" ? ".tsv" : format.extensions[0]}`);
 }
 
 async function writeFile(
