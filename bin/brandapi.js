@@ -6,12 +6,7 @@ if (major < 20 || (major === 20 && (minor < 18 || (minor === 18 && patch < 1))))
     `brandapi needs Node 20.18.1 or newer; this is Node ${process.versions.node}.`,
     "install a current Node",
   );
-} else if (process.argv.length === 3 && ["--version", "-V"].includes(process.argv[2])) {
-  // Asked by scripts again and again: without loading the program.
-  const { readFileSync } = await import("node:fs");
-  const about = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
-  process.stdout.write(`${about.version}\n`);
-} else {
+} else if (!(await tellsVersion())) {
   try {
     const { main } = await import("../dist/main.js");
     await main();
@@ -21,6 +16,19 @@ if (major < 20 || (major === 20 && (minor < 18 || (minor === 18 && patch < 1))))
     if (missing)
       fail(`brandapi is not fully installed: ${missing} is missing.`, "run `npm ci` in its folder");
     else fail("brandapi is not built yet.", "run `npm ci && npm run build` in its folder");
+  }
+}
+
+/** Scripts ask for the version again and again, so the program is not loaded. Where it cannot be written, that says why. */
+async function tellsVersion() {
+  if (process.argv.length !== 3 || !["--version", "-V"].includes(process.argv[2])) return false;
+  const { readFileSync, writeSync } = await import("node:fs");
+  const about = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+  try {
+    writeSync(1, `${about.version}\n`);
+    return true;
+  } catch {
+    return false;
   }
 }
 

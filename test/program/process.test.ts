@@ -58,8 +58,8 @@ test("a second Ctrl-C ends a program that does not react to the first", async ()
   expect(await program.ended).toMatchObject({ code: 130, signal: null });
 });
 
-test("a reader that closes the pipe ends the program quietly with 0", async () => {
-  const child = spawn(process.execPath, [binPath, "--help"], { stdio: ["ignore", "pipe", "pipe"] });
+test.each(["--help", "--version"])("a reader that closes the pipe ends `%s` quietly with 0", async (flag) => {
+  const child = spawn(process.execPath, [binPath, flag], { stdio: ["ignore", "pipe", "pipe"] });
   let err = "";
   child.stderr.on("data", (text) => {
     err += text;
@@ -84,8 +84,9 @@ test("a sync goes on to its end when the reader of its report leaves", async () 
   expect(read.map(({ resource }) => resource)).toEqual(resources.map(({ name }) => name));
 });
 
-test.runIf(process.platform === "linux")("a full disk behind stdout is said, and is no success", async () => {
-  const child = spawn(process.execPath, [binPath, "--help"], {
+const onLinux = test.runIf(process.platform === "linux");
+onLinux.each(["--help", "--version"])("a full disk behind `%s` is said, and is no success", async (flag) => {
+  const child = spawn(process.execPath, [binPath, flag], {
     stdio: ["ignore", openSync("/dev/full", "w"), "pipe"],
   });
   let err = "";
