@@ -88,7 +88,7 @@ function isOwn(stat: Pick<Stats, "uid">, user: number | undefined): boolean {
   return user === undefined ? stat.uid !== 0 : user !== windows && stat.uid === user;
 }
 
-function currentUser(): { uid?: number } {
+export function currentUser(): { uid?: number } {
   try {
     return { uid: userInfo().uid };
   } catch {

@@ -1,11 +1,10 @@
-import { constants } from "node:fs";
-import { access } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { reasonOf } from "../config/key.js";
 import { counted } from "../counted.js";
 import { shellWord } from "../shell.js";
 import { loadSqlite } from "../sqlite.js";
 import { Advice, type Check, ok } from "./check.js";
+import { findClosed } from "./writable.js";
 
 /** The file in which all processes of this machine count their requests. */
 export const budget: Check = {
@@ -14,28 +13,16 @@ export const budget: Check = {
     const { rateLimit, stateDir } = await settings();
     const path = join(stateDir, "rate.sqlite");
     if (rateLimit === null) yield ok("no rate limit was asked for, so requests are not counted");
-    else if (await mayWrite(`${stateDir}/`, path)) {
-      if (await mayWrite(path, path)) await checkSound(path);
-      yield ok(`${counted(rateLimit, "request")} a minute, counted in ${path}`);
-    } else yield ok("none yet: the first request makes it");
+    else {
+      const closed = await findClosed(path);
+      if (closed) throw uncounted(closed.why, closed.place, closed.hint, closed.cause);
+      if (existsSync(path)) {
+        await checkSound(path);
+        yield ok(`${counted(rateLimit, "request")} a minute, counted in ${path}`);
+      } else yield ok("none yet: the first request makes it");
+    }
   },
 };
-
-/** Whether it is there. @throws Advice where it cannot be used */
-async function mayWrite(place: string, path: string): Promise<boolean> {
-  try {
-    await access(place, constants.R_OK | constants.W_OK);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return false;
-    throw uncounted(
-      reasonOf(error),
-      path,
-      `see to it that you may write: \`ls -ld ${shellWord(place)}\``,
-      error,
-    );
-  }
-}
 
 async function checkSound(path: string): Promise<void> {
   const Sqlite = await loadSqlite();

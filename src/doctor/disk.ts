@@ -1,10 +1,10 @@
-import { existsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
-import { dirname } from "node:path";
 import { ConfigurationError } from "../errors.js";
 import { readGrowth } from "../query/index.js";
 import { formatBytes } from "../ui/numbers.js";
 import { Advice, type Check, ok } from "./check.js";
+import { existing } from "./writable.js";
 
 /** Below this, SQLite's journal of one run may not fit. Bytes. */
 const leastFree = 32e6;
@@ -29,8 +29,3 @@ export const disk: Check = {
     yield ok(text);
   },
 };
-
-/** The path, or the nearest folder above it that is there. */
-function existing(path: string): string {
-  return existsSync(path) || dirname(path) === path ? path : existing(dirname(path));
-}

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterAll, describe, expect, test } from "vitest";
@@ -162,6 +162,86 @@ describe("disk", () => {
       ]);
     },
   );
+});
+
+/** Permissions do not stop root: as root these run the program as nobody. */
+const isRoot = process.getuid?.() === 0;
+const nobody = 65_534;
+
+/** What `doctor` says of a mirror, and of a folder for the rate budget, to a user who may not write everything. */
+async function visitAsUser(home: string, dbPath: string): Promise<(check: string) => unknown> {
+  chmodSync(home, 0o755);
+  const node: [string, ...string[]] = isRoot
+    ? ["setpriv", `--reuid=${nobody}`, "--clear-groups", process.execPath]
+    : [process.execPath];
+  const env = { HOME: "/nonexistent", XDG_STATE_HOME: join(home, "closed") };
+  const { out } = await spawnBrandapi(["doctor", "--json", "--db", dbPath], { home, env, node }).ended;
+  const lines = out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { check: string });
+  return (name) => lines.find(({ check }) => check === name);
+}
+
+describe("who may write", () => {
+  test.for([
+    ["of one's own", true, "chmod u+rwx"],
+    ["of somebody else's (skipped without root)", false, 'sudo chown "$(id -u)"'],
+  ] as const)(
+    "in a folder %s that cannot be written: the mirror fails with the command, the budget warns",
+    async ([, isOwn, command], { skip }) => {
+      skip(!isOwn && !isRoot);
+      const one = await patient();
+      one.edit("PRAGMA wal_checkpoint(TRUNCATE)");
+      const closed = join(one.home, "closed");
+      mkdirSync(closed);
+      const path = join(closed, "mirror.sqlite");
+      writeFileSync(path, readFileSync(one.dbPath), { mode: 0o644 });
+      chmodSync(closed, 0o555);
+      if (isRoot && isOwn) chownSync(closed, nobody, nobody);
+      const of = await visitAsUser(one.home, path);
+      expect(of("mirror")).toMatchObject({
+        state: "failed",
+        exit_code: 3,
+        text: `The mirror cannot be written, permission was denied: ${closed}.`,
+        hint: expect.stringContaining(`run \`${command} ${closed}\``),
+      });
+      const state = join(closed, "brandapi");
+      expect(of("budget")).toMatchObject({
+        state: "warning",
+        text: expect.stringContaining("permission was denied"),
+        hint: expect.stringContaining(
+          isOwn ? `run \`chmod u+rwx ${closed}\`` : `run \`sudo mkdir -p ${state} && ${command} ${state}\``,
+        ),
+      });
+      chmodSync(closed, 0o755);
+    },
+  );
+
+  test("a mirror that cannot be written in a folder that can: it fails with the command", async () => {
+    const one = await patient();
+    one.edit("PRAGMA wal_checkpoint(TRUNCATE)");
+    const path = join(one.home, "mirror.sqlite");
+    writeFileSync(path, readFileSync(one.dbPath), { mode: 0o444 });
+    if (isRoot) for (const place of [one.home, path]) chownSync(place, nobody, nobody);
+    expect((await visitAsUser(one.home, path))("mirror")).toMatchObject({
+      state: "failed",
+      text: `The mirror cannot be written, permission was denied: ${path}.`,
+      hint: `run \`chmod u+rw ${path}\``,
+    });
+  });
+
+  test("a mirror that is not there yet, where it cannot be made: it fails with the command", async () => {
+    const home = makeHome();
+    mkdirSync(join(home, "closed"), { mode: 0o555 });
+    const folder = join(home, "closed/new");
+    const of = await visitAsUser(home, join(folder, "mirror.sqlite"));
+    expect(of("mirror")).toMatchObject({
+      state: "failed",
+      exit_code: 3,
+      text: expect.stringContaining(folder),
+    });
+  });
 });
 
 describe("mirror", () => {
