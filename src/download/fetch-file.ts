@@ -152,7 +152,8 @@ async function sign(file: LibraryFile, { api, baseUrl, clock, signal }: FileAcce
       if (path === null) throw new FileFailed("no address can hold its id");
       return (await api.get(path, {}, { scope: "content:read", signal, maxBytes: bounds.smallBytes })).data;
     } catch (error) {
-      if (error instanceof NotFound) throw new FileFailed("the library does not have it any more (404)");
+      if (error instanceof NotFound)
+        throw new FileFailed(`the library does not have it any more (${error.status})`);
       if (error instanceof RequestRefused)
         throw new FileFailed("the API refuses to give a download URL (400)");
       throw error;

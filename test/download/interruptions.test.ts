@@ -299,6 +299,13 @@ test("a file that left the library costs that file only", async () => {
   );
 });
 
+test("a download URL that is gone for good is told with the status that came", async () => {
+  const library = await libraryOf([{ filename: "a.jpg", size: 100 }]);
+  library.sandbox.intercept = () => ({ kind: "status", status: 410 });
+  const { results } = await library.run();
+  expect(results[0]?.error).toBe("the library does not have it any more (410)");
+});
+
 test.each([
   [401, KeyRejected],
   [503, ApiUnavailable],
