@@ -89,7 +89,8 @@ export async function readSettings(
 
 /** The profile's name: flag, environment, `default`. */
 export function chooseProfile(options: GlobalOptions, env: Deps["env"]): string {
-  return checkProfileName(options.profile ?? (env.BRANDAPI_PROFILE || "default"));
+  const { profile } = options;
+  return checkProfileName(profile ?? (env.BRANDAPI_PROFILE || "default"), { isTyped: profile !== undefined });
 }
 
 /** The mirror file of a profile: flag, environment, the profile's own, `<profile>.sqlite` in the data folder. */

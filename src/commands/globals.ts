@@ -10,7 +10,7 @@ export const globalFlags: readonly Flag[] = [
     shown: "default",
     values: "profiles",
   },
-  { flags: "--db <path>", about: "the mirror file (BRANDAPI_DB)" },
+  { flags: "--db <path>", about: "the mirror file (BRANDAPI_DB)", parse: parseMirror },
   { flags: "--base-url <url>", about: "the API's address, ending in /api/brand/v1 (BRANDAPI_BASE_URL)" },
   { flags: "--key-file <path>", about: "a file that holds the key (or BRANDAPI_KEY)" },
   { flags: "--json", about: "print JSON on stdout" },
@@ -47,6 +47,12 @@ export function flagsForWaiting(maxWait: string): readonly Flag[] {
       shown: maxWait,
     },
   ];
+}
+
+/** An empty `--db` would pass for none: a script's variable that is not set is no wish for the default mirror. */
+function parseMirror(text: string): string {
+  if (text !== "") return text;
+  throw new UsageError("`--db` names no file.", { hint: "name one, or leave `--db` out" });
 }
 
 /** `--rate-limit`: a whole number of requests a minute, or `none`. */

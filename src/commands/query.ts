@@ -49,7 +49,7 @@ export const query = defineCommand<QueryFlags>({
     {
       flags: "--timeout <duration>",
       about: "stop the query after this long",
-      parse: parseDuration,
+      parse: parseTimeout,
       shown: "30s",
     },
   ],
@@ -111,6 +111,15 @@ export const query = defineCommand<QueryFlags>({
     return exitCodes.done;
   },
 });
+
+/** In no time there is no answer, and what was printed would come with an error. */
+function parseTimeout(text: string): number {
+  const ms = parseDuration(text);
+  if (ms > 0) return ms;
+  throw new UsageError("A query takes some time: `--timeout` is 0.", {
+    hint: "use for example `30s` or `5m`",
+  });
+}
 
 async function writeAnswer(source: Source, output: Output, deps: Deps, settings: Settings): Promise<void> {
   const { createReporter } = await import("../ui/reporter.js");

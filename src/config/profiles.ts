@@ -1,6 +1,6 @@
 import { closeSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigurationError } from "../errors.js";
+import { ConfigurationError, UsageError } from "../errors.js";
 import { reasonOf } from "./key.js";
 import { checkFolder, checkPrivate, openToRead, writePrivate } from "./private-file.js";
 
@@ -26,10 +26,13 @@ export function configFile(configDir: string): string {
   return join(configDir, "config.json");
 }
 
-/** `[A-Za-z0-9._-]+`, not starting with a dot: it becomes a file's name. */
-export function checkProfileName(name: string): string {
+/**
+ * `[A-Za-z0-9._-]+`, not starting with a dot: it becomes a file's name.
+ * @throws ConfigurationError where it is none; UsageError where it was typed as a flag's value
+ */
+export function checkProfileName(name: string, { isTyped = false } = {}): string {
   if (isProfileName(name)) return name;
-  throw new ConfigurationError(`Not a profile name: \`${name}\`.`, {
+  throw new (isTyped ? UsageError : ConfigurationError)(`Not a profile name: \`${name}\`.`, {
     hint: "use letters, digits, `.`, `_` and `-`, not starting with a dot",
   });
 }

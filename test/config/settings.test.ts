@@ -111,11 +111,14 @@ test("each profile has its own key and its own mirror", async () => {
 });
 
 test.each(["", ".hidden", "a/b", "..", "a b", "ü", "x".repeat(101)])(
-  "the profile name %j is refused with 3",
+  "the profile name %j is refused with 2 as a flag's value, and with 3 in the environment",
   async (profile) => {
-    const error = await failure({ profile }, world());
-    expect(error.exitCode).toBe(3);
-    expect(error.message).toContain("Not a profile name");
+    const typed = await failure({ profile }, world());
+    expect(typed).toMatchObject({ exitCode: 2, message: `Not a profile name: \`${profile}\`.` });
+    // Set to nothing, the variable is not set.
+    if (profile === "") return;
+    const set = await failure({}, world({ env: { BRANDAPI_PROFILE: profile } }));
+    expect(set).toMatchObject({ exitCode: 3, message: typed.message });
   },
 );
 

@@ -105,6 +105,8 @@ test.each([
   ["download content --source uplaod", "Not a source: `uplaod`.", "did you mean `upload`?"],
   ["download photos", "Nothing to download is called `photos`.", "use `content`"],
   ["sandbox --port 99999", "Not a port: `99999`.", "ports end at 65535; 0 is any free one"],
+  ["sync --db=", "`--db` names no file.", "name one, or leave `--db` out"],
+  ["query --timeout 0s", "A query takes some time: `--timeout` is 0.", "use for example `30s` or `5m`"],
   ["--quiet", "No command was given.", "see `brandapi --help`"],
 ])("`brandapi %s` is a usage error that says what to do", async (command, message, hint) => {
   const { code, out, err } = await brandapi(command);
