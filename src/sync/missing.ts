@@ -5,12 +5,14 @@ import { partsOf } from "./figures.js";
 import { readRange } from "./read.js";
 import { mostPerPage, type SyncRun } from "./run.js";
 
-/** Looks once more for who was missing from an earlier run: they may be back. */
-export async function seekMissing(run: SyncRun, figures: Figures | null, left: () => number): Promise<void> {
+/**
+ * Looks once more for who was missing from an earlier run: they may be back. However many requests it takes: no more
+ * than that run spent, and nobody could be removed without.
+ */
+export async function seekMissing(run: SyncRun, figures: Figures | null): Promise<void> {
   const days = new Set(unsought(run).map(({ dated }) => dayOf(dated ?? 0)));
   for (const part of partsOf(run, [...days], mostPerPage))
-    for (const range of within(join(run.state.coverage()), part))
-      if (left() > 0) await readRange(run, range, figures);
+    for (const range of within(join(run.state.coverage()), part)) await readRange(run, range, figures);
 }
 
 /** Why nobody who is missing may be removed, although the counts agree; null: they are gone. */

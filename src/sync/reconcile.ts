@@ -29,10 +29,10 @@ export async function reconcile(
   differences: () => Promise<Difference[]>,
 ): Promise<void> {
   const { resource, shortfalls, state } = run;
-  const left = budgetOf(run, budget);
   let figures = asked;
+  await seekMissing(run, figures);
+  const left = budgetOf(run, budget);
   let days = await readMoved(run, figures, left);
-  await seekMissing(run, figures, left);
   await audit(run, figures);
   let differing: Difference[] = [];
   let isBlind = false;
