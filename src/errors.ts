@@ -193,8 +193,11 @@ export class Stopped extends BrandapiError {
   override readonly exitCode: ExitCode;
   override readonly code = "stopped";
 
-  constructor(readonly signalName: keyof typeof stopCodes) {
-    super("Stopped.", { hint: "what was done so far is kept: run the same command again to go on" });
+  constructor(
+    readonly signalName: keyof typeof stopCodes,
+    hint = "what was done so far is kept: run the same command again to go on",
+  ) {
+    super("Stopped.", { hint });
     this.exitCode = stopCodes[signalName];
   }
 }

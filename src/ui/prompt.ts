@@ -48,7 +48,7 @@ export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stde
       signal.throwIfAborted();
       const outcome = line.type(typed);
       typed = "";
-      if (outcome === "interrupted") throw new Stopped("SIGINT");
+      if (outcome === "interrupted") throw new Stopped("SIGINT", "nothing was stored");
       if (outcome === "ended" || (outcome === undefined && ended))
         throw new UsageError("Nothing was entered.");
       if (outcome !== undefined) {
