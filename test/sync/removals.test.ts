@@ -208,4 +208,31 @@ describe("who is missing is removed only by a run that has looked everywhere", (
     expect(brand.mirrored()).toEqual(listed(brand));
     expect(removals(brand)).toEqual([{ key: "o9" }]);
   });
+
+  test("what lies before a first `--since` counts as nothing that is unread", async () => {
+    const brand = await nights({ orders: apart() }, { figures: "absent" });
+    await brand.sync("orders", { since: noon - 10 * day });
+    brand.pass(day);
+    withdraw(brand, "o12");
+    expect(await brand.sync()).toMatchObject({ failure: null, verified: true, rows_removed: 1 });
+    expect(removals(brand)).toEqual([{ key: "o12" }]);
+  });
+
+  test("on the day that is not over, where dates are shown by day, nobody is before it is", async () => {
+    const brand = await nights(
+      { orders: ordersBefore(noon, 40, hour) },
+      { figures: "absent", shows: "days" },
+    );
+    await brand.sync();
+    brand.pass(hour);
+    withdraw(brand, "o2");
+    const night = await brand.sync();
+    expect(String(night.failure)).toContain(
+      "1 record not found under the date known, and nothing was removed",
+    );
+    expect(night).toMatchObject({ verified: false, rows_removed: 0 });
+    brand.pass(day);
+    expect(await brand.sync()).toMatchObject({ failure: null, verified: true, rows_removed: 1 });
+    expect(brand.mirrored()).toEqual(listed(brand));
+  });
 });
