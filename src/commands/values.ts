@@ -58,7 +58,9 @@ const realNumber = /^[+-]?(?:(?:0|[1-9]\d{0,14})(?:\.\d{0,15})?|\.\d{1,15})(?:[e
 function parameterValue(text: string): string | number | bigint {
   const quoted = /^'([\s\S]*)'$/.exec(text)?.[1];
   if (quoted !== undefined) return quoted;
-  if (/^[+-]?(?:0|[1-9]\d{0,17})$/.test(text)) return BigInt(text);
+  // `+49151234567` is somebody's telephone.
+  if (/^(?:-?(?:0|[1-9]\d{0,17})|\+(?:0|[1-9]\d{0,5}))$/.test(text)) return BigInt(text);
+  if (/^\+\d+$/.test(text)) return text;
   const isNumber = realNumber.test(text) && Number.isFinite(Number(text));
   return isNumber ? Number(text) : text;
 }

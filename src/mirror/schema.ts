@@ -180,7 +180,7 @@ export const migrations: readonly string[] = [
     FROM checkpoints AS k WHERE json_extract(state, '$.goal.to') IS NOT NULL;
   INSERT INTO sync_state (resource, floor_ms)
     SELECT resource, CASE WHEN sum(from_at IS NULL) = 0 THEN CAST(round(unixepoch(min(from_at), 'subsec') * 1000) AS INTEGER) END
-    FROM coverage GROUP BY resource;
+    FROM coverage WHERE resource IN ('orders', 'content') GROUP BY resource; -- months of clicks had no oldest date
   INSERT OR IGNORE INTO sync_state (resource, floor_ms) SELECT resource, since_ms FROM stopped;
   UPDATE sync_state SET goal = s.goal, goal_begun_at = CAST(round(unixepoch(s.begun_at, 'subsec') * 1000) AS INTEGER),
       floor_ms = CASE WHEN s.since_ms IS NULL OR floor_ms IS NULL THEN NULL ELSE min(floor_ms, s.since_ms) END

@@ -34,7 +34,7 @@ export interface ResourceHealth {
   /** What was read completely, and what lies unread between; empty where a resource is not read by date. */
   covered: ShownRange[];
   gaps: ShownRange[];
-  /** The oldest date that was ever asked for, ISO 8601; null: from the beginning, or not read by date. */
+  /** The oldest date that was ever asked for, ISO 8601; null: from the beginning, or without dates. */
   covered_from: string | null;
   /** When the last verified run up to its own time began: what the mirror says is as of then. */
   last_success_at: string | null;
@@ -173,8 +173,8 @@ function readUnfinished(mirror: Mirror, { name }: Resource): ResourceHealth["unf
   return goal && { begun_at: formatInstant(goal.begunAt) };
 }
 
-function floorOf(mirror: Mirror, { name, strategy }: Resource): string | null {
-  const floor = strategy.kind === "dated" ? openState(mirror, name).floor() : null;
+function floorOf(mirror: Mirror, { name }: Resource): string | null {
+  const floor = openState(mirror, name).floor();
   return floor !== null && Number.isFinite(floor) ? formatInstant(floor) : null;
 }
 

@@ -58,12 +58,14 @@ function compare(pair: Pair, closed: ReadonlySet<string>, changes: FieldChange[]
     return;
   }
   const separator = members.areItems ? "." : pair.separator;
+  const exactOld = members.areItems ? itemsById(exactBefore) : exactBefore;
+  const exactNew = members.areItems ? itemsById(exactAfter) : exactAfter;
   for (const member of new Set([...Object.keys(members.before), ...Object.keys(members.after)])) {
     const inner = {
       before: members.before[member],
       after: members.after[member],
-      exactBefore: exactMember(exactBefore, member),
-      exactAfter: exactMember(exactAfter, member),
+      exactBefore: valueAt(exactOld, [member]),
+      exactAfter: valueAt(exactNew, [member]),
       name: name === "" ? member : `${name}${separator}${member}`,
       separator,
       signed: members.areItems ? signed : signedIn(signed, member),
@@ -80,11 +82,7 @@ function comparableMembers(before: Json | undefined, after: Json | undefined) {
   return old && now ? { before: old, after: now, areItems: true } : undefined;
 }
 
-function exactMember(exact: unknown, member: string): unknown {
-  return Array.isArray(exact) ? exact.find((item) => item?.id === member) : valueAt(exact, [member]);
-}
-
-function itemsById(value: Json | undefined): JsonObject | undefined {
+function itemsById(value: unknown): JsonObject | undefined {
   if (!Array.isArray(value)) return undefined;
   const items: JsonObject = Object.create(null);
   for (const item of value) {

@@ -62,7 +62,7 @@ export async function askPoints(run: SyncRun, declared: DailyFigures, last?: num
   const days = new Map<string, Json>();
   for (const point of list as Json[]) {
     const day = String(valueAt(point, [declared.day])).slice(0, 10);
-    if (/^\d{4}-\d\d-\d\d$/.test(day)) days.set(day, point);
+    if (/^\d{4}-\d\d-\d\d$/.test(day) && Number.isFinite(Date.parse(day))) days.set(day, point);
   }
   const points = { askedAt, until, days };
   asked.set(declared, points);

@@ -8,16 +8,20 @@ import { mostPerPage, type SyncRun } from "./run.js";
 /**
  * Looks once more for who was missing from an earlier run: they may be back. However many requests it takes: no more
  * than that run spent, and nobody could be removed without.
+ * @returns whether there was anybody to look for; then the counts are to be asked again
  */
-export async function seekMissing(run: SyncRun, figures: Figures | null): Promise<void> {
-  const days = new Set(unsought(run).map(({ dated }) => dayOf(dated ?? 0)));
+export async function seekMissing(run: SyncRun, figures: Figures | null): Promise<boolean> {
+  if (unreadOf(run).length > 0) return false;
+  const unsought = missingOutside(run, soughtBy(run));
+  const days = new Set(unsought.map(({ dated }) => dayOf(dated ?? 0)));
   for (const part of partsOf(run, [...days], mostPerPage))
     for (const range of within(join(run.state.coverage()), part)) await readRange(run, range, figures);
+  return unsought.length > 0;
 }
 
 /** Why nobody who is missing may be removed, although the counts agree; null: they are gone. */
 export function doubtAboutMissing(run: SyncRun): string | null {
-  if (unreadOf(run).length === 0) return doubtOf([...unsought(run), ...uncounted(run)]);
+  if (unreadOf(run).length === 0) return doubtOf(missingOutside(run, countedOf(run)));
   const doubt = doubtOf(run.state.missing());
   return doubt && `${doubt}, since what was not read may have it: run \`brandapi sync ${run.resource.name}\``;
 }
@@ -32,20 +36,22 @@ function unreadOf({ now, state }: SyncRun): Range[] {
   return subtract([{ from: state.floor() ?? Number.NEGATIVE_INFINITY, to: now }], state.coverage());
 }
 
-/** Who is missing, and was not looked for by this run. */
-function unsought({ now, row, state }: SyncRun): Missing[] {
-  const own = state.coverage().filter(({ runId }) => runId === row.run_id);
-  return missingOutside(state.missing(), own, now);
+/** What this run has read: it has looked for whoever is missing there. */
+function soughtBy({ row, state }: SyncRun): Range[] {
+  return state.coverage().filter(({ runId }) => runId === row.run_id);
 }
 
-/** Who is missing where no count speaks of it: on a day or in a minute that an end cuts, where no finer dates are shown. */
-function uncounted({ now, resolution, state }: SyncRun): Missing[] {
-  if (resolution <= 1_000) return [];
+/** Of that, where a count speaks of them: not on a day or in a minute that an end cuts, where no finer dates are shown. */
+function countedOf(run: SyncRun): Range[] {
+  const { resolution, state } = run;
+  const sought = soughtBy(run);
+  if (resolution <= 1_000) return sought;
   const quiet = join(state.coverage()).map((range) => state.quiet(range));
-  return missingOutside(state.missing(), quiet, now);
+  return sought.flatMap((range) => within(quiet, range));
 }
 
-function missingOutside(missing: readonly Missing[], ranges: readonly Range[], now: number): Missing[] {
+/** Who is missing outside of some ranges; those without a date, or with one to come, are in none. */
+function missingOutside({ now, state }: SyncRun, ranges: readonly Range[]): Missing[] {
   const isIn = (dated: number) => ranges.some(({ from, to }) => dated >= from && dated < to + 1);
-  return missing.filter(({ dated }) => dated !== null && dated <= now && !isIn(dated));
+  return state.missing().filter(({ dated }) => dated !== null && dated <= now && !isIn(dated));
 }

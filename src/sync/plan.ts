@@ -69,7 +69,8 @@ function wantedRanges({ coverage, floor }: Before, options: Asked, now: number):
   const plain = join(unread.map(({ from, to }) => ({ from: Math.max(lowest, from - 1 - windowMs), to })));
   if (isPlain(options)) return plain;
   const from = full ? Number.NEGATIVE_INFINITY : (since ?? plain[0]?.from ?? lowest);
-  const to = until === undefined ? Number.POSITIVE_INFINITY : Math.min(until, now);
+  // What is dated ahead is read by whoever reads up to now: an order may have been moved there.
+  const to = until === undefined || until >= now ? Number.POSITIVE_INFINITY : until;
   // Of what lies before all that was read, `--until` alone asks for nothing.
   return from <= to ? [{ from, to }] : [];
 }

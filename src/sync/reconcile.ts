@@ -29,9 +29,8 @@ export async function reconcile(
   differences: () => Promise<Difference[]>,
 ): Promise<void> {
   const { resource, shortfalls, state } = run;
-  let figures = asked;
-  await seekMissing(run, figures);
   const left = budgetOf(run, budget);
+  let figures = asked;
   let days = await readMoved(run, figures, left);
   await audit(run, figures);
   let differing: Difference[] = [];
@@ -46,7 +45,8 @@ export async function reconcile(
       if (again) days = await readMoved(run, again, left);
     }
     differing = await differences();
-    if (differing.length === 0 || round > mostRounds || left() <= 0) break;
+    if (round > mostRounds || left() <= 0) break;
+    if (differing.length === 0 && !(await seekMissing(run, figures))) break;
     for (const one of differing) await readDifference(run, one, figures, left);
   }
   if (days.length > 0)

@@ -264,6 +264,42 @@ describe("months of clicks", () => {
       expect(months((await brand.sync("analytics-clicks")).asked)).toEqual(["2026-10", "2026-11"]);
     });
 
+    test("are read though one of the API's days is none", async () => {
+      const brand = await nights({ orders: three() });
+      await brand.sync("analytics-clicks");
+      brand.pass(day);
+      come(brand, late);
+      const { fetch } = brand.api;
+      brand.api.fetch = async (...request) => {
+        const answer = await fetch(...request);
+        if (String(request[0]).includes("start_date")) return answer;
+        return new Response(
+          (await answer.text()).replace('"timeseries":[', '"timeseries":[{"date":"0000-00-00"},'),
+        );
+      };
+      const { asked, verified } = await brand.sync("analytics-clicks");
+      expect([verified, months(asked)[0]]).toEqual([true, "2026-08"]);
+    });
+
+    test("are read where only those of a host had an oldest date", async () => {
+      const brand = await nights({ orders: three() });
+      come(brand, late);
+      const ofHost = { hosts: ["h1"], since: noon - 5 * day };
+      await brand.sync("analytics-clicks", ofHost);
+      const { asked, covered_from } = await brand.sync("analytics-clicks");
+      expect([covered_from, months(asked)[0]]).toEqual([null, "2026-08"]);
+    });
+
+    test("are claimed where a mirror that remembers no oldest date is asked for less", async () => {
+      const brand = await nights({ orders: three() });
+      await brand.sync("analytics-clicks");
+      brand.sql("DELETE FROM sync_state WHERE resource = 'analytics-clicks' RETURNING 1");
+      const { covered_from } = await brand.sync("analytics-clicks", { since: noon - 5 * day });
+      expect(covered_from).toBe("2026-11-01T00:00:00.000Z");
+      const { out } = await brand.run("status --json");
+      expect(JSON.parse(out).resources).toMatchObject([{ covered_from }]);
+    });
+
     test("are said to be unread by a run that was not asked for them", async () => {
       const brand = await nights({ orders: three() });
       await brand.sync("analytics-clicks");

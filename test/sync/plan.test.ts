@@ -73,10 +73,10 @@ describe("what a run reads, newest first", () => {
     ],
     ["`--until`: no further", first100, { ...plain, until: ago(5) }, ["31d..5d"], []],
     [
-      "`--until` in the future: no further than now",
+      "`--until` in the future: up to now, with what is dated ahead",
       first100,
       { ...plain, until: now + 9 * day },
-      ["31d..0d"],
+      ["31d..now"],
       [],
     ],
     [

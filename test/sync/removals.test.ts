@@ -235,4 +235,46 @@ describe("who is missing is removed only by a run that has looked everywhere", (
     expect(await brand.sync()).toMatchObject({ failure: null, verified: true, rows_removed: 1 });
     expect(brand.mirrored()).toEqual(listed(brand));
   });
+
+  test("though they are more than a night looks for: after a few nights all are, and none before", async () => {
+    const orders = ordersBefore(noon, 1_500, 12 * hour);
+    const brand = await nights({ orders }, { figures: "absent", mostPerPage: 5 });
+    await brand.sync();
+    const gone = Array.from({ length: 60 }, (_, n) => `o${300 + 20 * n}`);
+    withdraw(brand, ...gone);
+    const ends: (number | null)[] = [];
+    for (let night = 0; night < 6 && ends.at(-1) !== 60; night += 1) {
+      brand.pass(day);
+      const { failure, rows_removed, verified } = await brand.sync("orders", { windowMs: day });
+      expect(verified).toBe(failure === null);
+      ends.push(rows_removed);
+    }
+    expect(new Set(ends)).toEqual(new Set([0, 60]));
+    expect(brand.mirrored()).toEqual(listed(brand));
+  });
+
+  test("one without a date, that only a stopped `--full` missed, is not", async () => {
+    const [undated, kept] = ["u1", "u2"].map((id) => orderAt(id, null));
+    const brand = await nights({ orders: [...apart(), undated ?? {}, kept ?? {}] }, { figures: "absent" });
+    await brand.sync();
+    brand.pass(day);
+    const all = brand.api.records.orders;
+    withdraw(brand, "u1");
+    await brand.broken("stopped", ({ query }) => query.per_page === "1", "orders", { full: true });
+    expect(brand.sql("SELECT key FROM missing JOIN records USING (record_id)")).toEqual([{ key: "u1" }]);
+    brand.api.records.orders = all;
+    expect(await brand.sync()).toMatchObject({ failure: null, verified: true, rows_removed: 0 });
+    withdraw(brand, "u1");
+    expect(await brand.sync("orders", { full: true })).toMatchObject({ failure: null, rows_removed: 1 });
+  });
+
+  test("one that was moved ahead of now is not, by a run until the end of the day", async () => {
+    const brand = await nights({ orders: apart() }, { figures: "absent" });
+    await brand.sync();
+    brand.pass(hour);
+    change(brand, "o7", { order_date: at(noon + 5 * hour) });
+    const night = await brand.sync("orders", { until: noon + 12 * hour });
+    expect(night).toMatchObject({ failure: null, verified: true, rows_removed: 0 });
+    expect(brand.mirrored()).toEqual(listed(brand));
+  });
 });

@@ -46,7 +46,12 @@ export const dated: StrategyRun = {
 async function readRanges(run: SyncRun): Promise<void> {
   const { mirror, now, options, reporter, resource, row, shortfalls, state, undated } = run;
   const strategy = resource.strategy as Dated;
-  mirror.transaction(() => state.trim(now));
+  // Only `--full` looks for records without a date: who was missing from an earlier one may be back.
+  const undatedMissing = state.missing().flatMap(({ dated, id }) => (dated === null ? id : []));
+  mirror.transaction(() => {
+    state.trim(now);
+    state.forgetMissing(undatedMissing);
+  });
   if (options.full)
     for (const name of [figuresName, ...(strategy.counts ?? []).map((count) => count.name)])
       state.trust(name);

@@ -33,16 +33,18 @@ export function isPlain({ groupBy, hostId }: Series): boolean {
   return groupBy === "day" && hostId === null;
 }
 
-/** The oldest date that was ever asked for, this run included; one that is still to come was meant by nobody. */
-export function floorOf({ now, options, state }: SyncRun, isClockDoubted = false): number {
+/**
+ * The oldest date that was ever asked for, this run included. One that is still to come was meant by nobody, unless it is
+ * the clock that is doubted.
+ */
+export function floorOf({ mirror, now, options, resource, state }: SyncRun, isClockDoubted = false): number {
   const { full, since } = options;
+  if (full) return Number.NEGATIVE_INFINITY;
   const asked = state.floor();
   const isBelieved = asked !== null && (asked <= now || isClockDoubted);
-  if (full) return Number.NEGATIVE_INFINITY;
-  return Math.min(
-    isBelieved ? asked : (since ?? Number.NEGATIVE_INFINITY),
-    since ?? Number.POSITIVE_INFINITY,
-  );
+  if (since === undefined) return isBelieved ? asked : Number.NEGATIVE_INFINITY;
+  const [oldest] = readCoverage(mirror, resource.name);
+  return Math.min(since, isBelieved ? asked : (oldest?.from ?? since));
 }
 
 function firstDayOf(points: ReadonlyMap<string, Json>): number {
@@ -77,7 +79,7 @@ export function dueMonths(run: SyncRun, series: Series, { floor, points, moved }
   const { full, since, until = now, windowMs } = options;
   const mirrored = covered[0]?.from ?? Number.POSITIVE_INFINITY;
   // A series of its own is asked for from the first day there is once, and then goes on.
-  const isWanted = isPlain(series) || full || (covered.length === 0 && since === undefined);
+  const isWanted = isPlain(series) || full || covered.length === 0;
   const lowest = isPlain(series) ? floor : Number.NEGATIVE_INFINITY;
   const known = isWanted ? Math.max(lowest, firstDayOf(points)) : Number.POSITIVE_INFINITY;
   // What a clock that was ahead has read is not believed to be of that time.

@@ -50,7 +50,7 @@ export const monthly: StrategyRun = {
     const isOwn = series.some(isPlain);
     // A series of its own leaves the mirror's months as they are.
     if (!isOwn) run.isPartial = true;
-    else if (!isDoubted) mirror.transaction(() => state.setGoal(floor, null));
+    else mirror.transaction(() => state.setGoal(floor, null));
     if (isOwn && Number.isFinite(floor)) row.covered_from = formatInstant(floor);
     if (options.perHost)
       reporter.note(`${resource.name}: ${counted(series.length, "host")}, ${counted(due.length, "request")}`);
