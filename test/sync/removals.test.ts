@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/resources/types.js";
 import { isImplausible } from "../../src/sync/removals.js";
+import type { FakeRequest } from "../support/fake-api.js";
 import {
   at,
   change,
@@ -276,5 +277,22 @@ describe("who is missing is removed only by a run that has looked everywhere", (
     const night = await brand.sync("orders", { until: noon + 12 * hour });
     expect(night).toMatchObject({ failure: null, verified: true, rows_removed: 0 });
     expect(brand.mirrored()).toEqual(listed(brand));
+  });
+
+  test("one that moves to a day that was read already, while another goes, is not: the figures tell of both", async () => {
+    const brand = await nights({ orders: apart() }, { mostPerPage: 5 });
+    await brand.sync();
+    brand.pass(day);
+    const isBelow = ({ query }: FakeRequest) => String(query.end_date) < at(noon - 10 * day);
+    brand.once(
+      (request) => request.path === "/orders" && isBelow(request),
+      () => {
+        change(brand, "o30", { order_date: at(noon - hour) });
+        withdraw(brand, "o2");
+      },
+    );
+    expect(await brand.sync("orders", { full: true })).toMatchObject({ failure: null, verified: true });
+    expect(brand.mirrored()).toEqual(listed(brand));
+    expect(removals(brand)).toEqual([{ key: "o2" }]);
   });
 });
