@@ -44,6 +44,7 @@ export async function gather(run: SyncRun, path: string, query: Query): Promise<
 }
 
 const mostAttempts = 4;
+const leastRepeats = 2;
 
 /**
  * Reads a list until it agrees with its total, a bounded number of times.
@@ -55,12 +56,15 @@ export async function gatherWhole(
   keyOf: (record: ApiRecord, position: number, page: number) => string,
 ): Promise<Gathered & { isWhole: boolean; isAnswer: boolean }> {
   let before: readonly string[] | undefined;
+  let repeats = 0;
   for (let attempt = 1; ; attempt += 1) {
     const list = await read();
     const { answers, fell, isAllThereIs, items, pages } = list;
     const texts = items.map(({ json }) => json);
-    // A record that comes twice in two pages has moved between them, unless the list stands still.
-    const isAnswer = answers === 1 || isDeepStrictEqual(texts, before);
+    repeats = isDeepStrictEqual(texts, before) ? repeats + 1 : 0;
+    // A record that comes twice in two pages has moved between them, unless the list stands still: by chance, or behind
+    // two servers that take turns, one repeat may show the same.
+    const isAnswer = answers === 1 || repeats >= leastRepeats;
     const distinct = isAnswer
       ? items.length
       : new Set(items.map((item, at) => keyOf(item, at, pages[at] ?? 1))).size;

@@ -305,6 +305,15 @@ const found: [name: string, watched: Watched, history: History][] = [
       ],
     },
   ],
+  [
+    "a list in changing order that shows the same two of three twice in a row, and one of them as two",
+    "gifts",
+    {
+      beginning: { seed: 761, records: 3, crowd: 6, undated: 0, finest: "microseconds" },
+      behaviour: { mostPerPage: 2, ties: "changing" },
+      steps: [run("repair")],
+    },
+  ],
 ];
 
 test.each(found)("%s", async (_, watched, history) => {
