@@ -132,6 +132,19 @@ describe("a range of dates is read newest first", () => {
     expect(brand.mirrored()).toEqual(listed(brand));
   });
 
+  test.each([
+    ["in the middle", [12, 11, 10, 9, 3, 8, 7, 6, 5, 4, 2, 1]],
+    ["on the last page", [12, 11, 10, 9, 8, 7, 6, 5, 1, 4, 3, 2]],
+  ])(
+    "a list whose dates rise from one page to the next only, %s, is found out by its totals",
+    async (_, hours) => {
+      const orders = hours.map((n) => orderAt(`o${n}`, noon - day + n * hour));
+      const brand = await nights({ orders }, { mostPerPage: 5, order: "attribution", figures: "absent" });
+      expect(await brand.sync()).toMatchObject({ failure: null, verified: true, rows_new: 12 });
+      expect(brand.mirrored()).toEqual(listed(brand));
+    },
+  );
+
   test("a full answer is never taken for the last: a total that lags hides who came since", async () => {
     const brand = await nights({ orders: ordersBefore(noon, 7, hour) }, { mostPerPage: 7, lags: "totals" });
     brand.once(
@@ -148,8 +161,11 @@ describe("a range of dates is read newest first", () => {
       ({ number }) => number === 4,
       () => withdraw(brand, "o50"),
     );
-    expect(await brand.sync()).toMatchObject({ failure: null, verified: true });
+    const { asked, ...night } = await brand.sync();
+    expect(night).toMatchObject({ failure: null, verified: true });
     expect(brand.mirrored()).toEqual(listed(brand));
+    // The answers that contradict each other, and not the whole range as a list.
+    expect(readsOf(asked, "/orders").filter(({ query }) => query.page !== "1")).toEqual([]);
   });
 });
 
