@@ -1,4 +1,4 @@
-import { dayMs, formatInstant, minuteOf } from "./times.js";
+import { dayMs, formatInstant, instantOrNull, minuteOf } from "./times.js";
 
 /**
  * Dates in milliseconds since 1970, both ends included, the last one to the end of its millisecond.
@@ -19,8 +19,8 @@ export interface Covered extends Range {
 export function lastRead(covered: readonly Covered[], dated: number | null): string | null {
   let last = Number.NEGATIVE_INFINITY;
   for (const { from, to, readAt } of covered)
-    if (readAt > last && (dated === null || (from <= dated && dated < to + 1))) last = readAt;
-  return Number.isFinite(last) ? formatInstant(last) : null;
+    if (readAt > last && (dated === null || includes({ from, to }, dated))) last = readAt;
+  return instantOrNull(last);
 }
 
 export const everything: Range = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
@@ -66,6 +66,11 @@ export function touches(one: Range, other: Range): boolean {
 /** Whether one of some joined ranges holds all of another. */
 export function holds(joined: readonly Range[], { from, to }: Range): boolean {
   return joined.some((range) => range.from <= from && range.to >= to);
+}
+
+/** Whether an instant, which may be finer than a millisecond, lies in a range. */
+export function includes({ from, to }: Range, instant: number): boolean {
+  return instant >= from && instant < to + 1;
 }
 
 /** What lies between ranges. */

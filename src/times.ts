@@ -130,6 +130,11 @@ export function formatInstant(ms: number): string {
   return new Date(ms).toISOString();
 }
 
+/** The same of an instant, and null where a range has no end. */
+export function instantOrNull(ms: number): string | null {
+  return Number.isFinite(ms) ? formatInstant(ms) : null;
+}
+
 /** An instant as a person reads it: `2026-01-31 12:00`. */
 export function minuteOf(at: string): string {
   return at.slice(0, 16).replace("T", " ");

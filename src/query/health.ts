@@ -16,7 +16,7 @@ import { readTableNote } from "../records/index.js";
 import { details, resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
 import { countRemoved, openState, readCoverage } from "../state/index.js";
-import { formatInstant } from "../times.js";
+import { formatInstant, instantOrNull } from "../times.js";
 import { type Closing, readClosing } from "./closing.js";
 
 /** A range of dates, ISO 8601; `from` null: from the beginning. */
@@ -175,9 +175,9 @@ function readUnfinished(mirror: Mirror, { name }: Resource): ResourceHealth["unf
 
 function floorOf(mirror: Mirror, { name }: Resource): string | null {
   const floor = openState(mirror, name).floor();
-  return floor !== null && Number.isFinite(floor) ? formatInstant(floor) : null;
+  return floor === null ? null : instantOrNull(floor);
 }
 
 function asShown({ from, to }: Range): ShownRange {
-  return { from: Number.isFinite(from) ? formatInstant(from) : null, to: formatInstant(to) };
+  return { from: instantOrNull(from), to: formatInstant(to) };
 }

@@ -1,6 +1,6 @@
 import { type Mirror, statement } from "../mirror/index.js";
 import { type Covered, join, type Range, subtract, touches } from "../ranges.js";
-import { formatInstant } from "../times.js";
+import { formatInstant, instantOrNull } from "../times.js";
 
 /** Lays a newer read over older ones: each instant keeps its newest. Neighbours of one run are one, as old as the older. */
 export function addCovered(all: readonly Covered[], added: Covered): Covered[] {
@@ -68,8 +68,7 @@ export function writeCoverage(
 export function noteRunCoverage(mirror: Mirror, runId: number, covered: readonly Covered[]): void {
   statement(mirror, "DELETE FROM run_coverage WHERE run_id = ?").run(runId);
   const insert = statement(mirror, "INSERT INTO run_coverage VALUES (?, ?, ?)");
-  for (const { from, to } of join(covered))
-    insert.run(runId, Number.isFinite(from) ? formatInstant(from) : null, formatInstant(to));
+  for (const { from, to } of join(covered)) insert.run(runId, instantOrNull(from), formatInstant(to));
 }
 
 /** Lays a read over the coverage of a name: a resource, or a part of one that is read by itself. */

@@ -1,5 +1,5 @@
 import { counted } from "../counted.js";
-import { dayOf, join, type Range, subtract, within } from "../ranges.js";
+import { dayOf, includes, join, type Range, subtract, within } from "../ranges.js";
 import type { Figures, Missing } from "../state/index.js";
 import { partsOf } from "./figures.js";
 import { readRange } from "./read.js";
@@ -52,6 +52,6 @@ function countedOf(run: SyncRun): Range[] {
 
 /** Who is missing outside of some ranges; those without a date, or with one to come, are in none. */
 function missingOutside({ now, state }: SyncRun, ranges: readonly Range[]): Missing[] {
-  const isIn = (dated: number) => ranges.some(({ from, to }) => dated >= from && dated < to + 1);
+  const isIn = (dated: number) => ranges.some((range) => includes(range, dated));
   return state.missing().filter(({ dated }) => dated !== null && dated <= now && !isIn(dated));
 }

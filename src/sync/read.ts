@@ -1,4 +1,4 @@
-import { describe, type Range } from "../ranges.js";
+import { describe, includes, type Range } from "../ranges.js";
 import { datedOf, valueAt } from "../records/index.js";
 import type { ApiRecord, Dated } from "../resources/types.js";
 import { type Figures, noteRunCoverage } from "../state/index.js";
@@ -72,8 +72,8 @@ async function readOnce(
   return { reached, lists };
 }
 
-function isIn({ from, to }: Range, date: number | null): boolean {
-  return date === null || (date >= from && date < to + 1);
+function isIn(range: Range, date: number | null): boolean {
+  return date === null || includes(range, date);
 }
 
 /** A record without a date is kept like any other, and no range of dates claims it; of the first one a person is told. */

@@ -1,4 +1,4 @@
-import { dayOf, type Range } from "../ranges.js";
+import { dayOf, includes, type Range } from "../ranges.js";
 import { datedOf, keyOf, openComparison } from "../records/index.js";
 import type { SyncRun } from "../sync/run.js";
 import { seek } from "../sync/seek.js";
@@ -25,7 +25,7 @@ export async function compareRecords(
       const dated = datedOf(resource, record);
       found.add(key);
       // Those without a date count in every range, or in none.
-      if (dated !== null && (dated < range.from || dated >= range.to + 1)) continue;
+      if (dated !== null && !includes(range, dated)) continue;
       inside.add(key);
       if (dated !== null && compare(record, key) !== "same") differOn.add(dayOf(dated));
     }

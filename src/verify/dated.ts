@@ -4,7 +4,7 @@ import { askFigures } from "../sync/figures.js";
 import { readRange } from "../sync/read.js";
 import { differencesOf, reconcile } from "../sync/reconcile.js";
 import type { SyncRun } from "../sync/run.js";
-import { formatInstant } from "../times.js";
+import { formatInstant, instantOrNull } from "../times.js";
 import { type Evidence, gatherEvidence, neverRead, newestRead, undated } from "./evidence.js";
 import { type Finding, type MonthResult, stateOf, unproven } from "./report.js";
 
@@ -17,7 +17,7 @@ export async function verifyDated(run: SyncRun, repair: boolean): Promise<Findin
   const { mirror, now, resource, row, shortfalls, state } = run;
   mirror.transaction(() => state.trim(now));
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
-  const covered_from = Number.isFinite(floor) ? formatInstant(floor) : null;
+  const covered_from = instantOrNull(floor);
   const base = { resource: resource.name, blind_spot: blindSpot(run), covered_from };
   if (state.coverage().length === 0)
     return {

@@ -3,7 +3,7 @@ import { isSetBack, lastFinding } from "../../mirror/index.js";
 import { describe } from "../../ranges.js";
 import type { Dated } from "../../resources/types.js";
 import { countPresent } from "../../state/index.js";
-import { formatInstant, minuteOf } from "../../times.js";
+import { formatInstant, instantOrNull, minuteOf } from "../../times.js";
 import { checksOf, countItems } from "../counts.js";
 import { askFigures } from "../figures.js";
 import { figuresName } from "../moved.js";
@@ -95,8 +95,4 @@ function decide({ mirror, now, options, row, state }: SyncRun) {
   const isBelieved = asked === null || asked <= now || isSetBack(mirror, row);
   const before = { coverage: state.coverage(), goal: state.goal(), floor: isBelieved ? asked : null };
   return { asked, ...planDated(before, options, now) };
-}
-
-function instantOrNull(ms: number): string | null {
-  return Number.isFinite(ms) ? formatInstant(ms) : null;
 }

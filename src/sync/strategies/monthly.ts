@@ -6,7 +6,7 @@ import { isSetBack, transactInParts } from "../../mirror/index.js";
 import { dayOf } from "../../ranges.js";
 import { valueAt } from "../../records/index.js";
 import { ageParts, forgetAhead, isAhead, recordCoverage } from "../../state/index.js";
-import { formatInstant } from "../../times.js";
+import { formatInstant, instantOrNull } from "../../times.js";
 import { askPoints } from "../figures.js";
 import { inOrder } from "../in-order.js";
 import { doubtClock, progressed, type StrategyRun, type SyncRun, warnOfGaps } from "../run.js";
@@ -51,7 +51,7 @@ export const monthly: StrategyRun = {
     // A series of its own leaves the mirror's months as they are.
     if (!isOwn) run.isPartial = true;
     else mirror.transaction(() => state.setGoal(floor, null));
-    if (isOwn && Number.isFinite(floor)) row.covered_from = formatInstant(floor);
+    if (isOwn) row.covered_from = instantOrNull(floor);
     if (options.perHost)
       reporter.note(`${resource.name}: ${counted(series.length, "host")}, ${counted(due.length, "request")}`);
     let left = due.length;
