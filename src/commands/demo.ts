@@ -6,7 +6,6 @@ import { exitCodes, Incomplete } from "../errors.js";
 import { dayMs } from "../times.js";
 import { changes } from "./changes.js";
 import { type CommandSpec, defineCommand, type GlobalOptions } from "./command.js";
-import { openFolder } from "./demonstration-folder.js";
 import { exportTable } from "./export.js";
 import { query } from "./query.js";
 import { report } from "./report.js";
@@ -60,6 +59,7 @@ export const demo = defineCommand<DemoFlags>({
 
   async run(invocation) {
     const { deps, options } = invocation;
+    const { openFolder } = await import("./demonstration-folder.js");
     const { startSandbox } = await import("../sandbox/index.js");
     const files = [...exported.map(([, file]) => file), page];
     const folder = openFolder(options.out ?? "brandapi-demo", files, deps);

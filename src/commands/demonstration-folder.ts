@@ -3,6 +3,7 @@ import { isAbsolute, join, relative } from "node:path";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { makeFolder } from "../make-folder.js";
+import { mirrorFiles } from "../mirror/index.js";
 import { expandPath } from "../paths.js";
 import { shellWord } from "../shell.js";
 
@@ -25,7 +26,6 @@ interface Stamp {
 type Written = ReadonlyMap<string, Stamp | null>;
 
 const mirrorName = "demo.sqlite";
-const mirrorFiles: readonly string[] = ["", "-wal", "-shm", "-lock"].map((suffix) => mirrorName + suffix);
 const noteName = ".brandapi-demo.json";
 
 /**
@@ -38,7 +38,7 @@ export function openFolder(out: string, files: readonly string[], deps: Deps): F
   const path = expandPath(out, deps);
   const shown = isAbsolute(out) ? out : relative(deps.cwd, path) || ".";
   makeFolder(path);
-  const names = [...mirrorFiles, ...new Set(files)];
+  const names = [...mirrorFiles(mirrorName), ...new Set(files)];
   const notePath = join(path, noteName);
   const earlier = readNote(notePath);
   const foreign = names.filter((name) => !isOurs(name, stampOf(join(path, name)), earlier));
@@ -63,7 +63,7 @@ export function openFolder(out: string, files: readonly string[], deps: Deps): F
 /** Nothing is there, or what an earlier demonstration wrote. A mirror changes when it is looked at. */
 function isOurs(name: string, found: Stamp | null, earlier: Written): boolean {
   if (found === null) return true;
-  if (mirrorFiles.includes(name)) return earlier.has(mirrorName);
+  if (mirrorFiles(mirrorName).includes(name)) return earlier.has(mirrorName);
   const written = earlier.get(name);
   if (written === undefined) return false;
   return written === null || (written.size === found.size && written.mtimeMs === found.mtimeMs);

@@ -4,6 +4,7 @@ import { configFile } from "../config/profiles.js";
 import type { Settings } from "../config.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
+import { mirrorFiles } from "../mirror/index.js";
 import type { GlobalOptions } from "../options.js";
 import { expandPath } from "../paths.js";
 
@@ -12,8 +13,6 @@ export interface NamedFile {
   flag: string;
   file: string | undefined;
 }
-
-const besideMirror = ["", "-wal", "-shm", "-lock", "-journal"];
 
 /** What a run goes by. */
 interface Run {
@@ -34,7 +33,7 @@ export function refuseKept(
   { options, settings, deps }: Run,
 ): void {
   const mirror = realPlace(settings.dbPath);
-  const whose = new Map(besideMirror.map((end) => [mirror + end, "the mirror itself"]));
+  const whose = new Map(mirrorFiles(mirror).map((one) => [one, "the mirror itself"]));
   whose.set(realPlace(configFile(settings.configDir)), "the one with the settings");
   for (const { flag, file } of [...read, { flag: "--key-file", file: options.keyFile }])
     if (file !== undefined) whose.set(realPlace(expandPath(file, deps)), ofFlag(flag));

@@ -3,6 +3,7 @@ import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
 import { reasonOf } from "../config/key.js";
 import { currentUser } from "../config/private-file.js";
+import { mirrorFiles } from "../mirror/index.js";
 import { shellWord } from "../shell.js";
 import { systemFailure } from "../system-errors.js";
 
@@ -20,7 +21,7 @@ export interface Closed {
  */
 export async function findClosed(path: string): Promise<Closed | undefined> {
   const file = existsSync(path) ? realpathSync(path) : path;
-  const files = ["", "-wal", "-shm", "-lock"].map((end) => file + end).filter((one) => existsSync(one));
+  const files = mirrorFiles(file).filter((one) => existsSync(one));
   for (const place of [dirname(file), ...files]) {
     const there = existing(place);
     const isFile = files.includes(place);

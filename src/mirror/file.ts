@@ -5,7 +5,7 @@ import { loadSqlite } from "../sqlite.js";
 import type { Lock } from "./lock.js";
 import { lossError } from "./loss.js";
 import { type Mirror, mirrorOf } from "./mirror.js";
-import { checkPlace, idOf, realPlace } from "./place.js";
+import { checkPlace, idOf, mirrorFiles, realPlace } from "./place.js";
 import { applicationId, migrations } from "./schema.js";
 import { quote } from "./typed-table.js";
 
@@ -44,7 +44,7 @@ export async function createFile(path: string, lock?: Lock): Promise<void> {
   const place = realPlace(path);
   const made = `${place}-new`;
   const clear = () => {
-    for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(made + end, { force: true });
+    for (const one of mirrorFiles(made)) rmSync(one, { force: true });
   };
   const Sqlite = await loadSqlite();
   clear();

@@ -23,7 +23,7 @@ export {
 export { findDamage } from "./integrity.js";
 export { type Lock, lockMirror, runUnderWay } from "./lock.js";
 export { closeMirror, type Mirror, mirrorOf, statement } from "./mirror.js";
-export { checkPlace, isEmptyFile, isMade } from "./place.js";
+export { checkPlace, isEmptyFile, isMade, mirrorFiles } from "./place.js";
 export {
   blankRun,
   firstRead,

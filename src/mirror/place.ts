@@ -38,6 +38,11 @@ export function realPlace(path: string): string {
   return join(realpathSync(folder), basename(path));
 }
 
+/** A mirror's own file, and those that SQLite and a run make beside it, whether they are there or not. */
+export function mirrorFiles(path: string): string[] {
+  return ["", "-wal", "-shm", "-journal", "-lock"].map((end) => path + end);
+}
+
 /** Which file is at a path, whatever links lead to it: its device and number; null where none can be reached. */
 export function idOf(path: string): string | null {
   try {
