@@ -76,6 +76,7 @@ const common = [
   "exact",
   "secrets",
   "nearest",
+  "free-name",
   "shell",
   "counted",
   "system-errors",

@@ -1,3 +1,4 @@
+import { freeName } from "../free-name.js";
 import { type Mirror, quote, type StoredColumn } from "../mirror/index.js";
 import type { TableShape } from "../resources/shape.js";
 import type { JsonObject, ScalarType } from "../resources/types.js";
@@ -44,7 +45,7 @@ export function openColumns(
   }
 
   function add(path: readonly string[], type: ScalarType): StoredColumn | null {
-    const name = discovered.length < atMost && path.every(canBeRead) ? freeName(path) : null;
+    const name = discovered.length < atMost && path.every(canBeRead) ? nameOf(path) : null;
     const at = path.join(".");
     if (name !== path.join("_")) complain({ kind: "column", table: shape.name, path: at, name });
     if (name === null) return null;
@@ -64,16 +65,12 @@ export function openColumns(
     return column;
   }
 
-  function freeName(path: readonly string[]): string {
+  function nameOf(path: readonly string[]): string {
     const plain = path
       .join("_")
       .replaceAll(/[^A-Za-z0-9_]/g, "_")
       .replace(/^(?![A-Za-z_])/, "_");
-    const base = plain.slice(0, longest);
-    let name = base;
-    for (let n = 2; taken.has(name.toLowerCase()); n += 1)
-      name = `${base.slice(0, longest - 1 - String(n).length)}_${n}`;
-    return name;
+    return freeName(plain, taken, longest);
   }
 
   /** A 1 could be yes or a number by now: only the record tells. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { counted } from "../../counted.js";
 import { UsageError } from "../../errors.js";
+import { freeName } from "../../free-name.js";
 import type { Bookmark, ChangedRows, ReadableColumn, RowValue, Source } from "../../query/index.js";
 import { formatInstant, parseTimestamp } from "../../times.js";
 import type { Chunk, WriteOptions } from "../format.js";
@@ -83,13 +84,8 @@ function openStream(source: Source): Stream {
 /** Columns beside names that are ours: one with such a name ends in `_2`, as it does in the mirror's own tables. */
 function besides(own: readonly string[], columns: readonly ReadableColumn[]): ReadableColumn[] {
   const taken = new Set([...own, ...columns.map(({ name }) => name.toLowerCase())]);
-  const freeName = (name: string) => {
-    let n = 2;
-    while (taken.has(`${name}_${n}`.toLowerCase())) n += 1;
-    return `${name}_${n}`;
-  };
   return columns.map((column) =>
-    own.includes(column.name.toLowerCase()) ? { ...column, name: freeName(column.name) } : column,
+    own.includes(column.name.toLowerCase()) ? { ...column, name: freeName(column.name, taken) } : column,
   );
 }
 
