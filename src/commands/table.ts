@@ -1,5 +1,5 @@
 import { ConfigurationError, UsageError } from "../errors.js";
-import { type Mirror, wasRead } from "../mirror/index.js";
+import type { Mirror } from "../mirror/index.js";
 import { nearest, suggest } from "../nearest.js";
 import {
   checkAsOf,
@@ -13,6 +13,7 @@ import {
   type Selection,
   syncedBy,
   typedTables,
+  wasSynced,
 } from "../query/index.js";
 import { formatInstant } from "../times.js";
 
@@ -24,7 +25,7 @@ export function findTable(mirror: Mirror, name: string): ReadableTable {
   const wanted = name.replaceAll("-", "_").toLowerCase();
   const names = listTables(mirror);
   const known = typedTables().find((shape) => shape.name === wanted);
-  if (known && !wasRead(mirror, known.resource.name, syncedBy(known.resource).name))
+  if (known && !wasSynced(mirror, known.resource))
     throw new ConfigurationError(`The mirror holds no \`${known.name}\` yet: ${mirror.path}`, {
       hint: `run \`brandapi sync ${syncedBy(known.resource).name}\` first`,
     });

@@ -1,4 +1,5 @@
 import { type Mirror, wasRead } from "../mirror/index.js";
+import type { Resource } from "../resources/types.js";
 import { exampleFor } from "./examples.js";
 import { syncedBy } from "./names.js";
 import { openSource } from "./select.js";
@@ -46,9 +47,14 @@ function factsOf(
   };
 }
 
+/** Whether a resource was ever read, if only in part, by itself or with the one that it is the details of. */
+export function wasSynced(mirror: Mirror, resource: Resource): boolean {
+  return wasRead(mirror, resource.name, syncedBy(resource).name);
+}
+
 function rowsOf(mirror: Mirror, table: ReadableTable): number | null {
   const resource = table.shape?.resource;
-  if (resource && !wasRead(mirror, resource.name, syncedBy(resource).name)) return null;
+  if (resource && !wasSynced(mirror, resource)) return null;
   return openSource(mirror, { table, includeRemoved: false }).count();
 }
 

@@ -88,8 +88,9 @@ export function openRecordWriter(
     const before = row.json === record.json ? record.value : (JSON.parse(row.json) as Json);
     const isThere = row.removed_at === null && row.context === contextText(context);
     const isEqual = isThere && sameJson(before, record.value);
+    const outdatedBy = (isSame: boolean) => (isDetail || detailedAt === null ? 0 : isSame ? row.outdated : 1);
     if (isEqual && !touch) {
-      const outdated = isDetail ? 0 : row.outdated;
+      const outdated = outdatedBy(true);
       if (row.list_json !== listJson || isDetail) table.setRead(id, { listJson, detailedAt, outdated });
       return unchanged;
     }
@@ -105,7 +106,7 @@ export function openRecordWriter(
     const isChange = !isSame && !isCompleted;
     if (isCompleted) log.completed(row, readAt);
     if (isChange) log.changed({ row, before, after: record.value, json, dated, isDetail, at: readAt });
-    const outdated = isDetail || detailedAt === null ? 0 : isSame ? row.outdated : 1;
+    const outdated = outdatedBy(isSame);
     const text: RecordText = { json, value, listJson, detailedAt, outdated, context, dated, sinceAt };
     table.replace(id, text);
     const stored = { recordId: id, json, value, context: context ?? {}, sinceAt, removedAt: null };
