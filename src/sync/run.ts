@@ -1,6 +1,6 @@
 import type { ApiClient } from "../api/client.js";
 import type { Clock, Deps } from "../deps.js";
-import type { Mirror, Run } from "../mirror/index.js";
+import { isSetBack, type Mirror, type Run } from "../mirror/index.js";
 import { describe, type Range } from "../ranges.js";
 import {
   type Complaint,
@@ -137,6 +137,15 @@ export function pagesFor(records: number): number {
 export function budgetOf({ api }: SyncRun, requests: number): () => number {
   const end = api.stats.requests + requests;
   return () => end - api.stats.requests;
+}
+
+/**
+ * The oldest date that was ever asked for; null before the first run. Nobody meant one that is still to come: a clock
+ * that was ahead has asked for it, unless it is this one that is behind.
+ */
+export function believedFloor({ mirror, now, row, state }: SyncRun): number | null {
+  const asked = state.floor();
+  return asked === null || asked <= now || isSetBack(mirror, row) ? asked : null;
 }
 
 /** A run that begins before the one before it: which clock is right, only another night tells. It is no proof. */

@@ -1,5 +1,5 @@
 import { counted } from "../../counted.js";
-import { isSetBack, lastFinding } from "../../mirror/index.js";
+import { lastFinding } from "../../mirror/index.js";
 import { describe } from "../../ranges.js";
 import type { Dated } from "../../resources/types.js";
 import { countPresent } from "../../state/index.js";
@@ -10,7 +10,15 @@ import { figuresName } from "../moved.js";
 import { planDated } from "../plan.js";
 import { readRange } from "../read.js";
 import { compareAll, differencesOf, nightlyBudget, reconcile } from "../reconcile.js";
-import { doubtClock, type PlanStep, pagesFor, type StrategyRun, type SyncRun, warnOfGaps } from "../run.js";
+import {
+  believedFloor,
+  doubtClock,
+  type PlanStep,
+  pagesFor,
+  type StrategyRun,
+  type SyncRun,
+  warnOfGaps,
+} from "../run.js";
 import { filterQueries, readFiltered } from "./filtered.js";
 
 /**
@@ -55,7 +63,8 @@ async function readRanges(run: SyncRun): Promise<void> {
   if (options.full)
     for (const name of [figuresName, ...(strategy.counts ?? []).map((count) => count.name)])
       state.trust(name);
-  const { asked, floor, gaps, goal, lowest, ranges } = decide(run);
+  const asked = state.floor();
+  const { floor, gaps, goal, lowest, ranges } = decide(run);
   if (asked !== null && asked > now && !options.full) {
     const what = `the oldest date asked for, ${formatInstant(asked).slice(0, 10)}, is`;
     if (floor > now) doubtClock(run, what, "everything");
@@ -89,10 +98,8 @@ async function readRanges(run: SyncRun): Promise<void> {
   warnOfGaps(run, gaps);
 }
 
-function decide({ mirror, now, options, row, state }: SyncRun) {
-  const asked = state.floor();
-  // Nobody meant an oldest date that is still to come: a clock that was ahead has asked for it.
-  const isBelieved = asked === null || asked <= now || isSetBack(mirror, row);
-  const before = { coverage: state.coverage(), goal: state.goal(), floor: isBelieved ? asked : null };
-  return { asked, ...planDated(before, options, now) };
+function decide(run: SyncRun) {
+  const { now, options, state } = run;
+  const before = { coverage: state.coverage(), goal: state.goal(), floor: believedFloor(run) };
+  return planDated(before, options, now);
 }

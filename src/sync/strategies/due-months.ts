@@ -3,7 +3,7 @@ import { gaps, monthsOf, type Range, touches } from "../../ranges.js";
 import { presentKeys, presentRecords, sameJson, valueAt } from "../../records/index.js";
 import type { Json } from "../../resources/types.js";
 import { readCoverage } from "../../state/index.js";
-import type { SyncRun } from "../run.js";
+import { believedFloor, type SyncRun } from "../run.js";
 
 /** What is counted: all hosts or one, in buckets of a day, a week or a month. */
 export interface Series {
@@ -33,18 +33,14 @@ export function isPlain({ groupBy, hostId }: Series): boolean {
   return groupBy === "day" && hostId === null;
 }
 
-/**
- * The oldest date that was ever asked for, this run included. One that is still to come was meant by nobody, unless it is
- * the clock that is doubted.
- */
-export function floorOf({ mirror, now, options, resource, state }: SyncRun, isClockDoubted = false): number {
-  const { full, since } = options;
+/** The oldest date that was ever asked for, this run included. */
+export function floorOf(run: SyncRun): number {
+  const { full, since } = run.options;
   if (full) return Number.NEGATIVE_INFINITY;
-  const asked = state.floor();
-  const isBelieved = asked !== null && (asked <= now || isClockDoubted);
-  if (since === undefined) return isBelieved ? asked : Number.NEGATIVE_INFINITY;
-  const [oldest] = readCoverage(mirror, resource.name);
-  return Math.min(since, isBelieved ? asked : (oldest?.from ?? since));
+  const asked = believedFloor(run);
+  if (since === undefined) return asked ?? Number.NEGATIVE_INFINITY;
+  const [oldest] = readCoverage(run.mirror, run.resource.name);
+  return Math.min(since, asked ?? oldest?.from ?? since);
 }
 
 function firstDayOf(points: ReadonlyMap<string, Json>): number {

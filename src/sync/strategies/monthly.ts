@@ -38,10 +38,10 @@ export const monthly: StrategyRun = {
     const { mirror, now, options, reporter, resource, row, state } = run;
     const { strategy } = resource;
     if (strategy.kind !== "monthly") return;
-    const isDoubted = isAhead(mirror, resource.name, now) && isSetBack(mirror, row);
+    const floor = floorOf(run);
+    const isDoubted = isSetBack(mirror, row) && (floor > now || isAhead(mirror, resource.name, now));
     if (isDoubted) doubtClock(run, "months that were read are", "all months");
     else mirror.transaction(() => forgetAhead(mirror, resource.name, now));
-    const floor = floorOf(run, isDoubted);
     const { days: points } = await askPoints(run, strategy.figures);
     const moved = await inParts(movedMonths(run, points), run);
     const wanted = { floor, points, moved };
