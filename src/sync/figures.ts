@@ -5,15 +5,7 @@ import type { DailyFigures, Json } from "../resources/types.js";
 import { type Figures, noFigures } from "../state/index.js";
 import { formatInstant } from "../times.js";
 import type { Share } from "./lanes.js";
-import { mostPerPage, type SyncRun } from "./run.js";
-
-/** Each day's point by its name (`YYYY-MM-DD`), as the API gave it. */
-export interface Points {
-  askedAt: number;
-  /** The instant up to which they were asked for. */
-  until: number;
-  days: ReadonlyMap<string, Json>;
-}
+import { mostPerPage, type Points, type SyncRun } from "./run.js";
 
 /**
  * Asks for a resource's figures by day: one request for the whole history. Ask before reading, so that what changes

@@ -10,9 +10,8 @@ import {
   type RecordStore,
 } from "../records/index.js";
 import type { Reporter, Task } from "../reporter.js";
-import type { DailyFigures, Resource } from "../resources/types.js";
+import type { DailyFigures, Json, Resource } from "../resources/types.js";
 import type { SyncState } from "../state/index.js";
-import type { Points } from "./figures.js";
 
 /** What a person asked of a sync; times in milliseconds since 1970. */
 export interface SyncOptions {
@@ -44,6 +43,14 @@ export const defaultOptions: SyncOptions = {
   hosts: [],
   perHost: false,
 };
+
+/** Each day's point by its name (`YYYY-MM-DD`), as the API gave it. */
+export interface Points {
+  askedAt: number;
+  /** The instant up to which they were asked for. */
+  until: number;
+  days: ReadonlyMap<string, Json>;
+}
 
 /** What every engine works with. */
 export interface Access {
