@@ -117,7 +117,6 @@ export function monthsOf({ from, to }: Range): (Range & { month: string })[] {
 
 /** A range as a person reads it. */
 export function describe({ from, to }: Range): string {
-  const minute = (ms: number) => minuteOf(formatInstant(ms));
-  const end = Number.isFinite(to) ? minute(to) : "now";
-  return Number.isFinite(from) ? `${minute(from)} to ${end}` : `everything until ${end}`;
+  const end = Number.isFinite(to) ? minuteOf(to) : "now";
+  return Number.isFinite(from) ? `${minuteOf(from)} to ${end}` : `everything until ${end}`;
 }

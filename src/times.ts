@@ -135,9 +135,10 @@ export function instantOrNull(ms: number): string | null {
   return Number.isFinite(ms) ? formatInstant(ms) : null;
 }
 
-/** An instant as a person reads it: `2026-01-31 12:00`. */
-export function minuteOf(at: string): string {
-  return at.slice(0, 16).replace("T", " ");
+/** An instant as a person reads it: `2026-01-31 12:00`. @param at ISO 8601, or milliseconds since 1970 */
+export function minuteOf(at: string | number): string {
+  const text = typeof at === "number" ? formatInstant(at) : at;
+  return text.slice(0, 16).replace("T", " ");
 }
 
 /** A span as a person says it: `45s`, `12m`, `5h`, `3d`. */

@@ -1,7 +1,7 @@
 import { counted } from "../counted.js";
 import { ApiUnavailable, type BrandapiError, UnexpectedAnswer } from "../errors.js";
 import { shellWord } from "../shell.js";
-import { formatInstant, formatSpan, minuteOf } from "../times.js";
+import { formatSpan, minuteOf } from "../times.js";
 import type { Fault } from "./faults.js";
 import { longestHoldMs, readRetryAfter } from "./limits.js";
 import { mayPass } from "./retry.js";
@@ -86,7 +86,7 @@ const longWaitMs = 3_600_000;
 
 /** When to come again, a patience that covers the wait, with a minute for the answer, and how to do away with it. */
 function waitLonger({ ms, now, file }: Hold): string {
-  const until = minuteOf(formatInstant(now + Math.min(ms, longestHoldMs)));
+  const until = minuteOf(now + Math.min(ms, longestHoldMs));
   const minutes = Math.max(30, Math.ceil(ms / 60_000) + 1);
   const patience = ms > longestHoldMs ? "" : `, or wait for it with \`--max-wait ${minutes}m\``;
   const mistaken = file && ms > longWaitMs ? `; should the API not mean it: \`rm ${shellWord(file)}\`` : "";

@@ -1,11 +1,10 @@
-import { dayOf, dayRange, holds, join, monthsOf, type Range, touches, within } from "../ranges.js";
-import type { Difference } from "../sync/counts.js";
+import { dayOf, holds, join, monthsOf, type Range, touches, within } from "../ranges.js";
 import { askFigures } from "../sync/figures.js";
 import { readRange } from "../sync/read.js";
 import { differencesOf, reconcile } from "../sync/reconcile.js";
 import type { SyncRun } from "../sync/run.js";
-import { formatInstant, instantOrNull } from "../times.js";
-import { type Evidence, gatherEvidence, neverRead, newestRead, undated } from "./evidence.js";
+import { instantOrNull, minuteOf } from "../times.js";
+import { type Evidence, gatherEvidence, neverRead, newestRead } from "./evidence.js";
 import { type Finding, type MonthResult, stateOf, unproven } from "./report.js";
 
 /**
@@ -64,10 +63,9 @@ function newerThan(run: SyncRun, { unread }: Evidence): MonthResult[] {
   const newer = unread.filter(({ from, isOpen, more }) => from > newest && (more > 0 || isOpen));
   if (newer.length === 0) return [];
   const { name } = run.resource;
-  const since = formatInstant(newest).slice(0, 16).replace("T", " ");
   const more = sumOf(newer);
   const why = `${unreadText(more, `newer ${name}`, "were never read")}: \`brandapi sync ${name}\` reads them`;
-  return [{ month: `since ${since}`, state: "unproven", why, read_at: null }];
+  return [{ month: `since ${minuteOf(newest)}`, state: "unproven", why, read_at: null }];
 }
 
 function sumOf(unread: Evidence["unread"]): number {
@@ -80,86 +78,46 @@ function unreadText(more: number, which: string, how: string): string {
 }
 
 /** Each month of what was read, and what speaks against it. What no month has is told by itself: nothing is left out. */
-function judge(run: SyncRun, evidence: Evidence): MonthResult[] {
-  const { unread, whyProven } = evidence;
+function judge(run: SyncRun, { against, unread, whyProven }: Evidence): MonthResult[] {
   const { now, state } = run;
   const coverage = state.coverage();
   const covered = join(coverage);
   const newest = newestRead(run);
   const hasOlder = unread.some(({ from }) => !Number.isFinite(from));
   const hasNewer = unread.some(({ to }) => to > newest);
-  const speaking = spokenIn(evidence, newest);
   // It may be of a time before all that the mirror has: an order that was moved there.
   const known = state.oldest({ from: 0, to: now }) ?? newest;
-  const oldest = Math.min(known, newest, ...speaking.map(({ to }) => to).filter((to) => to >= 0));
+  const oldest = Math.min(known, newest, ...against.map(({ to }) => to).filter((to) => to >= 0));
   const floor = covered[0]?.from ?? oldest;
   const from = Number.isFinite(floor) ? floor : Math.min(oldest, covered[0]?.to ?? oldest);
   const months = monthsOf({ from, to: newest });
-  const told = months.map(({ month, ...whole }): MonthResult => {
-    const range = { from: Math.max(whole.from, from), to: Math.min(whole.to, newest) };
-    const ages = coverage.filter((one) => touches(one, range)).map(({ readAt }) => readAt);
-    const read_at = ages.length === 0 ? null : formatInstant(Math.min(...ages));
-    const against = speaking
-      .filter((one) => touches(one, { ...range, to: whole.to }))
-      .map(({ text }) => text);
-    if (against.length > 0) return { month, state: "different", why: against.join("; "), read_at };
-    if (!holds(covered, range)) return { month, state: "unproven", why: "not read completely", read_at };
-    if (hasOlder && whole.from < from)
-      return { month, state: "unproven", why: `read from ${formatInstant(from).slice(0, 16)}`, read_at };
-    if (hasNewer && whole.to > newest)
-      return { month, state: "unproven", why: `read until ${formatInstant(newest).slice(0, 16)}`, read_at };
-    return { month, state: "proven", why: whyProven(range), read_at };
-  });
+
+  function judgeMonth(whole: Range): Pick<MonthResult, "state" | "why"> {
+    const range = within([whole], { from, to: newest })[0] ?? whole;
+    const here = against.filter((one) => touches(one, { ...whole, from: range.from }));
+    if (here.length > 0) return different(here);
+    if (!holds(covered, range)) return { state: "unproven", why: "not read completely" };
+    if (hasOlder && whole.from < from) return { state: "unproven", why: `read from ${minuteOf(from)}` };
+    if (hasNewer && whole.to > newest) return { state: "unproven", why: `read until ${minuteOf(newest)}` };
+    return { state: "proven", why: whyProven(range) };
+  }
+
   const listed = { from, to: months.at(-1)?.to ?? newest };
-  const elsewhere = speaking.filter((one) => !touches(one, listed));
-  const others = [...new Set(elsewhere.map(({ month }) => month))].map((month): MonthResult => {
-    const why = elsewhere.filter((one) => one.month === month).map(({ text }) => text);
-    return { month, state: "different", why: why.join("; "), read_at: null };
-  });
-  return [...told, ...others];
-}
-
-interface Spoken extends Range {
-  month: string;
-  text: string;
-}
-
-/** What speaks against the mirror, and of which dates: records that have none are in no range. */
-function spokenIn({ changed, days, differences, missing }: Evidence, newest: number): Spoken[] {
-  const monthOf = (day: string) => day.slice(0, -3);
-  const nowhere = { from: Number.POSITIVE_INFINITY, to: Number.NEGATIVE_INFINITY };
+  const elsewhere = against.filter((one) => !touches(one, listed));
   return [
-    ...differences.map((one) => ({
-      ...one,
-      month: monthOf(dayOf(Math.min(one.to, newest))),
-      text: differenceText(one),
-    })),
-    ...[...missing].map(([day, n]) => ({
-      ...(day === undated ? nowhere : dayRange(day)),
-      month: day === undated ? undated : monthOf(day),
-      text: `${day}: ${n} no longer there`,
-    })),
-    ...changed.map((day) => ({
-      ...dayRange(day),
-      month: monthOf(day),
-      text: `${day}: changed since it was read`,
-    })),
-    ...[...new Set(days.map(monthOf))].map((month) => {
-      const moved = days.filter((day) => monthOf(day) === month);
-      const range = { from: dayRange(moved[0] ?? month).from, to: dayRange(moved.at(-1) ?? month).to };
-      return { ...range, month, text: `figures moved since they were read: ${moved.join(", ")}` };
+    ...months.map(({ month, ...whole }) => {
+      const ages = coverage.filter((one) => touches(one, whole)).map(({ readAt }) => readAt);
+      return { month, ...judgeMonth(whole), read_at: instantOrNull(Math.min(...ages)) };
+    }),
+    ...[...new Set(elsewhere.map(({ month }) => month))].map((month) => {
+      const its = elsewhere.filter((one) => one.month === month);
+      return { month, ...different(its), read_at: null };
     }),
   ];
 }
 
-function differenceText({ api, check, from, mirror, to }: Difference): string {
-  const last = Number.isFinite(to) ? dayOf(to) : "now";
-  const day = !Number.isFinite(from)
-    ? `through ${last}`
-    : dayOf(from) === last
-      ? last
-      : `${dayOf(from)} to ${last}`;
-  return `${day}: ${check.name}: ${api} in the API, ${mirror} here`;
+function different(against: Evidence["against"]): Pick<MonthResult, "state" | "why"> {
+  return { state: "different", why: against.map(({ text }) => text).join("; ") };
 }
 
 function blindSpot({ resource: { strategy } }: SyncRun): string {

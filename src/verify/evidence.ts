@@ -1,17 +1,15 @@
-import { dayOf, everything, join, type Range, subtract, touches } from "../ranges.js";
+import { everything, join, type Range, subtract, touches } from "../ranges.js";
 import type { Figures } from "../state/index.js";
 import { allRecords, checksOf, countItems, type Difference, narrow } from "../sync/counts.js";
 import { askFigures } from "../sync/figures.js";
 import { settleMoved } from "../sync/moved.js";
 import { countedMonths, differencesOf, isByDay } from "../sync/reconcile.js";
 import { budgetOf, pagesFor, type SyncRun } from "../sync/run.js";
+import { type Against, ofDay, ofDifference, ofMissing } from "./against.js";
 import { compareRecords } from "./compare.js";
 
 /** Requests that go into finding the very days that differ, and into what is read. */
 const mostRequests = 100;
-
-/** The name of no day. */
-export const undated = "undated";
 
 /** A range that was never read, in which the API has records that are not known to be the mirror's. */
 export interface Unread extends Range {
@@ -21,17 +19,11 @@ export interface Unread extends Range {
   isOpen: boolean;
 }
 
-/** What speaks against the mirror. */
+/** What a proof goes by. */
 export interface Evidence {
-  differences: Difference[];
-  /** Days whose figures moved, and whose records were not seen to be the same. */
-  days: string[];
-  /** How many records are no longer where they were dated, by day or `undated`. */
-  missing: ReadonlyMap<string, number>;
+  against: Against[];
   /** Oldest first. */
   unread: Unread[];
-  /** Days that were never read whole, whose records in the mirror are not as the API has them. */
-  changed: string[];
   /** Why a range in which nothing speaks against the mirror is proven. */
   whyProven(range: Range): string;
 }
@@ -42,19 +34,19 @@ export async function gatherEvidence(run: SyncRun): Promise<Evidence> {
   const left = budgetOf(run, mostRequests);
   // Up to where it was read: of the last day then, too, the figures are those that were kept.
   const asked = await askFigures(run, Math.min(now, newestRead(run)));
-  const { suspects: days, isNoise } = asked
+  const { suspects, isNoise } = asked
     ? await settleMoved(run, asked, (range) => compareRecords(run, range), left)
     : { suspects: [], isNoise: false };
   const figures = isNoise ? null : asked;
-  const differences: Difference[] = [];
+  const against: Against[] = [];
+  const differ = (difference: Difference) => against.push(ofDifference(difference, newestRead(run)));
   for (const one of await differencesOf(run, figures))
-    for await (const part of narrow(run, one, (span) => span <= 1, left)) differences.push(part);
+    for await (const part of narrow(run, one, (span) => span <= 1, left)) differ(part);
   const unread: Unread[] = [];
-  const changed: string[] = [];
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
   for (const range of neverRead(run)) {
     const [api, mirror] = [await countItems(run, range), state.count(range)];
-    if (api < mirror) differences.push({ ...range, check: allRecords, api, mirror });
+    if (api < mirror) differ({ ...range, check: allRecords, api, mirror });
     if (api === 0 && mirror === 0) continue;
     // That they are as many proves nothing of what was never claimed.
     const isCompared = api === mirror && pagesFor(mirror) <= left();
@@ -63,14 +55,12 @@ export async function gatherEvidence(run: SyncRun): Promise<Evidence> {
     const isOpen = api === mirror && finding.differOn.length === 0;
     unread.push({ ...range, more: Math.max(0, api - mirror), isOpen });
     // What nobody ever asked for is not to be mended.
-    if (range.to >= floor) changed.push(...finding.differOn);
+    if (range.to >= floor)
+      against.push(...finding.differOn.map((day) => ofDay(day, "changed since it was read")));
   }
-  const missing = new Map<string, number>();
-  for (const { dated } of state.missing()) {
-    const day = dated === null ? undated : dayOf(dated);
-    missing.set(day, (missing.get(day) ?? 0) + 1);
-  }
-  return { differences, days, missing, unread, changed, whyProven: whyProven(run, figures) };
+  against.push(...ofMissing(state.missing()));
+  against.push(...suspects.map((day) => ofDay(day, "its figures moved since it was read")));
+  return { against, unread, whyProven: whyProven(run, figures) };
 }
 
 function whyProven(run: SyncRun, figures: Figures | null): (range: Range) => string {

@@ -209,7 +209,7 @@ test.each([
   const { months, unread } = await brand.verify();
   expect({ unread, why: months.find(({ state }) => state === "different")?.why }).toEqual({
     unread: 1,
-    why: "figures moved since they were read: 2026-11-21",
+    why: "2026-11-21: its figures moved since it was read",
   });
   expect(await brand.verify("orders", true)).toMatchObject({ state: "repaired" });
   expect(brand.mirrored()).toEqual(listed(brand));

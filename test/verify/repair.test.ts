@@ -41,5 +41,5 @@ test("figures that are restated while no order changes are a hint, and no differ
   brand.sandbox.events.refund(order.id, 7);
   const differing = await brand.run("verify orders");
   expect(differing.code, differing.out).toBe(8);
-  expect(differing.out).toContain("2026-03: different: figures moved since they were read: ");
+  expect(differing.out).toMatch(/2026-03: different: 2026-03-1\d: its figures moved since it was read/);
 });

@@ -76,7 +76,7 @@ async function readRanges(run: SyncRun): Promise<void> {
   row.covered_from = instantOrNull(lowest);
   if (state.coverage().some(({ readAt }) => readAt >= goal.begunAt) && goal.begunAt < now)
     reporter.note(
-      `${resource.name}: goes on with the read begun ${minuteOf(formatInstant(goal.begunAt))}: ${counted(countPresent(mirror, resource.name), "record")} already here`,
+      `${resource.name}: goes on with the read begun ${minuteOf(goal.begunAt)}: ${counted(countPresent(mirror, resource.name), "record")} already here`,
     );
   if (ranges.length === 0) {
     run.isPartial = true;
