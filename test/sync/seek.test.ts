@@ -145,6 +145,18 @@ describe("a range of dates is read newest first", () => {
     },
   );
 
+  test("an end that the API does not go by is never reached: the range is not claimed, and the reading ends", async () => {
+    const api = fakeApi({ orders: ordersBefore(noon, 60, day) }, { mostPerPage: 7 });
+    api.before = ({ path, query, number }) => {
+      if (path === "/orders") delete query.end_date;
+      return number > 100 ? "reset" : undefined;
+    };
+    const { givenUp, slices } = await slicesOf(api, { from: noon - 50 * day, to: noon - 10 * day });
+    expect(givenUp).toEqual(["has another number of records than its two halves"]);
+    expect(slices.flatMap(({ covers }) => covers ?? [])).toEqual([]);
+    expect(api.asked.length).toBeLessThan(20);
+  });
+
   test("a full answer is never taken for the last: a total that lags hides who came since", async () => {
     const brand = await nights({ orders: ordersBefore(noon, 7, hour) }, { mostPerPage: 7, lags: "totals" });
     brand.once(
