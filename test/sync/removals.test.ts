@@ -279,6 +279,21 @@ describe("who is missing is removed only by a run that has looked everywhere", (
     expect(brand.mirrored()).toEqual(listed(brand));
   });
 
+  test("one that was moved since is not, by a run up to a time before, though a clock that is behind knows of no since", async () => {
+    const brand = await nights({ orders: apart() }, { figures: "absent" });
+    await brand.sync();
+    brand.pass(hour);
+    change(brand, "o7", { order_date: at(brand.now()) });
+    brand.pass(-30 * hour);
+    const night = await brand.sync("orders", { until: noon - 2 * day });
+    expect(String(night.failure)).toContain(
+      "1 record not found under the date known, and nothing was removed",
+    );
+    expect(night).toMatchObject({ verified: false, rows_removed: 0 });
+    expect(await brand.sync()).toMatchObject({ failure: null, rows_removed: 0 });
+    expect(brand.mirrored()).toEqual(listed(brand));
+  });
+
   test("one that moves to a day that was read already, while another goes, is not: the figures tell of both", async () => {
     const brand = await nights({ orders: apart() }, { mostPerPage: 5 });
     await brand.sync();
