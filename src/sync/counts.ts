@@ -54,6 +54,7 @@ export async function addsUp(
 /** Compares one count over a range, away from records at its ends: the API may keep finer dates than it shows. */
 export async function compare(run: SyncRun, range: Range, check: Check): Promise<Difference | null> {
   const quiet = run.state.quiet(range);
+  if (quiet.from > quiet.to) return null;
   const api = await countItems(run, quiet, check.query);
   const mirror = run.state.count(quiet, check.flags);
   return api === mirror ? null : { ...quiet, check, api, mirror };

@@ -19,16 +19,18 @@ export async function seekMissing(run: SyncRun, figures: Figures | null): Promis
   return unsought.length > 0;
 }
 
-/** Why nobody who is missing may be removed, although the counts agree; null: they are gone. */
-export function doubtAboutMissing(run: SyncRun): string | null {
-  if (unreadOf(run).length === 0) return doubtOf(missingOutside(run, countedOf(run)));
-  const doubt = doubtOf(run.state.missing());
-  return doubt && `${doubt}, since what was not read may have it: run \`brandapi sync ${run.resource.name}\``;
-}
-
-export function doubtOf(missing: readonly Missing[]): string | null {
-  if (missing.length === 0) return null;
-  return `${counted(missing.length, "record")} not found under the date known, and nothing was removed`;
+/**
+ * Why nobody who is missing may be removed; null: they are gone.
+ * @param isDisputed whether something speaks against what was read
+ */
+export function doubtAboutMissing(run: SyncRun, isDisputed: boolean): string | null {
+  const isUnread = unreadOf(run).length > 0;
+  const doubted = isDisputed || isUnread ? run.state.missing() : missingOutside(run, countedOf(run));
+  if (doubted.length === 0) return null;
+  const doubt = `${counted(doubted.length, "record")} not found under the date known, and nothing was removed`;
+  return isUnread
+    ? `${doubt}, since what was not read may have it: run \`brandapi sync ${run.resource.name}\``
+    : doubt;
 }
 
 /**

@@ -12,6 +12,8 @@ export interface Settled {
   suspects: string[];
   /** Figures moved on most days while the records were the same: they say nothing. */
   isNoise: boolean;
+  /** Whether they tell of every day: not where they say nothing, or nobody came to days of which they were not known. */
+  isByDay: boolean;
 }
 
 /** The figures by day, as evidence that can be set aside. */
@@ -27,11 +29,12 @@ const sampled = 10;
  */
 export async function settleMoved(
   run: SyncRun,
-  figures: Figures,
+  figures: Figures | null,
   examine: (range: Range) => Promise<Examined>,
   left: () => number,
 ): Promise<Settled> {
-  if (run.state.isSetAside(figuresName, run.now)) return { suspects: [], isNoise: false };
+  if (!figures || run.state.isSetAside(figuresName, run.now))
+    return { suspects: [], isNoise: false, isByDay: false };
   const { moved, unknown, compared } = movedDays(run, figures);
   const examineUpTo = (range: Range) => examine(upTo(range, figures.until));
   const suspects = new Set(moved);
@@ -40,7 +43,7 @@ export async function settleMoved(
     if (typeof examined === "string") return;
     for (const day of examined.differOn.length > 0 ? examined.differOn : days) suspects.add(day);
   };
-  const settled = () => ({ suspects: [...suspects].sort(), isNoise: false });
+  const settled = (isByDay: boolean) => ({ suspects: [...suspects].sort(), isNoise: false, isByDay });
   if (moved.length > fewestMoved && moved.length > compared / 2) {
     const step = Math.floor(moved.length / sampled);
     let examined: Examined = "same";
@@ -49,13 +52,13 @@ export async function settleMoved(
       examined = await examineUpTo(dayRange(day));
       note(examined, [day]);
     }
-    if (examined === "same") return { suspects: [], isNoise: true };
+    if (examined === "same") return { suspects: [], isNoise: true, isByDay: false };
   }
   // Nothing speaks against days whose figures nobody knew: they are looked at while there is something to spend.
   for (const days of [[...suspects], unknown])
     for (const part of partsOf(run, days, requestsPerPart * mostPerPage)) {
-      if (left() <= 0) return settled();
+      if (left() <= 0) return settled(unknown.length === 0);
       note(await examineUpTo(part), part.days);
     }
-  return settled();
+  return settled(true);
 }

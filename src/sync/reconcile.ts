@@ -4,14 +4,12 @@ import type { Figures } from "../state/index.js";
 import { audit } from "./audit.js";
 import { allRecords, type Check, checksOf, compare, type Difference, narrow } from "./counts.js";
 import { askFigures } from "./figures.js";
-import { doubtAboutMissing, doubtOf, seekMissing } from "./missing.js";
-import { type Examined, figuresName, settleMoved } from "./moved.js";
+import { doubtAboutMissing, seekMissing } from "./missing.js";
+import { type Examined, figuresName, type Settled, settleMoved } from "./moved.js";
 import { readRange } from "./read.js";
 import { removeMissing } from "./removals.js";
 import { budgetOf, type SyncRun } from "./run.js";
 
-/** Requests that a night may spend on what differs; the rest is told, and left to the next nights. */
-export const nightlyBudget = 100;
 const mostRounds = 4;
 /** Months that are counted one by one, newest first: five years. */
 const mostMonths = 60;
@@ -20,18 +18,13 @@ const mostMonths = 60;
  * Finds what no reading of the window shows, by evidence: days whose figures moved, then what the audit comes to, and at
  * last, after everything was read, the API's counts of all that is covered. What differs is read, within a budget. Only
  * where the evidence then agrees is removed what was missing; otherwise the run confesses what is left.
- * @param differences finds the counts that are not the mirror's
+ * @param isDoubted whether something was found before: then what tells the months apart is asked, too
  */
-export async function reconcile(
-  run: SyncRun,
-  asked: Figures | null,
-  budget: number,
-  differences: () => Promise<Difference[]>,
-): Promise<void> {
-  const { resource, shortfalls, state } = run;
-  const left = budgetOf(run, budget);
+export async function reconcile(run: SyncRun, asked: Figures | null, isDoubted: boolean): Promise<void> {
+  const { options, resource, shortfalls, state } = run;
+  const left = budgetOf(run, options.budget);
   let figures = asked;
-  let days = await readMoved(run, figures, left);
+  let settled = await readMoved(run, figures, left);
   await audit(run, figures);
   let differing: Difference[] = [];
   let isBlind = false;
@@ -42,45 +35,39 @@ export async function reconcile(
       const again = await askFigures(run);
       isBlind = again === null;
       figures = again ?? figures;
-      if (again) days = await readMoved(run, again, left);
+      if (again) settled = await readMoved(run, again, left);
     }
-    differing = await differences();
+    differing = await differencesOf(run, isDoubted && !settled.isByDay);
     if (round > mostRounds || left() <= 0) break;
     if (differing.length === 0 && !(await seekMissing(run, figures))) break;
     for (const one of differing) await readDifference(run, one, figures, left);
   }
-  if (days.length > 0)
+  const { suspects } = settled;
+  if (suspects.length > 0)
     shortfalls.push(
-      `the API's figures moved on ${counted(days.length, "day")} not read yet, which the next runs will read`,
+      `the API's figures moved on ${counted(suspects.length, "day")} not read yet, which the next runs will read`,
     );
   for (const { api: theirs, check, mirror } of differing)
     shortfalls.push(
       `the API counts ${theirs} ${check === allRecords ? resource.name : check.name} and the mirror ${mirror}: run \`brandapi verify ${resource.name}\``,
     );
-  const isDisputed = isBlind || days.length + differing.length > 0;
-  const doubt = isDisputed ? doubtOf(state.missing()) : doubtAboutMissing(run);
+  const doubt = doubtAboutMissing(run, isBlind || shortfalls.length > 0);
   if (doubt === null) await removeMissing(run);
   else shortfalls.push(doubt);
 }
 
-/** Reads the days whose figures moved. @returns those that nobody came to */
-async function readMoved(run: SyncRun, figures: Figures | null, left: () => number): Promise<string[]> {
-  if (!figures) return [];
+/** Reads the days whose figures moved. */
+async function readMoved(run: SyncRun, figures: Figures | null, left: () => number): Promise<Settled> {
   const { now, reporter, resource, state } = run;
-  const { suspects, isNoise } = await settleMoved(
-    run,
-    figures,
-    (range) => readAgain(run, range, figures),
-    left,
-  );
-  if (isNoise) {
+  const settled = await settleMoved(run, figures, (range) => readAgain(run, range, figures), left);
+  if (figures && settled.isNoise) {
     state.setAside(figuresName, now);
     state.keepFigures(figures.days);
     reporter.warn(
       `${resource.name}: the API restates its figures by day while the records stay the same: for a week they are no evidence`,
     );
   }
-  return suspects;
+  return settled;
 }
 
 async function readAgain(run: SyncRun, range: Range, figures: Figures | null): Promise<Examined> {
@@ -91,34 +78,24 @@ async function readAgain(run: SyncRun, range: Range, figures: Figures | null): P
   return told() === before ? "same" : "mended";
 }
 
-/** The counts of all that is covered that are not the mirror's. */
-export async function compareAll(run: SyncRun): Promise<Difference[]> {
-  const found: Difference[] = [];
-  for (const range of join(run.state.coverage()))
-    for (const check of checksOf(run)) {
-      const difference = await compare(run, range, check);
-      if (difference) found.push(difference);
-    }
-  return found;
-}
-
 /**
- * The counts of all that was read. Where no figures by day tell the months apart, each month is counted too: a record
- * that left one may hide behind one that came to another.
+ * The counts of all that was read that are not the mirror's.
+ * @param byMonth where no figures by day tell the months apart, each is counted too: a record that left one may hide
+ * behind one that came to another
  */
-export async function differencesOf(run: SyncRun, figures: Figures | null): Promise<Difference[]> {
-  const all = await compareAll(run);
-  if (isByDay(run, figures)) return all;
-  const months: Difference[] = [];
-  for (const month of countedMonths(run)) {
-    const difference = await compare(run, month, allRecords);
-    if (difference) months.push(difference);
-  }
+export async function differencesOf(run: SyncRun, byMonth: boolean): Promise<Difference[]> {
+  const found = async (ranges: readonly Range[], checks: readonly Check[]) => {
+    const differences: Difference[] = [];
+    for (const range of ranges)
+      for (const check of checks) {
+        const difference = await compare(run, range, check);
+        if (difference) differences.push(difference);
+      }
+    return differences;
+  };
+  const all = await found(join(run.state.coverage()), checksOf(run));
+  const months = byMonth ? await found(countedMonths(run), [allRecords]) : [];
   return months.length > 0 ? [...months, ...all.filter(({ check }) => check !== allRecords)] : all;
-}
-
-export function isByDay({ now, state }: SyncRun, figures: Figures | null): boolean {
-  return figures !== null && !state.isSetAside(figuresName, now);
 }
 
 /** The months of what was read, newest first, as many as a proof counts one by one. */

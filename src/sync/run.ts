@@ -22,6 +22,8 @@ export interface SyncOptions {
   windowMs: number;
   /** Apply removals that look implausible. */
   acceptRemovals: boolean;
+  /** Requests that are spent on what differs; the rest is told, and left to the next runs. */
+  budget: number;
   /** Requests that are spent on what a cursor through old dates has come to. */
   audit: number;
   details: "all" | "changed" | "none";
@@ -36,6 +38,7 @@ export const defaultOptions: SyncOptions = {
   full: false,
   windowMs: 30 * 86_400_000,
   acceptRemovals: false,
+  budget: 100,
   audit: 5,
   details: "changed",
   filters: {},

@@ -1,11 +1,12 @@
-import { dayOf, includes, type Range } from "../ranges.js";
+import { dayOf, dayRange, includes, type Range, within } from "../ranges.js";
 import { datedOf, keyOf, openComparison } from "../records/index.js";
+import { countPresent } from "../state/index.js";
 import type { SyncRun } from "../sync/run.js";
 import { seek } from "../sync/seek.js";
 
 /**
  * Reads a range and compares it with the mirror, record by record. Nothing is written.
- * @returns the days on which they differ, if that is known
+ * @returns the days on which they differ: those of records that came, changed or are gone; none where nobody knows
  */
 export async function compareRecords(
   run: SyncRun,
@@ -13,7 +14,8 @@ export async function compareRecords(
 ): Promise<"same" | { differOn: readonly string[] }> {
   const { mirror, resource, state } = run;
   const compare = openComparison(mirror, resource);
-  const inside = new Set<string>();
+  /** The day of each record that was found in the range; null for those without a date. */
+  const inside = new Map<string, string | null>();
   const differOn = new Set<string>();
   let isWhole = true;
   const givenUp = () => {
@@ -26,9 +28,18 @@ export async function compareRecords(
       found.add(key);
       // Those without a date count in every range, or in none.
       if (dated !== null && !includes(range, dated)) continue;
-      inside.add(key);
+      inside.set(key, dated === null ? null : dayOf(dated));
       if (dated !== null && compare(record, key) !== "same") differOn.add(dayOf(dated));
     }
-  const isSame = isWhole && differOn.size === 0 && inside.size === state.count(range);
-  return isSame ? "same" : { differOn: [...differOn] };
+  if (!isWhole) return { differOn: [] };
+  if (differOn.size === 0 && inside.size === state.count(range)) return "same";
+  const days = [...inside.values()];
+  const oldestFrom = (from: number) => state.oldest({ from, to: range.to });
+  for (let at = oldestFrom(range.from); at !== null; at = oldestFrom(dayRange(dayOf(at)).to + 1)) {
+    const day = dayOf(at);
+    const [part = range] = within([dayRange(day)], range);
+    if (countPresent(mirror, resource.name, part) !== days.filter((one) => one === day).length)
+      differOn.add(day);
+  }
+  return { differOn: [...differOn] };
 }

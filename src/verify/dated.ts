@@ -1,19 +1,15 @@
 import { dayOf, holds, join, monthsOf, type Range, touches, within } from "../ranges.js";
-import { askFigures } from "../sync/figures.js";
-import { readRange } from "../sync/read.js";
-import { differencesOf, reconcile } from "../sync/reconcile.js";
 import type { SyncRun } from "../sync/run.js";
 import { instantOrNull, minuteOf } from "../times.js";
-import { type Evidence, gatherEvidence, neverRead, newestRead } from "./evidence.js";
+import { type Evidence, gatherEvidence, newestRead } from "./evidence.js";
 import { type Finding, type MonthResult, stateOf, unproven } from "./report.js";
 
 /**
  * Proves a resource that the API can filter by date by the evidence that a sync goes by, told month by month: the counts
  * of all that was read, the figures by day, and what lies after the last reading.
- * @param repair reads what differs first, however much it is
  */
-export async function verifyDated(run: SyncRun, repair: boolean): Promise<Finding> {
-  const { mirror, now, resource, row, shortfalls, state } = run;
+export async function verifyDated(run: SyncRun): Promise<Finding> {
+  const { mirror, now, resource, state } = run;
   mirror.transaction(() => state.trim(now));
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
   const covered_from = instantOrNull(floor);
@@ -24,24 +20,11 @@ export async function verifyDated(run: SyncRun, repair: boolean): Promise<Findin
       covered_from,
       never_read: true,
     };
-  if (repair) await readAndReconcile(run, floor);
   const evidence = await gatherEvidence(run);
   const months = [...olderThan(run, evidence, floor), ...judge(run, evidence), ...newerThan(run, evidence)];
-  const isMended = row.rows_new + row.rows_changed + row.rows_removed > 0 && shortfalls.length === 0;
-  const found = stateOf(months);
   const wanted = evidence.unread.filter(({ to }) => to >= floor);
   const left = { unread: sumOf(wanted), uncompared: wanted.some(({ isOpen }) => isOpen) };
-  return { ...base, state: repair && isMended && found === "proven" ? "repaired" : found, months, ...left };
-}
-
-/** Reads what was never read, down to the floor, and then what differs. */
-async function readAndReconcile(run: SyncRun, floor: number): Promise<void> {
-  const { mirror, state } = run;
-  const figures = await askFigures(run);
-  const wanted = within(neverRead(run), { from: floor, to: Number.POSITIVE_INFINITY });
-  for (const range of wanted.toReversed()) await readRange(run, range, figures);
-  mirror.transaction(() => state.finish());
-  await reconcile(run, figures, Number.POSITIVE_INFINITY, () => differencesOf(run, figures));
+  return { ...base, state: stateOf(months), months, ...left };
 }
 
 /** What the API has from before the oldest date that was read: nobody asked for it, or a reading was stopped above it. */

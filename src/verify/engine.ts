@@ -1,8 +1,9 @@
 import { BrandapiError, Stopped } from "../errors.js";
 import { recordRun } from "../mirror/index.js";
 import type { Resource } from "../resources/types.js";
+import { openState } from "../state/index.js";
 import { endsEverything, openRun, syncResource } from "../sync/engine.js";
-import type { Access, SyncRun } from "../sync/run.js";
+import type { Access, SyncOptions, SyncRun } from "../sync/run.js";
 import { verifyDated } from "./dated.js";
 import { type Finding, unproven, type Verdict } from "./report.js";
 import { proveTables, type TableFinding } from "./tables.js";
@@ -43,15 +44,24 @@ async function verifyRecords(
   const spent = () => access.api.stats.requests - before;
   const { kind } = resource.strategy;
   if (kind === "monthly" || kind === "snapshot") return { ...restated(resource), requests: 0 };
-  const isDated = kind === "dated";
-  const prove = (run: SyncRun) => (isDated ? verifyDated(run, repair) : verifyWhole(run));
+  const prove = kind === "dated" ? verifyDated : verifyWhole;
   const verdict = await recordProof(access, resource, prove, tableError);
-  if (isDated || !repair || verdict.state !== "different") return { ...verdict, requests: spent() };
-  const options = { ...access.options, full: true, details: "all" as const };
-  const { error } = await syncResource({ ...access, options }, resource);
+  if (!repair || verdict.state === "proven" || verdict.never_read) return { ...verdict, requests: spent() };
+  const { error } = await syncResource({ ...access, options: repairing(access, resource) }, resource);
   if (error !== null) throw error;
   const after = await recordProof(access, resource, prove, tableError);
   return { ...after, state: after.state === "proven" ? "repaired" : after.state, requests: spent() };
+}
+
+/** What was found is read, however much it is: of dates what was never read and what differs, of a list all. */
+function repairing({ mirror, options }: Access, { name, strategy }: Resource): SyncOptions {
+  const all = {
+    ...options,
+    full: strategy.kind !== "dated",
+    details: "all",
+    budget: Number.POSITIVE_INFINITY,
+  } as const;
+  return { ...all, ...openState(mirror, name).used() };
 }
 
 /** Nothing is known of the records, but of their tables there is something to tell. @throws what ends all else too */

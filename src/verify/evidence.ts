@@ -1,9 +1,8 @@
 import { everything, join, type Range, subtract, touches } from "../ranges.js";
-import type { Figures } from "../state/index.js";
 import { allRecords, checksOf, countItems, type Difference, narrow } from "../sync/counts.js";
 import { askFigures } from "../sync/figures.js";
 import { settleMoved } from "../sync/moved.js";
-import { countedMonths, differencesOf, isByDay } from "../sync/reconcile.js";
+import { countedMonths, differencesOf } from "../sync/reconcile.js";
 import { budgetOf, pagesFor, type SyncRun } from "../sync/run.js";
 import { type Against, ofDay, ofDifference, ofMissing } from "./against.js";
 import { compareRecords } from "./compare.js";
@@ -33,14 +32,12 @@ export async function gatherEvidence(run: SyncRun): Promise<Evidence> {
   const { now, state } = run;
   const left = budgetOf(run, mostRequests);
   // Up to where it was read: of the last day then, too, the figures are those that were kept.
-  const asked = await askFigures(run, Math.min(now, newestRead(run)));
-  const { suspects, isNoise } = asked
-    ? await settleMoved(run, asked, (range) => compareRecords(run, range), left)
-    : { suspects: [], isNoise: false };
-  const figures = isNoise ? null : asked;
+  const figures = await askFigures(run, Math.min(now, newestRead(run)));
+  const examine = (range: Range) => compareRecords(run, range);
+  const { suspects, isByDay } = await settleMoved(run, figures, examine, left);
   const against: Against[] = [];
   const differ = (difference: Difference) => against.push(ofDifference(difference, newestRead(run)));
-  for (const one of await differencesOf(run, figures))
+  for (const one of await differencesOf(run, !isByDay))
     for await (const part of narrow(run, one, (span) => span <= 1, left)) differ(part);
   const unread: Unread[] = [];
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
@@ -60,14 +57,14 @@ export async function gatherEvidence(run: SyncRun): Promise<Evidence> {
   }
   against.push(...ofMissing(state.missing()));
   against.push(...suspects.map((day) => ofDay(day, "its figures moved since it was read")));
-  return { against, unread, whyProven: whyProven(run, figures) };
+  return { against, unread, whyProven: whyProven(run, isByDay) };
 }
 
-function whyProven(run: SyncRun, figures: Figures | null): (range: Range) => string {
+function whyProven(run: SyncRun, isByDay: boolean): (range: Range) => string {
   const counts = checksOf(run)
     .map(({ name }) => name)
     .join(", ");
-  if (isByDay(run, figures)) return () => `figures and counts agree (${counts})`;
+  if (isByDay) return () => `figures and counts agree (${counts})`;
   const apart = join(countedMonths(run));
   return (range) =>
     apart.some((month) => touches(month, range))
@@ -83,7 +80,7 @@ export function newestRead({ state }: SyncRun): number {
  * What lies below, between and above what was read, oldest first. Where the mirror has records that are dated ahead, what
  * has come since is told apart from them.
  */
-export function neverRead({ now, state }: SyncRun): Range[] {
+function neverRead({ now, state }: SyncRun): Range[] {
   const ahead = { from: now + 1, to: Number.POSITIVE_INFINITY };
   const known = state.count(ahead) > 0 ? [{ ...everything, to: now }, ahead] : [everything];
   return subtract(known, state.coverage());

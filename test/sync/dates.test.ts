@@ -312,3 +312,11 @@ test("an order of the last second that was read is counted: what happens to it s
   expect(await brand.sync("orders", { until: noon - 10 * day, audit: 0 })).toMatchObject({ verified: true });
   expect(brand.sql("SELECT is_cancelled FROM orders")).toEqual([{ is_cancelled: 1 }]);
 });
+
+test("of a few hours, where dates are shown by day, nothing is counted: no range ends before it begins", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 5, hour) }, { shows: "days", figures: "absent" });
+  const { asked, failure, verified } = await brand.sync("orders", { since: noon - 2 * hour });
+  expect({ failure, verified }).toEqual({ failure: null, verified: true });
+  for (const { start_date = "", end_date = "9" } of asked.map(({ query }) => query))
+    expect(start_date <= end_date, `${start_date} to ${end_date}`).toBe(true);
+});

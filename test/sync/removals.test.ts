@@ -269,6 +269,17 @@ describe("who is missing is removed only by a run that has looked everywhere", (
     expect(await brand.sync("orders", { full: true })).toMatchObject({ failure: null, rows_removed: 1 });
   });
 
+  test("nor by `verify --repair` after that", async () => {
+    const brand = await nights({ orders: [...apart(), orderAt("u1", null)] }, { figures: "absent" });
+    await brand.sync();
+    const all = brand.api.records.orders;
+    withdraw(brand, "u1");
+    await brand.broken("stopped", ({ query }) => query.per_page === "1", "orders", { full: true });
+    brand.api.records.orders = all;
+    expect(await brand.verify("orders", true)).toMatchObject({ state: "repaired" });
+    expect(removals(brand)).toEqual([]);
+  });
+
   test("one that was moved ahead of now is not, by a run until the end of the day", async () => {
     const brand = await nights({ orders: apart() }, { figures: "absent" });
     await brand.sync();

@@ -148,7 +148,7 @@ describe("a range of dates is read newest first", () => {
   test("an end that the API does not go by is never reached: the range is not claimed, and the reading ends", async () => {
     const api = fakeApi({ orders: ordersBefore(noon, 60, day) }, { mostPerPage: 7 });
     api.before = ({ path, query, number }) => {
-      if (path === "/orders") delete query.end_date;
+      if (path === "/orders") delete (query as Record<string, string>).end_date;
       return number > 100 ? "reset" : undefined;
     };
     const { givenUp, slices } = await slicesOf(api, { from: noon - 50 * day, to: noon - 10 * day });

@@ -35,6 +35,26 @@ test("days that nobody read are not proven: 2,000 orders synced, 70 days pass, 4
   expect(await brand.verify()).toMatchObject({ state: "proven", unread: 0 });
 });
 
+test.each([
+  ["are compared record by record, also those on which one is gone", 500],
+  ["and nobody came to, are proven by no figures: the months are counted", 2_500],
+])("days whose figures nobody knew, %s", async (_, orders) => {
+  const brand = await nights(
+    { orders: ordersBefore(noon, orders, 12 * hour) },
+    { figures: "absent", mostPerPage: 5 },
+  );
+  await brand.sync();
+  brand.api.behaviour.figures = "all";
+  withdraw(brand, "o100");
+  come(brand, orderAt("late", noon - 150 * day));
+  const { months, state } = await brand.verify();
+  expect(state).toBe("different");
+  expect(months.filter((one) => one.state === "different").map(({ month }) => month)).toEqual([
+    "2026-06",
+    "2026-10",
+  ]);
+});
+
 test("a first sync of an empty brand, and then an order of a date that was read: it is not proven", async () => {
   const brand = await nights();
   expect(await brand.sync()).toMatchObject({ failure: null, verified: true, rows_read: 0 });

@@ -9,7 +9,7 @@ import { askFigures } from "../figures.js";
 import { figuresName } from "../moved.js";
 import { planDated } from "../plan.js";
 import { readRange } from "../read.js";
-import { compareAll, differencesOf, nightlyBudget, reconcile } from "../reconcile.js";
+import { reconcile } from "../reconcile.js";
 import {
   believedFloor,
   doubtClock,
@@ -92,9 +92,7 @@ async function readRanges(run: SyncRun): Promise<void> {
   // What told one month from another is asked again, until nothing speaks against the mirror.
   const isDoubted = lastFinding(mirror, resource.name) !== null;
   if (isDoubted && gaps.length > 0) run.isPartial = true;
-  await reconcile(run, figures, nightlyBudget, () =>
-    isDoubted ? differencesOf(run, figures) : compareAll(run),
-  );
+  await reconcile(run, figures, isDoubted);
   warnOfGaps(run, gaps);
 }
 
