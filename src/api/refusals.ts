@@ -40,7 +40,7 @@ export function refusal(status: number, asked: Asked): BrandapiError {
       `The brand's plan does not include ${path}, or its subscription is inactive (402).`,
       {
         status,
-        hint: "check the brand's plan; resources outside it still sync: `brandapi sync roster`, for one",
+        hint: "check the brand's plan; what it covers still syncs: `brandapi sync`",
       },
     );
   }

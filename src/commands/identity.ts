@@ -24,7 +24,7 @@ export interface Identity {
   };
 }
 
-const warnWithinMs = 14 * dayMs;
+const warnWithinDays = 14;
 
 /**
  * Asks `/me`, which needs no scope: an answer proves that the key works.
@@ -67,11 +67,10 @@ export function daysLeft(expiresAt: string | null, now: number): number | null {
 
 /** What to say, at every sync, about a key with 14 days or less left (contract, section 3); otherwise undefined. */
 export function expiryWarning(expiresAt: string | null, now: number, profile: string): string | undefined {
-  const expires = expiresAt === null ? undefined : parseTimestamp(expiresAt);
-  if (expires === undefined || expires - now > warnWithinMs) return undefined;
   // As many whole days as `whoami` says.
-  const days = daysLeft(expiresAt, now) ?? 0;
-  const left = days > 0 ? days * dayMs : expires - now;
+  const days = daysLeft(expiresAt, now);
+  if (expiresAt === null || days === null || days > warnWithinDays) return undefined;
+  const left = days > 0 ? days * dayMs : Date.parse(expiresAt) - now;
   const when = left > 0 ? `expires in ${formatSpan(left)}` : "has expired";
   return (
     `The key ${when} (${expiresAt}): create a new one in the console ` +

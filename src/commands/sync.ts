@@ -1,11 +1,11 @@
 import { AccessForbidden, exitCodes, UsageError } from "../errors.js";
 import { resources } from "../resources/index.js";
-import { takesDates } from "../resources/types.js";
 import { parseWindow } from "../times.js";
 import { printJson } from "../ui/data.js";
 import { chooseResources } from "./choose.js";
 import { type CommandSpec, defineCommand, type Flag } from "./command.js";
 import { allProfilesFlag, networkFlags } from "./globals.js";
+import { checkTaken } from "./taken-flags.js";
 import { filterValues, parseCount, parseFilter, parseList, parseRange } from "./values.js";
 
 interface SyncFlags {
@@ -106,7 +106,7 @@ export const sync: CommandSpec = defineCommand<SyncFlags>({
       throw new UsageError("`--full` reads everything: it takes no `--since`.", {
         hint: "leave one of them out",
       });
-    if (since !== undefined || until !== undefined) checkDated(chosen);
+    checkTaken(chosen, options);
     const { defaultOptions } = await import("../sync/run.js");
     const syncOptions = {
       ...defaultOptions,
@@ -161,18 +161,6 @@ export const sync: CommandSpec = defineCommand<SyncFlags>({
     );
   },
 });
-
-/** A range says nothing of a resource that the API only gives whole. */
-function checkDated({ resources: chosen, named }: ReturnType<typeof chooseResources>): void {
-  const whole = chosen.find((resource) => !takesDates(resource));
-  if (named && whole)
-    throw new UsageError(
-      `\`${whole.name}\` is always read whole: it takes no \`--since\` and no \`--until\`.`,
-      {
-        hint: "leave them out",
-      },
-    );
-}
 
 /** Without a resource named, what the key does not allow is left out, and said; named, the API refuses it. */
 function divide({ resources: chosen, named }: ReturnType<typeof chooseResources>, scopes: readonly string[]) {

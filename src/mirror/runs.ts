@@ -175,6 +175,8 @@ export async function recordRun(
     // It is told by `status` later, on stdout too.
     run.error = hideKeys(caught instanceof Error ? caught.message : String(caught));
   }
+  // The last record of an answer counts with the next one, which a stopped run has not seen.
+  run.rows_read = Math.max(run.rows_read, run.rows_new + run.rows_changed);
   run.requests = api.stats.requests - before.requests;
   run.retries = api.stats.retries - before.retries;
   run.finished_at = formatInstant(clock.now());

@@ -43,11 +43,18 @@ const fatal = [AnswerRefused, KeyRejected, Stopped];
 export async function askPoints(run: SyncRun, declared: DailyFigures, last?: number): Promise<Points> {
   const { api, clock, points: asked, resource, signal } = run;
   const known = asked.get(declared);
+  if (known instanceof Error) throw known;
   if (known && (last ?? known.until) === known.until) return known;
   const until = last ?? run.now;
   const askedAt = clock.now();
   const query = { ...declared.query, end_date: formatInstant(until) };
-  const { data } = await api.get(declared.path, query, { scope: resource.scope, signal });
+  const { data } = await api
+    .get(declared.path, query, { scope: resource.scope, signal })
+    .catch((error: unknown) => {
+      // Nobody waits for it twice in a run.
+      if (error instanceof BrandapiError) asked.set(declared, error);
+      throw error;
+    });
   const list = valueAt(data, [declared.points]);
   if (!Array.isArray(list))
     throw new UnexpectedAnswer(`The API's answer to ${declared.path} has no \`${declared.points}\`.`);

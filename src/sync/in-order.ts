@@ -75,7 +75,7 @@ export async function askEach<Answer>(
     progressed(run, 0, left);
     if (answer) return await take(answer, record);
     lost.push(record);
-    reporter.note(`${resource.name}: ${record.key} was gone when its details were asked for`);
+    reporter.note(`${resource.name}: ${record.key}: the API answered 404 when its details were asked for`);
   });
   return lost;
 }

@@ -11,7 +11,7 @@ export interface DatedPlan {
   goal: Goal;
   /** The oldest date that was ever asked for, this run included. */
   floor: number;
-  /** The oldest date that is read then: the floor, unless a stopped run never came down to it. */
+  /** Down to where everything is read then: the floor, unless a stopped run never came down to it, or there is a gap. */
   lowest: number;
   /** What lies between the floor and the newest of what was read, and is still unread afterwards. */
   gaps: Range[];
@@ -54,7 +54,7 @@ export function planDated(before: Before, options: Asked, now: number): DatedPla
     ranges: ranges.toReversed(),
     goal: nextGoal(before.goal, goal, reached, now),
     floor,
-    lowest: read[0]?.from ?? floor,
+    lowest: newest?.from ?? floor,
     gaps: newest ? subtract([{ from: floor, to: newest.to }], read) : [],
   };
 }

@@ -1,5 +1,6 @@
 import type { ApiClient } from "../api/client.js";
 import type { Clock, Deps } from "../deps.js";
+import type { BrandapiError } from "../errors.js";
 import { isSetBack, type Mirror, type Run } from "../mirror/index.js";
 import { describe, type Range } from "../ranges.js";
 import {
@@ -64,13 +65,13 @@ export interface Access {
   mortally: Deps["mortally"];
   reporter: Reporter;
   options: SyncOptions;
-  /** The API's points by day, as an earlier resource of the same run was told them. */
-  points?: Map<DailyFigures, Points>;
+  /** The API's points by day, as an earlier resource of the same run was told them, or why it was not. */
+  points?: Map<DailyFigures, Points | BrandapiError>;
 }
 
 /** One resource's run: what a strategy is given, and where it leaves its figures. */
 export interface SyncRun extends Access {
-  points: Map<DailyFigures, Points>;
+  points: Map<DailyFigures, Points | BrandapiError>;
   resource: Resource;
   /** The instant the run is pinned to, in milliseconds. */
   now: number;

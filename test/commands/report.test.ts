@@ -74,6 +74,8 @@ describe("report", () => {
     expect(running.sales.now).not.toEqual([]);
     expect(running.sales.before).toEqual([]);
     expect(running.months.map((one: { net_before: unknown }) => one.net_before)).toEqual([null, null]);
+    const [, host] = (await nightly.run("report --text")).out.split("moved\n");
+    expect(host).toMatch(/^[^\n]* not read\n/);
     expect((await told("--month", "2026-08")).period.is_read).toBe(false);
     expect((await nightly.run("report --month 2026-08 --text")).out).toContain(
       "A part of these days was never read",

@@ -216,7 +216,7 @@ test("a campaign is gone when its details are asked for: it is said, and the res
   };
   expectSeen(
     await runAt(sandbox, home, "sync opportunities"),
-    { code: 0, moves: true, says: /was gone when its details[\s\S]*1 removed/ },
+    { code: 0, moves: true, says: /answered 404 when its details[\s\S]*1 removed/ },
     [sandbox.key],
   );
   expectSeen(await runAt(sandbox, home, "sync opportunities"), { code: 0, moves: true, says: /0 removed/ }, [

@@ -103,6 +103,26 @@ test.each([
   ["sync content --media-type image,vidoe", "Not a media type: `vidoe`.", "did you mean `video`?"],
   ["sync content --source both", "Not a source: `both`.", "use one of deliverable, upload"],
   ["download content --source uplaod", "Not a source: `uplaod`.", "did you mean `upload`?"],
+  [
+    "sync orders --source upload",
+    "`orders` has nothing that it would choose: it takes no `--source`.",
+    "leave it out, or sync `orders` by itself",
+  ],
+  [
+    "sync content roster --host h1",
+    "`roster` has nothing that it would choose: it takes no `--host`.",
+    "leave it out, or sync `roster` by itself",
+  ],
+  [
+    "sync orders --per-host",
+    "`orders` has nothing that it would choose: it takes no `--per-host`.",
+    "leave it out, or sync `orders` by itself",
+  ],
+  [
+    "sync orders roster --until yesterday",
+    "`roster` is always read whole: it takes no `--until`.",
+    "leave it out, or sync `roster` by itself",
+  ],
   ["download photos", "Nothing to download is called `photos`.", "use `content`"],
   ["sandbox --port 99999", "Not a port: `99999`.", "ports end at 65535; 0 is any free one"],
   ["sync --db=", "`--db` names no file.", "name one, or leave `--db` out"],

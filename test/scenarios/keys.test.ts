@@ -79,7 +79,11 @@ test("a key with few days left is warned about at every sync", async () => {
     expect(err).toContain("warning: The key expires in 2d");
     expect(err).toContain("`brandapi login`");
   }
-  brand.sandbox.setKey("expiring", { expiresAt: brand.sandbox.now() + 20 * day });
+  // In whole days, as `whoami` says them.
+  brand.sandbox.setKey("expiring", { expiresAt: brand.sandbox.now() + 14.5 * day });
+  expect((await brand.run("sync roster")).err).toContain("warning: The key expires in 14d");
+  expect((await brand.run("whoami")).out).toContain("14 days left");
+  brand.sandbox.setKey("expiring", { expiresAt: brand.sandbox.now() + 15.5 * day });
   expect((await brand.run("sync roster")).err).not.toContain("expires");
 });
 

@@ -158,7 +158,7 @@ describe("campaigns", () => {
     };
     const { code, err } = await brand.run("sync opportunities");
     expect(code).toBe(0);
-    expect(err).toContain(`${target} was gone when its details were asked for`);
+    expect(err).toContain(`${target}: the API answered 404 when its details were asked for`);
     expect((await brand.run("sync opportunities")).code).toBe(0);
     await expectResource(brand, "opportunities");
   });

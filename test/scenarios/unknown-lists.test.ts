@@ -99,6 +99,20 @@ test("a list that announces pages and refuses to be asked for them: what it gave
   expect(asked.filter((one) => one.startsWith("/gifts"))).toHaveLength(3);
 });
 
+test("one object that says of itself that there is more is kept, and is not all there is", async () => {
+  const pagination = { page: 1, per_page: 25, total_items: 60, total_pages: 3, has_next: true };
+  const { answers, run, rows } = await brand({
+    "/gifts": { data: { gifts: numbered(25), pagination } },
+  });
+  const { code, err } = await run("sync gifts");
+  expect(code, err).toBe(8);
+  expect(err).toContain("1 distinct records were found where the API counts 60");
+  expect(rows(present)).toEqual([[1]]);
+  expect((await run("verify gifts")).code).toBe(8);
+  answers["/gifts"] = { data: { gifts: numbered(60), pagination: { ...pagination, has_next: false } } };
+  expect((await run("sync gifts")).err).toContain("verified");
+});
+
 test("a list whose total is that of the page, and that has a next one, is not taken for whole", async () => {
   const { run } = await brand({ "/gifts": { items: numbered(160), isShort: true } });
   const { code, err } = await run("sync gifts");

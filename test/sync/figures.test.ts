@@ -175,6 +175,16 @@ test("figures that were there before and are not now are a warning: late changes
   ]);
 });
 
+test("figures that the API does not give are asked for once a run, by whoever goes by them", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 30, hour) });
+  brand.api.before = ({ path }) => (path === "/analytics/clicks" ? { status: 500 } : undefined);
+  const { code, err } = await brand.run("sync analytics-clicks orders --max-wait 0s");
+  expect(code, err).toBe(8);
+  expect(err).toMatch(/orders: .* verified/);
+  const clicks = brand.api.asked.filter(({ path }) => path === "/analytics/clicks");
+  expect(clicks).toHaveLength(1);
+});
+
 test("an answer without a list of points is no answer about days", async () => {
   const brand = await nights({ orders: ordersBefore(noon, 30, hour) });
   await brand.sync();

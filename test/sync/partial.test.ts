@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import {
+  at,
   come,
   day,
   fileAt,
@@ -86,7 +87,10 @@ test("a list that is refused half-way is incomplete, though nobody named it", as
 test("what lies unread between what was read makes `verify` end with 8, and is what `--repair` reads", async () => {
   const brand = await nights({ orders: ordersBefore(noon, 100, day) });
   await brand.sync("orders", { until: noon - 60 * day, since: noon - 200 * day });
-  await brand.sync("orders", { since: noon - 10 * day });
+  const { covered_from, warnings } = await brand.sync("orders", { since: noon - 10 * day });
+  // What lies below the gap is not claimed with what lies above it.
+  expect(covered_from).toBe(at(noon - 10 * day));
+  expect(warnings).toEqual([expect.stringContaining("has never been read")]);
   expect(await brand.verify()).toMatchObject({ state: "unproven", unread: 49 });
   expect((await brand.run("verify orders")).code).toBe(8);
   expect((await brand.verify("orders", true)).unread).toBe(0);

@@ -49,7 +49,7 @@ function hostLines(report: Report, numbers: Numbers, { style, width }: TextLook)
         currencyName(currency),
         numbers.count(row.orders),
         numbers.amount(row.net_amount, currency),
-        numbers.signed(row.difference, currency),
+        report.period.before.is_read ? numbers.signed(row.difference, currency) : "not read",
       ]),
   );
   return rows.length === 0
