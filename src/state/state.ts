@@ -49,7 +49,7 @@ export const noFigures = "none";
 /** All that a resource's sync remembers, beside its records. Call what writes in a transaction. */
 export interface SyncState extends Dates, Progress {
   coverage(): readonly Covered[];
-  /** Forgets what a clock that was ahead has claimed. */
+  /** Takes back the coverage that a clock which was ahead has claimed. */
   trim(now: number): void;
   /** Claims a range as read. Days that are read whole by now keep these figures; the last one, up to `figures.until`. */
   cover(proof: Proof, now: number, figures: Figures | null): void;
@@ -78,7 +78,7 @@ export interface SyncState extends Dates, Progress {
   setAside(evidence: string, now: number): void;
   /** Takes it for evidence again. */
   trust(evidence: string): void;
-  /** The goal is reached, if it is: all of it was read since it was set. */
+  /** Takes the goal away once all of it was read since it was set. */
   finish(): void;
 }
 

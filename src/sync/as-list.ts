@@ -12,7 +12,6 @@ import {
   rangeQuery,
   type Seeking,
   type Slice,
-  sliceOf,
 } from "./first-page.js";
 import { mostPerPage } from "./run.js";
 import { listOf } from "./whole.js";
@@ -66,5 +65,6 @@ export async function readUndated(
     (record) => datedOf(resource, record) === null && !shown.has(record.json),
   );
   if (records.length !== expected) throw new Disorder();
-  return sliceOf({ records, askedAt: answer.askedAt, total: upper.total }, null);
+  const { askedAt } = answer;
+  return { records, askedAt, total: upper.total, covers: null, isList: false, found: new Set() };
 }

@@ -27,7 +27,7 @@ export async function audit(run: SyncRun, figures: Figures | null): Promise<void
   }
 }
 
-/** What lies at or below an instant down to where that ends, below what was read a while ago. */
+/** From an instant down: the newest stretch that was read long enough ago, and what lies unbroken below it. */
 function nextStale(covered: readonly Covered[], at: number, freshSince: number): Range | null {
   const head = covered.findLast(({ from, readAt }) => from <= at && readAt < freshSince);
   const whole = head && join(covered).find((range) => range.from <= head.from && range.to >= head.to);

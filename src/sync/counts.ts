@@ -62,14 +62,14 @@ export async function compare(run: SyncRun, range: Range, check: Check): Promise
 
 /**
  * Halves a range in which a count differs, newest first, until a part is small enough.
- * @param isEnough of a part: its days and the mirror's records in it
  * @param left requests that may still be spent; when there are none, the part at hand is as small as it gets
+ * @param isEnough of a part, its days and the mirror's records in it: whether that is small enough; otherwise a day is
  */
 export async function* narrow(
   run: SyncRun,
   difference: Difference,
-  isEnough: (days: number, pages: number) => boolean,
   left: () => number,
+  isEnough: (days: number, pages: number) => boolean = () => false,
 ): AsyncGenerator<Difference, void> {
   const { check, from, to } = difference;
   const { state } = run;
@@ -81,13 +81,13 @@ export async function* narrow(
   if (isWhole || left() <= 0 || isEnough(days, pagesFor(state.count(difference)))) return yield difference;
   const upper = { from: middle, to };
   const inUpper = { api: await countItems(run, upper, check.query), mirror: state.count(upper, check.flags) };
-  // What is not in the upper half is in the lower one: a date between the two ends would be in neither.
+  // The lower half is what is left. Asked for by itself, it could lack a date finer than a millisecond between the two.
   const inLower = { api: difference.api - inUpper.api, mirror: difference.mirror - inUpper.mirror };
   for (const half of [
     { ...upper, ...inUpper, check },
     { from, to: middle - 1, ...inLower, check },
   ])
-    if (half.api !== half.mirror) yield* narrow(run, half, isEnough, left);
+    if (half.api !== half.mirror) yield* narrow(run, half, left, isEnough);
 }
 
 /** What can be compared: all records, and the filters that are not set aside. */

@@ -28,6 +28,8 @@ export interface Seeking {
   signal: AbortSignal;
   /** Requests so far. */
   asked: number;
+  /** At most so many: what they show is proven, and the rest left. */
+  most?: number | undefined;
   /** Hears of a range that could not be read, and why. */
   givenUp(range: Range, why: string): void;
 }
@@ -48,16 +50,9 @@ export interface FirstPage extends Answered {
   isCrowd: boolean;
 }
 
-/** The part of a range of which an answer shows all. */
-export function provenBy({ edge, isAll, to }: FirstPage, { from }: Range): Range {
-  return { from: isAll ? from : Math.max(from, edge + 1), to };
-}
-
-/** One answer is of one instant. */
-export function sliceOf(
-  { records, askedAt, total }: Answered & Pick<Slice, "total">,
-  covers: Range | null,
-): Slice {
+/** What an answer proves of a lane: it is of one instant, and shows all down to its edge. */
+export function sliceOf({ askedAt, edge, isAll, records, to, total }: FirstPage, { from }: Range): Slice {
+  const covers = { from: isAll ? from : Math.max(from, edge + 1), to };
   return { records, askedAt, total, covers, isList: false, found: new Set() };
 }
 
@@ -135,19 +130,15 @@ function resolutionOf({ resolution, resource }: Reader, record: ApiRecord): numb
  * that the upper one should have shown
  */
 export function comparePair({ resource }: Reader, upper: FirstPage, lower: FirstPage) {
-  const dated = (record: ApiRecord) => datedOf(resource, record) ?? Number.POSITIVE_INFINITY;
-  const isFar = (record: ApiRecord) => {
-    const date = datedOf(resource, record);
-    return date !== null && date > upper.edge + lower.over;
-  };
-  // Keys are dear: only what stands close to the end, or has no date, can be in both.
-  const near = upper.records.filter((record) => !isFar(record));
-  const from = Math.min(...near.map(dated));
   const key = (record: ApiRecord) => keyOf(resource, record, 0);
-  const below = new Set(lower.records.filter((record) => dated(record) >= from).map(key));
+  const dated = (record: ApiRecord) => datedOf(resource, record);
+  // Keys are dear: only what stands close to the end, or has no date, can be in both.
+  const near = upper.records.filter((record) => (dated(record) ?? upper.edge) <= upper.edge + lower.over);
+  const from = Math.min(...near.map((record) => dated(record) ?? upper.edge));
+  const below = new Set(lower.records.filter((record) => (dated(record) ?? from) >= from).map(key));
   const onlyUpper = near.filter((record) => !below.has(key(record)));
   const most = upper.records.length - near.length + onlyUpper.length;
-  const unsure = lower.isCrowd ? onlyUpper.filter((record) => datedOf(resource, record) !== null).length : 0;
+  const unsure = lower.isCrowd ? onlyUpper.filter((record) => dated(record) !== null).length : 0;
   const least = most - unsure;
   const between = upper.total - lower.total;
   const surplus = between > most ? between - most : Math.min(0, between - least);

@@ -62,14 +62,11 @@ export async function askEach<Answer>(
   let left = due.length;
   // Before the first answer, which may wait for the rate limit: the list alone is not all of it.
   task.update({ done: pages, total: pages + left, rows: row.rows_read });
-  const orNull = async (record: Detailed) => {
-    try {
-      return await ask(record);
-    } catch (error) {
+  const orNull = (record: Detailed) =>
+    ask(record).catch((error: unknown) => {
       if (error instanceof NotFound) return null;
       throw error;
-    }
-  };
+    });
   await inOrder(due, orNull, async (answer, record) => {
     left -= 1;
     progressed(run, 0, left);

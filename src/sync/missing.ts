@@ -6,8 +6,8 @@ import { readRange } from "./read.js";
 import { mostPerPage, type SyncRun } from "./run.js";
 
 /**
- * Looks once more for who was missing from an earlier run: they may be back. However many requests it takes: no more
- * than that run spent, and nobody could be removed without.
+ * Looks once more for who was missing from an earlier run: they may be back. It may take as many requests as that run
+ * has spent; without it nobody could be removed.
  * @returns whether there was anybody to look for; then the counts are to be asked again
  */
 export async function seekMissing(run: SyncRun, figures: Figures | null): Promise<boolean> {

@@ -4,7 +4,7 @@ import { dayMs } from "../times.js";
 import type { SyncOptions } from "./run.js";
 
 /** What a run reads, and what stays unread. */
-export interface DatedPlan {
+interface DatedPlan {
   /** Newest first. */
   ranges: Range[];
   /** What the run sets out to have read; kept until it has. */
@@ -63,12 +63,12 @@ type Asked = Pick<SyncOptions, "since" | "until" | "full" | "windowMs">;
 
 function wantedRanges({ coverage, floor }: Before, options: Asked, now: number): Range[] {
   const { full, since, until, windowMs } = options;
-  const lowest = floor ?? Number.NEGATIVE_INFINITY;
-  const unread = subtract([{ from: lowest, to: Number.POSITIVE_INFINITY }], coverage);
+  const oldest = floor ?? Number.NEGATIVE_INFINITY;
+  const unread = subtract([{ from: oldest, to: Number.POSITIVE_INFINITY }], coverage);
   // The window is counted from the last instant that was read.
-  const plain = join(unread.map(({ from, to }) => ({ from: Math.max(lowest, from - 1 - windowMs), to })));
+  const plain = join(unread.map(({ from, to }) => ({ from: Math.max(oldest, from - 1 - windowMs), to })));
   if (isPlain(options)) return plain;
-  const from = full ? Number.NEGATIVE_INFINITY : (since ?? plain[0]?.from ?? lowest);
+  const from = full ? Number.NEGATIVE_INFINITY : (since ?? plain[0]?.from ?? oldest);
   // What is dated ahead is read by whoever reads up to now: an order may have been moved there.
   const to = until === undefined || until >= now ? Number.POSITIVE_INFINITY : until;
   // Of what lies before all that was read, `--until` alone asks for nothing.

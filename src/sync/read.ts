@@ -24,7 +24,7 @@ export async function readRange(
   const { reached, lists } = await readOnce(run, range, figures, most);
   for (const list of lists) {
     const missing = () =>
-      run.state.missing().flatMap(({ id, dated }) => (dated !== null && isIn(list, dated) ? id : []));
+      run.state.missing().flatMap(({ id, dated }) => (dated !== null && includes(list, dated) ? id : []));
     await missTwice(run, describe(list), missing(), async () => {
       await readOnce(run, list, figures);
       return missing();
@@ -54,7 +54,7 @@ async function readOnce(
     const { askedAt, covers, found, records, total } = slice;
     const ids = yield* writeAnswer(run, slice);
     const isNew = (record: ApiRecord, index: number) =>
-      covers ? isIn(covers, datedOf(resource, record)) : !found.has(ids[index]);
+      covers ? includes(covers, datedOf(resource, record) ?? covers.from) : !found.has(ids[index]);
     const counted = records.filter(isNew).length;
     for (const id of ids) found.add(id);
     noteUndated(run, records, ids, Number.isFinite(range.to) || Number.isFinite(range.from));
@@ -70,10 +70,6 @@ async function readOnce(
     progressed(run, counted, most === undefined ? Math.ceil((expected - rows) / mostPerPage) : 0);
   });
   return { reached, lists };
-}
-
-function isIn(range: Range, date: number | null): boolean {
-  return date === null || includes(range, date);
 }
 
 /** A record without a date is kept like any other, and no range of dates claims it; of the first one a person is told. */

@@ -116,7 +116,7 @@ async function readDifference(
   const { reporter, resource, state } = run;
   const { check } = difference;
   const isCheap = (days: number, pages: number) => pages <= Math.log2(days);
-  for await (const part of narrow(run, difference, isCheap, left)) {
+  for await (const part of narrow(run, difference, left, isCheap)) {
     if (left() <= 0) return;
     await readRange(run, part, figures);
     if (check === allRecords || (await measures(run, part, check, figures))) continue;

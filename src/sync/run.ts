@@ -85,7 +85,7 @@ export interface SyncRun extends Access {
   resolution: number;
   /** The ids of records without a date that came. */
   undated: Set<number>;
-  /** Whether what was read is all that there is of something: only then is it a proof. */
+  /** Whether only a part of what there is was read: then it proves nothing. */
   isPartial: boolean;
   /** What the run must confess: each makes it incomplete. */
   shortfalls: string[];

@@ -9,7 +9,6 @@ import {
   type FirstPage,
   hasStranger,
   marginOf,
-  provenBy,
   type Reader,
   type Seeking,
   type Slice,
@@ -18,14 +17,10 @@ import {
 import { type Lane, merge, newLanes, type Share } from "./lanes.js";
 import { pagesFor } from "./run.js";
 
-export interface SeekOptions extends Pick<Seeking, "givenUp" | "recognise"> {
+export interface SeekOptions extends Pick<Seeking, "givenUp" | "most" | "recognise"> {
   /** How the records lie in time, to cut lanes by. */
   share?: Share;
-  /** At most so many requests: what they show is proven, and the rest left. */
-  most?: number | undefined;
 }
-
-interface Reading extends Seeking, SeekOptions {}
 
 /** Answers that come sooner are waited for by nobody: writing them takes as long. The first one is never the quickest. */
 const slowMs = 20;
@@ -42,10 +37,10 @@ const mostDoubts = 3;
  * a list. So is a crowd: more records of one instant than a page holds.
  */
 export async function* seek(run: Reader, range: Range, options: SeekOptions): AsyncGenerator<Slice, void> {
-  const { most, share = null } = options;
+  const { most, share = null, ...others } = options;
   const stop = new AbortController();
   const signal = AbortSignal.any([run.signal, stop.signal]);
-  const seeking: Reading = { ...options, run, range, signal, asked: 0 };
+  const seeking: Seeking = { ...others, most, run, range, signal, asked: 0 };
   try {
     const startedAt = run.clock.monotonic();
     const first = await askFirstPage(seeking, range.to);
@@ -68,7 +63,7 @@ export async function* seek(run: Reader, range: Range, options: SeekOptions): As
  * Reads a lane downwards. Each answer, `upper`, waits for the one below it: both together show that nothing moved between
  * them. Meanwhile the lane may become shorter: `merge` gives its lower half to another.
  */
-async function* readLane(seeking: Reading, lane: Lane, first?: FirstPage): AsyncGenerator<Slice, void> {
+async function* readLane(seeking: Seeking, lane: Lane, first?: FirstPage): AsyncGenerator<Slice, void> {
   const { run } = seeking;
   let upper = first ?? (await askFirstPage(seeking, lane.to));
   let below = askBelow(seeking, upper, lane);
@@ -80,7 +75,7 @@ async function* readLane(seeking: Reading, lane: Lane, first?: FirstPage): Async
     if (below === null) {
       // Contradicted by the answer below it, and no request is left to ask once more: it proves nothing.
       if (doubts > 0 && isSpent(seeking)) return;
-      if (!upper.isCrowd) return yield sliceOf(upper, provenBy(upper, lane));
+      if (!upper.isCrowd) return yield sliceOf(upper, lane);
       const from = Math.min(upper.edge, upper.to) + 1 - 2 * run.resolution;
       const asked = { from: from - run.resolution, to: upper.to + upper.over };
       for await (const slice of asList(seeking, asked, { from, to: upper.to })) {
@@ -110,7 +105,7 @@ async function* readLane(seeking: Reading, lane: Lane, first?: FirstPage): Async
     doubts = 0;
     // The next one is on its way while this one is written.
     below = askBelow(seeking, lower, lane);
-    yield sliceOf(upper, provenBy(upper, lane));
+    yield sliceOf(upper, lane);
     lane.to = upper.edge;
     if (lane.to < lane.from) return;
     if (lower.isCrowd) above = upper;
@@ -121,7 +116,7 @@ async function* readLane(seeking: Reading, lane: Lane, first?: FirstPage): Async
 }
 
 /** Asks for what lies below an answer, to be taken later; null where the lane wants nothing of it, or a crowd is in the way. */
-function askBelow(seeking: Reading, upper: FirstPage, lane: Lane): (() => Promise<FirstPage>) | null {
+function askBelow(seeking: Seeking, upper: FirstPage, lane: Lane): (() => Promise<FirstPage>) | null {
   const { run } = seeking;
   if (upper.isAll || upper.isCrowd || upper.edge < lane.from || isSpent(seeking)) return null;
   const { come: turn, take } = newTurn();
@@ -134,6 +129,6 @@ function askBelow(seeking: Reading, upper: FirstPage, lane: Lane): (() => Promis
   };
 }
 
-function isSpent({ asked, most = Number.POSITIVE_INFINITY }: Reading): boolean {
+function isSpent({ asked, most = Number.POSITIVE_INFINITY }: Seeking): boolean {
   return asked >= most;
 }

@@ -11,7 +11,7 @@ import { compareRecords } from "./compare.js";
 const mostRequests = 100;
 
 /** A range that was never read, in which the API has records that are not known to be the mirror's. */
-export interface Unread extends Range {
+interface Unread extends Range {
   /** How many more than the mirror has. */
   more: number;
   /** As many, and nobody knows whether they are the same. */
@@ -38,7 +38,7 @@ export async function gatherEvidence(run: SyncRun): Promise<Evidence> {
   const against: Against[] = [];
   const differ = (difference: Difference) => against.push(ofDifference(difference, newestRead(run)));
   for (const one of await differencesOf(run, !isByDay))
-    for await (const part of narrow(run, one, (span) => span <= 1, left)) differ(part);
+    for await (const part of narrow(run, one, left)) differ(part);
   const unread: Unread[] = [];
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
   for (const range of neverRead(run)) {
