@@ -12,6 +12,8 @@ export interface Goal {
 export interface Progress {
   /** The oldest date that was ever asked for; null before the first run. */
   floor(): number | null;
+  /** What lies below it: nobody wants to know of that. */
+  below(): Range;
   goal(): Goal | null;
   /** No goal: nothing is left to be read. */
   setGoal(floor: number | null, goal: Goal | null): void;
@@ -39,11 +41,13 @@ export function openProgress(mirror: Mirror, resource: string): Progress {
     statement(mirror, "INSERT OR IGNORE INTO sync_state (resource) VALUES (?)").run(resource);
     statement(mirror, `UPDATE sync_state SET ${members} WHERE resource = ?`).run(...values, resource);
   };
+  const floor = () => {
+    const found = row();
+    return found ? (found.floor_ms ?? Number.NEGATIVE_INFINITY) : null;
+  };
   return {
-    floor() {
-      const found = row();
-      return found ? (found.floor_ms ?? Number.NEGATIVE_INFINITY) : null;
-    },
+    floor,
+    below: () => ({ from: Number.NEGATIVE_INFINITY, to: (floor() ?? Number.NEGATIVE_INFINITY) - 1 }),
     goal() {
       const found = row();
       if (!found?.goal || found.goal_begun_at === null) return null;

@@ -57,6 +57,10 @@ export interface SyncState extends Dates, Progress {
   figures(): ReadonlyMap<string, string>;
   /** Takes these for what they were then, for every day; one that is not among them has none. */
   keepFigures(days: ReadonlyMap<string, string>): void;
+  /** Notes that the API gave figures by day. */
+  noteFigures(now: number): void;
+  /** Whether it did so in the last week. */
+  hadFigures(now: number): boolean;
   /**
    * How many records of a range are present and not missing; with `flags`, those that have these bits. Those without a
    * date count where the API lists them in every range.
@@ -83,7 +87,7 @@ export interface SyncState extends Dates, Progress {
 }
 
 /** A verdict that switches a check off expires: one unlucky moment must not do it for good. */
-const asideMs = 7 * dayMs;
+const weekMs = 7 * dayMs;
 
 export function openState(mirror: Mirror, resource: string): SyncState {
   const { db } = mirror;
@@ -108,8 +112,17 @@ export function openState(mirror: Mirror, resource: string): SyncState {
     covered = all;
   }
 
+  function isOfThisWeek(name: string, now: number): boolean {
+    const since = Number(readInfo(mirror, name) ?? Number.NaN);
+    return now >= since && now - since < weekMs;
+  }
+
   function keepDaysOf({ from, to }: Range, { askedAt, days, until }: Figures): void {
-    const fresh = join([{ from, to }, ...covered.filter(({ readAt }) => readAt >= askedAt)]);
+    const fresh = join([
+      progress.below(),
+      { from, to },
+      ...covered.filter(({ readAt }) => readAt >= askedAt),
+    ]);
     const [first, kept] = [firstDay(days), firstKept.get(resource) as string | null];
     const oldest = dayRange(kept !== null && kept < first ? kept : first).from;
     const keep = (at: number) => {
@@ -170,10 +183,9 @@ export function openState(mirror: Mirror, resource: string): SyncState {
     missing: () => readMissing(mirror, resource),
     lastSeen: (id) => lastSeen(mirror, resource, id),
     clearMissing: () => clearMissing(mirror, resource),
-    isSetAside(evidence, now) {
-      const since = Number(readInfo(mirror, `aside:${resource}:${evidence}`) ?? Number.NaN);
-      return now >= since && now - since < asideMs;
-    },
+    noteFigures: (now) => writeInfo(mirror, `given:${resource}`, String(now)),
+    hadFigures: (now) => isOfThisWeek(`given:${resource}`, now),
+    isSetAside: (evidence, now) => isOfThisWeek(`aside:${resource}:${evidence}`, now),
     setAside: (evidence, now) => writeInfo(mirror, `aside:${resource}:${evidence}`, String(now)),
     trust: (evidence) => forgetInfo(mirror, `aside:${resource}:${evidence}`),
     finish() {

@@ -85,8 +85,9 @@ export function shareOf(figures: Figures | null): Share {
 export function movedDays({ state }: SyncRun, { askedAt, days, until }: Figures) {
   const result = { moved: [] as string[], unknown: [] as string[], compared: 0 };
   const before = state.figures();
-  const covered = join(state.coverage());
-  const fresh = join(state.coverage().filter(({ readAt }) => readAt >= askedAt));
+  // The day that the floor cuts is compared, too.
+  const covered = join([state.below(), ...state.coverage()]);
+  const fresh = join([state.below(), ...state.coverage().filter(({ readAt }) => readAt >= askedAt)]);
   for (const day of new Set([...before.keys(), ...days.keys()])) {
     const range = upTo(dayRange(day), until);
     if (range.from > until || !holds(covered, range) || holds(fresh, range)) continue;

@@ -33,13 +33,9 @@ export function doubtAboutMissing(run: SyncRun, isDisputed: boolean): string | n
     : doubt;
 }
 
-/**
- * What was never read, from the oldest date that was asked for on: a record may have been moved there. What is dated
- * ahead is claimed by nobody, and read by all but a run with `--until`.
- */
-function unreadOf({ now, options: { until = now }, state }: SyncRun): Range[] {
-  const from = state.floor() ?? Number.NEGATIVE_INFINITY;
-  return subtract([{ from, to: until < now ? Number.POSITIVE_INFINITY : now }], state.coverage());
+/** What was never read, between the oldest date that was asked for and now: a record may have been moved there. */
+function unreadOf({ now, state }: SyncRun): Range[] {
+  return subtract([{ from: state.floor() ?? Number.NEGATIVE_INFINITY, to: now }], state.coverage());
 }
 
 /** What this run has read: it has looked for whoever is missing there. */

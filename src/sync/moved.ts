@@ -1,4 +1,4 @@
-import { dayRange, type Range, upTo } from "../ranges.js";
+import { dayRange, type Range } from "../ranges.js";
 import type { Figures } from "../state/index.js";
 import { movedDays, partsOf } from "./figures.js";
 import { mostPerPage, type SyncRun } from "./run.js";
@@ -36,7 +36,9 @@ export async function settleMoved(
   if (!figures || run.state.isSetAside(figuresName, run.now))
     return { suspects: [], isNoise: false, isByDay: false };
   const { moved, unknown, compared } = movedDays(run, figures);
-  const examineUpTo = (range: Range) => examine(upTo(range, figures.until));
+  const lowest = run.state.below().to + 1;
+  const examineWanted = ({ from, to }: Range) =>
+    examine({ from: Math.max(from, lowest), to: Math.min(to, figures.until) });
   const suspects = new Set(moved);
   const note = (examined: Examined, days: readonly string[]) => {
     for (const day of days) suspects.delete(day);
@@ -49,7 +51,7 @@ export async function settleMoved(
     let examined: Examined = "same";
     for (let index = 0; index < sampled && examined === "same"; index += 1) {
       const day = moved[index * step] ?? "";
-      examined = await examineUpTo(dayRange(day));
+      examined = await examineWanted(dayRange(day));
       note(examined, [day]);
     }
     if (examined === "same") return { suspects: [], isNoise: true, isByDay: false };
@@ -58,7 +60,7 @@ export async function settleMoved(
   for (const days of [[...suspects], unknown])
     for (const part of partsOf(run, days, requestsPerPart * mostPerPage)) {
       if (left() <= 0) return settled(unknown.length === 0);
-      note(await examineUpTo(part), part.days);
+      note(await examineWanted(part), part.days);
     }
   return settled(true);
 }

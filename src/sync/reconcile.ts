@@ -21,21 +21,20 @@ const mostMonths = 60;
  * @param isDoubted whether something was found before: then what tells the months apart is asked, too
  */
 export async function reconcile(run: SyncRun, asked: Figures | null, isDoubted: boolean): Promise<void> {
-  const { options, resource, shortfalls, state } = run;
+  const { now, options, resource, shortfalls, state } = run;
   const left = budgetOf(run, options.budget);
   let figures = asked;
   let settled = await readMoved(run, figures, left);
   await audit(run, figures);
   let differing: Difference[] = [];
-  let isBlind = false;
   for (let round = 1; ; round += 1) {
-    if (figures && state.missing().length > 0) {
-      // Who is missing may have moved meanwhile: to a day whose figures then moved too.
+    if (state.missing().length > 0) {
+      // Who is missing may have moved meanwhile: to after the run's own instant, of which no count speaks,
+      await readRange(run, { from: now + 1, to: Number.POSITIVE_INFINITY }, figures);
+      // or to a day whose figures then moved too.
       run.points.clear();
-      const again = await askFigures(run);
-      isBlind = again === null;
-      figures = again ?? figures;
-      if (again) settled = await readMoved(run, again, left);
+      figures &&= await askFigures(run);
+      settled = await readMoved(run, figures, left);
     }
     differing = await differencesOf(run, isDoubted && !settled.isByDay);
     if (round > mostRounds || left() <= 0) break;
@@ -51,6 +50,7 @@ export async function reconcile(run: SyncRun, asked: Figures | null, isDoubted: 
     shortfalls.push(
       `the API counts ${theirs} ${check === allRecords ? resource.name : check.name} and the mirror ${mirror}: run \`brandapi verify ${resource.name}\``,
     );
+  const isBlind = figures === null && state.hadFigures(now);
   const doubt = doubtAboutMissing(run, isBlind || shortfalls.length > 0);
   if (doubt === null) await removeMissing(run);
   else shortfalls.push(doubt);
