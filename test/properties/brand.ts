@@ -36,7 +36,9 @@ export interface Happening {
     | "refund"
     | "cancel"
     | "withdraw"
+    | "return"
     | "redate"
+    | "renew"
     | "host"
     | "rate"
     | "defaultRate";
@@ -74,17 +76,22 @@ export function keptAt(watched: Watched, record: JsonObject): number {
   return dating ? instantOf(record[dating.member]) : Number.NaN;
 }
 
-/** Lets one thing happen to the brand's records, each replaced by another; what cannot happen does not. */
+/**
+ * Lets one thing happen to the brand's records, each replaced by another; what cannot happen does not.
+ * @param gone the records that have left, as they were last: each may return
+ */
 export function happen(
   api: FakeApi,
   watched: Watched,
   { finest }: Pick<Beginning, "finest">,
   { what, pick, days }: Happening,
   now: number,
+  gone: readonly JsonObject[],
 ): void {
   const list = api.records[watched].map(readRecord);
   const sorted = [...list].sort((a, b) => (keyOf(watched, a) < keyOf(watched, b) ? -1 : 1));
   const chosen = sorted[pick % Math.max(1, sorted.length)];
+  const returning = gone[pick % Math.max(1, gone.length)];
   const old = now - days * dayMs - (pick % 1_000) * 60_000;
   const member = memberOf(watched);
   const id = `${watched[0]}x${list.length}-${mixed(`${what}${days}`, pick + now) % 1_000_000}`;
@@ -93,20 +100,30 @@ export function happen(
     const at = chosen ? list.indexOf(chosen) : -1;
     if (at >= 0) list[at] = { ...list[at], ...fields, ...revisedAt(watched, now) };
   };
+  const elsewhere = { [member]: dateAt(old, finest, pick) };
+  const otherHost = { host: { id: `h${pick % 9}`, username: `name-${pick}` } };
+  // As it was, changed, or elsewhere.
+  const comeBack = () => {
+    const manners = [{}, { ...otherHost, ...revisedAt(watched, now) }, isDated(watched) ? elsewhere : {}];
+    if (returning) list.push({ ...returning, ...manners[mixed("return", pick) % manners.length] });
+  };
   if (what === "new") come(now);
   else if (what === "late") come(old);
   else if (what === "ahead") come(now + (1 + (days % 3)) * dayMs);
   else if (what === "defaultRate")
     for (const [at, one] of list.entries())
       list[at] = { ...one, commission_rate: 5 + (days % 20), ...revisedAt(watched, now) };
+  else if (what === "return") comeBack();
   else if (!chosen) return;
   else if (what === "crowd") list.push(makeRecord(watched, id, stringOrNull(chosen[member]), pick + days));
   else if (what === "withdraw") list.splice(list.indexOf(chosen), 1);
   // Another one of the same instant and for other amounts: no count moves.
   else if (what === "exchange")
     list[list.indexOf(chosen)] = makeRecord(watched, id, stringOrNull(chosen[member]), pick + days);
-  else if (what === "redate" && isDated(watched)) change({ [member]: dateAt(old, finest, pick) });
-  else if (what === "host") change({ host: { id: `h${pick % 9}`, username: `name-${pick}` } });
+  else if (what === "redate" && isDated(watched)) change(elsewhere);
+  // After a run began that is under way.
+  else if (what === "renew" && isDated(watched)) change({ [member]: dateAt(now, finest, pick) });
+  else if (what === "host") change(otherHost);
   else if (what === "rate") change({ commission_rate: days % 30 });
   else if (watched === "orders") change(moneyOf(chosen, what, pick));
   else if (watched === "opportunities" && what === "assign")

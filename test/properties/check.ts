@@ -60,16 +60,19 @@ function notAsRead(world: World, claims: Claims): string[] {
     for (const { json, from, until, keptAt } of versions) {
       const readAt = claims.readAt(keptAt);
       if (json === null || readAt === undefined || readAt < from || readAt >= until) continue;
-      if (!isOfThenOrLater(world, claims, key, readAt) && !mayBeHidden(world, readAt, keptAt))
+      if (!isOfThenOrLater(world, claims, key, readAt, keptAt) && !mayBeHidden(world, readAt, keptAt))
         found.push(`${key}: ${nameOf(claims.held.get(key))}, and was otherwise when its place was read`);
     }
   return found;
 }
 
-function isOfThenOrLater(world: World, claims: Claims, key: string, readAt: number): boolean {
+function isOfThenOrLater(world: World, claims: Claims, key: string, readAt: number, keptAt: number): boolean {
   const row = claims.held.get(key);
   const later = world.truth.versions.get(key)?.filter(({ until }) => until > readAt) ?? [];
-  if (row && row.removedAt === null && !row.isMissing) return later.some(({ json }) => json === row.json);
+  const isHeld = row !== undefined && row.removedAt === null && !row.isMissing;
+  if (isHeld && later.some(({ json }) => json === row.json)) return true;
+  // Elsewhere than here, it is as it was when that place was read: below is whether it has left here meanwhile.
+  if (isHeld && Object.is(row.version?.keptAt, keptAt)) return false;
   // A run's reading is as old as its first answer: what moved meanwhile, to where was read before, it met nowhere.
   const run = world.runs.find(({ startedAt, endedAt }) => startedAt <= readAt && readAt <= endedAt);
   const isElsewhere = ({ from, json, keptAt }: Version) => {
@@ -99,7 +102,9 @@ function falselyRemoved(world: World, end: RunEnd, { floor, held, readAt }: Clai
   const first = truth.at(end.startedAt);
   return [...held]
     .filter(([key, { removedAt, version }]) => {
-      if (removedAt === null || removedAt < end.startedAt + end.ahead) return false;
+      // What lies after its end was removed before the clock was set back.
+      const at = (removedAt ?? Number.NaN) - end.ahead;
+      if (!(at >= end.startedAt && at <= end.endedAt)) return false;
       const during = truth.versions.get(key)?.filter(({ until }) => until > end.startedAt) ?? [];
       if (!first.has(key) || during.some(({ json }) => json === null)) return false;
       // Where it moved to a date that nobody asked for, it is gone from all that the mirror can know.

@@ -28,6 +28,8 @@ async function playClicks({ beginning, behaviour, steps }: History): Promise<str
   const world = createWorld("orders", beginning, known);
   const resource = findResource("analytics-clicks");
   if (!resource) throw new RangeError("No such resource.");
+  // Half of them in a mirror that has the orders too.
+  if (beginning.seed % 2 === 0) world.readBefore = world.resource;
   world.resource = resource;
   try {
     for (const [index, step] of steps.entries()) {

@@ -106,7 +106,7 @@ export function isOnTheEdge({ api }: World, { keptAt }: Version, { from, to }: R
 function unseenFigures(world: World, end: RunEnd, { readAt, held, stretches }: Claims): string[] {
   const { api, truth, runs } = world;
   const { figures, lags } = api.behaviour;
-  if (world.watched !== "orders" || figures === "absent") return [];
+  if (world.watched !== "orders" || figures === "absent" || end.isBlind) return [];
   // What is shown first may be of before the change.
   if (lags === "figures" || lags === "both") return [];
   const last = end.job === "sync" ? Number.POSITIVE_INFINITY : (stretches.at(-1)?.to ?? 0);

@@ -3,7 +3,8 @@ import fc from "../support/property.js";
 import type { Beginning, Happening } from "./brand.js";
 import type { Job } from "./world.js";
 
-export type Trouble = "crash" | "stop" | "500" | "429" | "reset" | "cut" | "html";
+/** After a 501 no run asks again. */
+export type Trouble = "crash" | "stop" | "500" | "501" | "429" | "reset" | "cut" | "html";
 
 /** One run: its flags, and what happens while it reads. */
 export interface Run {
@@ -72,15 +73,31 @@ const beginning: fc.Arbitrary<Beginning> = fc.record({
   finest: fc.constantFrom("milliseconds", "microseconds"),
 });
 
-const happening: fc.Arbitrary<Happening> = fc.record({
-  what: fc.constantFrom(
+/** Mostly where narrow ranges end: what moves there crosses them. */
+function daysBack(most: number): fc.Arbitrary<number> {
+  return fc.oneof(
+    { withCrossShrink: true },
+    fc.nat(Math.min(7, most)),
+    fc.nat(Math.min(40, most)),
+    fc.nat(most),
+  );
+}
+
+function happeningOf(what: fc.Arbitrary<Happening["what"]>): fc.Arbitrary<Happening> {
+  return fc.record({ what, pick: fc.nat(9_999), days: daysBack(700) });
+}
+
+const happening = happeningOf(
+  fc.constantFrom(
     "withdraw",
+    "return",
     "late",
     "refundPart",
     "refund",
     "cancel",
     "new",
     "redate",
+    "renew",
     "host",
     "rate",
     "defaultRate",
@@ -89,23 +106,41 @@ const happening: fc.Arbitrary<Happening> = fc.record({
     "exchange",
     "assign",
   ),
-  pick: fc.nat(9_999),
-  days: fc.nat(700),
-});
-
-const trouble = fc.constantFrom<Trouble>("crash", "stop", "500", "429", "reset", "cut", "html");
-
-const during = fc.array(
-  fc.record({
-    atRequest: fc.integer({ min: 1, max: 30 }),
-    what: fc.oneof({ weight: 3, arbitrary: happening }, trouble),
-  }),
-  { maxLength: 4 },
+);
+/** What moves no count, taken together: one leaves, and another comes or moves. */
+const swap = fc.tuple(
+  happeningOf(fc.constantFrom("withdraw", "exchange", "redate")),
+  happeningOf(fc.constantFrom("return", "late", "redate", "renew", "new")),
 );
 
+const trouble = fc.constantFrom<Trouble>("crash", "stop", "500", "501", "429", "reset", "cut", "html");
+
+const atRequest = fc.integer({ min: 1, max: 30 });
+const during = fc
+  .array(
+    fc.oneof(
+      { withCrossShrink: true },
+      {
+        weight: 5,
+        arbitrary: fc
+          .record({ atRequest, what: fc.oneof({ weight: 3, arbitrary: happening }, trouble) })
+          .map((one) => [one]),
+      },
+      {
+        weight: 1,
+        arbitrary: fc.tuple(atRequest, atRequest, swap).map(([first, second, [left, came]]) => [
+          { atRequest: first, what: left },
+          { atRequest: second, what: came },
+        ]),
+      },
+    ),
+    { maxLength: 4 },
+  )
+  .map((ones): Run["with"]["during"] => ones.flat());
+
 const flags = {
-  sinceDays: fc.nat(400),
-  untilDays: fc.nat(60),
+  sinceDays: daysBack(400),
+  untilDays: daysBack(60),
   full: fc.boolean(),
   windowDays: fc.nat(120),
   audit: fc.nat(6),
@@ -118,24 +153,58 @@ const sync = fc.record({
 });
 const verify = fc.record({ run: fc.constantFrom<Job>("verify", "repair"), with: fc.record({ during }) });
 
+/** A run that may not come to its end. */
+const unended = fc
+  .tuple(sync, atRequest, fc.constantFrom<Trouble>("crash", "stop", "501"))
+  .map(([run, atRequest, what]): Run => {
+    const { during, ...rest } = run.with;
+    return { ...run, with: { ...rest, during: [...during, { atRequest, what }] } };
+  });
+
+/** A first run with a floor: below it are years that nobody asked for. */
+const narrowed = fc.record({
+  run: fc.constant<Job>("sync"),
+  with: fc.record(
+    { sinceDays: daysBack(60), untilDays: flags.untilDays, audit: flags.audit, during },
+    { requiredKeys: ["sinceDays", "during"] },
+  ),
+});
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: happening as fc.Arbitrary<Step> },
+  { weight: 3, arbitrary: sync },
+  { weight: 1, arbitrary: verify },
+  { weight: 1, arbitrary: fc.record({ passHours: fc.integer({ min: 1, max: 24 * 60 }) }) },
+  // The program's clock is wrong from here on; at 0 it is right again.
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      aheadMinutes: fc.oneof(fc.constant(0), fc.integer({ min: -3_000, max: 3_000 })),
+    }),
+  },
+);
+
+/** Who leaves or returns after a run that did not end, before the next one. */
+const interrupted = fc
+  .tuple(unended, swap, sync)
+  .map(([before, moved, after]): Step[] => [before, ...moved, after]);
+
 /** Random histories: runs with random flags between and during random events, faults, stops and crashes. */
 export const histories: fc.Arbitrary<History> = fc.record({
   beginning,
   behaviour,
-  steps: fc.array(
-    fc.oneof(
-      { weight: 3, arbitrary: happening as fc.Arbitrary<Step> },
-      { weight: 3, arbitrary: sync },
-      { weight: 1, arbitrary: verify },
-      { weight: 1, arbitrary: fc.record({ passHours: fc.integer({ min: 1, max: 24 * 60 }) }) },
-      // The program's clock is wrong from here on; at 0 it is right again.
-      {
-        weight: 1,
-        arbitrary: fc.record({
-          aheadMinutes: fc.oneof(fc.constant(0), fc.integer({ min: -3_000, max: 3_000 })),
-        }),
-      },
-    ),
-    { maxLength: 12 },
-  ),
+  steps: fc
+    .tuple(
+      fc.option(narrowed, { freq: 1 }),
+      fc.array(
+        fc.oneof(
+          { withCrossShrink: true },
+          { weight: 9, arbitrary: step.map((one) => [one]) },
+          { weight: 1, arbitrary: swap },
+          { weight: 1, arbitrary: interrupted },
+        ),
+        { maxLength: 12 },
+      ),
+    )
+    .map(([first, rest]) => [...(first ? [first] : []), ...rest.flat()]),
 });

@@ -47,8 +47,8 @@ export async function playStep(world: World, step: Step, check: typeof lies = li
   return isOwn ? await check(world, end) : [`it broke: ${textOf(end.thrown)}`];
 }
 
-function happenIn({ api, watched, beginning, now }: World, what: Happening): void {
-  happen(api, watched, beginning, what, now());
+function happenIn({ api, watched, beginning, now, truth }: World, what: Happening): void {
+  happen(api, watched, beginning, what, now(), truth.gone());
 }
 
 function optionsOf(world: World, flags: Omit<Run["with"], "during">): Partial<SyncOptions> {
@@ -77,7 +77,7 @@ function disturbance({ atRequest, what }: Run["with"]["during"][number]): Distur
 }
 
 function troubleOf(what: Trouble): ReturnType<Disturbance["happen"]> {
-  return what === "500" || what === "429" ? { status: Number(what) } : what;
+  return what === "500" || what === "501" || what === "429" ? { status: Number(what) } : what;
 }
 
 /**

@@ -26,6 +26,8 @@ export interface Truth {
   observe(now: number, answered: number): void;
   /** The API's records as they were at an instant. */
   at(instant: number): Map<string, Version>;
+  /** The records that have left and not returned, as they were last. */
+  gone(): JsonObject[];
 }
 
 export function createTruth(api: FakeApi, watched: Watched): Truth {
@@ -82,6 +84,10 @@ export function createTruth(api: FakeApi, watched: Watched): Truth {
         if (version && version.json !== null) then.set(key, version);
       }
       return then;
+    },
+    gone() {
+      const newest = [...versions.values()].flatMap((list) => list.at(-1) ?? []);
+      return newest.filter(({ json }) => json === null).map(({ record }) => record);
     },
   };
   truth.observe(Number.NEGATIVE_INFINITY, 0);

@@ -41,6 +41,8 @@ export interface RunEnd {
   ahead: number;
   /** How many of the resource's lists had been answered by then, by all runs. */
   answered: number;
+  /** Whether it was refused the figures by day: it has warned of what it then cannot see. */
+  isBlind: boolean;
 }
 
 /** A brand, its API and a mirror of one resource; `truth` knows what the API had at each instant. */
@@ -49,6 +51,8 @@ export interface World {
   watched: Watched;
   beginning: Beginning;
   resource: Resource;
+  /** What the same command reads before it, if anything: both go by the same figures. */
+  readBefore: Resource | null;
   path: string;
   truth: Truth;
   runs: RunEnd[];
@@ -82,6 +86,7 @@ export function createWorld(watched: Watched, beginning: Beginning, behaviour: P
     watched,
     beginning,
     resource,
+    readBefore: null,
     path: join(folder, "0.sqlite"),
     truth: createTruth(api, watched),
     runs: [],
@@ -97,6 +102,7 @@ export function createWorld(watched: Watched, beginning: Beginning, behaviour: P
       const stop = new AbortController();
       let copy: string | undefined;
       let count = 0;
+      let isBlind = false;
       api.before = ({ path }) => {
         count += 1;
         let fault: FakeFault | undefined;
@@ -111,13 +117,14 @@ export function createWorld(watched: Watched, beginning: Beginning, behaviour: P
         }
         now += 5;
         if (fault === undefined && path === resource.path) answered += 1;
+        if (path === "/analytics/clicks") isBlind ||= typeof fault === "object" && fault.status === 501;
         return fault;
       };
       const startedAt = now;
       const end = await runOnce(world, job, options, { signal: stop.signal, now: () => now + ahead });
       api.before = undefined;
       if (copy !== undefined) world.path = copy;
-      world.runs.push({ ...end, job, startedAt, endedAt: now, ahead, answered });
+      world.runs.push({ ...end, job, startedAt, endedAt: now, ahead, answered, isBlind });
       now += 1_000;
       return world.runs.at(-1) as RunEnd;
     },
@@ -156,7 +163,7 @@ async function runOnce(
   const api = clientOf(world.api, { clock, signal });
   await layEmptyMirror(world.path);
   const mirror = await openMirror(world.path);
-  const { resource } = world;
+  const { readBefore, resource } = world;
   const reporter = silentReporter;
   const access: Access = {
     mirror,
@@ -166,9 +173,11 @@ async function runOnce(
     mortally: (work) => work(),
     reporter,
     options: { ...defaultOptions, ...options },
+    points: new Map(),
   };
   try {
     if (job === "sync") {
+      if (readBefore) await syncResource(access, readBefore);
       const { verified, error } = (await syncResource(access, resource)).run;
       return { verified, error, verdict: null, thrown: null };
     }
