@@ -1,4 +1,4 @@
-import { dayOf, holds, join, monthsOf, type Range, touches, within } from "../ranges.js";
+import { dayOf, everything, holds, join, monthsOf, type Range, touches, within } from "../ranges.js";
 import type { SyncRun } from "../sync/run.js";
 import { instantOrNull, minuteOf } from "../times.js";
 import { type Evidence, gatherEvidence, newestRead } from "./evidence.js";
@@ -70,9 +70,10 @@ function judge(run: SyncRun, { against, unread, whyProven }: Evidence): MonthRes
   const hasNewer = unread.some(({ to }) => to > newest);
   // It may be of a time before all that the mirror has: an order that was moved there.
   const known = state.oldest({ from: 0, to: now }) ?? newest;
-  const oldest = Math.min(known, newest, ...against.map(({ to }) => to).filter((to) => to >= 0));
-  const floor = covered[0]?.from ?? oldest;
-  const from = Number.isFinite(floor) ? floor : Math.min(oldest, covered[0]?.to ?? oldest);
+  const [lowest = everything] = covered;
+  const from = Number.isFinite(lowest.from)
+    ? lowest.from
+    : Math.min(known, newest, lowest.to, ...against.map(({ to }) => to).filter((to) => to >= 0));
   const months = monthsOf({ from, to: newest });
 
   function judgeMonth(whole: Range): Pick<MonthResult, "state" | "why"> {
