@@ -107,6 +107,9 @@ export interface StrategyRun {
   run(run: SyncRun): Promise<void>;
 }
 
+/** An object with a member for each record would make a column, of another name, of each of them. */
+const mostColumnsTold = 10;
+
 /**
  * The records of a resource: what is written of them is counted in a run's row. One warning for each field of an
  * unexpected type; a new attribute takes no action: it is a note, which `--quiet` leaves out.
@@ -117,8 +120,16 @@ export function openStore(
   row: Run,
   readings: Readings,
 ): RecordStore {
-  const complain = (complaint: Complaint) =>
-    reporter[complaint.kind === "attribute" ? "note" : "warn"](complaintText(complaint, resource));
+  let columns = 0;
+  const complain = (complaint: Complaint) => {
+    if (complaint.kind === "column") columns += 1;
+    if (complaint.kind === "column" && columns > mostColumnsTold) {
+      if (columns === mostColumnsTold + 1)
+        reporter.warn(
+          `${complaint.table}: and so on: \`brandapi tables ${complaint.table}\` lists all columns`,
+        );
+    } else reporter[complaint.kind === "attribute" ? "note" : "warn"](complaintText(complaint, resource));
+  };
   const store = openRecords(mirror, resource, { runId: row.run_id, ...readings, complain });
   return {
     ...store,

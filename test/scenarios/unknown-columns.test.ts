@@ -56,6 +56,14 @@ test("names that differ in case only, or that two paths would share, each have a
   );
 });
 
+test("of a column for each record, as in an object keyed by id, the first names are told", async () => {
+  const members = Array.from({ length: 60 }, (_, n) => `"${n}":{"id":"g${n}"}`);
+  const { warnings } = await gifts([`{"id":"1",${members.join(",")}}`]);
+  expect(warnings[0]).toHaveLength(11);
+  expect(warnings[0]?.at(9)).toBe("warning: gifts: the column of `9.id` is `_9_id`");
+  expect(warnings[0]?.at(-1)).toBe("warning: gifts: and so on: `brandapi tables gifts` lists all columns");
+});
+
 test("names that are the mirror's own, SQL's or SQLite's are columns beside them", async () => {
   const item =
     '{"id":"1","synced_at":"mine","removed_at":"mine","record_id":77,"row_id":5,"rowid":9,"_rowid_":8,"oid":4,"select":3}';
