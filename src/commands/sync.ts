@@ -5,12 +5,10 @@ import { printJson } from "../ui/data.js";
 import { chooseResources } from "./choose.js";
 import { type CommandSpec, defineCommand, type Flag } from "./command.js";
 import { allProfilesFlag, networkFlags } from "./globals.js";
-import { checkTaken } from "./taken-flags.js";
+import { checkTaken, type PartialFlags } from "./taken-flags.js";
 import { filterValues, parseCount, parseFilter, parseList, parseRange } from "./values.js";
 
-interface SyncFlags {
-  since?: string;
-  until?: string;
+interface SyncFlags extends PartialFlags {
   window?: number;
   full?: boolean;
   dryRun?: boolean;
@@ -18,12 +16,6 @@ interface SyncFlags {
   wait?: boolean;
   audit?: number;
   details?: "all" | "changed" | "none";
-  source?: string[];
-  mediaType?: string[];
-  opportunity?: string[];
-  host?: string[];
-  groupBy?: string;
-  perHost?: boolean;
   allProfiles?: boolean;
 }
 

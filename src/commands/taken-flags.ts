@@ -3,7 +3,7 @@ import { type Resource, takesDates } from "../resources/types.js";
 import type { chooseResources } from "./choose.js";
 
 /** Flags of `sync` that say something of some resources only. */
-interface PartialFlags {
+export interface PartialFlags {
   since?: string;
   until?: string;
   source?: string[];
