@@ -101,7 +101,8 @@ function judge(run: SyncRun, { against, unread, whyProven }: Evidence): MonthRes
 }
 
 function different(against: Evidence["against"]): Pick<MonthResult, "state" | "why"> {
-  return { state: "different", why: against.map(({ text }) => text).join("; ") };
+  const oldestFirst = against.toSorted((a, b) => a.from - b.from);
+  return { state: "different", why: oldestFirst.map(({ text }) => text).join("; ") };
 }
 
 function blindSpot({ resource: { strategy } }: SyncRun): string {
