@@ -70,7 +70,7 @@ export function expiryWarning(expiresAt: string | null, now: number, profile: st
   // As many whole days as `whoami` says.
   const days = daysLeft(expiresAt, now);
   if (expiresAt === null || days === null || days > warnWithinDays) return undefined;
-  const left = days > 0 ? days * dayMs : Date.parse(expiresAt) - now;
+  const left = days > 0 ? days * dayMs : (parseTimestamp(expiresAt) ?? now) - now;
   const when = left > 0 ? `expires in ${formatSpan(left)}` : "has expired";
   return (
     `The key ${when} (${expiresAt}): create a new one in the console ` +

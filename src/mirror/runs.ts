@@ -189,8 +189,8 @@ export async function recordRun(
   return { run, error };
 }
 
-/** The line that cron shows. */
-export function runLine(run: Run): string {
+/** The line that cron shows. @param floor the oldest date that was ever asked for, ISO 8601; null: from the beginning */
+export function runLine(run: Run, floor: string | null): string {
   const took = formatSpan(
     Math.max(0, Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at)),
   );
@@ -203,9 +203,11 @@ export function runLine(run: Run): string {
     ...(run.retries > 0 ? [counted(run.retries, "retry")] : []),
   ].join(", ");
   const why = run.error && run.outcome !== "stopped" ? `: ${run.error}` : "";
-  const since = run.covered_from
-    ? ` from ${run.covered_from.slice(0, 10)} (older ${run.resource} were never asked for; \`--full\` reads them)`
-    : "";
+  const older =
+    run.covered_from === floor
+      ? `older ${run.resource} were never asked for; \`--full\` reads them`
+      : "from above what was never read";
+  const since = run.covered_from ? ` from ${run.covered_from.slice(0, 10)} (${older})` : "";
   const done = run.verified ? `verified${since}` : "a partial run: a part of what there is, and no proof";
   return `${counts} in ${took}, ${run.outcome === "done" ? done : `${run.outcome}${why}`}`;
 }

@@ -57,8 +57,8 @@ export interface SyncState extends Dates, Progress {
   figures(): ReadonlyMap<string, string>;
   /** Takes these for what they were then, for every day; one that is not among them has none. */
   keepFigures(days: ReadonlyMap<string, string>): void;
-  /** Notes that the API gave figures by day. */
-  noteFigures(now: number): void;
+  /** Notes whether the API gave figures by day; a mirror that has some, and no note, is taken to have had them. */
+  noteFigures(given: boolean, now: number): void;
   /** Whether it did so in the last week. */
   hadFigures(now: number): boolean;
   /**
@@ -183,7 +183,10 @@ export function openState(mirror: Mirror, resource: string): SyncState {
     missing: () => readMissing(mirror, resource),
     lastSeen: (id) => lastSeen(mirror, resource, id),
     clearMissing: () => clearMissing(mirror, resource),
-    noteFigures: (now) => writeInfo(mirror, `given:${resource}`, String(now)),
+    noteFigures(given, now) {
+      const isFirst = readInfo(mirror, `given:${resource}`) === null && keptFigures().size > 0;
+      if (given || isFirst) writeInfo(mirror, `given:${resource}`, String(now));
+    },
     hadFigures: (now) => isOfThisWeek(`given:${resource}`, now),
     isSetAside: (evidence, now) => isOfThisWeek(`aside:${resource}:${evidence}`, now),
     setAside: (evidence, now) => writeInfo(mirror, `aside:${resource}:${evidence}`, String(now)),

@@ -4,7 +4,7 @@ import { indexProjection, type RecordStore } from "../records/index.js";
 import { silentReporter } from "../reporter.js";
 import type { Resource } from "../resources/types.js";
 import { openState } from "../state/index.js";
-import { formatInstant } from "../times.js";
+import { formatInstant, instantOrNull } from "../times.js";
 import { type Access, openStore, type PlanStep, type SyncRun } from "./run.js";
 import { strategies } from "./strategies/index.js";
 
@@ -30,7 +30,7 @@ export async function syncResource(access: Access, resource: Resource, named = t
     },
     outcomeOf: (error) => outcomeOf(error, named),
   });
-  task.end(runLine(run));
+  task.end(runLine(run, instantOrNull(openState(access.mirror, resource.name).floor() ?? Number.NaN)));
   if (isStopOrDefect(error)) throw error;
   return { run, error };
 }

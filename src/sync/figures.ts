@@ -1,5 +1,5 @@
 import { AnswerRefused, BrandapiError, KeyRejected, Stopped, UnexpectedAnswer } from "../errors.js";
-import { dayRange, holds, join, type Range, touches, upTo } from "../ranges.js";
+import { dayRange, everything, holds, join, type Range, touches, upTo } from "../ranges.js";
 import { valueAt } from "../records/index.js";
 import type { DailyFigures, Json } from "../resources/types.js";
 import { type Figures, noFigures } from "../state/index.js";
@@ -19,6 +19,8 @@ export async function askFigures(run: SyncRun, until?: number): Promise<Figures 
   if (!declared) return null;
   try {
     const { days, ...asked } = await askPoints(run, declared, until);
+    if (days.size === 0 && state.figures().size > 0 && state.count(everything) > 0)
+      throw new UnexpectedAnswer(`The API's answer to ${declared.path} has no day, and there were some.`);
     const text = (point: Json) =>
       JSON.stringify(declared.figures.map((name) => valueAt(point, [name]) ?? null));
     return { ...asked, days: new Map([...days].map(([day, point]) => [day, text(point)])) };
@@ -41,20 +43,29 @@ const fatal = [AnswerRefused, KeyRejected, Stopped];
  * @throws UnexpectedAnswer when there is no list of them
  */
 export async function askPoints(run: SyncRun, declared: DailyFigures, last?: number): Promise<Points> {
-  const { api, clock, points: asked, resource, signal } = run;
+  const { points: asked } = run;
   const known = asked.get(declared);
   if (known instanceof Error) throw known;
   if (known && (last ?? known.until) === known.until) return known;
-  const until = last ?? run.now;
+  try {
+    const points = await requestPoints(run, declared, last ?? run.now);
+    asked.set(declared, points);
+    return points;
+  } catch (error) {
+    // Nobody waits for it twice in a run.
+    if (error instanceof BrandapiError) asked.set(declared, error);
+    throw error;
+  }
+}
+
+async function requestPoints(
+  { api, clock, resource, signal }: SyncRun,
+  declared: DailyFigures,
+  until: number,
+): Promise<Points> {
   const askedAt = clock.now();
   const query = { ...declared.query, end_date: formatInstant(until) };
-  const { data } = await api
-    .get(declared.path, query, { scope: resource.scope, signal })
-    .catch((error: unknown) => {
-      // Nobody waits for it twice in a run.
-      if (error instanceof BrandapiError) asked.set(declared, error);
-      throw error;
-    });
+  const { data } = await api.get(declared.path, query, { scope: resource.scope, signal });
   const list = valueAt(data, [declared.points]);
   if (!Array.isArray(list))
     throw new UnexpectedAnswer(`The API's answer to ${declared.path} has no \`${declared.points}\`.`);
@@ -63,9 +74,7 @@ export async function askPoints(run: SyncRun, declared: DailyFigures, last?: num
     const day = String(valueAt(point, [declared.day])).slice(0, 10);
     if (/^\d{4}-\d\d-\d\d$/.test(day) && Number.isFinite(Date.parse(day))) days.set(day, point);
   }
-  const points = { askedAt, until, days };
-  asked.set(declared, points);
-  return points;
+  return { askedAt, until, days };
 }
 
 /** How the records lie in time, by the first figure that is declared: their number. */
@@ -79,12 +88,16 @@ export function shareOf(figures: Figures | null): Share {
 
 /**
  * Compares the figures of every covered day that was not read since they were asked for.
- * @returns the days whose figures `moved` since their records were read, those of which they were `unknown` then, and how
- * many there are in all
+ * @returns the days whose figures `moved` since their records were read, those of which they were `unknown` then, how
+ * many there are in all, and whether the figures reach back to the oldest record
  */
 export function movedDays({ state }: SyncRun, { askedAt, days, until }: Figures) {
-  const result = { moved: [] as string[], unknown: [] as string[], compared: 0 };
+  const result = { moved: [] as string[], unknown: [] as string[], compared: 0, isWhole: true };
   const before = state.figures();
+  // A date from before 1970 is a mistake.
+  const oldest = state.oldest({ from: Math.max(0, state.below().to + 1), to: until });
+  const [first = "9999-12-31"] = [...before.keys(), ...days.keys()].sort();
+  result.isWhole = oldest === null || oldest >= dayRange(first).from;
   // The day that the floor cuts is compared, too.
   const covered = join([state.below(), ...state.coverage()]);
   const fresh = join([state.below(), ...state.coverage().filter(({ readAt }) => readAt >= askedAt)]);

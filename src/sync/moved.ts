@@ -12,7 +12,7 @@ export interface Settled {
   suspects: string[];
   /** Figures moved on most days while the records were the same: they say nothing. */
   isNoise: boolean;
-  /** Whether they tell of every day: not where they say nothing, or nobody came to days of which they were not known. */
+  /** Whether they tell of every day: not where they say nothing, begin late, or nobody came to days not known before. */
   isByDay: boolean;
 }
 
@@ -35,7 +35,7 @@ export async function settleMoved(
 ): Promise<Settled> {
   if (!figures || run.state.isSetAside(figuresName, run.now))
     return { suspects: [], isNoise: false, isByDay: false };
-  const { moved, unknown, compared } = movedDays(run, figures);
+  const { moved, unknown, compared, isWhole } = movedDays(run, figures);
   const lowest = run.state.below().to + 1;
   const examineWanted = ({ from, to }: Range) =>
     examine({ from: Math.max(from, lowest), to: Math.min(to, figures.until) });
@@ -59,8 +59,8 @@ export async function settleMoved(
   // Nothing speaks against days whose figures nobody knew: they are looked at while there is something to spend.
   for (const days of [[...suspects], unknown])
     for (const part of partsOf(run, days, requestsPerPart * mostPerPage)) {
-      if (left() <= 0) return settled(unknown.length === 0);
+      if (left() <= 0) return settled(isWhole && unknown.length === 0);
       note(await examineWanted(part), part.days);
     }
-  return settled(true);
+  return settled(isWhole);
 }

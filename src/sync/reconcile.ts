@@ -1,5 +1,5 @@
 import { counted } from "../counted.js";
-import { join, monthsOf, type Range, within } from "../ranges.js";
+import { everything, join, monthsOf, type Range, within } from "../ranges.js";
 import type { Figures } from "../state/index.js";
 import { audit } from "./audit.js";
 import { allRecords, type Check, checksOf, compare, type Difference, narrow } from "./counts.js";
@@ -27,18 +27,22 @@ export async function reconcile(run: SyncRun, asked: Figures | null, isDoubted: 
   let settled = await readMoved(run, figures, left);
   await audit(run, figures);
   let differing: Difference[] = [];
+  /** Whether somebody is missing who was not looked for since. */
+  let isUnsought = false;
   for (let round = 1; ; round += 1) {
-    if (state.missing().length > 0) {
+    const sought = new Set(state.missing().map(({ id }) => id));
+    if (sought.size > 0) {
       // Who is missing may have moved meanwhile: to after the run's own instant, of which no count speaks,
       await readRange(run, { from: now + 1, to: Number.POSITIVE_INFINITY }, figures);
       // or to a day whose figures then moved too.
       run.points.clear();
       figures &&= await askFigures(run);
-      settled = await readMoved(run, figures, left);
+      settled = figures ? await readMoved(run, figures, left) : { ...settled, isByDay: false };
     }
+    isUnsought = state.missing().some(({ id }) => !sought.has(id));
     differing = await differencesOf(run, isDoubted && !settled.isByDay);
     if (round > mostRounds || left() <= 0) break;
-    if (differing.length === 0 && !(await seekMissing(run, figures))) break;
+    if (differing.length === 0 && !isUnsought && !(await seekMissing(run, figures))) break;
     for (const one of differing) await readDifference(run, one, figures, left);
   }
   const { suspects } = settled;
@@ -50,10 +54,10 @@ export async function reconcile(run: SyncRun, asked: Figures | null, isDoubted: 
     shortfalls.push(
       `the API counts ${theirs} ${check === allRecords ? resource.name : check.name} and the mirror ${mirror}: run \`brandapi verify ${resource.name}\``,
     );
-  const isBlind = figures === null && state.hadFigures(now);
-  const doubt = doubtAboutMissing(run, isBlind || shortfalls.length > 0);
+  const isBlind = figures === null && state.hadFigures(now) && state.count(everything) > 0;
+  const doubt = doubtAboutMissing(run, isBlind || isUnsought || shortfalls.length > 0);
   if (doubt === null) await removeMissing(run);
-  else shortfalls.push(doubt);
+  else shortfalls.push(isBlind ? `${doubt}, while the API gives no figures by day` : doubt);
 }
 
 /** Reads the days whose figures moved. */

@@ -84,7 +84,8 @@ async function askUnknown(run: SyncRun, path: string): Promise<Gathered> {
   // One object that says of itself that there is more, as the retired feeds did: nobody knows how to ask for it.
   const isPart = items === null && valueAt(data, ["pagination", "has_next"]) === true;
   const total =
-    pagination?.total_items ?? (isPart ? Number(valueAt(data, ["pagination", "total_items"])) || 2 : null);
+    pagination?.total_items ??
+    (isPart ? Math.max(2, Number(valueAt(data, ["pagination", "total_items"])) || 0) : null);
   const isMore = pagination?.has_next || (pagination && pagination.total_items > records.length);
   for (const query of isMore ? [{ ...resource.query, per_page: mostPerPage }, resource.query] : [])
     try {

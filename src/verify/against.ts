@@ -18,11 +18,15 @@ export function ofDay(day: string | null, what: string): Against {
 
 /** Records that are no longer where they were dated. */
 export function ofMissing(missing: readonly Missing[]): Against[] {
-  const days = missing.map(({ dated }) => (dated === null ? null : dayOf(dated)));
-  return [...new Set(days)].map((day) => {
-    const count = days.filter((one) => one === day).length;
-    return ofDay(day, `${count} no longer there`);
-  });
+  const counts = countEach(missing.map(({ dated }) => (dated === null ? null : dayOf(dated))));
+  return [...counts].map(([day, count]) => ofDay(day, `${count} no longer there`));
+}
+
+/** How often each value is there. */
+export function countEach<Value>(values: Iterable<Value>): Map<Value, number> {
+  const counts = new Map<Value, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
 }
 
 /** Another count than the mirror's. @param newest up to where was read: what has no end is told of that month */

@@ -1,8 +1,10 @@
-import { dayOf, dayRange, includes, type Range, within } from "../ranges.js";
+import { dayOf, includes, type Range, startOfDay, within } from "../ranges.js";
 import { datedOf, keyOf, openComparison } from "../records/index.js";
 import { countPresent } from "../state/index.js";
 import type { SyncRun } from "../sync/run.js";
 import { seek } from "../sync/seek.js";
+import { dayMs } from "../times.js";
+import { countEach } from "./against.js";
 
 /**
  * Reads a range and compares it with the mirror, record by record. Nothing is written.
@@ -33,13 +35,12 @@ export async function compareRecords(
     }
   if (!isWhole) return { differOn: [] };
   if (differOn.size === 0 && inside.size === state.count(range)) return "same";
-  const days = [...inside.values()];
+  const found = countEach(inside.values());
   const oldestFrom = (from: number) => state.oldest({ from, to: range.to });
-  for (let at = oldestFrom(range.from); at !== null; at = oldestFrom(dayRange(dayOf(at)).to + 1)) {
-    const day = dayOf(at);
-    const [part = range] = within([dayRange(day)], range);
-    if (countPresent(mirror, resource.name, part) !== days.filter((one) => one === day).length)
-      differOn.add(day);
+  for (let at = oldestFrom(range.from); at !== null; at = oldestFrom(startOfDay(at) + dayMs)) {
+    const from = startOfDay(at);
+    const [part = range] = within([{ from, to: from + dayMs - 1 }], range);
+    if (countPresent(mirror, resource.name, part) !== (found.get(dayOf(at)) ?? 0)) differOn.add(dayOf(at));
   }
   return { differOn: [...differOn] };
 }

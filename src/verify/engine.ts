@@ -1,4 +1,4 @@
-import { BrandapiError, Stopped } from "../errors.js";
+import { BrandapiError, Incomplete, Stopped } from "../errors.js";
 import { recordRun } from "../mirror/index.js";
 import type { Resource } from "../resources/types.js";
 import { openState } from "../state/index.js";
@@ -46,9 +46,13 @@ async function verifyRecords(
   if (kind === "monthly" || kind === "snapshot") return { ...restated(resource), requests: 0 };
   const prove = kind === "dated" ? verifyDated : verifyWhole;
   const verdict = await recordProof(access, resource, prove, tableError);
-  if (!repair || verdict.state === "proven" || verdict.never_read) return { ...verdict, requests: spent() };
+  const { state, uncompared, unread = 0 } = verdict;
+  const isMendable = state === "different" || uncompared || (kind === "dated" && unread > 0);
+  if (!repair || !isMendable) return { ...verdict, requests: spent() };
   const { error } = await syncResource({ ...access, options: repairing(access, resource) }, resource);
-  if (error !== null) throw error;
+  if (error !== null && !(error instanceof Incomplete)) throw error;
+  // What could not be mended, the second proof tells as well, by month.
+  if (error !== null) access.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
   const after = await recordProof(access, resource, prove, tableError);
   return { ...after, state: after.state === "proven" ? "repaired" : after.state, requests: spent() };
 }

@@ -166,6 +166,10 @@ test("a record that returns with a change is present again, and when it was away
   expect(versions.map(({ present }) => present)).toEqual([1, 0]);
 });
 
+function refuse(brand: Nights): void {
+  brand.api.before = ({ path }) => (path === "/analytics/clicks" ? { status: 404 } : undefined);
+}
+
 describe("who is missing is removed only by a run that has looked everywhere", () => {
   const apart = () => ordersBefore(noon, 40, 12 * hour);
   const removals = (brand: Nights) => brand.sql("SELECT key FROM changes WHERE kind = 'removed'");
@@ -331,25 +335,52 @@ describe("who is missing is removed only by a run that has looked everywhere", (
     expect(brand.mirrored()).toEqual(expect.arrayContaining(["o2"]));
   });
 
-  test("while figures by day, which the API gave the night before, fail, nobody is", async () => {
-    const brand = await nights({ orders: apart() });
+  const noDays = { "/analytics/clicks": '{"summary":{},"timeseries":[]}' };
+
+  test.each<[string, (brand: Nights) => void]>([
+    ["are refused", (brand) => refuse(brand)],
+    ["are of no day at all", (brand) => Object.assign(brand.api.answers, noDays)],
+    [
+      "are refused the night after an upgrade",
+      (brand) => {
+        brand.mirror.db.exec("DELETE FROM mirror_info WHERE name LIKE 'given:%'");
+        refuse(brand);
+      },
+    ],
+  ])("while figures by day, which the API gave the night before, %s, nobody is", async (_, take) => {
+    const brand = await nights({ orders: ordersBefore(noon, 100, 12 * hour) });
     await brand.sync();
     brand.pass(day);
-    change(brand, "o2", { order_date: at(noon - 19 * day + hour) });
-    withdraw(brand, "o38");
-    const answer = brand.api.before;
-    brand.api.before = ({ path }) => (path === "/analytics/clicks" ? { status: 404 } : undefined);
+    change(brand, "o2", { order_date: at(noon - 39 * day + hour) });
+    withdraw(brand, "o78");
+    take(brand);
     const night = await brand.sync("orders", { windowMs: 3 * day, audit: 0 });
     expect(String(night.failure)).toContain(
-      "1 record not found under the date known, and nothing was removed",
+      "1 record not found under the date known, and nothing was removed, while the API gives no figures by day",
     );
     expect(night.verified).toBe(false);
     // A week later they are no longer waited for: what is missing then is looked for without.
     brand.pass(8 * day);
     withdraw(brand, "o3");
     expect((await brand.sync("orders", { full: true })).failure).toBeNull();
-    expect(removals(brand)).toEqual(expect.arrayContaining([{ key: "o3" }, { key: "o38" }]));
-    brand.api.before = answer;
+    expect(removals(brand)).toEqual([{ key: "o3" }, { key: "o78" }]);
+  });
+
+  test("one that was found missing last of all is looked for ahead, too", async () => {
+    const brand = await nights({ orders: ordersBefore(noon, 80, 12 * hour) });
+    await brand.sync();
+    brand.pass(day);
+    withdraw(brand, "o2");
+    let figures = 0;
+    brand.api.before = ({ path }) => {
+      if (path === "/analytics/clicks") figures += 1;
+      if (path === "/analytics/clicks" && figures === 2)
+        change(brand, "o70", { order_date: at(brand.now()) });
+      return undefined;
+    };
+    expect(await brand.sync()).toMatchObject({ failure: null, verified: true, rows_removed: 1 });
+    expect(removals(brand)).toEqual([{ key: "o2" }]);
+    expect(brand.mirrored()).toEqual(listed(brand));
   });
 
   test("one that moves to a day that was read already, while another goes, is not: the figures tell of both", async () => {

@@ -55,6 +55,20 @@ test.each([
   ]);
 });
 
+test("days from before the API's figures begin are proven by none: the months are counted", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 500, 12 * hour) }, { figures: "recent" });
+  await brand.sync();
+  brand.pass(day);
+  withdraw(brand, "o400");
+  come(brand, orderAt("late", noon - 150 * day));
+  const { months, state } = await brand.verify();
+  expect(state).toBe("different");
+  expect(months.filter((one) => one.state === "different").map(({ month }) => month)).toEqual([
+    "2026-05",
+    "2026-06",
+  ]);
+});
+
 test("a first sync of an empty brand, and then an order of a date that was read: it is not proven", async () => {
   const brand = await nights();
   expect(await brand.sync()).toMatchObject({ failure: null, verified: true, rows_read: 0 });

@@ -85,7 +85,7 @@ async function readRanges(run: SyncRun): Promise<void> {
   state.setGoal(floor, goal);
   state.remember(options);
   const figures = await askFigures(run);
-  if (figures) state.noteFigures(now);
+  state.noteFigures(figures !== null, now);
   for (const range of ranges) await readRange(run, range, figures);
   state.finish();
   const isAll = ranges.some(({ from, to }) => !Number.isFinite(from) && !Number.isFinite(to));

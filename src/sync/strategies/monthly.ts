@@ -40,7 +40,7 @@ export const monthly: StrategyRun = {
     if (strategy.kind !== "monthly") return;
     const floor = floorOf(run);
     const isDoubted = isSetBack(mirror, row) && (floor > now || isAhead(mirror, resource.name, now));
-    if (isDoubted) doubtClock(run, "months that were read are", "all months");
+    if (isDoubted) doubtClock(run, "months that were asked for are", "all months");
     else mirror.transaction(() => forgetAhead(mirror, resource.name, now));
     const { days: points } = await askPoints(run, strategy.figures);
     const moved = await inParts(movedMonths(run, points), run);
