@@ -19,7 +19,7 @@ export async function askFigures(run: SyncRun, until?: number): Promise<Figures 
   if (!declared) return null;
   try {
     const { days, ...asked } = await askPoints(run, declared, until);
-    if (days.size === 0 && state.figures().size > 0 && state.count(everything) > 0)
+    if (days.size === 0 && state.figures().size > 0 && state.count({ ...everything, to: asked.until }) > 0)
       throw new UnexpectedAnswer(`The API's answer to ${declared.path} has no day, and there were some.`);
     const text = (point: Json) =>
       JSON.stringify(declared.figures.map((name) => valueAt(point, [name]) ?? null));

@@ -14,7 +14,7 @@ export interface Verdict {
   resource: string;
   state: "proven" | "unproven" | "different" | "repaired";
   months: MonthResult[];
-  /** Requests that the proof took. */
+  /** Requests that it took, those of a repair included. */
   requests: number;
   /** What this proof cannot see. */
   blind_spot: string;

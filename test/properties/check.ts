@@ -69,8 +69,11 @@ function notAsRead(world: World, claims: Claims): string[] {
 function isOfThenOrLater(world: World, claims: Claims, key: string, readAt: number, keptAt: number): boolean {
   const row = claims.held.get(key);
   const later = world.truth.versions.get(key)?.filter(({ until }) => until > readAt) ?? [];
-  const isHeld = row !== undefined && row.removedAt === null && !row.isMissing;
-  if (isHeld && later.some(({ json }) => json === row.json)) return true;
+  const isPresent = row !== undefined && row.removedAt === null;
+  const isHeld = isPresent && !row.isMissing;
+  // One that is known to be missing where it was then moved to is no claim.
+  const isKnown = isHeld || later.some(({ from }) => from > readAt);
+  if (isPresent && isKnown && later.some(({ json }) => json === row.json)) return true;
   // Elsewhere than here, it is as it was when that place was read: below is whether it has left here meanwhile.
   if (isHeld && Object.is(row.version?.keptAt, keptAt)) return false;
   // A run's reading is as old as its first answer: what moved meanwhile, to where was read before, it met nowhere.
