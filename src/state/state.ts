@@ -59,7 +59,7 @@ export interface SyncState extends Dates, Progress {
   keepFigures(days: ReadonlyMap<string, string>): void;
   /** Notes whether the API gave figures by day; a mirror that has some, and no note, is taken to have had them. */
   noteFigures(given: boolean, now: number): void;
-  /** Whether it did so in the last week. */
+  /** Whether it did so in the last week, and of days that have records. */
   hadFigures(now: number): boolean;
   /**
    * How many records of a range are present and not missing; with `flags`, those that have these bits. Those without a
@@ -187,7 +187,11 @@ export function openState(mirror: Mirror, resource: string): SyncState {
       const isFirst = readInfo(mirror, `given:${resource}`) === null && keptFigures().size > 0;
       if (given || isFirst) writeInfo(mirror, `given:${resource}`, String(now));
     },
-    hadFigures: (now) => isOfThisWeek(`given:${resource}`, now),
+    hadFigures(now) {
+      const first = firstKept.get(resource) as string | null;
+      if (first === null || !isOfThisWeek(`given:${resource}`, now)) return false;
+      return countFound(mirror, resource, { from: dayRange(first).from, to: now }, 0) > 0;
+    },
     isSetAside: (evidence, now) => isOfThisWeek(`aside:${resource}:${evidence}`, now),
     setAside: (evidence, now) => writeInfo(mirror, `aside:${resource}:${evidence}`, String(now)),
     trust: (evidence) => forgetInfo(mirror, `aside:${resource}:${evidence}`),

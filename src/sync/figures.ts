@@ -1,5 +1,5 @@
 import { AnswerRefused, BrandapiError, KeyRejected, Stopped, UnexpectedAnswer } from "../errors.js";
-import { dayRange, everything, holds, join, type Range, touches, upTo } from "../ranges.js";
+import { dayRange, holds, join, type Range, touches, upTo } from "../ranges.js";
 import { valueAt } from "../records/index.js";
 import type { DailyFigures, Json } from "../resources/types.js";
 import { type Figures, noFigures } from "../state/index.js";
@@ -19,7 +19,7 @@ export async function askFigures(run: SyncRun, until?: number): Promise<Figures 
   if (!declared) return null;
   try {
     const { days, ...asked } = await askPoints(run, declared, until);
-    if (days.size === 0 && state.figures().size > 0 && state.count({ ...everything, to: asked.until }) > 0)
+    if (days.size === 0 && state.hadFigures(asked.until))
       throw new UnexpectedAnswer(`The API's answer to ${declared.path} has no day, and there were some.`);
     const text = (point: Json) =>
       JSON.stringify(declared.figures.map((name) => valueAt(point, [name]) ?? null));

@@ -1,5 +1,5 @@
 import { counted } from "../counted.js";
-import { everything, join, monthsOf, type Range, within } from "../ranges.js";
+import { join, monthsOf, type Range, within } from "../ranges.js";
 import type { Figures } from "../state/index.js";
 import { audit } from "./audit.js";
 import { allRecords, type Check, checksOf, compare, type Difference, narrow } from "./counts.js";
@@ -54,7 +54,7 @@ export async function reconcile(run: SyncRun, asked: Figures | null, isDoubted: 
     shortfalls.push(
       `the API counts ${theirs} ${check === allRecords ? resource.name : check.name} and the mirror ${mirror}: run \`brandapi verify ${resource.name}\``,
     );
-  const isBlind = figures === null && state.hadFigures(now) && state.count({ ...everything, to: now }) > 0;
+  const isBlind = figures === null && state.hadFigures(now);
   const doubt = doubtAboutMissing(run, isBlind || isUnsought || shortfalls.length > 0);
   if (doubt === null) await removeMissing(run);
   else shortfalls.push(isBlind ? `${doubt}, while the API gives no figures by day` : doubt);

@@ -85,7 +85,7 @@ async function readRanges(run: SyncRun): Promise<void> {
   state.setGoal(floor, goal);
   state.remember(options);
   const figures = await askFigures(run);
-  state.noteFigures(figures !== null, now);
+  state.noteFigures((figures?.days.size ?? 0) > 0, now);
   for (const range of ranges) await readRange(run, range, figures);
   state.finish();
   const isAll = ranges.some(({ from, to }) => !Number.isFinite(from) && !Number.isFinite(to));
