@@ -14,6 +14,7 @@ import { strategies } from "./strategies/index.js";
  */
 export async function syncResource(access: Access, resource: Resource, named = true): Promise<RunEnd> {
   const task = access.reporter.begin({ name: resource.name, unit: "pages" });
+  let floor: string | null = null;
   const { run, error } = await recordRun(access, resource.name, {
     async work(row) {
       const one = openRun(access, resource, row, task);
@@ -26,11 +27,12 @@ export async function syncResource(access: Access, resource: Resource, named = t
       await access.mortally(async () => indexProjection(access.mirror, resource));
       if (one.shortfalls.length > 0) throw incomplete(resource, one.shortfalls);
       row.verified = !one.isPartial;
+      floor = instantOrNull(one.state.floor() ?? Number.NaN);
       return "done";
     },
     outcomeOf: (error) => outcomeOf(error, named),
   });
-  task.end(runLine(run, instantOrNull(openState(access.mirror, resource.name).floor() ?? Number.NaN)));
+  task.end(runLine(run, floor));
   if (isStopOrDefect(error)) throw error;
   return { run, error };
 }
