@@ -94,12 +94,13 @@ export function movedDays({ state }: SyncRun, { askedAt, days, until }: Figures)
   const before = state.figures();
   // A date from before 1970 is a mistake.
   const oldest = state.oldest({ from: Math.max(0, state.below().to + 1), to: until });
-  const [first = "9999-12-31"] = [...before.keys(), ...days.keys()].sort();
+  const every = new Set([...before.keys(), ...days.keys()]);
+  const [first = "9999-12-31"] = [...every].sort();
   result.isWhole = oldest === null || oldest >= dayRange(first).from;
   // The day that the floor cuts is compared, too.
   const covered = join([state.below(), ...state.coverage()]);
   const fresh = join([state.below(), ...state.coverage().filter(({ readAt }) => readAt >= askedAt)]);
-  for (const day of new Set([...before.keys(), ...days.keys()])) {
+  for (const day of every) {
     const range = upTo(dayRange(day), until);
     if (range.from > until || !holds(covered, range) || holds(fresh, range)) continue;
     const known = before.get(day);
