@@ -21,15 +21,25 @@ function filteredBy(wanted: string) {
     strategy.kind === "dated" && (strategy.filters ?? []).some(({ parameter }) => parameter === wanted);
 }
 
-const takers: Record<keyof PartialFlags, { flag: string; takes(resource: Resource): boolean }> = {
-  since: { flag: "--since", takes: takesDates },
-  until: { flag: "--until", takes: takesDates },
-  source: { flag: "--source", takes: filteredBy("source") },
-  mediaType: { flag: "--media-type", takes: filteredBy("media_type") },
-  opportunity: { flag: "--opportunity", takes: filteredBy("opportunity_id") },
-  host: { flag: "--host", takes: (one) => filteredBy("host_id")(one) || isMonthly(one) },
-  groupBy: { flag: "--group-by", takes: isMonthly },
-  perHost: { flag: "--per-host", takes: isMonthly },
+interface Taker {
+  flag: string;
+  takes(resource: Resource): boolean;
+  /** Why another one does not. */
+  why: string;
+}
+
+const ofDates = { takes: takesDates, why: "is always read whole" };
+const ofSome = (takes: Taker["takes"]) => ({ takes, why: "has nothing that it would choose" });
+
+const takers: Record<keyof PartialFlags, Taker> = {
+  since: { flag: "--since", ...ofDates },
+  until: { flag: "--until", ...ofDates },
+  source: { flag: "--source", ...ofSome(filteredBy("source")) },
+  mediaType: { flag: "--media-type", ...ofSome(filteredBy("media_type")) },
+  opportunity: { flag: "--opportunity", ...ofSome(filteredBy("opportunity_id")) },
+  host: { flag: "--host", ...ofSome((one) => filteredBy("host_id")(one) || isMonthly(one)) },
+  groupBy: { flag: "--group-by", ...ofSome(isMonthly) },
+  perHost: { flag: "--per-host", ...ofSome(isMonthly) },
 };
 
 /** @throws UsageError for a resource that was named, and a flag that would change nothing of how it is read */
@@ -38,10 +48,9 @@ export function checkTaken(
   options: PartialFlags,
 ): void {
   if (!named) return;
-  for (const [name, { flag, takes }] of Object.entries(takers)) {
+  for (const [name, { flag, takes, why }] of Object.entries(takers)) {
     const other = resources.find((resource) => !takes(resource));
     if (options[name as keyof PartialFlags] === undefined || !other) continue;
-    const why = takes === takesDates ? "is always read whole" : "has nothing that it would choose";
     throw new UsageError(`\`${other.name}\` ${why}: it takes no \`${flag}\`.`, {
       hint: `leave it out, or sync \`${other.name}\` by itself`,
     });

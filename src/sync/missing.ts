@@ -23,14 +23,18 @@ export async function seekMissing(run: SyncRun, figures: Figures | null): Promis
  * Why nobody who is missing may be removed; null: they are gone.
  * @param isDisputed whether something speaks against what was read
  */
-export function doubtAboutMissing(run: SyncRun, isDisputed: boolean): string | null {
+export function doubtAboutMissing(run: SyncRun, figures: Figures | null, isDisputed: boolean): string | null {
+  const { now, resource, state } = run;
   const isUnread = unreadOf(run).length > 0;
-  const doubted = isDisputed || isUnread ? run.state.missing() : missingOutside(run, countedOf(run));
+  // Only figures by day tell who has moved to a day that this run did not read.
+  const isBlind =
+    !figures?.days.size && state.hadFigures(now) && subtract(state.coverage(), soughtBy(run)).length > 0;
+  const doubted = isDisputed || isUnread || isBlind ? state.missing() : missingOutside(run, countedOf(run));
   if (doubted.length === 0) return null;
   const doubt = `${counted(doubted.length, "record")} not found under the date known, and nothing was removed`;
-  return isUnread
-    ? `${doubt}, since what was not read may have it: run \`brandapi sync ${run.resource.name}\``
-    : doubt;
+  if (isUnread)
+    return `${doubt}, since what was not read may have it: run \`brandapi sync ${resource.name}\``;
+  return isBlind ? `${doubt}, while the API gives no figures by day: \`--full\` looks on all days` : doubt;
 }
 
 /** What was never read, between the oldest date that was asked for and now: a record may have been moved there. */

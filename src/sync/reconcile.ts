@@ -54,10 +54,9 @@ export async function reconcile(run: SyncRun, asked: Figures | null, isDoubted: 
     shortfalls.push(
       `the API counts ${theirs} ${check === allRecords ? resource.name : check.name} and the mirror ${mirror}: run \`brandapi verify ${resource.name}\``,
     );
-  const isBlind = !figures?.days.size && state.hadFigures(now);
-  const doubt = doubtAboutMissing(run, isBlind || isUnsought || shortfalls.length > 0);
+  const doubt = doubtAboutMissing(run, figures, isUnsought || shortfalls.length > 0);
   if (doubt === null) await removeMissing(run);
-  else shortfalls.push(isBlind ? `${doubt}, while the API gives no figures by day` : doubt);
+  else shortfalls.push(doubt);
 }
 
 /** Reads the days whose figures moved. */

@@ -366,6 +366,16 @@ describe("who is missing is removed only by a run that has looked everywhere", (
     expect(removals(brand)).toEqual([{ key: "o3" }, { key: "o78" }]);
   });
 
+  test("while they are refused, one that a run looks for on all days is removed", async () => {
+    const brand = await nights({ orders: ordersBefore(noon, 20, 12 * hour) });
+    await brand.sync();
+    brand.pass(day);
+    withdraw(brand, "o12");
+    refuse(brand);
+    expect(await brand.sync()).toMatchObject({ failure: null, verified: true });
+    expect(removals(brand)).toEqual([{ key: "o12" }]);
+  });
+
   test("one that was found missing last of all is looked for ahead, too", async () => {
     const brand = await nights({ orders: ordersBefore(noon, 80, 12 * hour) });
     await brand.sync();
