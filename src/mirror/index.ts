@@ -37,6 +37,7 @@ export {
   type RunEnd,
   recordRun,
   runLine,
+  saveRun,
   wasRead,
 } from "./runs.js";
 export { openTransaction, transactInParts } from "./transaction.js";

@@ -1,7 +1,7 @@
 import { counted } from "../counted.js";
 import { hideKeys } from "../secrets.js";
 import { formatInstant, formatSpan } from "../times.js";
-import type { Mirror } from "./mirror.js";
+import { type Mirror, statement } from "./mirror.js";
 
 /** How a run ended; `running` that is not running any more was killed, `verified` was a look by `verify`. */
 export type Outcome = "running" | "done" | "verified" | "incomplete" | "failed" | "stopped" | "skipped";
@@ -64,14 +64,20 @@ export function blankRun(resource: string, startedAt: string, runId = 0): Run {
   };
 }
 
-/** Writes a run's figures as they stand. */
+/** Writes a run's figures as they stand: with what it writes, so that one that is killed has told what it kept. */
 export function saveRun(mirror: Mirror, run: Run): void {
-  const save = mirror.db.prepare(
+  const save = statement(
+    mirror,
     `UPDATE sync_runs SET finished_at = @finished_at, since = @since, until = @until, requests = @requests,
      retries = @retries, rows_read = @rows_read, rows_new = @rows_new, rows_changed = @rows_changed,
      rows_removed = @rows_removed, verified = @verified, outcome = @outcome, error = @error, covered_from = @covered_from WHERE run_id = @run_id`,
   );
-  mirror.transaction(() => save.run({ ...run, verified: run.verified ? 1 : 0 }));
+  mirror.transaction(() => save.run({ ...run, rows_read: rowsRead(run), verified: run.verified ? 1 : 0 }));
+}
+
+/** The last answer's records count as read with the next one, which a stopped run has not seen. */
+function rowsRead({ rows_changed, rows_new, rows_read }: Run): number {
+  return Math.max(rows_read, rows_new + rows_changed);
 }
 
 function newest(mirror: Mirror, resource: string, condition = ""): Run | null {
@@ -165,7 +171,11 @@ export async function recordRun(
   { work, outcomeOf }: { work(run: Run): Promise<Outcome>; outcomeOf(error: unknown): Outcome },
 ): Promise<RunEnd> {
   const before = { ...api.stats };
-  const run = beginRun(mirror, resource, formatInstant(clock.now()));
+  const row = beginRun(mirror, resource, formatInstant(clock.now()));
+  const run = Object.defineProperties(row, {
+    requests: { get: () => api.stats.requests - before.requests, enumerable: true },
+    retries: { get: () => api.stats.retries - before.retries, enumerable: true },
+  });
   let error: unknown = null;
   try {
     run.outcome = await work(run);
@@ -175,10 +185,7 @@ export async function recordRun(
     // It is told by `status` later, on stdout too.
     run.error = hideKeys(caught instanceof Error ? caught.message : String(caught));
   }
-  // The last record of an answer counts with the next one, which a stopped run has not seen.
-  run.rows_read = Math.max(run.rows_read, run.rows_new + run.rows_changed);
-  run.requests = api.stats.requests - before.requests;
-  run.retries = api.stats.retries - before.retries;
+  run.rows_read = rowsRead(run);
   run.finished_at = formatInstant(clock.now());
   try {
     saveRun(mirror, run);
@@ -186,7 +193,8 @@ export async function recordRun(
     // A disk that is full, or a mirror that is gone, cannot take the run either: what ended it is the error to tell.
     throw error ?? second;
   }
-  return { run, error };
+  // Later requests are another run's.
+  return { run: { ...run }, error };
 }
 
 /** The line that cron shows. @param floor the oldest date that was ever asked for, ISO 8601; null: from the beginning */

@@ -1,7 +1,7 @@
 import type { ApiClient } from "../api/client.js";
 import type { Clock, Deps } from "../deps.js";
 import type { BrandapiError } from "../errors.js";
-import { isSetBack, type Mirror, type Run } from "../mirror/index.js";
+import { isSetBack, type Mirror, type Run, saveRun } from "../mirror/index.js";
 import { describe, type Range } from "../ranges.js";
 import {
   type Complaint,
@@ -137,11 +137,13 @@ export function openStore(
       const written = yield* store.write(records, options);
       row.rows_new += written.added;
       row.rows_changed += written.changed;
+      saveRun(mirror, row);
       return written;
     },
     *remove(ids, at) {
       const removed = yield* store.remove(ids, at);
       row.rows_removed += removed;
+      saveRun(mirror, row);
       return removed;
     },
   };

@@ -103,11 +103,20 @@ describe("a first sync that is stopped", () => {
       held = brandHasMirror(brand) ? expectOnlyWholeAnswers(brand) : 0;
     }
     expect(held).toBeGreaterThan(0);
+    const killed = brand.lastRun("orders");
+    expect(killed).toMatchObject({ since: null, until: expect.any(String), verified: 0 });
+    expect(killed.requests).toBeGreaterThan(1);
     const left = leftToRead(brand);
     const next = await brand.run("sync orders", theirClock);
     expect(next.code, next.err).toBe(0);
     expectOnlyWhatIsLeft(brand, left);
     expectEqualToApi(brand);
+    // The rows of all runs account for what is here, those of runs that were killed too.
+    const [all] = brand.sql<{ added: number; less: number }>(
+      "SELECT sum(rows_new) AS added, min(rows_read - rows_new) AS less FROM sync_runs",
+    );
+    expect(all?.added).toBe(5_000);
+    expect(all?.less).toBeGreaterThanOrEqual(0);
   });
 
   test("while orders come in, so that the pages shift, loses none of them", async () => {
