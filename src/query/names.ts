@@ -1,6 +1,6 @@
 import { details, resources } from "../resources/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
-import type { Resource } from "../resources/types.js";
+import { detailsOf, type Resource } from "../resources/types.js";
 import { viewNames } from "./views/names.js";
 
 export { viewNames };
@@ -19,9 +19,7 @@ export function typedTables(): readonly TableShape[] {
 
 /** The resource whose sync reads this one: itself, or the one whose details it holds. */
 export function syncedBy(resource: Resource): Resource {
-  const isHolder = ({ strategy }: Resource) =>
-    strategy.kind === "details" && strategy.into !== "merge" && strategy.into.resource === resource;
-  return resources.find(isHolder) ?? resource;
+  return resources.find((one) => detailsOf(one) === resource) ?? resource;
 }
 
 /** The names that this version knows, for help: also those that the mirror does not hold yet. */

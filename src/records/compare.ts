@@ -1,5 +1,5 @@
 import type { Mirror } from "../mirror/index.js";
-import type { ApiRecord, Json, Resource } from "../resources/types.js";
+import { type ApiRecord, isMerged, type Json, type Resource } from "../resources/types.js";
 import { sameRecord } from "./same.js";
 
 /** How a record of the API stands to the mirror's. */
@@ -10,9 +10,8 @@ export function openComparison(
   { db }: Mirror,
   resource: Resource,
 ): (record: ApiRecord, key: string) => Standing {
-  const { name, strategy } = resource;
-  const json =
-    strategy.kind === "details" && strategy.into === "merge" ? "coalesce(list_json, json)" : "json";
+  const { name } = resource;
+  const json = isMerged(resource) ? "coalesce(list_json, json)" : "json";
   const find = db
     .prepare(`SELECT ${json} FROM records WHERE resource = ? AND key = ? AND removed_at IS NULL`)
     .pluck();

@@ -1,4 +1,4 @@
-import type { ApiRecord, Json, Resource } from "../resources/types.js";
+import { type ApiRecord, isMerged, type Json, type Resource } from "../resources/types.js";
 import type { ChangeLog } from "./changes.js";
 import { withDetails } from "./details.js";
 import type { Recognition } from "./recognition.js";
@@ -38,8 +38,7 @@ export function openRecordWriter(
   resource: Resource,
   { table, log, recognition, watch }: Stations,
 ): (record: ApiRecord, keyOfIt: () => string, options: WriteOptions) => Effect {
-  const { strategy } = resource;
-  const isDetailed = strategy.kind === "details" && strategy.into === "merge";
+  const isDetailed = isMerged(resource);
   /** New records come in runs: after one, the next is inserted without being looked for first. */
   let lastWasNew = true;
 

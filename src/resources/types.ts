@@ -80,22 +80,7 @@ export type Field = ScalarField | ObjectField | ListField;
  * - monthly:  one answer a calendar month
  * - snapshot: a ranking as it stands, kept once a day
  */
-export type Strategy =
-  | Dated
-  | { kind: "full" }
-  | {
-      kind: "details";
-      /** The path of one record's details, by the record's key. */
-      path(key: string): string;
-      /** Whether the details can have changed although the list's record has not. */
-      open(record: JsonObject): boolean;
-      /** The member that tells which of two records is newer; details older than the list's record are not kept. */
-      revised?: string;
-      /** Where details go: `merge` makes them the record; a resource keeps them beside it, with `parent` in its context. */
-      into: "merge" | { resource: Resource; parent: string };
-    }
-  | { kind: "monthly"; figures: DailyFigures }
-  | { kind: "snapshot" };
+export type Strategy = Dated | { kind: "full" } | Details | Monthly | { kind: "snapshot" };
 
 export interface Dated {
   kind: "dated";
@@ -112,6 +97,23 @@ export interface Dated {
   filters?: readonly Filter[];
   /** The view that tells how old records were when their refunds came. */
   refunds?: string;
+}
+
+export interface Details {
+  kind: "details";
+  /** The path of one record's details, by the record's key. */
+  path(key: string): string;
+  /** Whether the details can have changed although the list's record has not. */
+  open(record: JsonObject): boolean;
+  /** The member that tells which of two records is newer; details older than the list's record are not kept. */
+  revised?: string;
+  /** Where details go: `merge` makes them the record; a resource keeps them beside it, with `parent` in its context. */
+  into: "merge" | { resource: Resource; parent: string };
+}
+
+export interface Monthly {
+  kind: "monthly";
+  figures: DailyFigures;
 }
 
 /** A filter of the API, and the member that is true in the records that it should select. */
@@ -142,7 +144,7 @@ export interface Filter {
   values?: readonly string[];
 }
 
-export interface Resource {
+export interface Resource<How extends Strategy = Strategy> {
   /** The name on the command line. */
   name: string;
   about: string;
@@ -154,7 +156,7 @@ export interface Resource {
   plan: string | null;
   /** `documented`: pages of 100. `unknown`: asked bare first, paged only when `pagination` comes back. */
   pagination: "documented" | "unknown";
-  strategy: Strategy;
+  strategy: How;
   /**
    * The paths of the members that identify a record, dots between (`host.id`). A record that lacks them is
    * keyed by its position in the answer; so is every record where the list is empty.
@@ -179,6 +181,16 @@ export interface Resource {
 /** Whether `--since` and `--until` say something of how a resource is read. */
 export function takesDates({ strategy }: Resource): boolean {
   return strategy.kind === "dated" || strategy.kind === "monthly";
+}
+
+/** The resource whose records are a resource's details, kept beside it; null where there is none. */
+export function detailsOf({ strategy }: Resource): Resource | null {
+  return strategy.kind === "details" && strategy.into !== "merge" ? strategy.into.resource : null;
+}
+
+/** Whether a record is made of what the list says, and of its details. */
+export function isMerged({ strategy }: Resource): boolean {
+  return strategy.kind === "details" && strategy.into === "merge";
 }
 
 const scalar =

@@ -1,7 +1,6 @@
 import { whyNotWhole } from "../api/list.js";
 import type { Range } from "../ranges.js";
 import { datedOf } from "../records/index.js";
-import type { Dated } from "../resources/types.js";
 import { addsUp } from "./counts.js";
 import {
   beginningOf,
@@ -20,7 +19,7 @@ import { listOf } from "./whole.js";
 export async function* asList(seeking: Seeking, asked: Range, covers: Range): AsyncGenerator<Slice, void> {
   const { givenUp, range, recognise, run, signal } = seeking;
   const { api, resource } = run;
-  const dates = rangeQuery(resource.strategy as Dated, asked);
+  const dates = rangeQuery(resource.strategy, asked);
   const pages = listOf<unknown>({ api, resource, signal }, dates, recognise);
   const undated = new Set<string>();
   let [oldest, newest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -57,7 +56,7 @@ export async function readUndated(
   expected: number,
 ): Promise<Slice> {
   const { api, resource } = run;
-  const dates = rangeQuery(resource.strategy as Dated, { from: beginningOf(range), to: upper.to });
+  const dates = rangeQuery(resource.strategy, { from: beginningOf(range), to: upper.to });
   const query = { ...resource.query, ...dates, page: upper.pages, per_page: mostPerPage };
   const answer = await api.get(resource.path, query, { scope: resource.scope, signal, recognise });
   const shown = new Set(upper.records.map(({ json }) => json));

@@ -1,7 +1,7 @@
 import { type Covered, join, type Range } from "../ranges.js";
 import type { Figures } from "../state/index.js";
 import { readRange } from "./read.js";
-import { budgetOf, type SyncRun } from "./run.js";
+import { budgetOf, type DatedRun } from "./run.js";
 
 /** What was read in the last 20 hours has had no time to grow old: a second sync right after the first reads nothing. */
 const restMs = 20 * 3_600_000;
@@ -11,7 +11,7 @@ const restMs = 20 * 3_600_000;
  * order may move no figure and no count, so that only reading shows it. The cursor goes down to the beginning and
  * starts again at the top, whatever else is read: so every record is read again within a known number of runs.
  */
-export async function audit(run: SyncRun, figures: Figures | null): Promise<void> {
+export async function audit(run: DatedRun, figures: Figures | null): Promise<void> {
   const { now, options, state } = run;
   const left = budgetOf(run, options.audit);
   let at = state.cursor() ?? now;

@@ -1,9 +1,9 @@
 import { firstPageOf } from "../api/pages.js";
 import { type Range, startOfDay } from "../ranges.js";
-import type { Count, Dated, Query } from "../resources/types.js";
+import type { Count, Query } from "../resources/types.js";
 import { dayMs } from "../times.js";
 import { rangeQuery } from "./first-page.js";
-import { pagesFor, type SyncRun } from "./run.js";
+import { type DatedRun, pagesFor, type SyncRun } from "./run.js";
 
 /** What is counted: all records, or those that a filter selects and that have its bit in the mirror. */
 export interface Check extends Pick<Count, "name" | "query"> {
@@ -19,20 +19,23 @@ export interface Difference extends Range {
 
 export const allRecords: Check = { name: "all", query: {}, flags: 0 };
 
-/** `total_items` of a range: one request for one record. Source: the API document, "Pagination object". */
-export async function countItems(
+/** `total_items` of a list: one request for one record. Source: the API document, "Pagination object". */
+export async function countListed(
   { api, resource, signal }: Pick<SyncRun, "api" | "resource" | "signal">,
+  query: Query,
+): Promise<number> {
+  const asked = { ...resource.query, ...query, page: 1, per_page: 1 };
+  const answer = await api.get(resource.path, asked, { scope: resource.scope, signal });
+  return firstPageOf(resource.path, answer).pagination.total_items;
+}
+
+/** How many records the API has of a range. */
+export async function countItems(
+  run: Pick<DatedRun, "api" | "resource" | "signal">,
   range: Range,
   query: Query = {},
 ): Promise<number> {
-  const { strategy } = resource;
-  const dates = strategy.kind === "dated" ? rangeQuery(strategy, range) : {};
-  const answer = await api.get(
-    resource.path,
-    { ...resource.query, ...dates, ...query, page: 1, per_page: 1 },
-    { scope: resource.scope, signal },
-  );
-  return firstPageOf(resource.path, answer).pagination.total_items;
+  return await countListed(run, { ...rangeQuery(run.resource.strategy, range), ...query });
 }
 
 /**
@@ -41,7 +44,7 @@ export async function countItems(
  * @param middle an instant that has records on both sides
  */
 export async function addsUp(
-  run: Pick<SyncRun, "api" | "resource" | "signal">,
+  run: Pick<DatedRun, "api" | "resource" | "signal">,
   { from, to }: Range,
   middle: number,
   { total, undated }: { total: number; undated: number },
@@ -52,7 +55,7 @@ export async function addsUp(
 }
 
 /** Compares one count over a range, away from records at its ends: the API may keep finer dates than it shows. */
-export async function compare(run: SyncRun, range: Range, check: Check): Promise<Difference | null> {
+export async function compare(run: DatedRun, range: Range, check: Check): Promise<Difference | null> {
   const quiet = run.state.quiet(range);
   if (quiet.from > quiet.to) return null;
   const api = await countItems(run, quiet, check.query);
@@ -66,7 +69,7 @@ export async function compare(run: SyncRun, range: Range, check: Check): Promise
  * @param isEnough of a part, its days and the mirror's records in it: whether that is small enough; otherwise a day is
  */
 export async function* narrow(
-  run: SyncRun,
+  run: DatedRun,
   difference: Difference,
   left: () => number,
   isEnough: (days: number, pages: number) => boolean = () => false,
@@ -91,8 +94,8 @@ export async function* narrow(
 }
 
 /** What can be compared: all records, and the filters that are not set aside. */
-export function checksOf({ now, resource, state }: SyncRun): Check[] {
-  const { counts = [] } = resource.strategy as Dated;
+export function checksOf({ now, resource, state }: DatedRun): Check[] {
+  const { counts = [] } = resource.strategy;
   const filters = counts.map(({ name, query }, bit) => ({ name, query, flags: 1 << bit }));
   return [allRecords, ...filters.filter(({ name }) => !state.isSetAside(name, now))];
 }

@@ -5,17 +5,16 @@ import type { DailyFigures, Json } from "../resources/types.js";
 import { type Figures, noFigures } from "../state/index.js";
 import { formatInstant } from "../times.js";
 import type { Share } from "./lanes.js";
-import { mostPerPage, type Points, type SyncRun } from "./run.js";
+import { type DatedRun, mostPerPage, type Points, type SyncRun } from "./run.js";
 
 /**
  * Asks for a resource's figures by day: one request for the whole history. Ask before reading, so that what changes
  * meanwhile shows the next time. Null where the API does not give them: the run goes on without.
  * @param until what lies later is left out; otherwise they may be those that an earlier resource of the run was told
  */
-export async function askFigures(run: SyncRun, until?: number): Promise<Figures | null> {
+export async function askFigures(run: DatedRun, until?: number): Promise<Figures | null> {
   const { reporter, resource, state } = run;
-  const { strategy } = resource;
-  const declared = strategy.kind === "dated" ? strategy.figures : undefined;
+  const { figures: declared } = resource.strategy;
   if (!declared) return null;
   try {
     const { days, ...asked } = await askPoints(run, declared, until);
@@ -89,7 +88,7 @@ export function shareOf(figures: Figures | null): Share {
  * @returns the days whose figures `moved` since their records were read, those of which they were `unknown` then, how
  * many there are in all, and whether the figures reach back to the oldest record
  */
-export function movedDays({ state }: SyncRun, { askedAt, days, until }: Figures) {
+export function movedDays({ state }: DatedRun, { askedAt, days, until }: Figures) {
   const result = { moved: [] as string[], unknown: [] as string[], compared: 0, isWhole: true };
   const before = state.figures();
   // A date from before 1970 is a mistake.
@@ -122,7 +121,7 @@ interface Part extends Range {
 }
 
 /** Days as ranges that take about so many requests each; those whose records were read longest ago come first. */
-export function partsOf({ state }: SyncRun, days: readonly string[], records: number): Part[] {
+export function partsOf({ state }: DatedRun, days: readonly string[], records: number): Part[] {
   const parts: Part[] = [];
   for (const day of days.toSorted()) {
     const range = dayRange(day);

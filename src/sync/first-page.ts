@@ -3,7 +3,7 @@ import type { Range } from "../ranges.js";
 import { datedOf, keyOf, valueAt } from "../records/index.js";
 import type { ApiRecord, Dated, Query, Recognise } from "../resources/types.js";
 import { dayMs, formatInstant } from "../times.js";
-import { mostPerPage, type SyncRun } from "./run.js";
+import { type DatedRun, mostPerPage } from "./run.js";
 import type { Answered } from "./write.js";
 
 /** One answer, and the range of dates that it proves; null while a list is still being read. */
@@ -18,7 +18,7 @@ export interface Slice extends Answered {
 }
 
 /** What a reader of dates works with; `resolution` is learned: as coarsely as the API has ever shown a date. */
-export type Reader = Pick<SyncRun, "api" | "clock" | "signal" | "resource" | "resolution">;
+export type Reader = Pick<DatedRun, "api" | "clock" | "signal" | "resource" | "resolution">;
 
 /** The reading of one range. */
 export interface Seeking {
@@ -86,7 +86,7 @@ export async function askFirstPage(
   const { range, recognise, run, signal } = seeking;
   const { api, resource } = run;
   seeking.asked += 1;
-  const query = rangeQuery(resource.strategy as Dated, { from: beginningOf(range), to: to + over });
+  const query = rangeQuery(resource.strategy, { from: beginningOf(range), to: to + over });
   const asked = { ...resource.query, ...query, page: 1, per_page: mostPerPage };
   const arrived = turn && (() => turn);
   const answer = await api.get(resource.path, asked, { scope: resource.scope, signal, recognise, arrived });
@@ -115,7 +115,7 @@ export function learnResolution(run: Reader, records: readonly ApiRecord[]): voi
 function resolutionOf({ resolution, resource }: Reader, record: ApiRecord): number {
   const dated = datedOf(resource, record) ?? 1;
   if (dated % 1_000 !== 0 || (resolution >= 1_000 && dated % minuteMs !== 0)) return 1;
-  const text = String(valueAt(record.value, [(resource.strategy as Dated).date]));
+  const text = String(valueAt(record.value, [resource.strategy.date]));
   if (text.length === "2026-01-31".length) return dayMs;
   if (text.length <= "2026-01-31T23:59Z".length) return minuteMs;
   return text.includes(".") ? 1 : 1_000;

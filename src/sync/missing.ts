@@ -3,14 +3,14 @@ import { dayOf, includes, join, type Range, subtract, within } from "../ranges.j
 import type { Figures, Missing } from "../state/index.js";
 import { partsOf } from "./figures.js";
 import { readRange } from "./read.js";
-import { mostPerPage, type SyncRun } from "./run.js";
+import { type DatedRun, mostPerPage } from "./run.js";
 
 /**
  * Looks once more for who was missing from an earlier run: they may be back. It may take as many requests as that run
  * has spent; without it nobody could be removed.
  * @returns whether there was anybody to look for; then the counts are to be asked again
  */
-export async function seekMissing(run: SyncRun, figures: Figures | null): Promise<boolean> {
+export async function seekMissing(run: DatedRun, figures: Figures | null): Promise<boolean> {
   if (unreadOf(run).length > 0) return false;
   const unsought = missingOutside(run, soughtBy(run));
   const days = new Set(unsought.map(({ dated }) => dayOf(dated ?? 0)));
@@ -23,7 +23,11 @@ export async function seekMissing(run: SyncRun, figures: Figures | null): Promis
  * Why nobody who is missing may be removed; null: they are gone.
  * @param isDisputed whether something speaks against what was read
  */
-export function doubtAboutMissing(run: SyncRun, figures: Figures | null, isDisputed: boolean): string | null {
+export function doubtAboutMissing(
+  run: DatedRun,
+  figures: Figures | null,
+  isDisputed: boolean,
+): string | null {
   const { now, resource, state } = run;
   const isUnread = unreadOf(run).length > 0;
   // Only figures by day tell who has moved to a day that this run did not read.
@@ -38,17 +42,17 @@ export function doubtAboutMissing(run: SyncRun, figures: Figures | null, isDispu
 }
 
 /** What was never read, between the oldest date that was asked for and now: a record may have been moved there. */
-function unreadOf({ now, state }: SyncRun): Range[] {
+function unreadOf({ now, state }: DatedRun): Range[] {
   return subtract([{ from: state.floor() ?? Number.NEGATIVE_INFINITY, to: now }], state.coverage());
 }
 
 /** What this run has read: it has looked for whoever is missing there. */
-function soughtBy({ row, state }: SyncRun): Range[] {
+function soughtBy({ row, state }: DatedRun): Range[] {
   return state.coverage().filter(({ runId }) => runId === row.run_id);
 }
 
 /** Of that, where a count speaks of them: not on a day or in a minute that an end cuts, where no finer dates are shown. */
-function countedOf(run: SyncRun): Range[] {
+function countedOf(run: DatedRun): Range[] {
   const { resolution, state } = run;
   const sought = soughtBy(run);
   if (resolution <= 1_000) return sought;
@@ -57,7 +61,7 @@ function countedOf(run: SyncRun): Range[] {
 }
 
 /** Who is missing outside of some ranges; those without a date, or with one to come, are in none. */
-function missingOutside({ now, state }: SyncRun, ranges: readonly Range[]): Missing[] {
+function missingOutside({ now, state }: DatedRun, ranges: readonly Range[]): Missing[] {
   const isIn = (dated: number) => ranges.some((range) => includes(range, dated));
   return state.missing().filter(({ dated }) => dated !== null && dated <= now && !isIn(dated));
 }

@@ -1,7 +1,7 @@
 import { dayRange, type Range } from "../ranges.js";
 import type { Figures } from "../state/index.js";
 import { movedDays, partsOf } from "./figures.js";
-import { mostPerPage, type SyncRun } from "./run.js";
+import { type DatedRun, mostPerPage } from "./run.js";
 
 /** What an examined range has shown: its records are the mirror's, are so by now, or differ, and on which days if known. */
 export type Examined = "same" | "mended" | { differOn: readonly string[] };
@@ -28,7 +28,7 @@ const sampled = 10;
  * moved, some are looked at alone: when their records are the same, it is the figures that were restated.
  */
 export async function settleMoved(
-  run: SyncRun,
+  run: DatedRun,
   figures: Figures | null,
   examine: (range: Range) => Promise<Examined>,
   left: () => number,

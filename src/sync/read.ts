@@ -1,11 +1,11 @@
 import { describe, includes, type Range } from "../ranges.js";
 import { datedOf, valueAt } from "../records/index.js";
-import type { ApiRecord, Dated } from "../resources/types.js";
+import type { ApiRecord } from "../resources/types.js";
 import { type Figures, noteRunCoverage } from "../state/index.js";
 import { shareOf } from "./figures.js";
 import type { Slice } from "./first-page.js";
 import { missTwice } from "./removals.js";
-import { mostPerPage, progressed, type SyncRun } from "./run.js";
+import { type DatedRun, mostPerPage, progressed } from "./run.js";
 import { seek } from "./seek.js";
 import { writeAnswer, writeEach } from "./write.js";
 
@@ -16,7 +16,7 @@ import { writeAnswer, writeEach } from "./write.js";
  * @returns the oldest instant that was proven
  */
 export async function readRange(
-  run: SyncRun,
+  run: DatedRun,
   range: Range,
   figures: Figures | null,
   most?: number,
@@ -34,7 +34,7 @@ export async function readRange(
 }
 
 async function readOnce(
-  run: SyncRun,
+  run: DatedRun,
   range: Range,
   figures: Figures | null,
   most?: number,
@@ -74,7 +74,7 @@ async function readOnce(
 
 /** A record without a date is kept like any other, and no range of dates claims it; of the first one a person is told. */
 function noteUndated(
-  run: SyncRun,
+  run: DatedRun,
   records: readonly ApiRecord[],
   ids: readonly number[],
   inRange: boolean,
@@ -87,7 +87,7 @@ function noteUndated(
     if (datedOf(resource, record) === null) undated.add(ids[at] ?? 0);
   });
   if (!state.noteUndated(inRange).isFirst) return;
-  const { date } = resource.strategy as Dated;
+  const { date } = resource.strategy;
   const key = String(valueAt(first.value, [resource.key.at(-1) ?? "id"])).slice(0, 120);
   reporter.warn(
     `${resource.name}: the API sent a record whose \`${date}\` is no date (${key}): it is kept, and no range of dates has it`,

@@ -8,7 +8,7 @@ import { doubtAboutMissing, seekMissing } from "./missing.js";
 import { type Examined, figuresName, type Settled, settleMoved } from "./moved.js";
 import { readRange } from "./read.js";
 import { removeMissing } from "./removals.js";
-import { budgetOf, type SyncRun } from "./run.js";
+import { budgetOf, type DatedRun } from "./run.js";
 
 const mostRounds = 4;
 /** Months that are counted one by one, newest first: five years. */
@@ -20,7 +20,7 @@ const mostMonths = 60;
  * where the evidence then agrees is removed what was missing; otherwise the run confesses what is left.
  * @param isDoubted whether something was found before: then what tells the months apart is asked, too
  */
-export async function reconcile(run: SyncRun, asked: Figures | null, isDoubted: boolean): Promise<void> {
+export async function reconcile(run: DatedRun, asked: Figures | null, isDoubted: boolean): Promise<void> {
   const { now, options, resource, shortfalls, state } = run;
   const left = budgetOf(run, options.budget);
   let figures = asked;
@@ -60,7 +60,7 @@ export async function reconcile(run: SyncRun, asked: Figures | null, isDoubted: 
 }
 
 /** Reads the days whose figures moved. */
-async function readMoved(run: SyncRun, figures: Figures | null, left: () => number): Promise<Settled> {
+async function readMoved(run: DatedRun, figures: Figures | null, left: () => number): Promise<Settled> {
   const { now, reporter, resource, state } = run;
   const settled = await settleMoved(run, figures, (range) => readAgain(run, range, figures), left);
   if (figures && settled.isNoise) {
@@ -73,7 +73,7 @@ async function readMoved(run: SyncRun, figures: Figures | null, left: () => numb
   return settled;
 }
 
-async function readAgain(run: SyncRun, range: Range, figures: Figures | null): Promise<Examined> {
+async function readAgain(run: DatedRun, range: Range, figures: Figures | null): Promise<Examined> {
   const { row, shortfalls, state } = run;
   const told = () => [row.rows_new, row.rows_changed, state.missing().length, shortfalls.length].join();
   const before = told();
@@ -86,7 +86,7 @@ async function readAgain(run: SyncRun, range: Range, figures: Figures | null): P
  * @param byMonth where no figures by day tell the months apart, each is counted too: a record that left one may hide
  * behind one that came to another
  */
-export async function differencesOf(run: SyncRun, byMonth: boolean): Promise<Difference[]> {
+export async function differencesOf(run: DatedRun, byMonth: boolean): Promise<Difference[]> {
   const found = async (ranges: readonly Range[], checks: readonly Check[]) => {
     const differences: Difference[] = [];
     for (const range of ranges)
@@ -102,7 +102,7 @@ export async function differencesOf(run: SyncRun, byMonth: boolean): Promise<Dif
 }
 
 /** The months of what was read, newest first, as many as a proof counts one by one. */
-export function countedMonths({ now, state }: SyncRun): Range[] {
+export function countedMonths({ now, state }: DatedRun): Range[] {
   const oldest = state.oldest({ from: Number.NEGATIVE_INFINITY, to: now }) ?? now;
   return join(state.coverage())
     .flatMap(({ from, to }) => within(monthsOf({ from: Math.max(from, oldest), to }), { from, to }))
@@ -111,7 +111,7 @@ export function countedMonths({ now, state }: SyncRun): Range[] {
 }
 
 async function readDifference(
-  run: SyncRun,
+  run: DatedRun,
   difference: Difference,
   figures: Figures | null,
   left: () => number,
@@ -135,7 +135,12 @@ async function readDifference(
  * Whether a filter counts what the records of a range, read just now, say of themselves. Something can change between
  * the reading and the count: only two measurements that agree speak against it.
  */
-async function measures(run: SyncRun, range: Range, check: Check, figures: Figures | null): Promise<boolean> {
+async function measures(
+  run: DatedRun,
+  range: Range,
+  check: Check,
+  figures: Figures | null,
+): Promise<boolean> {
   const first = await compare(run, range, check);
   if (!first) return true;
   await readRange(run, range, figures);

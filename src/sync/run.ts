@@ -11,7 +11,7 @@ import {
   type RecordStore,
 } from "../records/index.js";
 import type { Reporter, Task } from "../reporter.js";
-import type { DailyFigures, Json, Resource } from "../resources/types.js";
+import type { DailyFigures, Dated, Json, Resource, Strategy } from "../resources/types.js";
 import type { SyncState } from "../state/index.js";
 
 /** What a person asked of a sync; times in milliseconds since 1970. */
@@ -70,9 +70,9 @@ export interface Access {
 }
 
 /** One resource's run: what a strategy is given, and where it leaves its figures. */
-export interface SyncRun extends Access {
+export interface SyncRun<How extends Strategy = Strategy> extends Access {
   points: Map<DailyFigures, Points | BrandapiError>;
-  resource: Resource;
+  resource: Resource<How>;
   /** The instant the run is pinned to, in milliseconds. */
   now: number;
   row: Run;
@@ -91,6 +91,8 @@ export interface SyncRun extends Access {
   shortfalls: string[];
 }
 
+export type DatedRun = SyncRun<Dated>;
+
 /** One line of a plan. */
 export interface PlanStep {
   what: string;
@@ -100,11 +102,11 @@ export interface PlanStep {
 }
 
 /** A way to read a resource. */
-export interface StrategyRun {
+export interface StrategyRun<How extends Strategy = Strategy> {
   /** What `run` would do, and how many requests that takes; asks the API for no more than a count. */
-  plan(run: SyncRun): Promise<PlanStep[]>;
+  plan(run: SyncRun<How>): Promise<PlanStep[]>;
   /** Reads. A shortfall is noted in the run; an error is thrown. */
-  run(run: SyncRun): Promise<void>;
+  run(run: SyncRun<How>): Promise<void>;
 }
 
 /** An object with a member for each record would make a column, of another name, of each of them. */

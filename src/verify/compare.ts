@@ -1,7 +1,7 @@
 import { dayOf, includes, type Range, startOfDay, within } from "../ranges.js";
 import { datedOf, keyOf, openComparison } from "../records/index.js";
 import { countPresent } from "../state/index.js";
-import type { SyncRun } from "../sync/run.js";
+import type { DatedRun } from "../sync/run.js";
 import { seek } from "../sync/seek.js";
 import { dayMs } from "../times.js";
 import { countEach } from "./against.js";
@@ -11,7 +11,7 @@ import { countEach } from "./against.js";
  * @returns the days on which they differ: those of records that came, changed or are gone; none where nobody knows
  */
 export async function compareRecords(
-  run: SyncRun,
+  run: DatedRun,
   range: Range,
 ): Promise<"same" | { differOn: readonly string[] }> {
   const { mirror, resource, state } = run;

@@ -1,5 +1,5 @@
 import { dayOf, everything, holds, join, monthsOf, type Range, touches, within } from "../ranges.js";
-import type { SyncRun } from "../sync/run.js";
+import type { DatedRun } from "../sync/run.js";
 import { instantOrNull, minuteOf } from "../times.js";
 import { type Evidence, gatherEvidence, newestRead } from "./evidence.js";
 import { type Finding, type MonthResult, stateOf, unproven } from "./report.js";
@@ -8,7 +8,7 @@ import { type Finding, type MonthResult, stateOf, unproven } from "./report.js";
  * Proves a resource that the API can filter by date by the evidence that a sync goes by, told month by month: the counts
  * of all that was read, the figures by day, and what lies after the last reading.
  */
-export async function verifyDated(run: SyncRun): Promise<Finding> {
+export async function verifyDated(run: DatedRun): Promise<Finding> {
   const { mirror, now, resource, state } = run;
   mirror.transaction(() => state.trim(now));
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
@@ -28,7 +28,7 @@ export async function verifyDated(run: SyncRun): Promise<Finding> {
 }
 
 /** What the API has from before the oldest date that was read: nobody asked for it, or a reading was stopped above it. */
-function olderThan(run: SyncRun, { unread }: Evidence, floor: number): MonthResult[] {
+function olderThan(run: DatedRun, { unread }: Evidence, floor: number): MonthResult[] {
   const older = unread.find(({ from }) => !Number.isFinite(from));
   if (!older) return [];
   const isWanted = older.to >= floor;
@@ -41,7 +41,7 @@ function olderThan(run: SyncRun, { unread }: Evidence, floor: number): MonthResu
   return [{ month: `before ${dayOf(older.to + 1)}`, state: "unproven", why, read_at: null }];
 }
 
-function newerThan(run: SyncRun, { unread }: Evidence): MonthResult[] {
+function newerThan(run: DatedRun, { unread }: Evidence): MonthResult[] {
   const newest = newestRead(run);
   const newer = unread.filter(({ from, isOpen, more }) => from > newest && (more > 0 || isOpen));
   if (newer.length === 0) return [];
@@ -61,7 +61,7 @@ function unreadText(more: number, which: string, how: string): string {
 }
 
 /** Each month of what was read, and what speaks against it. What no month has is told by itself: nothing is left out. */
-function judge(run: SyncRun, { against, unread, whyProven }: Evidence): MonthResult[] {
+function judge(run: DatedRun, { against, unread, whyProven }: Evidence): MonthResult[] {
   const { now, state } = run;
   const coverage = state.coverage();
   const covered = join(coverage);
@@ -105,9 +105,8 @@ function different(against: Evidence["against"]): Pick<MonthResult, "state" | "w
   return { state: "different", why: oldestFirst.map(({ text }) => text).join("; ") };
 }
 
-function blindSpot({ resource: { strategy } }: SyncRun): string {
-  const hasFigures = strategy.kind === "dated" && strategy.figures !== undefined;
-  return hasFigures
+function blindSpot({ resource: { strategy } }: DatedRun): string {
+  return strategy.figures
     ? "a change to an old record that moves no count and no figure by day, such as a partial refund where the figures are gross: only reading again shows it, which every sync does in turn (`--audit`)"
     : "a change to a record that moves no count, or one that left while another came in the same month: only reading again shows it, which every sync does in turn (`--audit`)";
 }

@@ -1,13 +1,26 @@
 import { BrandapiError, Incomplete, Stopped } from "../errors.js";
 import { recordRun } from "../mirror/index.js";
-import type { Resource } from "../resources/types.js";
+import { type Resource, type Strategy, takesDates } from "../resources/types.js";
 import { openState } from "../state/index.js";
 import { endsEverything, openRun, syncResource } from "../sync/engine.js";
 import type { Access, SyncOptions, SyncRun } from "../sync/run.js";
 import { verifyDated } from "./dated.js";
 import { type Finding, unproven, type Verdict } from "./report.js";
 import { proveTables, type TableFinding } from "./tables.js";
-import { verifyWhole } from "./whole.js";
+import { verifyDetails, verifyList } from "./whole.js";
+
+interface Proof<How extends Strategy = Strategy> {
+  prove(run: SyncRun<How>): Promise<Finding>;
+}
+
+/** How each strategy's records are proven; null: the API restates them at any time, so that there is nothing to prove. */
+const proofs: Record<Strategy["kind"], Proof | null> = {
+  dated: { prove: verifyDated },
+  full: { prove: verifyList },
+  details: { prove: verifyDetails },
+  monthly: null,
+  snapshot: null,
+} satisfies { [Kind in Strategy["kind"]]: Proof<Strategy & { kind: Kind }> | null };
 
 /** A verdict on a resource's records and on its tables: a line of `verify --json`. */
 export type FullVerdict = Verdict & { tables: TableFinding };
@@ -42,30 +55,29 @@ async function verifyRecords(
 ): Promise<Verdict> {
   const before = access.api.stats.requests;
   const spent = () => access.api.stats.requests - before;
-  const { kind } = resource.strategy;
-  if (kind === "monthly" || kind === "snapshot") return { ...restated(resource), requests: 0 };
-  const prove = kind === "dated" ? verifyDated : verifyWhole;
-  const verdict = await recordProof(access, resource, prove, tableError);
+  const proof = proofs[resource.strategy.kind];
+  if (!proof) return { ...restated(resource), requests: 0 };
+  const verdict = await recordProof(access, resource, proof, tableError);
   const { state, uncompared, unread = 0 } = verdict;
-  const isMendable = state === "different" || uncompared || (kind === "dated" && unread > 0);
+  const isMendable = state === "different" || uncompared || unread > 0;
   if (!repair || !isMendable) return { ...verdict, requests: spent() };
   const { error } = await syncResource({ ...access, options: repairing(access, resource) }, resource);
   if (error !== null && !(error instanceof Incomplete)) throw error;
   // What could not be mended, the second proof tells as well, by month.
   if (error !== null) access.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
-  const after = await recordProof(access, resource, prove, tableError);
+  const after = await recordProof(access, resource, proof, tableError);
   return { ...after, state: after.state === "proven" ? "repaired" : after.state, requests: spent() };
 }
 
 /** What was found is read, however much it is: of dates what was never read and what differs, of a list all. */
-function repairing({ mirror, options }: Access, { name, strategy }: Resource): SyncOptions {
+function repairing({ mirror, options }: Access, resource: Resource): SyncOptions {
   const all = {
     ...options,
-    full: strategy.kind !== "dated",
+    full: !takesDates(resource),
     details: "all",
     budget: Number.POSITIVE_INFINITY,
   } as const;
-  return { ...all, ...openState(mirror, name).used() };
+  return { ...all, ...openState(mirror, resource.name).used() };
 }
 
 /** Nothing is known of the records, but of their tables there is something to tell. @throws what ends all else too */
@@ -78,7 +90,7 @@ function untold({ name }: Resource, error: unknown): Verdict {
 async function recordProof(
   access: Access,
   resource: Resource,
-  prove: (run: SyncRun) => Promise<Finding>,
+  { prove }: Proof,
   tableError: string | null,
 ): Promise<Finding> {
   const told: { verdict?: Finding } = {};
@@ -112,8 +124,9 @@ function differing({ resource, state, months, unread }: Finding): string[] {
   ];
 }
 
-function restated({ name, strategy }: Resource): Finding {
+function restated(resource: Resource): Finding {
+  const { name } = resource;
   const why = "the API restates these figures at any time: they are kept as they were when they were read";
-  const all = strategy.kind === "monthly" ? `, and \`sync ${name} --full\` all months` : "";
+  const all = takesDates(resource) ? `, and \`sync ${name} --full\` all months` : "";
   return unproven(name, why, `there is nothing to prove: \`sync ${name}\` reads the newest again${all}`);
 }

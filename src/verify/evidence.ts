@@ -3,7 +3,7 @@ import { allRecords, checksOf, countItems, type Difference, narrow } from "../sy
 import { askFigures } from "../sync/figures.js";
 import { settleMoved } from "../sync/moved.js";
 import { countedMonths, differencesOf } from "../sync/reconcile.js";
-import { budgetOf, pagesFor, type SyncRun } from "../sync/run.js";
+import { budgetOf, type DatedRun, pagesFor } from "../sync/run.js";
 import { type Against, ofDay, ofDifference, ofMissing } from "./against.js";
 import { compareRecords } from "./compare.js";
 
@@ -28,7 +28,7 @@ export interface Evidence {
 }
 
 /** Asks for it: reads the days whose figures moved, and what was never read where there is as much; writes nothing. */
-export async function gatherEvidence(run: SyncRun): Promise<Evidence> {
+export async function gatherEvidence(run: DatedRun): Promise<Evidence> {
   const { now, state } = run;
   const left = budgetOf(run, mostRequests);
   // Up to where it was read: of the last day then, too, the figures are those that were kept.
@@ -60,7 +60,7 @@ export async function gatherEvidence(run: SyncRun): Promise<Evidence> {
   return { against, unread, whyProven: whyProven(run, isByDay) };
 }
 
-function whyProven(run: SyncRun, isByDay: boolean): (range: Range) => string {
+function whyProven(run: DatedRun, isByDay: boolean): (range: Range) => string {
   const counts = checksOf(run)
     .map(({ name }) => name)
     .join(", ");
@@ -72,7 +72,7 @@ function whyProven(run: SyncRun, isByDay: boolean): (range: Range) => string {
       : `counted together with other months, the API counts the same (${counts})`;
 }
 
-export function newestRead({ state }: SyncRun): number {
+export function newestRead({ state }: DatedRun): number {
   return state.coverage().at(-1)?.to ?? Number.NEGATIVE_INFINITY;
 }
 
@@ -80,7 +80,7 @@ export function newestRead({ state }: SyncRun): number {
  * What lies below, between and above what was read, oldest first. Where the mirror has records that are dated ahead, what
  * has come since is told apart from them.
  */
-function neverRead({ now, state }: SyncRun): Range[] {
+function neverRead({ now, state }: DatedRun): Range[] {
   const ahead = { from: now + 1, to: Number.POSITIVE_INFINITY };
   const known = state.count(ahead) > 0 ? [{ ...everything, to: now }, ahead] : [everything];
   return subtract(known, state.coverage());

@@ -5,7 +5,7 @@ import {
   rebuildTables,
   type TableDifference,
 } from "../records/index.js";
-import type { Resource } from "../resources/types.js";
+import { detailsOf, type Resource } from "../resources/types.js";
 import { countPresent } from "../state/index.js";
 import type { Access } from "../sync/run.js";
 import { formatInstant } from "../times.js";
@@ -27,7 +27,7 @@ export async function proveTables(
   repair: boolean,
 ): Promise<TableFinding & { error: string | null }> {
   const { clock, mirror } = access;
-  const resources = withDetails(resource);
+  const resources = [resource, detailsOf(resource) ?? []].flat();
   const task = access.reporter.begin({ name: resource.name, unit: "rows" });
   const rows = resources.reduce((sum, { name }) => sum + countPresent(mirror, name), 0);
   const looked = (done: number) => task.update({ done, total: Math.max(done, rows) });
@@ -43,11 +43,4 @@ export async function proveTables(
 
 function told(difference: TableDifference): TableFinding["differences"][number] {
   return { ...difference, why: differenceText(difference) };
-}
-
-/** A resource, and the one that is read as its details. */
-function withDetails(resource: Resource): Resource[] {
-  const { strategy } = resource;
-  if (strategy.kind !== "details" || strategy.into === "merge") return [resource];
-  return [resource, strategy.into.resource];
 }

@@ -1,6 +1,7 @@
 import { type Reading, whyNotWhole } from "../api/list.js";
 import { counted } from "../counted.js";
 import { keyOf, openComparison, type Standing } from "../records/index.js";
+import type { Details } from "../resources/types.js";
 import { countPresent } from "../state/index.js";
 import { progressed, type SyncRun } from "../sync/run.js";
 import { countUnread } from "../sync/strategies/details.js";
@@ -10,7 +11,21 @@ import { formatInstant } from "../times.js";
 import type { Finding, MonthResult } from "./report.js";
 
 /** Proves a resource that the API cannot filter: all of it is read and compared with the mirror. Nothing is written. */
-export async function verifyWhole(run: SyncRun): Promise<Finding> {
+export async function verifyList(run: SyncRun): Promise<Finding> {
+  return await verifyWhole(run, { unread: 0, blind_spot: "nothing, at the moment of reading" });
+}
+
+/** The same of one with details: those that were read stay as they were when their record was, for all that is known. */
+export async function verifyDetails(run: SyncRun<Details>): Promise<Finding> {
+  const blind_spot = "details, which cost a request each: `sync --details all` reads them again";
+  return await verifyWhole(run, { unread: await countUnread(run), blind_spot });
+}
+
+/** @param unread details that were not read since their record came or changed */
+async function verifyWhole(
+  run: SyncRun,
+  { unread, blind_spot }: { unread: number; blind_spot: string },
+): Promise<Finding> {
   const { clock, mirror, resource } = run;
   const { found, isWhole, standing, total } = await findAll(run);
   const count = (wanted: Standing) => [...found].filter((key) => standing.get(key) === wanted).length;
@@ -18,7 +33,6 @@ export async function verifyWhole(run: SyncRun): Promise<Finding> {
   const changed = count("changed");
   const gone = Math.max(0, countPresent(mirror, resource.name) - (found.size - missing));
   const isSame = missing + changed + gone === 0;
-  const unread = await countUnread(run);
   const [state, why]: [MonthResult["state"], string] = !isWhole
     ? ["unproven", `the list ${whyNotWhole({ found, total })}`]
     : !isSame
@@ -27,10 +41,6 @@ export async function verifyWhole(run: SyncRun): Promise<Finding> {
         ? ["unproven", `the details of ${unread} were not read as they are now`]
         : ["proven", `${counted(found.size, "record")} read, all the same`];
   const month = { month: "all", state, why, read_at: formatInstant(clock.now()) };
-  const blind_spot =
-    resource.strategy.kind === "details"
-      ? "details, which cost a request each: `sync --details all` reads them again"
-      : "nothing, at the moment of reading";
   const left = { unread, ...(isWhole ? {} : { unsettled: true }) };
   return { resource: resource.name, state, months: [month], blind_spot, covered_from: null, ...left };
 }

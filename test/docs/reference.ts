@@ -8,7 +8,7 @@ import { describeTable } from "../../src/query/tables.js";
 import { type View, views } from "../../src/query/views/index.js";
 import { details, resources } from "../../src/resources/index.js";
 import { type TableShape, tablesOf } from "../../src/resources/shape.js";
-import type { Resource, Strategy } from "../../src/resources/types.js";
+import { detailsOf, type Resource, type Strategy } from "../../src/resources/types.js";
 import { anchorOf, table, wrap } from "./markdown.js";
 import { systemTables } from "./system-tables.js";
 
@@ -55,7 +55,9 @@ function overview(): string {
       endpointsOf(resource).map(code).join(", "),
       code(resource.scope),
       resource.plan ?? "",
-      [...tablesOf(resource), ...besides(resource).flatMap(tablesOf)]
+      [resource, detailsOf(resource) ?? []]
+        .flat()
+        .flatMap(tablesOf)
         .map(({ name }) => code(name))
         .join(", "),
     ]),
@@ -105,11 +107,6 @@ function systemText(mirror: Mirror): string {
 
 function titleOf({ name }: Resource): string {
   return name;
-}
-
-/** What is read as details of a resource, and has tables of its own. */
-function besides({ strategy }: Resource): readonly Resource[] {
-  return strategy.kind === "details" && strategy.into !== "merge" ? [strategy.into.resource] : [];
 }
 
 function endpointsOf({ path, strategy }: Resource): string[] {

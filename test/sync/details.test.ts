@@ -139,7 +139,7 @@ describe("the details of campaigns", () => {
     });
     expect(await brand.verify("opportunities")).toMatchObject({ state: "unproven", unread: 1 });
     expect((await brand.run("verify opportunities")).code).toBe(8);
-    expect(await brand.sync("opportunities")).toMatchObject({ verified: true });
+    expect(await brand.verify("opportunities", true)).toMatchObject({ state: "repaired", unread: 0 });
     expect(await brand.verify("opportunities")).toMatchObject({ state: "proven", unread: 0 });
   });
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import { everything, join, type Range, startOfDay } from "../../src/ranges.js";
+import { orders } from "../../src/resources/orders.js";
 import type { JsonObject } from "../../src/resources/types.js";
 import type { Slice } from "../../src/sync/first-page.js";
 import { type SeekOptions, seek } from "../../src/sync/seek.js";
 import { mixed } from "../support/fake/dates.js";
 import { clientOf, type FakeApi, fakeApi } from "../support/fake-api.js";
-import { resourceOf } from "../support/mirror.js";
 import {
   at,
   come,
@@ -30,7 +30,7 @@ async function slicesOf(api: FakeApi, range: Range, options: Partial<SeekOptions
   let now = 0;
   // Each look at the clock finds it 50 ms on: every answer is a slow one.
   const clock = { ...systemClock, monotonic: () => (now += 50) };
-  const run = { api: clientOf(api), clock, signal, resource: resourceOf("orders"), resolution: 1 };
+  const run = { api: clientOf(api), clock, signal, resource: orders, resolution: 1 };
   const all = { givenUp: (_: Range, why: string) => void givenUp.push(why), ...options };
   for await (const slice of seek(run, range, all)) {
     for (const { value } of slice.records) slice.found.add((value as JsonObject).id);

@@ -12,11 +12,11 @@ import { readRange } from "../read.js";
 import { reconcile } from "../reconcile.js";
 import {
   believedFloor,
+  type DatedRun,
   doubtClock,
   type PlanStep,
   pagesFor,
   type StrategyRun,
-  type SyncRun,
   warnOfGaps,
 } from "../run.js";
 import { filterQueries, readFiltered } from "./filtered.js";
@@ -25,7 +25,7 @@ import { filterQueries, readFiltered } from "./filtered.js";
  * Newest first, filtered by a date: orders, content. A run reads the window behind the last complete read again, since
  * changes come late (the API document, "4. GET /orders", Sync guidance), and finds by evidence what no window shows.
  */
-export const dated: StrategyRun = {
+export const dated: StrategyRun<Dated> = {
   async plan(run) {
     const queries = filterQueries(run);
     if (queries.length > 0) return [{ what: "what the filters select", requests: queries.length }];
@@ -37,7 +37,7 @@ export const dated: StrategyRun = {
       const what = `${isResumed ? "finish the stopped read: " : ""}${describe(range)}: ${counted(items, "record")}`;
       steps.push({ what, requests: pagesFor(items) });
     }
-    const { figures } = run.resource.strategy as Dated;
+    const { figures } = run.resource.strategy;
     const requests = (figures ? 1 : 0) + checksOf(run).length;
     // Answers share a record, and what moved or the audit comes to is read besides.
     const what = figures ? "its proof: figures by day, and counts" : "its proof: counts";
@@ -51,9 +51,8 @@ export const dated: StrategyRun = {
   },
 };
 
-async function readRanges(run: SyncRun): Promise<void> {
+async function readRanges(run: DatedRun): Promise<void> {
   const { mirror, now, options, reporter, resource, row, shortfalls, state, undated } = run;
-  const strategy = resource.strategy as Dated;
   // Only `--full` looks for records without a date: who was missing from an earlier one may be back.
   const undatedMissing = state.missing().flatMap(({ dated, id }) => (dated === null ? id : []));
   mirror.transaction(() => {
@@ -61,7 +60,7 @@ async function readRanges(run: SyncRun): Promise<void> {
     state.forgetMissing(undatedMissing);
   });
   if (options.full)
-    for (const name of [figuresName, ...(strategy.counts ?? []).map((count) => count.name)])
+    for (const name of [figuresName, ...(resource.strategy.counts ?? []).map((count) => count.name)])
       state.trust(name);
   const asked = state.floor();
   const { floor, gaps, goal, lowest, ranges } = decide(run);
@@ -97,7 +96,7 @@ async function readRanges(run: SyncRun): Promise<void> {
   warnOfGaps(run, gaps);
 }
 
-function decide(run: SyncRun) {
+function decide(run: DatedRun) {
   const { now, options, state } = run;
   const before = { coverage: state.coverage(), goal: state.goal(), floor: believedFloor(run) };
   return planDated(before, options, now);

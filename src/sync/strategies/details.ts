@@ -13,18 +13,20 @@ import {
   presentRecords,
   valueAt,
 } from "../../records/index.js";
-import type { Json, JsonObject } from "../../resources/types.js";
+import type { Details, Json, JsonObject } from "../../resources/types.js";
 import { formatInstant } from "../../times.js";
 import { askEach, type Detailed } from "../in-order.js";
 import { freshMs } from "../plan.js";
 import type { StrategyRun, SyncRun } from "../run.js";
 import { keepBeside } from "./beside.js";
-import { countListed, planOf, readAll } from "./full.js";
+import { countAll, planOf, readAll } from "./full.js";
+
+type DetailsRun = SyncRun<Details>;
 
 /** Every page of the list, then one request for each record whose details can have changed. */
-export const details: StrategyRun = {
+export const details: StrategyRun<Details> = {
   async plan(run) {
-    const listed = await countListed(run);
+    const listed = await countAll(run);
     if (run.options.details === "none") return [planOf(listed)];
     const known = await inParts(readDetailed(run), run);
     const come = Math.max(0, (listed ?? 0) - known.length);
@@ -36,7 +38,6 @@ export const details: StrategyRun = {
 
   async run(run) {
     const { strategy } = run.resource;
-    if (strategy.kind !== "details") return;
     await readAll(run);
     if (run.options.details === "none") {
       run.isPartial = true;
@@ -53,7 +54,7 @@ export const details: StrategyRun = {
  * Details take a request each. A run that is stopped before the last is gone on with, and one that is stopped every
  * time comes to all of them in turn: those read longest ago come first.
  */
-async function openDue(run: SyncRun): Promise<{ due: Detailed[]; others: Detailed[] }> {
+async function openDue(run: DetailsRun): Promise<{ due: Detailed[]; others: Detailed[] }> {
   const { now, resource, state } = run;
   const stopped = state.goal();
   const begunAt = stopped && Math.abs(now - stopped.begunAt) <= freshMs ? stopped.begunAt : now;
@@ -76,7 +77,7 @@ async function openDue(run: SyncRun): Promise<{ due: Detailed[]; others: Detaile
 }
 
 /** The mirrored records of a list, and what of their details is still to be read. */
-function* readDetailed(run: SyncRun): Generator<void, Detailed[]> {
+function* readDetailed(run: DetailsRun): Generator<void, Detailed[]> {
   const { mirror, resource } = run;
   const known: Detailed[] = [];
   for (const record of presentRecords(mirror, resource.name)) {
@@ -92,22 +93,20 @@ function* readDetailed(run: SyncRun): Generator<void, Detailed[]> {
 }
 
 /** How many mirrored records have details that were not read since they came or changed. */
-export async function countUnread(run: SyncRun): Promise<number> {
-  if (run.resource.strategy.kind !== "details") return 0;
+export async function countUnread(run: DetailsRun): Promise<number> {
   const known = await inParts(readDetailed(run), run);
   return known.filter(({ askBy, pending }) => askBy !== null && pending).length;
 }
 
 /** A record is open too where only what the list says makes it so: its details may have lagged behind. */
-function isDue({ mirror, options, resource }: SyncRun, { id, value }: Present, pending: boolean): boolean {
+function isDue({ mirror, options, resource }: DetailsRun, { id, value }: Present, pending: boolean): boolean {
   const { strategy } = resource;
-  if (strategy.kind !== "details") return false;
   if (options.details === "all" || pending || strategy.open(value as JsonObject)) return true;
   return strategy.open({ ...(value as JsonObject), ...(listedRecord(mirror, id) as JsonObject | null) });
 }
 
 async function mergeDetails(
-  run: SyncRun,
+  run: DetailsRun,
   due: readonly Detailed[],
   { path, revised }: { path(id: string): string; revised?: string },
 ): Promise<void> {

@@ -1,11 +1,11 @@
-import type { Dated, Query } from "../../resources/types.js";
+import type { Query } from "../../resources/types.js";
 import { rangeQuery } from "../first-page.js";
-import type { SyncRun } from "../run.js";
+import type { DatedRun } from "../run.js";
 import { readWhole } from "../whole.js";
 
 /** One query for each combination of filter values, at most as many values in each as the API takes. */
-export function filterQueries({ options, resource }: Pick<SyncRun, "options" | "resource">): Query[] {
-  const { filters = [] } = resource.strategy as Dated;
+export function filterQueries({ options, resource }: Pick<DatedRun, "options" | "resource">): Query[] {
+  const { filters = [] } = resource.strategy;
   const chosen = filters.filter(({ parameter }) => (options.filters[parameter]?.length ?? 0) > 0);
   if (chosen.length === 0) return [];
   return chosen.reduce<Query[]>(
@@ -24,11 +24,11 @@ function chunks<Item>(items: readonly Item[], size: number): Item[][] {
 }
 
 /** A partial run: it claims no coverage and removes nothing. */
-export async function readFiltered(run: SyncRun, queries: readonly Query[]): Promise<void> {
+export async function readFiltered(run: DatedRun, queries: readonly Query[]): Promise<void> {
   const { options, resource, shortfalls } = run;
   const { since: from = Number.NEGATIVE_INFINITY, until: to = Number.POSITIVE_INFINITY } = options;
   run.isPartial = true;
-  const range = rangeQuery(resource.strategy as Dated, { from, to });
+  const range = rangeQuery(resource.strategy, { from, to });
   for (const query of queries) {
     const { isWhole } = await readWhole(run, { ...range, ...query });
     if (!isWhole) shortfalls.push("the filtered list moved while it was read: run the same command again");

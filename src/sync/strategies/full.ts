@@ -1,7 +1,7 @@
 import { whyNotWhole } from "../../api/list.js";
 import { counted } from "../../counted.js";
 import { everything } from "../../ranges.js";
-import { countItems } from "../counts.js";
+import { countListed } from "../counts.js";
 import { missTwice, removeMissing } from "../removals.js";
 import { type PlanStep, pagesFor, type StrategyRun, type SyncRun } from "../run.js";
 import { readUnknownList } from "../unknown-list.js";
@@ -10,7 +10,7 @@ import { type Listed, readWhole } from "../whole.js";
 /** Every page, every time: the API has no filter that would tell what is new. */
 export const full: StrategyRun = {
   async plan(run) {
-    return [planOf(await countListed(run))];
+    return [planOf(await countAll(run))];
   },
 
   async run(run) {
@@ -19,8 +19,8 @@ export const full: StrategyRun = {
 };
 
 /** How many records a list has; null where the API document shows no way to ask. */
-export async function countListed(run: SyncRun): Promise<number | null> {
-  return run.resource.pagination === "unknown" ? null : await countItems(run, everything);
+export async function countAll(run: SyncRun): Promise<number | null> {
+  return run.resource.pagination === "unknown" ? null : await countListed(run, {});
 }
 
 export function planOf(listed: number | null): PlanStep {

@@ -13,4 +13,4 @@ export const strategies: Record<Strategy["kind"], StrategyRun> = {
   details,
   monthly,
   snapshot,
-};
+} satisfies { [Kind in Strategy["kind"]]: StrategyRun<Strategy & { kind: Kind }> };

@@ -5,6 +5,7 @@ import { inParts } from "../../in-parts.js";
 import { isSetBack, transactInParts } from "../../mirror/index.js";
 import { dayOf } from "../../ranges.js";
 import { valueAt } from "../../records/index.js";
+import type { Monthly } from "../../resources/types.js";
 import { ageParts, forgetAhead, isAhead, recordCoverage } from "../../state/index.js";
 import { formatInstant, instantOrNull } from "../../times.js";
 import { askPoints } from "../figures.js";
@@ -26,7 +27,7 @@ import {
  * A run reads the months that the window touches, and older ones whose days are no longer what they were: late orders
  * and the filtering of bots restate the past.
  */
-export const monthly: StrategyRun = {
+export const monthly: StrategyRun<Monthly> = {
   async plan(run) {
     const wanted = { floor: floorOf(run), points: new Map(), moved: [] };
     const requests = seriesOf(run).flatMap((one) => dueMonths(run, one, wanted)).length;
@@ -36,13 +37,11 @@ export const monthly: StrategyRun = {
 
   async run(run) {
     const { mirror, now, options, reporter, resource, row, state } = run;
-    const { strategy } = resource;
-    if (strategy.kind !== "monthly") return;
     const floor = floorOf(run);
     const isDoubted = isSetBack(mirror, row) && (floor > now || isAhead(mirror, resource.name, now));
     if (isDoubted) doubtClock(run, "months that were asked for are", "all months");
     else mirror.transaction(() => forgetAhead(mirror, resource.name, now));
-    const { days: points } = await askPoints(run, strategy.figures);
+    const { days: points } = await askPoints(run, resource.strategy.figures);
     const moved = await inParts(movedMonths(run, points), run);
     const wanted = { floor, points, moved };
     const series = seriesOf(run);
