@@ -13,7 +13,8 @@ import type { RunEnd, World } from "./world.js";
  * 3. A record whose date is rewritten where no figures by day show it, while an unrelated one vanishes: it may be
  *    removed until it is read again.
  * 4. A list by page numbers whose total says less than there is, with no next page: it ends there. Where neither the
- *    dates are in order nor the totals right, two of them may agree by chance.
+ *    dates are in order nor the totals right, two of them may agree by chance; so does a total that stops at a number
+ *    when one leaves and as many are left, while they are read.
  *
  * (Records without a date are removed by `--full` alone: no claim is made of them, so there is nothing to allow.)
  */
@@ -21,6 +22,7 @@ export function mayBeHidden(world: World, readAt: number, keptAt: number): boole
   if (endsTooSoon(world)) return true;
   const run = world.runs.find(({ startedAt, endedAt }) => startedAt <= readAt && readAt <= endedAt);
   if (!run) return false;
+  if (isCapped(world.api.behaviour) && movesIn(world, run).left.length > 0) return true;
   const isLateList = !isDated(world.watched) && areTotalsLate(world);
   const hides = ({ from, answered }: Move) => Number.isFinite(from) && answered === run.answered - 1;
   return (isLateList && moves(world).came.some(hides)) || hasSwap(world, run, keptAt);
