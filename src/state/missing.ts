@@ -1,4 +1,4 @@
-import { type Mirror, statement } from "../mirror/index.js";
+import { type Mirror, readInfo, statement, writeInfo } from "../mirror/index.js";
 import { type Covered, everything, lastRead, type Range } from "../ranges.js";
 import { countPresent, parameters, present } from "./counting.js";
 
@@ -49,6 +49,30 @@ export function readMissing(mirror: Mirror, resource: string): Missing[] {
     `SELECT record_id AS id, dated_at AS dated FROM missing AS m JOIN records AS r USING (record_id)
        WHERE m.resource = ? AND r.removed_at IS NULL`,
   ).all(resource) as Missing[];
+}
+
+/** Notes who is known: all that the mirror holds by now. Ids only ever grow. */
+export function noteKnown(mirror: Mirror, resource: string): void {
+  const newest = statement(mirror, "SELECT coalesce(max(record_id), 0) FROM records").pluck().get();
+  writeInfo(mirror, `known:${resource}`, String(newest));
+}
+
+/**
+ * How many present records of a range were known at the end of the last verified run: those that came since do not make
+ * it likelier that the others are gone.
+ * @param by the resource that they are read with
+ */
+export function countKnown(
+  mirror: Mirror,
+  resource: string,
+  range: Range = everything,
+  by = resource,
+): number {
+  const newest = readInfo(mirror, `known:${by}`);
+  const known = `SELECT count(*) FROM records WHERE ${present(range)} AND record_id <= coalesce(?, record_id)`;
+  return statement(mirror, known)
+    .pluck()
+    .get(...parameters(resource, range), newest === null ? null : Number(newest)) as number;
 }
 
 export function clearMissing(mirror: Mirror, resource: string): void {

@@ -3,7 +3,7 @@ import { blankRun, type Outcome, type RunEnd, recordRun, runLine } from "../mirr
 import { indexProjection, type RecordStore } from "../records/index.js";
 import { silentReporter } from "../reporter.js";
 import type { Resource } from "../resources/types.js";
-import { openState } from "../state/index.js";
+import { noteKnown, openState } from "../state/index.js";
 import { formatInstant, instantOrNull } from "../times.js";
 import { type Access, openStore, type PlanStep, type SyncRun } from "./run.js";
 import { strategies } from "./strategies/index.js";
@@ -27,6 +27,7 @@ export async function syncResource(access: Access, resource: Resource, named = t
       await access.mortally(async () => indexProjection(access.mirror, resource));
       if (one.shortfalls.length > 0) throw incomplete(resource, one.shortfalls);
       row.verified = !one.isPartial;
+      if (row.verified) access.mirror.transaction(() => noteKnown(access.mirror, resource.name));
       floor = instantOrNull(one.state.floor() ?? Number.NaN);
       return "done";
     },

@@ -1,34 +1,34 @@
 import { Incomplete } from "../errors.js";
 import { transactInParts } from "../mirror/index.js";
 import { describe, type Range } from "../ranges.js";
-import { countPresent } from "../state/index.js";
+import { countKnown, countPresent } from "../state/index.js";
 import { formatInstant } from "../times.js";
 import type { SyncRun } from "./run.js";
 
 /** Whether a reading would remove more than anyone should believe: over half of more than 20 records. */
-export function isImplausible(removals: number, present: number): boolean {
-  return present > 20 && removals > present / 2;
+export function isImplausible(removals: number, known: number): boolean {
+  return known > 20 && removals > known / 2;
 }
 
-/** How many records would be removed of how many, and how many would be left in all. */
+/** How many records would be removed of how many that were known, and how many would be left in all. */
 interface Gone {
   removals: number;
-  present: number;
+  known: number;
   left: number;
-  /** The dates in which so many are present; undefined: at all. */
+  /** The dates in which so many were known; undefined: at all. */
   around?: Range | undefined;
 }
 
 /** @throws Incomplete when so many removals are implausible, or nothing would be left, and nobody accepted it */
 export function refuseImplausible(
   { options, resource }: Pick<SyncRun, "options" | "resource">,
-  { removals, present, left, around }: Gone,
+  { removals, known, left, around }: Gone,
 ): void {
-  const isRefused = removals > 0 && (left === 0 || isImplausible(removals, present));
+  const isRefused = removals > 0 && (left === 0 || isImplausible(removals, known));
   const where = around ? `${describe(around)}: ` : "";
   if (isRefused && !options.acceptRemovals)
     throw new Incomplete(
-      `${resource.name}: ${where}the API no longer returns ${removals} of ${present} mirrored records: nothing was removed.`,
+      `${resource.name}: ${where}the API no longer returns ${removals} of ${known} mirrored records: nothing was removed.`,
       { hint: "if that is right, run the same command again with `--accept-removals`" },
     );
 }
@@ -45,9 +45,9 @@ export async function removeMissing(run: SyncRun): Promise<void> {
   const dates = missing.flatMap(({ dated }) => dated ?? []).sort((a, b) => a - b);
   const [from, to] = [dates[0] ?? 0, dates.at(-1) ?? 0];
   const around = dates.length === missing.length ? { from, to } : undefined;
-  const present = countPresent(mirror, resource.name, around);
+  const known = countKnown(mirror, resource.name, around);
   const left = countPresent(mirror, resource.name) - missing.length;
-  refuseImplausible(run, { removals: missing.length, present, left, around });
+  refuseImplausible(run, { removals: missing.length, known, left, around });
   const remove = function* () {
     const ids = missing.map(({ id }) => id);
     yield* store.remove(ids, formatInstant(clock.now()));

@@ -94,6 +94,30 @@ describe("more removals than anyone should believe", () => {
     expect(brand.mirrored()).toEqual(listed(brand));
   });
 
+  test.each(["roster", "orders"] as const)(
+    "all of %s, in whose place as many others came: those do not make it likelier, this night or the next",
+    async (resource) => {
+      const all = (prefix: string) =>
+        Array.from({ length: 40 }, (_, n) =>
+          resource === "roster"
+            ? { relationship_id: `${prefix}${n}`, host: { id: `h${n}` } }
+            : orderAt(`${prefix}${n}`, noon - n * day),
+        );
+      const brand = await nights({ [resource]: all("a") });
+      await brand.sync(resource);
+      brand.api.records[resource] = all("b");
+      for (const _ of [1, 2]) {
+        brand.pass(day);
+        const { failure, rows_removed } = await brand.sync(resource);
+        expect(String(failure)).toMatch(/no longer returns 40 of 40 mirrored records/);
+        expect(rows_removed).toBe(0);
+      }
+      expect((await brand.sync(resource, { acceptRemovals: true })).failure).toBeNull();
+      expect(brand.mirrored(resource)).toHaveLength(40);
+      expect(brand.mirrored(resource).join()).not.toMatch(/a\d/);
+    },
+  );
+
   test("a few that lie apart are believed", async () => {
     const brand = await nights({ orders: ordersBefore(noon, 500, hour) });
     await brand.sync();

@@ -1,4 +1,5 @@
 import { transactInParts } from "../../mirror/index.js";
+import { everything } from "../../ranges.js";
 import {
   noteDetailed,
   noteOutdated,
@@ -8,7 +9,7 @@ import {
   shapeBefore,
 } from "../../records/index.js";
 import type { Resource } from "../../resources/types.js";
-import { countPresent } from "../../state/index.js";
+import { countKnown } from "../../state/index.js";
 import { formatInstant } from "../../times.js";
 import { askEach, type Detailed } from "../in-order.js";
 import { isImplausible } from "../removals.js";
@@ -28,7 +29,7 @@ export async function keepBeside(
 ): Promise<void> {
   const { mirror, options, shortfalls } = run;
   const store = openStore(run, resource, run.row, { coverage: [] });
-  const known = presentDetails(mirror, resource.name, parent);
+  const held = presentDetails(mirror, resource.name, parent);
   const found = new Set<number>();
   /** Parents of which nothing says that they hold no more than was found. */
   const unsure = new Set(others.map(({ askBy }) => askBy));
@@ -37,7 +38,7 @@ export async function keepBeside(
 
   const pathOf = ({ askBy }: Detailed) => path(askBy ?? "");
   const goneOf = (id: string | null) =>
-    unsure.has(id) ? [] : (known.get(id ?? "") ?? []).filter((detail) => !found.has(detail));
+    unsure.has(id) ? [] : (held.get(id ?? "") ?? []).filter((detail) => !found.has(detail));
   const lacks = ({ askBy }: Detailed) => goneOf(askBy).length > 0;
   const askAll = (records: readonly Detailed[]) =>
     askEach(run, records, (record) => settle(run, resource, pathOf(record)), keep);
@@ -94,12 +95,12 @@ export async function keepBeside(
   }
   for (const record of lost) distrust(record, "404");
   await askAll([...paged].filter(lacks));
-  const gone = [...known.keys()].flatMap(goneOf);
-  const present = countPresent(mirror, resource.name);
-  if (isImplausible(gone.length, present) && !options.acceptRemovals) {
+  const gone = [...held.keys()].flatMap(goneOf);
+  const known = countKnown(mirror, resource.name, everything, run.resource.name);
+  if (isImplausible(gone.length, known) && !options.acceptRemovals) {
     for (const record of due.filter(lacks)) doubt(record);
     shortfalls.push(
-      `${gone.length} of ${present} results are no longer there: nothing was removed (\`--accept-removals\`)`,
+      `${gone.length} of ${known} results are no longer there: nothing was removed (\`--accept-removals\`)`,
     );
     return;
   }
