@@ -1,4 +1,4 @@
-import { type Mirror, readInfo, writeInfo } from "../mirror/index.js";
+import { forgetInfo, type Mirror, readInfo, writeInfo } from "../mirror/index.js";
 import { hasId } from "./keys.js";
 
 /**
@@ -36,13 +36,25 @@ export function shapeBefore(mirror: Mirror, path: string, resource: string, keyP
     : null;
 }
 
-export function rememberShape(mirror: Mirror, path: string, shape: Shape | null): void {
+/** @param isPaged whether it came in pages */
+export function rememberShape(mirror: Mirror, path: string, shape: Shape | null, isPaged: boolean): void {
   if (shape !== null) writeInfo(mirror, infoName(path), shape);
+  if (isPaged) writeInfo(mirror, pagesName(path), "yes");
+  else forgetInfo(mirror, pagesName(path));
+}
+
+/** Whether what was last read at a path came in pages: one that comes without may be only the first of them. */
+export function wasPaged(mirror: Mirror, path: string): boolean {
+  return readInfo(mirror, pagesName(path)) !== null;
 }
 
 /** Whether a shape says less than the one before: nothing that was mirrored is gone because of it. */
 export function saysLess(shape: Shape | null, before: Shape | null): boolean {
   return shape !== null && before !== null && shapes.indexOf(shape) < shapes.indexOf(before);
+}
+
+function pagesName(path: string): string {
+  return `pages:${path}`;
 }
 
 /** Mirrors have it under this name since before it was called a shape. */

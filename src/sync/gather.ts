@@ -18,6 +18,8 @@ export interface Gathered {
   isAllThereIs: boolean;
   /** Whether it came as a list; otherwise one object was all. */
   isList: boolean;
+  /** Whether the API said on how many pages. */
+  isPaged: boolean;
   /** Milliseconds: when the first answer was asked for. */
   askedAt: number;
 }
@@ -40,7 +42,7 @@ export async function gather(run: SyncRun, path: string, query: Query): Promise<
     total = total_items;
     progressed(run, page.records.length, total_pages - page.page);
   }
-  return { items, pages, total, answers, fell, isAllThereIs: false, isList: true, askedAt };
+  return { items, pages, total, answers, fell, isAllThereIs: false, isList: true, isPaged: true, askedAt };
 }
 
 const mostAttempts = 4;

@@ -11,8 +11,10 @@ import {
   shapeBefore,
   shapeOf,
   valueAt,
+  wasPaged,
 } from "../records/index.js";
 import type { Resource } from "../resources/types.js";
+import { presentIds } from "../state/index.js";
 import { formatInstant } from "../times.js";
 import { type Gathered, gather, gatherWhole } from "./gather.js";
 import { mostPerPage, type SyncRun } from "./run.js";
@@ -26,26 +28,34 @@ import type { Listed } from "./whole.js";
  */
 export async function readUnknownList(run: SyncRun): Promise<Listed | null> {
   const { mirror, options, resource, shortfalls, store } = run;
-  const { shape, isAnswer, isWhole, items, askedAt, total } = await settle(run, resource, resource.path);
+  const settled = await settle(run, resource, resource.path);
+  const { shape, isAnswer, isPaged, isWhole, items, askedAt, total } = settled;
   const before = shapeBefore(mirror, resource.path, resource.name);
   if (saysLess(shape, before) && !options.acceptRemovals)
     throw new Incomplete(`${resource.name}: ${shapeText(shape, before)}: nothing was written or removed.`, {
       hint: "if that is right, run the same command again with `--accept-removals`",
     });
   const found = new Set<number>();
+  let isCut = false;
   const write = function* () {
     const written = yield* store.write(items, { readAt: formatInstant(askedAt), isAnswer });
     for (const id of written.ids) found.add(id);
     run.state.forgetMissing(found);
-    rememberShape(mirror, resource.path, shape);
+    const isBare = !isPaged && wasPaged(mirror, resource.path) && !options.acceptRemovals;
+    isCut = isBare && presentIds(mirror, resource.name).some((id) => !found.has(id));
+    rememberShape(mirror, resource.path, shape, isPaged || isCut);
   };
   await transactInParts(mirror, write(), run);
   if (!isWhole) shortfalls.push(`the list ${whyNotWhole({ found, total: total ?? found.size })}`);
+  else if (isCut)
+    shortfalls.push(`the API answers ${withoutPages}: nothing was removed (\`--accept-removals\`)`);
   else if (before === null || shape === null || shape === before || options.acceptRemovals)
     return { found, askedAt };
   else shortfalls.push(`${shapeText(shape, before)}: nothing was removed`);
   return null;
 }
+
+export const withoutPages = "without the pages that it had before, and without records that were on them";
 
 export function shapeText(shape: Shape | null, before: Shape | null): string {
   return `the API answers with ${shape}, and before it was ${before}`;
@@ -94,6 +104,12 @@ async function askUnknown(run: SyncRun, path: string): Promise<Gathered> {
       if (!(error instanceof RequestRefused)) throw error;
     }
   row.rows_read += records.length;
-  const one = { answers: 1, fell: false, isList: items !== null, isAllThereIs: isMore === true };
+  const one = {
+    answers: 1,
+    fell: false,
+    isList: items !== null,
+    isAllThereIs: isMore === true,
+    isPaged: pagination !== null,
+  };
   return { ...one, items: records, pages: [], total, askedAt };
 }

@@ -261,3 +261,54 @@ describe("the roster", () => {
     }
   });
 });
+
+describe("a list of which the API shows no fields", () => {
+  const code = (n: number) => ({ id: `c${n}`, code: `X${n}` });
+  const codes = (count: number) => Array.from({ length: count }, (_, n) => code(n));
+
+  test("and that comes without its pages removes nobody who was on another, until that is accepted", async () => {
+    const brand = await nights({ codes: codes(40) });
+    await brand.sync("codes");
+    brand.api.answers["/codes"] = JSON.stringify([...codes(24), code(99)]);
+    for (const _ of [1, 2]) {
+      brand.pass(day);
+      const { failure, rows_removed } = await brand.sync("codes");
+      expect(String(failure)).toContain("without the pages that it had before");
+      expect(rows_removed).toBe(0);
+    }
+    expect(brand.mirrored("codes")).toHaveLength(41);
+    expect(await brand.sync("codes", { acceptRemovals: true })).toMatchObject({
+      failure: null,
+      rows_removed: 16,
+    });
+    expect(await brand.sync("codes")).toMatchObject({ verified: true });
+  });
+
+  test("and that comes without its pages, but with everybody, is whole", async () => {
+    const brand = await nights({ codes: codes(40) });
+    await brand.sync("codes");
+    brand.api.answers["/codes"] = JSON.stringify(codes(41));
+    expect(await brand.sync("codes")).toMatchObject({ failure: null, verified: true });
+    brand.api.answers["/codes"] = JSON.stringify(codes(39));
+    expect(await brand.sync("codes")).toMatchObject({ failure: null, rows_removed: 2 });
+  });
+});
+
+test("the results of a survey that come without their pages remove nothing that was on another", async () => {
+  const results = Array.from({ length: 40 }, (_, n) => JSON.stringify({ id: n, answer: n }));
+  const brand = await nights({ surveys: [{ id: "s1" }] });
+  brand.api.answers["/surveys/s1/results"] = results;
+  await brand.sync("surveys");
+  expect(brand.mirrored("survey-results")).toHaveLength(40);
+  brand.api.answers["/surveys/s1/results"] = `[${results.slice(0, 25).join()}]`;
+  for (const _ of [1, 2]) {
+    brand.pass(day);
+    const { failure, rows_removed } = await brand.sync("surveys");
+    expect(String(failure)).toContain("/surveys/s1/results: the API answers without the pages");
+    expect(rows_removed).toBe(0);
+  }
+  expect(await brand.sync("surveys", { acceptRemovals: true })).toMatchObject({
+    failure: null,
+    rows_removed: 15,
+  });
+});

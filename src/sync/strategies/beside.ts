@@ -7,6 +7,7 @@ import {
   rememberShape,
   saysLess,
   shapeBefore,
+  wasPaged,
 } from "../../records/index.js";
 import type { Resource } from "../../resources/types.js";
 import { countKnown } from "../../state/index.js";
@@ -14,7 +15,7 @@ import { formatInstant } from "../../times.js";
 import { askEach, type Detailed } from "../in-order.js";
 import { isImplausible } from "../removals.js";
 import { openStore, type SyncRun } from "../run.js";
-import { type Settled, settle, shapeText } from "../unknown-list.js";
+import { type Settled, settle, shapeText, withoutPages } from "../unknown-list.js";
 
 /**
  * Details that are records of their own: a survey's results. They are removed where their parent is gone, or answers
@@ -60,10 +61,11 @@ export async function keepBeside(
   }
 
   async function keep(settled: Settled, record: Detailed): Promise<void> {
-    const { answers, items, isAnswer, isWhole, askedAt, shape } = settled;
+    const { answers, items, isAnswer, isPaged, isWhole, askedAt, shape } = settled;
     const from = pathOf(record);
     const keyPrefix = `${record.key}/`;
     const before = shapeBefore(mirror, from, resource.name, keyPrefix);
+    const isBare = !isPaged && wasPaged(mirror, from) && !options.acceptRemovals;
     const isOther = before !== null && shape !== null && shape !== before;
     if (isOther && !options.acceptRemovals) {
       const what = `: ${shapeText(shape, before)}: nothing was`;
@@ -78,11 +80,12 @@ export async function keepBeside(
     const write = function* () {
       const written = yield* store.write(items, { readAt, context, keyPrefix, isAnswer });
       for (const id of written.ids) found.add(id);
-      rememberShape(mirror, from, shape);
+      rememberShape(mirror, from, shape, isPaged || (isBare && lacks(record)));
       // What is left open is asked for again by the run that goes on, should this one not come to its end.
       if (!unsure.has(record.askBy) && !lacks(record)) noteDetailed(mirror, record.id, readAt);
     };
     await transactInParts(mirror, write(), run);
+    if (isBare) distrust(record, withoutPages);
   }
 
   const lost = await askAll(due);
