@@ -1,4 +1,4 @@
-import { NotFound } from "../errors.js";
+import { AnswerRefused, ApiUnavailable, type BrandapiError, NotFound, UnexpectedAnswer } from "../errors.js";
 import { progressed, type SyncRun } from "./run.js";
 
 /** Most requests at once: the API's budget is counted in requests, not in connections. */
@@ -47,9 +47,14 @@ export interface Detailed {
   isDue: boolean;
 }
 
+/** So many failures before the first answer: it is not a record that is broken, but all of it. */
+const mostFailures = 3;
+
 /**
- * Asks for the details of each record, a few at once.
+ * Asks for the details of each record, a few at once. One that the API does not answer for, or not as documented, keeps
+ * no other out.
  * @returns the records whose details are not there: gone meanwhile, perhaps
+ * @throws the first failure, after all were asked for
  */
 export async function askEach<Answer>(
   run: SyncRun,
@@ -59,20 +64,43 @@ export async function askEach<Answer>(
 ): Promise<Detailed[]> {
   const { pages, reporter, resource, row, task } = run;
   const lost: Detailed[] = [];
+  const failures: BrandapiError[] = [];
   let left = due.length;
+  let answered = 0;
   // Before the first answer, which may wait for the rate limit: the list alone is not all of it.
   task.update({ done: pages, total: pages + left, rows: row.rows_read });
-  const orNull = (record: Detailed) =>
-    ask(record).catch((error: unknown) => {
-      if (error instanceof NotFound) return null;
-      throw error;
-    });
-  await inOrder(due, orNull, async (answer, record) => {
+  const orFailure = (record: Detailed) =>
+    ask(record).then(
+      (answer) => ({ answer }),
+      (error: unknown) => {
+        if (isOfOne(error)) return { error };
+        throw error;
+      },
+    );
+  await inOrder(due, orFailure, async (result, record) => {
     left -= 1;
     progressed(run, 0, left);
-    if (answer) return await take(answer, record);
-    lost.push(record);
-    reporter.note(`${resource.name}: ${record.key}: the API answered 404 when its details were asked for`);
+    try {
+      if ("error" in result) throw result.error;
+      await take(result.answer, record);
+      answered += 1;
+    } catch (error) {
+      if (!isOfOne(error)) throw error;
+      if (error instanceof NotFound) {
+        lost.push(record);
+        reporter.note(
+          `${resource.name}: ${record.key}: the API answered 404 when its details were asked for`,
+        );
+      } else failures.push(error);
+      if (answered === 0 && failures.length === mostFailures) throw error;
+    }
   });
+  if (failures[0]) throw failures[0];
   return lost;
+}
+
+/** Whether a failure may be of one record alone. */
+function isOfOne(error: unknown): error is BrandapiError {
+  if (error instanceof ApiUnavailable) return !error.everywhere;
+  return error instanceof UnexpectedAnswer && !(error instanceof AnswerRefused);
 }

@@ -72,6 +72,10 @@ test("a task knows how many details are to come before the first of them is ther
   expect(seen.at(-1)).toBe("4/4");
 });
 
+function breakAnswer(brand: Nights, answer: { status: number }): void {
+  brand.api.before = ({ path }) => (path === "/opportunities/a" ? answer : undefined);
+}
+
 describe("the details of campaigns", () => {
   const campaign = (title: string, updated_at: string) => ({
     id: "c",
@@ -129,6 +133,38 @@ describe("the details of campaigns", () => {
     };
     expect(await brand.sync("opportunities")).toMatchObject({ outcome: "incomplete" });
     expect((await brand.run("status")).out).not.toContain("the next sync goes on there");
+  });
+
+  const three = ["a", "b", "c"].map((id) => ({ ...campaign("T", "2026-11-20T00:00:00Z"), id }));
+
+  test.each<[string, number, (brand: Nights) => void]>([
+    ["fail", 6, (brand) => breakAnswer(brand, { status: 500 })],
+    [
+      "are another campaign's",
+      7,
+      (brand) => {
+        brand.api.answers["/opportunities/a"] = JSON.stringify(three[1]);
+      },
+    ],
+    [
+      "are no object",
+      7,
+      (brand) => {
+        brand.api.answers["/opportunities/a"] = "null";
+      },
+    ],
+  ])("that %s, of one campaign, keep no other's out: exit %d", async (_, exitCode, take) => {
+    const brand = await nights({ opportunities: three });
+    take(brand);
+    const { failure, verified } = await brand.sync("opportunities");
+    expect(failure).toMatchObject({ exitCode });
+    expect(verified).toBe(false);
+    const detailed = "SELECT key FROM records WHERE detailed_at IS NOT NULL ORDER BY key";
+    expect(brand.sql(detailed)).toEqual([{ key: "b" }, { key: "c" }]);
+    brand.api.before = () => undefined;
+    brand.api.answers = {};
+    expect(await brand.sync("opportunities")).toMatchObject({ failure: null, verified: true });
+    expect(brand.sql(detailed)).toHaveLength(3);
   });
 
   test("that nobody asked for prove nothing", async () => {
