@@ -17,18 +17,20 @@ interface Gone {
   left: number;
   /** The dates in which so many were known; undefined: at all. */
   around?: Range | undefined;
+  /** What they are. */
+  what?: string;
 }
 
 /** @throws Incomplete when so many removals are implausible, or nothing would be left, and nobody accepted it */
 export function refuseImplausible(
   { options, resource }: Pick<SyncRun, "options" | "resource">,
-  { removals, known, left, around }: Gone,
+  { removals, known, left, around, what = "mirrored records" }: Gone,
 ): void {
   const isRefused = removals > 0 && (left === 0 || isImplausible(removals, known));
   const where = around ? `${describe(around)}: ` : "";
   if (isRefused && !options.acceptRemovals)
     throw new Incomplete(
-      `${resource.name}: ${where}the API no longer returns ${removals} of ${known} mirrored records: nothing was removed.`,
+      `${resource.name}: ${where}the API no longer returns ${removals} of ${known} ${what}: nothing was removed.`,
       { hint: "if that is right, run the same command again with `--accept-removals`" },
     );
 }

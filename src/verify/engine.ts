@@ -126,7 +126,8 @@ function differing({ resource, state, months, unread }: Finding): string[] {
 
 function restated(resource: Resource): Finding {
   const { name } = resource;
-  const why = "the API restates these figures at any time: they are kept as they were when they were read";
+  const why =
+    "the API restates these figures at any time: the mirror has them as they were when they were last read";
   const all = takesDates(resource) ? `, and \`sync ${name} --full\` all months` : "";
   return unproven(name, why, `there is nothing to prove: \`sync ${name}\` reads the newest again${all}`);
 }

@@ -258,6 +258,71 @@ describe("months of clicks", () => {
     expect(months(asked)).toEqual(["2025-07", "2026-10", "2026-11"]);
   });
 
+  test("stay as they are when the API has no clicks any more, until that is accepted", async () => {
+    const brand = await nights({ orders: thirty() });
+    await brand.sync("analytics-clicks");
+    const clicks = () => brand.sql("SELECT sum(orders) AS n FROM analytics_clicks_periods");
+    brand.pass(day);
+    brand.api.answers["/analytics/clicks"] = '{"summary":{},"timeseries":[]}';
+    expect((await brand.sync("analytics-clicks")).failure).toMatchObject({
+      exitCode: 8,
+      message: expect.stringContaining("no longer returns 30 of 30 days that have clicks here"),
+      hint: expect.stringContaining("`--accept-removals`"),
+    });
+    expect(clicks()).toEqual([{ n: 30 }]);
+    expect(await brand.sync("analytics-clicks", { acceptRemovals: true })).toMatchObject({ verified: true });
+    expect(clicks()).toEqual([{ n: 0 }]);
+  });
+
+  test("that are other ones, asked for alone, than all days say are not verified", async () => {
+    const brand = await nights({ orders: thirty() });
+    await brand.sync("analytics-clicks");
+    brand.pass(day);
+    come(brand, orderAt("late", Date.parse("2025-07-04T12:00:00Z")));
+    const cached = (query: Record<string, string>) => query.start_date?.startsWith("2025-07") === true;
+    const { fetch } = brand.api;
+    const old = '{"success":true,"data":{"summary":{"orders":0},"timeseries":[]}}';
+    brand.api.fetch = async (url, init) =>
+      cached(Object.fromEntries(new URL(String(url)).searchParams)) ? new Response(old) : fetch(url, init);
+    for (const _ of [1, 2]) {
+      const { failure, verified } = await brand.sync("analytics-clicks");
+      expect(String(failure)).toContain("the API's days of 2025-07 are other ones");
+      expect(verified).toBe(false);
+    }
+    brand.api.fetch = fetch;
+    expect(await brand.sync("analytics-clicks")).toMatchObject({ failure: null, verified: true });
+  });
+
+  test("to which something came between the two answers are no contradiction", async () => {
+    const brand = await nights({ orders: thirty() });
+    await brand.sync("analytics-clicks");
+    brand.pass(day);
+    const isMonth = ({ query }: { query: Record<string, string> }) =>
+      query.start_date?.startsWith("2026-10") === true;
+    brand.once(isMonth, () => come(brand, orderAt("late", Date.parse("2026-10-04T12:00:00Z"))));
+    expect(await brand.sync("analytics-clicks")).toMatchObject({ failure: null, verified: true });
+  });
+
+  test("above a gap are verified from there on", async () => {
+    const brand = await nights({ orders: thirty() });
+    await brand.broken("stopped", ({ number }) => number === 12, "analytics-clicks");
+    const since = Date.parse("2026-08-01T00:00:00Z");
+    const { covered_from, verified } = await brand.sync("analytics-clicks", { since });
+    expect({ covered_from, verified }).toEqual({
+      covered_from: new Date(since).toISOString(),
+      verified: true,
+    });
+    expect(await brand.sync("analytics-clicks")).toMatchObject({ covered_from: null, verified: true });
+  });
+
+  test("up to a time before the window are not read, and that is no proof", async () => {
+    const brand = await nights({ orders: thirty() });
+    await brand.sync("analytics-clicks");
+    brand.pass(day);
+    const { failure, verified } = await brand.sync("analytics-clicks", { until: noon - 200 * day });
+    expect({ failure, verified }).toEqual({ failure: null, verified: false });
+  });
+
   describe("before the oldest that is here", () => {
     const late = orderAt("late", Date.parse("2026-08-04T12:00:00Z"));
     const three = () => ordersBefore(noon, 3, 10 * day);

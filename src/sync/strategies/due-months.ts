@@ -1,6 +1,6 @@
 import { ConfigurationError } from "../../errors.js";
 import { gaps, monthsOf, type Range, touches } from "../../ranges.js";
-import { presentKeys, presentRecords, sameJson, valueAt } from "../../records/index.js";
+import { presentKeys } from "../../records/index.js";
 import type { Json } from "../../resources/types.js";
 import { readCoverage } from "../../state/index.js";
 import { believedFloor, type SyncRun } from "../run.js";
@@ -91,38 +91,4 @@ export function dueMonths(run: SyncRun, series: Series, { floor, points, moved }
       return isMoved || full || since !== undefined || readAt(one) - windowMs <= one.to;
     })
     .map((one) => ({ ...one, ...series }));
-}
-
-/** Mirrored months of which some day came, or is no longer what it was. @param points each day's, by its name */
-export function* movedMonths(
-  { mirror, resource }: SyncRun,
-  points: ReadonlyMap<string, Json>,
-): Generator<void, string[]> {
-  const moved = new Set<string>();
-  const months = new Set<string>();
-  const mirrored = new Set<string>();
-  for (const { key, value } of presentRecords(mirror, resource.name, "/day/#0")) {
-    const days = valueAt(value, ["timeseries"]);
-    const month = key.slice(0, 7);
-    months.add(month);
-    for (const point of Array.isArray(days) ? (days as Json[]) : []) {
-      const day = String(valueAt(point, ["date"]));
-      // An answer may have zeros for days that nobody asked for.
-      if (!day.startsWith(month)) continue;
-      mirrored.add(day);
-      const now = points.get(day) ?? null;
-      if (now === null ? !isIdle(point) : !sameJson(now, point)) moved.add(month);
-    }
-    yield;
-  }
-  for (const [day, point] of points) {
-    const month = day.slice(0, 7);
-    if (months.has(month) && !mirrored.has(day) && !isIdle(point)) moved.add(month);
-  }
-  return [...moved];
-}
-
-/** A day on which nothing happened: the API may leave it out, or give zeros. */
-function isIdle(point: Json): boolean {
-  return !Object.values(point ?? {}).some((figure) => Number(figure));
 }

@@ -7,9 +7,10 @@ import { dayOf } from "../../ranges.js";
 import { valueAt } from "../../records/index.js";
 import type { Monthly } from "../../resources/types.js";
 import { ageParts, forgetAhead, isAhead, recordCoverage } from "../../state/index.js";
-import { formatInstant, instantOrNull } from "../../times.js";
+import { dayMs, formatInstant, instantOrNull } from "../../times.js";
 import { askPoints } from "../figures.js";
 import { inOrder } from "../in-order.js";
+import { refuseImplausible } from "../removals.js";
 import { doubtClock, progressed, type StrategyRun, type SyncRun, warnOfGaps } from "../run.js";
 import {
   coverageName,
@@ -17,10 +18,11 @@ import {
   floorOf,
   isPlain,
   type Month,
-  movedMonths,
   seriesOf,
   unreadMonths,
+  type Wanted,
 } from "./due-months.js";
+import { compareMonths, contradicted } from "./moved-months.js";
 
 /**
  * One answer a calendar month: unique counts do not add up over days, so a month's summary must be asked for as such.
@@ -42,7 +44,9 @@ export const monthly: StrategyRun<Monthly> = {
     if (isDoubted) doubtClock(run, "months that were asked for are", "all months");
     else mirror.transaction(() => forgetAhead(mirror, resource.name, now));
     const { days: points } = await askPoints(run, resource.strategy.figures);
-    const moved = await inParts(movedMonths(run, points), run);
+    const { moved, known, gone } = await inParts(compareMonths(run, points), run);
+    const what = "days that have clicks here";
+    refuseImplausible(run, { removals: gone, known, left: known - gone, what });
     const wanted = { floor, points, moved };
     const series = seriesOf(run);
     const due = series.flatMap((one) => dueMonths(run, one, wanted));
@@ -50,7 +54,6 @@ export const monthly: StrategyRun<Monthly> = {
     // A series of its own leaves the mirror's months as they are.
     if (!isOwn) run.isPartial = true;
     else mirror.transaction(() => state.setGoal(floor, null));
-    if (isOwn) row.covered_from = instantOrNull(floor);
     if (options.perHost)
       reporter.note(`${resource.name}: ${counted(series.length, "host")}, ${counted(due.length, "request")}`);
     let left = due.length;
@@ -63,11 +66,34 @@ export const monthly: StrategyRun<Monthly> = {
         progressed(run, 1, left);
       },
     );
-    if (isOwn) warnOfGaps(run, unreadMonths(run, wanted));
+    if (isOwn) await tellDoubts(run, wanted, due);
     if (due.length > 0) row.since = formatInstant(Math.min(...due.map(({ from }) => from)));
     row.until = formatInstant(Math.min(now, options.until ?? now));
   },
 };
+
+/** What is left unread, and what the answers say against each other. */
+async function tellDoubts(run: SyncRun<Monthly>, wanted: Wanted, due: readonly Month[]): Promise<void> {
+  const { now, reporter, resource, row, shortfalls } = run;
+  const gaps = unreadMonths(run, wanted);
+  row.covered_from = instantOrNull(Math.max(wanted.floor, ...gaps.map(({ to }) => to + 1)));
+  warnOfGaps(run, gaps);
+  if (due.length === 0) {
+    run.isPartial = true;
+    reporter.note(`${resource.name}: nothing up to then is left to read: \`--since\` reads it again`);
+  }
+  const read = new Set(due.map(({ month }) => month));
+  const differing = async (points: Wanted["points"]) =>
+    (await inParts(contradicted(run, points, dayOf(now - dayMs)), run)).filter((month) => read.has(month));
+  if ((await differing(wanted.points)).length === 0) return;
+  // Something may have come between the two answers: they are compared as they are now.
+  run.points.clear();
+  const again = await differing((await askPoints(run, resource.strategy.figures)).days);
+  if (again.length > 0)
+    shortfalls.push(
+      `the API's days of ${again.join(", ")} are other ones where it is asked for the month than for all days`,
+    );
+}
 
 async function ask({ api, resource, signal }: SyncRun, month: Month): Promise<Answer> {
   const { from, to, groupBy, hostId } = month;

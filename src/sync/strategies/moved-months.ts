@@ -1,0 +1,91 @@
+import { presentRecords, sameJson, valueAt } from "../../records/index.js";
+import type { Json, Monthly } from "../../resources/types.js";
+import type { SyncRun } from "../run.js";
+
+type Points = ReadonlyMap<string, Json>;
+
+/** A mirrored day's point, and what the API gives for the day; null: nothing. */
+interface Day {
+  /** `2026-01-31`. */
+  day: string;
+  mirrored: Json;
+  given: Json;
+}
+
+/** What the API's days say of those that the mirror's months hold. */
+export interface Comparison {
+  /** Months of which some day came, or is no longer what it was. */
+  moved: string[];
+  /** Mirrored days on which something happened, and how many of them are idle by now. */
+  known: number;
+  gone: number;
+}
+
+/** @param points each day's, by its name */
+export function* compareMonths(run: SyncRun, points: Points): Generator<void, Comparison> {
+  const moved = new Set<string>();
+  let [known, gone] = [0, 0];
+  for (const days of mirroredDays(run, points)) {
+    for (const { day, given, mirrored } of days) {
+      const [was, is] = [!isIdle(mirrored), !isIdle(given)];
+      if (was) known += 1;
+      if (was && !is) gone += 1;
+      if (was !== is || (is && !sameJson(given, mirrored))) moved.add(monthOf(day));
+    }
+    yield;
+  }
+  return { moved: [...moved], known, gone };
+}
+
+/**
+ * Months of which the mirror's days have other figures than the API gives for them, up to a day.
+ * @param last what is later may have grown since
+ */
+export function* contradicted(
+  run: SyncRun<Monthly>,
+  points: Points,
+  last: string,
+): Generator<void, string[]> {
+  const { figures } = run.resource.strategy.figures;
+  const found = new Set<string>();
+  for (const days of mirroredDays(run, points)) {
+    for (const { day, given, mirrored } of days) {
+      const differs = (name: string) =>
+        Number(valueAt(given, [name]) ?? 0) !== Number(valueAt(mirrored, [name]) ?? 0);
+      if (day <= last && figures.some(differs)) found.add(monthOf(day));
+    }
+    yield;
+  }
+  return [...found];
+}
+
+/** The days of each mirrored month, those that the API gives and the mirror has not included. */
+function* mirroredDays({ mirror, resource }: SyncRun, points: Points): Generator<Day[]> {
+  const given = new Map<string, [string, Json][]>();
+  for (const [day, point] of points)
+    given.set(monthOf(day), [...(given.get(monthOf(day)) ?? []), [day, point]]);
+  for (const { key, value } of presentRecords(mirror, resource.name, "/day/#0")) {
+    const month = monthOf(key);
+    const days = new Map<string, Json>();
+    const list = valueAt(value, ["timeseries"]);
+    for (const point of Array.isArray(list) ? (list as Json[]) : []) {
+      const day = String(valueAt(point, ["date"]));
+      // An answer may have zeros for days that nobody asked for.
+      if (monthOf(day) === month) days.set(day, point);
+    }
+    const others = (given.get(month) ?? []).filter(([day]) => !days.has(day));
+    yield [
+      ...[...days].map(([day, mirrored]) => ({ day, mirrored, given: points.get(day) ?? null })),
+      ...others.map(([day, point]) => ({ day, mirrored: null, given: point })),
+    ];
+  }
+}
+
+function monthOf(day: string): string {
+  return day.slice(0, 7);
+}
+
+/** A day on which nothing happened: the API may leave it out, or give zeros. */
+function isIdle(point: Json): boolean {
+  return !Object.values(point ?? {}).some((figure) => Number(figure));
+}
