@@ -142,6 +142,11 @@ function readResource(
   };
 }
 
+/** What of a resource was read completely. */
+export function readCovered(mirror: Mirror, resource: string): ShownRange[] {
+  return join(readCoverage(mirror, resource)).map(asShown);
+}
+
 /** A run that is under way in no process, or was begun before another, was killed, as the next one will note. */
 function asEnded({ db }: Mirror, run: Run | null, isLocked: boolean): Run | null {
   if (run?.outcome !== "running") return run;

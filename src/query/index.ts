@@ -8,7 +8,14 @@ export type { Bookmark, ChangedRows } from "./changed-rows.js";
 export { checkCondition, explainRunning } from "./condition.js";
 export { viewsToMake } from "./create-views.js";
 export { readGrowth } from "./growth.js";
-export { type Health, oldestSuccess, type ResourceHealth, readHealth, type ShownRange } from "./health.js";
+export {
+  type Health,
+  oldestSuccess,
+  type ResourceHealth,
+  readCovered,
+  readHealth,
+  type ShownRange,
+} from "./health.js";
 export { knownTableNames, syncedBy, typedTables } from "./names.js";
 export { openMirror, openMirrorOrNone, openMirrorReadOnly } from "./open.js";
 export type { Parameters } from "./parameters.js";

@@ -5,6 +5,7 @@ import {
   type Clicks,
   countHosts,
   type DayFigures,
+  type Days,
   type Delivered,
   type Figures,
   layDays,
@@ -17,6 +18,7 @@ import {
   readCampaigns,
   readClicks,
   readClosedMonths,
+  readCovered,
   readDays,
   readDelivered,
   readMonths,
@@ -67,6 +69,8 @@ export interface Report extends Sales {
   clicks: { now: Clicks | null; before: Clicks | null };
   campaigns: Campaign[];
   content: Delivered[];
+  /** Whether all was read that these are told of: what was not is no zero. */
+  is_read: { clicks: boolean; campaigns: boolean; content: boolean };
   proof: Proof;
 }
 
@@ -137,6 +141,14 @@ function readReport(mirror: Mirror, inShort: Sales, proof: Proof, madeAt: string
   const triangle = readTriangle(mirror);
   const told = currenciesOf([...sales.now, ...sales.before], months);
   const { currencies } = told;
+  // What else is synced is read before the orders are.
+  const isReadOf = (resource: string, days: Days) =>
+    isRead(readCovered(mirror, resource), days, Date.parse(reached) - dayMs);
+  const wasRead = {
+    clicks: isReadOf("analytics-clicks", period),
+    campaigns: proof.read.some(({ resource, at }) => resource === "opportunities" && at !== null),
+    content: isReadOf("content", period),
+  };
   const hasDays = daysBetween(period.since, period.through) <= daysTold;
   return {
     ...inShort,
@@ -167,9 +179,16 @@ function readReport(mirror: Mirror, inShort: Sales, proof: Proof, madeAt: string
       roster: readRosterChanges(mirror, period),
     },
     products: readShares(mirror, "products", "made", most.products),
-    clicks: { now: readClicks(mirror, period), before: readClicks(mirror, period.before) },
+    clicks: {
+      now: readClicks(mirror, period),
+      before:
+        wasRead.clicks && isReadOf("analytics-clicks", period.before)
+          ? readClicks(mirror, period.before)
+          : null,
+    },
     campaigns: readCampaigns(mirror),
     content: readDelivered(mirror, period),
+    is_read: wasRead,
     proof,
   };
 }

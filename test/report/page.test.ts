@@ -8,6 +8,7 @@ import { startSandbox } from "../../src/sandbox/index.js";
 import { dayMs } from "../../src/times.js";
 import { makeHome } from "../support/home.js";
 import { makeMirror } from "../support/mirror.js";
+import { day, fileAt, nights, noon, ordersBefore } from "../support/nights.js";
 import { brandapi } from "../support/program.js";
 import { reportOn, writeWatchedYear } from "./brands.js";
 import { cents, dateOf, metricsOf, numberOf, partOf, tablesOf, textOf } from "./reading.js";
@@ -273,6 +274,38 @@ describe("every number on the page is its view's, to the cent", () => {
     );
     expect(textOf(partOf(page, "content"))).toContain(` ${files} files of `);
   });
+});
+
+test("what was not read is no zero, and is compared with nothing", async () => {
+  const owing = { id: "a", status: "ACTIVE", deliverables: [{ id: "d", due_date: "2026-02-02" }] };
+  const brand = await nights({
+    orders: ordersBefore(noon, 60, day),
+    opportunities: [owing],
+    content: [fileAt("c", noon - day)],
+  });
+  const told = async () => {
+    const file = join(brand.home, "report.html");
+    expect((await brand.run(`report --month 2026-11 -o ${file}`)).code).toBe(0);
+    const read = readFileSync(file, "utf8");
+    return ["clicks", "campaigns", "content"].map((id) => textOf(partOf(read, id))).join("\n");
+  };
+  await brand.run("sync orders analytics-clicks");
+  expect(await told()).toContain(" before");
+  brand.pass(4 * day);
+  await brand.run("sync orders");
+  await brand.run("sync opportunities --details none");
+  await brand.run("sync content --source deliverable");
+  const half = await told();
+  expect(half).toContain("Not all of this time was read: there may be more.");
+  expect(half).toContain("The campaigns were not read.");
+  expect(half).toContain("The content of this time was not read.");
+  expect(half).not.toContain(" before");
+  await brand.run("sync");
+  const whole = await told();
+  expect(whole).toContain("1 campaign with something open");
+  expect(whole).toContain("1 file of 1 host came into the library.");
+  expect(whole).not.toContain("read");
+  expect(whole).toContain(" before");
 });
 
 test("the page says what is proven, through which day, how and when, and how old the oldest read is", () => {

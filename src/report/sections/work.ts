@@ -23,7 +23,7 @@ export function clicksSection({ report, numbers }: Telling): Html {
   return section(
     "clicks",
     "Clicks to sales",
-    "As the API counts them, of all currencies; its orders are its own number, which can differ from the one above.",
+    `As the API counts them, of all currencies; its orders are its own number, which can differ from the one above.${report.is_read.clicks ? "" : " Not all of this time was read: there may be more."}`,
     html`<dl class="metrics three">
 ${step("Clicks", ({ total_clicks }) => total_clicks, "")}${step("Went to the store", ({ buy_now_clicks }) => buy_now_clicks, part(now.buy_now_clicks, now.total_clicks, "of clicks"))}${step("Orders, as the API counts", ({ orders }) => orders, part(now.orders, now.buy_now_clicks, "of those"))}</dl>
 ${sourceLine("analytics_clicks")}`,
@@ -38,7 +38,14 @@ export function campaignsSection({ report, numbers }: Telling): Html {
   const { campaigns } = report;
   const title = "Campaigns and what is owed";
   if (campaigns.length === 0)
-    return section("campaigns", title, "", html`<p>No campaign owes or is owed anything.</p>\n`);
+    return section(
+      "campaigns",
+      title,
+      "",
+      report.is_read.campaigns
+        ? html`<p>No campaign owes or is owed anything.</p>\n`
+        : html`<p>The campaigns were not read.</p>\n`,
+    );
   const late = campaigns.filter(({ is_overdue }) => is_overdue);
   const today = report.reached.slice(0, 10);
   const isAhead = ({ deadline }: Campaign) => (deadline ?? "") >= today;
@@ -95,7 +102,9 @@ export function contentSection({ report, numbers }: Telling): Html {
       "content",
       "Content delivered",
       "",
-      html`<p>No file came into the library in this time.</p>\n`,
+      report.is_read.content
+        ? html`<p>No file came into the library in this time.</p>\n`
+        : html`<p>The content of this time was not read.</p>\n`,
     );
   const shown = content.slice(0, contentMost);
   const more = content.length - shown.length;
@@ -113,6 +122,6 @@ export function contentSection({ report, numbers }: Telling): Html {
     shown,
     { source: "content", hideCaption: true, more: more > 0 ? numbers.count(more) : "" },
   );
-  const lead = `${counted(files, "file", numbers.count)} of ${counted(content.length, "host", numbers.count)} came into the library.`;
+  const lead = `${counted(files, "file", numbers.count)} of ${counted(content.length, "host", numbers.count)} came into the library.${report.is_read.content ? "" : " Not all of this time was read: there may be more."}`;
   return section("content", "Content delivered", lead, table);
 }
