@@ -6,8 +6,10 @@ import type { ReadableColumn, ReadableTable } from "./tables.js";
 
 /** Up to where a reader has been told of what came and changed: the mirror's own numbers, which no clock moves. */
 export interface Bookmark {
-  /** The newest run: a mirror that does not know it is another one, or an old copy. */
+  /** The newest run, and whether it had ended: a mirror that does not know it so is another one, or an old copy. */
   run: string;
+  /** Whose the number of the newest record is: an old copy gives it to another one. */
+  record: string;
   record_id: number;
   version_id: number;
 }
@@ -43,7 +45,8 @@ export interface ChangedRows {
   lost(after: Bookmark): Iterable<LostRow>;
 }
 
-const runName = "run_id || ' ' || started_at";
+const runName = "run_id || ' ' || started_at || ' ' || coalesce(finished_at, '')";
+const recordName = "resource || ' ' || key";
 
 /** Undefined for a table that is not made of records. Call it inside `withSnapshot`. */
 export function openChangedRows(mirror: Mirror, table: ReadableTable): ChangedRows | undefined {
@@ -56,12 +59,17 @@ export function openChangedRows(mirror: Mirror, table: ReadableTable): ChangedRo
     now() {
       const newest = db.prepare(
         `SELECT (SELECT ${runName} FROM sync_runs ORDER BY run_id DESC LIMIT 1) AS run,
+           coalesce((SELECT ${recordName} FROM records ORDER BY record_id DESC LIMIT 1), '') AS record,
            coalesce((SELECT max(record_id) FROM records), 0) AS record_id,
            coalesce((SELECT max(version_id) FROM record_versions), 0) AS version_id`,
       );
       return newest.get() as Bookmark;
     },
-    knows: ({ run }) => db.prepare(`SELECT 1 FROM sync_runs WHERE ${runName} = ?`).get(run) !== undefined,
+    knows({ record, record_id, run }) {
+      const isRun = db.prepare(`SELECT 1 FROM sync_runs WHERE ${runName} = ?`).get(run) !== undefined;
+      const name = db.prepare(`SELECT ${recordName} FROM records WHERE record_id = ?`).pluck().get(record_id);
+      return isRun && (name ?? "") === record;
+    },
     *rows(after) {
       const statement = db.prepare(rowsSql(shape, { columns, table, exact, all: after === undefined })).raw();
       const found = after ? statement.iterate(after) : statement.iterate();

@@ -1,4 +1,4 @@
-import { ConfigurationError } from "../errors.js";
+import { ConfigurationError, MirrorBusy } from "../errors.js";
 import {
   asMirrorError,
   busyMs,
@@ -13,6 +13,7 @@ import {
   type Mirror,
   migrate,
   mirrorOf,
+  runUnderWay,
   schemaVersion,
 } from "../mirror/index.js";
 import { isOutdated, reproject } from "../records/index.js";
@@ -55,7 +56,7 @@ export async function openMirror(path: string, lock?: Lock): Promise<Mirror> {
 /**
  * Opens the mirror for reading: never blocked by a sync, never blocking one. A mirror that an older version wrote is
  * brought up to date first, from what it holds.
- * @throws ConfigurationError when there is no mirror yet
+ * @throws ConfigurationError when there is no mirror yet; MirrorBusy while an older version writes into it
  */
 export async function openMirrorReadOnly(path: string): Promise<Mirror> {
   if (!checkPlace(path))
@@ -70,6 +71,11 @@ export async function openMirrorReadOnly(path: string): Promise<Mirror> {
       throw new ConfigurationError(`The mirror is empty: ${path}.`, { hint: "run `brandapi sync` first" });
     if (version === "current" && !isOutdated(mirror) && areViewsCurrent(mirror)) return mirror;
     mirror.db.close();
+    // It would be taken by surprise: its tables would be other ones from one statement to the next.
+    if (version === "older" && (await runUnderWay(path)))
+      throw new MirrorBusy(`A run of an older version holds this mirror: ${path}.`, {
+        hint: "wait for it to end: then this version brings the mirror up to date",
+      });
     (await openMirror(path)).db.close();
     return await connect(path, true);
   } catch (error) {

@@ -21,9 +21,16 @@ function without(all: readonly Covered[], range: Range): Covered[] {
   );
 }
 
-/** Coverage without what a clock that was ahead has claimed: dates that nobody can have read, reads of the future. */
-export function trimCovered(all: readonly Covered[], now: number): Covered[] {
-  return upToNow(all, now).map((one) => (one.readAt < now ? one : { ...one, readAt: now - 1 }));
+/**
+ * Coverage without what a clock that was ahead has claimed: dates that nobody can have read, reads of the future.
+ * @param earliest when such a read can have been at the earliest
+ */
+export function trimCovered(
+  all: readonly Covered[],
+  now: number,
+  earliest: (one: Covered) => number = () => now - 1,
+): Covered[] {
+  return upToNow(all, now).map((one) => (one.readAt < now ? one : { ...one, readAt: earliest(one) }));
 }
 
 /** Coverage without dates to come; what has none is the very same. */

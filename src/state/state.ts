@@ -10,7 +10,7 @@ import {
   subtract,
   upTo,
 } from "../ranges.js";
-import { dayMs } from "../times.js";
+import { dayMs, formatInstant } from "../times.js";
 import { parameters, present } from "./counting.js";
 import { addCovered, readCoverage, trimCovered, writeCoverage } from "./coverage.js";
 import { type Dates, openDates } from "./dates.js";
@@ -112,6 +112,14 @@ export function openState(mirror: Mirror, resource: string): SyncState {
     covered = all;
   }
 
+  /** When the newest run before another one began, by a clock that was not ahead. */
+  function startBefore(runId: number, now: number): number | null {
+    const start =
+      "SELECT max(started_at) FROM sync_runs WHERE resource = ? AND run_id < ? AND started_at < ?";
+    const found = db.prepare(start).pluck().get(resource, runId, formatInstant(now)) as string | null;
+    return found === null ? null : Date.parse(found);
+  }
+
   function isOfThisWeek(name: string, now: number): boolean {
     const since = Number(readInfo(mirror, name) ?? Number.NaN);
     return now >= since && now - since < weekMs;
@@ -141,7 +149,8 @@ export function openState(mirror: Mirror, resource: string): SyncState {
     ...progress,
     coverage: () => covered,
     trim(now) {
-      if (covered.some(({ to, readAt }) => to > now || readAt >= now)) claim(trimCovered(covered, now));
+      if (covered.some(({ to, readAt }) => to > now || readAt >= now))
+        claim(trimCovered(covered, now, ({ runId }) => startBefore(runId, now) ?? now - 1));
     },
     cover({ range, found, askedAt, runId }, now, figures) {
       noteMissing(

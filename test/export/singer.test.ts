@@ -1,13 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import { expect, test } from "vitest";
+import { openMirror } from "../../src/query/open.js";
 import type { JsonObject } from "../../src/resources/types.js";
 import { brandForTest, day, orderAged } from "../scenarios/brand.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
+import { come, hour, nights, noon, orderAt, ordersBefore, withdraw } from "../support/nights.js";
 import { binPath, spawnBrandapi } from "../support/process.js";
 import { brandapi } from "../support/program.js";
 
@@ -275,4 +277,34 @@ test.each([
   const run = await brandapi(["export", ...args, "--db", await mirrorOfOrders(makeHome(), 1)], { home });
   expect(run).toMatchObject({ code, out: "", err: expect.stringContaining(message) });
   expect(readFileSync(join(home, "bad.json"), "utf8")).toBe("[]");
+});
+
+test("a mirror restored from a copy that was made in the middle of a run is told from the beginning", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 150, 12 * hour) });
+  await brand.sync();
+  brand.pass(day);
+  come(brand, orderAt("a0", noon), orderAt("a1", noon + hour));
+  const copy = join(brand.home, "copy.sqlite");
+  const state = join(brand.home, "state.json");
+  const told = async () => {
+    const { out } = await brand.run(`export orders --singer --state ${state}`);
+    return out.split("\n").filter((one) => one.startsWith('{"type":"RECORD"')).length;
+  };
+  brand.once(
+    ({ path }) => path === "/orders",
+    () => {
+      for (const end of ["", "-wal"]) copyFileSync(brand.mirror.path + end, copy + end);
+    },
+  );
+  await brand.sync();
+  expect(await told()).toBe(152);
+  expect(await told()).toBe(0);
+  brand.mirror.db.close();
+  for (const end of ["", "-wal"]) rmSync(brand.mirror.path + end, { force: true });
+  for (const end of ["", "-wal"]) if (existsSync(copy + end)) renameSync(copy + end, brand.mirror.path + end);
+  brand.mirror = await openMirror(brand.mirror.path);
+  withdraw(brand, "a0", "a1");
+  come(brand, orderAt("b0", noon), orderAt("b1", noon + hour));
+  await brand.sync();
+  expect(await told()).toBe(152);
 });

@@ -147,6 +147,18 @@ test("a mirror opened for reading takes no write, and is not blocked by one that
   }
 });
 
+test("a reader brings no older mirror up to date under a run that an older version is at", async () => {
+  const path = join(makeHome(), "mirror.sqlite");
+  const { db } = await mirrorForTest(path);
+  db.pragma(`user_version = ${migrations.length - 1}`);
+  const lock = await lockMirror(path, options);
+  await expect(openMirrorReadOnly(path)).rejects.toBeInstanceOf(MirrorBusy);
+  expect(db.pragma("user_version", { simple: true })).toBe(migrations.length - 1);
+  db.pragma(`user_version = ${migrations.length}`);
+  (await openMirrorReadOnly(path)).db.close();
+  lock.release();
+});
+
 describe("the lock", () => {
   test("holds off a second run, through links too, and is free when released", async () => {
     const path = join(makeHome(), "mirror.sqlite");

@@ -198,6 +198,20 @@ describe("a clock that was ahead", () => {
     }
   });
 
+  test("has seen a record at an unknown time since the run before: a change is told as between that and now", async () => {
+    const brand = await nights({ orders: ten() });
+    await brand.sync();
+    const before = at(brand.now());
+    brand.pass(40 * day);
+    await brand.sync();
+    brand.pass(-39 * day);
+    change(brand, "o0", { refund_amount: 5 });
+    brand.pass(day);
+    await brand.sync();
+    const [seen] = brand.sql<{ last: string }>("SELECT last_seen_unchanged_at AS last FROM changes");
+    expect(Date.parse(String(seen?.last))).toBeLessThanOrEqual(Date.parse(before) + 1_000);
+  });
+
   test("is told nothing of where everything is read", async () => {
     const brand = await nights({ orders: ten() });
     brand.pass(45 * day);
