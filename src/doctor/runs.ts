@@ -17,16 +17,23 @@ export const runs: Check = {
       throw new Advice("Nothing was synced yet.", { hint: "run `brandapi sync`" });
     const troubles = health.resources.flatMap(troublesOf);
     for (const trouble of troubles) yield found(trouble);
-    if (health.stale.length > 0)
-      yield found(
-        new Advice(`Last read more than ${formatSpan(staleMs)} ago: ${health.stale.join(", ")}.`, {
-          hint: "run `brandapi sync`",
-        }),
-      );
+    const late = health.resources.filter(({ running, stale }) => stale && !running);
+    const old = late.filter(({ last_success_at }) => last_success_at !== null);
+    const never = late.filter(({ last_success_at }) => last_success_at === null);
+    for (const [what, which] of [
+      [`Last read more than ${formatSpan(staleMs)} ago`, old],
+      ["Never read whole", never],
+    ] as const)
+      if (which.length > 0)
+        yield found(
+          new Advice(`${what}: ${which.map(({ resource }) => resource).join(", ")}.`, {
+            hint: "run `brandapi sync`",
+          }),
+        );
     const running = health.resources.filter((one) => one.running).map(({ resource }) => resource);
     const now = running.length > 0 ? `; being read now: ${running.join(", ")}` : "";
     const ages = health.resources.map(({ age_seconds }) => age_seconds ?? 0);
-    if (troubles.length + health.stale.length === 0)
+    if (troubles.length + late.length === 0)
       yield ok(`each ended well, the oldest ${formatSpan(Math.max(...ages) * 1_000)} ago${now}`);
   },
 };

@@ -38,7 +38,9 @@ export function doubtAboutMissing(
   const doubt = `${counted(doubted.length, "record")} not found under the date known, and nothing was removed`;
   if (isUnread)
     return `${doubt}, since what was not read may have it: run \`brandapi sync ${resource.name}\``;
-  return isBlind ? `${doubt}, while the API gives no figures by day: \`--full\` looks on all days` : doubt;
+  return isBlind
+    ? `${doubt}, while the API gives no figures by day: \`brandapi sync ${resource.name} --full\` looks on all days`
+    : doubt;
 }
 
 /** What was never read, between the oldest date that was asked for and now: a record may have been moved there. */

@@ -449,6 +449,10 @@ describe("runs", () => {
         hint: "run `brandapi sync`",
       },
     ]);
+    one.edit("UPDATE sync_runs SET verified = 0 WHERE resource = 'roster'");
+    expect((await one.visit()).of("runs")).toMatchObject([
+      { state: "warning", text: "Never read whole: roster.", hint: "run `brandapi sync`" },
+    ]);
     one.edit("DELETE FROM sync_runs");
     expect((await one.visit()).of("runs")).toMatchObject([
       { state: "warning", text: "Nothing was synced yet." },
