@@ -6,10 +6,12 @@ import type { ReadableColumn, ReadableTable } from "./tables.js";
 
 /** Up to where a reader has been told of what came and changed: the mirror's own numbers, which no clock moves. */
 export interface Bookmark {
-  /** The newest run, and whether it had ended: a mirror that does not know it so is another one, or an old copy. */
+  /** The newest run: a mirror that does not know it is another one, or an old copy. */
   run: string;
+  /** When it had ended, if it had: a copy that was made in the middle of it does not know that. */
+  ended?: string | null;
   /** Whose the number of the newest record is: an old copy gives it to another one. */
-  record: string;
+  record?: string;
   record_id: number;
   version_id: number;
 }
@@ -45,7 +47,7 @@ export interface ChangedRows {
   lost(after: Bookmark): Iterable<LostRow>;
 }
 
-const runName = "run_id || ' ' || started_at || ' ' || coalesce(finished_at, '')";
+const runName = "run_id || ' ' || started_at";
 const recordName = "resource || ' ' || key";
 
 /** Undefined for a table that is not made of records. Call it inside `withSnapshot`. */
@@ -59,16 +61,18 @@ export function openChangedRows(mirror: Mirror, table: ReadableTable): ChangedRo
     now() {
       const newest = db.prepare(
         `SELECT (SELECT ${runName} FROM sync_runs ORDER BY run_id DESC LIMIT 1) AS run,
+           (SELECT finished_at FROM sync_runs ORDER BY run_id DESC LIMIT 1) AS ended,
            coalesce((SELECT ${recordName} FROM records ORDER BY record_id DESC LIMIT 1), '') AS record,
            coalesce((SELECT max(record_id) FROM records), 0) AS record_id,
            coalesce((SELECT max(version_id) FROM record_versions), 0) AS version_id`,
       );
       return newest.get() as Bookmark;
     },
-    knows({ record, record_id, run }) {
-      const isRun = db.prepare(`SELECT 1 FROM sync_runs WHERE ${runName} = ?`).get(run) !== undefined;
+    knows({ ended = null, record, record_id, run }) {
+      const found = db.prepare(`SELECT finished_at FROM sync_runs WHERE ${runName} = ?`).pluck().get(run);
       const name = db.prepare(`SELECT ${recordName} FROM records WHERE record_id = ?`).pluck().get(record_id);
-      return isRun && (name ?? "") === record;
+      const isRun = found !== undefined && (ended === null || ended === found);
+      return isRun && (record === undefined || record === (name ?? ""));
     },
     *rows(after) {
       const statement = db.prepare(rowsSql(shape, { columns, table, exact, all: after === undefined })).raw();

@@ -147,6 +147,14 @@ export function readCovered(mirror: Mirror, resource: string): ShownRange[] {
   return join(readCoverage(mirror, resource)).map(asShown);
 }
 
+/** The same of the months of clicks: before the first that has a day, there is nothing to read. */
+export function readClickCoverage(mirror: Mirror): ShownRange[] {
+  const [first, ...others] = readCovered(mirror, "analytics-clicks");
+  if (!first) return [];
+  const isAll = openState(mirror, "analytics-clicks").floor() === Number.NEGATIVE_INFINITY;
+  return [isAll ? { ...first, from: null } : first, ...others];
+}
+
 /** A run that is under way in no process, or was begun before another, was killed, as the next one will note. */
 function asEnded({ db }: Mirror, run: Run | null, isLocked: boolean): Run | null {
   if (run?.outcome !== "running") return run;

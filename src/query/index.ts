@@ -12,6 +12,7 @@ export {
   type Health,
   oldestSuccess,
   type ResourceHealth,
+  readClickCoverage,
   readCovered,
   readHealth,
   type ShownRange,

@@ -73,7 +73,7 @@ export async function openMirrorReadOnly(path: string): Promise<Mirror> {
     mirror.db.close();
     // It would be taken by surprise: its tables would be other ones from one statement to the next.
     if (version === "older" && (await runUnderWay(path)))
-      throw new MirrorBusy(`A run of an older version holds this mirror: ${path}.`, {
+      throw new MirrorBusy(`A run holds this mirror, which an older version wrote: ${path}.`, {
         hint: "wait for it to end: then this version brings the mirror up to date",
       });
     (await openMirror(path)).db.close();

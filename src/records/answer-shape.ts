@@ -36,10 +36,14 @@ export function shapeBefore(mirror: Mirror, path: string, resource: string, keyP
     : null;
 }
 
-/** @param isPaged whether it came in pages */
-export function rememberShape(mirror: Mirror, path: string, shape: Shape | null, isPaged: boolean): void {
-  if (shape !== null) writeInfo(mirror, infoName(path), shape);
-  if (isPaged) writeInfo(mirror, pagesName(path), "yes");
+/**
+ * An empty list says nothing of it.
+ * @param hasPages whether there are pages, even if this answer came without
+ */
+export function rememberShape(mirror: Mirror, path: string, shape: Shape | null, hasPages: boolean): void {
+  if (shape === null) return;
+  writeInfo(mirror, infoName(path), shape);
+  if (hasPages) writeInfo(mirror, pagesName(path), "yes");
   else forgetInfo(mirror, pagesName(path));
 }
 

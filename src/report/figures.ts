@@ -16,6 +16,7 @@ import {
   type Restatement,
   type RosterChange,
   readCampaigns,
+  readClickCoverage,
   readClicks,
   readClosedMonths,
   readCovered,
@@ -30,6 +31,7 @@ import {
   readSums,
   readTriangle,
   type Share,
+  type ShownRange,
   type TriangleCell,
 } from "../query/index.js";
 import { dayOf, dayRange } from "../ranges.js";
@@ -142,12 +144,12 @@ function readReport(mirror: Mirror, inShort: Sales, proof: Proof, madeAt: string
   const told = currenciesOf([...sales.now, ...sales.before], months);
   const { currencies } = told;
   // What else is synced is read before the orders are.
-  const isReadOf = (resource: string, days: Days) =>
-    isRead(readCovered(mirror, resource), days, Date.parse(reached) - dayMs);
+  const isReadBy = (covered: ShownRange[], days: Days) => isRead(covered, days, Date.parse(reached) - dayMs);
+  const clicksRead = readClickCoverage(mirror);
   const wasRead = {
-    clicks: isReadOf("analytics-clicks", period),
+    clicks: isReadBy(clicksRead, period),
     campaigns: proof.read.some(({ resource, at }) => resource === "opportunities" && at !== null),
-    content: isReadOf("content", period),
+    content: isReadBy(readCovered(mirror, "content"), period),
   };
   const hasDays = daysBetween(period.since, period.through) <= daysTold;
   return {
@@ -182,9 +184,7 @@ function readReport(mirror: Mirror, inShort: Sales, proof: Proof, madeAt: string
     clicks: {
       now: readClicks(mirror, period),
       before:
-        wasRead.clicks && isReadOf("analytics-clicks", period.before)
-          ? readClicks(mirror, period.before)
-          : null,
+        wasRead.clicks && isReadBy(clicksRead, period.before) ? readClicks(mirror, period.before) : null,
     },
     campaigns: readCampaigns(mirror),
     content: readDelivered(mirror, period),

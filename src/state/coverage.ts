@@ -28,7 +28,7 @@ function without(all: readonly Covered[], range: Range): Covered[] {
 export function trimCovered(
   all: readonly Covered[],
   now: number,
-  earliest: (one: Covered) => number = () => now - 1,
+  earliest: (one: Covered) => number,
 ): Covered[] {
   return upToNow(all, now).map((one) => (one.readAt < now ? one : { ...one, readAt: earliest(one) }));
 }

@@ -9,6 +9,6 @@ export {
   readCoverage,
   recordCoverage,
 } from "./coverage.js";
-export { countKnown, type Missing, noteKnown, presentIds } from "./missing.js";
+export { countUpTo, type Missing, newestKnown, noteKnown, presentIds } from "./missing.js";
 export type { Goal } from "./progress.js";
 export { type Figures, noFigures, openState, type SyncState } from "./state.js";

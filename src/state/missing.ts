@@ -57,22 +57,18 @@ export function noteKnown(mirror: Mirror, resource: string): void {
   writeInfo(mirror, `known:${resource}`, String(newest));
 }
 
-/**
- * How many present records of a range were known at the end of the last verified run: those that came since do not make
- * it likelier that the others are gone.
- * @param by the resource that they are read with
- */
-export function countKnown(
-  mirror: Mirror,
-  resource: string,
-  range: Range = everything,
-  by = resource,
-): number {
-  const newest = readInfo(mirror, `known:${by}`);
-  const known = `SELECT count(*) FROM records WHERE ${present(range)} AND record_id <= coalesce(?, record_id)`;
-  return statement(mirror, known)
+/** The newest record that was known at the end of the last verified run; null where none has noted it. */
+export function newestKnown(mirror: Mirror, resource: string): number | null {
+  const newest = readInfo(mirror, `known:${resource}`);
+  return newest === null ? null : Number(newest);
+}
+
+/** How many present records of a range are no newer than one. */
+export function countUpTo(mirror: Mirror, resource: string, newest: number, range: Range): number {
+  const older = `SELECT count(*) FROM records WHERE ${present(range)} AND record_id <= ?`;
+  return statement(mirror, older)
     .pluck()
-    .get(...parameters(resource, range), newest === null ? null : Number(newest)) as number;
+    .get(...parameters(resource, range), newest) as number;
 }
 
 export function clearMissing(mirror: Mirror, resource: string): void {

@@ -47,14 +47,14 @@ export interface Detailed {
   isDue: boolean;
 }
 
-/** So many failures before the first answer: it is not a record that is broken, but all of it. */
-const mostFailures = 3;
+/** So many failures in a row: it is not a record that is broken, but all of it. */
+const mostFailures = 10;
 
 /**
  * Asks for the details of each record, a few at once. One that the API does not answer for, or not as documented, keeps
- * no other out.
+ * no other out, unless it is one after the other.
  * @returns the records whose details are not there: gone meanwhile, perhaps
- * @throws the first failure, after all were asked for
+ * @throws the first failure, in the end
  */
 export async function askEach<Answer>(
   run: SyncRun,
@@ -66,7 +66,7 @@ export async function askEach<Answer>(
   const lost: Detailed[] = [];
   const failures: BrandapiError[] = [];
   let left = due.length;
-  let answered = 0;
+  let inVain = 0;
   // Before the first answer, which may wait for the rate limit: the list alone is not all of it.
   task.update({ done: pages, total: pages + left, rows: row.rows_read });
   const orFailure = (record: Detailed) =>
@@ -83,7 +83,7 @@ export async function askEach<Answer>(
     try {
       if ("error" in result) throw result.error;
       await take(result.answer, record);
-      answered += 1;
+      inVain = 0;
     } catch (error) {
       if (!isOfOne(error)) throw error;
       if (error instanceof NotFound) {
@@ -91,8 +91,11 @@ export async function askEach<Answer>(
         reporter.note(
           `${resource.name}: ${record.key}: the API answered 404 when its details were asked for`,
         );
-      } else failures.push(error);
-      if (answered === 0 && failures.length === mostFailures) throw error;
+        return;
+      }
+      failures.push(error);
+      inVain += 1;
+      if (inVain === mostFailures) throw error;
     }
   });
   if (failures[0]) throw failures[0];

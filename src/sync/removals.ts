@@ -1,21 +1,43 @@
 import { Incomplete } from "../errors.js";
-import { transactInParts } from "../mirror/index.js";
-import { describe, type Range } from "../ranges.js";
-import { countKnown, countPresent } from "../state/index.js";
+import { type Mirror, transactInParts } from "../mirror/index.js";
+import { describe, everything, type Range } from "../ranges.js";
+import { countPresent, countUpTo, newestKnown } from "../state/index.js";
 import { formatInstant } from "../times.js";
 import type { SyncRun } from "./run.js";
 
 /** Whether a reading would remove more than anyone should believe: over half of more than 20 records. */
-export function isImplausible(removals: number, known: number): boolean {
-  return known > 20 && removals > known / 2;
+export function isImplausible(removals: number, present: number): boolean {
+  return present > 20 && removals > present / 2;
 }
 
-/** How many records would be removed of how many that were known, and how many would be left in all. */
-interface Gone {
+/**
+ * What a removal is held against: all that are present and, so that newcomers do not make it likelier, those who were
+ * known at the end of the last verified run.
+ * @param by the resource that they are read with
+ */
+export function lossesOf(
+  mirror: Mirror,
+  resource: string,
+  ids: readonly number[],
+  { around = everything, by = resource }: { around?: Range | undefined; by?: string } = {},
+): Loss[] {
+  const all = { removals: ids.length, present: countPresent(mirror, resource, around) };
+  const newest = newestKnown(mirror, by);
+  if (newest === null) return [all];
+  const removals = ids.filter((id) => id <= newest).length;
+  return [{ removals, present: countUpTo(mirror, resource, newest, around) }, all];
+}
+
+/** How many would be removed of how many. */
+export interface Loss {
   removals: number;
-  known: number;
+  present: number;
+}
+
+interface Gone extends Loss {
+  /** How many would be left in all. */
   left: number;
-  /** The dates in which so many were known; undefined: at all. */
+  /** The dates in which so many are present; undefined: at all. */
   around?: Range | undefined;
   /** What they are. */
   what?: string;
@@ -24,13 +46,13 @@ interface Gone {
 /** @throws Incomplete when so many removals are implausible, or nothing would be left, and nobody accepted it */
 export function refuseImplausible(
   { options, resource }: Pick<SyncRun, "options" | "resource">,
-  { removals, known, left, around, what = "mirrored records" }: Gone,
+  { removals, present, left, around, what = "mirrored records" }: Gone,
 ): void {
-  const isRefused = removals > 0 && (left === 0 || isImplausible(removals, known));
+  const isRefused = removals > 0 && (left === 0 || isImplausible(removals, present));
   const where = around ? `${describe(around)}: ` : "";
   if (isRefused && !options.acceptRemovals)
     throw new Incomplete(
-      `${resource.name}: ${where}the API no longer returns ${removals} of ${known} ${what}: nothing was removed.`,
+      `${resource.name}: ${where}the API no longer returns ${removals} of ${present} ${what}: nothing was removed.`,
       { hint: "if that is right, run the same command again with `--accept-removals`" },
     );
 }
@@ -47,11 +69,11 @@ export async function removeMissing(run: SyncRun): Promise<void> {
   const dates = missing.flatMap(({ dated }) => dated ?? []).sort((a, b) => a - b);
   const [from, to] = [dates[0] ?? 0, dates.at(-1) ?? 0];
   const around = dates.length === missing.length ? { from, to } : undefined;
-  const known = countKnown(mirror, resource.name, around);
   const left = countPresent(mirror, resource.name) - missing.length;
-  refuseImplausible(run, { removals: missing.length, known, left, around });
+  const ids = missing.map(({ id }) => id);
+  for (const loss of lossesOf(mirror, resource.name, ids, { around }))
+    refuseImplausible(run, { ...loss, left, around });
   const remove = function* () {
-    const ids = missing.map(({ id }) => id);
     yield* store.remove(ids, formatInstant(clock.now()));
     state.clearMissing();
   };

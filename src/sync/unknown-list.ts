@@ -41,8 +41,9 @@ export async function readUnknownList(run: SyncRun): Promise<Listed | null> {
     const written = yield* store.write(items, { readAt: formatInstant(askedAt), isAnswer });
     for (const id of written.ids) found.add(id);
     run.state.forgetMissing(found);
-    const isBare = !isPaged && wasPaged(mirror, resource.path) && !options.acceptRemovals;
-    isCut = isBare && presentIds(mirror, resource.name).some((id) => !found.has(id));
+    isCut =
+      mayBeFirstPage(run, settled, resource.path) &&
+      presentIds(mirror, resource.name).some((id) => !found.has(id));
     rememberShape(mirror, resource.path, shape, isPaged || isCut);
   };
   await transactInParts(mirror, write(), run);
@@ -54,6 +55,15 @@ export async function readUnknownList(run: SyncRun): Promise<Listed | null> {
   else shortfalls.push(`${shapeText(shape, before)}: nothing was removed`);
   return null;
 }
+
+/** Whether what came without pages may be the first of those that a path had: it is a full one. */
+export function mayBeFirstPage({ mirror, options }: SyncRun, settled: Settled, path: string): boolean {
+  const { isPaged, items } = settled;
+  return !isPaged && items.length >= perPage && wasPaged(mirror, path) && !options.acceptRemovals;
+}
+
+/** Where none is asked for: the API document, "Limits". */
+const perPage = 25;
 
 export const withoutPages = "without the pages that it had before, and without records that were on them";
 

@@ -61,7 +61,7 @@ async function verifyRecords(
   const { state, uncompared, unread = 0 } = verdict;
   const isMendable = state === "different" || uncompared || unread > 0;
   if (!repair || !isMendable) return { ...verdict, requests: spent() };
-  const { error } = await syncResource({ ...access, options: repairing(access, resource) }, resource);
+  const { error } = await syncResource({ ...access, options: repairing(access, resource, state) }, resource);
   if (error !== null && !(error instanceof Incomplete)) throw error;
   // What could not be mended, the second proof tells as well, by month.
   if (error !== null) access.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
@@ -69,12 +69,13 @@ async function verifyRecords(
   return { ...after, state: after.state === "proven" ? "repaired" : after.state, requests: spent() };
 }
 
-/** What was found is read, however much it is: of dates what was never read and what differs, of a list all. */
-function repairing({ mirror, options }: Access, resource: Resource): SyncOptions {
+/** What was found is read, however much it is: of dates what was never read and what differs, of a list that differs all. */
+function repairing({ mirror, options }: Access, resource: Resource, state: Finding["state"]): SyncOptions {
+  const isAll = state === "different";
   const all = {
     ...options,
-    full: !takesDates(resource),
-    details: "all",
+    full: isAll && !takesDates(resource),
+    details: isAll ? "all" : "changed",
     budget: Number.POSITIVE_INFINITY,
   } as const;
   return { ...all, ...openState(mirror, resource.name).used() };

@@ -308,3 +308,22 @@ test("a mirror restored from a copy that was made in the middle of a run is told
   await brand.sync();
   expect(await told()).toBe(152);
 });
+
+test("a state that was told in the middle of a run goes on after it", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 150, 12 * hour) });
+  const state = join(brand.home, "state.json");
+  const told = async () => {
+    const { out } = await brand.run(`export orders --singer --state ${state}`);
+    return out.split("\n").filter((one) => one.startsWith('{"type":"RECORD"')).length;
+  };
+  await brand.sync();
+  const exports: number[] = [];
+  brand.pass(day);
+  come(brand, orderAt("new", noon + hour));
+  brand.mirror.db.exec("UPDATE sync_runs SET finished_at = NULL");
+  exports.push(await told());
+  brand.mirror.db.exec("UPDATE sync_runs SET finished_at = '2026-11-21T12:00:09.000Z'");
+  await brand.sync();
+  exports.push(await told());
+  expect(exports).toEqual([150, 1]);
+});

@@ -167,6 +167,45 @@ describe("the details of campaigns", () => {
     expect(brand.sql(detailed)).toHaveLength(3);
   });
 
+  test("that fail for three campaigns, which come first each night, keep no other's out", async () => {
+    const all = Array.from({ length: 30 }, (_, n) => ({
+      ...campaign("T", "2026-11-20T00:00:00Z"),
+      id: `c${n}`,
+    }));
+    const brand = await nights({ opportunities: all });
+    for (const id of ["c3", "c4", "c5"]) brand.api.answers[`/opportunities/${id}`] = "null";
+    expect((await brand.sync("opportunities")).failure).toMatchObject({ exitCode: 7 });
+    const detailed = () => brand.sql("SELECT key FROM records WHERE detailed_at IS NOT NULL");
+    expect(detailed()).toHaveLength(27);
+    brand.pass(day);
+    brand.api.records.opportunities = all.map((one) => ({
+      ...one,
+      title: "new",
+      updated_at: "2026-11-21T00:00:00Z",
+    }));
+    await brand.sync("opportunities");
+    expect(brand.sql("SELECT id FROM opportunities WHERE title = 'new'")).toHaveLength(30);
+    const old = "SELECT key FROM records WHERE detailed_at < '2026-11-22'";
+    expect(brand.sql(old)).toEqual([]);
+  });
+
+  test("that fail for one campaign after the other are asked for no longer", async () => {
+    const all = Array.from({ length: 60 }, (_, n) => ({
+      ...campaign("T", "2026-11-20T00:00:00Z"),
+      id: `c${n}`,
+    }));
+    const brand = await nights({ opportunities: all });
+    let answered = 0;
+    brand.api.before = ({ path }) => {
+      if (!path.startsWith("/opportunities/")) return undefined;
+      answered += 1;
+      return answered > 5 ? { status: 501 } : undefined;
+    };
+    const { asked, failure } = await brand.sync("opportunities");
+    expect(failure).toMatchObject({ name: expect.any(String) });
+    expect(asked.length).toBeLessThan(25);
+  });
+
   test("that nobody asked for prove nothing", async () => {
     const brand = await nights({ opportunities: [campaign("new", "2026-11-20T00:00:00Z")] });
     expect(await brand.sync("opportunities", { details: "none" })).toMatchObject({

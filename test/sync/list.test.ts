@@ -289,9 +289,23 @@ describe("a list of which the API shows no fields", () => {
     await brand.sync("codes");
     brand.api.answers["/codes"] = JSON.stringify(codes(41));
     expect(await brand.sync("codes")).toMatchObject({ failure: null, verified: true });
-    brand.api.answers["/codes"] = JSON.stringify(codes(39));
-    expect(await brand.sync("codes")).toMatchObject({ failure: null, rows_removed: 2 });
+    brand.api.answers = {};
+    await brand.sync("codes");
+    // Less than a page is not the first of several.
+    brand.api.answers["/codes"] = JSON.stringify(codes(24));
+    expect(await brand.sync("codes")).toMatchObject({ failure: null, rows_removed: 16 });
   });
+});
+
+test("the results of a survey that come without their pages remove nothing, after a night without any too", async () => {
+  const results = Array.from({ length: 40 }, (_, n) => JSON.stringify({ id: n, answer: n }));
+  const brand = await nights({ surveys: [{ id: "s1" }] });
+  for (const answer of [results, "[]", `[${results.slice(0, 25).join()}]`]) {
+    brand.api.answers["/surveys/s1/results"] = answer;
+    await brand.sync("surveys");
+    brand.pass(day);
+  }
+  expect(brand.mirrored("survey-results")).toHaveLength(40);
 });
 
 test("the results of a survey that come without their pages remove nothing that was on another", async () => {

@@ -118,6 +118,24 @@ describe("more removals than anyone should believe", () => {
     },
   );
 
+  test("newcomers that no run has verified are held against all, and leave without those who were known", async () => {
+    const campaigns = (prefix: string, count: number) =>
+      Array.from({ length: count }, (_, n) => ({ id: `${prefix}${n}`, title: "T", status: "ARCHIVED" }));
+    const brand = await nights({ opportunities: campaigns("a", 22) });
+    await brand.sync("opportunities");
+    // Without details nothing is verified.
+    const night = async (...opportunities: JsonObject[][]) => {
+      brand.pass(day);
+      brand.api.records.opportunities = opportunities.flat();
+      return await brand.sync("opportunities", { details: "none" });
+    };
+    await night(campaigns("a", 22), campaigns("b", 60));
+    const refused = await night(campaigns("b", 1), campaigns("a", 22).slice(0, 18));
+    expect(String(refused.failure)).toContain("no longer returns 63 of 82 mirrored records");
+    const honest = await night(campaigns("a", 22), campaigns("b", 40));
+    expect(honest).toMatchObject({ failure: null, rows_removed: 20 });
+  });
+
   test("a few that lie apart are believed", async () => {
     const brand = await nights({ orders: ordersBefore(noon, 500, hour) });
     await brand.sync();

@@ -1,5 +1,4 @@
 import { transactInParts } from "../../mirror/index.js";
-import { everything } from "../../ranges.js";
 import {
   noteDetailed,
   noteOutdated,
@@ -7,15 +6,13 @@ import {
   rememberShape,
   saysLess,
   shapeBefore,
-  wasPaged,
 } from "../../records/index.js";
 import type { Resource } from "../../resources/types.js";
-import { countKnown } from "../../state/index.js";
 import { formatInstant } from "../../times.js";
 import { askEach, type Detailed } from "../in-order.js";
-import { isImplausible } from "../removals.js";
+import { isImplausible, lossesOf } from "../removals.js";
 import { openStore, type SyncRun } from "../run.js";
-import { type Settled, settle, shapeText, withoutPages } from "../unknown-list.js";
+import { mayBeFirstPage, type Settled, settle, shapeText, withoutPages } from "../unknown-list.js";
 
 /**
  * Details that are records of their own: a survey's results. They are removed where their parent is gone, or answers
@@ -62,10 +59,11 @@ export async function keepBeside(
 
   async function keep(settled: Settled, record: Detailed): Promise<void> {
     const { answers, items, isAnswer, isPaged, isWhole, askedAt, shape } = settled;
+    let isCut = false;
     const from = pathOf(record);
     const keyPrefix = `${record.key}/`;
     const before = shapeBefore(mirror, from, resource.name, keyPrefix);
-    const isBare = !isPaged && wasPaged(mirror, from) && !options.acceptRemovals;
+    const mayBeCut = mayBeFirstPage(run, settled, from);
     const isOther = before !== null && shape !== null && shape !== before;
     if (isOther && !options.acceptRemovals) {
       const what = `: ${shapeText(shape, before)}: nothing was`;
@@ -80,12 +78,13 @@ export async function keepBeside(
     const write = function* () {
       const written = yield* store.write(items, { readAt, context, keyPrefix, isAnswer });
       for (const id of written.ids) found.add(id);
-      rememberShape(mirror, from, shape, isPaged || (isBare && lacks(record)));
+      isCut = mayBeCut && (held.get(record.askBy ?? "") ?? []).some((id) => !found.has(id));
+      rememberShape(mirror, from, shape, isPaged || isCut);
       // What is left open is asked for again by the run that goes on, should this one not come to its end.
       if (!unsure.has(record.askBy) && !lacks(record)) noteDetailed(mirror, record.id, readAt);
     };
     await transactInParts(mirror, write(), run);
-    if (isBare) distrust(record, withoutPages);
+    if (isCut) distrust(record, withoutPages);
   }
 
   const lost = await askAll(due);
@@ -99,11 +98,12 @@ export async function keepBeside(
   for (const record of lost) distrust(record, "404");
   await askAll([...paged].filter(lacks));
   const gone = [...held.keys()].flatMap(goneOf);
-  const known = countKnown(mirror, resource.name, everything, run.resource.name);
-  if (isImplausible(gone.length, known) && !options.acceptRemovals) {
+  const losses = lossesOf(mirror, resource.name, gone, { by: run.resource.name });
+  const refused = losses.find(({ removals, present }) => isImplausible(removals, present));
+  if (refused && !options.acceptRemovals) {
     for (const record of due.filter(lacks)) doubt(record);
     shortfalls.push(
-      `${gone.length} of ${known} results are no longer there: nothing was removed (\`--accept-removals\`)`,
+      `${refused.removals} of ${refused.present} results are no longer there: nothing was removed (\`--accept-removals\`)`,
     );
     return;
   }

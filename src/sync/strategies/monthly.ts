@@ -46,7 +46,8 @@ export const monthly: StrategyRun<Monthly> = {
     const { days: points } = await askPoints(run, resource.strategy.figures);
     const { moved, known, gone } = await inParts(compareMonths(run, points), run);
     const what = "days that have clicks here";
-    refuseImplausible(run, { removals: gone, known, left: known - gone, what });
+    // One day can be a robot's.
+    if (known > 1) refuseImplausible(run, { removals: gone, present: known, left: known - gone, what });
     const wanted = { floor, points, moved };
     const series = seriesOf(run);
     const due = series.flatMap((one) => dueMonths(run, one, wanted));
@@ -56,42 +57,50 @@ export const monthly: StrategyRun<Monthly> = {
     else mirror.transaction(() => state.setGoal(floor, null));
     if (options.perHost)
       reporter.note(`${resource.name}: ${counted(series.length, "host")}, ${counted(due.length, "request")}`);
-    let left = due.length;
-    await inOrder(
-      due,
-      (month) => ask(run, month),
-      async (answer, month) => {
-        await transactInParts(mirror, writeMonth(run, month, answer), run);
-        left -= 1;
-        progressed(run, 1, left);
-      },
-    );
+    await readMonths(run, due);
     if (isOwn) await tellDoubts(run, wanted, due);
     if (due.length > 0) row.since = formatInstant(Math.min(...due.map(({ from }) => from)));
     row.until = formatInstant(Math.min(now, options.until ?? now));
   },
 };
 
+async function readMonths(run: SyncRun, months: readonly Month[]): Promise<void> {
+  let left = months.length;
+  await inOrder(
+    months,
+    (month) => ask(run, month),
+    async (answer, month) => {
+      await transactInParts(run.mirror, writeMonth(run, month, answer), run);
+      left -= 1;
+      progressed(run, 1, left);
+    },
+  );
+}
+
 /** What is left unread, and what the answers say against each other. */
 async function tellDoubts(run: SyncRun<Monthly>, wanted: Wanted, due: readonly Month[]): Promise<void> {
-  const { now, reporter, resource, row, shortfalls } = run;
+  const { now, options, reporter, resource, row, shortfalls } = run;
   const gaps = unreadMonths(run, wanted);
   row.covered_from = instantOrNull(Math.max(wanted.floor, ...gaps.map(({ to }) => to + 1)));
   warnOfGaps(run, gaps);
-  if (due.length === 0) {
+  // Without a day of clicks there is no month to ask for, and nothing is missing.
+  if (due.length === 0 && options.until !== undefined) {
     run.isPartial = true;
     reporter.note(`${resource.name}: nothing up to then is left to read: \`--since\` reads it again`);
   }
-  const read = new Set(due.map(({ month }) => month));
-  const differing = async (points: Wanted["points"]) =>
-    (await inParts(contradicted(run, points, dayOf(now - dayMs)), run)).filter((month) => read.has(month));
-  if ((await differing(wanted.points)).length === 0) return;
-  // Something may have come between the two answers: they are compared as they are now.
+  const differing = async (points: Wanted["points"]) => {
+    const months = await inParts(contradicted(run, points, dayOf(now - dayMs)), run);
+    return due.filter((one) => isPlain(one) && months.includes(one.month));
+  };
+  const first = await differing(wanted.points);
+  if (first.length === 0) return;
+  // Something may have come between the two answers: both are asked for again, one right after the other.
+  await readMonths(run, first);
   run.points.clear();
   const again = await differing((await askPoints(run, resource.strategy.figures)).days);
   if (again.length > 0)
     shortfalls.push(
-      `the API's days of ${again.join(", ")} are other ones where it is asked for the month than for all days`,
+      `the API's days of ${again.map(({ month }) => month).join(", ")} are other ones where it is asked for the month than for all days`,
     );
 }
 

@@ -22,8 +22,8 @@ export const snapshot: StrategyRun = {
     if (!rows) return;
     const { mirror, row, store } = run;
     // A row is its place: how many are gone is a matter of their number.
-    const known = countPresent(mirror, run.resource.name);
-    refuseImplausible(run, { removals: known - rows.length, known, left: rows.length });
+    const present = countPresent(mirror, run.resource.name);
+    refuseImplausible(run, { removals: present - rows.length, present, left: rows.length });
     const at = formatInstant(startedAt);
     const keep = function* () {
       const ids = new Set<number>();
