@@ -1,7 +1,7 @@
 import { whyNotWhole } from "../api/list.js";
 import type { Range } from "../ranges.js";
 import { datedOf } from "../records/index.js";
-import { addsUp } from "./counts.js";
+import { addsUp, countItems } from "./counts.js";
 import {
   beginningOf,
   Disorder,
@@ -46,9 +46,13 @@ export async function* asList(seeking: Seeking, asked: Range, covers: Range): As
   }
 }
 
+/** An end beyond all dates: with it, records without one do not count. */
+const endOfTime = Date.UTC(9999, 11, 31);
+
 /**
  * Records without a date count where no range is asked for. If they stand last, the newest answer does not show them:
- * then the last page has as many.
+ * then the last page has as many, and so many fewer there are with an end.
+ * @throws Disorder where they are not what was not shown
  */
 export async function readUndated(
   { range, recognise, run, signal }: Seeking,
@@ -63,7 +67,8 @@ export async function readUndated(
   const records = (answer.items ?? []).filter(
     (record) => datedOf(resource, record) === null && !shown.has(record.json),
   );
-  if (records.length !== expected) throw new Disorder();
+  const dated = await countItems({ api, resource, signal }, { from: range.from, to: endOfTime });
+  if (records.length !== expected || upper.total - dated !== expected) throw new Disorder();
   const { askedAt } = answer;
   return { records, askedAt, total: upper.total, covers: null, isList: false, found: new Set() };
 }

@@ -91,8 +91,9 @@ async function* readLane(seeking: Seeking, lane: Lane, first?: FirstPage): Async
     }
     const lower = await below();
     const { isContradicted, surplus } = comparePair(run, upper, lower);
-    // The same surplus twice is nothing that passes: these records have no date.
-    const isUndated = surplus === surplusBefore && upper.to === Number.POSITIVE_INFINITY;
+    // The same surplus twice is nothing that passes: where no end is given, these records have no date.
+    const isOpen = !Number.isFinite(seeking.range.from) && !Number.isFinite(upper.to);
+    const isUndated = surplus === surplusBefore && isOpen;
     if (isContradicted || (surplus !== 0 && !isUndated)) {
       surplusBefore = surplus;
       doubts += 1;

@@ -306,6 +306,21 @@ const found: [name: string, watched: Watched, history: History][] = [
     },
   ],
   [
+    "a list in no order, of whose last page one record has no date, and the other was not shown",
+    "orders",
+    {
+      beginning: { seed: 6, records: 44, crowd: 1, undated: 1, finest: "microseconds" },
+      behaviour: { mostPerPage: 2, order: "attribution", undated: "everywhere" },
+      steps: [
+        run("sync"),
+        event("redate", 9392, 19),
+        run("verify", {}, { 24: event("renew", 9449, 241) }),
+        run("sync", { untilDays: 7 }, { 25: event("exchange", 725, 125) }),
+        { aheadMinutes: -281 },
+      ],
+    },
+  ],
+  [
     "a list in changing order that shows the same two of three twice in a row, and one of them as two",
     "gifts",
     {
