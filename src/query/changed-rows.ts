@@ -12,6 +12,8 @@ export interface Bookmark {
   ended?: string | null;
   /** Whose the number of the newest record is: an old copy gives it to another one. */
   record?: string;
+  /** And of which record, until when, the newest version is. */
+  version?: string;
   record_id: number;
   version_id: number;
 }
@@ -49,6 +51,7 @@ export interface ChangedRows {
 
 const runName = "run_id || ' ' || started_at";
 const recordName = "resource || ' ' || key";
+const versionName = "record_id || ' ' || until_at";
 
 /** Undefined for a table that is not made of records. Call it inside `withSnapshot`. */
 export function openChangedRows(mirror: Mirror, table: ReadableTable): ChangedRows | undefined {
@@ -63,16 +66,21 @@ export function openChangedRows(mirror: Mirror, table: ReadableTable): ChangedRo
         `SELECT (SELECT ${runName} FROM sync_runs ORDER BY run_id DESC LIMIT 1) AS run,
            (SELECT finished_at FROM sync_runs ORDER BY run_id DESC LIMIT 1) AS ended,
            coalesce((SELECT ${recordName} FROM records ORDER BY record_id DESC LIMIT 1), '') AS record,
+           coalesce((SELECT ${versionName} FROM record_versions ORDER BY version_id DESC LIMIT 1), '') AS version,
            coalesce((SELECT max(record_id) FROM records), 0) AS record_id,
            coalesce((SELECT max(version_id) FROM record_versions), 0) AS version_id`,
       );
       return newest.get() as Bookmark;
     },
-    knows({ ended = null, record, record_id, run }) {
-      const found = db.prepare(`SELECT finished_at FROM sync_runs WHERE ${runName} = ?`).pluck().get(run);
-      const name = db.prepare(`SELECT ${recordName} FROM records WHERE record_id = ?`).pluck().get(record_id);
+    knows({ ended = null, record, record_id, run, version, version_id }) {
+      const first = (sql: string, value: string | number) => db.prepare(sql).pluck().get(value);
+      const found = first(`SELECT finished_at FROM sync_runs WHERE ${runName} = ?`, run);
+      const newest = first(`SELECT ${recordName} FROM records WHERE record_id = ?`, record_id) ?? "";
+      const before =
+        first(`SELECT ${versionName} FROM record_versions WHERE version_id = ?`, version_id) ?? "";
+      // Of a state that an earlier version told, what it has.
       const isRun = found !== undefined && (ended === null || ended === found);
-      return isRun && (record === undefined || record === (name ?? ""));
+      return isRun && (record ?? newest) === newest && (version ?? before) === before;
     },
     *rows(after) {
       const statement = db.prepare(rowsSql(shape, { columns, table, exact, all: after === undefined })).raw();

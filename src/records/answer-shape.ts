@@ -38,18 +38,24 @@ export function shapeBefore(mirror: Mirror, path: string, resource: string, keyP
 
 /**
  * An empty list says nothing of it.
- * @param hasPages whether there are pages, even if this answer came without
+ * @param perPage how many a page has; null: there are no pages; undefined: as before
  */
-export function rememberShape(mirror: Mirror, path: string, shape: Shape | null, hasPages: boolean): void {
+export function rememberShape(
+  mirror: Mirror,
+  path: string,
+  shape: Shape | null,
+  perPage: number | null | undefined,
+): void {
   if (shape === null) return;
   writeInfo(mirror, infoName(path), shape);
-  if (hasPages) writeInfo(mirror, pagesName(path), "yes");
-  else forgetInfo(mirror, pagesName(path));
+  if (perPage === null) forgetInfo(mirror, pagesName(path));
+  else if (perPage !== undefined) writeInfo(mirror, pagesName(path), String(perPage));
 }
 
-/** Whether what was last read at a path came in pages: one that comes without may be only the first of them. */
-export function wasPaged(mirror: Mirror, path: string): boolean {
-  return readInfo(mirror, pagesName(path)) !== null;
+/** How many a page had of what was last read at a path; null where it had no pages. */
+export function perPageBefore(mirror: Mirror, path: string): number | null {
+  const found = readInfo(mirror, pagesName(path));
+  return found === null ? null : Number(found);
 }
 
 /** Whether a shape says less than the one before: nothing that was mirrored is gone because of it. */

@@ -34,7 +34,7 @@ export { sameJson } from "./same.js";
 
 // What is remembered of an endpoint without documented fields, and of a ranking, day by day.
 
-export { rememberShape, type Shape, saysLess, shapeBefore, shapeOf, wasPaged } from "./answer-shape.js";
+export { perPageBefore, rememberShape, type Shape, saysLess, shapeBefore, shapeOf } from "./answer-shape.js";
 export { hostIdOf, keepSnapshot } from "./snapshots.js";
 
 // The typed tables: as this version declares them, with their indexes, and as they were.

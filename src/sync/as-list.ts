@@ -1,4 +1,5 @@
 import { whyNotWhole } from "../api/list.js";
+import { RequestRefused } from "../errors.js";
 import type { Range } from "../ranges.js";
 import { datedOf } from "../records/index.js";
 import { addsUp, countItems } from "./counts.js";
@@ -46,8 +47,8 @@ export async function* asList(seeking: Seeking, asked: Range, covers: Range): As
   }
 }
 
-/** An end beyond all dates: with it, records without one do not count. */
-const endOfTime = Date.UTC(9999, 11, 31);
+/** An end beyond all dates, and not beyond what computers know: with it, records without one do not count. */
+const endOfTime = Date.UTC(2200, 0, 1);
 
 /**
  * Records without a date count where no range is asked for. If they stand last, the newest answer does not show them:
@@ -67,7 +68,10 @@ export async function readUndated(
   const records = (answer.items ?? []).filter(
     (record) => datedOf(resource, record) === null && !shown.has(record.json),
   );
-  const dated = await countItems({ api, resource, signal }, { from: range.from, to: endOfTime });
+  const withDates = { from: range.from, to: endOfTime };
+  const dated = await countItems({ api, resource, signal }, withDates).catch((error: unknown) => {
+    throw error instanceof RequestRefused ? new Disorder() : error;
+  });
   if (records.length !== expected || upper.total - dated !== expected) throw new Disorder();
   const { askedAt } = answer;
   return { records, askedAt, total: upper.total, covers: null, isList: false, found: new Set() };

@@ -18,8 +18,8 @@ export interface Gathered {
   isAllThereIs: boolean;
   /** Whether it came as a list; otherwise one object was all. */
   isList: boolean;
-  /** Whether the API said on how many pages. */
-  isPaged: boolean;
+  /** How many the API says a page has where none is asked for; null where it speaks of no pages. */
+  perPage: number | null;
   /** Milliseconds: when the first answer was asked for. */
   askedAt: number;
 }
@@ -30,8 +30,10 @@ export async function gather(run: SyncRun, path: string, query: Query): Promise<
   const items: ApiRecord[] = [];
   const pages: number[] = [];
   let [total, answers, fell, askedAt] = [0, 0, false, run.clock.now()];
+  let perPage: number | null = null;
   for await (const page of readPages(api, path, query, { scope: resource.scope, signal })) {
-    const { total_items, total_pages } = page.pagination;
+    const { per_page, total_items, total_pages } = page.pagination;
+    perPage = per_page;
     for (const record of page.records) {
       items.push(record);
       pages.push(page.page);
@@ -42,7 +44,7 @@ export async function gather(run: SyncRun, path: string, query: Query): Promise<
     total = total_items;
     progressed(run, page.records.length, total_pages - page.page);
   }
-  return { items, pages, total, answers, fell, isAllThereIs: false, isList: true, isPaged: true, askedAt };
+  return { items, pages, total, answers, fell, isAllThereIs: false, isList: true, perPage, askedAt };
 }
 
 const mostAttempts = 4;

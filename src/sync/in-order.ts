@@ -47,12 +47,12 @@ export interface Detailed {
   isDue: boolean;
 }
 
-/** So many failures in a row: it is not a record that is broken, but all of it. */
-const mostFailures = 10;
+/** So often in a row it does not answer: it is not a record that is broken, but all of it. Each is waited for long. */
+const mostSilent = 10;
 
 /**
  * Asks for the details of each record, a few at once. One that the API does not answer for, or not as documented, keeps
- * no other out, unless it is one after the other.
+ * no other out, unless it is silent for one after the other.
  * @returns the records whose details are not there: gone meanwhile, perhaps
  * @throws the first failure, in the end
  */
@@ -66,7 +66,7 @@ export async function askEach<Answer>(
   const lost: Detailed[] = [];
   const failures: BrandapiError[] = [];
   let left = due.length;
-  let inVain = 0;
+  let silent = 0;
   // Before the first answer, which may wait for the rate limit: the list alone is not all of it.
   task.update({ done: pages, total: pages + left, rows: row.rows_read });
   const orFailure = (record: Detailed) =>
@@ -83,7 +83,7 @@ export async function askEach<Answer>(
     try {
       if ("error" in result) throw result.error;
       await take(result.answer, record);
-      inVain = 0;
+      silent = 0;
     } catch (error) {
       if (!isOfOne(error)) throw error;
       if (error instanceof NotFound) {
@@ -94,8 +94,8 @@ export async function askEach<Answer>(
         return;
       }
       failures.push(error);
-      inVain += 1;
-      if (inVain === mostFailures) throw error;
+      silent = error instanceof ApiUnavailable ? silent + 1 : 0;
+      if (silent === mostSilent) throw failures[0];
     }
   });
   if (failures[0]) throw failures[0];

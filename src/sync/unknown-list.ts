@@ -5,13 +5,13 @@ import {
   hasId,
   keyOf,
   keysOf,
+  perPageBefore,
   rememberShape,
   type Shape,
   saysLess,
   shapeBefore,
   shapeOf,
   valueAt,
-  wasPaged,
 } from "../records/index.js";
 import type { Resource } from "../resources/types.js";
 import { presentIds } from "../state/index.js";
@@ -29,7 +29,7 @@ import type { Listed } from "./whole.js";
 export async function readUnknownList(run: SyncRun): Promise<Listed | null> {
   const { mirror, options, resource, shortfalls, store } = run;
   const settled = await settle(run, resource, resource.path);
-  const { shape, isAnswer, isPaged, isWhole, items, askedAt, total } = settled;
+  const { shape, isAnswer, isWhole, items, askedAt, perPage, total } = settled;
   const before = shapeBefore(mirror, resource.path, resource.name);
   if (saysLess(shape, before) && !options.acceptRemovals)
     throw new Incomplete(`${resource.name}: ${shapeText(shape, before)}: nothing was written or removed.`, {
@@ -44,7 +44,7 @@ export async function readUnknownList(run: SyncRun): Promise<Listed | null> {
     isCut =
       mayBeFirstPage(run, settled, resource.path) &&
       presentIds(mirror, resource.name).some((id) => !found.has(id));
-    rememberShape(mirror, resource.path, shape, isPaged || isCut);
+    rememberShape(mirror, resource.path, shape, isCut ? undefined : perPage);
   };
   await transactInParts(mirror, write(), run);
   if (!isWhole) shortfalls.push(`the list ${whyNotWhole({ found, total: total ?? found.size })}`);
@@ -58,12 +58,10 @@ export async function readUnknownList(run: SyncRun): Promise<Listed | null> {
 
 /** Whether what came without pages may be the first of those that a path had: it is a full one. */
 export function mayBeFirstPage({ mirror, options }: SyncRun, settled: Settled, path: string): boolean {
-  const { isPaged, items } = settled;
-  return !isPaged && items.length >= perPage && wasPaged(mirror, path) && !options.acceptRemovals;
+  const before = perPageBefore(mirror, path);
+  const isBare = settled.perPage === null && before !== null && !options.acceptRemovals;
+  return isBare && settled.items.length >= before;
 }
-
-/** Where none is asked for: the API document, "Limits". */
-const perPage = 25;
 
 export const withoutPages = "without the pages that it had before, and without records that were on them";
 
@@ -106,10 +104,11 @@ async function askUnknown(run: SyncRun, path: string): Promise<Gathered> {
   const total =
     pagination?.total_items ??
     (isPart ? Math.max(2, Number(valueAt(data, ["pagination", "total_items"])) || 0) : null);
+  const perPage = pagination?.per_page ?? null;
   const isMore = pagination?.has_next || (pagination && pagination.total_items > records.length);
   for (const query of isMore ? [{ ...resource.query, per_page: mostPerPage }, resource.query] : [])
     try {
-      return await gather(run, path, query);
+      return { ...(await gather(run, path, query)), perPage };
     } catch (error) {
       if (!(error instanceof RequestRefused)) throw error;
     }
@@ -119,7 +118,7 @@ async function askUnknown(run: SyncRun, path: string): Promise<Gathered> {
     fell: false,
     isList: items !== null,
     isAllThereIs: isMore === true,
-    isPaged: pagination !== null,
+    perPage,
   };
   return { ...one, items: records, pages: [], total, askedAt };
 }

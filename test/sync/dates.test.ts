@@ -167,6 +167,16 @@ describe("orders without a date that can be read", () => {
   );
 });
 
+test("records without a date that are listed apart are read, though the API refuses an end far ahead", async () => {
+  const brand = await nights(
+    { orders: [...ordersBefore(noon, 300, hour), orderAt("u", null)] },
+    { undated: "apart", undatedStand: "last" },
+  );
+  brand.api.before = ({ query }) => ((query.end_date ?? "") > "2100" ? { status: 400 } : undefined);
+  expect(await brand.sync()).toMatchObject(done);
+  expect(brand.mirrored()).toEqual(listed(brand));
+});
+
 describe("a clock that was ahead", () => {
   test("has claimed nothing: coverage is taken back as far as it lies beyond now", async () => {
     const brand = await nights({ orders: ten() });

@@ -322,6 +322,29 @@ describe("months of clicks", () => {
     }
   });
 
+  test("a cent apart on a day are not", async () => {
+    const brand = await nights({ orders: thirty() });
+    const { fetch } = brand.api;
+    brand.api.fetch = async (url, init) => {
+      const answer = await fetch(url, init);
+      const text = await answer.text();
+      return new Response(
+        String(url).includes("start_date") ? text.replaceAll(/"revenue":10\b/g, '"revenue":10.01') : text,
+      );
+    };
+    expect(String((await brand.sync("analytics-clicks")).failure)).toContain("are other ones");
+  });
+
+  test("that all days say nothing of are looked at before that is believed", async () => {
+    const brand = await nights({ orders: ordersBefore(noon, 9, day) });
+    const { fetch } = brand.api;
+    brand.api.fetch = async (url, init) =>
+      String(url).includes("start_date")
+        ? fetch(url, init)
+        : new Response('{"success":true,"data":{"summary":{},"timeseries":[]}}');
+    expect((await brand.sync("analytics-clicks")).verified).toBe(false);
+  });
+
   test("are verified where there is none, and where the one day that there was is taken back", async () => {
     const brand = await nights({ orders: [] });
     expect(await brand.sync("analytics-clicks")).toMatchObject({ failure: null, verified: true });

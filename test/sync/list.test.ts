@@ -263,6 +263,13 @@ describe("the roster", () => {
 });
 
 describe("a list of which the API shows no fields", () => {
+  test("and whose pages are small ones is doubted by the same measure", async () => {
+    const brand = await nights({ codes: codes(36) }, { mostPerPage: 20 });
+    await brand.sync("codes");
+    brand.api.answers["/codes"] = JSON.stringify(codes(20));
+    expect(await brand.sync("codes")).toMatchObject({ verified: false, rows_removed: 0 });
+  });
+
   const code = (n: number) => ({ id: `c${n}`, code: `X${n}` });
   const codes = (count: number) => Array.from({ length: count }, (_, n) => code(n));
 

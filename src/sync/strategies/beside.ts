@@ -58,7 +58,7 @@ export async function keepBeside(
   }
 
   async function keep(settled: Settled, record: Detailed): Promise<void> {
-    const { answers, items, isAnswer, isPaged, isWhole, askedAt, shape } = settled;
+    const { answers, items, isAnswer, isWhole, askedAt, perPage, shape } = settled;
     let isCut = false;
     const from = pathOf(record);
     const keyPrefix = `${record.key}/`;
@@ -79,7 +79,7 @@ export async function keepBeside(
       const written = yield* store.write(items, { readAt, context, keyPrefix, isAnswer });
       for (const id of written.ids) found.add(id);
       isCut = mayBeCut && (held.get(record.askBy ?? "") ?? []).some((id) => !found.has(id));
-      rememberShape(mirror, from, shape, isPaged || isCut);
+      rememberShape(mirror, from, shape, isCut ? undefined : perPage);
       // What is left open is asked for again by the run that goes on, should this one not come to its end.
       if (!unsure.has(record.askBy) && !lacks(record)) noteDetailed(mirror, record.id, readAt);
     };

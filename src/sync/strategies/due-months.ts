@@ -23,6 +23,10 @@ export function seriesOf({ mirror, options }: SyncRun): Series[] {
   return hosts.map((hostId) => ({ groupBy: options.groupBy, hostId }));
 }
 
+export function runningMonth(now: number, series: Series): Month[] {
+  return monthsOf({ from: now, to: now }).map((one) => ({ ...one, ...series }));
+}
+
 /** Coverage is kept a series; the plain one is the resource's own. */
 export function coverageName({ resource }: SyncRun, series: Series): string {
   const { groupBy, hostId } = series;

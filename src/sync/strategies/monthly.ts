@@ -18,6 +18,7 @@ import {
   floorOf,
   isPlain,
   type Month,
+  runningMonth,
   seriesOf,
   unreadMonths,
   type Wanted,
@@ -50,14 +51,19 @@ export const monthly: StrategyRun<Monthly> = {
     if (known > 1) refuseImplausible(run, { removals: gone, present: known, left: known - gone, what });
     const wanted = { floor, points, moved };
     const series = seriesOf(run);
-    const due = series.flatMap((one) => dueMonths(run, one, wanted));
+    const found = series.flatMap((one) => dueMonths(run, one, wanted));
+    // That there is no click at all is not believed of one answer.
+    const isPart = options.since !== undefined || options.until !== undefined;
+    const due = found.length > 0 || isPart ? found : series.flatMap((one) => runningMonth(now, one));
     const isOwn = series.some(isPlain);
     // A series of its own leaves the mirror's months as they are.
     if (!isOwn) run.isPartial = true;
-    else mirror.transaction(() => state.setGoal(floor, null));
+    else if (state.floor() === null) mirror.transaction(() => state.setGoal(floor, null));
     if (options.perHost)
       reporter.note(`${resource.name}: ${counted(series.length, "host")}, ${counted(due.length, "request")}`);
     await readMonths(run, due);
+    // What lies below an earlier one is claimed when it was read.
+    if (isOwn) mirror.transaction(() => state.setGoal(floor, null));
     if (isOwn) await tellDoubts(run, wanted, due);
     if (due.length > 0) row.since = formatInstant(Math.min(...due.map(({ from }) => from)));
     row.until = formatInstant(Math.min(now, options.until ?? now));
@@ -79,12 +85,11 @@ async function readMonths(run: SyncRun, months: readonly Month[]): Promise<void>
 
 /** What is left unread, and what the answers say against each other. */
 async function tellDoubts(run: SyncRun<Monthly>, wanted: Wanted, due: readonly Month[]): Promise<void> {
-  const { now, options, reporter, resource, row, shortfalls } = run;
+  const { now, reporter, resource, row, shortfalls } = run;
   const gaps = unreadMonths(run, wanted);
   row.covered_from = instantOrNull(Math.max(wanted.floor, ...gaps.map(({ to }) => to + 1)));
   warnOfGaps(run, gaps);
-  // Without a day of clicks there is no month to ask for, and nothing is missing.
-  if (due.length === 0 && options.until !== undefined) {
+  if (due.length === 0) {
     run.isPartial = true;
     reporter.note(`${resource.name}: nothing up to then is left to read: \`--since\` reads it again`);
   }
