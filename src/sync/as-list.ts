@@ -68,11 +68,12 @@ export async function readUndated(
   const records = (answer.items ?? []).filter(
     (record) => datedOf(resource, record) === null && !shown.has(record.json),
   );
+  if (records.length !== expected) throw new Disorder();
   const withDates = { from: range.from, to: endOfTime };
   const dated = await countItems({ api, resource, signal }, withDates).catch((error: unknown) => {
     throw error instanceof RequestRefused ? new Disorder() : error;
   });
-  if (records.length !== expected || upper.total - dated !== expected) throw new Disorder();
+  if (upper.total - dated !== expected) throw new Disorder();
   const { askedAt } = answer;
   return { records, askedAt, total: upper.total, covers: null, isList: false, found: new Set() };
 }

@@ -322,6 +322,16 @@ describe("months of clicks", () => {
     }
   });
 
+  test("from before the first day that all days have are not held against them", async () => {
+    const brand = await nights({ orders: ordersBefore(noon, 200, 2 * day) }, { figures: "recent" });
+    await brand.sync("analytics-clicks");
+    for (const _ of [1, 2, 3]) {
+      brand.pass(60 * day);
+      come(brand, orderAt(`n${brand.now()}`, brand.now() - 3 * day));
+      expect(await brand.sync("analytics-clicks")).toMatchObject({ failure: null, verified: true });
+    }
+  });
+
   test("a cent apart on a day are not", async () => {
     const brand = await nights({ orders: thirty() });
     const { fetch } = brand.api;

@@ -24,12 +24,13 @@ export interface Comparison {
 /** @param points each day's, by its name */
 export function* compareMonths(run: SyncRun, points: Points): Generator<void, Comparison> {
   const moved = new Set<string>();
+  const first = firstOf(points);
   let [known, gone] = [0, 0];
   for (const days of mirroredDays(run, points)) {
     for (const { day, given, mirrored } of days) {
       const [was, is] = [!isIdle(mirrored), !isIdle(given)];
-      if (was) known += 1;
-      if (was && !is) gone += 1;
+      if (was && day >= first) known += 1;
+      if (was && day >= first && !is) gone += 1;
       if (was !== is || (is && !sameJson(given, mirrored))) moved.add(monthOf(day));
     }
     yield;
@@ -47,13 +48,14 @@ export function* contradicted(
   last: string,
 ): Generator<void, string[]> {
   const { figures } = run.resource.strategy.figures;
+  const first = firstOf(points);
   const found = new Set<string>();
   for (const days of mirroredDays(run, points)) {
     for (const { day, given, mirrored } of days) {
       const figure = (point: Json, name: string) => Number(valueAt(point, [name]) ?? 0);
       // Sums of the same amounts differ in their last digits.
       const differs = (name: string) => !(Math.abs(figure(given, name) - figure(mirrored, name)) < 0.005);
-      if (day <= last && figures.some(differs)) found.add(monthOf(day));
+      if (day >= first && day <= last && figures.some(differs)) found.add(monthOf(day));
     }
     yield;
   }
@@ -80,6 +82,11 @@ function* mirroredDays({ mirror, resource }: SyncRun, points: Points): Generator
       ...others.map(([day, point]) => ({ day, mirrored: null, given: point })),
     ];
   }
+}
+
+/** The first day that the API gives: of those before it says nothing. Where it gives none at all, it says so of all. */
+function firstOf(points: Points): string {
+  return [...points.keys()].sort()[0] ?? "";
 }
 
 function monthOf(day: string): string {
