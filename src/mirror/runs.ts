@@ -72,7 +72,10 @@ export function saveRun(mirror: Mirror, run: Run): void {
      retries = @retries, rows_read = @rows_read, rows_new = @rows_new, rows_changed = @rows_changed,
      rows_removed = @rows_removed, verified = @verified, outcome = @outcome, error = @error, covered_from = @covered_from WHERE run_id = @run_id`,
   );
-  mirror.transaction(() => save.run({ ...run, rows_read: rowsRead(run), verified: run.verified ? 1 : 0 }));
+  const write = () => save.run({ ...run, rows_read: rowsRead(run), verified: run.verified ? 1 : 0 });
+  // Beside each answer's rows, one statement needs no savepoint.
+  if (mirror.db.inTransaction) write();
+  else mirror.transaction(write);
 }
 
 /** The last answer's records count as read with the next one, which a stopped run has not seen. */

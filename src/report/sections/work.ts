@@ -6,6 +6,10 @@ import { pageTable, sourceLine } from "../page-table.js";
 import { dayName } from "../period.js";
 import { section, type Telling } from "../section.js";
 
+function restUnread(isRead: boolean): string {
+  return isRead ? "" : " Not all of this time was read: there may be more.";
+}
+
 /** Clicks to sales, by the API's own counts. */
 export function clicksSection({ report, numbers }: Telling): Html {
   const { now, before } = report.clicks;
@@ -23,7 +27,7 @@ export function clicksSection({ report, numbers }: Telling): Html {
   return section(
     "clicks",
     "Clicks to sales",
-    `As the API counts them, of all currencies; its orders are its own number, which can differ from the one above.${report.is_read.clicks ? "" : " Not all of this time was read: there may be more."}`,
+    `As the API counts them, of all currencies; its orders are its own number, which can differ from the one above.${restUnread(report.is_read.clicks)}`,
     html`<dl class="metrics three">
 ${step("Clicks", ({ total_clicks }) => total_clicks, "")}${step("Went to the store", ({ buy_now_clicks }) => buy_now_clicks, part(now.buy_now_clicks, now.total_clicks, "of clicks"))}${step("Orders, as the API counts", ({ orders }) => orders, part(now.orders, now.buy_now_clicks, "of those"))}</dl>
 ${sourceLine("analytics_clicks")}`,
@@ -122,6 +126,6 @@ export function contentSection({ report, numbers }: Telling): Html {
     shown,
     { source: "content", hideCaption: true, more: more > 0 ? numbers.count(more) : "" },
   );
-  const lead = `${counted(files, "file", numbers.count)} of ${counted(content.length, "host", numbers.count)} came into the library.${report.is_read.content ? "" : " Not all of this time was read: there may be more."}`;
+  const lead = `${counted(files, "file", numbers.count)} of ${counted(content.length, "host", numbers.count)} came into the library.${restUnread(report.is_read.content)}`;
   return section("content", "Content delivered", lead, table);
 }

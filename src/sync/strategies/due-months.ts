@@ -1,9 +1,9 @@
 import { ConfigurationError } from "../../errors.js";
 import { gaps, monthsOf, type Range, touches } from "../../ranges.js";
 import { presentKeys } from "../../records/index.js";
-import type { Json } from "../../resources/types.js";
 import { readCoverage } from "../../state/index.js";
-import { believedFloor, type SyncRun } from "../run.js";
+import { believedFloor, type Points, type SyncRun } from "../run.js";
+import { firstDay } from "./moved-months.js";
 
 /** What is counted: all hosts or one, in buckets of a day, a week or a month. */
 export interface Series {
@@ -47,8 +47,8 @@ export function floorOf(run: SyncRun): number {
   return Math.min(since, asked ?? oldest?.from ?? since);
 }
 
-function firstDayOf(points: ReadonlyMap<string, Json>): number {
-  const [first] = [...points.keys()].sort();
+function firstDayOf(points: Points["days"]): number {
+  const first = firstDay(points);
   return first === undefined ? Number.POSITIVE_INFINITY : Date.parse(first);
 }
 
@@ -64,7 +64,7 @@ export interface Wanted {
   /** The oldest date that was ever asked for. */
   floor: number;
   /** Each day's figures, by its name; none where nobody asked. */
-  points: ReadonlyMap<string, Json>;
+  points: Points["days"];
   /** Months of which the mirror's days are no longer what they are. */
   moved: readonly string[];
 }

@@ -62,9 +62,11 @@ export const monthly: StrategyRun<Monthly> = {
     if (options.perHost)
       reporter.note(`${resource.name}: ${counted(series.length, "host")}, ${counted(due.length, "request")}`);
     await readMonths(run, due);
-    // What lies below an earlier one is claimed when it was read.
-    if (isOwn) mirror.transaction(() => state.setGoal(floor, null));
-    if (isOwn) await tellDoubts(run, wanted, due);
+    if (isOwn) {
+      // What lies below an earlier one is claimed when it was read.
+      mirror.transaction(() => state.setGoal(floor, null));
+      await tellDoubts(run, wanted, due);
+    }
     if (due.length > 0) row.since = formatInstant(Math.min(...due.map(({ from }) => from)));
     row.until = formatInstant(Math.min(now, options.until ?? now));
   },

@@ -1,8 +1,6 @@
 import { presentRecords, sameJson, valueAt } from "../../records/index.js";
 import type { Json, Monthly } from "../../resources/types.js";
-import type { SyncRun } from "../run.js";
-
-type Points = ReadonlyMap<string, Json>;
+import type { Points, SyncRun } from "../run.js";
 
 /** A mirrored day's point, and what the API gives for the day; null: nothing. */
 interface Day {
@@ -22,9 +20,9 @@ export interface Comparison {
 }
 
 /** @param points each day's, by its name */
-export function* compareMonths(run: SyncRun, points: Points): Generator<void, Comparison> {
+export function* compareMonths(run: SyncRun, points: Points["days"]): Generator<void, Comparison> {
   const moved = new Set<string>();
-  const first = firstOf(points);
+  const first = firstDay(points) ?? "";
   let [known, gone] = [0, 0];
   for (const days of mirroredDays(run, points)) {
     for (const { day, given, mirrored } of days) {
@@ -44,11 +42,11 @@ export function* compareMonths(run: SyncRun, points: Points): Generator<void, Co
  */
 export function* contradicted(
   run: SyncRun<Monthly>,
-  points: Points,
+  points: Points["days"],
   last: string,
 ): Generator<void, string[]> {
   const { figures } = run.resource.strategy.figures;
-  const first = firstOf(points);
+  const first = firstDay(points) ?? "";
   const found = new Set<string>();
   for (const days of mirroredDays(run, points)) {
     for (const { day, given, mirrored } of days) {
@@ -63,7 +61,7 @@ export function* contradicted(
 }
 
 /** The days of each mirrored month, those that the API gives and the mirror has not included. */
-function* mirroredDays({ mirror, resource }: SyncRun, points: Points): Generator<Day[]> {
+function* mirroredDays({ mirror, resource }: SyncRun, points: Points["days"]): Generator<Day[]> {
   const given = new Map<string, [string, Json][]>();
   for (const [day, point] of points)
     given.set(monthOf(day), [...(given.get(monthOf(day)) ?? []), [day, point]]);
@@ -84,9 +82,9 @@ function* mirroredDays({ mirror, resource }: SyncRun, points: Points): Generator
   }
 }
 
-/** The first day that the API gives: of those before it says nothing. Where it gives none at all, it says so of all. */
-function firstOf(points: Points): string {
-  return [...points.keys()].sort()[0] ?? "";
+/** The first day that the API gives: of those before it says nothing. Undefined: it gives none, and says so of all. */
+export function firstDay(points: Points["days"]): string | undefined {
+  return [...points.keys()].sort()[0];
 }
 
 function monthOf(day: string): string {
