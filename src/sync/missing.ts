@@ -5,18 +5,26 @@ import { partsOf } from "./figures.js";
 import { readRange } from "./read.js";
 import { type DatedRun, mostPerPage } from "./run.js";
 
+/** Who this run has missed; those that it has not looked for yet, an earlier one did. */
+export function missedNow(run: DatedRun): Missing[] {
+  const earlier = new Set(missingOutside(run, soughtBy(run)));
+  return run.state.missing().filter((one) => !earlier.has(one));
+}
+
 /**
- * Looks once more for who was missing from an earlier run: they may be back. It may take as many requests as that run
- * has spent; without it nobody could be removed.
- * @returns whether there was anybody to look for; then the counts are to be asked again
+ * Reads the days of who is missing once more: an answer may have been out of a cache, and who was missing from an
+ * earlier run may be back. It may take as many requests as those runs have spent; without it nobody could be removed.
  */
-export async function seekMissing(run: DatedRun, figures: Figures | null): Promise<boolean> {
-  if (unreadOf(run).length > 0) return false;
-  const unsought = missingOutside(run, soughtBy(run));
-  const days = new Set(unsought.map(({ dated }) => dayOf(dated ?? 0)));
-  for (const part of partsOf(run, [...days], mostPerPage))
-    for (const range of within(join(run.state.coverage()), part)) await readRange(run, range, figures);
-  return unsought.length > 0;
+export async function seekMissing(
+  run: DatedRun,
+  missing: readonly Missing[],
+  figures: Figures | null,
+): Promise<void> {
+  const { now, state } = run;
+  if (unreadOf(run).length > 0) return;
+  const days = missing.flatMap(({ dated }) => (dated !== null && dated <= now ? dayOf(dated) : []));
+  for (const part of join(partsOf(run, [...new Set(days)], mostPerPage)))
+    for (const range of within(join(state.coverage()), part)) await readRange(run, range, figures);
 }
 
 /**

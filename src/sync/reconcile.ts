@@ -4,7 +4,7 @@ import type { Figures } from "../state/index.js";
 import { audit } from "./audit.js";
 import { allRecords, type Check, checksOf, compare, type Difference, narrow } from "./counts.js";
 import { askFigures } from "./figures.js";
-import { doubtAboutMissing, seekMissing } from "./missing.js";
+import { doubtAboutMissing, missedNow, seekMissing } from "./missing.js";
 import { type Examined, figuresName, type Settled, settleMoved } from "./moved.js";
 import { readRange } from "./read.js";
 import { removeMissing } from "./removals.js";
@@ -22,27 +22,32 @@ const mostMonths = 60;
  */
 export async function reconcile(run: DatedRun, asked: Figures | null, isDoubted: boolean): Promise<void> {
   const { now, options, resource, shortfalls, state } = run;
-  const left = budgetOf(run, options.budget);
+  let left = budgetOf(run, options.budget);
   let figures = asked;
   let settled = await readMoved(run, figures, left);
   await audit(run, figures);
   let differing: Difference[] = [];
-  /** Whether somebody is missing who was not looked for since. */
-  let isUnsought = false;
+  /** Who was missing, and was looked for once more. */
+  const sought = new Set<number>();
+  const unsought = () => state.missing().filter(({ id }) => !sought.has(id));
+  let toSeek = missedNow(run);
   for (let round = 1; ; round += 1) {
-    const sought = new Set(state.missing().map(({ id }) => id));
-    if (sought.size > 0) {
+    if (state.missing().length > 0) {
+      const rest = left();
+      await seekMissing(run, toSeek, figures);
+      for (const { id } of toSeek) sought.add(id);
       // Who is missing may have moved meanwhile: to after the run's own instant, of which no count speaks,
       await readRange(run, { from: now + 1, to: Number.POSITIVE_INFINITY }, figures);
+      left = budgetOf(run, rest);
       // or to a day whose figures then moved too.
       run.points.clear();
       figures &&= await askFigures(run);
       settled = figures ? await readMoved(run, figures, left) : { ...settled, isByDay: false };
     }
-    isUnsought = state.missing().some(({ id }) => !sought.has(id));
     differing = await differencesOf(run, isDoubted && !settled.isByDay);
-    if (round > mostRounds || left() <= 0) break;
-    if (differing.length === 0 && !isUnsought && !(await seekMissing(run, figures))) break;
+    // As long as something else is to be read, it may show who is missing.
+    toSeek = differing.length > 0 ? [] : unsought();
+    if (round > mostRounds || left() <= 0 || (differing.length === 0 && toSeek.length === 0)) break;
     for (const one of differing) await readDifference(run, one, figures, left);
   }
   const { suspects } = settled;
@@ -54,7 +59,7 @@ export async function reconcile(run: DatedRun, asked: Figures | null, isDoubted:
     shortfalls.push(
       `the API counts ${theirs} ${check === allRecords ? resource.name : check.name} and the mirror ${mirror}: run \`brandapi verify ${resource.name}\``,
     );
-  const doubt = doubtAboutMissing(run, figures, isUnsought || shortfalls.length > 0);
+  const doubt = doubtAboutMissing(run, figures, unsought().length > 0 || shortfalls.length > 0);
   if (doubt === null) await removeMissing(run);
   else shortfalls.push(doubt);
 }

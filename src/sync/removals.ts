@@ -71,8 +71,9 @@ export async function removeMissing(run: SyncRun): Promise<void> {
   const around = dates.length === missing.length ? { from, to } : undefined;
   const left = countPresent(mirror, resource.name) - missing.length;
   const ids = missing.map(({ id }) => id);
-  for (const loss of lossesOf(mirror, resource.name, ids, { around }))
-    refuseImplausible(run, { ...loss, left, around });
+  for (const near of around ? [around, undefined] : [undefined])
+    for (const loss of lossesOf(mirror, resource.name, ids, { around: near }))
+      refuseImplausible(run, { ...loss, left, around: near });
   const remove = function* () {
     yield* store.remove(ids, formatInstant(clock.now()));
     state.clearMissing();

@@ -1,5 +1,6 @@
 import { isDated } from "./brand.js";
 import { areTotalsLate, isCapped, isShownByDay, resolutionMs } from "./evidence.js";
+import { isMisled, readingRun, wasMisinformed } from "./misled.js";
 import type { Version } from "./truth.js";
 import type { RunEnd, World } from "./world.js";
 
@@ -15,13 +16,16 @@ import type { RunEnd, World } from "./world.js";
  * 4. A list by page numbers whose total says less than there is, with no next page: it ends there. Where neither the
  *    dates are in order nor the totals right, two of them may agree by chance; so does a total that stops at a number
  *    when one leaves and as many are left, while they are read.
+ * 5. Answers with status 200 that are not as the API is, where nothing speaks against them: see `misled.ts`. What they
+ *    hide shows when its place is read again.
  *
  * (Records without a date are removed by `--full` alone: no claim is made of them, so there is nothing to allow.)
  */
 export function mayBeHidden(world: World, readAt: number, keptAt: number): boolean {
   if (endsTooSoon(world)) return true;
-  const run = world.runs.find(({ startedAt, endedAt }) => startedAt <= readAt && readAt <= endedAt);
+  const run = readingRun(world, readAt);
   if (!run) return false;
+  if (isMisled(world, run)) return true;
   if (isCapped(world.api.behaviour) && movesIn(world, run).left.length > 0) return true;
   const isLateList = !isDated(world.watched) && areTotalsLate(world);
   const hides = ({ from, answered }: Move) => Number.isFinite(from) && answered === run.answered - 1;
@@ -35,11 +39,14 @@ export function endsTooSoon({ api, watched }: World): boolean {
 
 /** Whether a record that the API has all along may be removed by this run; `held` is what the mirror had of it. */
 export function mayBeRemoved(world: World, run: RunEnd, key: string, held: Version | undefined): boolean {
-  // Who is missing from a list is looked for in one more reading: it takes two.
+  const told = run.wrong.flatMap(({ how, part }) => (part === "list" ? how : []));
+  // Who is missing is looked for in one more reading: it takes two.
+  if (isMisled(world, run) && told.length > 1) return true;
   if (!isDated(world.watched)) return endsTooSoon(world) || swapsOfList(world, run) > 1;
   const last = world.truth.versions.get(key)?.findLast(({ from }) => from <= run.endedAt);
   if (!last || !held) return false;
-  const isMoved = held.keptAt !== last.keptAt && !isShownByDay(world, last);
+  const isShown = isShownByDay(world, last) && !wasMisinformed(world, run);
+  const isMoved = held.keptAt !== last.keptAt && !isShown;
   const vanished = moves(world).left.some((one) => one.key !== key && one.from <= run.endedAt);
   return (isMoved && vanished) || hasSwap(world, run, last.keptAt);
 }

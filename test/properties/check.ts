@@ -7,6 +7,7 @@ import { endsTooSoon, mayBeHidden, mayBeRemoved } from "./allowed.js";
 import { isDated } from "./brand.js";
 import { type Claims, claimsOf, type Held } from "./claims.js";
 import { isCapped, isOnTheEdge, unseenEvidence } from "./evidence.js";
+import { isMisled, readingRun, wasToldWrong } from "./misled.js";
 import type { Version } from "./truth.js";
 import type { RunEnd, World } from "./world.js";
 
@@ -26,9 +27,10 @@ export async function lies(world: World, end: RunEnd): Promise<string[]> {
       ...(integrity === "ok" ? [] : [`integrity_check: ${integrity}`]),
       ...tables.map((table) => `a table is not as its records: ${JSON.stringify(table)}`),
       ...invented(claims),
-      ...notAsRead(world, claims),
+      ...notAsRead(world, end, claims),
       ...(end.verified ? stale(world, claims) : []),
       ...falselyRemoved(world, end, claims),
+      ...tooManyRemoved(end, claims),
       ...(end.verified ? unseenEvidence(world, end, claims) : []),
       ...(end.verified && end.job === "sync" ? undetailed(world, end, claims) : []),
       ...(isWholeAndQuiet(world, end, claims) ? unequal(world, claims) : []),
@@ -54,12 +56,14 @@ function invented({ held }: Claims): string[] {
 }
 
 /** A place that is claimed as read holds every record that the API listed there then, as it was then or later. */
-function notAsRead(world: World, claims: Claims): string[] {
+function notAsRead(world: World, end: RunEnd, claims: Claims): string[] {
   const found: string[] = [];
   for (const [key, versions] of world.truth.versions)
     for (const { json, from, until, keptAt } of versions) {
       const readAt = claims.readAt(keptAt);
       if (json === null || readAt === undefined || readAt < from || readAt >= until) continue;
+      // One wrong answer shows when the counts are asked for, at the end.
+      if (!end.verified && wasToldWrong(readingRun(world, readAt))) continue;
       if (!isOfThenOrLater(world, claims, key, readAt, keptAt) && !mayBeHidden(world, readAt, keptAt))
         found.push(`${key}: ${nameOf(claims.held.get(key))}, and was otherwise when its place was read`);
     }
@@ -94,7 +98,8 @@ function stale(world: World, { held, readAt, spans }: Claims): string[] {
       const read = readAt(version.keptAt);
       // Beside an end, the date that is shown does not say whether the API would list it there.
       const isEdge = spans.some((span) => isOnTheEdge(world, version, span));
-      return read !== undefined && version.until <= read && !isEdge;
+      if (read === undefined || version.until > read || isEdge) return false;
+      return !isMisled(world, readingRun(world, read));
     })
     .map(([key]) => `${key}: gone when its place was read, and still in a verified mirror`);
 }
@@ -118,6 +123,15 @@ function falselyRemoved(world: World, end: RunEnd, { floor, held, readAt }: Clai
     .map(([key]) => `${key}: falsely removed`);
 }
 
+/** Unless somebody accepts it, no run removes all that there is, nor over half of more than 20: whatever the API says. */
+function tooManyRemoved({ acceptsRemovals, before }: RunEnd, { held }: Claims): string[] {
+  const removed = [...before].filter((key) => held.get(key)?.removedAt !== null).length;
+  const isLeft = [...held.values()].some(({ removedAt }) => removedAt === null);
+  const isTooMany = !isLeft || (before.size > 20 && removed > before.size / 2);
+  if (acceptsRemovals || removed === 0 || !isTooMany) return [];
+  return [`${removed} of ${before.size} removed, and nobody accepted it`];
+}
+
 /**
  * A verified campaign has the details of a time after the run began, or after one that was stopped within the hour
  * before: what of them the list does not tell is asked for.
@@ -127,6 +141,9 @@ function undetailed({ runs, truth, watched }: World, end: RunEnd, { held }: Clai
   const finished = runs.findLastIndex((run) => run !== end && run.job === "sync" && run.verified);
   const goneOnWith = runs.slice(finished + 1).find(({ startedAt }) => startedAt >= end.startedAt - hourMs);
   const begunAt = goneOnWith?.startedAt ?? end.startedAt;
+  // What a cache says of the details is believed until they are asked for again.
+  if (runs.some(({ wrong }) => wrong.some(({ how, part }) => how === "stale" && part === "details")))
+    return [];
   const detailsOf = ({ assignments, deliverables }: JsonObject) =>
     JSON.stringify([assignments, deliverables]);
   return [...held]
@@ -139,9 +156,11 @@ function undetailed({ runs, truth, watched }: World, end: RunEnd, { held }: Clai
 }
 
 /** Whether a list was read from its beginning to its end in this run, while nothing happened. */
-function isWholeAndQuiet({ watched, truth, api }: World, end: RunEnd, { readAt }: Claims): boolean {
+function isWholeAndQuiet(world: World, end: RunEnd, { readAt }: Claims): boolean {
+  const { watched, truth, api } = world;
   const { verified, startedAt, endedAt, job } = end;
   if (isDated(watched) || !verified || api.behaviour.lags !== "nothing") return false;
+  if (isMisled(world, end)) return false;
   const isRead = job !== "sync" || (readAt(Number.NaN) ?? 0) >= startedAt;
   return isRead && !truth.changes.some((at) => at > startedAt && at <= endedAt);
 }
@@ -162,7 +181,9 @@ function unequal(world: World, { held }: Claims): string[] {
 }
 
 /** `verify` calls no month proven in which a day that was never read holds a record that the mirror has not. */
-function provenUnread({ truth }: World, end: RunEnd, { held, stretches }: Claims): string[] {
+function provenUnread(world: World, end: RunEnd, { held, stretches }: Claims): string[] {
+  const { truth } = world;
+  if (isMisled(world, end)) return [];
   const months = end.verdict?.months.filter(({ state }) => state === "proven") ?? [];
   const proven = new Set(months.map(({ month }) => month));
   return [...truth.at(end.startedAt)]

@@ -84,8 +84,8 @@ export function claimsOf(mirror: Mirror, { resource, runs, watched, truth }: Wor
 
 /** An instant of a reading by the API's clock; undefined where the program's was ahead, and it only knows that it is past. */
 function inTruth(runs: readonly RunEnd[], instant: number): number | undefined {
-  const isOf = ({ ahead, endedAt, startedAt }: RunEnd) =>
-    instant >= startedAt + ahead && instant <= endedAt + ahead;
+  const isOf = ({ ahead, begunAt, endedAt }: RunEnd) =>
+    instant >= begunAt + ahead && instant <= endedAt + ahead;
   const run = runs.findLast(isOf);
   return run && instant - run.ahead;
 }

@@ -1,19 +1,9 @@
 import { expect, test } from "vitest";
-import { openMirror } from "../../src/query/open.js";
-import { presentRecords, valueAt } from "../../src/records/index.js";
-import { findResource } from "../../src/resources/index.js";
-import type { JsonObject } from "../../src/resources/types.js";
-import { openState } from "../../src/state/index.js";
-import { clicksOf } from "../support/fake/figures.js";
 import fc from "../support/property.js";
-import { type History, histories } from "./histories.js";
-import { playStep } from "./play.js";
-import { createWorld, type RunEnd, type World } from "./world.js";
+import { playClicks } from "./clicks.js";
+import { histories } from "./histories.js";
 
 const runs = Number(process.env.PROPERTY_RUNS ?? 25);
-
-/** The figures of each day that had an order, as JSON. */
-type Days = Map<string, string>;
 
 test("clicks: whatever happens, a verified run leaves no day of what it claims as it no longer is", async () => {
   const property = fc.asyncProperty(histories, async (history) => {
@@ -21,73 +11,3 @@ test("clicks: whatever happens, a verified run leaves no day of what it claims a
   });
   await fc.assert(property, { numRuns: runs, endOnFailure: process.env.PROPERTY_SHRINK === "no" });
 }, 3_600_000);
-
-/** Plays a history of orders, whose figures by day are what is read. @returns the days that a verified run has wrong */
-async function playClicks({ beginning, behaviour, steps }: History): Promise<string[]> {
-  const known = { ...behaviour, figures: "all", rates: "fixed", lags: "nothing" } as const;
-  const world = createWorld("orders", beginning, known);
-  const resource = findResource("analytics-clicks");
-  if (!resource) throw new RangeError("No such resource.");
-  // Half of them in a mirror that has the orders too.
-  if (beginning.seed % 2 === 0) world.readBefore = world.resource;
-  world.resource = resource;
-  try {
-    for (const [index, step] of steps.entries()) {
-      if ("run" in step && step.run !== "sync") continue;
-      const isPlain = !("run" in step) || (step.with.sinceDays ?? step.with.untilDays) === undefined;
-      const told = await playStep(world, step, (_, end) => wrongDays(world, end, isPlain));
-      if (told.length > 0) return told.map((one) => `step ${index}: ${one}`);
-    }
-    return [];
-  } finally {
-    world.close();
-  }
-}
-
-async function wrongDays(world: World, end: RunEnd, isPlain: boolean): Promise<string[]> {
-  if (!end.verified) return [];
-  const mine = await mirroredDays(world);
-  const instants = [
-    end.startedAt,
-    ...world.truth.changes.filter((at) => at > end.startedAt && at <= end.endedAt),
-  ];
-  const theirs = instants.map((at) => daysAt(world, at));
-  const today = new Date(end.startedAt).toISOString().slice(0, 10);
-  const days = new Set([...mine.days.keys(), ...theirs.flatMap((one) => [...one.keys()])]);
-  // What is dated before 1970 is a mistake; a run that was given dates warns of what it leaves.
-  const isClaimed = (day: string) => isPlain && day >= "1970" && day.slice(0, 7) >= mine.since;
-  return [...days]
-    .filter((day) => (mine.months.has(day.slice(0, 7)) || isClaimed(day)) && day < today)
-    .filter((day) => !theirs.some((one) => one.get(day) === mine.days.get(day)))
-    .map((day) => `${day}: ${mine.days.get(day)} in a verified mirror, ${theirs.map((one) => one.get(day))}`);
-}
-
-/** The mirrored months and days, and the month since which all are claimed. */
-async function mirroredDays({ path, resource }: World) {
-  const mirror = await openMirror(path);
-  try {
-    const records = [...presentRecords(mirror, resource.name, "/day/#0")];
-    const points = records.flatMap(({ value }) => valueAt(value, ["timeseries"]) as JsonObject[]);
-    const floor = openState(mirror, resource.name).floor() ?? Number.NEGATIVE_INFINITY;
-    const since = Number.isFinite(floor) ? new Date(floor).toISOString().slice(0, 7) : "";
-    return { months: new Set(records.map(({ key }) => key.slice(0, 7))), days: busyDays(points), since };
-  } finally {
-    mirror.db.close();
-  }
-}
-
-function daysAt({ api, truth, now }: World, instant: number): Days {
-  const entries = [...truth.at(instant).values()].map(({ record, keptAt }) => ({
-    record,
-    value: record,
-    at: keptAt,
-  }));
-  const { timeseries } = clicksOf(entries, {}, api.behaviour, now()) as { timeseries: JsonObject[] };
-  return busyDays(timeseries);
-}
-
-function busyDays(points: readonly JsonObject[]): Days {
-  return new Map(
-    points.filter(({ orders }) => orders !== 0).map((point) => [String(point.date), JSON.stringify(point)]),
-  );
-}

@@ -3,6 +3,7 @@ import type { Behaviour } from "../support/fake/behaviour.js";
 import { clicksOf } from "../support/fake/figures.js";
 import { isDated } from "./brand.js";
 import { type Claims, type Range, readsOfDay } from "./claims.js";
+import { isMisled, wasMisinformed } from "./misled.js";
 import type { Version } from "./truth.js";
 import type { RunEnd, World } from "./world.js";
 
@@ -38,7 +39,7 @@ export function isShownByDay({ api, watched, now }: World, { keptAt, record }: V
  * figures of days that moved since they were read. What moves neither is legitimately unseen.
  */
 export function unseenEvidence(world: World, end: RunEnd, claims: Claims): string[] {
-  if (!isDated(world.watched)) return [];
+  if (!isDated(world.watched) || isMisled(world, end)) return [];
   return [...unseenCounts(world, end, claims), ...unseenFigures(world, end, claims)];
 }
 
@@ -111,7 +112,7 @@ function unseenFigures(world: World, end: RunEnd, { readAt, held, stretches }: C
   const { figures, lags } = api.behaviour;
   if (world.watched !== "orders" || figures === "absent" || end.isBlind) return [];
   // What is shown first may be of before the change.
-  if (lags === "figures" || lags === "both") return [];
+  if (lags === "figures" || lags === "both" || wasMisinformed(world, end)) return [];
   const last = end.job === "sync" ? Number.POSITIVE_INFINITY : (stretches.at(-1)?.to ?? 0);
   const isAsked = ({ keptAt }: Version) => keptAt <= last * 1_000;
   const at = (instant: number) => figuresOf(world, [...truth.at(instant).values()].filter(isAsked));
@@ -127,7 +128,13 @@ function unseenFigures(world: World, end: RunEnd, { readAt, held, stretches }: C
     const known = reads.filter((read) => read !== undefined);
     const oldest = Math.min(...known);
     const run = runs.find(({ startedAt, endedAt }) => startedAt <= oldest && oldest <= endedAt);
-    if (!run || known.length < reads.length || known.some((read) => read >= end.startedAt)) continue;
+    if (
+      !run ||
+      isMisled(world, run) ||
+      known.length < reads.length ||
+      known.some((read) => read >= end.startedAt)
+    )
+      continue;
     const before = changesIn(world, { ...run, endedAt: Math.max(...known) }).map(at);
     if (![at(run.startedAt), ...before].some((then) => then.get(key) === now.get(key)))
       found.push(`verified, and the figures of ${key} have moved since it was read`);

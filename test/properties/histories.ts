@@ -1,10 +1,13 @@
 import { type Behaviour, documented } from "../support/fake/behaviour.js";
 import fc from "../support/property.js";
 import type { Beginning, Happening } from "./brand.js";
-import type { Job } from "./world.js";
+import type { Job, Part } from "./world.js";
 
 /** After a 501 no run asks again. */
-export type Trouble = "crash" | "stop" | "500" | "501" | "429" | "reset" | "cut" | "html";
+export type Fault = "404" | "500" | "501" | "429" | "reset" | "cut" | "html";
+/** An answer that is not as the API is, with status 200; `staleBy`: as it was so many changes ago. */
+export type Mistake = "empty" | "unpaged" | "short" | "ignores" | { staleBy: number };
+export type Trouble = "crash" | "stop" | Fault | Mistake;
 
 /** One run: its flags, and what happens while it reads. */
 export interface Run {
@@ -16,16 +19,28 @@ export interface Run {
     windowDays?: number;
     audit?: number;
     details?: "all" | "changed" | "none";
+    /** Whether it may remove however much is missing; it may where nothing is said. */
+    acceptRemovals?: boolean;
     during: { atRequest: number; what: Happening | Trouble }[];
   };
 }
 
-export type Step = Happening | Run | { passHours: number } | { aheadMinutes: number };
+/** What is broken for some runs: all answers of one part, or the details of one record; `pick` chooses it. */
+export interface Ailing {
+  ails: Exclude<Part, "elsewhere"> | "one";
+  how: Fault | Mistake;
+  runs: number;
+  pick: number;
+}
+
+export type Step = Happening | Run | Ailing | { passHours: number } | { aheadMinutes: number };
 
 /** A brand, the manner of its API, and what happens. */
 export interface History {
   beginning: Beginning;
   behaviour: Partial<Behaviour>;
+  /** What each run reads before. */
+  readBefore?: string | undefined;
   steps: Step[];
 }
 
@@ -113,7 +128,18 @@ const swap = fc.tuple(
   happeningOf(fc.constantFrom("return", "late", "redate", "renew", "new")),
 );
 
-const trouble = fc.constantFrom<Trouble>("crash", "stop", "500", "501", "429", "reset", "cut", "html");
+const fault = fc.constantFrom<Fault>("404", "500", "501", "429", "reset", "cut", "html");
+export const mistake: fc.Arbitrary<Mistake> = fc.oneof(
+  { withCrossShrink: true },
+  { weight: 4, arbitrary: fc.constantFrom<Mistake>("empty", "unpaged", "short", "ignores") },
+  { weight: 1, arbitrary: fc.record({ staleBy: fc.integer({ min: 1, max: 4 }) }) },
+);
+const trouble: fc.Arbitrary<Trouble> = fc.oneof(
+  { withCrossShrink: true },
+  { weight: 1, arbitrary: fc.constantFrom<Trouble>("crash", "stop") },
+  { weight: 2, arbitrary: fault as fc.Arbitrary<Trouble> },
+  { weight: 3, arbitrary: mistake as fc.Arbitrary<Trouble> },
+);
 
 const atRequest = fc.integer({ min: 1, max: 30 });
 const during = fc
@@ -145,13 +171,17 @@ const flags = {
   windowDays: fc.nat(120),
   audit: fc.nat(6),
   details: fc.constantFrom("all" as const, "changed" as const, "none" as const),
+  acceptRemovals: fc.boolean(),
 };
 
 const sync = fc.record({
   run: fc.constant<Job>("sync"),
   with: fc.record({ ...flags, during }, { requiredKeys: ["during"] }),
 });
-const verify = fc.record({ run: fc.constantFrom<Job>("verify", "repair"), with: fc.record({ during }) });
+const verify = fc.record({
+  run: fc.constantFrom<Job>("verify", "repair"),
+  with: fc.record({ during, acceptRemovals: flags.acceptRemovals }, { requiredKeys: ["during"] }),
+});
 
 /** A run that may not come to its end. */
 const unended = fc
@@ -170,10 +200,18 @@ const narrowed = fc.record({
   ),
 });
 
+const ailing = fc.record({
+  ails: fc.constantFrom<Ailing["ails"]>("list", "figures", "months", "details", "one", "one"),
+  how: fc.oneof(fault as fc.Arbitrary<Fault | Mistake>, mistake),
+  runs: fc.integer({ min: 1, max: 4 }),
+  pick: fc.nat(9_999),
+});
+
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: happening as fc.Arbitrary<Step> },
   { weight: 3, arbitrary: sync },
   { weight: 1, arbitrary: verify },
+  { weight: 1, arbitrary: ailing },
   { weight: 1, arbitrary: fc.record({ passHours: fc.integer({ min: 1, max: 24 * 60 }) }) },
   // The program's clock is wrong from here on; at 0 it is right again.
   {
@@ -189,10 +227,26 @@ const interrupted = fc
   .tuple(unended, swap, sync)
   .map(([before, moved, after]): Step[] => [before, ...moved, after]);
 
+/** Something happens after a peaceful run, and the next one is told one thing wrongly. */
+const misleading = fc
+  .tuple(
+    fc.array(happening, { maxLength: 3 }),
+    fc.integer({ min: 1, max: 12 }),
+    mistake,
+    fc.record({ full: flags.full, acceptRemovals: flags.acceptRemovals, audit: flags.audit }),
+  )
+  .map(([events, atRequest, what, rest]): Step[] => [
+    { run: "sync", with: { during: [] } },
+    ...events,
+    { run: "sync", with: { ...rest, during: [{ atRequest, what }] } },
+  ]);
+
 /** Random histories: runs with random flags between and during random events, faults, stops and crashes. */
 export const histories: fc.Arbitrary<History> = fc.record({
   beginning,
   behaviour,
+  // Where several are read, all go by the figures that the first was told.
+  readBefore: fc.option(fc.constant("analytics-clicks"), { nil: undefined, freq: 3 }),
   steps: fc
     .tuple(
       fc.option(narrowed, { freq: 1 }),
@@ -202,6 +256,7 @@ export const histories: fc.Arbitrary<History> = fc.record({
           { weight: 9, arbitrary: step.map((one) => [one]) },
           { weight: 1, arbitrary: swap },
           { weight: 1, arbitrary: interrupted },
+          { weight: 1, arbitrary: misleading },
         ),
         { maxLength: 12 },
       ),

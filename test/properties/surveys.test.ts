@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import { openMirror } from "../../src/query/open.js";
 import { findResource } from "../../src/resources/index.js";
 import fc from "../support/property.js";
+import { mistake } from "./histories.js";
+import { faultOf } from "./play.js";
 import { createWorld, type Disturbance, type RunEnd, type World } from "./world.js";
 
 const runs = Number(process.env.PROPERTY_RUNS ?? 25);
@@ -29,7 +31,11 @@ type Event = typeof event extends fc.Arbitrary<infer One> ? One : never;
 const during = fc.array(
   fc.record({
     atRequest: fc.integer({ min: 1, max: 12 }),
-    what: fc.oneof({ weight: 3, arbitrary: event }, fc.constantFrom("crash" as const, "stop" as const)),
+    what: fc.oneof(
+      { weight: 3, arbitrary: event },
+      { weight: 1, arbitrary: fc.constantFrom("crash" as const, "stop" as const) },
+      { weight: 2, arbitrary: fc.record({ mistake }) },
+    ),
   }),
   { maxLength: 3 },
 );
@@ -95,6 +101,8 @@ async function play(
       atRequest,
       happen() {
         if (typeof what === "string") return what;
+        if ("mistake" in what) return faultOf(world, what.mistake);
+        world.observe();
         states.push(happen(world, what));
         return undefined;
       },
@@ -112,8 +120,11 @@ async function play(
   const emptied = surveys.filter((survey) => lasted(end.startedAt).every(isEmpty(survey)));
   const lost = emptied.filter((survey) => String(mine.get(survey)) !== String(earlier.get(survey)));
   if (!flags.acceptRemovals && lost.length > 0) return [`${lost}: removed, and nobody accepted it`];
+  if (end.wrong.length > 0) return wronglyRemoved(end, earlier, mine, lasted(end.startedAt));
   if (!end.verified) return [];
-  const seen = lasted(begunBy(world, end));
+  const begunAt = begunBy(world, end);
+  if (world.runs.some(({ startedAt, wrong }) => startedAt >= begunAt && wrong.length > 0)) return [];
+  const seen = lasted(begunAt);
   const told = [];
   for (const survey of surveys) {
     const results = mine.get(survey) ?? [];
@@ -127,6 +138,25 @@ async function play(
       told.push(`${survey}: ${results} where there was ${theirs[0]}`);
   }
   return told;
+}
+
+/** What is told wrongly once may be believed, but nothing is removed for it that was there all the while. */
+function wronglyRemoved(
+  { acceptsRemovals, wrong }: RunEnd,
+  earlier: ReadonlyMap<string, string[]>,
+  mine: ReadonlyMap<string, string[]>,
+  states: readonly State[],
+): string[] {
+  if (acceptsRemovals || wrong.length > 1) return [];
+  const isThere = (survey: string, one: string) =>
+    states.every(
+      ({ answers, listed }) => listed.includes(survey) && resultsOf(answers[survey]).includes(one),
+    );
+  return surveys.flatMap((survey) => {
+    const gone = (earlier.get(survey) ?? []).filter((one) => !mine.get(survey)?.includes(one));
+    const falsely = gone.filter((one) => isThere(survey, one));
+    return falsely.length > 0 ? [`${survey}: ${falsely} falsely removed: ${JSON.stringify(wrong)}`] : [];
+  });
 }
 
 /** When the first request was sent of those that a run stands for: it goes on with one that was stopped within the hour. */

@@ -12,7 +12,15 @@ import { type Access, defaultOptions, type SyncOptions } from "../../src/sync/ru
 import { verifyResource } from "../../src/verify/engine.js";
 import type { Verdict } from "../../src/verify/report.js";
 import type { Behaviour } from "../support/fake/behaviour.js";
-import { clientOf, type FakeApi, type FakeFault, fakeApi } from "../support/fake-api.js";
+import type { WrongAnswer } from "../support/fake/wrong.js";
+import {
+  clientOf,
+  type FakeApi,
+  type FakeFault,
+  type FakeRecords,
+  type FakeRequest,
+  fakeApi,
+} from "../support/fake-api.js";
 import { layEmptyMirror } from "../support/mirror.js";
 import { type Beginning, begin, type Watched } from "./brand.js";
 import { createTruth, type Truth } from "./truth.js";
@@ -26,9 +34,24 @@ export interface Disturbance {
 /** What one run does: reads, or looks whether what was read is so. */
 export type Job = "sync" | "verify" | "repair";
 
+/** What a request asks for, as a run of the resource that is watched sees it. */
+export type Part = "list" | "figures" | "months" | "details" | "elsewhere";
+
+/** What is broken for some runs: what each request is answered then, if anything else than it should be. */
+export interface Ailment {
+  runs: number;
+  answer(world: World, request: FakeRequest): FakeFault | undefined;
+}
+
 /** How one run ended. */
 export interface RunEnd {
   job: Job;
+  /** Whether it may remove however much is missing. */
+  acceptsRemovals: boolean;
+  /** The keys of what was present when it began. */
+  before: ReadonlySet<string>;
+  /** What was answered wrongly, with status 200. */
+  wrong: { part: Part; how: WrongAnswer["wrong"] }[];
   /** What the run says of itself. */
   verified: boolean;
   error: string | null;
@@ -36,6 +59,8 @@ export interface RunEnd {
   /** Thrown: a stop, or a crash (the mirror goes on as its file was at that instant). */
   thrown: unknown;
   startedAt: number;
+  /** After what is read before it: earlier than its first answer, and later than what a clock set back makes of older ones. */
+  begunAt: number;
   endedAt: number;
   /** How far the program's clock was ahead of the API's, in milliseconds. */
   ahead: number;
@@ -56,7 +81,10 @@ export interface World {
   path: string;
   truth: Truth;
   runs: RunEnd[];
+  ailment: Ailment | null;
   now(): number;
+  /** The API's records as they were so many changes ago: what a cache may answer with. */
+  earlier(changes: number): FakeRecords;
   /** Lets time pass in which nothing happens. */
   pass(ms: number): void;
   /** Puts the program's clock ahead of the API's, or behind. */
@@ -81,6 +109,7 @@ export function createWorld(watched: Watched, beginning: Beginning, behaviour: P
   const resource = findResource(watched);
   if (!resource) throw new RangeError(`No such resource: ${watched}.`);
   const folder = mkdtempSync(join(scratch, "brandapi-world-"));
+  const past: FakeRecords[] = [{ ...api.records }];
   const world: World = {
     api,
     watched,
@@ -90,20 +119,27 @@ export function createWorld(watched: Watched, beginning: Beginning, behaviour: P
     path: join(folder, "0.sqlite"),
     truth: createTruth(api, watched),
     runs: [],
+    ailment: null,
     now: () => now,
+    earlier: (changes) => past.at(-1 - changes) ?? (past[0] as FakeRecords),
     pass(ms) {
       now += ms;
     },
     setAhead(ms) {
       ahead = ms;
     },
-    observe: () => world.truth.observe(now, answered),
+    observe() {
+      world.truth.observe(now, answered);
+      past.push({ ...api.records });
+    },
     async run(job, options, disturbances = []) {
       const stop = new AbortController();
       let copy: string | undefined;
       let count = 0;
       let isBlind = false;
-      api.before = ({ path }) => {
+      const wrong: RunEnd["wrong"] = [];
+      api.before = (request) => {
+        const { path } = request;
         count += 1;
         let fault: FakeFault | undefined;
         // Each event has an instant of its own: after what was asked before it, before what is asked after it.
@@ -116,15 +152,35 @@ export function createWorld(watched: Watched, beginning: Beginning, behaviour: P
           else fault ??= what;
         }
         now += 5;
+        fault ??= world.ailment?.answer(world, request);
         if (fault === undefined && path === resource.path) answered += 1;
-        if (path === "/analytics/clicks") isBlind ||= typeof fault === "object" && fault.status === 501;
+        // A fault that passes is followed by the same request once more.
+        if (path === "/analytics/clicks") isBlind = fault !== undefined && !isWrong(fault);
+        if (fault !== undefined && isWrong(fault))
+          wrong.push({ part: partOf(world, request), how: fault.wrong });
         return fault;
       };
       const startedAt = now;
       const end = await runOnce(world, job, options, { signal: stop.signal, now: () => now + ahead });
       api.before = undefined;
       if (copy !== undefined) world.path = copy;
-      world.runs.push({ ...end, job, startedAt, endedAt: now, ahead, answered, isBlind });
+      if (world.ailment && --world.ailment.runs <= 0) world.ailment = null;
+      const acceptsRemovals = options.acceptRemovals === true;
+      const endedAt = now;
+      // What a crashed run said, nobody has heard.
+      const verified = end.verified && copy === undefined;
+      world.runs.push({
+        ...end,
+        verified,
+        job,
+        acceptsRemovals,
+        startedAt,
+        endedAt,
+        ahead,
+        answered,
+        isBlind,
+        wrong,
+      });
       now += 1_000;
       return world.runs.at(-1) as RunEnd;
     },
@@ -139,7 +195,18 @@ function copyMirror(path: string, copy: string): string {
   return copy;
 }
 
-type Outcome = Pick<RunEnd, "verified" | "error" | "verdict" | "thrown">;
+function isWrong(fault: FakeFault): fault is WrongAnswer {
+  return typeof fault === "object" && "wrong" in fault;
+}
+
+/** Which part of a run's questions this is. */
+export function partOf({ resource }: World, { path, query }: FakeRequest): Part {
+  if (path === "/analytics/clicks") return query.start_date === undefined ? "figures" : "months";
+  if (path === resource.path) return "list";
+  return path.startsWith(`${resource.path}/`) ? "details" : "elsewhere";
+}
+
+type Outcome = Pick<RunEnd, "before" | "begunAt" | "verified" | "error" | "verdict" | "thrown">;
 
 async function runOnce(
   world: World,
@@ -164,6 +231,8 @@ async function runOnce(
   await layEmptyMirror(world.path);
   const mirror = await openMirror(world.path);
   const { readBefore, resource } = world;
+  const present = "SELECT key FROM records WHERE resource = ? AND removed_at IS NULL";
+  const before = new Set(mirror.db.prepare(present).pluck().all(resource.name) as string[]);
   const reporter = silentReporter;
   const access: Access = {
     mirror,
@@ -175,17 +244,19 @@ async function runOnce(
     options: { ...defaultOptions, ...options },
     points: new Map(),
   };
+  let begunAt = world.now();
   try {
     if (job === "sync") {
       if (readBefore) await syncResource(access, readBefore);
+      begunAt = world.now();
       const { verified, error } = (await syncResource(access, resource)).run;
-      return { verified, error, verdict: null, thrown: null };
+      return { before, begunAt, verified, error, verdict: null, thrown: null };
     }
     const verdict = await verifyResource(access, resource, job === "repair");
     const verified = verdict.state === "proven" || verdict.state === "repaired";
-    return { verified, error: verdict.state, verdict, thrown: null };
+    return { before, begunAt, verified, error: verdict.state, verdict, thrown: null };
   } catch (thrown) {
-    return { verified: false, error: null, verdict: null, thrown };
+    return { before, begunAt, verified: false, error: null, verdict: null, thrown };
   } finally {
     mirror.db.close();
     api.close();

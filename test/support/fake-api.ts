@@ -6,17 +6,8 @@ import { type Behaviour, documented } from "./fake/behaviour.js";
 import { datings, mixed } from "./fake/dates.js";
 import { clicksOf } from "./fake/figures.js";
 import { type Asked, type FakeRecord, inOrder, readRecord, select, textOf } from "./fake/lists.js";
-import {
-  allScopes,
-  broken,
-  cut,
-  isAllowed,
-  keyStatus,
-  pageOf,
-  refused,
-  scopeOf,
-  success,
-} from "./fake/protocol.js";
+import { allScopes, broken, cut, isAllowed, keyStatus, refused, scopeOf, success } from "./fake/protocol.js";
+import { campaignOf, mistaken, resultsOf, some, type WrongAnswer, wrongPageOf } from "./fake/wrong.js";
 import { testDeps } from "./program.js";
 
 const lists = [
@@ -44,7 +35,7 @@ export interface FakeRequest {
   number: number;
 }
 
-export type FakeFault = { status: number; retryAfter?: string } | "reset" | "cut" | "html";
+export type FakeFault = { status: number; retryAfter?: string } | WrongAnswer | "reset" | "cut" | "html";
 
 export interface FakeApi {
   records: FakeRecords;
@@ -83,8 +74,11 @@ export function fakeApi(
       api.asked.push(request);
       const fault = api.before?.(request);
       init.signal?.throwIfAborted();
-      const answer =
-        typeof fault === "object" ? refused(fault.status, fault.retryAfter) : answered(url, request, init);
+      const isRefused = typeof fault === "object" && "status" in fault;
+      const wrong = typeof fault === "object" && "wrong" in fault ? fault : undefined;
+      const answer = isRefused
+        ? refused(fault.status, fault.retryAfter)
+        : answered(url, request, init, wrong);
       if (api.behaviour.lags !== "nothing") before = copyOf(api.records);
       const turns = api.behaviour.delivery === "late" ? mixed(path, request.number) % 4 : 0;
       for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -97,7 +91,9 @@ export function fakeApi(
   /** The records as they were when the request before was answered. */
   let before = copyOf(api.records);
 
-  function answered(url: URL, request: FakeRequest, init: RequestInit): Response {
+  function answered(url: URL, asked: FakeRequest, init: RequestInit, wrong?: WrongAnswer): Response {
+    const { records, query } = mistaken(api.records, asked.query, wrong);
+    const request = { ...asked, query };
     const { path } = request;
     const { behaviour, scopes } = api;
     const status = keyStatus(new Headers(init.headers), api.key);
@@ -106,45 +102,59 @@ export function fakeApi(
     if (scope && !scopes.includes(scope)) return refused(403);
     if (path === "/analytics/clicks" && behaviour.figures === "absent") return refused(402);
     const fixed = api.answers[path];
-    if (Array.isArray(fixed)) return paged((from, to) => fixed.slice(from, to), fixed.length, request.query);
+    if (Array.isArray(fixed)) return paged((from, to) => fixed.slice(from, to), fixed.length, request, wrong);
     if (!isAllowed(path, url.searchParams, behaviour.unshown === "paged")) return refused(400);
     if (path === "/me") return success(`"data":${JSON.stringify(identity(scopes))}`);
-    const data = typeof fixed === "string" ? fixed : dataOf(request);
-    return data === null ? listed(request) : success(`"data":${data}`);
+    const data = typeof fixed === "string" ? fixed : dataOf(request, records, wrong);
+    return data === null ? listed(request, records, wrong) : success(`"data":${data}`);
   }
 
   /** The text of what is not a list; null for what is. */
-  function dataOf({ path, query, number }: FakeRequest): string | null {
-    const { behaviour, records } = api;
+  function dataOf(
+    { path, query, number }: FakeRequest,
+    records: FakeRecords,
+    wrong: WrongAnswer | undefined,
+  ): string | null {
+    const { behaviour } = api;
     const [, list, id, rest] = path.split("/");
     if (path === "/analytics/clicks") {
       const { orders } = behaviour.lags === "figures" || behaviour.lags === "both" ? before : records;
       const entries = inOrder(orders, datings.orders ?? null, behaviour, number);
-      return JSON.stringify(clicksOf(entries, query, behaviour, now()));
+      const counted = wrong?.wrong === "short" ? some(entries, number) : entries;
+      return JSON.stringify(clicksOf(counted, query, behaviour, now()));
     }
     if (list === "surveys" && rest === "results")
-      return records.results[decodeURIComponent(id ?? "")] ?? null;
+      return resultsOf(records.results[decodeURIComponent(id ?? "")], number, wrong);
     if (list !== "opportunities" || id === undefined || rest !== undefined) return null;
-    const found = records.opportunities.find((one) => readRecord(one).id === decodeURIComponent(id));
+    const isAsked = (one: FakeRecord) => readRecord(one).id === decodeURIComponent(id);
+    const found = campaignOf(records.opportunities, isAsked, wrong);
     return found === undefined || typeof found === "string" ? (found ?? null) : JSON.stringify(found);
   }
 
-  function listed({ path, query, number }: FakeRequest): Response {
+  function listed(request: FakeRequest, records: FakeRecords, wrong: WrongAnswer | undefined): Response {
+    const { path, query, number } = request;
     const { behaviour } = api;
     const name = path === "/analytics/hosts" ? "hosts" : lists.find((one) => path === `/${one}`);
     if (!name || path === "/hosts") return refused(404);
-    const found = select(name, api.records[name], query, behaviour, number);
+    const found = select(name, records[name], query, behaviour, number);
     const isLagging = behaviour.lags === "totals" || behaviour.lags === "both";
     const total = isLagging ? select(name, before[name], query, behaviour, number).length : found.length;
     const texts = (from: number, to: number) =>
       found.slice(from, to).map((entry) => textOf(name, entry, behaviour.shows));
     const isWhole = behaviour.unshown === "whole" && ["gifts", "codes", "surveys"].includes(name);
-    if (isWhole) return success(`"data":[${texts(0, found.length).join(",")}]`);
-    return paged(texts, total, query);
+    const whole = texts(0, found.length);
+    if (isWhole)
+      return success(`"data":[${(wrong?.wrong === "short" ? some(whole, number) : whole).join(",")}]`);
+    return paged(texts, total, request, wrong);
   }
 
-  function paged(texts: (from: number, to: number) => string[], total: number, query: Asked): Response {
-    const page = pageOf(texts, total, query, api.behaviour);
+  function paged(
+    texts: (from: number, to: number) => string[],
+    total: number,
+    request: FakeRequest,
+    wrong: WrongAnswer | undefined,
+  ): Response {
+    const page = wrongPageOf(texts, total, request, api.behaviour, wrong);
     return page === null ? refused(400) : success(page);
   }
   return api;

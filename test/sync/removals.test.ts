@@ -5,6 +5,7 @@ import type { FakeRequest } from "../support/fake-api.js";
 import {
   at,
   change,
+  come,
   day,
   hour,
   listed,
@@ -92,6 +93,16 @@ describe("more removals than anyone should believe", () => {
     expect(String((await brand.sync()).failure)).toContain("nothing was removed");
     expect((await brand.sync("orders", { acceptRemovals: true })).failure).toBeNull();
     expect(brand.mirrored()).toEqual(listed(brand));
+  });
+
+  test("the newest 13 of 25: they are all of their stretch, and no more than 20, but over half of what there is", async () => {
+    const brand = await nights({ orders: ordersBefore(noon, 25, 3 * day) });
+    await brand.sync();
+    brand.pass(day);
+    withdraw(brand, ...ids(0, 13));
+    const { failure, rows_removed } = await brand.sync();
+    expect(String(failure)).toContain("no longer returns 13 of 25 mirrored records");
+    expect(rows_removed).toBe(0);
   });
 
   test.each(["roster", "orders"] as const)(
@@ -215,6 +226,35 @@ function refuse(brand: Nights): void {
 describe("who is missing is removed only by a run that has looked everywhere", () => {
   const apart = () => ordersBefore(noon, 40, 12 * hour);
   const removals = (brand: Nights) => brand.sql("SELECT key FROM changes WHERE kind = 'removed'");
+
+  test.each([
+    ["all", true],
+    ["all", false],
+    ["absent", true],
+    ["absent", false],
+  ] as const)(
+    "one that an answer out of a cache lacks is not: figures by day %s, --full %j",
+    async (figures, full) => {
+      const brand = await nights({ orders: apart() }, { figures });
+      await brand.sync();
+      const records = { ...brand.api.records };
+      come(brand, orderAt("late", noon - 3 * day));
+      withdraw(brand, "o2");
+      brand.pass(day);
+      await brand.sync("orders", { full: true });
+      brand.pass(day);
+      let isCached = true;
+      brand.api.before = ({ path, query }) => {
+        if (path !== "/orders" || query.per_page === "1" || !isCached) return undefined;
+        isCached = false;
+        return { wrong: "stale", records };
+      };
+      await brand.sync("orders", { full });
+      expect(isCached).toBe(false);
+      expect(brand.mirrored()).toEqual(listed(brand));
+      expect(brand.sql("SELECT 1 FROM changes WHERE kind = 'removed' AND key = 'late'")).toEqual([]);
+    },
+  );
 
   test.each([
     ["since the last read", { since: noon - 10 * day, until: noon - 2 * day }],

@@ -1,0 +1,38 @@
+import { isDated } from "./brand.js";
+import type { RunEnd, World } from "./world.js";
+
+export function readingRun({ runs }: World, readAt: number): RunEnd | undefined {
+  return runs.find(({ startedAt, endedAt }) => startedAt <= readAt && readAt <= endedAt);
+}
+
+export function wasToldWrong(run: RunEnd | undefined): boolean {
+  return run?.wrong.some(({ part }) => part === "list") === true;
+}
+
+/**
+ * Whether a run was told of its list what nothing in it speaks against: what a cache has kept; nothing at all, or what was
+ * not asked for, more than once, so that two wrong answers agree; nothing, where the mirror holds nothing; a part, where
+ * the API says of none how many there are.
+ */
+export function isMisled(world: World, run: RunEnd | undefined): boolean {
+  const told = (run?.wrong ?? []).flatMap(({ how, part }) => (part === "list" ? how : []));
+  if (told.includes("stale")) return true;
+  const isAlike = told.length > 1 && told.some((how) => how === "empty" || how === "ignores");
+  if (isAlike || isDated(world.watched)) return isAlike;
+  if (told.includes("empty") && run?.before.size === 0) return true;
+  const isUncounted = world.watched === "gifts" && world.api.behaviour.unshown === "whole";
+  return told.includes("unpaged") || (isUncounted && told.includes("short"));
+}
+
+/** Figures by day are set aside for so long where they speak against records that are the same. */
+const asideMs = 7 * 86_400_000;
+
+/** Whether wrong figures by day came in this run or, so that they may be set aside by now, in the week before it. */
+export function wasMisinformed({ runs }: World, end: RunEnd): boolean {
+  return runs.some(
+    ({ endedAt, wrong }) =>
+      endedAt <= end.endedAt &&
+      endedAt > end.startedAt - asideMs &&
+      wrong.some(({ part }) => part === "figures"),
+  );
+}
