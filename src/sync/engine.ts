@@ -21,7 +21,9 @@ export async function syncResource(access: Access, resource: Resource, named = t
       await strategies[resource.strategy.kind].run(one).catch((error: unknown) => {
         // Refused half-way: not a resource that is left out, but one that was read in part.
         const isHalf = error instanceof AccessForbidden && row.rows_read > 0 && !named;
-        throw isHalf && !endsEverything(error) ? incomplete(resource, [error.message]) : error;
+        throw isHalf && !endsEverything(error)
+          ? incomplete(resource, [error.message.replace(/\.$/, "")], error.hint)
+          : error;
       });
       // After a first read of a million rows it takes seconds.
       await access.mortally(async () => indexProjection(access.mirror, resource));
@@ -89,8 +91,10 @@ function outcomeOf(error: unknown, named: boolean): Outcome {
   return error instanceof Incomplete ? "incomplete" : "failed";
 }
 
-function incomplete(resource: Resource, shortfalls: readonly string[]): Incomplete {
-  return new Incomplete(`${resource.name} is incomplete: ${shortfalls.join("; ")}.`, {
-    hint: "what was read is kept; run the same command again",
-  });
+function incomplete(
+  resource: Resource,
+  shortfalls: readonly string[],
+  hint = "what was read is kept; run the same command again",
+): Incomplete {
+  return new Incomplete(`${resource.name} is incomplete: ${shortfalls.join("; ")}.`, { hint });
 }

@@ -11,13 +11,15 @@ import { verifyDetails, verifyList } from "./whole.js";
 
 interface Proof<How extends Strategy = Strategy> {
   prove(run: SyncRun<How>): Promise<Finding>;
+  /** What of a record was not read, where it is not all of it. */
+  part?: string;
 }
 
 /** How each strategy's records are proven; null: the API restates them at any time, so that there is nothing to prove. */
 const proofs: Record<Strategy["kind"], Proof | null> = {
   dated: { prove: verifyDated },
   full: { prove: verifyList },
-  details: { prove: verifyDetails },
+  details: { prove: verifyDetails, part: "the details of " },
   monthly: null,
   snapshot: null,
 } satisfies { [Kind in Strategy["kind"]]: Proof<Strategy & { kind: Kind }> | null };
@@ -91,7 +93,7 @@ function untold({ name }: Resource, error: unknown): Verdict {
 async function recordProof(
   access: Access,
   resource: Resource,
-  { prove }: Proof,
+  { prove, part }: Proof,
   tableError: string | null,
 ): Promise<Finding> {
   const told: { verdict?: Finding } = {};
@@ -100,7 +102,7 @@ async function recordProof(
     async work(row) {
       const run = openRun(access, resource, row, task);
       const verdict = await prove(run);
-      const found = [...run.shortfalls, ...differing(verdict), tableError ?? []].flat();
+      const found = [...run.shortfalls, ...differing(verdict, part), tableError ?? []].flat();
       // What was never asked for is not proven, and nothing that speaks against the mirror.
       row.verified = found.length === 0 && !verdict.never_read && !verdict.unsettled && !verdict.uncompared;
       row.error = found.join("; ") || null;
@@ -115,8 +117,8 @@ async function recordProof(
 }
 
 /** What a person reads of it in `status`. */
-function differing({ resource, state, months, unread }: Finding): string[] {
-  if (unread) return [`${unread} ${resource} were not read yet: run \`brandapi sync ${resource}\``];
+function differing({ resource, state, months, unread }: Finding, part = ""): string[] {
+  if (unread) return [`${part}${unread} ${resource} were not read yet: run \`brandapi sync ${resource}\``];
   if (state !== "different") return [];
   const named = months.filter((month) => month.state === "different").map(({ month }) => month);
   const more = named.length > 3 ? ` and ${named.length - 3} more` : "";

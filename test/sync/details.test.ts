@@ -167,6 +167,35 @@ describe("the details of campaigns", () => {
     expect(brand.sql(detailed)).toHaveLength(3);
   });
 
+  test("that could not be read when they were due are not proven, and `--repair` asks for them", async () => {
+    const brand = await nights({ opportunities: three.map((one) => ({ ...one, status: "ACTIVE" })) });
+    await brand.sync("opportunities");
+    brand.pass(day);
+    breakAnswer(brand, { status: 500 });
+    expect((await brand.sync("opportunities")).failure).toMatchObject({ exitCode: 6 });
+    brand.api.before = undefined;
+    expect(await brand.verify("opportunities")).toMatchObject({ state: "unproven", unread: 1 });
+    expect((await brand.run("status")).out).toContain("the details of 1 opportunities were not read yet");
+    expect(await brand.verify("opportunities", true)).toMatchObject({ state: "repaired", unread: 0 });
+  });
+
+  test("that a stopped run has read are not asked for again within the hour, which is said", async () => {
+    const eight = [..."abcdefgh"].map((id) => ({
+      ...campaign("T", "2026-11-20T00:00:00Z"),
+      id,
+      status: "ACTIVE",
+    }));
+    const brand = await nights({ opportunities: eight });
+    await brand.sync("opportunities");
+    brand.pass(day);
+    await brand.broken("stopped", ({ path }) => path === "/opportunities/h", "opportunities");
+    expect(await brand.verify("opportunities")).toMatchObject({ state: "unproven" });
+    brand.pass(60_000);
+    const { err } = await brand.run("sync opportunities");
+    expect(err).toMatch(/goes on with the read begun .*: the details of [1-7] are already here/);
+    expect(await brand.verify("opportunities")).toMatchObject({ state: "proven" });
+  });
+
   test("that fail for a dozen campaigns, which come first each night, keep no other's out", async () => {
     const all = Array.from({ length: 30 }, (_, n) => ({
       ...campaign("T", "2026-11-20T00:00:00Z"),
@@ -368,6 +397,21 @@ describe("the results of surveys", () => {
     expect(verified).toBe(said === null);
     expect(ofA(brand)).toEqual(left);
     expect(await brand.verify("surveys")).toMatchObject({ unread: said === null ? 0 : 1 });
+  });
+
+  test("that one answer leaves out are not removed: they are asked for once more", async () => {
+    const brand = await brandOf();
+    await brand.sync("surveys");
+    brand.pass(day);
+    brand.api.records.results.a = '[{"id":"r1"}]';
+    let asked = 0;
+    brand.api.before = ({ path }) => {
+      if (path === "/surveys/a/results") asked += 1;
+      if (asked === 2) brand.api.records.results.a = two;
+      return undefined;
+    };
+    expect(await brand.sync("surveys")).toMatchObject({ failure: null, verified: true, rows_removed: 0 });
+    expect(ofA(brand)).toEqual(["a/r1", "a/r2"]);
   });
 
   test("that is gone go with it, although no other has any", async () => {

@@ -31,8 +31,6 @@ export async function keepBeside(
   const found = new Set<number>();
   /** Parents of which nothing says that they hold no more than was found. */
   const unsure = new Set(others.map(({ askBy }) => askBy));
-  /** Parents whose details came in pages, which are of several moments. */
-  const paged = new Set<Detailed>();
 
   const pathOf = ({ askBy }: Detailed) => path(askBy ?? "");
   const goneOf = (id: string | null) =>
@@ -58,7 +56,7 @@ export async function keepBeside(
   }
 
   async function keep(settled: Settled, record: Detailed): Promise<void> {
-    const { answers, items, isAnswer, isWhole, askedAt, perPage, shape } = settled;
+    const { items, isAnswer, isWhole, askedAt, perPage, shape } = settled;
     let isCut = false;
     const from = pathOf(record);
     const keyPrefix = `${record.key}/`;
@@ -72,7 +70,6 @@ export async function keepBeside(
       confess(record, `${what} removed`);
     } else if (shape === null) distrust(record, "with nothing");
     if (!isWhole) confess(record, " moved while its pages were read, each time");
-    if (answers > 1) paged.add(record);
     const readAt = formatInstant(askedAt);
     const context = { [parent]: record.askBy };
     const write = function* () {
@@ -96,7 +93,8 @@ export async function keepBeside(
     if (!options.acceptRemovals) lost.filter(lacks).forEach(doubt);
   }
   for (const record of lost) distrust(record, "404");
-  await askAll([...paged].filter(lacks));
+  // Who is missing is looked for once more.
+  await askAll(due.filter(lacks));
   const gone = [...held.keys()].flatMap(goneOf);
   const losses = lossesOf(mirror, resource.name, gone, { by: run.resource.name });
   const refused = losses.find(({ removals, present }) => isImplausible(removals, present));

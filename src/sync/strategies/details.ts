@@ -14,7 +14,7 @@ import {
   valueAt,
 } from "../../records/index.js";
 import type { Details, Json, JsonObject } from "../../resources/types.js";
-import { formatInstant } from "../../times.js";
+import { formatInstant, minuteOf } from "../../times.js";
 import { askEach, type Detailed } from "../in-order.js";
 import { freshMs } from "../plan.js";
 import type { StrategyRun, SyncRun } from "../run.js";
@@ -52,17 +52,18 @@ export const details: StrategyRun<Details> = {
 
 /**
  * Details take a request each. A run that is stopped before the last is gone on with, and one that is stopped every
- * time comes to all of them in turn: those read longest ago come first.
+ * time comes to all of them in turn: those read longest ago come first. Until they are read they are pending: that
+ * nobody could read them stays known.
  */
 async function openDue(run: DetailsRun): Promise<{ due: Detailed[]; others: Detailed[] }> {
-  const { now, resource, state } = run;
+  const { mirror, now, reporter, resource, state } = run;
   const stopped = state.goal();
   const begunAt = stopped && Math.abs(now - stopped.begunAt) <= freshMs ? stopped.begunAt : now;
   state.setGoal(Number.NEGATIVE_INFINITY, { ranges: [{ from: Number.NEGATIVE_INFINITY, to: now }], begunAt });
   const known = await inParts(readDetailed(run), run);
   const nameless = known.filter(({ askBy }) => askBy === null).length;
   if (nameless > 0)
-    run.reporter.note(
+    reporter.note(
       `${resource.name}: ${counted(nameless, "record")} without an id that more could be asked by`,
     );
   const readAt = ({ detailedAt }: Detailed) => Date.parse(detailedAt ?? "");
@@ -70,10 +71,16 @@ async function openDue(run: DetailsRun): Promise<{ due: Detailed[]; others: Deta
   const isFresh = (record: Detailed) =>
     stopped !== null && !record.pending && readAt(record) >= begunAt && readAt(record) <= now;
   const isDue = (record: Detailed) => record.isDue && !isFresh(record);
-  return {
-    due: known.filter(isDue).sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1)),
-    others: known.filter((record) => !isDue(record)),
-  };
+  const due = known.filter(isDue).sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1));
+  const fresh = known.filter((record) => record.isDue && isFresh(record)).length;
+  if (fresh > 0)
+    reporter.note(
+      `${resource.name}: goes on with the read begun ${minuteOf(begunAt)}: the details of ${fresh} are already here`,
+    );
+  mirror.transaction(() => {
+    for (const { id } of due) noteOutdated(mirror, id);
+  });
+  return { due, others: known.filter((record) => !isDue(record)) };
 }
 
 /** The mirrored records of a list, and what of their details is still to be read. */
