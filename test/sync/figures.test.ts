@@ -258,6 +258,24 @@ describe("months of clicks", () => {
     expect(months(asked)).toEqual(["2025-07", "2026-10", "2026-11"]);
   });
 
+  test("that hold other months' clicks are not believed: nothing counts twice", async () => {
+    const brand = await nights({ orders: thirty() });
+    let isFirst = true;
+    brand.api.before = ({ query }) => {
+      if (query.start_date === undefined || !isFirst) return undefined;
+      isFirst = false;
+      return { wrong: "ignores" };
+    };
+    const { failure, verified } = await brand.sync("analytics-clicks");
+    expect(failure).toMatchObject({
+      exitCode: 7,
+      message: expect.stringContaining("clicks of other months"),
+    });
+    expect(verified).toBe(false);
+    expect(await brand.sync("analytics-clicks")).toMatchObject({ failure: null, verified: true });
+    expect(brand.sql("SELECT sum(orders) AS n FROM analytics_clicks")).toEqual([{ n: 30 }]);
+  });
+
   test("stay as they are when the API has no clicks any more, until that is accepted", async () => {
     const brand = await nights({ orders: thirty() });
     await brand.sync("analytics-clicks");

@@ -5,7 +5,7 @@ import { inParts } from "../../in-parts.js";
 import { isSetBack, transactInParts } from "../../mirror/index.js";
 import { dayOf } from "../../ranges.js";
 import { valueAt } from "../../records/index.js";
-import type { Monthly } from "../../resources/types.js";
+import type { Json, Monthly } from "../../resources/types.js";
 import { ageParts, forgetAhead, isAhead, recordCoverage } from "../../state/index.js";
 import { dayMs, formatInstant, instantOrNull } from "../../times.js";
 import { askPoints } from "../figures.js";
@@ -23,7 +23,7 @@ import {
   unreadMonths,
   type Wanted,
 } from "./due-months.js";
-import { compareMonths, contradicted } from "./moved-months.js";
+import { compareMonths, contradicted, isIdle, nameOf } from "./moved-months.js";
 
 /**
  * One answer a calendar month: unique counts do not add up over days, so a month's summary must be asked for as such.
@@ -111,15 +111,22 @@ async function tellDoubts(run: SyncRun<Monthly>, wanted: Wanted, due: readonly M
     );
 }
 
+/** @throws UnexpectedAnswer also for days of other months: a day aside, which is as far as time zones go */
 async function ask({ api, resource, signal }: SyncRun, month: Month): Promise<Answer> {
   const { from, to, groupBy, hostId } = month;
   const range = { start_date: formatInstant(from), end_date: formatInstant(to) };
   const query = { ...resource.query, ...range, group_by: groupBy, host_id: hostId ?? undefined };
   const answer = await api.get(resource.path, query, { scope: resource.scope, signal });
   const summary = valueAt(answer.data, ["summary"]);
-  if (typeof summary !== "object" || summary === null || !Array.isArray(valueAt(answer.data, ["timeseries"])))
+  const points = valueAt(answer.data, ["timeseries"]);
+  if (typeof summary !== "object" || summary === null || !Array.isArray(points))
     throw new UnexpectedAnswer(
       `The API's answer to ${resource.path} has no \`summary\` or no \`timeseries\`.`,
+    );
+  const isElsewhere = (day: number) => day < from - dayMs || day > to + dayMs;
+  if (groupBy === "day" && points.some((one: Json) => !isIdle(one) && isElsewhere(Date.parse(nameOf(one)))))
+    throw new UnexpectedAnswer(
+      `The API's answer to ${resource.path} for ${month.month} has clicks of other months.`,
     );
   return answer;
 }

@@ -70,7 +70,7 @@ function* mirroredDays({ mirror, resource }: SyncRun, points: Points["days"]): G
     const days = new Map<string, Json>();
     const list = valueAt(value, ["timeseries"]);
     for (const point of Array.isArray(list) ? (list as Json[]) : []) {
-      const day = String(valueAt(point, ["date"])).slice(0, "2026-01-31".length);
+      const day = nameOf(point);
       // An answer may have zeros for days that nobody asked for.
       if (monthOf(day) === month) days.set(day, point);
     }
@@ -91,7 +91,12 @@ function monthOf(day: string): string {
   return day.slice(0, 7);
 }
 
+/** The day that a point is of: `2026-01-31`. */
+export function nameOf(point: Json): string {
+  return String(valueAt(point, ["date"])).slice(0, "2026-01-31".length);
+}
+
 /** A day on which nothing happened: the API may leave it out, or give zeros. */
-function isIdle(point: Json): boolean {
+export function isIdle(point: Json): boolean {
   return !Object.values(point ?? {}).some((figure) => Number(figure));
 }
