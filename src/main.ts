@@ -48,13 +48,15 @@ async function prepareFetch(env: Deps["env"]): Promise<Fetch> {
   return createFetch(env);
 }
 
+/** They work for the mirror or a folder, or their exit code is the answer: stdout only reports of it. */
+const reporting = new Set(["sync", "download", "verify", "status", "doctor"]);
+
 /**
- * A reader that has seen enough (`| head`) closes its end: for stdout that is the end of the work, quietly and with 0.
- * A sync and a download work for the mirror and the folder, and only report on stdout: they go on. Without a reader on
- * stderr the work goes on: nobody is there to be told.
+ * A reader that has seen enough (`| head`) closes its end: for stdout that is the end of the work, quietly and with 0,
+ * unless the work is another. Without a reader on stderr the work goes on: nobody is there to be told.
  */
 function survivePipes(argv: readonly string[], deps: Deps): void {
-  const onlyReports = argv.some((word) => word === "sync" || word === "download");
+  const onlyReports = argv.some((word) => reporting.has(word));
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") return onlyReports ? undefined : exitNow(exitCodes.done);
     const failure =

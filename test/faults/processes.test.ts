@@ -287,6 +287,32 @@ test.each([
   expectWhole(home);
 });
 
+test.each([
+  ["status --max-age 1s", 10, 1],
+  ["verify orders", 8, 1],
+  ["verify orders --repair", 0, 0],
+])(
+  "the reader of `%s` has seen enough: it goes on, and ends with its own code, %d",
+  async (words, code, wrong) => {
+    const sandbox = await sharedSandbox();
+    const home = await syncedHome(sandbox, "sync orders");
+    const mirror = new Sqlite(join(home, "mirror.sqlite"));
+    mirror.exec("DELETE FROM orders WHERE record_id = (SELECT min(record_id) FROM orders)");
+    mirror.close();
+    const child = spawn(process.execPath, [binPath, ...words.split(" ")], {
+      env: { PATH: process.env.PATH, HOME: home, ...envOf(sandbox, home, sandbox.key) },
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    child.stdout.destroy();
+    expect(await new Promise((resolve) => child.on("close", resolve))).toBe(code);
+    const after = new Sqlite(join(home, "mirror.sqlite"), { readonly: true });
+    onTestFinished(() => void after.close());
+    const lacking =
+      "SELECT count(*) FROM records WHERE resource = 'orders' AND record_id NOT IN (SELECT record_id FROM orders)";
+    expect(after.prepare(lacking).pluck().get()).toBe(wrong);
+  },
+);
+
 test("few files may be open (ulimit -n 40): it works, or says so in words", async () => {
   const sandbox = await sharedSandbox();
   const home = makeHome();
