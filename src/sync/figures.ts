@@ -2,7 +2,7 @@ import { AnswerRefused, BrandapiError, KeyRejected, Stopped, UnexpectedAnswer } 
 import { dayRange, holds, join, type Range, touches, upTo } from "../ranges.js";
 import { valueAt } from "../records/index.js";
 import type { DailyFigures, Json } from "../resources/types.js";
-import { type Figures, noFigures } from "../state/index.js";
+import { countPresent, type Figures, noFigures } from "../state/index.js";
 import { formatInstant } from "../times.js";
 import type { Share } from "./lanes.js";
 import { type DatedRun, mostPerPage, type Points, type SyncRun } from "./run.js";
@@ -115,23 +115,31 @@ function soldBy(figures: string): string {
   return /[1-9]/.test(figures) ? figures : noFigures;
 }
 
-/** Days that are looked at together, and the range that they lie in. */
+/** Days that are looked at together, the range that they lie in, and how many records it has here. */
 interface Part extends Range {
   days: string[];
+  records: number;
 }
 
 /** Days as ranges that take about so many requests each; those whose records were read longest ago come first. */
-export function partsOf({ state }: DatedRun, days: readonly string[], records: number): Part[] {
+export function partsOf(
+  { mirror, resource, state }: DatedRun,
+  days: readonly string[],
+  records: number,
+): Part[] {
   const parts: Part[] = [];
   for (const day of days.toSorted()) {
     const range = dayRange(day);
     const last = parts.at(-1);
+    const count = (from: number) => countPresent(mirror, resource.name, { from, to: range.to });
     // What one answer shows costs nothing: days that lie apart are read together then.
     const most = last && range.from - last.to <= 1 ? records : mostPerPage;
-    if (last && state.count({ from: last.from, to: range.to }) <= most) {
+    const more = last ? count(last.to + 1) : 0;
+    if (last && last.records + more <= most) {
       last.to = range.to;
       last.days.push(day);
-    } else parts.push({ ...range, days: [day] });
+      last.records += more;
+    } else parts.push({ ...range, days: [day], records: count(range.from) });
   }
   const readAt = (part: Part) => {
     const touched = state.coverage().filter((one) => touches(one, part));

@@ -43,7 +43,9 @@ export interface Detailed {
   detailedAt: string | null;
   /** Whether the list's record came or changed since its details were read. */
   pending: boolean;
-  /** Whether its details are to be asked for now. */
+  /** Whether its details may be others by now: they are pending, or something in them can still move. */
+  isOpen: boolean;
+  /** Whether they are to be asked for now. */
   isDue: boolean;
 }
 

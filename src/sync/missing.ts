@@ -5,10 +5,10 @@ import { partsOf } from "./figures.js";
 import { readRange } from "./read.js";
 import { type DatedRun, mostPerPage } from "./run.js";
 
-/** Who this run has missed; those that it has not looked for yet, an earlier one did. */
+/** Who is missing, but for those of earlier runs whose dates this one has not read. */
 export function missedNow(run: DatedRun): Missing[] {
-  const earlier = new Set(missingOutside(run, soughtBy(run)));
-  return run.state.missing().filter((one) => !earlier.has(one));
+  const earlier = new Set(missingOutside(run, readBy(run)).map(({ id }) => id));
+  return run.state.missing().filter(({ id }) => !earlier.has(id));
 }
 
 /**
@@ -40,7 +40,7 @@ export function doubtAboutMissing(
   const isUnread = unreadOf(run).length > 0;
   // Only figures by day tell who has moved to a day that this run did not read.
   const isBlind =
-    !figures?.days.size && state.hadFigures(now) && subtract(state.coverage(), soughtBy(run)).length > 0;
+    !figures?.days.size && state.hadFigures(now) && subtract(state.coverage(), readBy(run)).length > 0;
   const doubted = isDisputed || isUnread || isBlind ? state.missing() : missingOutside(run, countedOf(run));
   if (doubted.length === 0) return null;
   const doubt = `${counted(doubted.length, "record")} not found under the date known, and nothing was removed`;
@@ -57,14 +57,14 @@ function unreadOf({ now, state }: DatedRun): Range[] {
 }
 
 /** What this run has read: it has looked for whoever is missing there. */
-function soughtBy({ row, state }: DatedRun): Range[] {
+function readBy({ row, state }: DatedRun): Range[] {
   return state.coverage().filter(({ runId }) => runId === row.run_id);
 }
 
 /** Of that, where a count speaks of them: not on a day or in a minute that an end cuts, where no finer dates are shown. */
 function countedOf(run: DatedRun): Range[] {
   const { resolution, state } = run;
-  const sought = soughtBy(run);
+  const sought = readBy(run);
   if (resolution <= 1_000) return sought;
   const quiet = join(state.coverage()).map((range) => state.quiet(range));
   return sought.flatMap((range) => within(quiet, range));

@@ -10,8 +10,8 @@ export type Examined = "same" | "mended" | { differOn: readonly string[] };
 export interface Settled {
   /** Days that still may differ: nobody examined them, or they were found to. */
   suspects: string[];
-  /** Figures moved on most days while the records were the same: they say nothing. */
-  isNoise: boolean;
+  /** The days that moved where they are most, while the records of some were the same: the figures say nothing of any. */
+  restated: readonly string[];
   /** Whether they tell of every day: not where they say nothing, begin late, or nobody came to days not known before. */
   isByDay: boolean;
 }
@@ -34,7 +34,7 @@ export async function settleMoved(
   left: () => number,
 ): Promise<Settled> {
   if (!figures || run.state.isSetAside(figuresName, run.now))
-    return { suspects: [], isNoise: false, isByDay: false };
+    return { suspects: [], restated: [], isByDay: false };
   const { moved, unknown, compared, isWhole } = movedDays(run, figures);
   const lowest = run.state.below().to + 1;
   const examineWanted = ({ from, to }: Range) =>
@@ -45,7 +45,7 @@ export async function settleMoved(
     if (typeof examined === "string") return;
     for (const day of examined.differOn.length > 0 ? examined.differOn : days) suspects.add(day);
   };
-  const settled = (isByDay: boolean) => ({ suspects: [...suspects].sort(), isNoise: false, isByDay });
+  const settled = (isByDay: boolean) => ({ suspects: [...suspects].sort(), restated: [], isByDay });
   if (moved.length > fewestMoved && moved.length > compared / 2) {
     const step = Math.floor(moved.length / sampled);
     let examined: Examined = "same";
@@ -54,7 +54,7 @@ export async function settleMoved(
       examined = await examineWanted(dayRange(day));
       note(examined, [day]);
     }
-    if (examined === "same") return { suspects: [], isNoise: true, isByDay: false };
+    if (examined === "same") return { suspects: [], restated: moved, isByDay: false };
   }
   // Nothing speaks against days whose figures nobody knew: they are looked at while there is something to spend.
   for (const days of [[...suspects], unknown])

@@ -27,10 +27,12 @@ export async function reconcile(run: DatedRun, asked: Figures | null, isDoubted:
   let settled = await readMoved(run, figures, left);
   await audit(run, figures);
   let differing: Difference[] = [];
-  /** Who was missing, and was looked for once more. */
+  /** Who was missing when somebody was looked for once more, as far as that can be. */
   const sought = new Set<number>();
   const unsought = () => state.missing().filter(({ id }) => !sought.has(id));
-  let toSeek = missedNow(run);
+  // As long as something else is to be read, it may show who is missing, and nobody is removed.
+  const isRead = () => differing.length === 0 && settled.suspects.length === 0;
+  let toSeek = isRead() ? missedNow(run) : [];
   for (let round = 1; ; round += 1) {
     if (state.missing().length > 0) {
       const rest = left();
@@ -45,8 +47,7 @@ export async function reconcile(run: DatedRun, asked: Figures | null, isDoubted:
       settled = figures ? await readMoved(run, figures, left) : { ...settled, isByDay: false };
     }
     differing = await differencesOf(run, isDoubted && !settled.isByDay);
-    // As long as something else is to be read, it may show who is missing.
-    toSeek = differing.length > 0 ? [] : unsought();
+    toSeek = isRead() ? unsought() : [];
     if (round > mostRounds || left() <= 0 || (differing.length === 0 && toSeek.length === 0)) break;
     for (const one of differing) await readDifference(run, one, figures, left);
   }
@@ -64,17 +65,23 @@ export async function reconcile(run: DatedRun, asked: Figures | null, isDoubted:
   else shortfalls.push(doubt);
 }
 
-/** Reads the days whose figures moved. */
+/** Reads the days whose figures moved. That they say nothing of the records is believed of two answers that agree. */
 async function readMoved(run: DatedRun, figures: Figures | null, left: () => number): Promise<Settled> {
   const { now, reporter, resource, state } = run;
-  const settled = await settleMoved(run, figures, (range) => readAgain(run, range, figures), left);
-  if (figures && settled.isNoise) {
-    state.setAside(figuresName, now);
-    state.keepFigures(figures.days);
-    reporter.warn(
-      `${resource.name}: the API restates its figures by day while the records stay the same: for a week they are no evidence`,
-    );
-  }
+  const settle = (asked: Figures | null) =>
+    settleMoved(run, asked, (range) => readAgain(run, range, asked), left);
+  const settled = await settle(figures);
+  const { restated } = settled;
+  if (!figures || restated.length === 0) return settled;
+  run.points.clear();
+  const again = await askFigures(run);
+  const agreeing = restated.filter((day) => again?.days.get(day) === figures.days.get(day));
+  if (agreeing.length <= restated.length / 2) return await settle(again);
+  state.setAside(figuresName, now);
+  state.keepFigures(figures.days);
+  reporter.warn(
+    `${resource.name}: the API restates its figures by day while the records stay the same: for a week they are no evidence`,
+  );
   return settled;
 }
 

@@ -65,13 +65,13 @@ export async function removeMissing(run: SyncRun): Promise<void> {
   const { clock, mirror, resource, state, store } = run;
   const missing = state.missing();
   if (missing.length === 0) return;
-  // Of dated records, those that lie between the oldest and the newest that are missing.
+  // Held against all records and, where all have dates, those between the oldest and the newest that are missing.
   const dates = missing.flatMap(({ dated }) => dated ?? []).sort((a, b) => a - b);
   const [from, to] = [dates[0] ?? 0, dates.at(-1) ?? 0];
   const around = dates.length === missing.length ? { from, to } : undefined;
   const left = countPresent(mirror, resource.name) - missing.length;
   const ids = missing.map(({ id }) => id);
-  for (const near of around ? [around, undefined] : [undefined])
+  for (const near of new Set([around, undefined]))
     for (const loss of lossesOf(mirror, resource.name, ids, { around: near }))
       refuseImplausible(run, { ...loss, left, around: near });
   const remove = function* () {

@@ -196,6 +196,20 @@ describe("the details of campaigns", () => {
     expect(await brand.verify("opportunities")).toMatchObject({ state: "proven" });
   });
 
+  test("that a stopped `--full` has not read again are proven as they were, and no plain night asks for them", async () => {
+    const settled = [..."abcdefgh"].map((id) => ({ ...campaign("T", "2026-11-20T00:00:00Z"), id }));
+    const brand = await nights({ opportunities: settled });
+    await brand.sync("opportunities");
+    brand.pass(day);
+    const all = { full: true, details: "all" } as const;
+    await brand.broken("stopped", ({ path }) => path === "/opportunities/e", "opportunities", all);
+    expect(await brand.verify("opportunities")).toMatchObject({ state: "proven", unread: 0 });
+    brand.pass(day);
+    const { asked, verified } = await brand.sync("opportunities");
+    expect(verified).toBe(true);
+    expect(asked.filter(({ path }) => path !== "/opportunities")).toEqual([]);
+  });
+
   test("that fail for a dozen campaigns, which come first each night, keep no other's out", async () => {
     const all = Array.from({ length: 30 }, (_, n) => ({
       ...campaign("T", "2026-11-20T00:00:00Z"),
@@ -411,6 +425,22 @@ describe("the results of surveys", () => {
       return undefined;
     };
     expect(await brand.sync("surveys")).toMatchObject({ failure: null, verified: true, rows_removed: 0 });
+    expect(ofA(brand)).toEqual(["a/r1", "a/r2"]);
+  });
+
+  test("that one answer leaves out, and 404 follows, are not removed", async () => {
+    const brand = await brandOf();
+    await brand.sync("surveys");
+    brand.pass(day);
+    brand.api.records.results.a = '[{"id":"r1"}]';
+    let asked = 0;
+    brand.api.before = ({ path }) => {
+      if (path === "/surveys/a/results") asked += 1;
+      return asked === 2 && path === "/surveys/a/results" ? { status: 404 } : undefined;
+    };
+    const { failure, rows_removed } = await brand.sync("surveys");
+    expect(String(failure)).toContain("/surveys/a/results: the API answers 404: nothing was removed");
+    expect(rows_removed).toBe(0);
     expect(ofA(brand)).toEqual(["a/r1", "a/r2"]);
   });
 

@@ -340,6 +340,18 @@ describe("who is missing is removed only by a run that has looked everywhere", (
     expect(brand.mirrored()).toEqual(listed(brand));
   });
 
+  test("a night whose budget is spent looks for nobody: none could be removed", async () => {
+    const brand = await nights({ orders: ordersBefore(noon, 1_500, 12 * hour) }, { mostPerPage: 10 });
+    await brand.sync();
+    brand.pass(day);
+    withdraw(brand, ...Array.from({ length: 180 }, (_, n) => `o${8 * n}`));
+    const { asked, failure } = await brand.sync();
+    expect(String(failure)).toContain("not read yet");
+    expect(asked.length).toBeLessThan(140);
+    brand.pass(day);
+    expect(await brand.sync()).toMatchObject({ failure: null, rows_removed: 180 });
+  });
+
   test("one without a date, that only a stopped `--full` missed, is not", async () => {
     const [undated, kept] = ["u1", "u2"].map((id) => orderAt(id, null));
     const brand = await nights({ orders: [...apart(), undated ?? {}, kept ?? {}] }, { figures: "absent" });

@@ -94,7 +94,7 @@ export async function keepBeside(
   }
   for (const record of lost) distrust(record, "404");
   // Who is missing is looked for once more.
-  await askAll(due.filter(lacks));
+  for (const record of await askAll(due.filter(lacks))) distrust(record, "404");
   const gone = [...held.keys()].flatMap(goneOf);
   const losses = lossesOf(mirror, resource.name, gone, { by: run.resource.name });
   const refused = losses.find(({ removals, present }) => isImplausible(removals, present));

@@ -52,8 +52,8 @@ export const details: StrategyRun<Details> = {
 
 /**
  * Details take a request each. A run that is stopped before the last is gone on with, and one that is stopped every
- * time comes to all of them in turn: those read longest ago come first. Until they are read they are pending: that
- * nobody could read them stays known.
+ * time comes to all of them in turn: those read longest ago come first. Until they are read those are pending that may
+ * be others by now: that nobody could read them stays known.
  */
 async function openDue(run: DetailsRun): Promise<{ due: Detailed[]; others: Detailed[] }> {
   const { mirror, now, reporter, resource, state } = run;
@@ -78,7 +78,7 @@ async function openDue(run: DetailsRun): Promise<{ due: Detailed[]; others: Deta
       `${resource.name}: goes on with the read begun ${minuteOf(begunAt)}: the details of ${fresh} are already here`,
     );
   mirror.transaction(() => {
-    for (const { id } of due) noteOutdated(mirror, id);
+    for (const { id, isOpen } of due) if (isOpen) noteOutdated(mirror, id);
   });
   return { due, others: known.filter((record) => !isDue(record)) };
 }
@@ -92,8 +92,9 @@ function* readDetailed(run: DetailsRun): Generator<void, Detailed[]> {
     const pending = detailedAt === null || isOutdated;
     const named = idText(resource, record);
     const askBy = named !== null && addressPart(named) !== null ? named : null;
-    const isAsked = askBy !== null && isDue(run, record, pending);
-    known.push({ id, key, askBy, detailedAt, pending, isDue: isAsked });
+    const isOpen = pending || isUnsettled(run, record);
+    const isDue = askBy !== null && (isOpen || run.options.details === "all");
+    known.push({ id, key, askBy, detailedAt, pending, isOpen, isDue });
     yield;
   }
   return known;
@@ -105,10 +106,10 @@ export async function countUnread(run: DetailsRun): Promise<number> {
   return known.filter(({ askBy, pending }) => askBy !== null && pending).length;
 }
 
-/** A record is open too where only what the list says makes it so: its details may have lagged behind. */
-function isDue({ mirror, options, resource }: DetailsRun, { id, value }: Present, pending: boolean): boolean {
+/** Also where only what the list says makes it so: its details may have lagged behind. */
+function isUnsettled({ mirror, resource }: DetailsRun, { id, value }: Present): boolean {
   const { strategy } = resource;
-  if (options.details === "all" || pending || strategy.open(value as JsonObject)) return true;
+  if (strategy.open(value as JsonObject)) return true;
   return strategy.open({ ...(value as JsonObject), ...(listedRecord(mirror, id) as JsonObject | null) });
 }
 

@@ -23,7 +23,7 @@ import {
   unreadMonths,
   type Wanted,
 } from "./due-months.js";
-import { compareMonths, contradicted, isIdle, nameOf } from "./moved-months.js";
+import { compareMonths, contradicted, dayNameOf, isIdle } from "./moved-months.js";
 
 /**
  * One answer a calendar month: unique counts do not add up over days, so a month's summary must be asked for as such.
@@ -124,7 +124,10 @@ async function ask({ api, resource, signal }: SyncRun, month: Month): Promise<An
       `The API's answer to ${resource.path} has no \`summary\` or no \`timeseries\`.`,
     );
   const isElsewhere = (day: number) => day < from - dayMs || day > to + dayMs;
-  if (groupBy === "day" && points.some((one: Json) => !isIdle(one) && isElsewhere(Date.parse(nameOf(one)))))
+  if (
+    groupBy === "day" &&
+    points.some((one: Json) => !isIdle(one) && isElsewhere(Date.parse(dayNameOf(one))))
+  )
     throw new UnexpectedAnswer(
       `The API's answer to ${resource.path} for ${month.month} has clicks of other months.`,
     );

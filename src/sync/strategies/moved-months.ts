@@ -70,7 +70,7 @@ function* mirroredDays({ mirror, resource }: SyncRun, points: Points["days"]): G
     const days = new Map<string, Json>();
     const list = valueAt(value, ["timeseries"]);
     for (const point of Array.isArray(list) ? (list as Json[]) : []) {
-      const day = nameOf(point);
+      const day = dayNameOf(point);
       // An answer may have zeros for days that nobody asked for.
       if (monthOf(day) === month) days.set(day, point);
     }
@@ -92,11 +92,11 @@ function monthOf(day: string): string {
 }
 
 /** The day that a point is of: `2026-01-31`. */
-export function nameOf(point: Json): string {
+export function dayNameOf(point: Json): string {
   return String(valueAt(point, ["date"])).slice(0, "2026-01-31".length);
 }
 
 /** A day on which nothing happened: the API may leave it out, or give zeros. */
 export function isIdle(point: Json): boolean {
-  return !Object.values(point ?? {}).some((figure) => Number(figure));
+  return !Object.values(point ?? {}).some((figure) => typeof figure !== "boolean" && Number(figure));
 }
