@@ -141,13 +141,17 @@ function undetailed({ runs, truth, watched }: World, end: RunEnd, { held }: Clai
   const finished = runs.findLastIndex((run) => run !== end && run.job === "sync" && run.verified);
   const goneOnWith = runs.slice(finished + 1).find(({ startedAt }) => startedAt >= end.startedAt - hourMs);
   const begunAt = goneOnWith?.startedAt ?? end.startedAt;
-  // What a cache says of the details is believed until they are asked for again.
-  if (runs.some(({ wrong }) => wrong.some(({ how, part }) => how === "stale" && part === "details")))
-    return [];
+  // What a cache says of the details is believed until they are asked for again: of a settled campaign they are not.
+  const isCached = ({ wrong }: RunEnd) =>
+    wrong.some(({ how, part }) => how === "stale" && part === "details");
+  if (runs.some((run) => run.startedAt >= begunAt && isCached(run))) return [];
+  const wasCached = runs.some(isCached);
+  const isSettled = (json: string) => (JSON.parse(json) as JsonObject).status === "ARCHIVED";
   const detailsOf = ({ assignments, deliverables }: JsonObject) =>
     JSON.stringify([assignments, deliverables]);
   return [...held]
-    .filter(([key, { full, removedAt }]) => {
+    .filter(([key, { full, json, removedAt }]) => {
+      if (wasCached && isSettled(json)) return false;
       const since = truth.versions.get(key)?.filter(({ until }) => until > begunAt) ?? [];
       const mine = detailsOf(JSON.parse(full) as JsonObject);
       return removedAt === null && !since.some(({ record }) => detailsOf(record) === mine);

@@ -24,7 +24,8 @@ export async function playClicks({ beginning, behaviour, steps }: History): Prom
     for (const [index, step] of steps.entries()) {
       if ("run" in step && step.run !== "sync") continue;
       const isPlain = !("run" in step) || (step.with.sinceDays ?? step.with.untilDays) === undefined;
-      const told = await playStep(world, step, (_, end) => wrongDays(world, end, isPlain));
+      const before: Days = world.runs.length > 0 ? (await mirroredDays(world)).days : new Map();
+      const told = await playStep(world, step, (_, end) => wrongDays(world, end, isPlain, before));
       if (told.length > 0) return told.map((one) => `step ${index}: ${one}`);
     }
     return [];
@@ -33,12 +34,13 @@ export async function playClicks({ beginning, behaviour, steps }: History): Prom
   }
 }
 
-async function wrongDays(world: World, end: RunEnd, isPlain: boolean): Promise<string[]> {
+async function wrongDays(world: World, end: RunEnd, isPlain: boolean, before: Days): Promise<string[]> {
   if (!end.verified) return [];
   const mine = await mirroredDays(world);
   if (mine.foreign.size > 0) return [`a month has the days of another one: ${[...mine.foreign.keys()]}`];
-  // Of days that it was told wrongly, only the next run knows.
-  if (end.wrong.some(({ part }) => part === "figures")) return [];
+  // That days moved, of which it was told wrongly, only the next run knows: they are as they were.
+  const isMisinformed = end.wrong.some(({ part }) => part === "figures");
+  const isAsBefore = (day: string) => isMisinformed && before.get(day) === mine.days.get(day);
   const instants = [
     end.startedAt,
     ...world.truth.changes.filter((at) => at > end.startedAt && at <= end.endedAt),
@@ -50,6 +52,7 @@ async function wrongDays(world: World, end: RunEnd, isPlain: boolean): Promise<s
   const isClaimed = (day: string) => isPlain && day >= "1970" && day.slice(0, 7) >= mine.since;
   return [...days]
     .filter((day) => (mine.months.has(day.slice(0, 7)) || isClaimed(day)) && day < today)
+    .filter((day) => !isAsBefore(day))
     .filter((day) => !theirs.some((one) => one.get(day) === mine.days.get(day)))
     .map((day) => `${day}: ${mine.days.get(day)} in a verified mirror, ${theirs.map((one) => one.get(day))}`);
 }

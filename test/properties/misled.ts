@@ -21,18 +21,16 @@ export function isMisled(world: World, run: RunEnd | undefined): boolean {
   if (isAlike || isDated(world.watched)) return isAlike;
   if (told.includes("empty") && run?.before.size === 0) return true;
   const isUncounted = world.watched === "gifts" && world.api.behaviour.unshown === "whole";
-  return told.includes("unpaged") || (isUncounted && told.includes("short"));
+  // A list that is documented has a `pagination`: without it, it is no list.
+  const isUnknown = world.watched === "gifts";
+  return (isUnknown && told.includes("unpaged")) || (isUncounted && told.includes("short"));
 }
 
-/** Figures by day are set aside for so long where they speak against records that are the same. */
-const asideMs = 7 * 86_400_000;
-
-/** Whether wrong figures by day came in this run or, so that they may be set aside by now, in the week before it. */
+/**
+ * Whether wrong figures by day came in this run, or came in one before and had them set aside: the mirror then says of
+ * them that they are no evidence.
+ */
 export function wasMisinformed({ runs }: World, end: RunEnd): boolean {
-  return runs.some(
-    ({ endedAt, wrong }) =>
-      endedAt <= end.endedAt &&
-      endedAt > end.startedAt - asideMs &&
-      wrong.some(({ part }) => part === "figures"),
-  );
+  const isWrong = ({ wrong }: RunEnd) => wrong.some(({ part }) => part === "figures");
+  return isWrong(end) || (end.isAside && runs.some((run) => run.endedAt <= end.endedAt && isWrong(run)));
 }

@@ -120,13 +120,16 @@ async function play(
   const emptied = surveys.filter((survey) => lasted(end.startedAt).every(isEmpty(survey)));
   const lost = emptied.filter((survey) => String(mine.get(survey)) !== String(earlier.get(survey)));
   if (!flags.acceptRemovals && lost.length > 0) return [`${lost}: removed, and nobody accepted it`];
-  if (end.wrong.length > 0) return wronglyRemoved(end, earlier, mine, lasted(end.startedAt));
-  if (!end.verified) return [];
+  const falsely = wronglyRemoved(end, earlier, mine, lasted(end.startedAt));
+  if (falsely.length > 0 || !end.verified) return falsely;
   const begunAt = begunBy(world, end);
-  if (world.runs.some(({ startedAt, wrong }) => startedAt >= begunAt && wrong.length > 0)) return [];
+  const wrong = world.runs.flatMap((run) => (run.startedAt >= begunAt ? run.wrong : []));
+  // What the list is told wrongly is of all of them.
+  if (wrong.some(({ part }) => part === "list")) return [];
+  const isTold = (survey: string) => wrong.some(({ path }) => path.startsWith(`/surveys/${survey}/`));
   const seen = lasted(begunAt);
   const told = [];
-  for (const survey of surveys) {
+  for (const survey of surveys.filter((one) => !isTold(one))) {
     const results = mine.get(survey) ?? [];
     const theirs = seen.map(({ answers }) => resultsOf(answers[survey]));
     const isListed = seen.map(({ listed }) => listed.includes(survey));

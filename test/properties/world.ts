@@ -7,7 +7,9 @@ import { openMirror } from "../../src/query/open.js";
 import { silentReporter } from "../../src/reporter.js";
 import { findResource } from "../../src/resources/index.js";
 import type { Resource } from "../../src/resources/types.js";
+import { openState } from "../../src/state/index.js";
 import { syncResource } from "../../src/sync/engine.js";
+import { figuresName } from "../../src/sync/moved.js";
 import { type Access, defaultOptions, type SyncOptions } from "../../src/sync/run.js";
 import { verifyResource } from "../../src/verify/engine.js";
 import type { Verdict } from "../../src/verify/report.js";
@@ -51,7 +53,9 @@ export interface RunEnd {
   /** The keys of what was present when it began. */
   before: ReadonlySet<string>;
   /** What was answered wrongly, with status 200. */
-  wrong: { part: Part; how: WrongAnswer["wrong"] }[];
+  wrong: { part: Part; path: string; how: WrongAnswer["wrong"] }[];
+  /** Whether it did not go by the figures by day, or ended so that the next one does not. */
+  isAside: boolean;
   /** What the run says of itself. */
   verified: boolean;
   error: string | null;
@@ -157,7 +161,7 @@ export function createWorld(watched: Watched, beginning: Beginning, behaviour: P
         // A fault that passes is followed by the same request once more.
         if (path === "/analytics/clicks") isBlind = fault !== undefined && !isWrong(fault);
         if (fault !== undefined && isWrong(fault))
-          wrong.push({ part: partOf(world, request), how: fault.wrong });
+          wrong.push({ part: partOf(world, request), path, how: fault.wrong });
         return fault;
       };
       const startedAt = now;
@@ -206,7 +210,7 @@ export function partOf({ resource }: World, { path, query }: FakeRequest): Part 
   return path.startsWith(`${resource.path}/`) ? "details" : "elsewhere";
 }
 
-type Outcome = Pick<RunEnd, "before" | "begunAt" | "verified" | "error" | "verdict" | "thrown">;
+type Outcome = Pick<RunEnd, "before" | "begunAt" | "verified" | "error" | "verdict" | "thrown" | "isAside">;
 
 async function runOnce(
   world: World,
@@ -233,6 +237,8 @@ async function runOnce(
   const { readBefore, resource } = world;
   const present = "SELECT key FROM records WHERE resource = ? AND removed_at IS NULL";
   const before = new Set(mirror.db.prepare(present).pluck().all(resource.name) as string[]);
+  const isAside = () => openState(mirror, resource.name).isSetAside(figuresName, now());
+  const wasAside = isAside();
   const reporter = silentReporter;
   const access: Access = {
     mirror,
@@ -250,13 +256,29 @@ async function runOnce(
       if (readBefore) await syncResource(access, readBefore);
       begunAt = world.now();
       const { verified, error } = (await syncResource(access, resource)).run;
-      return { before, begunAt, verified, error, verdict: null, thrown: null };
+      return {
+        before,
+        begunAt,
+        verified,
+        error,
+        verdict: null,
+        thrown: null,
+        isAside: wasAside || isAside(),
+      };
     }
     const verdict = await verifyResource(access, resource, job === "repair");
     const verified = verdict.state === "proven" || verdict.state === "repaired";
-    return { before, begunAt, verified, error: verdict.state, verdict, thrown: null };
+    return {
+      before,
+      begunAt,
+      verified,
+      error: verdict.state,
+      verdict,
+      thrown: null,
+      isAside: wasAside || isAside(),
+    };
   } catch (thrown) {
-    return { before, begunAt, verified: false, error: null, verdict: null, thrown };
+    return { before, begunAt, verified: false, error: null, verdict: null, thrown, isAside: wasAside };
   } finally {
     mirror.db.close();
     api.close();
