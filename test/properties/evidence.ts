@@ -73,6 +73,8 @@ function unplaced(world: World, versions: readonly Version[], range: Range): num
 
 function unseenCounts(world: World, end: RunEnd, { stretches, held }: Claims): string[] {
   const { truth, runs } = world;
+  // Nothing else speaks of what a count that is wrong says as the mirror does.
+  if (end.wrong.some(({ isCount }) => isCount)) return [];
   const before = areTotalsLate(world) ? [runs.at(-2)?.endedAt ?? Number.NEGATIVE_INFINITY] : [];
   const states = [...before, end.startedAt, ...changesIn(world, end)].map((at) => [...truth.at(at).values()]);
   const mine = present(held);

@@ -53,7 +53,7 @@ export interface RunEnd {
   /** The keys of what was present when it began. */
   before: ReadonlySet<string>;
   /** What was answered wrongly, with status 200. */
-  wrong: { part: Part; path: string; how: WrongAnswer["wrong"] }[];
+  wrong: { part: Part; path: string; how: WrongAnswer["wrong"]; isCount: boolean }[];
   /** Whether it did not go by the figures by day, or ended so that the next one does not. */
   isAside: boolean;
   /** What the run says of itself. */
@@ -161,7 +161,12 @@ export function createWorld(watched: Watched, beginning: Beginning, behaviour: P
         // A fault that passes is followed by the same request once more.
         if (path === "/analytics/clicks") isBlind = fault !== undefined && !isWrong(fault);
         if (fault !== undefined && isWrong(fault))
-          wrong.push({ part: partOf(world, request), path, how: fault.wrong });
+          wrong.push({
+            part: partOf(world, request),
+            path,
+            how: fault.wrong,
+            isCount: request.query.per_page === "1",
+          });
         return fault;
       };
       const startedAt = now;
