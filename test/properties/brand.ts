@@ -126,8 +126,8 @@ export function happen(
   else if (what === "host") change(otherHost);
   else if (what === "rate") change({ commission_rate: days % 30 });
   else if (watched === "orders") change(moneyOf(chosen, what, pick));
-  else if (watched === "opportunities" && what === "assign")
-    // Where the campaign goes on, nothing in the list tells of it.
+  else if (watched === "opportunities" && what === "assign" && chosen.status !== "ARCHIVED")
+    // While the campaign goes on, nothing in the list tells of it.
     list[list.indexOf(chosen)] = { ...chosen, assignments: [{ id: `a${days}`, status: "ACCEPTED" }] };
   else if (watched === "opportunities" && what === "cancel")
     change({ status: days % 2 === 0 ? "ACTIVE" : "ARCHIVED" });

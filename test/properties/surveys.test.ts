@@ -118,7 +118,8 @@ async function play(
     ({ listed, answers }: State) =>
       listed.includes(survey) && resultsOf(answers[survey]).length === 0;
   const emptied = surveys.filter((survey) => lasted(end.startedAt).every(isEmpty(survey)));
-  const lost = emptied.filter((survey) => String(mine.get(survey)) !== String(earlier.get(survey)));
+  const isLost = (survey: string) => earlier.get(survey)?.some((one) => !mine.get(survey)?.includes(one));
+  const lost = emptied.filter(isLost);
   if (!flags.acceptRemovals && lost.length > 0) return [`${lost}: removed, and nobody accepted it`];
   const falsely = wronglyRemoved(end, earlier, mine, lasted(end.startedAt));
   if (falsely.length > 0 || !end.verified) return falsely;
