@@ -68,10 +68,15 @@ async function requestPoints(
     throw new UnexpectedAnswer(`The API's answer to ${declared.path} has no \`${declared.points}\`.`);
   const days = new Map<string, Json>();
   for (const point of list as Json[]) {
-    const day = String(valueAt(point, [declared.day])).slice(0, 10);
+    const day = dayNameOf(point, declared);
     if (/^\d{4}-\d\d-\d\d$/.test(day) && Number.isFinite(Date.parse(day))) days.set(day, point);
   }
   return { askedAt, until, days };
+}
+
+/** The day that a point is of: `2026-01-31`. */
+export function dayNameOf(point: Json, { day }: DailyFigures): string {
+  return String(valueAt(point, [day])).slice(0, "2026-01-31".length);
 }
 
 /** How the records lie in time, by the first figure that is declared: their number. */

@@ -20,10 +20,10 @@ export function isMisled(world: World, run: RunEnd | undefined): boolean {
   const isAlike = told.length > 1 && told.some((how) => how === "empty" || how === "ignores");
   if (isAlike || isDated(world.watched)) return isAlike;
   if (told.includes("empty") && run?.before.size === 0) return true;
-  const isUncounted = world.watched === "gifts" && world.api.behaviour.unshown === "whole";
   // A list that is documented has a `pagination`: without it, it is no list.
-  const isUnknown = world.watched === "gifts";
-  return (isUnknown && told.includes("unpaged")) || (isUncounted && told.includes("short"));
+  if (world.watched !== "gifts") return false;
+  const isUncounted = world.api.behaviour.unshown === "whole";
+  return told.includes("unpaged") || (isUncounted && told.includes("short"));
 }
 
 /**

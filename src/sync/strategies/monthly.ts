@@ -8,7 +8,7 @@ import { valueAt } from "../../records/index.js";
 import type { Json, Monthly } from "../../resources/types.js";
 import { ageParts, forgetAhead, isAhead, recordCoverage } from "../../state/index.js";
 import { dayMs, formatInstant, instantOrNull } from "../../times.js";
-import { askPoints } from "../figures.js";
+import { askPoints, dayNameOf } from "../figures.js";
 import { inOrder } from "../in-order.js";
 import { refuseImplausible } from "../removals.js";
 import { doubtClock, progressed, type StrategyRun, type SyncRun, warnOfGaps } from "../run.js";
@@ -23,7 +23,7 @@ import {
   unreadMonths,
   type Wanted,
 } from "./due-months.js";
-import { compareMonths, contradicted, dayNameOf, isIdle } from "./moved-months.js";
+import { compareMonths, contradicted, isIdle } from "./moved-months.js";
 
 /**
  * One answer a calendar month: unique counts do not add up over days, so a month's summary must be asked for as such.
@@ -72,7 +72,7 @@ export const monthly: StrategyRun<Monthly> = {
   },
 };
 
-async function readMonths(run: SyncRun, months: readonly Month[]): Promise<void> {
+async function readMonths(run: SyncRun<Monthly>, months: readonly Month[]): Promise<void> {
   let left = months.length;
   await inOrder(
     months,
@@ -112,7 +112,7 @@ async function tellDoubts(run: SyncRun<Monthly>, wanted: Wanted, due: readonly M
 }
 
 /** @throws UnexpectedAnswer also for days of other months: a day aside, which is as far as time zones go */
-async function ask({ api, resource, signal }: SyncRun, month: Month): Promise<Answer> {
+async function ask({ api, resource, signal }: SyncRun<Monthly>, month: Month): Promise<Answer> {
   const { from, to, groupBy, hostId } = month;
   const range = { start_date: formatInstant(from), end_date: formatInstant(to) };
   const query = { ...resource.query, ...range, group_by: groupBy, host_id: hostId ?? undefined };
@@ -126,7 +126,9 @@ async function ask({ api, resource, signal }: SyncRun, month: Month): Promise<An
   const isElsewhere = (day: number) => day < from - dayMs || day > to + dayMs;
   if (
     groupBy === "day" &&
-    points.some((one: Json) => !isIdle(one) && isElsewhere(Date.parse(dayNameOf(one))))
+    points.some(
+      (one: Json) => !isIdle(one) && isElsewhere(Date.parse(dayNameOf(one, resource.strategy.figures))),
+    )
   )
     throw new UnexpectedAnswer(
       `The API's answer to ${resource.path} for ${month.month} has clicks of other months.`,

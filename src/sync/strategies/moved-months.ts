@@ -1,5 +1,6 @@
 import { presentRecords, sameJson, valueAt } from "../../records/index.js";
 import type { Json, Monthly } from "../../resources/types.js";
+import { dayNameOf } from "../figures.js";
 import type { Points, SyncRun } from "../run.js";
 
 /** A mirrored day's point, and what the API gives for the day; null: nothing. */
@@ -20,7 +21,7 @@ export interface Comparison {
 }
 
 /** @param points each day's, by its name */
-export function* compareMonths(run: SyncRun, points: Points["days"]): Generator<void, Comparison> {
+export function* compareMonths(run: SyncRun<Monthly>, points: Points["days"]): Generator<void, Comparison> {
   const moved = new Set<string>();
   const first = firstDay(points) ?? "";
   let [known, gone] = [0, 0];
@@ -61,7 +62,7 @@ export function* contradicted(
 }
 
 /** The days of each mirrored month, those that the API gives and the mirror has not included. */
-function* mirroredDays({ mirror, resource }: SyncRun, points: Points["days"]): Generator<Day[]> {
+function* mirroredDays({ mirror, resource }: SyncRun<Monthly>, points: Points["days"]): Generator<Day[]> {
   const given = new Map<string, [string, Json][]>();
   for (const [day, point] of points)
     given.set(monthOf(day), [...(given.get(monthOf(day)) ?? []), [day, point]]);
@@ -70,7 +71,7 @@ function* mirroredDays({ mirror, resource }: SyncRun, points: Points["days"]): G
     const days = new Map<string, Json>();
     const list = valueAt(value, ["timeseries"]);
     for (const point of Array.isArray(list) ? (list as Json[]) : []) {
-      const day = dayNameOf(point);
+      const day = dayNameOf(point, resource.strategy.figures);
       // An answer may have zeros for days that nobody asked for.
       if (monthOf(day) === month) days.set(day, point);
     }
@@ -89,11 +90,6 @@ export function firstDay(points: Points["days"]): string | undefined {
 
 function monthOf(day: string): string {
   return day.slice(0, 7);
-}
-
-/** The day that a point is of: `2026-01-31`. */
-export function dayNameOf(point: Json): string {
-  return String(valueAt(point, ["date"])).slice(0, "2026-01-31".length);
 }
 
 /** A day on which nothing happened: the API may leave it out, or give zeros. */
