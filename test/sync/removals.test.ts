@@ -256,6 +256,22 @@ describe("who is missing is removed only by a run that has looked everywhere", (
     },
   );
 
+  test("an answer that lacks who is there hides nobody who came today, whose day no count speaks of", async () => {
+    const brand = await nights({ orders: ordersBefore(noon - 5 * day, 40, 12 * hour) }, { shows: "days" });
+    await brand.sync();
+    brand.pass(day);
+    come(brand, orderAt("new", noon + day - hour));
+    let isEmpty = true;
+    brand.api.before = ({ path, query }) => {
+      if (path !== "/orders" || query.per_page === "1" || !isEmpty) return undefined;
+      isEmpty = false;
+      return { wrong: "empty", records: brand.api.records };
+    };
+    expect(await brand.sync("orders", { acceptRemovals: true })).toMatchObject({ verified: true });
+    expect(isEmpty).toBe(false);
+    expect(brand.mirrored()).toEqual(listed(brand));
+  });
+
   test.each([
     ["since the last read", { since: noon - 10 * day, until: noon - 2 * day }],
     ["in a gap that the run leaves", { since: noon + 28 * day }],
