@@ -10,6 +10,8 @@ export interface Dates {
   quiet(range: Range): Range;
   /** Notes that the API sent a record without a date, in a range of dates or only where none was asked for. */
   noteUndated(inRange: boolean): { isFirst: boolean };
+  /** Notes that a range of dates was read to its end and showed none: an answer that ignored its dates may have. */
+  noteNoneUndated(): void;
   /** Whether records without a date are listed in every range. */
   areUndatedEverywhere(): boolean;
   /** The present records without a date, less those that are missing; with `flags`, those that have these bits. */
@@ -70,6 +72,9 @@ export function openDates(mirror: Mirror, resource: string): Dates {
       if (known === null || (inRange && known === "apart"))
         writeInfo(mirror, undatedName, inRange ? "in ranges" : "apart");
       return { isFirst: known === null };
+    },
+    noteNoneUndated() {
+      if (readInfo(mirror, undatedName) === "in ranges") writeInfo(mirror, undatedName, "apart");
     },
     areUndatedEverywhere: () => readInfo(mirror, undatedName) === "in ranges",
     undated(flags = 0) {

@@ -22,16 +22,9 @@ export async function seekMissing(
 ): Promise<void> {
   const { now, state } = run;
   if (unreadOf(run).length > 0) return;
-  const claimed = readBy(run);
   const days = missing.flatMap(({ dated }) => (dated !== null && dated <= now ? dayOf(dated) : []));
-  const parts = join(partsOf(run, [...new Set(days)], mostPerPage));
-  const looked = parts.flatMap((part) => within(join(state.coverage()), part));
-  for (const range of looked) await readRange(run, range, figures);
-  // A reading that lacked who is there may have lacked others: what it claimed is read again.
-  const gone = new Set(state.missing().map(({ id }) => id));
-  const found = missing.flatMap(({ dated, id }) => (dated !== null && !gone.has(id) ? dated : []));
-  const doubted = claimed.filter((range) => found.some((dated) => includes(range, dated)));
-  for (const range of subtract(doubted, looked)) await readRange(run, range, figures);
+  for (const part of join(partsOf(run, [...new Set(days)], mostPerPage)))
+    for (const range of within(join(state.coverage()), part)) await readRange(run, range, figures);
 }
 
 /**

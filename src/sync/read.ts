@@ -44,6 +44,8 @@ async function readOnce(
   let reached = Number.POSITIVE_INFINITY;
   let rows = 0;
   let expected = 0;
+  /** Answers to a question that had a date, and those of them that showed a record without one. */
+  const bounded = { all: 0, undated: 0 };
   const options = {
     share: shareOf(figures),
     most,
@@ -57,7 +59,10 @@ async function readOnce(
       covers ? includes(covers, datedOf(resource, record) ?? covers.from) : !found.has(ids[index]);
     const counted = records.filter(isNew).length;
     for (const id of ids) found.add(id);
-    noteUndated(run, records, ids, Number.isFinite(range.to) || Number.isFinite(range.from));
+    const isBounded = Number.isFinite(range.from) || Number.isFinite((covers ?? range).to);
+    const hasUndated = noteUndated(run, records, ids, isBounded);
+    if (isBounded) bounded.all += 1;
+    if (isBounded && hasUndated) bounded.undated += 1;
     rows += counted;
     state.noteResolution(run.resolution);
     if (covers) {
@@ -69,27 +74,30 @@ async function readOnce(
     expected ||= total;
     progressed(run, counted, most === undefined ? Math.ceil((expected - rows) / mostPerPage) : 0);
   });
+  if (reached <= range.from && bounded.all > 0 && bounded.undated === 0) state.noteNoneUndated();
   return { reached, lists };
 }
 
-/** A record without a date is kept like any other, and no range of dates claims it; of the first one a person is told. */
+/**
+ * A record without a date is kept like any other, and no range of dates claims it; of the first one a person is told.
+ * @returns whether there is any
+ */
 function noteUndated(
   run: DatedRun,
   records: readonly ApiRecord[],
   ids: readonly number[],
   inRange: boolean,
-): void {
+): boolean {
   const { reporter, resource, state, undated } = run;
-  const index = records.findIndex((record) => datedOf(resource, record) === null);
-  const first = records[index];
-  if (!first) return;
-  records.forEach((record, at) => {
-    if (datedOf(resource, record) === null) undated.add(ids[at] ?? 0);
-  });
-  if (!state.noteUndated(inRange).isFirst) return;
+  const found = records.flatMap((record, at) => (datedOf(resource, record) === null ? at : []));
+  const first = records[found[0] ?? -1];
+  if (!first) return false;
+  for (const at of found) undated.add(ids[at] ?? 0);
+  if (!state.noteUndated(inRange).isFirst) return true;
   const { date } = resource.strategy;
   const key = String(valueAt(first.value, [resource.key.at(-1) ?? "id"])).slice(0, 120);
   reporter.warn(
     `${resource.name}: the API sent a record whose \`${date}\` is no date (${key}): it is kept, and no range of dates has it`,
   );
+  return true;
 }

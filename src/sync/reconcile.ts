@@ -38,8 +38,9 @@ export async function reconcile(run: DatedRun, asked: Figures | null, isDoubted:
       const rest = left();
       await seekMissing(run, toSeek, figures);
       for (const { id } of toSeek) sought.add(id);
-      // Who is missing may have moved meanwhile: to after the run's own instant, of which no count speaks,
-      await readRange(run, { from: now + 1, to: Number.POSITIVE_INFINITY }, figures);
+      // Who is missing may have moved meanwhile: to after what the counts speak of,
+      const { to: lastCounted } = state.quiet({ from: Number.NEGATIVE_INFINITY, to: now });
+      await readRange(run, { from: lastCounted + 1, to: Number.POSITIVE_INFINITY }, figures);
       left = budgetOf(run, rest);
       // or to a day whose figures then moved too.
       run.points.clear();

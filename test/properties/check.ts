@@ -65,7 +65,7 @@ function notAsRead(world: World, end: RunEnd, claims: Claims): string[] {
       // One wrong answer shows when the counts are asked for, at the end.
       if (!end.verified && wasToldWrong(readingRun(world, readAt))) continue;
       // An answer out of a cache may since have shown it where it was before.
-      const shownAt = claims.readAt(claims.held.get(key)?.version?.keptAt ?? Number.NaN);
+      const shownAt = claims.shownAt(claims.held.get(key)?.version?.keptAt ?? Number.NaN);
       if (shownAt !== undefined && isMisled(world, readingRun(world, shownAt))) continue;
       if (!isOfThenOrLater(world, claims, key, readAt, keptAt) && !mayBeHidden(world, readAt, keptAt))
         found.push(`${key}: ${nameOf(claims.held.get(key))}, and was otherwise when its place was read`);

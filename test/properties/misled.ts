@@ -1,4 +1,5 @@
 import { isDated } from "./brand.js";
+import { resolutionMs } from "./evidence.js";
 import type { RunEnd, World } from "./world.js";
 
 export function readingRun({ runs }: World, readAt: number): RunEnd | undefined {
@@ -11,13 +12,14 @@ export function wasToldWrong(run: RunEnd | undefined): boolean {
 
 /**
  * Whether a run was told of its list what nothing in it speaks against: what a cache has kept; nothing at all, or what was
- * not asked for, more than once, so that two wrong answers agree; nothing, where the mirror holds nothing; a part, where
- * the API says of none how many there are.
+ * not asked for, more than once, so that two wrong answers agree; a part, more than once, where dates are shown so coarsely
+ * that answers overlap; nothing, where the mirror holds nothing; a part, where the API says of none how many there are.
  */
 export function isMisled(world: World, run: RunEnd | undefined): boolean {
   const told = (run?.wrong ?? []).flatMap(({ how, part }) => (part === "list" ? how : []));
   if (told.includes("stale")) return true;
-  const isAlike = told.length > 1 && told.some((how) => how === "empty" || how === "ignores");
+  const alike = ["empty", "ignores", ...(resolutionMs(world.api.behaviour) > 1_000 ? ["short"] : [])];
+  const isAlike = told.length > 1 && told.some((how) => alike.includes(how));
   if (isAlike || isDated(world.watched)) return isAlike;
   if (told.includes("empty") && run?.before.size === 0) return true;
   // A list that is documented has a `pagination`: without it, it is no list.

@@ -167,6 +167,25 @@ describe("orders without a date that can be read", () => {
   );
 });
 
+test.each(["everywhere", "apart"] as const)(
+  "an answer that ignored its dates, and one without any, settle for a night only where such orders (%s) are listed",
+  async (undated) => {
+    const brand = await nights({ orders: [...ten(), orderAt("x", null)] }, { undated });
+    await brand.sync();
+    brand.pass(day);
+    for (const wrong of ["ignores", "empty"] as const) {
+      brand.api.before = ({ path, query }) =>
+        path === "/orders" && query.per_page !== "1" ? { wrong } : undefined;
+      await brand.sync("orders", { acceptRemovals: true });
+      brand.api.before = undefined;
+      brand.pass(day);
+      await brand.sync();
+      expect(await brand.sync()).toMatchObject(done);
+      expect(brand.mirrored()).toEqual(listed(brand));
+    }
+  },
+);
+
 test("records without a date that are listed apart are read, though the API refuses an end far ahead", async () => {
   const brand = await nights(
     { orders: [...ordersBefore(noon, 300, hour), orderAt("u", null)] },

@@ -50,6 +50,24 @@ test("a ranking that never stands still is not kept, and the run says so", async
   expect(verified).toBe(false);
 });
 
+test("a row that an answer out of a cache lacks is not removed, one that a second lacks is", async () => {
+  const brand = await nights({ hosts: hosts(30) });
+  const records = { ...brand.api.records };
+  brand.api.records.hosts = hosts(31);
+  await brand.sync("analytics-hosts");
+  brand.pass(day);
+  let isCached = true;
+  brand.api.before = ({ path }) => {
+    if (path !== "/analytics/hosts" || !isCached) return undefined;
+    isCached = false;
+    return { wrong: "stale", records };
+  };
+  expect(await brand.sync("analytics-hosts")).toMatchObject({ verified: true, rows_removed: 0 });
+  expect(isCached).toBe(false);
+  brand.api.records.hosts = hosts(30);
+  expect(await brand.sync("analytics-hosts")).toMatchObject({ verified: true, rows_removed: 1 });
+});
+
 test("a row without a host that moves to a page to come does not hide the host that takes its place", async () => {
   const ranking = hosts(150);
   ranking[99] = { ...ranking[99], host: null };
