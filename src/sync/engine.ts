@@ -9,8 +9,7 @@ import { type Access, openStore, type PlanStep, type SyncRun } from "./run.js";
 import { strategies } from "./strategies/index.js";
 
 /**
- * Reads one resource into the mirror, and records the run however it ends.
- * @throws Stopped when a signal ended it; every other error is in the result
+ * Reads one resource into the mirror, and records the run however it ends: what ended it is in the result.
  */
 export async function syncResource(access: Access, resource: Resource, named = true): Promise<RunEnd> {
   const task = access.reporter.begin({ name: resource.name, unit: "pages" });
@@ -36,18 +35,15 @@ export async function syncResource(access: Access, resource: Resource, named = t
     outcomeOf: (error) => outcomeOf(error, named),
   });
   task.end(runLine(run, floor));
-  if (isStopOrDefect(error)) throw error;
   return { run, error };
 }
 
 /** Whether each other resource would end the same way: the key, this machine's address, a signal, a defect. */
 export function endsEverything(error: unknown): boolean {
   const isAddress = error instanceof AccessForbidden && error.reason === "address";
-  return isAddress || error instanceof KeyRejected || isStopOrDefect(error);
-}
-
-function isStopOrDefect(error: unknown): boolean {
-  return error instanceof Stopped || (error !== null && !(error instanceof BrandapiError));
+  return (
+    isAddress || error instanceof KeyRejected || error instanceof Stopped || !(error instanceof BrandapiError)
+  );
 }
 
 /** What a sync of this resource would do. */

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../src/deps.js";
-import { Stopped } from "../../src/errors.js";
+import { BrandapiError, Stopped } from "../../src/errors.js";
 import { openMirror } from "../../src/query/open.js";
 import { silentReporter } from "../../src/reporter.js";
 import { findResource } from "../../src/resources/index.js";
@@ -258,9 +258,12 @@ async function runOnce(
   let begunAt = world.now();
   try {
     if (job === "sync") {
-      if (readBefore) await syncResource(access, readBefore);
+      const first = readBefore && (await syncResource(access, readBefore)).error;
+      if (first instanceof Stopped) throw first;
       begunAt = world.now();
-      const { verified, error } = (await syncResource(access, resource)).run;
+      const { error: ended, run } = await syncResource(access, resource);
+      if (ended instanceof Stopped || (ended !== null && !(ended instanceof BrandapiError))) throw ended;
+      const { verified, error } = run;
       return {
         before,
         begunAt,

@@ -91,6 +91,23 @@ describe("a first sync that is stopped", () => {
     },
   );
 
+  test("tells with `--json` of its run, like every other, and of what ended it", async () => {
+    const brand = await brandForTest({ orders: 1_000, latencyMs: 20 });
+    const program = start(brand, "sync", "orders", "--json");
+    signalAt(brand, program, "SIGTERM", nthRead("/orders", 4));
+    const { code, out } = await program.ended;
+    expect(code).toBe(143);
+    expect(
+      out
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line)),
+    ).toMatchObject([
+      { resource: "orders", outcome: "stopped", verified: false },
+      { error: { code: "stopped" } },
+    ]);
+  });
+
   test("by `kill -9`, again and again, is finished by the runs after it, and never starts over", async () => {
     const brand = await brandForTest({ orders: 5_000, latencyMs: 100 });
     let held = 0;

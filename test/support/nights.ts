@@ -131,7 +131,7 @@ export async function nights(
         stop.abort(new Stopped("SIGINT"));
       });
       const access = { ...brand.access(options), signal: stop.signal };
-      await expect(syncResource(access, resourceOf(resource))).rejects.toThrow(Stopped);
+      expect((await syncResource(access, resourceOf(resource))).error).toBeInstanceOf(Stopped);
       brand.api.before = undefined;
       if (how === "stopped") return;
       brand.mirror.db.close();
