@@ -74,13 +74,15 @@ export function claimsOf(mirror: Mirror, { resource, runs, watched, truth }: Wor
     },
   ]);
   const isList = !isDated(watched);
+  // A list is read whole, each time; what a clock that is behind now has read stands below what it read before.
+  const newest = spans.length > 0 ? Math.max(...spans.map((span) => span.readAt)) : undefined;
   const asked = mirror.db.prepare("SELECT floor_ms FROM sync_state WHERE resource = ?").pluck();
   return {
     floor: (asked.get(resource.name) as number | null | undefined) ?? Number.NEGATIVE_INFINITY,
     spans: isList ? [] : spans,
     stretches: isList ? [] : stretchesOf(all),
-    readAt: isList ? () => spans.at(-1)?.readAt : (keptAt) => readAt(spans, keptAt, Math.min),
-    shownAt: isList ? () => spans.at(-1)?.readAt : (keptAt) => readAt(spans, keptAt, Math.max),
+    readAt: isList ? () => newest : (keptAt) => readAt(spans, keptAt, Math.min),
+    shownAt: isList ? () => newest : (keptAt) => readAt(spans, keptAt, Math.max),
     held: new Map(held),
   };
 }
