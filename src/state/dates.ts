@@ -10,7 +10,7 @@ export interface Dates {
   quiet(range: Range): Range;
   /** Notes that the API sent a record without a date, in a range of dates or only where none was asked for. */
   noteUndated(inRange: boolean): { isFirst: boolean };
-  /** Notes that a range of dates was read to its end and showed none: an answer that ignored its dates may have. */
+  /** Notes that a range of dates shows none: an answer that ignored its dates may have said otherwise. */
   noteNoneUndated(): void;
   /** Whether records without a date are listed in every range. */
   areUndatedEverywhere(): boolean;

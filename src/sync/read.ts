@@ -44,8 +44,6 @@ async function readOnce(
   let reached = Number.POSITIVE_INFINITY;
   let rows = 0;
   let expected = 0;
-  /** Answers to a question that had a date, and those of them that showed a record without one. */
-  const bounded = { all: 0, undated: 0 };
   const options = {
     share: shareOf(figures),
     most,
@@ -61,8 +59,8 @@ async function readOnce(
     for (const id of ids) found.add(id);
     const isBounded = Number.isFinite(range.from) || Number.isFinite((covers ?? range).to);
     const hasUndated = noteUndated(run, records, ids, isBounded);
-    if (isBounded) bounded.all += 1;
-    if (isBounded && hasUndated) bounded.undated += 1;
+    // An answer that shows all that it counts shows these, too, if they are listed in ranges.
+    if (isBounded && !hasUndated && records.length >= total) state.noteNoneUndated();
     rows += counted;
     state.noteResolution(run.resolution);
     if (covers) {
@@ -74,7 +72,6 @@ async function readOnce(
     expected ||= total;
     progressed(run, counted, most === undefined ? Math.ceil((expected - rows) / mostPerPage) : 0);
   });
-  if (reached <= range.from && bounded.all > 0 && bounded.undated === 0) state.noteNoneUndated();
   return { reached, lists };
 }
 
