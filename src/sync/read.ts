@@ -57,10 +57,7 @@ async function readOnce(
       covers ? includes(covers, datedOf(resource, record) ?? covers.from) : !found.has(ids[index]);
     const counted = records.filter(isNew).length;
     for (const id of ids) found.add(id);
-    const isBounded = Number.isFinite(range.from) || Number.isFinite((covers ?? range).to);
-    const hasUndated = noteUndated(run, records, ids, isBounded);
-    // An answer that shows all that it counts shows these, too, if they are listed in ranges.
-    if (isBounded && !hasUndated && records.length >= total) state.noteNoneUndated();
+    noteUndated(run, slice, ids, Number.isFinite(range.from) || Number.isFinite((covers ?? range).to));
     rows += counted;
     state.noteResolution(run.resolution);
     if (covers) {
@@ -75,26 +72,26 @@ async function readOnce(
   return { reached, lists };
 }
 
-/**
- * A record without a date is kept like any other, and no range of dates claims it; of the first one a person is told.
- * @returns whether there is any
- */
+/** A record without a date is kept like any other, and no range of dates claims it; of the first one a person is told. */
 function noteUndated(
   run: DatedRun,
-  records: readonly ApiRecord[],
+  { records, total }: Slice,
   ids: readonly number[],
   inRange: boolean,
-): boolean {
+): void {
   const { reporter, resource, state, undated } = run;
   const found = records.flatMap((record, at) => (datedOf(resource, record) === null ? at : []));
   const first = records[found[0] ?? -1];
-  if (!first) return false;
+  if (!first) {
+    // An answer that shows all that it counts shows these, too, if they are listed in ranges.
+    if (inRange && records.length >= total) state.noteNoneUndated();
+    return;
+  }
   for (const at of found) undated.add(ids[at] ?? 0);
-  if (!state.noteUndated(inRange).isFirst) return true;
+  if (!state.noteUndated(inRange).isFirst) return;
   const { date } = resource.strategy;
   const key = String(valueAt(first.value, [resource.key.at(-1) ?? "id"])).slice(0, 120);
   reporter.warn(
     `${resource.name}: the API sent a record whose \`${date}\` is no date (${key}): it is kept, and no range of dates has it`,
   );
-  return true;
 }

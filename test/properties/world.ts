@@ -2,13 +2,12 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../src/deps.js";
-import { BrandapiError, Stopped } from "../../src/errors.js";
+import { Stopped } from "../../src/errors.js";
 import { openMirror } from "../../src/query/open.js";
 import { silentReporter } from "../../src/reporter.js";
 import { findResource } from "../../src/resources/index.js";
 import type { Resource } from "../../src/resources/types.js";
 import { openState } from "../../src/state/index.js";
-import { syncResource } from "../../src/sync/engine.js";
 import { figuresName } from "../../src/sync/moved.js";
 import { type Access, defaultOptions, type SyncOptions } from "../../src/sync/run.js";
 import { verifyResource } from "../../src/verify/engine.js";
@@ -24,6 +23,7 @@ import {
   fakeApi,
 } from "../support/fake-api.js";
 import { layEmptyMirror } from "../support/mirror.js";
+import { syncOrThrow } from "../support/sync.js";
 import { type Beginning, begin, type Watched } from "./brand.js";
 import { createTruth, type Truth } from "./truth.js";
 
@@ -256,35 +256,23 @@ async function runOnce(
     points: new Map(),
   };
   let begunAt = world.now();
+  const ended = (what: Pick<Outcome, "verified" | "error" | "verdict">): Outcome => ({
+    ...what,
+    before,
+    begunAt,
+    thrown: null,
+    isAside: wasAside || isAside(),
+  });
   try {
     if (job === "sync") {
-      const first = readBefore && (await syncResource(access, readBefore)).error;
-      if (first instanceof Stopped) throw first;
+      if (readBefore) await syncOrThrow(access, readBefore);
       begunAt = world.now();
-      const { error: ended, run } = await syncResource(access, resource);
-      if (ended instanceof Stopped || (ended !== null && !(ended instanceof BrandapiError))) throw ended;
-      const { verified, error } = run;
-      return {
-        before,
-        begunAt,
-        verified,
-        error,
-        verdict: null,
-        thrown: null,
-        isAside: wasAside || isAside(),
-      };
+      const { verified, error } = (await syncOrThrow(access, resource)).run;
+      return ended({ verified, error, verdict: null });
     }
     const verdict = await verifyResource(access, resource, job === "repair");
     const verified = verdict.state === "proven" || verdict.state === "repaired";
-    return {
-      before,
-      begunAt,
-      verified,
-      error: verdict.state,
-      verdict,
-      thrown: null,
-      isAside: wasAside || isAside(),
-    };
+    return ended({ verified, error: verdict.state, verdict });
   } catch (thrown) {
     return { before, begunAt, verified: false, error: null, verdict: null, thrown, isAside: wasAside };
   } finally {

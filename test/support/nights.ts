@@ -9,7 +9,6 @@ import type { Run } from "../../src/mirror/runs.js";
 import { openMirror } from "../../src/query/open.js";
 import { silentReporter } from "../../src/reporter.js";
 import type { JsonObject } from "../../src/resources/types.js";
-import { syncResource } from "../../src/sync/engine.js";
 import { type Access, defaultOptions, type SyncOptions } from "../../src/sync/run.js";
 import { verifyResource } from "../../src/verify/engine.js";
 import type { Verdict } from "../../src/verify/report.js";
@@ -18,6 +17,7 @@ import { clientOf, type FakeApi, type FakeRecords, type FakeRequest, fakeApi } f
 import { makeHome } from "./home.js";
 import { makeMirror, resourceOf } from "./mirror.js";
 import { brandapi, type ProgramResult } from "./program.js";
+import { syncOrThrow } from "./sync.js";
 
 export const hour = 3_600_000;
 export const day = 24 * hour;
@@ -120,7 +120,7 @@ export async function nights(
     async sync(resource = "orders", options = {}) {
       const access = brand.access(options);
       const before = api.asked.length;
-      const { run, error } = await syncResource(access, resourceOf(resource));
+      const { run, error } = await syncOrThrow(access, resourceOf(resource));
       return { ...run, failure: error, warnings: access.warnings, asked: api.asked.slice(before) };
     },
     async broken(how, isIt, resource = "orders", options = {}) {
@@ -131,7 +131,7 @@ export async function nights(
         stop.abort(new Stopped("SIGINT"));
       });
       const access = { ...brand.access(options), signal: stop.signal };
-      expect((await syncResource(access, resourceOf(resource))).error).toBeInstanceOf(Stopped);
+      await expect(syncOrThrow(access, resourceOf(resource))).rejects.toThrow(Stopped);
       brand.api.before = undefined;
       if (how === "stopped") return;
       brand.mirror.db.close();
