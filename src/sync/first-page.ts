@@ -85,12 +85,18 @@ export async function askFirstPage(
 ): Promise<FirstPage> {
   const { range, recognise, run, signal } = seeking;
   const { api, resource } = run;
-  seeking.asked += 1;
   const query = rangeQuery(resource.strategy, { from: beginningOf(range), to: to + over });
   const asked = { ...resource.query, ...query, page: 1, per_page: mostPerPage };
   const arrived = turn && (() => turn);
-  const answer = await api.get(resource.path, asked, { scope: resource.scope, signal, recognise, arrived });
-  const { records, pagination, askedAt } = firstPageOf(resource.path, answer);
+  const ask = async () => {
+    seeking.asked += 1;
+    const answer = await api.get(resource.path, asked, { scope: resource.scope, signal, recognise, arrived });
+    return firstPageOf(resource.path, answer);
+  };
+  let page = await ask();
+  // Nothing in it could speak against the mirror: that there is nothing is believed of two answers.
+  if (page.records.length === 0) page = await ask();
+  const { records, pagination, askedAt } = page;
   const { per_page, total_items: total, total_pages: pages } = pagination;
   // A full answer of as many as it says there are may hide one: totals can lag. What lies below it is asked for, too.
   const isAll = records.length >= total && records.length < per_page;

@@ -43,7 +43,7 @@ function olderThan(run: DatedRun, { unread }: Evidence, floor: number): MonthRes
 
 function newerThan(run: DatedRun, { unread }: Evidence): MonthResult[] {
   const newest = newestRead(run);
-  const newer = unread.filter(({ from, isOpen, more }) => from > newest && (more > 0 || isOpen));
+  const newer = unread.filter(({ isOpen, more, to }) => to > newest && (more > 0 || isOpen));
   if (newer.length === 0) return [];
   const { name } = run.resource;
   const more = sumOf(newer);

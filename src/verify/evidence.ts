@@ -77,11 +77,15 @@ export function newestRead({ state }: DatedRun): number {
 }
 
 /**
- * What lies below, between and above what was read, oldest first. Where the mirror has records that are dated ahead, what
- * has come since is told apart from them.
+ * What lies below, between and above what was read, oldest first; above, with what the counts do not speak of, such as a
+ * day that is not over. Where the mirror has records that are dated ahead, what has come since is told apart from them.
  */
 function neverRead({ now, state }: DatedRun): Range[] {
   const ahead = { from: now + 1, to: Number.POSITIVE_INFINITY };
   const known = state.count(ahead) > 0 ? [{ ...everything, to: now }, ahead] : [everything];
-  return subtract(known, state.coverage());
+  const last = join(state.coverage()).at(-1) ?? everything;
+  const uncounted = Math.max(last.from, state.quiet(last).to + 1);
+  return subtract(known, state.coverage()).map((range) =>
+    range.from === last.to + 1 ? { ...range, from: uncounted } : range,
+  );
 }

@@ -49,6 +49,42 @@ describe("an answer without any record", () => {
   });
 });
 
+describe("one wrong answer without any record", () => {
+  /** The next reading of orders is answered so, once. */
+  function emptyOnce(brand: Nights): () => boolean {
+    let isAnswered = false;
+    brand.api.before = ({ path, query }) => {
+      if (path !== "/orders" || query.per_page === "1" || isAnswered) return undefined;
+      isAnswered = true;
+      return { wrong: "empty", records: brand.api.records };
+    };
+    return () => isAnswered;
+  }
+
+  test("hides nobody who was moved to where nobody was, which moves no count", async () => {
+    const orders = ordersBefore(noon - 40 * day, 30, 12 * hour);
+    const brand = await nights({ orders }, { figures: "absent" });
+    await brand.sync();
+    brand.pass(day);
+    change(brand, "o3", { order_date: at(noon + hour) });
+    const isAnswered = emptyOnce(brand);
+    await brand.sync("orders", { audit: 0 });
+    expect(isAnswered()).toBe(true);
+    expect(brand.sql("SELECT 1 FROM orders WHERE id = 'o3' AND order_date > ?", at(noon))).toHaveLength(1);
+  });
+
+  test("takes away no order without a date, which `--full` looks for once", async () => {
+    const orders = [...ordersBefore(noon, 30, 12 * hour), orderAt("u", null)];
+    const brand = await nights({ orders });
+    await brand.sync();
+    brand.pass(day);
+    const isAnswered = emptyOnce(brand);
+    expect(await brand.sync("orders", { full: true })).toMatchObject({ failure: null, rows_removed: 0 });
+    expect(isAnswered()).toBe(true);
+    expect(brand.mirrored()).toEqual(listed(brand));
+  });
+});
+
 test("nothing is amiss where there never was a record", async () => {
   const brand = await nights({ orders: [] });
   for (let night = 0; night < 2; night += 1) {

@@ -103,6 +103,16 @@ test("an order dated ahead of the last reading that was withdrawn is a differenc
   expect(brand.mirrored()).not.toContain("ahead");
 });
 
+test("of a day that is not over, which no count speaks of where dates are shown by the day, it is told who left", async () => {
+  const brand = await nights({ orders: ordersBefore(noon - hour, 20, day) }, { shows: "days" });
+  brand.api.before = ({ path }) => (path === "/analytics/clicks" ? { status: 501 } : undefined);
+  await brand.sync();
+  brand.api.before = undefined;
+  expect(await brand.verify()).toMatchObject({ state: "proven" });
+  withdraw(brand, "o0");
+  expect(await brand.verify()).toMatchObject({ state: "different" });
+});
+
 describe("one leaves a month while another comes to another: no total tells, and both are found", () => {
   test("orders, without figures by day", async () => {
     const brand = await nights({ orders: ordersBefore(noon, 300, day) }, { figures: "absent" });

@@ -35,7 +35,8 @@ export const dated: StrategyRun<Dated> = {
     for (const range of ranges) {
       const items = await countItems(run, range);
       const what = `${isResumed ? "finish the stopped read: " : ""}${describe(range)}: ${counted(items, "record")}`;
-      steps.push({ what, requests: pagesFor(items) });
+      // That there is nothing is asked twice.
+      steps.push({ what, requests: items === 0 ? 2 : pagesFor(items) });
     }
     const { figures } = run.resource.strategy;
     const requests = (figures ? 1 : 0) + checksOf(run).length;
