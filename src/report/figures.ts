@@ -1,4 +1,4 @@
-import { ConfigurationError, UsageError } from "../errors.js";
+import { ConfigurationError } from "../errors.js";
 import { type Mirror, readInfo, type UnderWay } from "../mirror/index.js";
 import {
   type Campaign,
@@ -99,7 +99,7 @@ export function salesOf(mirror: Mirror): Sales | null {
 /**
  * @param asked milliseconds since 1970, as is `now`
  * @param underWay the run that holds the mirror
- * @throws ConfigurationError where no order was ever read
+ * @throws ConfigurationError where no order was ever read, or none of that time
  */
 export function reportOf(
   mirror: Mirror,
@@ -115,7 +115,7 @@ export function reportOf(
   const proof = readProof(mirror, reached, underWay);
   const period = choosePeriod(asked, Date.parse(reached), proof.covered);
   if (period.since > dayOf(Date.parse(reached)))
-    throw new UsageError(
+    throw new ConfigurationError(
       `Orders were read through ${reached.slice(0, 10)}: nothing is known from ${period.since} on.`,
       {
         hint: "ask for an earlier time, or run `brandapi sync orders` first",

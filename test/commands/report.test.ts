@@ -84,7 +84,7 @@ describe("report", () => {
     expect((await told()).sales.before).not.toEqual([]);
     const later = await nightly.run("report --month 2026-12 --text");
     expect(later).toMatchObject({
-      code: 2,
+      code: 3,
       err: expect.stringContaining("nothing is known from 2026-12-01 on"),
     });
   });
@@ -189,5 +189,18 @@ describe("report", () => {
     const refused = await brands.run("report --all-profiles -o one.html");
     expect(refused.code).toBe(2);
     expect(existsSync(join(brands.home, "one.html"))).toBe(false);
+  });
+
+  test("with `--all-profiles`, a brand whose orders end before the time asked for stops no other", async () => {
+    const brands = await brandsForTest();
+    await brands.login("acme", brands.sandbox.key);
+    await brands.login("basalt", brands.sandbox.keys["other-brand"].secret);
+    const lastYear = new Date().getUTCFullYear() - 1;
+    await brands.run(`sync orders --profile acme --until ${lastYear}-01-31`);
+    await brands.run("sync orders --profile basalt");
+    const { code, err, out } = await brands.run(`report --all-profiles --since ${lastYear}-06-01 --text`);
+    expect(code).toBe(3);
+    expect(err).toMatch(/^brandapi: acme: Orders were read through/);
+    expect(out).toMatch(/^\[basalt\]\n/);
   });
 });
