@@ -30,6 +30,8 @@ export interface Seeking {
   asked: number;
   /** At most so many: what they show is proven, and the rest left. */
   most?: number | undefined;
+  /** Whether nothing of the range was ever read. */
+  isNew?: boolean | undefined;
   /** Hears of a range that could not be read, and why. */
   givenUp(range: Range, why: string): void;
 }
@@ -94,8 +96,8 @@ export async function askFirstPage(
     return firstPageOf(resource.path, answer);
   };
   let page = await ask();
-  // Nothing in it could speak against the mirror: that there is nothing is believed of two answers.
-  if (page.records.length === 0) page = await ask();
+  // Nothing in it could speak against the mirror: that there is nothing where something was is believed of two answers.
+  if (page.records.length === 0 && !seeking.isNew) page = await ask();
   const { records, pagination, askedAt } = page;
   const { per_page, total_items: total, total_pages: pages } = pagination;
   // A full answer of as many as it says there are may hide one: totals can lag. What lies below it is asked for, too.

@@ -1,4 +1,4 @@
-import { describe, includes, type Range } from "../ranges.js";
+import { describe, includes, type Range, touches } from "../ranges.js";
 import { datedOf, valueAt } from "../records/index.js";
 import type { ApiRecord } from "../resources/types.js";
 import { type Figures, noteRunCoverage } from "../state/index.js";
@@ -47,6 +47,7 @@ async function readOnce(
   const options = {
     share: shareOf(figures),
     most,
+    isNew: isNew(run, range),
     recognise: store.recognise,
     givenUp: (part: Range, why: string) => void shortfalls.push(`${describe(part)} ${why}`),
   };
@@ -70,6 +71,11 @@ async function readOnce(
     progressed(run, counted, most === undefined ? Math.ceil((expected - rows) / mostPerPage) : 0);
   });
   return { reached, lists };
+}
+
+/** Whether nothing of a range was ever read: who is hidden there shows in the counts. */
+export function isNew({ state }: Pick<DatedRun, "state">, range: Range): boolean {
+  return !state.coverage().some((one) => touches(one, range)) && state.count(range) === 0;
 }
 
 /** A record without a date is kept like any other, and no range of dates claims it; of the first one a person is told. */

@@ -17,7 +17,7 @@ import {
 import { type Lane, merge, newLanes, type Share } from "./lanes.js";
 import { pagesFor } from "./run.js";
 
-export interface SeekOptions extends Pick<Seeking, "givenUp" | "most" | "recognise"> {
+export interface SeekOptions extends Pick<Seeking, "givenUp" | "isNew" | "most" | "recognise"> {
   /** How the records lie in time, to cut lanes by. */
   share?: Share;
 }

@@ -11,8 +11,8 @@ import type { RunEnd, World } from "./world.js";
  *    slipped past shows at the next run.
  * 2. Totals that lag: the last page of a list that is full, and makes it as many as it says there are, hides who has
  *    just come. The next run shows them, and nobody is removed for it.
- * 3. A record whose date is rewritten where no figures by day show it, while an unrelated one vanishes: it may be
- *    removed until it is read again.
+ * 3. A record whose date is rewritten where no figures by day show it, while an unrelated one vanishes or the count is
+ *    answered wrongly: it may be removed until it is read again.
  * 4. A list by page numbers whose total says less than there is, with no next page: it ends there. Where neither the
  *    dates are in order nor the totals right, two of them may agree by chance; so does a total that stops at a number
  *    when one leaves and as many are left, while they are read.
@@ -48,7 +48,8 @@ export function mayBeRemoved(world: World, run: RunEnd, key: string, held: Versi
   const isShown = isShownByDay(world, last) && !wasMisinformed(world, run);
   const isMoved = held.keptAt !== last.keptAt && !isShown;
   const vanished = moves(world).left.some((one) => one.key !== key && one.from <= run.endedAt);
-  return (isMoved && vanished) || hasSwap(world, run, last.keptAt);
+  const isMiscounted = run.wrong.some(({ isCount }) => isCount);
+  return (isMoved && (vanished || isMiscounted)) || hasSwap(world, run, last.keptAt);
 }
 
 /** Whether one left while another came, in this run, where a reader by page number saw neither go nor come. */

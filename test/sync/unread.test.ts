@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { FakeRequest } from "../support/fake-api.js";
 import {
   change,
   come,
@@ -188,6 +189,62 @@ describe("clicks", () => {
     await brand.sync("analytics-clicks", monthly);
     brand.pass(day);
     expect((await brand.sync("analytics-clicks", monthly)).requests).toBeLessThan(4);
+  });
+
+  describe("a `--full` that was stopped", () => {
+    const isLater = ({ query }: { query: Record<string, string> }) =>
+      query.start_date?.startsWith("2026-09") === true;
+    const monthsAsked = ({ asked }: { asked: readonly FakeRequest[] }) =>
+      asked.flatMap(({ query }) => query.start_date?.slice(0, 7) ?? []);
+
+    /** The first two months were read again by it; what was on its way when it stopped is asked for again. */
+    async function stoppedFull() {
+      const brand = await brandOf();
+      await brand.sync("analytics-clicks");
+      await brand.broken("stopped", isLater, "analytics-clicks", { full: true });
+      return brand;
+    }
+
+    test("goes on where it was", async () => {
+      const brand = await stoppedFull();
+      const months = monthsAsked(await brand.sync("analytics-clicks", { full: true }));
+      expect(months).toEqual(expect.arrayContaining(["2026-09", "2026-10", "2026-11"]));
+      for (const month of ["2026-03", "2026-04"]) expect(months).not.toContain(month);
+      expect(monthsAsked(await brand.sync("analytics-clicks", { full: true }))).toContain("2026-03");
+    });
+
+    test("is gone on with by a plain run, also days later", async () => {
+      const brand = await stoppedFull();
+      brand.pass(3 * day);
+      const months = monthsAsked(await brand.sync("analytics-clicks"));
+      expect(months).toContain("2026-09");
+      expect(months).not.toContain("2026-03");
+      expect(monthsAsked(await brand.sync("analytics-clicks"))).toEqual(["2026-10", "2026-11"]);
+    });
+
+    test("counts for nothing a day later, nor for what moved since", async () => {
+      const brand = await stoppedFull();
+      come(brand, orderAt("late", march));
+      const months = monthsAsked(await brand.sync("analytics-clicks", { full: true }));
+      expect(months).toContain("2026-03");
+      expect(months).not.toContain("2026-04");
+      await brand.broken("stopped", isLater, "analytics-clicks", { full: true });
+      brand.pass(2 * day);
+      expect(monthsAsked(await brand.sync("analytics-clicks", { full: true }))).toContain("2026-04");
+    });
+
+    test("host by host, comes to the last one", async () => {
+      const roster = ["h1", "h2", "h3"].map((id) => ({ relationship_id: `r-${id}`, host: { id } }));
+      const brand = await nights({ roster, orders: ordersBefore(noon, 150, day) });
+      await brand.sync("roster");
+      const isThird = ({ query }: { query: Record<string, string> }) => query.host_id === "h3";
+      const options = { perHost: true, full: true };
+      await brand.broken("stopped", isThird, "analytics-clicks", options);
+      const { asked } = await brand.sync("analytics-clicks", options);
+      const hosts = asked.flatMap(({ query }) => query.host_id ?? []);
+      expect(new Set(hosts.filter((id) => id !== "h3")).size).toBe(2);
+      expect(hosts.filter((id) => id === "h1")).toHaveLength(1);
+    });
   });
 
   test("months that nobody read are named by a narrower run, as of orders", async () => {

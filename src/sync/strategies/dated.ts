@@ -8,7 +8,7 @@ import { checksOf, countItems } from "../counts.js";
 import { askFigures } from "../figures.js";
 import { figuresName } from "../moved.js";
 import { planDated } from "../plan.js";
-import { readRange } from "../read.js";
+import { isNew, readRange } from "../read.js";
 import { reconcile } from "../reconcile.js";
 import {
   believedFloor,
@@ -35,8 +35,9 @@ export const dated: StrategyRun<Dated> = {
     for (const range of ranges) {
       const items = await countItems(run, range);
       const what = `${isResumed ? "finish the stopped read: " : ""}${describe(range)}: ${counted(items, "record")}`;
-      // That there is nothing is asked twice.
-      steps.push({ what, requests: items === 0 ? 2 : pagesFor(items) });
+      // That there is nothing where something was is asked twice.
+      const isDoubted = items === 0 && !isNew(run, range);
+      steps.push({ what, requests: pagesFor(items) + (isDoubted ? 1 : 0) });
     }
     const { figures } = run.resource.strategy;
     const requests = (figures ? 1 : 0) + checksOf(run).length;

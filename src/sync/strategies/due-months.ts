@@ -1,7 +1,8 @@
 import { ConfigurationError } from "../../errors.js";
-import { gaps, monthsOf, type Range, touches } from "../../ranges.js";
+import { gaps, join, monthsOf, type Range, touches, upTo } from "../../ranges.js";
 import { presentKeys } from "../../records/index.js";
-import { readCoverage } from "../../state/index.js";
+import { type Goal, openState, readCoverage } from "../../state/index.js";
+import { freshMs, goesOn, nextGoal } from "../plan.js";
 import { believedFloor, type Points, type SyncRun } from "../run.js";
 import { firstDay } from "./moved-months.js";
 
@@ -11,7 +12,9 @@ export interface Series {
   hostId: string | null;
 }
 
-export type Month = ReturnType<typeof monthsOf>[number] & Series;
+type MonthRange = ReturnType<typeof monthsOf>[number];
+
+export type Month = MonthRange & Series;
 
 export function seriesOf({ mirror, options }: SyncRun): Series[] {
   const ids = options.perHost ? presentKeys(mirror, "roster", "host.id") : options.hosts;
@@ -69,30 +72,54 @@ export interface Wanted {
   moved: readonly string[];
 }
 
+/** The months that a series' run reads, and what it sets out to have read: a run that is stopped leaves it to the next. */
+interface Due {
+  months: Month[];
+  goal: Goal;
+  /** How many months the stopped run has left nothing of. */
+  here: number;
+}
+
 /**
  * Months that were not read yet, that the window touched when they were read last, or that moved: from the first that
- * the mirror holds or `--since` names, and from the first day there is, though not before the floor.
+ * the mirror holds or `--since` names, and from the first day there is, though not before the floor. Of those that a
+ * stopped run had set out to read, the ones that it has not read.
  */
-export function dueMonths(run: SyncRun, series: Series, { floor, points, moved }: Wanted): Month[] {
+export function dueMonths(run: SyncRun, series: Series, { floor, points, moved }: Wanted): Due {
   const { mirror, now, options } = run;
-  const covered = readCoverage(mirror, coverageName(run, series));
+  const { coverage, goal } = openState(mirror, coverageName(run, series));
+  const covered = coverage();
   const { full, since, until = now, windowMs } = options;
   const mirrored = covered[0]?.from ?? Number.POSITIVE_INFINITY;
   // A series of its own is asked for from the first day there is once, and then goes on.
-  const isWanted = isPlain(series) || full || covered.length === 0;
+  const isSought = isPlain(series) || full || covered.length === 0;
   const lowest = isPlain(series) ? floor : Number.NEGATIVE_INFINITY;
-  const known = isWanted ? Math.max(lowest, firstDayOf(points)) : Number.POSITIVE_INFINITY;
+  const known = isSought ? Math.max(lowest, firstDayOf(points)) : Number.POSITIVE_INFINITY;
+  // What is dated before 1970 is a mistake: no months are asked for because of it.
+  const all = monthsOf({ from: Math.max(0, Math.min(mirrored, known, since ?? known)), to: now });
   // What a clock that was ahead has read is not believed to be of that time.
   const readAt = ({ from, to }: Range) =>
     covered.find((one) => one.from <= from && one.to >= to && one.readAt <= now)?.readAt ?? 0;
-  // What is dated before 1970 is a mistake: no months are asked for because of it.
-  return monthsOf({ from: Math.max(0, Math.min(mirrored, known, since ?? known)), to: now })
-    .filter((one) => {
-      const isMoved = moved.includes(one.month);
-      const isAsked = one.from <= until && one.to >= (since ?? one.to);
-      // What is known to differ is read, whatever was asked for.
-      if (!isAsked) return isMoved && covered.some((read) => touches(read, one));
-      return isMoved || full || since !== undefined || readAt(one) - windowMs <= one.to;
-    })
-    .map((one) => ({ ...one, ...series }));
+  const isMoved = ({ month }: MonthRange) => moved.includes(month);
+  const isAsked = ({ from, to }: Range) => from <= until && to >= (since ?? to);
+  const isInWindow = (one: Range) => readAt(one) - windowMs <= one.to;
+  // What is known to differ is read, whatever was asked for.
+  const isWanted = (one: MonthRange) =>
+    isAsked(one)
+      ? isMoved(one) || full || since !== undefined || isInWindow(one)
+      : isMoved(one) && covered.some((read) => touches(read, one));
+  const untilNow = (months: readonly Range[]) => months.map((one) => upTo(one, now));
+  const stopped = goal();
+  const wanted = untilNow(all.filter(isWanted));
+  const resumed = stopped && goesOn(stopped, wanted, options, now) ? stopped : null;
+  const isLeft = (one: MonthRange) => {
+    if (!resumed || isMoved(one)) return isWanted(one);
+    const since = isInWindow(one) ? Math.max(resumed.begunAt, now - freshMs) : resumed.begunAt;
+    const isGoal = isAsked(one) && resumed.ranges.some((range) => touches(range, one));
+    return (isWanted(one) || isGoal) && readAt(one) < since;
+  };
+  const months = all.filter(isLeft).map((one) => ({ ...one, ...series }));
+  const ranges = join([...wanted, ...untilNow(months)]);
+  const here = all.filter((one) => isWanted(one) && !isLeft(one)).length;
+  return { months, goal: nextGoal(stopped, resumed, ranges, now), here };
 }

@@ -6,7 +6,7 @@ import { isSetBack, transactInParts } from "../../mirror/index.js";
 import { dayOf } from "../../ranges.js";
 import { valueAt } from "../../records/index.js";
 import type { Json, Monthly } from "../../resources/types.js";
-import { ageParts, forgetAhead, isAhead, recordCoverage } from "../../state/index.js";
+import { ageParts, forgetAhead, isAhead, openState, recordCoverage } from "../../state/index.js";
 import { dayMs, formatInstant, instantOrNull } from "../../times.js";
 import { askPoints, dayNameOf } from "../figures.js";
 import { inOrder } from "../in-order.js";
@@ -33,7 +33,7 @@ import { compareMonths, contradicted, isIdle } from "./moved-months.js";
 export const monthly: StrategyRun<Monthly> = {
   async plan(run) {
     const wanted = { floor: floorOf(run), points: new Map(), moved: [] };
-    const requests = seriesOf(run).flatMap((one) => dueMonths(run, one, wanted)).length;
+    const requests = seriesOf(run).flatMap((one) => dueMonths(run, one, wanted).months).length;
     const days = { what: "each day's clicks, to learn which months moved", requests: 1, open: true };
     return requests > 0 ? [{ what: counted(requests, "month"), requests }, days] : [days];
   },
@@ -51,22 +51,33 @@ export const monthly: StrategyRun<Monthly> = {
     if (known > 1) refuseImplausible(run, { removals: gone, present: known, left: known - gone, what });
     const wanted = { floor, points, moved };
     const series = seriesOf(run);
-    const found = series.flatMap((one) => dueMonths(run, one, wanted));
+    const each = series.map((one) => ({ ...dueMonths(run, one, wanted), name: coverageName(run, one) }));
+    const found = each.flatMap(({ months }) => months);
     // That there is no click at all is not believed of one answer.
     const isPart = options.since !== undefined || options.until !== undefined;
     const due = found.length > 0 || isPart ? found : series.flatMap((one) => runningMonth(now, one));
     const isOwn = series.some(isPlain);
     // A series of its own leaves the mirror's months as they are.
     if (!isOwn) run.isPartial = true;
-    else if (state.floor() === null) mirror.transaction(() => state.setGoal(floor, null));
+    mirror.transaction(() => {
+      if (isOwn && state.floor() === null) state.setGoal(floor, null);
+      for (const { goal, name } of each) {
+        const progress = openState(mirror, name);
+        progress.setGoal(progress.floor(), goal);
+      }
+    });
     if (options.perHost)
       reporter.note(`${resource.name}: ${counted(series.length, "host")}, ${counted(due.length, "request")}`);
+    const here = each.reduce((sum, one) => sum + one.here, 0);
+    if (here > 0)
+      reporter.note(`${resource.name}: goes on with a stopped read: ${counted(here, "month")} already here`);
     await readMonths(run, due);
-    if (isOwn) {
+    mirror.transaction(() => {
       // What lies below an earlier one is claimed when it was read.
-      mirror.transaction(() => state.setGoal(floor, null));
-      await tellDoubts(run, wanted, due);
-    }
+      if (isOwn) state.setGoal(floor, state.goal());
+      for (const { name } of each) openState(mirror, name).finish();
+    });
+    if (isOwn) await tellDoubts(run, wanted, due);
     if (due.length > 0) row.since = formatInstant(Math.min(...due.map(({ from }) => from)));
     row.until = formatInstant(Math.min(now, options.until ?? now));
   },
