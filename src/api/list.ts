@@ -1,4 +1,4 @@
-import type { Page } from "./pages.js";
+import { lastPage, type Page } from "./pages.js";
 
 /** What the readings of a list came to. */
 export interface Reading<Key> {
@@ -7,6 +7,8 @@ export interface Reading<Key> {
   /** `total_items` of the last answer. */
   total: number;
   isWhole: boolean;
+  /** Whether it has more pages than can be asked for: to read it again shows nothing else. */
+  isTooLong?: boolean | undefined;
   /** When the first answer was asked for of those that it was put together from. */
   askedAt: number;
 }
@@ -39,15 +41,16 @@ export async function* readList<Key>(
     const found = new Set<Key>();
     const ones: number[] = [];
     let total = 0;
-    let fell = false;
+    let [fell, isTooLong] = [false, false];
     for await (const page of pages()) {
       ones.push(page.askedAt);
       fell ||= page.pagination.total_items < total;
       total = page.pagination.total_items;
+      isTooLong = page.pagination.total_pages > lastPage;
       yield { ...page, found };
     }
     const readAt = Math.min(...ones);
-    const last = { found, total };
+    const last = { found, total, isTooLong };
     if (found.size === total && !fell) return { ...last, isWhole: true, askedAt: readAt };
     const seen = together.size + seenAgain.size;
     const isSame = !fell && total === before;
@@ -60,13 +63,20 @@ export async function* readList<Key>(
     if (together.size > total) together = found;
     if (!isSame || together === found) seenAgain = new Set();
     idle = isSame && together.size + seenAgain.size > seen ? 0 : idle + 1;
-    if (idle > mostIdle || readings === mostReadings) return { ...last, isWhole: false, askedAt: readAt };
+    if (isTooLong || idle > mostIdle || readings === mostReadings)
+      return { ...last, isWhole: false, askedAt: readAt };
     before = total;
   }
 }
 
 /** What to say of a list that was never found whole. */
-export function whyNotWhole({ found, total }: Pick<Reading<unknown>, "found" | "total">): string {
+export function whyNotWhole({
+  found,
+  isTooLong,
+  total,
+}: Pick<Reading<unknown>, "found" | "isTooLong" | "total">): string {
+  if (isTooLong)
+    return `has more than the ${lastPage} pages that the API gives: ${found.size} of ${total} were read`;
   return found.size === total
     ? "never settled: records went while it was read, each time"
     : `never settled: ${found.size} distinct records were found where the API counts ${total}`;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { readPages } from "../api/pages.js";
+import { lastPage, readPages } from "../api/pages.js";
 import type { ApiRecord, Query } from "../resources/types.js";
 import { progressed, type SyncRun } from "./run.js";
 
@@ -31,6 +31,7 @@ export async function gather(run: SyncRun, path: string, query: Query): Promise<
   const pages: number[] = [];
   let [total, answers, fell, askedAt] = [0, 0, false, run.clock.now()];
   let perPage: number | null = null;
+  let isAllThereIs = false;
   for await (const page of readPages(api, path, query, { scope: resource.scope, signal })) {
     const { per_page, total_items, total_pages } = page.pagination;
     perPage = per_page;
@@ -42,9 +43,10 @@ export async function gather(run: SyncRun, path: string, query: Query): Promise<
     askedAt = Math.min(askedAt, page.askedAt);
     fell ||= total_items < total;
     total = total_items;
+    isAllThereIs = total_pages > lastPage;
     progressed(run, page.records.length, total_pages - page.page);
   }
-  return { items, pages, total, answers, fell, isAllThereIs: false, isList: true, perPage, askedAt };
+  return { items, pages, total, answers, fell, isAllThereIs, isList: true, perPage, askedAt };
 }
 
 const mostAttempts = 4;

@@ -27,14 +27,14 @@ async function verifyWhole(
   { unread, blind_spot }: { unread: number; blind_spot: string },
 ): Promise<Finding> {
   const { clock, mirror, resource } = run;
-  const { found, isWhole, standing, total } = await findAll(run);
+  const { found, isTooLong, isWhole, standing, total } = await findAll(run);
   const count = (wanted: Standing) => [...found].filter((key) => standing.get(key) === wanted).length;
   const missing = count("missing");
   const changed = count("changed");
   const gone = Math.max(0, countPresent(mirror, resource.name) - (found.size - missing));
   const isSame = missing + changed + gone === 0;
   const [state, why]: [MonthResult["state"], string] = !isWhole
-    ? ["unproven", `the list ${whyNotWhole({ found, total })}`]
+    ? ["unproven", `the list ${whyNotWhole({ found, isTooLong, total })}`]
     : !isSame
       ? ["different", `${missing} not in the mirror, ${changed} different, ${gone} no longer in the API`]
       : unread > 0
@@ -46,7 +46,7 @@ async function verifyWhole(
 }
 
 /** Who is on the list, and how each record stands that was read, by its key. */
-interface Found extends Pick<Reading<string>, "found" | "total" | "isWhole"> {
+interface Found extends Pick<Reading<string>, "found" | "isTooLong" | "isWhole" | "total"> {
   standing: ReadonlyMap<string, Standing>;
 }
 

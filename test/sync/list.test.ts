@@ -6,7 +6,7 @@ import { mixed } from "../support/fake/dates.js";
 import { day, nights } from "../support/nights.js";
 
 /** A reading: its pages, each of who is on it and how many the API counts. */
-type Told = { who: string; total: number }[];
+type Told = { who: string; total: number; pages?: number }[];
 
 /** Reads a list that is told so; the last reading is told again and again. */
 async function read(...readings: Told[]): Promise<Reading<string> & { readings: number }> {
@@ -14,9 +14,9 @@ async function read(...readings: Told[]): Promise<Reading<string> & { readings: 
   async function* pages(): AsyncGenerator<Page, void> {
     const told = readings[Math.min(count, readings.length - 1)] ?? [];
     count += 1;
-    for (const [index, { who, total }] of told.entries()) {
+    for (const [index, { who, total, pages = told.length }] of told.entries()) {
       const records = [...who].map((id): ApiRecord => ({ json: `"${id}"`, value: id }));
-      const pagination = { page: index + 1, per_page: 3, total_items: total, total_pages: told.length };
+      const pagination = { page: index + 1, per_page: 3, total_items: total, total_pages: pages };
       yield {
         page: index + 1,
         records,
@@ -149,6 +149,12 @@ describe("a list that never settles is given up, and it is said why", () => {
     const end = await read(told(7, "abc", "abd"));
     expect(end).toMatchObject({ isWhole: false, total: 7, readings: 5 });
     expect(whyNotWhole(end)).toBe("never settled: 4 distinct records were found where the API counts 7");
+  });
+
+  test("after one, where it has more pages than can be asked for", async () => {
+    const end = await read(told(1_000_004, "abc", "d").map((page) => ({ ...page, pages: 10_001 })));
+    expect(end).toMatchObject({ isWhole: false, readings: 1 });
+    expect(whyNotWhole(end)).toBe("has more than the 10000 pages that the API gives: 4 of 1000004 were read");
   });
 
   test("after 32 of which each brought somebody new", async () => {

@@ -68,6 +68,24 @@ test("a row that an answer out of a cache lacks is not removed, one that a secon
   expect(await brand.sync("analytics-hosts")).toMatchObject({ verified: true, rows_removed: 1 });
 });
 
+test("a host that an answer out of a cache lacks is not hidden by one that it still has", async () => {
+  const brand = await nights({ hosts: hosts(31).filter((_, n) => n !== 3) });
+  const records = { ...brand.api.records };
+  brand.api.records.hosts = hosts(31).filter((_, n) => n !== 7);
+  await brand.sync("analytics-hosts");
+  brand.pass(day);
+  let isCached = true;
+  brand.api.before = ({ path }) => {
+    if (path !== "/analytics/hosts" || !isCached) return undefined;
+    isCached = false;
+    return { wrong: "stale", records };
+  };
+  expect(await brand.sync("analytics-hosts")).toMatchObject({ verified: true });
+  expect(isCached).toBe(false);
+  const held = brand.sql<{ host_id: string }>("SELECT host_id FROM analytics_hosts WHERE removed_at IS NULL");
+  expect(held.map(({ host_id }) => host_id)).toContain("h3");
+});
+
 test("a row without a host that moves to a page to come does not hide the host that takes its place", async () => {
   const ranking = hosts(150);
   ranking[99] = { ...ranking[99], host: null };

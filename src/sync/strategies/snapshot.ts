@@ -1,5 +1,5 @@
 import { transactInParts } from "../../mirror/index.js";
-import { hostIdOf, keepSnapshot } from "../../records/index.js";
+import { hostIdOf, keepSnapshot, presentKeys } from "../../records/index.js";
 import type { ApiRecord } from "../../resources/types.js";
 import { countPresent, presentIds, recordCoverage } from "../../state/index.js";
 import { formatInstant } from "../../times.js";
@@ -19,10 +19,14 @@ export const snapshot: StrategyRun = {
   async run(run) {
     const startedAt = run.clock.now();
     const { mirror, row, store } = run;
-    // A row is its place: how many are gone is a matter of their number. One answer may be out of a cache.
+    // A row is its place: how many are gone is a matter of their number.
     const present = countPresent(mirror, run.resource.name);
+    const known = presentKeys(mirror, run.resource.name, "host.id");
     const first = await readRanking(run);
-    const rows = first && first.length < present ? await readRanking(run) : first;
+    const hosts = new Set(first?.map(hostIdOf));
+    // One answer may be out of a cache.
+    const isDoubted = first && (first.length < present || known.some((id) => !hosts.has(id)));
+    const rows = isDoubted ? await readRanking(run) : first;
     if (!rows) return;
     refuseImplausible(run, { removals: present - rows.length, present, left: rows.length });
     const at = formatInstant(startedAt);
