@@ -134,7 +134,8 @@ class Reading {
       // By then another page may have told that there is none.
       await turn;
       if (await this.#hasShrunk(page)) return null;
-      throw error;
+      if (!(error instanceof NotFound)) throw error;
+      throw unexpected(this.path, `announces page ${page}, and nothing is there (${error.status})`);
     }
   }
 

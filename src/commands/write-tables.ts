@@ -93,6 +93,7 @@ async function writeFile(
   if (!done.cutShort) await memory.keep();
   const { rows, bytes } = done;
   if (output.path === undefined) return;
+  if (done.cutShort) return reporter.warn(`${names}: who read ${output.path} left before the end`);
   const size = `${counted(rows, "row", formatCount)}, ${formatBytes(bytes)}`;
   reporter.note(`${names}: ${size} in ${took()}: ${output.path}`);
 }

@@ -8,7 +8,7 @@ const piecesPerPause = 32;
 export interface Exported {
   rows: number;
   bytes: number;
-  /** Whether the reader of stdout left before the end. */
+  /** Whether the reader of stdout, or of a pipe, left before the end. */
   cutShort: boolean;
 }
 

@@ -31,6 +31,13 @@ export async function connect(path: string, readonly: boolean): Promise<Mirror> 
       db.close();
     }
   } catch (error) {
+    if (readonly && isForbidden(error))
+      throw unusable(
+        "cannot be read where nothing may be written",
+        path,
+        "SQLite keeps a log beside it: allow writing into its folder, or copy it elsewhere and name the copy with `--db`",
+        error,
+      );
     throw asMirrorError(error, path);
   }
 }
@@ -121,9 +128,12 @@ export function asMirrorError(error: unknown, path: string): unknown {
   // ENOENT: it was taken away while it was being opened.
   if (code === "SQLITE_CANTOPEN" || code === "ENOENT")
     return unusable("cannot be opened", path, "check the path and its permissions", error);
-  if (code.startsWith("SQLITE_READONLY"))
-    return unusable("cannot be written", path, "check its permissions", error);
+  if (isForbidden(error)) return unusable("cannot be written", path, "check its permissions", error);
   return error;
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_READONLY");
 }
 
 function unusable(what: string, path: string, hint: string, cause: unknown): MirrorUnusable {

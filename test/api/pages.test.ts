@@ -212,6 +212,16 @@ describe("pages", () => {
     expect((await rejection(read(server.baseUrl))).name).toBe("RequestRefused");
   });
 
+  it("fail when a page that exists is not there: it is not the base URL that is wrong", async () => {
+    const server = await serveList(60, (_list, page, response) => {
+      if (page !== 3) return false;
+      sendJson(response, {}, 404);
+      return true;
+    });
+    const { message } = await rejection(read(server.baseUrl));
+    expect(message).toMatch(/announces page 3, and nothing is there \(404\)\.$/);
+  });
+
   it("go on when the list grows under way", async () => {
     const server = await serveList(30, (list, page) => {
       if (page === 3) list.total = 55;

@@ -247,11 +247,26 @@ test.runIf(asNobody)("the mirror's folder is read-only: exit 3 names it", async 
   expect(result.err).not.toContain(sandbox.key);
 });
 
+test.runIf(asNobody)(
+  "a reader in a read-only folder is told that it is reading that needs to write",
+  async () => {
+    const { sandbox, home, path } = await synced();
+    for (const end of ["-wal", "-shm"]) rmSync(path + end, { force: true });
+    const { code, err } = await runAs(home, ["status", "--json", "--db", path], sandbox);
+    expect({ code, err }).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(
+        /cannot be read where nothing may be written: .*\n {2}hint: .*copy it elsewhere/,
+      ),
+    });
+  },
+);
+
 /** Runs the program as a user who may read what root wrote, and not write it. */
 async function runAs(home: string, args: string[], sandbox: { baseUrl: string; key: string }) {
   chmodSync(home, 0o755);
   for (const end of ["", "-wal", "-shm", "-lock"])
-    if (statSync(args[3] + end, { throwIfNoEntry: false })) chmodSync(args[3] + end, 0o644);
+    if (statSync(args.at(-1) + end, { throwIfNoEntry: false })) chmodSync(args.at(-1) + end, 0o644);
   const env = { ...envOf(sandbox, home, sandbox.key), HOME: "/nonexistent" };
   const program = spawnBrandapi(args, {
     home,

@@ -42,6 +42,16 @@ test.each([
   expectStopped(await stop(program, "SIGTERM"), home);
 });
 
+test("who reads the pipe that is `-o` leaves before the end: no success is told", async () => {
+  const home = makeHome();
+  const db = await mirrorOfOrders(home, 3_000);
+  const pipe = makePipe(join(home, "out"));
+  const program = spawnBrandapi(["export", "orders", "--json", "-o", pipe, "--db", db], { home });
+  execFileSync("head", ["-c", "100", pipe]);
+  const { code, err } = await program.ended;
+  expect({ code, err }).toEqual({ code: 0, err: `warning: orders: who read ${pipe} left before the end\n` });
+});
+
 test("nobody writes to the pipe that is `--key-file`: a signal ends it", async () => {
   const home = makeHome();
   const pipe = makePipe(join(home, "key"));

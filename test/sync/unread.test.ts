@@ -247,6 +247,21 @@ describe("clicks", () => {
     });
   });
 
+  test("a host that the API refuses keeps no other out, and is named", async () => {
+    const roster = ["h1", "h2", "h3"].map((id) => ({ relationship_id: `r-${id}`, host: { id } }));
+    const brand = await nights({ roster, orders: ordersBefore(noon, 50, day) });
+    await brand.sync("roster");
+    brand.api.before = ({ query }) => (query.host_id === "h1" ? { status: 400 } : undefined);
+    const { asked, failure, outcome } = await brand.sync("analytics-clicks", { perHost: true });
+    expect(outcome).toBe("incomplete");
+    expect(String(failure)).toContain("host h1: The API refused the parameters of /analytics/clicks (400)");
+    expect(asked.filter(({ query }) => query.host_id === "h1").length).toBeLessThan(3);
+    const read = "SELECT DISTINCT host_id FROM analytics_clicks_periods WHERE host_id IS NOT NULL";
+    expect(brand.sql(read)).toHaveLength(2);
+    brand.api.before = ({ query }) => (query.host_id ? { status: 400 } : undefined);
+    expect(await brand.sync("analytics-clicks", { perHost: true })).toMatchObject({ outcome: "failed" });
+  });
+
   test("months that nobody read are named by a narrower run, as of orders", async () => {
     const brand = await brandOf();
     const isLater = ({ query }: { query: Record<string, string> }) =>

@@ -1,6 +1,6 @@
 import type { Answer } from "../../api/client.js";
 import { counted } from "../../counted.js";
-import { UnexpectedAnswer } from "../../errors.js";
+import { type BrandapiError, NotFound, RequestRefused, UnexpectedAnswer } from "../../errors.js";
 import { inParts } from "../../in-parts.js";
 import { isSetBack, transactInParts } from "../../mirror/index.js";
 import { dayOf } from "../../ranges.js";
@@ -83,17 +83,32 @@ export const monthly: StrategyRun<Monthly> = {
   },
 };
 
+/** One host that the API refuses keeps no other out: its months are left unread, and the run says so. */
 async function readMonths(run: SyncRun<Monthly>, months: readonly Month[]): Promise<void> {
+  const refused = new Map<string, BrandapiError>();
   let left = months.length;
-  await inOrder(
-    months,
-    (month) => ask(run, month),
-    async (answer, month) => {
-      await transactInParts(run.mirror, writeMonth(run, month, answer), run);
-      left -= 1;
-      progressed(run, 1, left);
-    },
-  );
+  const askUnlessRefused = async (month: Month) => {
+    const { hostId } = month;
+    if (hostId === null) return await ask(run, month);
+    if (refused.has(hostId)) return null;
+    try {
+      return await ask(run, month);
+    } catch (error) {
+      if (!(error instanceof RequestRefused || error instanceof NotFound)) throw error;
+      refused.set(hostId, error);
+      return null;
+    }
+  };
+  await inOrder(months, askUnlessRefused, async (answer, month) => {
+    if (answer) await transactInParts(run.mirror, writeMonth(run, month, answer), run);
+    left -= 1;
+    progressed(run, answer ? 1 : 0, left);
+  });
+  const [first] = refused;
+  if (!first) return;
+  if (months.every(({ hostId }) => hostId !== null && refused.has(hostId))) throw first[1];
+  const others = refused.size > 1 ? ` (and ${refused.size - 1} more)` : "";
+  run.shortfalls.push(`host ${first[0]}${others}: ${first[1].message.replace(/\.$/, "")}`);
 }
 
 /** What is left unread, and what the answers say against each other. */
