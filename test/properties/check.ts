@@ -7,7 +7,7 @@ import { endsTooSoon, mayBeHidden, mayBeRemoved } from "./allowed.js";
 import { isDated } from "./brand.js";
 import { type Claims, claimsOf, type Held } from "./claims.js";
 import { isCapped, isOnTheEdge, unseenEvidence } from "./evidence.js";
-import { isMisled, readingRun, wasToldWrong } from "./misled.js";
+import { isMisled, readingRun, wasCached, wasToldWrong } from "./misled.js";
 import type { Version } from "./truth.js";
 import type { RunEnd, World } from "./world.js";
 
@@ -67,9 +67,8 @@ function notAsRead(world: World, end: RunEnd, claims: Claims): string[] {
       // One answer of a list in no order may be in order by chance: who it seems to lack is looked for, and confessed.
       const isConfessed = !end.verified && claims.held.get(key)?.isMissing;
       if (isConfessed && world.api.behaviour.order === "attribution") continue;
-      // An answer out of a cache may since have shown it where it was before.
-      const shownAt = claims.shownAt(claims.held.get(key)?.version?.keptAt ?? Number.NaN);
-      if (shownAt !== undefined && isMisled(world, readingRun(world, shownAt))) continue;
+      // An answer out of a cache may since have shown it as it was before, in a reading that was given up, too.
+      if (world.runs.some((run) => run.endedAt > readAt && wasCached(run))) continue;
       if (!isOfThenOrLater(world, claims, key, readAt, keptAt) && !mayBeHidden(world, readAt, keptAt))
         found.push(`${key}: ${nameOf(claims.held.get(key))}, and was otherwise when its place was read`);
     }

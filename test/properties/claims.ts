@@ -11,8 +11,6 @@ export interface Claims {
   stretches: Range[];
   /** When the place of a record was read, by the instant it is dated in microseconds; undefined where never. */
   readAt(keptAt: number): number | undefined;
-  /** When it can have been shown there last: either reading of two that touch may show what is dated between them. */
-  shownAt(keptAt: number): number | undefined;
   /** The oldest date that was ever asked for, in milliseconds. */
   floor: number;
   held: ReadonlyMap<string, Held>;
@@ -81,8 +79,7 @@ export function claimsOf(mirror: Mirror, { resource, runs, watched, truth }: Wor
     floor: (asked.get(resource.name) as number | null | undefined) ?? Number.NEGATIVE_INFINITY,
     spans: isList ? [] : spans,
     stretches: isList ? [] : stretchesOf(all),
-    readAt: isList ? () => newest : (keptAt) => readAt(spans, keptAt, Math.min),
-    shownAt: isList ? () => newest : (keptAt) => readAt(spans, keptAt, Math.max),
+    readAt: isList ? () => newest : (keptAt) => readAt(spans, keptAt),
     held: new Map(held),
   };
 }
@@ -96,16 +93,12 @@ function inTruth(runs: readonly RunEnd[], instant: number): number | undefined {
 }
 
 /** Dates are finer than the ends of spans: what lies between two that touch was read with the one read earlier. */
-function readAt(
-  spans: readonly Span[],
-  keptAt: number,
-  which: typeof Math.min | typeof Math.max,
-): number | undefined {
+function readAt(spans: readonly Span[], keptAt: number): number | undefined {
   const inside = spans.find(({ from, to }) => from * 1_000 <= keptAt && keptAt <= to * 1_000);
   if (inside) return inside.readAt;
   const below = spans.find(({ to }) => to * 1_000 < keptAt && keptAt < (to + touchingMs) * 1_000);
   const above = spans.find(({ from }) => (from - touchingMs) * 1_000 < keptAt && keptAt < from * 1_000);
-  return below && above ? which(below.readAt, above.readAt) : undefined;
+  return below && above ? Math.min(below.readAt, above.readAt) : undefined;
 }
 
 /** When the hours of a UTC day were read, those up to `last`. */

@@ -10,14 +10,19 @@ export function wasToldWrong(run: RunEnd | undefined): boolean {
   return run?.wrong.some(({ part }) => part === "list") === true;
 }
 
+/** Whether it was shown some of its list as it had been before. */
+export function wasCached({ wrong }: RunEnd): boolean {
+  return wrong.some(({ how, part }) => part === "list" && how === "stale");
+}
+
 /**
  * Whether a run was told of its list what nothing in it speaks against: what a cache has kept; nothing at all, or what was
  * not asked for, more than once, so that two wrong answers agree; a part, more than once, where dates are shown so coarsely
  * that answers overlap; nothing, where the mirror holds nothing; a part, where the API says of none how many there are.
  */
 export function isMisled(world: World, run: RunEnd | undefined): boolean {
+  if (run && wasCached(run)) return true;
   const told = (run?.wrong ?? []).flatMap(({ how, part }) => (part === "list" ? how : []));
-  if (told.includes("stale")) return true;
   const alike = ["empty", "ignores", ...(resolutionMs(world.api.behaviour) > 1_000 ? ["short"] : [])];
   const isAlike = told.length > 1 && told.some((how) => alike.includes(how));
   if (isAlike || isDated(world.watched)) return isAlike;
