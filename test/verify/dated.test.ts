@@ -216,11 +216,24 @@ describe("what differs is named by its month and day", () => {
 
 test("a month of which only the beginning was read is not proven", async () => {
   const brand = await nights({ orders: ordersBefore(noon, 100, day) });
-  await brand.sync("orders", { until: noon - 10 * day });
+  await brand.sync("orders", { until: noon - 10 * day - hour });
   const { months, state } = await brand.verify();
   expect(state).toBe("unproven");
   expect(months.find(({ month }) => month === "2026-11")?.state).toBe("unproven");
   expect(months.find(({ month }) => month === "2026-10")?.state).toBe("proven");
+});
+
+test("one wrong count of nothing makes no month proven of which days were never read", async () => {
+  const brand = await nights({ orders: ordersBefore(noon, 60, 12 * hour) });
+  await brand.sync("orders", { until: noon - 10 * day - hour });
+  let isWrong = true;
+  brand.api.before = ({ path, query }) => {
+    if (path !== "/orders" || query.end_date !== undefined || !isWrong) return undefined;
+    isWrong = false;
+    return { wrong: "empty", records: brand.api.records };
+  };
+  expect(await brand.verify()).toMatchObject({ state: "unproven", unread: 21 });
+  expect(isWrong).toBe(false);
 });
 
 test("a gap is not proven", async () => {
@@ -234,14 +247,15 @@ test("a gap is not proven", async () => {
 });
 
 test.each([
-  ["the same day", 0],
-  ["two days later", 2 * day],
-])("the day on which the last reading ended is compared too: %s", async (_, later) => {
+  ["the same day", 0, 5],
+  // That nothing came for more than a day is asked twice.
+  ["two days later", 2 * day, 6],
+])("the day on which the last reading ended is compared too: %s", async (_, later, requests) => {
   const brand = await nights({ orders: ordersBefore(noon - hour, 100, 6 * hour) });
   await brand.sync();
   brand.pass(6 * hour + later);
   // Its figures and the counts, and what came later: nothing is read for it.
-  expect(await brand.verify()).toMatchObject({ state: "proven", requests: 5 });
+  expect(await brand.verify()).toMatchObject({ state: "proven", requests });
   withdraw(brand, "o0");
   come(brand, orderAt("other", noon - 2 * hour, { total_amount: 50 }));
   expect((await brand.verify()).state).toBe("different");
