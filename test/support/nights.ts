@@ -13,7 +13,14 @@ import { type Access, defaultOptions, type SyncOptions } from "../../src/sync/ru
 import { verifyResource } from "../../src/verify/engine.js";
 import type { Verdict } from "../../src/verify/report.js";
 import type { Behaviour } from "./fake/behaviour.js";
-import { clientOf, type FakeApi, type FakeRecords, type FakeRequest, fakeApi } from "./fake-api.js";
+import {
+  clientOf,
+  type FakeApi,
+  type FakeFault,
+  type FakeRecords,
+  type FakeRequest,
+  fakeApi,
+} from "./fake-api.js";
 import { makeHome } from "./home.js";
 import { makeMirror, resourceOf } from "./mirror.js";
 import { brandapi, type ProgramResult } from "./program.js";
@@ -223,6 +230,26 @@ export function withdraw({ api }: Pick<Nights, "api">, ...ids: string[]): void {
 
 export function come({ api }: Pick<Nights, "api">, ...orders: JsonObject[]): void {
   api.records.orders = [...api.records.orders, ...orders];
+}
+
+/** Answers the first request so that is the one, and no other. @returns whether it came */
+export function answerOnce(
+  { api }: Pick<Nights, "api">,
+  isIt: (request: FakeRequest) => boolean,
+  answer: FakeFault,
+): () => boolean {
+  let hasCome = false;
+  api.before = (request) => {
+    if (hasCome || !isIt(request)) return undefined;
+    hasCome = true;
+    return answer;
+  };
+  return () => hasCome;
+}
+
+/** Whether a request reads orders; one for a single record counts them. */
+export function readsOrders({ path, query }: FakeRequest): boolean {
+  return path === "/orders" && query.per_page !== "1";
 }
 
 /** The requests to one list that read records, and those that only count them. */

@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/resources/types.js";
-import { at, day, nights } from "../support/nights.js";
+import type { FakeRequest } from "../support/fake-api.js";
+import { answerOnce, at, day, nights } from "../support/nights.js";
+
+const readsRanking = ({ path }: FakeRequest) => path === "/analytics/hosts";
 
 function hosts(count: number): JsonObject[] {
   return Array.from({ length: count }, (_, n) => ({
@@ -56,14 +59,9 @@ test("a row that an answer out of a cache lacks is not removed, one that a secon
   brand.api.records.hosts = hosts(31);
   await brand.sync("analytics-hosts");
   brand.pass(day);
-  let isCached = true;
-  brand.api.before = ({ path }) => {
-    if (path !== "/analytics/hosts" || !isCached) return undefined;
-    isCached = false;
-    return { wrong: "stale", records };
-  };
+  const isCached = answerOnce(brand, readsRanking, { wrong: "stale", records });
   expect(await brand.sync("analytics-hosts")).toMatchObject({ verified: true, rows_removed: 0 });
-  expect(isCached).toBe(false);
+  expect(isCached()).toBe(true);
   brand.api.records.hosts = hosts(30);
   expect(await brand.sync("analytics-hosts")).toMatchObject({ verified: true, rows_removed: 1 });
 });
@@ -74,14 +72,9 @@ test("a host that an answer out of a cache lacks is not hidden by one that it st
   brand.api.records.hosts = hosts(31).filter((_, n) => n !== 7);
   await brand.sync("analytics-hosts");
   brand.pass(day);
-  let isCached = true;
-  brand.api.before = ({ path }) => {
-    if (path !== "/analytics/hosts" || !isCached) return undefined;
-    isCached = false;
-    return { wrong: "stale", records };
-  };
+  const isCached = answerOnce(brand, readsRanking, { wrong: "stale", records });
   expect(await brand.sync("analytics-hosts")).toMatchObject({ verified: true });
-  expect(isCached).toBe(false);
+  expect(isCached()).toBe(true);
   const held = brand.sql<{ host_id: string }>("SELECT host_id FROM analytics_hosts WHERE removed_at IS NULL");
   expect(held.map(({ host_id }) => host_id)).toContain("h3");
 });

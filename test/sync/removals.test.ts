@@ -3,6 +3,7 @@ import type { JsonObject } from "../../src/resources/types.js";
 import { isImplausible } from "../../src/sync/removals.js";
 import type { FakeRequest } from "../support/fake-api.js";
 import {
+  answerOnce,
   at,
   change,
   come,
@@ -15,6 +16,7 @@ import {
   orderAt,
   ordersBefore,
   readsOf,
+  readsOrders,
   withdraw,
 } from "../support/nights.js";
 
@@ -52,16 +54,7 @@ describe("an answer without any record", () => {
 });
 
 describe("one wrong answer without any record", () => {
-  /** The next reading of orders is answered so, once. */
-  function emptyOnce(brand: Nights): () => boolean {
-    let isAnswered = false;
-    brand.api.before = ({ path, query }) => {
-      if (path !== "/orders" || query.per_page === "1" || isAnswered) return undefined;
-      isAnswered = true;
-      return { wrong: "empty", records: brand.api.records };
-    };
-    return () => isAnswered;
-  }
+  const emptyOnce = (brand: Nights) => answerOnce(brand, readsOrders, { wrong: "empty" });
 
   test("hides nobody who was moved to where nobody was, which moves no count", async () => {
     const orders = ordersBefore(noon - 40 * day, 30, 12 * hour);
@@ -299,14 +292,9 @@ describe("who is missing is removed only by a run that has looked everywhere", (
       brand.pass(day);
       await brand.sync("orders", { full: true });
       brand.pass(day);
-      let isCached = true;
-      brand.api.before = ({ path, query }) => {
-        if (path !== "/orders" || query.per_page === "1" || !isCached) return undefined;
-        isCached = false;
-        return { wrong: "stale", records };
-      };
+      const isCached = answerOnce(brand, readsOrders, { wrong: "stale", records });
       await brand.sync("orders", { full });
-      expect(isCached).toBe(false);
+      expect(isCached()).toBe(true);
       expect(brand.mirrored()).toEqual(listed(brand));
       expect(brand.sql("SELECT 1 FROM changes WHERE kind = 'removed' AND key = 'late'")).toEqual([]);
     },
@@ -317,14 +305,9 @@ describe("who is missing is removed only by a run that has looked everywhere", (
     await brand.sync();
     brand.pass(day);
     come(brand, orderAt("new", noon + day - hour));
-    let isEmpty = true;
-    brand.api.before = ({ path, query }) => {
-      if (path !== "/orders" || query.per_page === "1" || !isEmpty) return undefined;
-      isEmpty = false;
-      return { wrong: "empty", records: brand.api.records };
-    };
+    const isEmpty = answerOnce(brand, readsOrders, { wrong: "empty" });
     expect(await brand.sync("orders", { acceptRemovals: true })).toMatchObject({ verified: true });
-    expect(isEmpty).toBe(false);
+    expect(isEmpty()).toBe(true);
     expect(brand.mirrored()).toEqual(listed(brand));
   });
 

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { FakeRequest } from "../support/fake-api.js";
 import {
+  answerOnce,
   change,
   come,
   day,
@@ -226,14 +228,10 @@ test("a month of which only the beginning was read is not proven", async () => {
 test("one wrong count of nothing makes no month proven of which days were never read", async () => {
   const brand = await nights({ orders: ordersBefore(noon, 60, 12 * hour) });
   await brand.sync("orders", { until: noon - 10 * day - hour });
-  let isWrong = true;
-  brand.api.before = ({ path, query }) => {
-    if (path !== "/orders" || query.end_date !== undefined || !isWrong) return undefined;
-    isWrong = false;
-    return { wrong: "empty", records: brand.api.records };
-  };
+  const isUnended = ({ path, query }: FakeRequest) => path === "/orders" && query.end_date === undefined;
+  const isWrong = answerOnce(brand, isUnended, { wrong: "empty" });
   expect(await brand.verify()).toMatchObject({ state: "unproven", unread: 21 });
-  expect(isWrong).toBe(false);
+  expect(isWrong()).toBe(true);
 });
 
 test("a gap is not proven", async () => {

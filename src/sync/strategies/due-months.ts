@@ -22,7 +22,7 @@ export function seriesOf({ mirror, options }: SyncRun): Series[] {
     throw new ConfigurationError("The mirror holds no roster, so there are no hosts to ask for.", {
       hint: "run `brandapi sync roster` first",
     });
-  const hosts = ids.length > 0 ? ids : [null];
+  const hosts = ids.length > 0 ? [...new Set(ids)] : [null];
   return hosts.map((hostId) => ({ groupBy: options.groupBy, hostId }));
 }
 
