@@ -20,9 +20,7 @@ export async function syncResource(access: Access, resource: Resource, named = t
       await strategies[resource.strategy.kind].run(one).catch((error: unknown) => {
         // Refused half-way: not a resource that is left out, but one that was read in part.
         const isHalf = error instanceof AccessForbidden && row.rows_read > 0 && !named;
-        throw isHalf && !endsEverything(error)
-          ? incomplete(resource, [error.message.replace(/\.$/, "")], error.hint)
-          : error;
+        throw isHalf && !endsEverything(error) ? incomplete(resource, [error.message], error.hint) : error;
       });
       // After a first read of a million rows it takes seconds.
       await access.mortally(async () => indexProjection(access.mirror, resource));
@@ -92,5 +90,7 @@ function incomplete(
   shortfalls: readonly string[],
   hint = "what was read is kept; run the same command again",
 ): Incomplete {
-  return new Incomplete(`${resource.name} is incomplete: ${shortfalls.join("; ")}.`, { hint });
+  // Each is a clause, or an error's sentence.
+  const told = shortfalls.map((one) => one.replace(/\.$/, "")).join("; ");
+  return new Incomplete(`${resource.name} is incomplete: ${told}.`, { hint });
 }

@@ -108,7 +108,7 @@ async function readMonths(run: SyncRun<Monthly>, months: readonly Month[]): Prom
   if (!first) return;
   if (months.every(({ hostId }) => hostId !== null && refused.has(hostId))) throw first[1];
   const others = refused.size > 1 ? ` (and ${refused.size - 1} more)` : "";
-  run.shortfalls.push(`host ${first[0]}${others}: ${first[1].message.replace(/\.$/, "")}`);
+  run.shortfalls.push(`host ${first[0]}${others}: ${first[1].message}`);
 }
 
 /** What is left unread, and what the answers say against each other. */
