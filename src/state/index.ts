@@ -10,5 +10,5 @@ export {
   recordCoverage,
 } from "./coverage.js";
 export { countUpTo, type Missing, newestKnown, noteKnown, presentIds } from "./missing.js";
-export type { Goal } from "./progress.js";
+export { type Goal, openProgress, type Progress } from "./progress.js";
 export { type Figures, noFigures, openState, type SyncState } from "./state.js";

@@ -80,12 +80,7 @@ function isPlain({ full, since, until }: Asked): boolean {
 }
 
 /** Whether a run goes on with what a stopped one had set out to read: a plain one does, and one for a part of it. */
-export function goesOn(
-  { begunAt, ranges }: Goal,
-  wanted: readonly Range[],
-  options: Asked,
-  now: number,
-): boolean {
+function goesOn({ begunAt, ranges }: Goal, wanted: readonly Range[], options: Asked, now: number): boolean {
   if (isPlain(options)) return true;
   const newest = ranges.at(-1)?.to ?? Number.NEGATIVE_INFINITY;
   const isPart = wanted.every(({ from, to }) => holds(ranges, { from, to: Math.min(to, newest) }));
@@ -111,12 +106,7 @@ function leftOf(
 }
 
 /** What a run that is stopped leaves to the next: nothing that an earlier one left is forgotten. */
-export function nextGoal(
-  before: Goal | null,
-  resumed: Goal | null,
-  reached: readonly Range[],
-  now: number,
-): Goal {
+function nextGoal(before: Goal | null, resumed: Goal | null, reached: readonly Range[], now: number): Goal {
   if (resumed) {
     const ranges = join([...resumed.ranges, ...reached]);
     return { ranges, begunAt: resumed.begunAt };

@@ -81,7 +81,7 @@ export function isNew({ state }: Pick<DatedRun, "state">, range: Range): boolean
 /** A record without a date is kept like any other, and no range of dates claims it; of the first one a person is told. */
 function noteUndated(
   run: DatedRun,
-  { records, total }: Slice,
+  { covers, found: listed, isList, records, total }: Slice,
   ids: readonly number[],
   inRange: boolean,
 ): void {
@@ -89,8 +89,10 @@ function noteUndated(
   const found = records.flatMap((record, at) => (datedOf(resource, record) === null ? at : []));
   const first = records[found[0] ?? -1];
   if (!first) {
-    // An answer that shows all that it counts shows these, too, if they are listed in ranges.
-    if (inRange && records.length >= total) state.noteNoneUndated();
+    // An answer, or a list at its end, that shows all that it counts shows these, too, if they are listed in ranges.
+    const shown = isList && covers ? [...listed] : ids;
+    const isNone = shown.length >= total && !shown.some((id) => undated.has(Number(id)));
+    if (inRange && isNone) state.noteNoneUndated();
     return;
   }
   for (const at of found) undated.add(ids[at] ?? 0);

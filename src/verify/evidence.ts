@@ -86,10 +86,12 @@ export function newestRead({ state }: DatedRun): number {
  * day that is not over. Where the mirror has records that are dated ahead, what has come since is told apart from them.
  */
 function neverRead({ now, state }: DatedRun): Range[] {
-  const ahead = { from: now + 1, to: Number.POSITIVE_INFINITY };
-  const known = state.count(ahead) > 0 ? [{ ...everything, to: now }, ahead] : [everything];
+  // The API cuts a day by dates that are finer than those it shows.
+  const ahead = state.quiet({ from: now + 1, to: Number.POSITIVE_INFINITY });
+  const known = state.count(ahead) > 0 ? [{ ...everything, to: ahead.from - 1 }, ahead] : [everything];
   const last = join(state.coverage()).at(-1) ?? everything;
-  const uncounted = Math.max(last.from, state.quiet(last).to + 1);
+  const counted = state.quiet(last);
+  const uncounted = counted.from <= counted.to ? counted.to + 1 : last.to + 1;
   return subtract(known, state.coverage()).map((range) =>
     range.from === last.to + 1 ? { ...range, from: uncounted } : range,
   );

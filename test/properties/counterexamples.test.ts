@@ -54,6 +54,21 @@ function goneWhileRepaired(records: number, change: Happening, atRequest: number
 /** Histories that once made a run claim what it had not read, shrunk to what mattered. */
 const found: [name: string, watched: Watched, history: History][] = [
   [
+    "answers that ignore their dates show records without one in a range: a list by pages that shows none takes it back",
+    "orders",
+    {
+      beginning: { seed: 976, records: 29, crowd: 1, undated: 5, finest: "milliseconds" },
+      behaviour: {
+        mostPerPage: 6,
+        order: "attribution",
+        shows: "days",
+        undated: "apart",
+        undatedStand: "first",
+      },
+      steps: [{ ails: "list", how: "ignores", runs: 1, pick: 3168 }, run("sync", { sinceDays: 182 })],
+    },
+  ],
+  [
     "someone leaves the roster from a page already read: the count agrees, and one slipped past",
     "roster",
     { ...given(1, 30, 5), steps: [run("sync", {}, { 5: event("withdraw", 7320) })] },

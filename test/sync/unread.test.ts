@@ -213,13 +213,27 @@ describe("clicks", () => {
       expect(monthsAsked(await brand.sync("analytics-clicks", { full: true }))).toContain("2026-03");
     });
 
-    test("is gone on with by a plain run, also days later", async () => {
+    test("changes nothing for a plain run, which leaves it to be gone on with", async () => {
       const brand = await stoppedFull();
-      brand.pass(3 * day);
-      const months = monthsAsked(await brand.sync("analytics-clicks"));
-      expect(months).toContain("2026-09");
-      expect(months).not.toContain("2026-03");
       expect(monthsAsked(await brand.sync("analytics-clicks"))).toEqual(["2026-10", "2026-11"]);
+      expect(monthsAsked(await brand.sync("analytics-clicks", { full: true }))).not.toContain("2026-03");
+    });
+
+    test("is told by `status`, until it is a day old", async () => {
+      const brand = await stoppedFull();
+      const unfinished = async () =>
+        JSON.parse((await brand.run("status --json")).out).resources[0].unfinished;
+      await brand.sync("analytics-clicks");
+      expect(await unfinished()).not.toBeNull();
+      brand.pass(2 * day);
+      await brand.sync("analytics-clicks");
+      expect(await unfinished()).toBeNull();
+      // Begun by a clock that was ahead.
+      brand.pass(300 * day);
+      await brand.broken("stopped", isLater, "analytics-clicks", { full: true });
+      brand.pass(-299 * day);
+      await brand.sync("analytics-clicks");
+      expect(await unfinished()).toBeNull();
     });
 
     test("counts for nothing a day later, nor for what moved since", async () => {
@@ -245,6 +259,20 @@ describe("clicks", () => {
       expect(new Set(hosts.filter((id) => id !== "h3")).size).toBe(2);
       expect(hosts.filter((id) => id === "h1")).toHaveLength(1);
     });
+
+    test("host by host, nor does a first read ask twice within the hour for what is over", async () => {
+      const roster = ["h1", "h2", "h3"].map((id) => ({ relationship_id: `r-${id}`, host: { id } }));
+      const brand = await nights({ roster, orders: ordersBefore(noon, 150, day) });
+      await brand.sync("roster");
+      await brand.broken("stopped", ({ query }) => query.host_id === "h3", "analytics-clicks", {
+        perHost: true,
+      });
+      const again = await brand.sync("analytics-clicks", { perHost: true });
+      expect(again.asked.filter(({ query }) => query.host_id === "h1")).toHaveLength(1);
+      brand.pass(2 * hour);
+      const later = await brand.sync("analytics-clicks", { perHost: true });
+      expect(later.asked.filter(({ query }) => query.host_id === "h1")).toHaveLength(2);
+    });
   });
 
   test("a host that the API refuses keeps no other out, and is named", async () => {
@@ -254,7 +282,9 @@ describe("clicks", () => {
     brand.api.before = ({ query }) => (query.host_id === "h1" ? { status: 400 } : undefined);
     const { asked, failure, outcome } = await brand.sync("analytics-clicks", { perHost: true });
     expect(outcome).toBe("incomplete");
-    expect(String(failure)).toContain("host h1: The API refused the parameters of /analytics/clicks (400)");
+    expect(String(failure)).toContain(
+      "host h1, no longer there perhaps: The API refused the parameters of /analytics/clicks (400)",
+    );
     expect(asked.filter(({ query }) => query.host_id === "h1").length).toBeLessThan(3);
     const read = "SELECT DISTINCT host_id FROM analytics_clicks_periods WHERE host_id IS NOT NULL";
     expect(brand.sql(read)).toHaveLength(2);

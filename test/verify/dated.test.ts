@@ -115,6 +115,29 @@ test("of a day that is not over, which no count speaks of where dates are shown 
   expect(await brand.verify()).toMatchObject({ state: "different" });
 });
 
+describe("where dates are shown by the day", () => {
+  test("an order of later today is no difference, though another is dated ahead", async () => {
+    const ahead = [orderAt("a", noon + 3 * hour), orderAt("b", noon + 3 * day)];
+    const brand = await nights(
+      { orders: [...ordersBefore(noon - hour, 20, day), ...ahead] },
+      { shows: "days" },
+    );
+    await brand.sync();
+    const { state, unread, months } = await brand.verify();
+    expect({ unread, months: months.filter(({ state }) => state === "different") }).toEqual({
+      unread: 0,
+      months: [],
+    });
+    expect(state).not.toBe("different");
+  });
+
+  test("orders of a day of which all that was read is a part were read", async () => {
+    const brand = await nights({ orders: ordersBefore(noon - hour / 2, 20, hour / 2) }, { shows: "days" });
+    await brand.sync("orders", { since: noon - 2 * hour });
+    expect(await brand.verify()).toMatchObject({ unread: 0 });
+  });
+});
+
 describe("one leaves a month while another comes to another: no total tells, and both are found", () => {
   test("orders, without figures by day", async () => {
     const brand = await nights({ orders: ordersBefore(noon, 300, day) }, { figures: "absent" });

@@ -1,8 +1,9 @@
 import { ConfigurationError } from "../../errors.js";
-import { gaps, join, monthsOf, type Range, touches, upTo } from "../../ranges.js";
+import { gaps, monthsOf, type Range, touches } from "../../ranges.js";
 import { presentKeys } from "../../records/index.js";
-import { type Goal, openState, readCoverage } from "../../state/index.js";
-import { freshMs, goesOn, nextGoal } from "../plan.js";
+import { openProgress, type Progress, readCoverage } from "../../state/index.js";
+import { dayMs } from "../../times.js";
+import { freshMs } from "../plan.js";
 import { believedFloor, type Points, type SyncRun } from "../run.js";
 import { firstDay } from "./moved-months.js";
 
@@ -12,9 +13,7 @@ export interface Series {
   hostId: string | null;
 }
 
-type MonthRange = ReturnType<typeof monthsOf>[number];
-
-export type Month = MonthRange & Series;
+export type Month = ReturnType<typeof monthsOf>[number] & Series;
 
 export function seriesOf({ mirror, options }: SyncRun): Series[] {
   const ids = options.perHost ? presentKeys(mirror, "roster", "host.id") : options.hosts;
@@ -38,6 +37,17 @@ export function coverageName({ resource }: SyncRun, series: Series): string {
 
 export function isPlain({ groupBy, hostId }: Series): boolean {
   return groupBy === "day" && hostId === null;
+}
+
+/** What is remembered of a series. */
+export function progressOf(run: SyncRun, series: Series): Progress {
+  return openProgress(run.mirror, coverageName(run, series));
+}
+
+/** Since when a `--full` of a series has been under way: for a day, one that was stopped is gone on with. */
+export function begunAtOf(run: SyncRun, series: Series): number {
+  const begunAt = progressOf(run, series).goal()?.begunAt ?? run.now;
+  return begunAt <= run.now && run.now - begunAt <= dayMs ? begunAt : run.now;
 }
 
 /** The oldest date that was ever asked for, this run included. */
@@ -72,54 +82,43 @@ export interface Wanted {
   moved: readonly string[];
 }
 
-/** The months that a series' run reads, and what it sets out to have read: a run that is stopped leaves it to the next. */
+/** The months that a series' run reads, and how many a `--full` that was stopped has read for it. */
 interface Due {
   months: Month[];
-  goal: Goal;
-  /** How many months the stopped run has left nothing of. */
   here: number;
 }
 
 /**
  * Months that were not read yet, that the window touched when they were read last, or that moved: from the first that
- * the mirror holds or `--since` names, and from the first day there is, though not before the floor. Of those that a
- * stopped run had set out to read, the ones that it has not read.
+ * the mirror holds or `--since` names, and from the first day there is, though not before the floor.
  */
 export function dueMonths(run: SyncRun, series: Series, { floor, points, moved }: Wanted): Due {
   const { mirror, now, options } = run;
-  const { coverage, goal } = openState(mirror, coverageName(run, series));
-  const covered = coverage();
+  const covered = readCoverage(mirror, coverageName(run, series));
   const { full, since, until = now, windowMs } = options;
   const mirrored = covered[0]?.from ?? Number.POSITIVE_INFINITY;
   // A series of its own is asked for from the first day there is once, and then goes on.
   const isSought = isPlain(series) || full || covered.length === 0;
   const lowest = isPlain(series) ? floor : Number.NEGATIVE_INFINITY;
   const known = isSought ? Math.max(lowest, firstDayOf(points)) : Number.POSITIVE_INFINITY;
-  // What is dated before 1970 is a mistake: no months are asked for because of it.
-  const all = monthsOf({ from: Math.max(0, Math.min(mirrored, known, since ?? known)), to: now });
+  const begunAt = full ? begunAtOf(run, series) : now;
   // What a clock that was ahead has read is not believed to be of that time.
   const readAt = ({ from, to }: Range) =>
     covered.find((one) => one.from <= from && one.to >= to && one.readAt <= now)?.readAt ?? 0;
-  const isMoved = ({ month }: MonthRange) => moved.includes(month);
-  const isAsked = ({ from, to }: Range) => from <= until && to >= (since ?? to);
   const isInWindow = (one: Range) => readAt(one) - windowMs <= one.to;
-  // What is known to differ is read, whatever was asked for.
-  const isWanted = (one: MonthRange) =>
-    isAsked(one)
-      ? isMoved(one) || full || since !== undefined || isInWindow(one)
-      : isMoved(one) && covered.some((read) => touches(read, one));
-  const untilNow = (months: readonly Range[]) => months.map((one) => upTo(one, now));
-  const stopped = goal();
-  const wanted = untilNow(all.filter(isWanted));
-  const resumed = stopped && goesOn(stopped, wanted, options, now) ? stopped : null;
-  const isLeft = (one: MonthRange) => {
-    if (!resumed || isMoved(one)) return isWanted(one);
-    const since = isInWindow(one) ? Math.max(resumed.begunAt, now - freshMs) : resumed.begunAt;
-    const isGoal = isAsked(one) && resumed.ranges.some((range) => touches(range, one));
-    return (isWanted(one) || isGoal) && readAt(one) < since;
+  // One host after the other takes long: what is as fresh as this was read by a run that was stopped.
+  const isFresh = (one: Range) => readAt(one) >= now - freshMs;
+  const isHere = (one: Range) => full && readAt(one) >= begunAt && (!isInWindow(one) || isFresh(one));
+  const isDue = (one: Range & { month: string }) => {
+    const isMoved = moved.includes(one.month);
+    const isAsked = one.from <= until && one.to >= (since ?? one.to);
+    // What is known to differ is read, whatever was asked for.
+    if (!isAsked) return isMoved && covered.some((read) => touches(read, one));
+    if (isMoved || since !== undefined) return true;
+    return full ? !isHere(one) : isInWindow(one) && (isPlain(series) || !isFresh(one));
   };
-  const months = all.filter(isLeft).map((one) => ({ ...one, ...series }));
-  const ranges = join([...wanted, ...untilNow(months)]);
-  const here = all.filter((one) => isWanted(one) && !isLeft(one)).length;
-  return { months, goal: nextGoal(stopped, resumed, ranges, now), here };
+  // What is dated before 1970 is a mistake: no months are asked for because of it.
+  const all = monthsOf({ from: Math.max(0, Math.min(mirrored, known, since ?? known)), to: now });
+  const months = all.filter(isDue).map((one) => ({ ...one, ...series }));
+  return { months, here: all.filter((one) => isHere(one) && !isDue(one)).length };
 }

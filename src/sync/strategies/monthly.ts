@@ -6,19 +6,22 @@ import { isSetBack, transactInParts } from "../../mirror/index.js";
 import { dayOf } from "../../ranges.js";
 import { valueAt } from "../../records/index.js";
 import type { Json, Monthly } from "../../resources/types.js";
-import { ageParts, forgetAhead, isAhead, openState, recordCoverage } from "../../state/index.js";
+import { ageParts, forgetAhead, isAhead, recordCoverage } from "../../state/index.js";
 import { dayMs, formatInstant, instantOrNull } from "../../times.js";
 import { askPoints, dayNameOf } from "../figures.js";
 import { inOrder } from "../in-order.js";
 import { refuseImplausible } from "../removals.js";
 import { doubtClock, progressed, type StrategyRun, type SyncRun, warnOfGaps } from "../run.js";
 import {
+  begunAtOf,
   coverageName,
   dueMonths,
   floorOf,
   isPlain,
   type Month,
+  progressOf,
   runningMonth,
+  type Series,
   seriesOf,
   unreadMonths,
   type Wanted,
@@ -51,7 +54,7 @@ export const monthly: StrategyRun<Monthly> = {
     if (known > 1) refuseImplausible(run, { removals: gone, present: known, left: known - gone, what });
     const wanted = { floor, points, moved };
     const series = seriesOf(run);
-    const each = series.map((one) => ({ ...dueMonths(run, one, wanted), name: coverageName(run, one) }));
+    const each = series.map((one) => dueMonths(run, one, wanted));
     const found = each.flatMap(({ months }) => months);
     // That there is no click at all is not believed of one answer.
     const isPart = options.since !== undefined || options.until !== undefined;
@@ -59,29 +62,34 @@ export const monthly: StrategyRun<Monthly> = {
     const isOwn = series.some(isPlain);
     // A series of its own leaves the mirror's months as they are.
     if (!isOwn) run.isPartial = true;
-    mirror.transaction(() => {
-      if (isOwn && state.floor() === null) state.setGoal(floor, null);
-      for (const { goal, name } of each) {
-        const progress = openState(mirror, name);
-        progress.setGoal(progress.floor(), goal);
-      }
-    });
+    else if (state.floor() === null) mirror.transaction(() => state.setGoal(floor, state.goal()));
+    if (options.full) await transactInParts(mirror, noteFull(run, series), run);
     if (options.perHost)
       reporter.note(`${resource.name}: ${counted(series.length, "host")}, ${counted(due.length, "request")}`);
     const here = each.reduce((sum, one) => sum + one.here, 0);
     if (here > 0)
       reporter.note(`${resource.name}: goes on with a stopped read: ${counted(here, "month")} already here`);
     await readMonths(run, due);
-    mirror.transaction(() => {
-      // What lies below an earlier one is claimed when it was read.
-      if (isOwn) state.setGoal(floor, state.goal());
-      for (const { name } of each) openState(mirror, name).finish();
-    });
-    if (isOwn) await tellDoubts(run, wanted, due);
+    if (options.full) await transactInParts(mirror, noteFull(run, series, true), run);
+    if (isOwn) {
+      // What lies below an earlier one is claimed when it was read. A stopped `--full` counts for a day.
+      const isOver = begunAtOf(run, { groupBy: "day", hostId: null }) === now;
+      mirror.transaction(() => state.setGoal(floor, isOver ? null : state.goal()));
+      await tellDoubts(run, wanted, due);
+    }
     if (due.length > 0) row.since = formatInstant(Math.min(...due.map(({ from }) => from)));
     row.until = formatInstant(Math.min(now, options.until ?? now));
   },
 };
+
+/** Notes since when all of each series is being read, or that it was. */
+function* noteFull(run: SyncRun, all: readonly Series[], isDone = false): Generator<void> {
+  for (const series of all) {
+    const { floor, setGoal } = progressOf(run, series);
+    setGoal(floor(), isDone ? null : { ranges: [], begunAt: begunAtOf(run, series) });
+    yield;
+  }
+}
 
 /** One host that the API refuses keeps no other out: its months are left unread, and the run says so. */
 async function readMonths(run: SyncRun<Monthly>, months: readonly Month[]): Promise<void> {
@@ -108,7 +116,7 @@ async function readMonths(run: SyncRun<Monthly>, months: readonly Month[]): Prom
   if (!first) return;
   if (months.every(({ hostId }) => hostId !== null && refused.has(hostId))) throw first[1];
   const others = refused.size > 1 ? ` (and ${refused.size - 1} more)` : "";
-  run.shortfalls.push(`host ${first[0]}${others}: ${first[1].message}`);
+  run.shortfalls.push(`host ${first[0]}${others}, no longer there perhaps: ${first[1].message}`);
 }
 
 /** What is left unread, and what the answers say against each other. */
@@ -117,7 +125,7 @@ async function tellDoubts(run: SyncRun<Monthly>, wanted: Wanted, due: readonly M
   const gaps = unreadMonths(run, wanted);
   row.covered_from = instantOrNull(Math.max(wanted.floor, ...gaps.map(({ to }) => to + 1)));
   warnOfGaps(run, gaps);
-  if (due.length === 0) {
+  if (due.length === 0 && !run.options.full) {
     run.isPartial = true;
     reporter.note(`${resource.name}: nothing up to then is left to read: \`--since\` reads it again`);
   }
