@@ -246,11 +246,19 @@ describe("clicks", () => {
       brand.pass(2 * day);
       expect(monthsAsked(await brand.sync("analytics-clicks", { full: true }))).toContain("2026-04");
     });
+  });
 
-    test("host by host, comes to the last one", async () => {
+  describe("of each host", () => {
+    /** A brand of three hosts, with an order on each of so many days. */
+    async function threeHosts(days: number): Promise<Nights> {
       const roster = ["h1", "h2", "h3"].map((id) => ({ relationship_id: `r-${id}`, host: { id } }));
-      const brand = await nights({ roster, orders: ordersBefore(noon, 150, day) });
+      const brand = await nights({ roster, orders: ordersBefore(noon, days, day) });
       await brand.sync("roster");
+      return brand;
+    }
+
+    test("a `--full` that was stopped comes to the last one", async () => {
+      const brand = await threeHosts(150);
       const isThird = ({ query }: { query: Record<string, string> }) => query.host_id === "h3";
       const options = { perHost: true, full: true };
       await brand.broken("stopped", isThird, "analytics-clicks", options);
@@ -260,10 +268,16 @@ describe("clicks", () => {
       expect(hosts.filter((id) => id === "h1")).toHaveLength(1);
     });
 
-    test("host by host, nor does a first read ask twice within the hour for what is over", async () => {
-      const roster = ["h1", "h2", "h3"].map((id) => ({ relationship_id: `r-${id}`, host: { id } }));
-      const brand = await nights({ roster, orders: ordersBefore(noon, 150, day) });
-      await brand.sync("roster");
+    test("are counted by a plan", async () => {
+      const brand = await threeHosts(150);
+      const { requests } = await brand.sync("analytics-clicks");
+      const { out } = await brand.run("sync analytics-clicks --per-host --dry-run");
+      // One of them was for the days.
+      expect(out).toContain(`${3 * (requests - 1)} months`);
+    });
+
+    test("are asked for once by a first read that was stopped, but for the month that is running", async () => {
+      const brand = await threeHosts(150);
       await brand.broken("stopped", ({ query }) => query.host_id === "h3", "analytics-clicks", {
         perHost: true,
       });
@@ -273,23 +287,21 @@ describe("clicks", () => {
       const later = await brand.sync("analytics-clicks", { perHost: true });
       expect(later.asked.filter(({ query }) => query.host_id === "h1")).toHaveLength(2);
     });
-  });
 
-  test("a host that the API refuses keeps no other out, and is named", async () => {
-    const roster = ["h1", "h2", "h3"].map((id) => ({ relationship_id: `r-${id}`, host: { id } }));
-    const brand = await nights({ roster, orders: ordersBefore(noon, 50, day) });
-    await brand.sync("roster");
-    brand.api.before = ({ query }) => (query.host_id === "h1" ? { status: 400 } : undefined);
-    const { asked, failure, outcome } = await brand.sync("analytics-clicks", { perHost: true });
-    expect(outcome).toBe("incomplete");
-    expect(String(failure)).toContain(
-      "host h1, no longer there perhaps: The API refused the parameters of /analytics/clicks (400)",
-    );
-    expect(asked.filter(({ query }) => query.host_id === "h1").length).toBeLessThan(3);
-    const read = "SELECT DISTINCT host_id FROM analytics_clicks_periods WHERE host_id IS NOT NULL";
-    expect(brand.sql(read)).toHaveLength(2);
-    brand.api.before = ({ query }) => (query.host_id ? { status: 400 } : undefined);
-    expect(await brand.sync("analytics-clicks", { perHost: true })).toMatchObject({ outcome: "failed" });
+    test("a host that the API refuses keeps no other out, and is named", async () => {
+      const brand = await threeHosts(50);
+      brand.api.before = ({ query }) => (query.host_id === "h1" ? { status: 400 } : undefined);
+      const { asked, failure, outcome } = await brand.sync("analytics-clicks", { perHost: true });
+      expect(outcome).toBe("incomplete");
+      expect(String(failure)).toContain(
+        "host h1, no longer there perhaps: The API refused the parameters of /analytics/clicks (400)",
+      );
+      expect(asked.filter(({ query }) => query.host_id === "h1").length).toBeLessThan(3);
+      const read = "SELECT DISTINCT host_id FROM analytics_clicks_periods WHERE host_id IS NOT NULL";
+      expect(brand.sql(read)).toHaveLength(2);
+      brand.api.before = ({ query }) => (query.host_id ? { status: 400 } : undefined);
+      expect(await brand.sync("analytics-clicks", { perHost: true })).toMatchObject({ outcome: "failed" });
+    });
   });
 
   test("months that nobody read are named by a narrower run, as of orders", async () => {

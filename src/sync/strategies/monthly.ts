@@ -6,7 +6,7 @@ import { isSetBack, transactInParts } from "../../mirror/index.js";
 import { dayOf } from "../../ranges.js";
 import { valueAt } from "../../records/index.js";
 import type { Json, Monthly } from "../../resources/types.js";
-import { ageParts, forgetAhead, isAhead, recordCoverage } from "../../state/index.js";
+import { ageParts, forgetAhead, isAhead, readCoverage, recordCoverage } from "../../state/index.js";
 import { dayMs, formatInstant, instantOrNull } from "../../times.js";
 import { askPoints, dayNameOf } from "../figures.js";
 import { inOrder } from "../in-order.js";
@@ -35,7 +35,10 @@ import { compareMonths, contradicted, isIdle } from "./moved-months.js";
  */
 export const monthly: StrategyRun<Monthly> = {
   async plan(run) {
-    const wanted = { floor: floorOf(run), points: new Map(), moved: [] };
+    // Nobody asks for the days yet: the mirror's first month stands for the first one that there is.
+    const [oldest] = readCoverage(run.mirror, run.resource.name);
+    const points = new Map(oldest ? [[dayOf(oldest.from), null]] : []);
+    const wanted = { floor: floorOf(run), points, moved: [] };
     const requests = seriesOf(run).flatMap((one) => dueMonths(run, one, wanted).months).length;
     const days = { what: "each day's clicks, to learn which months moved", requests: 1, open: true };
     return requests > 0 ? [{ what: counted(requests, "month"), requests }, days] : [days];
