@@ -179,8 +179,11 @@ function unequal(world: World, { held }: Claims): string[] {
   const all = world.truth.at(Number.MAX_VALUE);
   // A total that is capped may be that of the dated alone: nothing then tells of records without a date that stand last.
   const isTold = ({ keptAt }: Version) => !isDated(world.watched) || !Number.isNaN(keptAt);
-  const current = isCapped(world.api.behaviour) ? new Map([...all].filter(([, one]) => isTold(one))) : all;
-  const mine = [...held].filter(([, { removedAt }]) => removedAt === null);
+  const isWhole = !isCapped(world.api.behaviour);
+  const current = new Map([...all].filter(([, one]) => isWhole || isTold(one)));
+  const mine = [...held].filter(
+    ([, { removedAt, version }]) => removedAt === null && (isWhole || !version || isTold(version)),
+  );
   return [
     ...[...current]
       .filter(([key, { json }]) => held.get(key)?.removedAt !== null || held.get(key)?.json !== json)
