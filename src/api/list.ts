@@ -75,8 +75,7 @@ export function whyNotWhole({
   isTooLong,
   total,
 }: Pick<Reading<unknown>, "found" | "isTooLong" | "total">): string {
-  if (isTooLong)
-    return `has more than the ${lastPage} pages that the API gives: ${found.size} of ${total} were read`;
+  if (isTooLong) return `is longer than the API lets anyone read: ${found.size} of ${total} were found`;
   return found.size === total
     ? "never settled: records went while it was read, each time"
     : `never settled: ${found.size} distinct records were found where the API counts ${total}`;
