@@ -4,7 +4,6 @@ import { askFigures } from "../sync/figures.js";
 import { settleMoved } from "../sync/moved.js";
 import { countedMonths, differencesOf } from "../sync/reconcile.js";
 import { budgetOf, type DatedRun, pagesFor } from "../sync/run.js";
-import { dayMs } from "../times.js";
 import { type Against, ofDay, ofDifference, ofMissing } from "./against.js";
 import { compareRecords } from "./compare.js";
 
@@ -45,9 +44,8 @@ export async function gatherEvidence(run: DatedRun): Promise<Evidence> {
   for (const range of neverRead(run)) {
     const mirror = state.count(range);
     let api = await countItems(run, range);
-    // That there is nothing of more than a day is believed of two answers: nothing else speaks of it.
-    if (api === 0 && mirror === 0 && Math.min(range.to, now) - range.from > dayMs)
-      api = await countItems(run, range);
+    // That there is nothing is believed of two answers: nothing else speaks of it.
+    if (api === 0 && mirror === 0) api = await countItems(run, range);
     if (api < mirror) differ({ ...range, check: allRecords, api, mirror });
     if (api === 0 && mirror === 0) continue;
     // That they are as many proves nothing of what was never claimed.
