@@ -49,7 +49,7 @@ await build({
     main,
     apart: `${source}/apart/child.ts`,
     "apart-watchdog": `${source}/apart/watchdog.ts`,
-    "man-page": `${source}/man-page.ts`,
+    "man-page": `${source}/commands/man-page.ts`,
   },
   platform: "node",
   logLevel: "warn",

@@ -1,6 +1,6 @@
-import { valueAfter } from "./options.js";
-import { hideKeys } from "./secrets.js";
-import { shellWord } from "./shell.js";
+import { valueAfter } from "./config/options.js";
+import { hideKeys } from "./lib/secrets.js";
+import { shellWord } from "./lib/shell.js";
 
 /** What a command line named, and a command in its hint must name too: without it another mirror would be meant. */
 const carried: Readonly<Record<string, readonly string[]>> = {

@@ -2,9 +2,6 @@ import { Argument, Command, CommanderError, Option } from "commander";
 import type { CommandSpec, Flag, Invocation } from "./commands/command.js";
 import { globalFlags } from "./commands/globals.js";
 import { groupOf, inHelpOrder } from "./commands/groups.js";
-import { commands } from "./commands/index.js";
-import type { Deps } from "./deps.js";
-import { type ExitCode, exitCodes } from "./errors.js";
 import {
   closing,
   commandClosing,
@@ -15,9 +12,12 @@ import {
   ownFlags,
   subcommandTerm,
   wrapped,
-} from "./help.js";
-import { durationForms, timeForms } from "./times.js";
-import { asUsageError } from "./usage.js";
+} from "./commands/help.js";
+import { commands } from "./commands/index.js";
+import { asUsageError } from "./commands/usage.js";
+import type { Deps } from "./deps.js";
+import { type ExitCode, exitCodes } from "./errors.js";
+import { durationForms, timeForms } from "./lib/times.js";
 import { version } from "./version.js";
 
 /**

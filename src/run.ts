@@ -3,8 +3,8 @@ import type { Deps } from "./deps.js";
 import { type ExitCode, exitCodes, Stopped } from "./errors.js";
 import { asBrandapiError } from "./failures.js";
 import { hintFor } from "./hint.js";
+import { hideKeys, refuseKeys } from "./lib/secrets.js";
 import { runProgram } from "./program.js";
-import { hideKeys, refuseKeys } from "./secrets.js";
 import { printJson } from "./ui/data.js";
 import { escapeLines } from "./ui/text.js";
 

@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import { Stopped, stopCodes } from "./errors.js";
-import { removeParts } from "./parts.js";
+import { removeParts } from "./lib/parts.js";
 import { cursorBack } from "./ui/cursor.js";
 
 type SignalName = keyof typeof stopCodes;

@@ -1,8 +1,8 @@
 import { Worker } from "node:worker_threads";
 import { leaveGoneFolder } from "../deps.js";
 import { stopCodes } from "../errors.js";
+import { watchParts } from "../lib/parts.js";
 import { main } from "../main.js";
-import { watchParts } from "../parts.js";
 
 leaveGoneFolder();
 

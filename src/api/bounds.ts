@@ -1,4 +1,4 @@
-import { counted } from "../counted.js";
+import { counted } from "../lib/counted.js";
 import type { Query } from "../resources/types.js";
 
 /**

@@ -1,5 +1,5 @@
-import { counted } from "../counted.js";
 import { AnswerRefused, UnexpectedAnswer } from "../errors.js";
+import { counted } from "../lib/counted.js";
 import type { ApiRecord, Json, JsonObject, Recognise } from "../resources/types.js";
 import type { Most } from "./bounds.js";
 import { Garbled } from "./faults.js";

@@ -1,7 +1,7 @@
-import { counted } from "../counted.js";
 import { ApiUnavailable, type BrandapiError, UnexpectedAnswer } from "../errors.js";
-import { shellWord } from "../shell.js";
-import { formatSpan, minuteOf } from "../times.js";
+import { counted } from "../lib/counted.js";
+import { shellWord } from "../lib/shell.js";
+import { formatSpan, minuteOf } from "../lib/times.js";
 import type { Fault } from "./faults.js";
 import { longestHoldMs, readRetryAfter } from "./limits.js";
 import { mayPass } from "./retry.js";

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, openSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolder } from "../make-folder.js";
-import { loadSqlite } from "../sqlite.js";
+import { makeFolder } from "../lib/make-folder.js";
+import { loadSqlite } from "../lib/sqlite.js";
 import { type Account, type Budget, Ledger } from "./ledger.js";
 
 /** How long a transaction of another process may hold this one up before it looks again, in milliseconds. */

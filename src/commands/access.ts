@@ -1,8 +1,8 @@
 import type { ApiClient, ApiEvents } from "../api/client.js";
 import { workLimit } from "../api/requesting.js";
-import { readSettings, requireAccess, type Settings } from "../config.js";
+import { readSettings, requireAccess, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import type { Reporter } from "../reporter.js";
+import type { Reporter } from "../lib/reporter.js";
 import { version } from "../version.js";
 import type { GlobalOptions } from "./command.js";
 

@@ -1,11 +1,11 @@
-import type { Settings } from "../config.js";
+import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { exitCodes, UsageError } from "../errors.js";
 import { formats } from "../export/formats/index.js";
+import { formatInstant, minuteOf } from "../lib/times.js";
 import type { Mirror } from "../mirror/index.js";
 import type { Change, ChangeFilter } from "../query/index.js";
 import { resources } from "../resources/index.js";
-import { formatInstant, minuteOf } from "../times.js";
 import { formatCount } from "../ui/numbers.js";
 import type { Style } from "../ui/style.js";
 import { renderTable } from "../ui/table.js";
@@ -72,7 +72,7 @@ export const changes = defineCommand<ChangesFlags>({
       since: formatInstant(since),
       until: until === undefined ? undefined : formatInstant(until),
     };
-    const { readSettings } = await import("../config.js");
+    const { readSettings } = await import("../config/settings.js");
     const { openMirrorReadOnly } = await import("../query/index.js");
     const settings = await readSettings(options, deps);
     const mirror = await openMirrorReadOnly(settings.dbPath);

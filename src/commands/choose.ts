@@ -1,5 +1,5 @@
 import { UsageError } from "../errors.js";
-import { nearest } from "../nearest.js";
+import { nearest } from "../lib/nearest.js";
 import { findResource, resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
 

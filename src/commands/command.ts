@@ -1,6 +1,6 @@
+import type { GlobalOptions } from "../config/options.js";
 import type { Apart, Deps } from "../deps.js";
 import type { ExitCode } from "../errors.js";
-import type { GlobalOptions } from "../options.js";
 
 export type { GlobalOptions };
 

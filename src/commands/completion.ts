@@ -1,5 +1,5 @@
 import { exitCodes, UsageError } from "../errors.js";
-import { suggest } from "../nearest.js";
+import { suggest } from "../lib/nearest.js";
 import { defineCommand } from "./command.js";
 
 const shells = ["bash", "zsh", "fish"];

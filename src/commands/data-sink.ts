@@ -1,10 +1,10 @@
+import { expandPath } from "../config/folders.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { openFileSink } from "../export/file-sink.js";
 import type { WriteOptions } from "../export/format.js";
 import { type Exported, runExport } from "../export/run.js";
 import { type Sink, streamSink } from "../export/sink.js";
-import { expandPath } from "../paths.js";
 import type { Source } from "../query/index.js";
 import { openDataEscaper } from "../ui/data.js";
 import type { Output } from "./output.js";

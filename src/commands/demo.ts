@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { Writable } from "node:stream";
-import { counted } from "../counted.js";
 import type { Deps } from "../deps.js";
 import { exitCodes, Incomplete } from "../errors.js";
-import { dayMs } from "../times.js";
+import { counted } from "../lib/counted.js";
+import { dayMs } from "../lib/times.js";
 import { changes } from "./changes.js";
 import { type CommandSpec, defineCommand, type GlobalOptions } from "./command.js";
 import { exportTable } from "./export.js";

@@ -1,11 +1,11 @@
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { isAbsolute, join, relative } from "node:path";
+import { expandPath } from "../config/folders.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
-import { makeFolder } from "../make-folder.js";
+import { makeFolder } from "../lib/make-folder.js";
+import { shellWord } from "../lib/shell.js";
 import { mirrorFiles } from "../mirror/index.js";
-import { expandPath } from "../paths.js";
-import { shellWord } from "../shell.js";
 
 /** Where a demonstration leaves what it made. */
 export interface Folder {

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
+import { findFolders } from "../config/folders.js";
 import type { Deps, Fetch } from "../deps.js";
 import type { Examined, Me } from "../doctor/check.js";
 import type { Line } from "../doctor/examine.js";
 import { ChecksFailed, exitCodes } from "../errors.js";
 import { hintFor } from "../hint.js";
 import type { Mirror } from "../mirror/index.js";
-import { findFolders } from "../paths.js";
 import { printJson } from "../ui/data.js";
 import { terminalWidth } from "../ui/width.js";
 import { defineCommand, type GlobalOptions } from "./command.js";
@@ -80,11 +80,11 @@ function lookAt(
     return answer;
   };
   const settings = once(async () => {
-    const { readSettings } = await import("../config.js");
+    const { readSettings } = await import("../config/settings.js");
     return await readSettings(options, deps, { maxWaitMs });
   });
   const dbPath = once(async () => {
-    const { chooseMirror, chooseProfile } = await import("../config.js");
+    const { chooseMirror, chooseProfile } = await import("../config/settings.js");
     const { readProfiles } = await import("../config/profiles.js");
     const name = chooseProfile(options, deps.env);
     const profiles = await readProfiles(findFolders(deps).config, { mending: true });
@@ -96,7 +96,7 @@ function lookAt(
     return open;
   });
   const me = once(async (): Promise<Me> => {
-    const { requireAccess } = await import("../config.js");
+    const { requireAccess } = await import("../config/settings.js");
     const { openApiWith } = await import("./access.js");
     const { readIdentity } = await import("./identity.js");
     const known = await settings();

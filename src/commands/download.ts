@@ -1,4 +1,4 @@
-import { counted } from "../counted.js";
+import { expandPath } from "../config/folders.js";
 import type { DownloadSummary, FileResult } from "../download/engine.js";
 import {
   ApiUnavailable,
@@ -8,8 +8,8 @@ import {
   Incomplete,
   UsageError,
 } from "../errors.js";
-import { suggest } from "../nearest.js";
-import { expandPath } from "../paths.js";
+import { counted } from "../lib/counted.js";
+import { suggest } from "../lib/nearest.js";
 import { printJson } from "../ui/data.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import { version } from "../version.js";

@@ -1,7 +1,7 @@
 import { workLimit } from "../api/requesting.js";
-import { counted } from "../counted.js";
 import type { Deps } from "../deps.js";
 import { AccessForbidden } from "../errors.js";
+import { counted } from "../lib/counted.js";
 import type { Resource } from "../resources/types.js";
 import { planResource } from "../sync/engine.js";
 import { type Skipped, smallFirst } from "../sync/resources.js";

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { exitCodes, UsageError } from "../errors.js";
+import { parseInstant } from "../lib/times.js";
 import { knownTableNames, syncedBy, typedTables, viewNames } from "../query/names.js";
 import { resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
-import { parseInstant } from "../times.js";
 import { defineCommand, type Flag } from "./command.js";
 import { apartIfLarge } from "./large.js";
 import { chooseOutput, noFormat, type Output, type OutputFlags, outputFlags } from "./output.js";
@@ -90,7 +90,7 @@ export const exportTable = defineCommand<ExportFlags>({
     const { columns, where, limit } = options;
     const selection = { columns, where, limit, ...range, asOf, includeRemoved };
     const output = chooseOutput(options);
-    const { readSettings } = await import("../config.js");
+    const { readSettings } = await import("../config/settings.js");
     const { explainRunning, listTables, openMirrorReadOnly, openSource, withSnapshot } = await import(
       "../query/index.js"
     );

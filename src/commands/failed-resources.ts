@@ -1,5 +1,5 @@
-import { counted } from "../counted.js";
 import { ApiUnavailable, type BrandapiError, Incomplete } from "../errors.js";
+import { counted } from "../lib/counted.js";
 import type { Ended } from "../sync/resources.js";
 
 /** What a command says of resources that failed, and of those that it did not come to. */

@@ -1,5 +1,5 @@
 import { UsageError } from "../errors.js";
-import { parseDuration } from "../times.js";
+import { parseDuration } from "../lib/times.js";
 import type { Flag } from "./command.js";
 
 /** The flags that every command takes: contract, section 3. */

@@ -1,5 +1,5 @@
+import { minuteOf } from "../lib/times.js";
 import type { Health, ResourceHealth, ShownRange } from "../query/index.js";
-import { minuteOf } from "../times.js";
 import { escapeText } from "../ui/text.js";
 
 /** What of a mirror's health needs a word: a line each. */

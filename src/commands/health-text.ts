@@ -1,6 +1,6 @@
-import { counted } from "../counted.js";
+import { counted } from "../lib/counted.js";
+import { formatAge, formatSpan, minuteOf } from "../lib/times.js";
 import type { Health, ResourceHealth } from "../query/index.js";
-import { formatAge, formatSpan, minuteOf } from "../times.js";
 import { formatCount } from "../ui/numbers.js";
 import type { Style } from "../ui/style.js";
 import { renderTable } from "../ui/table.js";

@@ -1,13 +1,13 @@
 import { bounds } from "../api/bounds.js";
 import type { ApiClient } from "../api/client.js";
 import type { Profile } from "../config/profiles.js";
-import { commandFor, type Settings } from "../config.js";
-import { counted } from "../counted.js";
+import { commandFor, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { UnexpectedAnswer } from "../errors.js";
+import { counted } from "../lib/counted.js";
+import { dayMs, formatSpan, parseTimestamp } from "../lib/times.js";
 import { type Mirror, rememberedKey } from "../mirror/index.js";
 import type { Json, JsonObject } from "../resources/types.js";
-import { dayMs, formatSpan, parseTimestamp } from "../times.js";
 import { printJson } from "../ui/data.js";
 import { renderFacts } from "../ui/facts.js";
 import { styleFor } from "../ui/style.js";

@@ -1,12 +1,12 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { expandPath } from "../config/folders.js";
+import type { GlobalOptions } from "../config/options.js";
 import { configFile } from "../config/profiles.js";
-import type { Settings } from "../config.js";
+import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { mirrorFiles } from "../mirror/index.js";
-import type { GlobalOptions } from "../options.js";
-import { expandPath } from "../paths.js";
 
 /** A file that was named on the command line, as the person did, and the flag that it is of. */
 export interface NamedFile {

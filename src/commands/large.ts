@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
+import { findFolders } from "../config/folders.js";
 import type { Apart, Deps } from "../deps.js";
-import { findFolders } from "../paths.js";
 import type { GlobalOptions, Invocation } from "./command.js";
 
 /** Bytes; the longest of the program's own statements takes half a second on a mirror of this size. */
@@ -26,7 +26,7 @@ async function allMirrors(deps: Deps): Promise<string[]> {
 }
 
 async function oneMirror(options: GlobalOptions, deps: Deps): Promise<string> {
-  const { chooseMirror, chooseProfile } = await import("../config.js");
+  const { chooseMirror, chooseProfile } = await import("../config/settings.js");
   const { readProfiles } = await import("../config/profiles.js");
   const name = chooseProfile(options, deps.env);
   const profile = (await readProfiles(findFolders(deps).config)).get(name) ?? {};

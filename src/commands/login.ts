@@ -1,5 +1,5 @@
 import type { Profile } from "../config/profiles.js";
-import type { Settings } from "../config.js";
+import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, exitCodes } from "../errors.js";
 import type { Entry } from "./ask-access.js";
@@ -29,7 +29,7 @@ export const login = defineCommand<LoginFlags>({
   ],
 
   async run({ deps, options, tell }) {
-    const { readSettings } = await import("../config.js");
+    const { readSettings } = await import("../config/settings.js");
     const { interactiveMaxWaitMs, openApiWith } = await import("./access.js");
     const { createReporter } = await import("../ui/reporter.js");
     const { readIdentity } = await import("./identity.js");
@@ -108,7 +108,7 @@ async function show(deps: Deps, settings: Settings, baseUrl: string, identity: I
   const { json, quiet } = settings.output;
   if (json || !quiet) printIdentity(deps, { ...settings, baseUrl }, identity);
   if (json || quiet) return;
-  const { commandFor } = await import("../config.js");
+  const { commandFor } = await import("../config/settings.js");
   const next = commandFor("sync", settings.profile);
   deps.stderr.write(`Stored in ${configFile(settings.configDir)}. Next: \`${next}\`.\n`);
 }

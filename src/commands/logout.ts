@@ -1,5 +1,5 @@
+import { findFolders } from "../config/folders.js";
 import { exitCodes } from "../errors.js";
-import { findFolders } from "../paths.js";
 import { printJson } from "../ui/data.js";
 import { defineCommand } from "./command.js";
 
@@ -16,7 +16,7 @@ export const logout = defineCommand({
 
   async run({ deps, options }) {
     const { existsSync } = await import("node:fs");
-    const { chooseMirror, chooseProfile } = await import("../config.js");
+    const { chooseMirror, chooseProfile } = await import("../config/settings.js");
     const { refuseMistyped } = await import("../config/known.js");
     const { readProfiles, writeProfiles } = await import("../config/profiles.js");
     const { createReporter } = await import("../ui/reporter.js");

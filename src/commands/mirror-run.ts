@@ -1,6 +1,8 @@
-import type { Settings } from "../config.js";
+import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { AccessForbidden, ApiUnavailable, type ExitCode, KeyRejected } from "../errors.js";
+import { hideKeys } from "../lib/secrets.js";
+import { formatInstant } from "../lib/times.js";
 import {
   checkOwner,
   claimMirror,
@@ -16,9 +18,7 @@ import {
   schemaVersion,
 } from "../mirror/index.js";
 import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/index.js";
-import { hideKeys } from "../secrets.js";
 import type { Access } from "../sync/run.js";
-import { formatInstant } from "../times.js";
 import { createReporter } from "../ui/reporter.js";
 import type { WholeProgress } from "../ui/whole-run.js";
 import { openAccess } from "./access.js";

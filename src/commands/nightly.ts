@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { commandFor, readSettings, requireAccess } from "../config.js";
+import { expandPath, findFolders } from "../config/folders.js";
+import { commandFor, readSettings, requireAccess } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
-import { expandPath, findFolders } from "../paths.js";
 import type { GlobalOptions } from "./command.js";
 
 /** What is to be run every night. The key is no part of it. */

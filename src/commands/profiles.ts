@@ -1,6 +1,6 @@
-import { counted } from "../counted.js";
 import { exitCodes } from "../errors.js";
-import { formatSpan } from "../times.js";
+import { counted } from "../lib/counted.js";
+import { formatSpan } from "../lib/times.js";
 import { printJson } from "../ui/data.js";
 import { renderTable } from "../ui/table.js";
 import { escapeText } from "../ui/text.js";
@@ -22,7 +22,7 @@ export const profiles = defineCommand({
   ],
 
   async run({ deps, options }) {
-    const { readOutput } = await import("../config.js");
+    const { readOutput } = await import("../config/settings.js");
     const { styleFor } = await import("../ui/style.js");
     const { lookAtBrands } = await import("./brands.js");
     const brands = await lookAtBrands(deps);

@@ -1,9 +1,9 @@
-import type { Settings } from "../config.js";
-import { counted } from "../counted.js";
+import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { exitCodes, Incomplete, UsageError } from "../errors.js";
+import { counted } from "../lib/counted.js";
+import { formatSpan, parseDuration } from "../lib/times.js";
 import type { Parameters, Row, Source } from "../query/index.js";
-import { formatSpan, parseDuration } from "../times.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import { renderTable, tableFits } from "../ui/table.js";
 import { terminalWidth } from "../ui/width.js";
@@ -78,7 +78,7 @@ export const query = defineCommand<QueryFlags>({
   async run({ deps, args, options }) {
     const output = chooseOutput(options);
     if (!output && options.out !== undefined) throw noFormat();
-    const { readSettings } = await import("../config.js");
+    const { readSettings } = await import("../config/settings.js");
     const { answerSource, openMirrorReadOnly, prepareReading, readAnswer } = await import(
       "../query/index.js"
     );

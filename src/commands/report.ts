@@ -1,6 +1,6 @@
-import type { Settings } from "../config.js";
+import { expandPath } from "../config/folders.js";
+import type { Settings } from "../config/settings.js";
 import { exitCodes, UsageError } from "../errors.js";
-import { expandPath } from "../paths.js";
 import type { Report } from "../report/index.js";
 import { printJson } from "../ui/data.js";
 import { formatBytes } from "../ui/numbers.js";
@@ -70,7 +70,7 @@ export const report: CommandSpec = defineCommand<ReportFlags>({
       const { eachProfile } = await import("./each-profile.js");
       return await eachProfile(invocation, report, "look");
     }
-    const { readSettings } = await import("../config.js");
+    const { readSettings } = await import("../config/settings.js");
     const { runUnderWay } = await import("../mirror/index.js");
     const { openMirrorReadOnly, withSnapshot } = await import("../query/index.js");
     const { createNumbers, readLocale, reportOf, writeText } = await import("../report/index.js");

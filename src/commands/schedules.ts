@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { ConfigurationError } from "../errors.js";
-import { shellCommand, shellWord } from "../shell.js";
+import { shellCommand, shellWord } from "../lib/shell.js";
 import type { Nightly } from "./nightly.js";
 
 /**

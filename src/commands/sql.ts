@@ -1,11 +1,11 @@
 import { createReadStream } from "node:fs";
 import { Socket } from "node:net";
 import { addAbortSignal, type Readable } from "node:stream";
+import { expandPath } from "../config/folders.js";
 import { openToRead } from "../config/private-file.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
-import { expandPath } from "../paths.js";
-import { systemFailure } from "../system-errors.js";
+import { systemFailure } from "../lib/system-errors.js";
 
 /** As long as a statement of SQLite may be, in bytes. */
 const mostBytes = 1_000_000;

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
+import { expandPath } from "../config/folders.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { openFileSink } from "../export/file-sink.js";
-import { expandPath } from "../paths.js";
 
 /** What a run goes on from, and leaves for the next: the file of `--state`. */
 export interface StateFile {

@@ -1,8 +1,8 @@
 import type { Deps } from "../deps.js";
 import { exitCodes, MirrorStale } from "../errors.js";
+import { formatSpan, parseDuration } from "../lib/times.js";
 import type { Mirror } from "../mirror/index.js";
 import type { Sales } from "../report/index.js";
-import { formatSpan, parseDuration } from "../times.js";
 import { printJson } from "../ui/data.js";
 import { terminalWidth } from "../ui/width.js";
 import { type CommandSpec, defineCommand } from "./command.js";
@@ -48,7 +48,7 @@ export const status: CommandSpec = defineCommand<StatusFlags>({
       const { eachProfile } = await import("./each-profile.js");
       return await eachProfile(invocation, status, "look");
     }
-    const { readSettings } = await import("../config.js");
+    const { readSettings } = await import("../config/settings.js");
     const { openMirrorReadOnly, readHealth } = await import("../query/index.js");
     const { checkPlace, runUnderWay, underWayText } = await import("../mirror/index.js");
     const { createReporter } = await import("../ui/reporter.js");

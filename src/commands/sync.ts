@@ -1,6 +1,6 @@
 import { AccessForbidden, exitCodes, UsageError } from "../errors.js";
+import { parseWindow } from "../lib/times.js";
 import { resources } from "../resources/index.js";
-import { parseWindow } from "../times.js";
 import { printJson } from "../ui/data.js";
 import { chooseResources } from "./choose.js";
 import { type CommandSpec, defineCommand, type Flag } from "./command.js";

@@ -1,6 +1,7 @@
 import { ConfigurationError, UsageError } from "../errors.js";
+import { nearest, suggest } from "../lib/nearest.js";
+import { formatInstant } from "../lib/times.js";
 import type { Mirror } from "../mirror/index.js";
-import { nearest, suggest } from "../nearest.js";
 import {
   checkAsOf,
   checkCondition,
@@ -15,7 +16,6 @@ import {
   typedTables,
   wasSynced,
 } from "../query/index.js";
-import { formatInstant } from "../times.js";
 
 /**
  * The table that a person means, spelled with `-` or `_`.

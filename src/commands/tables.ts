@@ -25,7 +25,7 @@ export const tables = defineCommand({
   apart: apartIfLarge,
 
   async run({ deps, args: [name], options }) {
-    const { readSettings } = await import("../config.js");
+    const { readSettings } = await import("../config/settings.js");
     const { listFacts, listTables, openMirrorReadOnly, readFacts, withSnapshot } = await import(
       "../query/index.js"
     );

@@ -1,9 +1,9 @@
 import { UsageError } from "../errors.js";
-import { suggest } from "../nearest.js";
+import { suggest } from "../lib/nearest.js";
+import { parseInstant } from "../lib/times.js";
 import type { Parameters } from "../query/index.js";
 import { content } from "../resources/content.js";
 import type { Filter } from "../resources/types.js";
-import { parseInstant } from "../times.js";
 
 /** A list on the command line: commas between, or the flag again. */
 export function parseList(text: string, previous: unknown): string[] {

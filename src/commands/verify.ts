@@ -1,7 +1,7 @@
-import { counted } from "../counted.js";
 import { exitCodes, Incomplete } from "../errors.js";
+import { counted } from "../lib/counted.js";
+import { minuteOf } from "../lib/times.js";
 import { resources } from "../resources/index.js";
-import { minuteOf } from "../times.js";
 import { printJson } from "../ui/data.js";
 import type { FullVerdict } from "../verify/engine.js";
 import type { MonthResult } from "../verify/report.js";

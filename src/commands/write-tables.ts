@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { counted } from "../counted.js";
+import { expandPath } from "../config/folders.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
-import { makeFolder } from "../make-folder.js";
-import { expandPath } from "../paths.js";
+import { counted } from "../lib/counted.js";
+import { makeFolder } from "../lib/make-folder.js";
 import type { Source } from "../query/index.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import type { TerminalReporter } from "../ui/reporter.js";

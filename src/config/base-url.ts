@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../errors.js";
-import { isLoopback } from "../loopback.js";
+import { isLoopback } from "../lib/loopback.js";
 
 const versionedRoot = "/api/brand/v1";
 const longest = 2_000;

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { Socket } from "node:net";
 import { addAbortSignal, type Readable } from "node:stream";
 import { ConfigurationError } from "../errors.js";
-import { systemFailure } from "../system-errors.js";
+import { systemFailure } from "../lib/system-errors.js";
 import { checkPrivate, openToRead } from "./private-file.js";
 
 /** No key is anywhere near this long; it bounds what a wrong path can make us read. */

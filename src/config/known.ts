@@ -2,8 +2,8 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
-import { nearest } from "../nearest.js";
-import { expandPath, findFolders } from "../paths.js";
+import { nearest } from "../lib/nearest.js";
+import { expandPath, findFolders } from "./folders.js";
 import { isProfileName, type Profile, type Profiles, readProfiles } from "./profiles.js";
 
 /** A brand that is set up on this machine: by `login`, or by a mirror in the data folder. */

@@ -4,7 +4,7 @@ import { open, realpath, rename, rm } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { dirname } from "node:path";
 import { ConfigurationError } from "../errors.js";
-import { makeFolder } from "../make-folder.js";
+import { makeFolder } from "../lib/make-folder.js";
 
 /**
  * Refuses a file with a secret that other users of this machine may read (contract, section 2).

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import type { Deps } from "../deps.js";
-import { findFolders } from "../paths.js";
+import { findFolders } from "./folders.js";
 import { configFile, readProfiles } from "./profiles.js";
 
 /** Every key that the config file holds; none where it cannot be read, which is not for here to say. */

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { counted } from "../counted.js";
-import { shellWord } from "../shell.js";
-import { loadSqlite } from "../sqlite.js";
+import { counted } from "../lib/counted.js";
+import { shellWord } from "../lib/shell.js";
+import { loadSqlite } from "../lib/sqlite.js";
 import { Advice, type Check, ok } from "./check.js";
 import { findClosed } from "./writable.js";
 

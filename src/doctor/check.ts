@@ -1,9 +1,9 @@
-import type { Settings } from "../config.js";
+import type { GlobalOptions } from "../config/options.js";
+import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { BrandapiError, type ExitCode, exitCodes } from "../errors.js";
+import { hideKeys } from "../lib/secrets.js";
 import type { Mirror } from "../mirror/index.js";
-import type { GlobalOptions } from "../options.js";
-import { hideKeys } from "../secrets.js";
 
 /** One thing that `doctor` looks at: a file of its own, and a line in `index.ts`. */
 export interface Check {

@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../errors.js";
-import { formatSpan } from "../times.js";
+import { formatSpan } from "../lib/times.js";
 import { Advice, type Check, ok } from "./check.js";
 
 /** Milliseconds. A date in a header has whole seconds, and the answer took its time. */

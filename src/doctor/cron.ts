@@ -1,4 +1,4 @@
-import { commandFor, readSettings, type Settings } from "../config.js";
+import { commandFor, readSettings, type Settings } from "../config/settings.js";
 import { Advice, type Check, ok } from "./check.js";
 
 /** What a shell may have and a cron job has not, as far as this program goes by it. */

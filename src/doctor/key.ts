@@ -1,4 +1,4 @@
-import { dayMs, parseTimestamp } from "../times.js";
+import { dayMs, parseTimestamp } from "../lib/times.js";
 import { Advice, type Check, ok } from "./check.js";
 
 const warnWithinMs = 14 * dayMs;

@@ -1,4 +1,4 @@
-import { loadSqlite } from "../sqlite.js";
+import { loadSqlite } from "../lib/sqlite.js";
 import { type Check, ok } from "./check.js";
 
 /** Node, and the native module that opens the mirror. */

@@ -1,7 +1,7 @@
 import { AccessForbidden, type BrandapiError, Incomplete } from "../errors.js";
+import { dayMs, formatSpan } from "../lib/times.js";
 import { runUnderWay } from "../mirror/index.js";
 import { type ResourceHealth, readHealth } from "../query/index.js";
-import { dayMs, formatSpan } from "../times.js";
 import { Advice, type Check, found, ok } from "./check.js";
 
 /** A nightly run that was missed twice. Who promises an age of their own asks `status --max-age`. */

@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { configFile } from "../config/profiles.js";
-import { requireAccess } from "../config.js";
-import { shellWord } from "../shell.js";
+import { requireAccess } from "../config/settings.js";
+import { shellWord } from "../lib/shell.js";
 import { Advice, type Check, found, ok } from "./check.js";
 
 /** Base URL and key, and who may read the file that holds them. */

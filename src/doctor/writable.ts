@@ -3,9 +3,9 @@ import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
 import { reasonOf } from "../config/key.js";
 import { currentUser } from "../config/private-file.js";
+import { shellWord } from "../lib/shell.js";
+import { systemFailure } from "../lib/system-errors.js";
 import { mirrorFiles } from "../mirror/index.js";
-import { shellWord } from "../shell.js";
-import { systemFailure } from "../system-errors.js";
 
 /** A file or folder that cannot be written: why, and what mends it. */
 export interface Closed {

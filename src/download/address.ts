@@ -1,5 +1,5 @@
 import { addressPart, longestPart } from "../api/address.js";
-import { isLoopback } from "../loopback.js";
+import { isLoopback } from "../lib/loopback.js";
 
 /**
  * The path, below the base URL, that gives an item's download URL. The item's own `download_path` may repeat the

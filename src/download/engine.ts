@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import type { Reporter, Task } from "../lib/reporter.js";
+import { formatInstant } from "../lib/times.js";
 import type { Mirror } from "../mirror/index.js";
-import type { Reporter, Task } from "../reporter.js";
-import { formatInstant } from "../times.js";
 import { type DownloadLog, downloadKey, type LibraryFile, nameOf, openDownloadLog } from "./catalogue.js";
 import { FileFailed } from "./failure.js";
 import { type FetchedFile, type FileAccess, fetchFile } from "./fetch-file.js";

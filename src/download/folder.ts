@@ -2,7 +2,7 @@ import { lstatSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigurationError } from "../errors.js";
-import { makeFolder } from "../make-folder.js";
+import { makeFolder } from "../lib/make-folder.js";
 import { type Downloaded, type LibraryFile, nameOf } from "./catalogue.js";
 import { FileFailed } from "./failure.js";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { formatInstant, parseTimestamp } from "../times.js";
+import { formatInstant, parseTimestamp } from "../lib/times.js";
 
 /** What a file's name is made of: fields of a content item, as the API sent them. */
 export interface Nameable {

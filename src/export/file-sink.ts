@@ -4,8 +4,8 @@ import { Socket } from "node:net";
 import { dirname } from "node:path";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
-import { beginPart, endPart } from "../parts.js";
-import { systemFailure } from "../system-errors.js";
+import { beginPart, endPart } from "../lib/parts.js";
+import { systemFailure } from "../lib/system-errors.js";
 import { type Sink, streamSink } from "./sink.js";
 
 type SinkDeps = Pick<Deps, "random" | "clock" | "signal">;

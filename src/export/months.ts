@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Deps } from "../deps.js";
-import { inParts } from "../in-parts.js";
-import { makeFolder } from "../make-folder.js";
+import { inParts } from "../lib/in-parts.js";
+import { makeFolder } from "../lib/make-folder.js";
 import type { Row, Source } from "../query/index.js";
 import { layOut, writeRows } from "./formats/parquet.js";
 import { openUnlessSame, refuseForeign, removeOwn } from "./own-file.js";

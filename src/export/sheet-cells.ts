@@ -1,5 +1,5 @@
+import { parseTimestamp } from "../lib/times.js";
 import type { ReadableColumn, RowValue } from "../query/index.js";
-import { parseTimestamp } from "../times.js";
 import { asDay } from "./stored-types.js";
 
 /** The styles of a workbook, by their place in it: see `workbook.ts`. */

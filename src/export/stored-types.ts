@@ -1,5 +1,5 @@
+import { parseTimestamp } from "../lib/times.js";
 import type { ReadableColumn, RowValue, Source } from "../query/index.js";
-import { parseTimestamp } from "../times.js";
 import type { Chunk } from "./format.js";
 
 /**

@@ -1,7 +1,7 @@
 import { closeSync, openSync, realpathSync, renameSync, rmSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
-import { loadSqlite } from "../sqlite.js";
+import { loadSqlite } from "../lib/sqlite.js";
 import type { Lock } from "./lock.js";
 import { lossError } from "./loss.js";
 import { type Mirror, mirrorOf } from "./mirror.js";

@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync, rmSync, statSync, utimesSync } from "n
 import type { Database } from "better-sqlite3";
 import type { Clock } from "../deps.js";
 import { MirrorBusy } from "../errors.js";
-import { loadSqlite } from "../sqlite.js";
+import { loadSqlite } from "../lib/sqlite.js";
 import { connect } from "./file.js";
 import { checkPlace, idOf, realPlace } from "./place.js";
 import { readUnderWay, type UnderWay, underWayText } from "./under-way.js";

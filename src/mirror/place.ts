@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { MirrorUnusable } from "../errors.js";
-import { makeFolder } from "../make-folder.js";
+import { makeFolder } from "../lib/make-folder.js";
 
 /** The longest of the names beside a mirror ends in this; a name may have 255 bytes, a path for SQLite 511. */
 const longestSuffix = "-lock-journal".length;

@@ -1,6 +1,6 @@
-import { counted } from "../counted.js";
-import { hideKeys } from "../secrets.js";
-import { formatInstant, formatSpan } from "../times.js";
+import { counted } from "../lib/counted.js";
+import { hideKeys } from "../lib/secrets.js";
+import { formatInstant, formatSpan } from "../lib/times.js";
 import { type Mirror, statement } from "./mirror.js";
 
 /** How a run ended; `running` that is not running any more was killed, `verified` was a look by `verify`. */

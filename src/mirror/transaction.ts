@@ -1,5 +1,5 @@
 import type { Clock } from "../deps.js";
-import { inParts } from "../in-parts.js";
+import { inParts } from "../lib/in-parts.js";
 import type { Mirror } from "./mirror.js";
 
 /** How long another program that writes is waited for, in milliseconds. */

@@ -1,5 +1,5 @@
-import { counted } from "../counted.js";
-import { formatInstant, formatSpan, minuteOf } from "../times.js";
+import { counted } from "../lib/counted.js";
+import { formatInstant, formatSpan, minuteOf } from "../lib/times.js";
 import { forgetInfo, readInfo, writeInfo } from "./info.js";
 import type { Mirror } from "./mirror.js";
 

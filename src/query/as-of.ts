@@ -1,7 +1,7 @@
 import { UsageError } from "../errors.js";
+import { formatInstant } from "../lib/times.js";
 import { firstRead, type Mirror, quote } from "../mirror/index.js";
 import { readAsOf } from "../records/index.js";
-import { formatInstant } from "../times.js";
 import { typedTables } from "./names.js";
 import type { ReadableTable } from "./tables.js";
 import { selectOf, views } from "./views/index.js";

@@ -1,8 +1,8 @@
+import type { Covered } from "../lib/ranges.js";
+import { dayMs, formatInstant } from "../lib/times.js";
 import { type Mirror, quote } from "../mirror/index.js";
-import type { Covered } from "../ranges.js";
 import type { Resource } from "../resources/types.js";
 import { countPresent, openState } from "../state/index.js";
-import { dayMs, formatInstant } from "../times.js";
 
 /** How old changes are closed in a resource that is read by date: what `status` says of it. */
 export interface Closing {

@@ -1,5 +1,5 @@
+import { dayMs, formatInstant } from "../lib/times.js";
 import type { Mirror } from "../mirror/index.js";
-import { dayMs, formatInstant } from "../times.js";
 
 const monthMs = 30 * dayMs;
 /** A shorter history than this says nothing about a month. */

@@ -1,3 +1,5 @@
+import { gaps, join, type Range } from "../lib/ranges.js";
+import { formatInstant, instantOrNull } from "../lib/times.js";
 import {
   type FailedRun,
   lastFinding,
@@ -11,12 +13,10 @@ import {
   type UnderWay,
   wasRead,
 } from "../mirror/index.js";
-import { gaps, join, type Range } from "../ranges.js";
 import { readTableNote } from "../records/index.js";
 import { details, resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
 import { countRemoved, openState, readCoverage } from "../state/index.js";
-import { formatInstant, instantOrNull } from "../times.js";
 import { type Closing, readClosing } from "./closing.js";
 
 /** A range of dates, ISO 8601; `from` null: from the beginning. */

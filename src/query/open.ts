@@ -1,4 +1,5 @@
 import { ConfigurationError, MirrorBusy } from "../errors.js";
+import { loadSqlite } from "../lib/sqlite.js";
 import {
   asMirrorError,
   busyMs,
@@ -17,7 +18,6 @@ import {
   schemaVersion,
 } from "../mirror/index.js";
 import { isOutdated, reproject } from "../records/index.js";
-import { loadSqlite } from "../sqlite.js";
 import { areViewsCurrent, createViews } from "./create-views.js";
 
 /** How long another program that writes is waited for at first, in milliseconds. */

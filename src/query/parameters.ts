@@ -1,5 +1,5 @@
 import { UsageError } from "../errors.js";
-import { suggest } from "../nearest.js";
+import { suggest } from "../lib/nearest.js";
 
 /** Values by name; a whole number is a `bigint`, since SQLite would take another for a fraction. */
 export type Parameters = ReadonlyMap<string, string | number | bigint>;

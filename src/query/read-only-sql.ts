@@ -1,7 +1,7 @@
 import type { Statement } from "better-sqlite3";
 import { UsageError } from "../errors.js";
+import { nearest } from "../lib/nearest.js";
 import type { Mirror } from "../mirror/index.js";
-import { nearest } from "../nearest.js";
 import { bindable, type Parameters } from "./parameters.js";
 import { describeTable, listTables } from "./tables.js";
 

@@ -1,7 +1,7 @@
+import { formatInstant } from "../lib/times.js";
 import { positionsPerRecord, quote, type StoredColumn } from "../mirror/index.js";
 import { mixed } from "../records/index.js";
 import type { TableShape } from "../resources/shape.js";
-import { formatInstant } from "../times.js";
 import { asksOtherTables } from "./condition.js";
 import type { ReadableColumn, ReadableTable } from "./tables.js";
 import { utc } from "./views/figures.js";

@@ -1,6 +1,6 @@
+import { parseTimestamp } from "../lib/times.js";
 import { type Mirror, quote, readInfo, watchMirror } from "../mirror/index.js";
 import { exportsRecords } from "../resources/shape.js";
-import { parseTimestamp } from "../times.js";
 import type { Row } from "./batches.js";
 import { type ChangedRows, openChangedRows } from "./changed-rows.js";
 import { countRows, type Joined, readJoined, readMonths, readRows } from "./select-read.js";

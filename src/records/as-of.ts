@@ -1,7 +1,7 @@
+import { formatInstant } from "../lib/times.js";
 import { columnNames, type Mirror, positionsPerRecord, quote } from "../mirror/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
-import { formatInstant } from "../times.js";
 import { openColumns } from "./open-columns.js";
 import { openTables } from "./projection.js";
 import { rowBatches } from "./record-batches.js";

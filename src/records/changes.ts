@@ -1,5 +1,5 @@
+import { type Covered, lastRead } from "../lib/ranges.js";
 import type { Mirror } from "../mirror/index.js";
-import { type Covered, lastRead } from "../ranges.js";
 import type { Json, JsonObject, Resource } from "../resources/types.js";
 import { diffRecords } from "./diff.js";
 import type { RecordRow } from "./record-table.js";

@@ -1,5 +1,5 @@
 import type { Deps } from "../deps.js";
-import { inParts } from "../in-parts.js";
+import { inParts } from "../lib/in-parts.js";
 import { type Mirror, quote } from "../mirror/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";

@@ -1,4 +1,4 @@
-import { Exact, hasInexactNumbers, parseExact } from "../exact.js";
+import { Exact, hasInexactNumbers, parseExact } from "../lib/exact.js";
 import { tablesOf } from "../resources/shape.js";
 import type { Json, JsonObject, Resource } from "../resources/types.js";
 import { type Signed, sameJson, signedIn, signedOf } from "./same.js";

@@ -1,5 +1,5 @@
 import { UnexpectedAnswer } from "../errors.js";
-import { Exact, hasInexactNumbers, parseExact } from "../exact.js";
+import { Exact, hasInexactNumbers, parseExact } from "../lib/exact.js";
 import type { ApiRecord, Resource } from "../resources/types.js";
 import { valueAt } from "./values.js";
 

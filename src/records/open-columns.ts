@@ -1,4 +1,4 @@
-import { freeName } from "../free-name.js";
+import { freeName } from "../lib/free-name.js";
 import { type Mirror, quote, type StoredColumn } from "../mirror/index.js";
 import type { TableShape } from "../resources/shape.js";
 import type { JsonObject, ScalarType } from "../resources/types.js";

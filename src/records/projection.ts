@@ -1,4 +1,4 @@
-import { hasInexactNumbers } from "../exact.js";
+import { hasInexactNumbers } from "../lib/exact.js";
 import {
   createIndexes,
   lastGood,

@@ -1,6 +1,6 @@
+import { parseTimestamp } from "../lib/times.js";
 import type { Mirror } from "../mirror/index.js";
 import type { ApiRecord, JsonObject, Resource } from "../resources/types.js";
-import { parseTimestamp } from "../times.js";
 import type { StoredRow } from "./stored-record.js";
 import { asObject } from "./values.js";
 

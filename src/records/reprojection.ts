@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Deps } from "../deps.js";
-import { atOnce } from "../in-parts.js";
+import { atOnce } from "../lib/in-parts.js";
 import {
   createTable,
   type Mirror,

@@ -1,4 +1,4 @@
-import { hasInexactNumbers, parseExact } from "../exact.js";
+import { hasInexactNumbers, parseExact } from "../lib/exact.js";
 import { columnNames, type Mirror, positionsPerRecord, type StoredColumn } from "../mirror/index.js";
 import type { TableShape } from "../resources/shape.js";
 import { type CellSource, cellOf } from "./cells.js";

@@ -1,4 +1,4 @@
-import { Exact } from "../exact.js";
+import { Exact } from "../lib/exact.js";
 import type { Column } from "../resources/shape.js";
 import type { JsonObject } from "../resources/types.js";
 

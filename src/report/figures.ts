@@ -1,4 +1,6 @@
 import { ConfigurationError } from "../errors.js";
+import { dayOf, dayRange } from "../lib/ranges.js";
+import { dayMs, formatInstant } from "../lib/times.js";
 import { type Mirror, readInfo, type UnderWay } from "../mirror/index.js";
 import {
   type Campaign,
@@ -34,8 +36,6 @@ import {
   type ShownRange,
   type TriangleCell,
 } from "../query/index.js";
-import { dayOf, dayRange } from "../ranges.js";
-import { dayMs, formatInstant } from "../times.js";
 import { type Outlook, readOutlook } from "./outlook.js";
 import { choosePeriod, daysOfMonth, isRead, type Period } from "./period.js";
 

@@ -1,6 +1,6 @@
+import { dayOf, dayRange, monthsOf } from "../lib/ranges.js";
+import { dayMs, formatInstant } from "../lib/times.js";
 import type { Days } from "../query/index.js";
-import { dayOf, dayRange, monthsOf } from "../ranges.js";
-import { dayMs, formatInstant } from "../times.js";
 
 /** What a report is about: whole days (UTC), and the days that they are compared with. */
 export interface Period extends Days {

@@ -1,5 +1,5 @@
-import { counted } from "../counted.js";
-import { minuteOf } from "../times.js";
+import { counted } from "../lib/counted.js";
+import { minuteOf } from "../lib/times.js";
 import { escapeText } from "../ui/text.js";
 import { shorten, truncate } from "../ui/width.js";
 import { of, type Report, type Sales } from "./figures.js";

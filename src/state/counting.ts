@@ -1,5 +1,5 @@
+import { everything, type Range } from "../lib/ranges.js";
 import type { Mirror } from "../mirror/index.js";
-import { everything, type Range } from "../ranges.js";
 
 /** What is present in a range, as SQL; `parameters` are its values. A range without ends has undated records too. */
 export function present({ from, to }: Range): string {

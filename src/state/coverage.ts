@@ -1,6 +1,6 @@
+import { type Covered, join, type Range, subtract, touches } from "../lib/ranges.js";
+import { formatInstant, instantOrNull } from "../lib/times.js";
 import { type Mirror, statement } from "../mirror/index.js";
-import { type Covered, join, type Range, subtract, touches } from "../ranges.js";
-import { formatInstant, instantOrNull } from "../times.js";
 
 /** Lays a newer read over older ones: each instant keeps its newest. Neighbours of one run are one, as old as the older. */
 export function addCovered(all: readonly Covered[], added: Covered): Covered[] {

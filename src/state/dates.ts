@@ -1,5 +1,5 @@
+import type { Range } from "../lib/ranges.js";
 import { type Mirror, readInfo, writeInfo } from "../mirror/index.js";
-import type { Range } from "../ranges.js";
 
 /** What is known of a resource's dates: how coarsely the API shows them, and where it lists records that have none. */
 export interface Dates {

@@ -1,5 +1,5 @@
+import { type Covered, everything, lastRead, type Range } from "../lib/ranges.js";
 import { type Mirror, readInfo, statement, writeInfo } from "../mirror/index.js";
-import { type Covered, everything, lastRead, type Range } from "../ranges.js";
 import { countPresent, parameters, present } from "./counting.js";
 
 /** A present record that the newest reading of its date did not show; `dated` in milliseconds, null without a date. */

@@ -1,6 +1,6 @@
+import type { Range } from "../lib/ranges.js";
+import { dayMs } from "../lib/times.js";
 import { type Mirror, statement } from "../mirror/index.js";
-import type { Range } from "../ranges.js";
-import { dayMs } from "../times.js";
 
 /** What a run set out to read, and since when: a run that is stopped leaves it to the next. */
 export interface Goal {

@@ -1,4 +1,3 @@
-import { forgetInfo, type Mirror, readInfo, writeInfo } from "../mirror/index.js";
 import {
   type Covered,
   dayOf,
@@ -9,8 +8,9 @@ import {
   startOfDay,
   subtract,
   upTo,
-} from "../ranges.js";
-import { dayMs, formatInstant } from "../times.js";
+} from "../lib/ranges.js";
+import { dayMs, formatInstant } from "../lib/times.js";
+import { forgetInfo, type Mirror, readInfo, writeInfo } from "../mirror/index.js";
 import { parameters, present } from "./counting.js";
 import { addCovered, readCoverage, trimCovered, writeCoverage } from "./coverage.js";
 import { type Dates, openDates } from "./dates.js";

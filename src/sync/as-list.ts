@@ -1,6 +1,6 @@
 import { whyNotWhole } from "../api/list.js";
 import { RequestRefused } from "../errors.js";
-import type { Range } from "../ranges.js";
+import type { Range } from "../lib/ranges.js";
 import { datedOf } from "../records/index.js";
 import { addsUp, countItems } from "./counts.js";
 import {

@@ -1,4 +1,4 @@
-import { type Covered, join, type Range } from "../ranges.js";
+import { type Covered, join, type Range } from "../lib/ranges.js";
 import type { Figures } from "../state/index.js";
 import { readRange } from "./read.js";
 import { budgetOf, type DatedRun } from "./run.js";

@@ -1,7 +1,7 @@
 import { firstPageOf } from "../api/pages.js";
-import { type Range, startOfDay } from "../ranges.js";
+import { type Range, startOfDay } from "../lib/ranges.js";
+import { dayMs } from "../lib/times.js";
 import type { Count, Query } from "../resources/types.js";
-import { dayMs } from "../times.js";
 import { rangeQuery } from "./first-page.js";
 import { type DatedRun, pagesFor, type SyncRun } from "./run.js";
 

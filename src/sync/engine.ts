@@ -1,10 +1,10 @@
 import { AccessForbidden, BrandapiError, Incomplete, KeyRejected, Stopped } from "../errors.js";
+import { silentReporter } from "../lib/reporter.js";
+import { formatInstant, instantOrNull } from "../lib/times.js";
 import { blankRun, type Outcome, type RunEnd, recordRun, runLine } from "../mirror/index.js";
 import { indexProjection, type RecordStore } from "../records/index.js";
-import { silentReporter } from "../reporter.js";
 import type { Resource } from "../resources/types.js";
 import { noteKnown, openState } from "../state/index.js";
-import { formatInstant, instantOrNull } from "../times.js";
 import { type Access, openStore, type PlanStep, type SyncRun } from "./run.js";
 import { strategies } from "./strategies/index.js";
 

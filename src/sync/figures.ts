@@ -1,9 +1,9 @@
 import { AnswerRefused, BrandapiError, KeyRejected, Stopped, UnexpectedAnswer } from "../errors.js";
-import { dayRange, holds, join, type Range, touches, upTo } from "../ranges.js";
+import { dayRange, holds, join, type Range, touches, upTo } from "../lib/ranges.js";
+import { formatInstant } from "../lib/times.js";
 import { valueAt } from "../records/index.js";
 import type { DailyFigures, Json } from "../resources/types.js";
 import { countPresent, type Figures, noFigures } from "../state/index.js";
-import { formatInstant } from "../times.js";
 import type { Share } from "./lanes.js";
 import { type DatedRun, mostPerPage, type Points, type SyncRun } from "./run.js";
 

@@ -1,5 +1,5 @@
-import { type Range, startOfDay } from "../ranges.js";
-import { dayMs } from "../times.js";
+import { type Range, startOfDay } from "../lib/ranges.js";
+import { dayMs } from "../lib/times.js";
 
 /** A range of dates that is read downwards beside others; `to` is the newest instant that is still unread. */
 export type Lane = Range;

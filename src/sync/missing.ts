@@ -1,5 +1,5 @@
-import { counted } from "../counted.js";
-import { dayOf, includes, join, type Range, subtract, within } from "../ranges.js";
+import { counted } from "../lib/counted.js";
+import { dayOf, includes, join, type Range, subtract, within } from "../lib/ranges.js";
 import type { Figures, Missing } from "../state/index.js";
 import { partsOf } from "./figures.js";
 import { readRange } from "./read.js";

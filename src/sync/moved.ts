@@ -1,4 +1,4 @@
-import { dayRange, type Range } from "../ranges.js";
+import { dayRange, type Range } from "../lib/ranges.js";
 import type { Figures } from "../state/index.js";
 import { movedDays, partsOf } from "./figures.js";
 import { type DatedRun, mostPerPage } from "./run.js";

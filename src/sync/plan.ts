@@ -1,6 +1,6 @@
-import { type Covered, holds, join, type Range, subtract, within } from "../ranges.js";
+import { type Covered, holds, join, type Range, subtract, within } from "../lib/ranges.js";
+import { dayMs } from "../lib/times.js";
 import type { Goal } from "../state/index.js";
-import { dayMs } from "../times.js";
 import type { SyncOptions } from "./run.js";
 
 /** What a run reads, and what stays unread. */

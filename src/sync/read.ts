@@ -1,4 +1,4 @@
-import { describe, includes, type Range, touches } from "../ranges.js";
+import { describe, includes, type Range, touches } from "../lib/ranges.js";
 import { datedOf, valueAt } from "../records/index.js";
 import type { ApiRecord } from "../resources/types.js";
 import { type Figures, noteRunCoverage } from "../state/index.js";

@@ -1,5 +1,5 @@
-import { counted } from "../counted.js";
-import { join, monthsOf, type Range, within } from "../ranges.js";
+import { counted } from "../lib/counted.js";
+import { join, monthsOf, type Range, within } from "../lib/ranges.js";
 import type { Figures } from "../state/index.js";
 import { audit } from "./audit.js";
 import { allRecords, type Check, checksOf, compare, type Difference, narrow } from "./counts.js";

@@ -1,8 +1,8 @@
 import { AccessForbidden, ApiUnavailable } from "../errors.js";
+import { formatInstant } from "../lib/times.js";
 import { blankRun, lastGood, type Run, wasRead } from "../mirror/index.js";
 import type { Resource } from "../resources/types.js";
 import { countPresent } from "../state/index.js";
-import { formatInstant } from "../times.js";
 import { endsEverything, syncResource } from "./engine.js";
 import { type Access, pagesFor } from "./run.js";
 

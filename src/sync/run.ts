@@ -1,8 +1,9 @@
 import type { ApiClient } from "../api/client.js";
 import type { Clock, Deps } from "../deps.js";
 import type { BrandapiError } from "../errors.js";
+import { describe, type Range } from "../lib/ranges.js";
+import type { Reporter, Task } from "../lib/reporter.js";
 import { isSetBack, type Mirror, type Run, saveRun } from "../mirror/index.js";
-import { describe, type Range } from "../ranges.js";
 import {
   type Complaint,
   complaintText,
@@ -10,7 +11,6 @@ import {
   type Readings,
   type RecordStore,
 } from "../records/index.js";
-import type { Reporter, Task } from "../reporter.js";
 import type { DailyFigures, Dated, Json, Resource, Strategy } from "../resources/types.js";
 import type { SyncState } from "../state/index.js";
 

@@ -1,5 +1,5 @@
 import { newTurn } from "../api/pages.js";
-import type { Range } from "../ranges.js";
+import type { Range } from "../lib/ranges.js";
 import { asList, readUndated } from "./as-list.js";
 import {
   askFirstPage,

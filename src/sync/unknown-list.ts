@@ -1,5 +1,6 @@
 import { whyNotWhole } from "../api/list.js";
 import { Incomplete, RequestRefused } from "../errors.js";
+import { formatInstant } from "../lib/times.js";
 import { transactInParts } from "../mirror/index.js";
 import {
   hasId,
@@ -15,7 +16,6 @@ import {
 } from "../records/index.js";
 import type { Resource } from "../resources/types.js";
 import { presentIds } from "../state/index.js";
-import { formatInstant } from "../times.js";
 import { type Gathered, gather, gatherWhole } from "./gather.js";
 import { mostPerPage, type SyncRun } from "./run.js";
 import type { Listed } from "./whole.js";

@@ -1,8 +1,8 @@
 import { UnexpectedAnswer } from "../errors.js";
-import { atOnce, inParts } from "../in-parts.js";
+import { atOnce, inParts } from "../lib/in-parts.js";
+import { formatInstant } from "../lib/times.js";
 import { openTransaction, type Run } from "../mirror/index.js";
 import type { ApiRecord } from "../resources/types.js";
-import { formatInstant } from "../times.js";
 import type { SyncRun } from "./run.js";
 
 /** What one answer held, to be written whole. */

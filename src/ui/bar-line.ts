@@ -1,5 +1,5 @@
-import { counted } from "../counted.js";
-import { formatSpan } from "../times.js";
+import { counted } from "../lib/counted.js";
+import { formatSpan } from "../lib/times.js";
 import { formatBytes, formatCount } from "./numbers.js";
 import type { Style } from "./style.js";
 import { escapeText } from "./text.js";

@@ -1,6 +1,6 @@
 import type { Deps } from "../deps.js";
-import type { Reporter, Task } from "../reporter.js";
-import { hideKeys } from "../secrets.js";
+import type { Reporter, Task } from "../lib/reporter.js";
+import { hideKeys } from "../lib/secrets.js";
 import { type BarState, renderBar, waitText } from "./bar-line.js";
 import { createBars } from "./bars.js";
 import { createPace } from "./pace.js";

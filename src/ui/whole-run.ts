@@ -1,4 +1,4 @@
-import type { Expected } from "../reporter.js";
+import type { Expected } from "../lib/reporter.js";
 
 /** How far a run of several tasks is. */
 export interface WholeProgress {

@@ -1,4 +1,4 @@
-import { dayOf, dayRange, type Range } from "../ranges.js";
+import { dayOf, dayRange, type Range } from "../lib/ranges.js";
 import type { Missing } from "../state/index.js";
 import type { Difference } from "../sync/counts.js";
 

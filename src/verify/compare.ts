@@ -1,9 +1,9 @@
-import { dayOf, includes, type Range, startOfDay, within } from "../ranges.js";
+import { dayOf, includes, type Range, startOfDay, within } from "../lib/ranges.js";
+import { dayMs } from "../lib/times.js";
 import { datedOf, keyOf, openComparison } from "../records/index.js";
 import { countPresent } from "../state/index.js";
 import type { DatedRun } from "../sync/run.js";
 import { seek } from "../sync/seek.js";
-import { dayMs } from "../times.js";
 import { countEach } from "./against.js";
 
 /**

@@ -1,6 +1,6 @@
-import { dayOf, everything, holds, join, monthsOf, type Range, touches, within } from "../ranges.js";
+import { dayOf, everything, holds, join, monthsOf, type Range, touches, within } from "../lib/ranges.js";
+import { instantOrNull, minuteOf } from "../lib/times.js";
 import type { DatedRun } from "../sync/run.js";
-import { instantOrNull, minuteOf } from "../times.js";
 import { type Evidence, gatherEvidence, newestRead } from "./evidence.js";
 import { type Finding, type MonthResult, stateOf, unproven } from "./report.js";
 

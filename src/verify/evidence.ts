@@ -1,4 +1,4 @@
-import { everything, join, type Range, subtract, touches } from "../ranges.js";
+import { everything, join, type Range, subtract, touches } from "../lib/ranges.js";
 import { allRecords, checksOf, countItems, type Difference, narrow } from "../sync/counts.js";
 import { askFigures } from "../sync/figures.js";
 import { settleMoved } from "../sync/moved.js";

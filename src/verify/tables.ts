@@ -1,3 +1,4 @@
+import { formatInstant } from "../lib/times.js";
 import {
   compareTables,
   differenceText,
@@ -8,7 +9,6 @@ import {
 import { detailsOf, type Resource } from "../resources/types.js";
 import { countPresent } from "../state/index.js";
 import type { Access } from "../sync/run.js";
-import { formatInstant } from "../times.js";
 
 /** How a resource's tables stand to its records: part of a line of `verify --json`. */
 export interface TableFinding {

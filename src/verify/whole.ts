@@ -1,5 +1,6 @@
 import { type Reading, whyNotWhole } from "../api/list.js";
-import { counted } from "../counted.js";
+import { counted } from "../lib/counted.js";
+import { formatInstant } from "../lib/times.js";
 import { keyOf, openComparison, type Standing } from "../records/index.js";
 import type { Details } from "../resources/types.js";
 import { countPresent } from "../state/index.js";
@@ -7,7 +8,6 @@ import { progressed, type SyncRun } from "../sync/run.js";
 import { countUnread } from "../sync/strategies/details.js";
 import { settle } from "../sync/unknown-list.js";
 import { listOf } from "../sync/whole.js";
-import { formatInstant } from "../times.js";
 import type { Finding, MonthResult } from "./report.js";
 
 /** Proves a resource that the API cannot filter: all of it is read and compared with the mirror. Nothing is written. */

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { atOnce } from "../../src/in-parts.js";
+import { atOnce } from "../../src/lib/in-parts.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { openMirror } from "../../src/query/open.js";
 import { openRecords } from "../../src/records/index.js";

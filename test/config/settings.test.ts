@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import type { GlobalOptions } from "../../src/commands/command.js";
 import { checkFolder } from "../../src/config/private-file.js";
-import { readSettings, requireAccess } from "../../src/config.js";
+import { readSettings, requireAccess } from "../../src/config/settings.js";
 import type { Deps, Env } from "../../src/deps.js";
 import { BrandapiError } from "../../src/errors.js";
 import { makeHome } from "../support/home.js";

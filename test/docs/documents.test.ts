@@ -96,50 +96,6 @@ describe("the documents' own words", () => {
   }
 });
 
-describe("the map of the code, src/README.md,", () => {
-  const map = readFileSync(new URL("src/README.md", root), "utf8");
-
-  test("names files that are there", () => {
-    const named = [...map.matchAll(/`([\w./-]+\.(?:ts|js))`/g)].map(([, file = ""]) => file);
-    expect(named.length).toBeGreaterThan(40);
-    const places = (file: string) => [`src/${file}`, file, ...rooms().map((room) => `src/${room}/${file}`)];
-    const missing = named.filter(
-      (file) => !/NAME|^index/.test(file) && !places(file).some((place) => existsSync(new URL(place, root))),
-    );
-    expect(missing).toEqual([]);
-  });
-
-  test("leaves out no room, and no file beside them", () => {
-    for (const room of rooms()) expect(map).toContain(`\`${room}/\``);
-    const files = readdirSync(new URL("src/", root)).filter((file) => file.endsWith(".ts"));
-    for (const file of files) expect(map).toContain(`\`${file}\``);
-  });
-
-  test("leaves out no folder of the tests", () => {
-    const folders = readdirSync(new URL("test/", root), { withFileTypes: true });
-    const own = folders.filter((entry) => entry.isDirectory() && !rooms().includes(entry.name));
-    for (const { name } of own) expect(map).toMatch(new RegExp(`\`(test/)?${name}/|npm run ${name}\\b`));
-  });
-
-  test("names commands of npm that are there, as the documents do", () => {
-    const { scripts } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as {
-      scripts: object;
-    };
-    const named = [...`${map}${all}`.matchAll(/\bnpm run ([\w-]+)/g)].map(([, name = ""]) => name);
-    expect(named.length).toBeGreaterThan(10);
-    for (const name of named) expect(Object.keys(scripts)).toContain(name);
-  });
-
-  test("its lines end at 110 characters, those of tables excepted", () => {
-    expect(map.split("\n").filter((line) => line.length > 110 && !line.startsWith("|"))).toEqual([]);
-  });
-
-  function rooms(): string[] {
-    const all = readdirSync(new URL("src/", root), { withFileTypes: true });
-    return all.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  }
-});
-
 describe("every query of the documents runs on the demo's mirror", () => {
   const home = makeHome();
   const db = `${home}/demo/demo.sqlite`;

@@ -14,8 +14,8 @@ import {
   downloadFiles,
   type FileResult,
 } from "../../src/download/engine.js";
+import { silentReporter } from "../../src/lib/reporter.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
-import { silentReporter } from "../../src/reporter.js";
 import { content } from "../../src/resources/content.js";
 import { fileBytes } from "../../src/sandbox/downloads.js";
 import { type Sandbox, startSandbox } from "../../src/sandbox/index.js";

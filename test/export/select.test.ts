@@ -1,6 +1,6 @@
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
-import { atOnce } from "../../src/in-parts.js";
+import { atOnce } from "../../src/lib/in-parts.js";
 import { beginRun, saveRun } from "../../src/mirror/runs.js";
 import { openRecords } from "../../src/records/index.js";
 import type { JsonObject } from "../../src/resources/types.js";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { dayMs, formatInstant } from "../../src/lib/times.js";
 import { readClosing } from "../../src/query/closing.js";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";
 import { openState } from "../../src/state/index.js";
-import { dayMs, formatInstant } from "../../src/times.js";
 import { mirrorForTest } from "./mirror.js";
 
 const now = Date.parse("2026-11-21T00:00:00Z");

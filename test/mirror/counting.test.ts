@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { atOnce } from "../../src/in-parts.js";
+import { atOnce } from "../../src/lib/in-parts.js";
 import { openRecords } from "../../src/records/index.js";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Covered } from "../../src/ranges.js";
-import { holds, join, type Range } from "../../src/ranges.js";
+import type { Covered } from "../../src/lib/ranges.js";
+import { holds, join, type Range } from "../../src/lib/ranges.js";
 import { readCoverage, recordCoverage, trimCovered } from "../../src/state/coverage.js";
 import { addCovered } from "../../src/state/index.js";
 import { makeMirror } from "../support/mirror.js";

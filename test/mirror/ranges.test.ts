@@ -13,7 +13,7 @@ import {
   startOfDay,
   subtract,
   within,
-} from "../../src/ranges.js";
+} from "../../src/lib/ranges.js";
 import fc from "../support/property.js";
 
 const end = fc.integer({ min: 0, max: 30 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { atOnce } from "../../src/in-parts.js";
+import { atOnce } from "../../src/lib/in-parts.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { openRecords } from "../../src/records/index.js";
 import { content } from "../../src/resources/content.js";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { atOnce } from "../../src/in-parts.js";
+import { atOnce } from "../../src/lib/in-parts.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { diffRecords, openRecords } from "../../src/records/index.js";
 import { opportunities } from "../../src/resources/opportunities.js";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { counted } from "../../src/counted.js";
+import { counted } from "../../src/lib/counted.js";
 
 test("one of something is said in the singular", () => {
   expect([0, 1, 2].map((count) => counted(count, "retry"))).toEqual(["0 retries", "1 retry", "2 retries"]);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Exact, hasInexactNumbers, parseExact } from "../../src/exact.js";
+import { Exact, hasInexactNumbers, parseExact } from "../../src/lib/exact.js";
 import fc from "../support/property.js";
 
 test.each([

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { globalFlags } from "../../src/commands/globals.js";
 import { commandGroups } from "../../src/commands/groups.js";
 import { commands } from "../../src/commands/index.js";
-import { durationForms, timeForms } from "../../src/times.js";
+import { durationForms, timeForms } from "../../src/lib/times.js";
 import { brandapi } from "../support/program.js";
 
 test("every command has a place in the program's help", () => {

@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { globalFlags } from "../../src/commands/globals.js";
 import { commands } from "../../src/commands/index.js";
+import { manPage } from "../../src/commands/man-page.js";
 import { exitMeanings } from "../../src/errors.js";
-import { manPage } from "../../src/man-page.js";
 import { sourceText } from "../docs/source.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { holdsHook, loadSqlite } from "../../src/sqlite.js";
+import { holdsHook, loadSqlite } from "../../src/lib/sqlite.js";
 import { makeHome } from "../support/home.js";
 
 const rebuild = fileURLToPath(new URL("../../bin/rebuild.js", import.meta.url));

@@ -7,7 +7,7 @@ import {
   parseInstant,
   parseTimestamp,
   parseWindow,
-} from "../../src/times.js";
+} from "../../src/lib/times.js";
 
 const now = Date.parse("2026-11-21T12:00:00.000Z");
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { parseInstant } from "../../src/lib/times.js";
 import { choosePeriod } from "../../src/report/period.js";
-import { parseInstant } from "../../src/times.js";
 
 const reached = "2026-11-22T17:00:00.000Z";
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { atOnce } from "../../src/in-parts.js";
+import { atOnce } from "../../src/lib/in-parts.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { beginRun, saveRun } from "../../src/mirror/runs.js";
 import { openMirror } from "../../src/query/open.js";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { everything, join, type Range, startOfDay } from "../../src/ranges.js";
+import { everything, join, type Range, startOfDay } from "../../src/lib/ranges.js";
 import { type Lane, merge, newLanes, type Share } from "../../src/sync/lanes.js";
 import { day, hour, nights, noon, ordersBefore, readsOf } from "../support/nights.js";
 import fc from "../support/property.js";

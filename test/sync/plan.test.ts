@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Covered } from "../../src/ranges.js";
-import { holds, join, type Range, subtract } from "../../src/ranges.js";
+import type { Covered } from "../../src/lib/ranges.js";
+import { holds, join, type Range, subtract } from "../../src/lib/ranges.js";
 import { addCovered, type Goal } from "../../src/state/index.js";
 import { type Before, planDated } from "../../src/sync/plan.js";
 import fc from "../support/property.js";

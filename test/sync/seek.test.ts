@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
-import { everything, join, type Range, startOfDay } from "../../src/ranges.js";
+import { everything, join, type Range, startOfDay } from "../../src/lib/ranges.js";
 import { orders } from "../../src/resources/orders.js";
 import type { JsonObject } from "../../src/resources/types.js";
 import type { Slice } from "../../src/sync/first-page.js";

@@ -1,8 +1,8 @@
 import { readKnownProfiles } from "../../config/known.js";
-import { chooseMirror, chooseProfile } from "../../config.js";
+import { valueAfter } from "../../config/options.js";
+import { chooseMirror, chooseProfile } from "../../config/settings.js";
 import type { Deps } from "../../deps.js";
 import { checkIdentity, connect } from "../../mirror/index.js";
-import { valueAfter } from "../../options.js";
 import { describeTable, listTables, typedTables } from "../../query/index.js";
 import type { GlobalOptions } from "../command.js";
 

@@ -1,5 +1,5 @@
 import { type Options, stringify } from "csv-stringify/sync";
-import { counted } from "../../counted.js";
+import { counted } from "../../lib/counted.js";
 import type { ReadableColumn, Row, Source } from "../../query/index.js";
 import { type CellLayout, cutCells, type SpecialCell } from "../cells.js";
 import type { Chunk, WriteOptions } from "../format.js";

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { counted } from "../../counted.js";
 import { UsageError } from "../../errors.js";
-import { freeName } from "../../free-name.js";
+import { counted } from "../../lib/counted.js";
+import { freeName } from "../../lib/free-name.js";
+import { formatInstant, parseTimestamp } from "../../lib/times.js";
 import type { Bookmark, ChangedRows, ReadableColumn, RowValue, Source } from "../../query/index.js";
-import { formatInstant, parseTimestamp } from "../../times.js";
 import type { Chunk, WriteOptions } from "../format.js";
 import { asDay } from "../stored-types.js";
 

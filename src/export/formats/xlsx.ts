@@ -1,5 +1,5 @@
-import { counted } from "../../counted.js";
 import { UsageError } from "../../errors.js";
+import { counted } from "../../lib/counted.js";
 import type { ReadableColumn, Row, Source } from "../../query/index.js";
 import type { Chunk, WriteOptions } from "../format.js";
 import { cellWriter, styles, textCell } from "../sheet-cells.js";

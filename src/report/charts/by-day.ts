@@ -1,6 +1,6 @@
+import { dayOf, dayRange } from "../../lib/ranges.js";
+import { dayMs } from "../../lib/times.js";
 import type { DayFigures } from "../../query/index.js";
-import { dayOf, dayRange } from "../../ranges.js";
-import { dayMs } from "../../times.js";
 import { of } from "../figures.js";
 import { dayName } from "../period.js";
 import type { Chart, Telling } from "../section.js";

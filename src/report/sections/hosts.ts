@@ -1,4 +1,4 @@
-import { counted } from "../../counted.js";
+import { counted } from "../../lib/counted.js";
 import type { Share } from "../../query/index.js";
 import { of } from "../figures.js";
 import { type Html, html, name } from "../html.js";

@@ -1,4 +1,4 @@
-import { counted } from "../../counted.js";
+import { counted } from "../../lib/counted.js";
 import type { RestatedOrder, Restatement } from "../../query/index.js";
 import { outlookChart } from "../charts/still-to-come.js";
 import { of } from "../figures.js";

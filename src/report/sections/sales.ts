@@ -1,4 +1,4 @@
-import { counted } from "../../counted.js";
+import { counted } from "../../lib/counted.js";
 import type { DayFigures, Figures } from "../../query/index.js";
 import { byDayChart } from "../charts/by-day.js";
 import { byMonthChart } from "../charts/by-month.js";

@@ -1,4 +1,4 @@
-import { counted } from "../../counted.js";
+import { counted } from "../../lib/counted.js";
 import type { Campaign, Clicks, Delivered } from "../../query/index.js";
 import { type Html, html, name } from "../html.js";
 import type { Numbers } from "../numbers.js";

@@ -1,4 +1,4 @@
-import { counted } from "../../counted.js";
+import { counted } from "../../lib/counted.js";
 import type { Report } from "../figures.js";
 import type { Numbers } from "../numbers.js";
 import { shortMonth } from "../period.js";

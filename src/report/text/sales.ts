@@ -1,6 +1,6 @@
-import { counted } from "../../counted.js";
-import { dayOf, dayRange } from "../../ranges.js";
-import { dayMs } from "../../times.js";
+import { counted } from "../../lib/counted.js";
+import { dayOf, dayRange } from "../../lib/ranges.js";
+import { dayMs } from "../../lib/times.js";
 import { displayWidth, pad } from "../../ui/width.js";
 import { currenciesNow, of, type Report, type Sales } from "../figures.js";
 import type { Numbers } from "../numbers.js";

@@ -1,9 +1,9 @@
-import { counted } from "../../counted.js";
+import { counted } from "../../lib/counted.js";
+import { describe } from "../../lib/ranges.js";
+import { formatInstant, instantOrNull, minuteOf } from "../../lib/times.js";
 import { lastFinding } from "../../mirror/index.js";
-import { describe } from "../../ranges.js";
 import type { Dated } from "../../resources/types.js";
 import { countPresent } from "../../state/index.js";
-import { formatInstant, instantOrNull, minuteOf } from "../../times.js";
 import { checksOf, countItems } from "../counts.js";
 import { askFigures } from "../figures.js";
 import { figuresName } from "../moved.js";

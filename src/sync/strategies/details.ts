@@ -1,8 +1,9 @@
 import { addressPart } from "../../api/address.js";
 import type { Answer } from "../../api/client.js";
-import { counted } from "../../counted.js";
 import { UnexpectedAnswer } from "../../errors.js";
-import { inParts } from "../../in-parts.js";
+import { counted } from "../../lib/counted.js";
+import { inParts } from "../../lib/in-parts.js";
+import { formatInstant, minuteOf } from "../../lib/times.js";
 import { transactInParts } from "../../mirror/index.js";
 import {
   idText,
@@ -14,7 +15,6 @@ import {
   valueAt,
 } from "../../records/index.js";
 import type { Details, Json, JsonObject } from "../../resources/types.js";
-import { formatInstant, minuteOf } from "../../times.js";
 import { askEach, type Detailed } from "../in-order.js";
 import { freshMs } from "../plan.js";
 import type { StrategyRun, SyncRun } from "../run.js";

@@ -1,8 +1,8 @@
 import { ConfigurationError } from "../../errors.js";
-import { gaps, monthsOf, type Range, touches } from "../../ranges.js";
+import { gaps, monthsOf, type Range, touches } from "../../lib/ranges.js";
+import { dayMs } from "../../lib/times.js";
 import { presentKeys } from "../../records/index.js";
 import { openProgress, type Progress, readCoverage } from "../../state/index.js";
-import { dayMs } from "../../times.js";
 import { freshMs } from "../plan.js";
 import { believedFloor, type Points, type SyncRun } from "../run.js";
 import { firstDay } from "./moved-months.js";

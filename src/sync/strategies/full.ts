@@ -1,6 +1,6 @@
 import { whyNotWhole } from "../../api/list.js";
-import { counted } from "../../counted.js";
-import { everything } from "../../ranges.js";
+import { counted } from "../../lib/counted.js";
+import { everything } from "../../lib/ranges.js";
 import { countListed } from "../counts.js";
 import { missTwice, removeMissing } from "../removals.js";
 import { type PlanStep, pagesFor, type StrategyRun, type SyncRun } from "../run.js";

@@ -1,13 +1,13 @@
 import type { Answer } from "../../api/client.js";
-import { counted } from "../../counted.js";
 import { type BrandapiError, NotFound, RequestRefused, UnexpectedAnswer } from "../../errors.js";
-import { inParts } from "../../in-parts.js";
+import { counted } from "../../lib/counted.js";
+import { inParts } from "../../lib/in-parts.js";
+import { dayOf } from "../../lib/ranges.js";
+import { dayMs, formatInstant, instantOrNull } from "../../lib/times.js";
 import { isSetBack, transactInParts } from "../../mirror/index.js";
-import { dayOf } from "../../ranges.js";
 import { valueAt } from "../../records/index.js";
 import type { Json, Monthly } from "../../resources/types.js";
 import { ageParts, forgetAhead, isAhead, readCoverage, recordCoverage } from "../../state/index.js";
-import { dayMs, formatInstant, instantOrNull } from "../../times.js";
 import { askPoints, dayNameOf } from "../figures.js";
 import { inOrder } from "../in-order.js";
 import { refuseImplausible } from "../removals.js";

@@ -1,8 +1,8 @@
+import { formatInstant } from "../../lib/times.js";
 import { transactInParts } from "../../mirror/index.js";
 import { hostIdOf, keepSnapshot, presentKeys } from "../../records/index.js";
 import type { ApiRecord } from "../../resources/types.js";
 import { countPresent, presentIds, recordCoverage } from "../../state/index.js";
-import { formatInstant } from "../../times.js";
 import { gather, gatherWhole } from "../gather.js";
 import { refuseImplausible } from "../removals.js";
 import { mostPerPage, type StrategyRun, type SyncRun } from "../run.js";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { versions } from "node:process";
 import { fileURLToPath } from "node:url";
-import { ConfigurationError } from "./errors.js";
+import { ConfigurationError } from "../errors.js";
 import { shellWord } from "./shell.js";
 
 /**
@@ -47,5 +47,5 @@ export function holdsHook(binary: Buffer): boolean {
 }
 
 function rebuildScript(): string {
-  return fileURLToPath(new URL("../bin/rebuild.js", import.meta.url));
+  return fileURLToPath(new URL("../../bin/rebuild.js", import.meta.url));
 }

@@ -1,5 +1,5 @@
-import type { Env } from "./deps.js";
-import { ConfigurationError, UsageError } from "./errors.js";
+import type { Env } from "../deps.js";
+import { ConfigurationError, UsageError } from "../errors.js";
 
 /**
  * Keys that somebody typed where none belongs. The API's document shows no form of a key, so there are two judgements:

@@ -1,4 +1,4 @@
-import type { Deps } from "./deps.js";
+import type { Deps } from "../deps.js";
 
 /** Milliseconds of work without a pause, in which no signal is heard. */
 const longestMs = 50;

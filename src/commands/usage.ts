@@ -1,6 +1,6 @@
 import type { Command, CommanderError } from "commander";
-import { UsageError } from "./errors.js";
-import { nearest } from "./nearest.js";
+import { UsageError } from "../errors.js";
+import { nearest } from "../lib/nearest.js";
 
 /** Commander's complaint in this program's words, with the nearest valid name or where to look as its hint. */
 export function asUsageError(error: CommanderError, program: Command, argv: readonly string[]): UsageError {

@@ -1,6 +1,6 @@
 import { isAbsolute, join, resolve } from "node:path";
-import type { Deps } from "./deps.js";
-import { ConfigurationError } from "./errors.js";
+import type { Deps } from "../deps.js";
+import { ConfigurationError } from "../errors.js";
 
 /** Where the program keeps its files: settings, mirrors, and what it needs between runs (the rate budget). */
 export interface Folders {

@@ -1,11 +1,11 @@
-import { checkBaseUrl } from "./config/base-url.js";
-import { checkKey, readKeyFile } from "./config/key.js";
-import { ownMirror, refuseMistyped } from "./config/known.js";
-import { checkProfileName, configFile, type Profile, readProfiles } from "./config/profiles.js";
-import type { Deps } from "./deps.js";
-import { ConfigurationError } from "./errors.js";
+import type { Deps } from "../deps.js";
+import { ConfigurationError } from "../errors.js";
+import { checkBaseUrl } from "./base-url.js";
+import { expandPath, findFolders } from "./folders.js";
+import { checkKey, readKeyFile } from "./key.js";
+import { ownMirror, refuseMistyped } from "./known.js";
 import type { GlobalOptions } from "./options.js";
-import { expandPath, findFolders } from "./paths.js";
+import { checkProfileName, configFile, type Profile, readProfiles } from "./profiles.js";
 
 /** How much is printed, and how. */
 export interface OutputSettings {

@@ -1,6 +1,6 @@
 import { type Command, Help } from "commander";
-import type { Deps } from "./deps.js";
-import { durationForms, timeForms } from "./times.js";
+import type { Deps } from "../deps.js";
+import { durationForms, timeForms } from "../lib/times.js";
 
 /** The headings of a command's own flags, and of those that every command takes. */
 export const ownFlags = "Options:";

@@ -1,9 +1,9 @@
-import type { CommandSpec, Example, Flag } from "./commands/command.js";
-import { globalFlags } from "./commands/globals.js";
-import { commandGroups } from "./commands/groups.js";
-import { commands } from "./commands/index.js";
-import { exitMeanings } from "./errors.js";
-import { timeForms } from "./times.js";
+import { exitMeanings } from "../errors.js";
+import { timeForms } from "../lib/times.js";
+import type { CommandSpec, Example, Flag } from "./command.js";
+import { globalFlags } from "./globals.js";
+import { commandGroups } from "./groups.js";
+import { commands } from "./index.js";
 
 /** What the environment can say. A test sees to it that no variable of the program is left out. */
 const variables: Readonly<Record<string, string>> = {
