@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { commands } from "../../src/commands/index.js";
 import { makeHome } from "../support/home.js";
 import { spawnBrandapi } from "../support/process.js";
-import { documents, root } from "./documents.js";
+import { documents } from "./documents.js";
 import { generatedSections, regenerate } from "./generate.js";
 import { anchorOf, codeBlocks, generatedNames, headings, prose } from "./markdown.js";
 import { parses } from "./parses.js";
