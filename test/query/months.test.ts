@@ -8,11 +8,14 @@ interface Month {
   currency: string | null;
   is_partial: 0 | 1;
   net_amount: number;
+  net_through: number | null;
   net_before: number | null;
 }
 
 const months = (brand: Nights) =>
-  brand.sql<Month>("SELECT month, currency, is_partial, net_amount, net_before FROM sales_by_month");
+  brand.sql<Month>(
+    "SELECT month, currency, is_partial, net_amount, net_through, net_before FROM sales_by_month",
+  );
 
 /** Orders at the hour of each day of these months, of an amount that tells each day from all others. */
 function everyDay(first: number, days: number, hourOfDay = 12): JsonObject[] {
@@ -27,32 +30,75 @@ const net = (orders: readonly JsonObject[], from: string, to: string) =>
   ).net_amount;
 
 describe("month over month", () => {
-  test("the month that is running is compared with the month before through the same day, today included", async () => {
+  const readings: [name: string, read: string, through: string | null, before: [string, string] | null][] = [
+    ["the 23rd at noon", "2026-11-23T12:00", "2026-11-22", ["2026-10", "2026-10-22"]],
+    ["the 1st at 05:00", "2026-11-01T05:00", null, null],
+    ["the 2nd at 05:00", "2026-11-02T05:00", "2026-11-01", ["2026-10", "2026-10-01"]],
+    ["the last day of a month", "2026-11-30T23:00", "2026-11-29", ["2026-10", "2026-10-29"]],
+    ["a day after the last of February", "2026-03-30T15:00", "2026-03-29", ["2026-02", "2026-02-28"]],
+    ["in February", "2026-02-28T15:00", "2026-02-27", ["2026-01", "2026-01-27"]],
+  ];
+
+  test.each(readings)(
+    "read on %s, both sides end with the last whole day",
+    async (_name, read, through, before) => {
+      const begin = Date.parse(`${read}Z`);
+      const orders = everyDay(begin - 62 * day - (begin % day), 63, 1);
+      const brand = await nights({ orders }, {}, { begin });
+      await brand.sync();
+      const [closed, running] = months(brand).slice(-2);
+      const month = read.slice(0, 7);
+      expect(closed).toMatchObject({ is_partial: 0, net_through: closed?.net_amount });
+      expect(running).toMatchObject({
+        month,
+        is_partial: 1,
+        net_amount: net(orders, month, `${month}-31`),
+        net_through: through && net(orders, month, through),
+        net_before: before && net(orders, ...before),
+      });
+    },
+  );
+
+  test("a month over is compared with the whole month before, if that is as short as February", async () => {
+    const orders = everyDay(Date.UTC(2026, 1, 1), 70);
+    const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 3, 15) });
+    await brand.sync("orders", { until: Date.UTC(2026, 3, 1) - 1 });
+    expect(months(brand)[1]).toMatchObject({
+      month: "2026-03",
+      net_through: net(orders, "2026-03", "2026-03-31"),
+      net_before: net(orders, "2026-02", "2026-02-28"),
+    });
+  });
+
+  test("a month that was read in part is compared through the day up to which it was read", async () => {
     const orders = everyDay(Date.UTC(2026, 8, 1), 75);
     const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 10, 14, 15) });
-    await brand.sync();
-    expect(months(brand)).toEqual([
-      {
-        month: "2026-09",
-        currency: "EUR",
-        is_partial: 0,
-        net_amount: net(orders, "2026-09", "2026-09-30"),
-        net_before: null,
-      },
+    await brand.sync("orders", { until: Date.UTC(2026, 9, 11, 6) });
+    expect(months(brand)).toMatchObject([
+      { month: "2026-09", is_partial: 0, net_before: null },
       {
         month: "2026-10",
-        currency: "EUR",
-        is_partial: 0,
-        net_amount: net(orders, "2026-10", "2026-10-31"),
-        net_before: net(orders, "2026-09", "2026-09-30"),
-      },
-      {
-        month: "2026-11",
-        currency: "EUR",
         is_partial: 1,
-        net_amount: net(orders, "2026-11", "2026-11-14"),
-        net_before: net(orders, "2026-10", "2026-10-14"),
+        net_through: net(orders, "2026-10", "2026-10-10"),
+        net_before: net(orders, "2026-09", "2026-09-10"),
       },
+    ]);
+    // What lies between is a hole: the later range changes nothing of October.
+    await brand.sync("orders", { since: Date.UTC(2026, 9, 20) });
+    const [september, october, november] = months(brand);
+    expect(october).toMatchObject({
+      net_through: net(orders, "2026-10", "2026-10-10"),
+      net_before: net(orders, "2026-09", "2026-09-10"),
+    });
+    expect([september?.net_before, november?.net_before]).toEqual([null, null]);
+  });
+
+  test("a brand's first month has a part through the last whole day, and nothing before it", async () => {
+    const orders = everyDay(Date.UTC(2026, 10, 3), 12);
+    const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 10, 14, 15) });
+    await brand.sync();
+    expect(months(brand)).toMatchObject([
+      { is_partial: 1, net_through: net(orders, "2026-11", "2026-11-13"), net_before: null },
     ]);
   });
 
@@ -72,17 +118,6 @@ describe("month over month", () => {
       ["2026-10", 0],
       ["2026-11", 1],
     ]);
-  });
-
-  test("a longer month's last days are compared with the whole of a shorter one", async () => {
-    const orders = everyDay(Date.UTC(2026, 1, 1), 58);
-    const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 2, 30, 15) });
-    await brand.sync();
-    expect(months(brand)[1]).toMatchObject({
-      month: "2026-03",
-      is_partial: 1,
-      net_before: net(orders, "2026-02", "2026-02-28"),
-    });
   });
 
   test("there is none before the first month of a currency, nor after a month without it; one that brought nothing is 0", async () => {
@@ -113,7 +148,7 @@ describe("month over month", () => {
       "2026-10 null": null,
       "2026-11 null": 10,
       // Nothing of a month that is yet to come has been.
-      "2026-12 null": 0,
+      "2026-12 null": null,
     });
   });
 
@@ -144,7 +179,7 @@ describe("month over month", () => {
     );
     expect(JSON.parse(out)).toEqual([
       { month: "2026-09", is_partial: false, net_before: null },
-      { month: "2026-10", is_partial: true, net_before: net(orders, "2026-09", "2026-09-09") },
+      { month: "2026-10", is_partial: true, net_before: net(orders, "2026-09", "2026-09-08") },
     ]);
   });
 

@@ -8,8 +8,6 @@ const currency = text(
   "amounts of different currencies are never added; null: the API names none",
 );
 
-const before = "strftime('%Y-%m', m.month || '-01', '-1 month')";
-
 export const salesByDay: Definition = {
   about: "a day (UTC) and currency on which orders were placed",
   columns: [date("day"), currency, ...figureColumns],
@@ -19,42 +17,50 @@ WHERE day >= date('now', '-7 days') AND day < date('now') GROUP BY currency`,
   sql: `SELECT day, currency, ${summed} FROM order_figures GROUP BY day, currency ORDER BY day, currency`,
 };
 
-/**
- * "Today" is the day up to which the mirror was read: the same mirror gives the same answer at any time, and an old
- * mirror does not compare half a month with a whole one.
- */
+/** The range that holds a month's first day says up to where the month was read; without one, all that was read does. */
+const readUpTo = `coalesce((SELECT max(to_at) FROM covered
+      WHERE from_at <= month || '-01T00:00:00.000Z' AND to_at >= month || '-01T00:00:00.000Z'), ${reachedAt})`;
+
+/** `through` is the last whole day that was read: 31 for a month that is over, null where the month has no whole day yet. */
 export const salesByMonth: Definition = {
   about:
-    "a month (UTC) and currency; the month that was not read to its end is partial, and is compared with as many " +
-    "days of the month before, the day of the last read included",
+    "a month (UTC) and currency; a month that is not over is compared with the month before through the same day: " +
+    "both end with the last whole day that was read",
   columns: [
     text("month"),
     currency,
     ...figureColumns,
     boolean("is_partial", "whether the mirror has not read all of it yet"),
     number(
+      "net_through",
+      "net through the last whole day that was read, to hold against `net_before`; null: there is no whole day yet",
+    ),
+    number(
       "net_before",
-      "net of the month before, of a partial month through the same day; null: there is none, or it was not read whole",
+      "net of the month before, of a month that is not over through the same day; null: there is none, it was not read whole, or no day is over yet",
     ),
   ],
   date: "month",
-  example: `SELECT month, currency, net_amount, net_before, round(100 * (net_amount / net_before - 1), 1) AS growth
+  example: `SELECT month, currency, net_through, net_before, round(100 * (net_through / net_before - 1), 1) AS growth
 FROM sales_by_month WHERE month >= strftime('%Y-%m', 'now', 'start of month', '-6 months')
 ORDER BY currency, month`,
   sql: `WITH ${reads},
-    last AS (SELECT ${reachedAt} AS at),
     days AS MATERIALIZED (
       SELECT *, substr(day, 1, 7) AS month, CAST(substr(day, 9) AS INTEGER) AS nth FROM sales_by_day),
-    months AS MATERIALIZED (SELECT month, currency, ${summed},
-        CASE WHEN month = substr(at, 1, 7) THEN CAST(substr(at, 9, 2) AS INTEGER)
-          WHEN month > substr(at, 1, 7) THEN 0 ELSE 31 END AS through
-      FROM days, last GROUP BY month, currency)
+    ends AS MATERIALIZED (
+      SELECT month, strftime('%Y-%m', month || '-01', '-1 month') AS before, CASE
+        WHEN month < substr(unread, 1, 7) THEN 31
+        WHEN month = substr(unread, 1, 7) THEN nullif(substr(unread, 9) - 1, 0) END AS through
+      FROM (SELECT month, date(${readUpTo}, '+0.001 seconds') AS unread FROM (SELECT DISTINCT month FROM days))),
+    months AS MATERIALIZED (
+      SELECT month, currency, ${summed}, before, through,
+        CASE WHEN through > 0 THEN ${money("CASE WHEN nth <= through THEN net_amount END")} END AS net_through
+      FROM days LEFT JOIN ends USING (month) GROUP BY month, currency)
   SELECT month, currency, ${figureColumns.map(({ name }) => name).join(", ")},
-    CASE WHEN month IS NOT NULL THEN ${reportedAt("month")} IS NULL END AS is_partial,
-    CASE WHEN EXISTS (SELECT 1 FROM reads WHERE from_at <= ${before} || '-01T00:00:00.000Z'
-        AND to_at >= min(m.month, (SELECT at FROM last)))
+    CASE WHEN month IS NOT NULL THEN ${reportedAt("month")} IS NULL END AS is_partial, net_through,
+    CASE WHEN through > 0 AND EXISTS (SELECT 1 FROM reads
+        WHERE from_at <= before || '-01T00:00:00.000Z' AND to_at >= m.month || '-01T00:00:00.000Z')
       THEN (SELECT CASE WHEN count(*) > 0 THEN ${money("CASE WHEN d.nth <= m.through THEN d.net_amount END")} END
-      FROM days AS d
-      WHERE d.month = ${before} AND d.currency IS m.currency) END AS net_before
+      FROM days AS d WHERE d.month = m.before AND d.currency IS m.currency) END AS net_before
   FROM months AS m ORDER BY month, currency`,
 };
