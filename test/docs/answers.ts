@@ -59,9 +59,9 @@ FROM content_by_host WHERE host_id IS NOT NULL ORDER BY files DESC, host_usernam
   },
   {
     name: "growth",
-    question: "How does each month compare with the one before, the running one with as many days of it?",
-    sql: `SELECT month, currency, is_partial, net_amount, net_before,
-  round(100 * net_amount / net_before - 100, 1) AS more
+    question: "How does each month compare with the one before, the running one through its last whole day?",
+    sql: `SELECT month, currency, is_partial, net_through, net_before,
+  round(100 * net_through / net_before - 100, 1) AS more
 FROM sales_by_month ORDER BY month DESC, currency LIMIT 12`,
   },
   {

@@ -48,11 +48,11 @@ lenaokafor93             12       6       3  2026-11-17
 zoe.novak83               9       4       2  2026-11-13
 niamhokafor59             8       3       2  2026-10-02
 …`,
-  growth: `month    currency  is_partial  net_amount  net_before   more
-2026-11  EUR                1    13336.62    14608.37   -8.7
-2026-11  GBP                1    16795.83     13359.4   25.7
-2026-11  USD                1    25426.47    30467.03  -16.5
-2026-10  null               0         948        null   null
+  growth: `month    currency  is_partial  net_through  net_before   more
+2026-11  EUR                1     13336.62    14608.37   -8.7
+2026-11  GBP                1     16795.83     13359.4   25.7
+2026-11  USD                1     25426.47    30467.03  -16.5
+2026-10  null               0          948        null   null
 …`,
   week: `currency  orders  cancelled      net
 EUR           14          0  4039.73

@@ -231,22 +231,23 @@ const wanted: Record<Name, (world: World, today: string) => unknown[]> = {
 
   growth: (world, today) =>
     newest(
-      byMonth(world).map(({ month, currency, net_amount }) => {
+      byMonth(world).map(({ month, currency }) => {
         const isPartial = month === today.slice(0, 7);
-        const earlier = world.now.orders.filter(
-          (order) => monthOf(order) === monthBefore(month) && currencyOf(order) === currency,
-        );
-        const compared = isPartial
-          ? earlier.filter((order) => dayOf(order).slice(8) <= today.slice(8))
-          : earlier;
-        const net_before = earlier.length === 0 ? null : figuresOf(compared).net_amount;
+        const isWhole = (order: JsonObject) => !isPartial || dayOf(order).slice(8) < today.slice(8);
+        const of = (wanted: string) =>
+          world.now.orders.filter((order) => monthOf(order) === wanted && currencyOf(order) === currency);
+        const earlier = of(monthBefore(month));
+        const hasDays = !isPartial || !today.endsWith("-01");
+        const net_through = hasDays ? figuresOf(of(month).filter(isWhole)).net_amount : null;
+        const net_before =
+          hasDays && earlier.length > 0 ? figuresOf(earlier.filter(isWhole)).net_amount : null;
         return {
           month,
           currency,
           is_partial: isPartial ? 1 : 0,
-          net_amount,
+          net_through,
           net_before,
-          more: net_before ? round((100 * net_amount) / net_before - 100, 1) : null,
+          more: net_through !== null && net_before ? round((100 * net_through) / net_before - 100, 1) : null,
         };
       }),
     ),
