@@ -45,12 +45,7 @@ function fileName({ name, facadeModuleId, moduleIds }) {
 }
 
 await build({
-  input: {
-    main,
-    apart: `${source}/apart/child.ts`,
-    "apart-watchdog": `${source}/apart/watchdog.ts`,
-    "man-page": `${source}/commands/man-page.ts`,
-  },
+  input: { main },
   platform: "node",
   logLevel: "warn",
   // Leaves out what the library says to its developers.
@@ -85,11 +80,3 @@ const notices = [
   return `${basename(folder)}, ${file}\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
 });
 writeFileSync(`${dist}/echarts.LICENSE.txt`, notices.join("\n\n"));
-
-// The man page comes from the registry of commands, as the help does; what made it is not needed any more.
-const { manPage } = await import("../dist/man-page.js");
-const about = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
-const { SOURCE_DATE_EPOCH: epoch } = process.env;
-const date = new Date(epoch ? Number(epoch) * 1_000 : Date.now()).toISOString().slice(0, 10);
-writeFileSync(`${dist}/brandapi.1`, manPage(about, date));
-for (const file of ["man-page.js", "man-page.js.map"]) rmSync(`${dist}/${file}`);

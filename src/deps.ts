@@ -1,7 +1,6 @@
 import { homedir, hostname, tmpdir, userInfo } from "node:os";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import type { ExitCode } from "./errors.js";
 
 /** Time as the program sees it: tests pass their own. */
 export interface Clock {
@@ -39,11 +38,6 @@ export interface Machine {
   version: string;
 }
 
-/** How a command is run apart: at most so long, in milliseconds, and what to throw when that is over. */
-export interface Apart {
-  deadline?: { ms: number; error: Error };
-}
-
 /** All that the program takes from the outside. Only this file, `bin` and `ui` touch the real ones. */
 export interface Deps {
   env: Env;
@@ -64,12 +58,10 @@ export interface Deps {
   /** Aborts, with a `Stopped` as its reason, when the person or the system asks the program to end. */
   signal: AbortSignal;
   /**
-   * Does work that takes long in one piece and loses nothing, as SQLite's larger statements do: while it lasts no signal
-   * is heard, so each ends the process at once.
+   * Runs long work that may be killed without loss, such as large statements of SQLite. Signal handlers are removed
+   * meanwhile, so a signal ends the process at once.
    */
-  mortally<T>(work: () => Promise<T>): Promise<T>;
-  /** Runs a command line in a process of its own, which ends wherever it is; absent in that process. @returns its exit code */
-  apart?(argv: readonly string[], how: Apart): Promise<ExitCode>;
+  killable<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export const systemClock: Clock = {
@@ -115,17 +107,12 @@ export function systemDeps(signal: AbortSignal, fetch: Fetch): Deps {
     },
     random: Math.random,
     signal,
-    mortally: (work) => work(),
+    killable: (work) => work(),
   };
 }
 
 /** The folder that the program was started in; empty where it is gone. */
 const startedIn = askSystem(() => process.cwd());
-
-/** A thread asks for the folder when it begins, and fails where it is gone. */
-export function leaveGoneFolder(): void {
-  if (startedIn === "") process.chdir("/");
-}
 
 /** Empty where the system does not know it: who needs it says so, see paths.ts. */
 function askSystem(ask: () => string): string {

@@ -1,35 +1,128 @@
+import { writeSync } from "node:fs";
+import { reportError } from "./commands/errors.js";
 import { type Deps, type Fetch, systemDeps } from "./deps.js";
-import { BrandapiError, ConfigurationError, exitCodes, type Stopped } from "./errors.js";
-import { reportError, run } from "./run.js";
-import { exitNow, isHeldUp, listenForSignals } from "./signals.js";
+import { ConfigurationError, type ExitCode, exitCodes, Stopped, stopCodes } from "./errors.js";
+import { removeParts } from "./lib/parts.js";
+import { refuseKeys } from "./lib/secrets.js";
+import { runProgram } from "./program.js";
+import { cursorBack } from "./ui/cursor.js";
 
-/** What a stop still has to say is said by then, in milliseconds, or nobody listens. */
+/** A signal ends any command within two seconds: a clean stop that takes longer is cut short. */
+const cleanStopMs = 1_500;
+/** How long the last words of a stop may take if nobody reads them. */
 const lastWordsMs = 300;
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+/** Commands whose work or exit code matters more than their output: they go on if nobody reads stdout. */
+const reporting = new Set(["sync", "download", "verify", "status", "doctor"]);
 
-/**
- * The program as a process: real streams, signals, exit code. Everything that it decides is in `run`.
- * @param options.isApart another process started this one for its own command line, and hears the signals: `apart/`
- */
-export async function main({ isApart = false } = {}): Promise<void> {
+/** The program as a process: real streams, signals, exit code. Everything that it decides is in `run`. */
+export async function main(): Promise<void> {
   const argv = process.argv.slice(2);
   const stop = new AbortController();
   const deps = systemDeps(stop.signal, fetchWhenNeeded(process.env));
-  let told = false;
-  if (!isApart) {
-    deps.mortally = listenForSignals(stop, (reason) => told || reportError(reason, argv, deps));
-    deps.apart = async (words, how) => (await import("./apart/start.js")).runApart(words, how, deps);
-  }
+  const fail = (error: unknown) => exitNow(reportError(error, argv, deps));
+  listenForSignals(stop, deps, fail);
   survivePipes(argv, deps);
-  const finish = (code: number) => {
-    told = true;
-    return end(code, stop.signal);
-  };
-  const fail = (error: unknown) => void finish(reportError(error, argv, deps));
-  process.on("uncaughtException", fail);
-  process.on("unhandledRejection", fail);
-  // Every command ends by `exitNow`: here Node has nothing left to wait for, and would end without a word.
+  process.on("uncaughtException", fail).on("unhandledRejection", fail);
   process.once("beforeExit", () => fail(new Error("it came to its end before its work did")));
-  await finish(await run(argv, deps));
+  const code = await run(argv, deps);
+  if (stop.signal.aborted) setTimeout(exitNow, lastWordsMs, code);
+  else stop.signal.addEventListener("abort", () => exitNow(code));
+  await Promise.all([drained(process.stdout), drained(process.stderr)]);
+  exitNow(code);
+}
+
+/**
+ * Runs one command line. The only catch of the program: every error becomes a message, a hint and an exit code.
+ * @param argv the arguments after `brandapi`
+ */
+export async function run(argv: readonly string[], deps: Deps): Promise<ExitCode> {
+  const keys = await keysInUse(argv, deps);
+  const tell = (error: unknown, profile?: string) =>
+    reportError(error, profile === undefined ? argv : ["--profile", profile, ...argv], deps, keys, profile);
+  try {
+    refuseKeys(argv, deps.env, keys);
+    return await runProgram(argv, deps, tell);
+  } catch (error) {
+    return tell(error);
+  }
+}
+
+/** The keys of the environment and of every profile, whatever their form; help opens no file. */
+async function keysInUse(argv: readonly string[], deps: Deps): Promise<string[]> {
+  const { BRANDAPI_KEY: key = "" } = deps.env;
+  if (argv.length === 0 || argv.some((word) => ["help", "-h", "--help"].includes(word))) return [key];
+  const { storedKeys } = await import("./config/stored-keys.js");
+  return [key, ...(await storedKeys(deps))];
+}
+
+/**
+ * The first signal asks for a clean stop. If that takes too long, and at a second signal, the process ends at once; so
+ * it does at the first signal during `deps.killable` work.
+ */
+function listenForSignals(stop: AbortController, deps: Deps, cutShort: (reason: Stopped) => void): void {
+  const hear = (name: (typeof signals)[number]) => {
+    if (stop.signal.aborted && name === "SIGHUP") return;
+    if (stop.signal.aborted) exitNow(stopCodes[name]);
+    const reason = new Stopped(name);
+    setTimeout(cutShort, cleanStopMs, reason);
+    stop.abort(reason);
+  };
+  const listen = () => signals.map((name) => process.on(name, hear));
+  let killable = 0;
+  deps.killable = async (work) => {
+    if (killable++ === 0) stopListening();
+    try {
+      return await work();
+    } finally {
+      if (--killable === 0) listen();
+    }
+  };
+  listen();
+}
+
+/** From now on a signal does what the system does with it. */
+function stopListening(): void {
+  for (const name of signals) process.removeAllListeners(name);
+}
+
+/** If nobody reads stdout any more (`| head`), the work is done; without a reader on stderr it goes on. */
+function survivePipes(argv: readonly string[], deps: Deps): void {
+  process.stdout.on("error", (cause: NodeJS.ErrnoException) => {
+    if (cause.code === "EPIPE")
+      return argv.some((word) => reporting.has(word)) ? undefined : exitNow(exitCodes.done);
+    const hint = "free some space, or check what reads the output";
+    const failure = new ConfigurationError(`cannot write the output: ${cause.message}`, { hint, cause });
+    const words = argv.filter((word) => word !== "--json");
+    exitNow(reportError(failure, words, deps));
+  });
+  process.stderr.on("error", () => {});
+}
+
+/** Resolves once the stream has passed on what was written: output into a pipe is never cut. */
+function drained(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.destroyed || !stream.writable) return resolve();
+    stream.write("", () => resolve());
+  });
+}
+
+/** Ends the process: nothing is waited for, and unfinished files are removed. */
+function exitNow(code: number): never {
+  removeParts();
+  try {
+    writeSync(process.stderr.fd, cursorBack());
+  } catch {
+    // The terminal is gone.
+  }
+  stopListening();
+  // Node's exit waits for threads that are resolving a name or opening a file; the signal itself does not.
+  const name = signals.find((one) => stopCodes[one] === code);
+  const isHeldUp = process
+    .getActiveResourcesInfo()
+    .some((one) => /^(FSReq|GetAddrInfo|GetNameInfo)/.test(one));
+  if (name && isHeldUp) process.kill(process.pid, name);
+  process.exit(code);
 }
 
 /** undici takes 80 ms to load: not on the way to `--help`. */
@@ -46,67 +139,4 @@ async function prepareFetch(env: Deps["env"]): Promise<Fetch> {
   const { keepMemorySmall } = await import("./lib/memory.js");
   keepMemorySmall();
   return createFetch(env);
-}
-
-/** They work for the mirror or a folder, or their exit code is the answer: stdout only reports of it. */
-const reporting = new Set(["sync", "download", "verify", "status", "doctor"]);
-
-/**
- * A reader that has seen enough (`| head`) closes its end: for stdout that is the end of the work, quietly and with 0,
- * unless the work is another. Without a reader on stderr the work goes on: nobody is there to be told.
- */
-function survivePipes(argv: readonly string[], deps: Deps): void {
-  const onlyReports = argv.some((word) => reporting.has(word));
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") return onlyReports ? undefined : exitNow(exitCodes.done);
-    const failure =
-      error.code === "ENOSPC"
-        ? new ConfigurationError("The output cannot be written: the disk is full.", {
-            hint: "free some space",
-          })
-        : new BrandapiError(`The output cannot be written: ${error.code ?? error.message}`, { cause: error });
-    exitNow(
-      reportError(
-        failure,
-        argv.filter((word) => word !== "--json"),
-        deps,
-      ),
-    );
-  });
-  process.stderr.on("error", () => {});
-}
-
-/**
- * Ends once both streams have passed on what was written: what goes into a pipe is never cut. But a signal ends it also
- * while nobody reads.
- */
-async function end(code: number, signal: AbortSignal): Promise<void> {
-  process.exitCode = code;
-  const done = Promise.all([drain(process.stdout), drain(process.stderr), settle(signal)]);
-  exitNow(await Promise.race([done.then(() => code), cutShort(code, signal)]));
-}
-
-function drain(stream: NodeJS.WriteStream): Promise<void> {
-  return new Promise((resolve) => {
-    if (stream.destroyed || !stream.writable) return resolve();
-    stream.write("", () => resolve());
-  });
-}
-
-/** A stop leaves what it called off to the system, for a moment. */
-async function settle(signal: AbortSignal): Promise<void> {
-  while (signal.aborted && isHeldUp()) await pause(10);
-}
-
-async function cutShort(code: number, signal: AbortSignal): Promise<number> {
-  if (!signal.aborted) {
-    await new Promise((resolve) => signal.addEventListener("abort", resolve));
-    return (signal.reason as Stopped).exitCode;
-  }
-  await pause(lastWordsMs);
-  return code;
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

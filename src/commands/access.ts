@@ -4,7 +4,7 @@ import { readSettings, requireAccess, type Settings } from "../config/settings.j
 import type { Deps } from "../deps.js";
 import type { Reporter } from "../lib/reporter.js";
 import { version } from "../version.js";
-import type { GlobalOptions } from "./command.js";
+import type { GlobalOptions } from "./context.js";
 
 /** A reporter that can also show what the API client does; see `createReporter`. */
 export type AccessReporter = Reporter & {

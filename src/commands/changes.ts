@@ -1,6 +1,7 @@
+import { Command } from "commander";
 import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { exitCodes, UsageError } from "../errors.js";
+import { UsageError } from "../errors.js";
 import { formats } from "../export/formats/index.js";
 import { formatInstant, minuteOf } from "../lib/times.js";
 import type { Mirror } from "../mirror/index.js";
@@ -11,11 +12,12 @@ import type { Style } from "../ui/style.js";
 import { renderTable } from "../ui/table.js";
 import { terminalWidth, truncate } from "../ui/width.js";
 import { chooseResources } from "./choose.js";
-import { defineCommand } from "./command.js";
-import { apartIfLarge } from "./large.js";
+import type { Context, GlobalOptions } from "./context.js";
+import { parsed } from "./flags.js";
+import { examples } from "./help.js";
 import { parseCount, parseRange } from "./values.js";
 
-interface ChangesFlags {
+interface ChangesFlags extends GlobalOptions {
   since?: string;
   until?: string;
   limit?: number;
@@ -35,57 +37,60 @@ const lately = "7d";
 /** A screen is for reading; files take everything. */
 const shownAtMost = 500;
 
-export const changes = defineCommand<ChangesFlags>({
-  name: "changes",
-  summary: "Show what changed in already mirrored records",
-  description:
-    "Refunds, cancellations, rates, states, joins and leaves. The API gives no date of a " +
-    "change, so each is told as an interval: last seen as it was, first seen as it is.",
-  arguments: [{ syntax: "[resource]", about: told.join(", "), values: told }],
-  flags: [
-    { flags: "--since <time>", about: "seen since then", shown: lately },
-    { flags: "--until <time>", about: "seen until then" },
-    { flags: "--limit <n>", about: "the newest so many; in a table, whole records", parse: parseCount },
-    { flags: "--csv", about: "CSV on stdout, as `export changes` writes it" },
-    { flags: "--json", about: "a JSON array on stdout, as `export changes` writes it" },
-  ],
-  examples: [
-    { command: "brandapi changes", about: "the last week, every resource" },
-    {
-      command: "brandapi changes orders --since 30d --csv > refunds.csv",
-      about: "a month of refunds and corrections",
-    },
-  ],
+export function changes(context: Context): Command {
+  return new Command("changes")
+    .summary("Show what changed in already mirrored records")
+    .description(
+      "Refunds, cancellations, rates, states, joins and leaves. The API gives no date of a " +
+        "change, so each is told as an interval: last seen as it was, first seen as it is.",
+    )
+    .argument("[resource]", told.join(", "))
+    .option("--since <time>", `seen since then (default: ${lately})`)
+    .option("--until <time>", "seen until then")
+    .addOption(parsed("--limit <n>", "the newest so many; in a table, whole records", parseCount))
+    .option("--csv", "CSV on stdout, as `export changes` writes it")
+    .option("--json", "a JSON array on stdout, as `export changes` writes it")
+    .addHelpText(
+      "after",
+      examples(
+        ["brandapi changes", "the last week, every resource"],
+        ["brandapi changes orders --since 30d --csv > refunds.csv", "a month of refunds and corrections"],
+      ),
+    )
+    .action((resource: string | undefined, _, command: Command) =>
+      context.deps.killable(() => runChanges(resource, command.optsWithGlobals(), context)),
+    );
+}
 
-  apart: apartIfLarge,
-
-  async run({ deps, args, options }) {
-    if (options.csv && options.json)
-      throw new UsageError("One format at a time, not `--csv` and `--json`.", {
-        hint: "leave one of them out",
-      });
-    const now = deps.clock.now();
-    const chosen = args[0] === undefined ? undefined : chooseResources(args).resources[0];
-    const { since, until } = parseRange(options, now, lately);
-    const filter = {
-      resource: chosen?.name,
-      since: formatInstant(since),
-      until: until === undefined ? undefined : formatInstant(until),
-    };
-    const { readSettings } = await import("../config/settings.js");
-    const { openMirrorReadOnly } = await import("../query/index.js");
-    const settings = await readSettings(options, deps);
-    const mirror = await openMirrorReadOnly(settings.dbPath);
-    const request = { deps, settings, filter, limit: options.limit };
-    try {
-      if (options.csv || options.json) await writeChanges(mirror, options.csv ? "csv" : "json", request);
-      else await printChanges(mirror, request);
-    } finally {
-      mirror.db.close();
-    }
-    return exitCodes.done;
-  },
-});
+async function runChanges(
+  resource: string | undefined,
+  options: ChangesFlags,
+  { deps }: Context,
+): Promise<void> {
+  if (options.csv && options.json)
+    throw new UsageError("One format at a time, not `--csv` and `--json`.", {
+      hint: "leave one of them out",
+    });
+  const now = deps.clock.now();
+  const chosen = resource === undefined ? undefined : chooseResources([resource]).resources[0];
+  const { since, until } = parseRange(options, now, lately);
+  const filter = {
+    resource: chosen?.name,
+    since: formatInstant(since),
+    until: until === undefined ? undefined : formatInstant(until),
+  };
+  const { readSettings } = await import("../config/settings.js");
+  const { openMirrorReadOnly } = await import("../query/index.js");
+  const settings = await readSettings(options, deps);
+  const mirror = await openMirrorReadOnly(settings.dbPath);
+  const request = { deps, settings, filter, limit: options.limit };
+  try {
+    if (options.csv || options.json) await writeChanges(mirror, options.csv ? "csv" : "json", request);
+    else await printChanges(mirror, request);
+  } finally {
+    mirror.db.close();
+  }
+}
 
 async function writeChanges(mirror: Mirror, name: "csv" | "json", request: Request): Promise<void> {
   const { deps, settings, filter, limit } = request;

@@ -1,35 +1,56 @@
-import { exitCodes, UsageError } from "../errors.js";
-import { suggest } from "../lib/nearest.js";
-import { defineCommand } from "./command.js";
+import { Argument, Command } from "commander";
+import type { Context } from "./context.js";
+import { examples } from "./help.js";
 
-const shells = ["bash", "zsh", "fish"];
+/** The word by which a shell's script asks for completions: see complete.ts. */
+export const completionQuestion = "__complete";
 
-export const completion = defineCommand({
-  name: "completion",
-  summary: "Print what makes Tab complete this program's words in a shell",
-  description:
-    "Commands, flags and their values, resources and tables; profiles and columns as this machine has them. A new " +
-    "version brings new words: print it again, or let the shell load it as it starts.",
-  arguments: [{ syntax: "<shell>", about: shells.join(", "), values: shells }],
-  flags: [],
-  examples: [
-    {
-      command: "source <(brandapi completion bash)",
-      about: "in ~/.bashrc; with zsh in ~/.zshrc, after compinit",
-    },
-    { command: "brandapi completion fish > ~/.config/fish/completions/brandapi.fish", about: "for fish" },
-  ],
+/** A script asks the program, which prints a word per line, and after a tab what the word is for. */
+const scripts = {
+  bash: `# brandapi: completion for bash
+_brandapi() {
+  local IFS=$'\\n'
+  COMPREPLY=($(brandapi ${completionQuestion} "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f 1))
+}
+complete -o default -F _brandapi brandapi
+`,
+  zsh: `#compdef brandapi
+# brandapi: completion for zsh
+_brandapi() {
+  local -a words_and_notes
+  words_and_notes=("\${(@f)$(brandapi ${completionQuestion} "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  words_and_notes=("\${(@)words_and_notes:#}")
+  if (( \${#words_and_notes} )); then
+    words_and_notes=("\${(@)words_and_notes//:/\\\\:}")
+    _describe brandapi "\${(@)words_and_notes/$'\\t'/:}"
+  else
+    _files
+  fi
+}
+if [[ \${funcstack[1]} = _brandapi ]]; then _brandapi "$@"; else compdef _brandapi brandapi; fi
+`,
+  fish: `# brandapi: completion for fish
+function __brandapi_complete
+  set -l words (commandline -opc) (commandline -ct)
+  brandapi ${completionQuestion} $words[2..-1] 2>/dev/null
+end
+complete -c brandapi -a '(__brandapi_complete)'
+`,
+} as const;
 
-  async run({ deps, args, commands }) {
-    const [shell = ""] = args;
-    const { typeable } = await import("./shells/typeable.js");
-    const { bashCompletion } = await import("./shells/bash.js");
-    const { fishCompletion } = await import("./shells/fish.js");
-    const { zshCompletion } = await import("./shells/zsh.js");
-    const scripts = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
-    const script = Object.entries(scripts).find(([name]) => name === shell)?.[1];
-    if (!script) throw new UsageError(`No completion for \`${shell}\`.`, { hint: suggest(shell, shells) });
-    deps.stdout.write(script(typeable(commands)));
-    return exitCodes.done;
-  },
-});
+export function completion(context: Context): Command {
+  return new Command("completion")
+    .summary("Print what makes Tab complete this program's words in a shell")
+    .description(
+      "Commands, flags and their values, resources and tables; profiles and columns of this machine.",
+    )
+    .addArgument(new Argument("<shell>", "bash, zsh, fish").choices(Object.keys(scripts)))
+    .addHelpText(
+      "after",
+      examples(
+        ["source <(brandapi completion bash)", "in ~/.bashrc; with zsh in ~/.zshrc, after compinit"],
+        ["brandapi completion fish > ~/.config/fish/completions/brandapi.fish", "for fish"],
+      ),
+    )
+    .action((shell: keyof typeof scripts) => void context.deps.stdout.write(scripts[shell]));
+}

@@ -1,69 +1,76 @@
 import { existsSync } from "node:fs";
+import { Command } from "commander";
 import { findFolders } from "../config/folders.js";
 import type { Deps, Fetch } from "../deps.js";
 import type { Examined, Me } from "../doctor/check.js";
 import type { Line } from "../doctor/examine.js";
-import { ChecksFailed, exitCodes } from "../errors.js";
-import { hintFor } from "../hint.js";
+import { ChecksFailed } from "../errors.js";
 import type { Mirror } from "../mirror/index.js";
 import { printJson } from "../ui/data.js";
 import { terminalWidth } from "../ui/width.js";
-import { defineCommand, type GlobalOptions } from "./command.js";
-import { flagsForWaiting } from "./globals.js";
+import type { Context, GlobalOptions } from "./context.js";
+import { hintFor } from "./errors.js";
+import { maxWait, rateLimit } from "./flags.js";
+import { examples, notes } from "./help.js";
 
 /** Somebody waits, and a dead network is one of the answers. */
 const maxWaitMs = 5_000;
 
-export const doctor = defineCommand({
-  name: "doctor",
-  summary: "Check this machine, the settings, the key, the mirror and its tables",
-  description:
-    "Each line is `ok`, or `!` with the command that mends it; `?` is what could not be checked, without a network " +
-    "for one. Writes nothing, and sends one request.",
-  arguments: [],
-  flags: flagsForWaiting("5s"),
-  examples: [
-    { command: "brandapi doctor", about: "is everything as it should be?" },
-    { command: "brandapi doctor --quiet", about: "only what needs a hand" },
-    { command: "brandapi doctor --json | jq 'select(.state != \"ok\")'", about: "the same for a script" },
-  ],
-  notes: {
-    heading: "Exit code",
-    lines: [
-      "0 where nothing failed; a warning, such as a key that expires soon, is marked `!` too and fails nothing",
-      "else what the first line that failed stands for: 3 this machine, its settings or the mirror's file, 4 the key, " +
-        "5 its scopes, 6 the API cannot be reached, 8 tables that differ, or a run that failed",
-      "a mirror whose records themselves were edited is not told from the API's truth here: `brandapi verify` asks the API",
-    ],
-  },
+export function doctor(context: Context): Command {
+  return new Command("doctor")
+    .summary("Check this machine, the settings, the key, the mirror and its tables")
+    .description(
+      "Each line is `ok`, or `!` with the command that mends it; `?` is what could not be checked, without a network " +
+        "for one. Writes nothing, and sends one request.",
+    )
+    .addOption(rateLimit())
+    .addOption(maxWait("5s"))
+    .addHelpText(
+      "after",
+      notes("Exit code", [
+        "0 where nothing failed; a warning, such as a key that expires soon, is marked `!` too and fails nothing",
+        "else what the first line that failed stands for: 3 this machine, its settings or the mirror's file, 4 the key, " +
+          "5 its scopes, 6 the API cannot be reached, 8 tables that differ, or a run that failed",
+        "a mirror whose records themselves were edited is not told from the API's truth here: `brandapi verify` asks the API",
+      ]),
+    )
+    .addHelpText(
+      "after",
+      examples(
+        ["brandapi doctor", "is everything as it should be?"],
+        ["brandapi doctor --quiet", "only what needs a hand"],
+        ["brandapi doctor --json | jq 'select(.state != \"ok\")'", "the same for a script"],
+      ),
+    )
+    .action((_, command: Command) => runDoctor(command.optsWithGlobals(), context));
+}
 
-  async run({ deps, options }) {
-    const { checks } = await import("../doctor/index.js");
-    const { examine } = await import("../doctor/examine.js");
-    const { createReporter } = await import("../ui/reporter.js");
-    const reporter = createReporter(deps, options);
-    const closers: (() => void)[] = [() => reporter.close()];
-    const argv = (["profile", "db"] as const).flatMap((name) =>
-      options[name] === undefined ? [] : [`--${name}`, options[name]],
-    );
-    const print = await printer(deps, options, Math.max(...checks.map(({ name }) => name.length)));
-    const failed: Line[] = [];
-    try {
-      for await (const line of examine(checks, lookAt(deps, options, reporter, closers))) {
-        if (line.state === "failed") failed.push(line);
-        print({ ...line, hint: line.hint && hintFor(line.hint, argv) });
-      }
-    } finally {
-      for (const close of closers.reverse()) close();
+async function runDoctor(options: GlobalOptions, { deps }: Context): Promise<void> {
+  const { checks } = await import("../doctor/index.js");
+  const { examine } = await import("../doctor/examine.js");
+  const { createReporter } = await import("../ui/reporter.js");
+  const reporter = createReporter(deps, options);
+  const closers: (() => void)[] = [() => reporter.close()];
+  const argv = (["profile", "db"] as const).flatMap((name) =>
+    options[name] === undefined ? [] : [`--${name}`, options[name]],
+  );
+  const print = await printer(deps, options, Math.max(...checks.map(({ name }) => name.length)));
+  const failed: Line[] = [];
+  try {
+    for await (const line of examine(checks, lookAt(deps, options, reporter, closers))) {
+      if (line.state === "failed") failed.push(line);
+      print({ ...line, hint: line.hint && hintFor(line.hint, argv) });
     }
-    const [first] = failed;
-    if (!first) return exitCodes.done;
-    const names = [...new Set(failed.map(({ check }) => check))].join(", ");
-    throw new ChecksFailed(`Not everything is as it should be: ${names}.`, first.exit_code, {
-      hint: "each line that begins with `!` says what mends it",
-    });
-  },
-});
+  } finally {
+    for (const close of closers.reverse()) close();
+  }
+  const [first] = failed;
+  if (!first) return;
+  const names = [...new Set(failed.map(({ check }) => check))].join(", ");
+  throw new ChecksFailed(`Not everything is as it should be: ${names}.`, first.exit_code, {
+    hint: "each line that begins with `!` says what mends it",
+  });
+}
 
 /** What the checks look at: made when the first of them asks, closed by `closers`. */
 function lookAt(

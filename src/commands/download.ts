@@ -1,20 +1,15 @@
+import { Argument, Command, Option } from "commander";
 import { expandPath } from "../config/folders.js";
 import type { DownloadSummary, FileResult } from "../download/engine.js";
-import {
-  ApiUnavailable,
-  type BrandapiError,
-  ConfigurationError,
-  exitCodes,
-  Incomplete,
-  UsageError,
-} from "../errors.js";
+import { ApiUnavailable, type BrandapiError, ConfigurationError, Incomplete, UsageError } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { suggest } from "../lib/nearest.js";
 import { printJson } from "../ui/data.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import { version } from "../version.js";
-import { defineCommand, type Flag } from "./command.js";
-import { networkFlags } from "./globals.js";
+import type { Context, GlobalOptions } from "./context.js";
+import { maxWait, parsed, rateLimit, wait } from "./flags.js";
+import { examples } from "./help.js";
 import { filterValues, parseFilter, parseList, parseRange } from "./values.js";
 
 interface DownloadFlags {
@@ -34,113 +29,111 @@ const defaultFolder = "brandapi-content";
 /** Failures that are named one by one. */
 const mostNamed = 20;
 
-const downloadFlags: readonly Flag[] = [
-  { flags: "-o, --out <dir>", about: "the folder that the files go to", shown: `./${defaultFolder}` },
-  {
-    flags: "--source <list>",
-    about: filterValues("source").join(", "),
-    parse: parseFilter("source"),
-    values: filterValues("source"),
-    isList: true,
-  },
-  {
-    flags: "--media-type <list>",
-    about: filterValues("media_type").join(", "),
-    parse: parseFilter("media_type"),
-    values: filterValues("media_type"),
-    isList: true,
-  },
-  { flags: "--opportunity <id...>", about: "only files of these campaigns", parse: parseList },
-  { flags: "--host <id...>", about: "only files of these hosts", parse: parseList },
-  { flags: "--since <time>", about: "only files added from here" },
-  { flags: "--until <time>", about: "only files added up to here" },
-  { flags: "--limit <n>", about: "fetch at most this many, newest first", parse: parseLimit },
-  { flags: "--wait", about: "queue behind another run on this mirror, however long it takes" },
-];
-
 /**
  * With `--json`, one line a file on stdout as it ends, then one for all of them:
  * `{"file":{"source","id","path","outcome":"downloaded"|"failed","bytes","sha256","resumed_from","error"}}` and
  * `{"summary":{"folder","selected","already_complete","downloaded","failed","not_tried","bytes"}}`.
  */
-export const download = defineCommand<DownloadFlags>({
-  name: "download",
-  summary: "Fetch the files of the brand's library",
-  description:
-    "Fetches what `brandapi sync content` has listed and is not in the folder yet, as <date>_<id>_<name>. " +
-    "An interrupted file is resumed, a complete one is not fetched again. " +
-    "The table content_downloads says where each file is, with its SHA-256.",
-  arguments: [{ syntax: "<what>", about: kinds.join(", "), values: kinds }],
-  flags: [...downloadFlags, ...networkFlags],
-  examples: [
-    { command: "brandapi download content", about: `everything, into ./${defaultFolder}` },
-    {
-      command: "brandapi download content --media-type image,video --since 30d",
-      about: "the last month's pictures and films",
-    },
-    { command: "brandapi download content --limit 10", about: "the ten newest that are not there yet" },
-  ],
+export function download(context: Context): Command {
+  return new Command("download")
+    .summary("Fetch the files of the brand's library")
+    .description(
+      "Fetches what `brandapi sync content` has listed and is not in the folder yet, as <date>_<id>_<name>. " +
+        "An interrupted file is resumed, a complete one is not fetched again. " +
+        "The table content_downloads says where each file is, with its SHA-256.",
+    )
+    .addArgument(new Argument("<what>", "content"))
+    .option("-o, --out <dir>", `the folder that the files go to (default: ./${defaultFolder})`)
+    .addOption(
+      new Option("--source <list>", "only files of these sources")
+        .choices(filterValues("source"))
+        .argParser(parseFilter("source")),
+    )
+    .addOption(
+      new Option("--media-type <list>", "only files of these types")
+        .choices(filterValues("media_type"))
+        .argParser(parseFilter("media_type")),
+    )
+    .addOption(parsed("--opportunity <id...>", "only files of these campaigns", parseList))
+    .addOption(parsed("--host <id...>", "only files of these hosts", parseList))
+    .option("--since <time>", "only files added from here")
+    .option("--until <time>", "only files added up to here")
+    .addOption(parsed("--limit <n>", "fetch at most this many, newest first", parseLimit))
+    .addOption(wait())
+    .addOption(rateLimit())
+    .addOption(maxWait())
+    .addHelpText(
+      "after",
+      examples(
+        ["brandapi download content", `everything, into ./${defaultFolder}`],
+        [
+          "brandapi download content --media-type image,video --since 30d",
+          "the last month's pictures and films",
+        ],
+        ["brandapi download content --limit 10", "the ten newest that are not there yet"],
+      ),
+    )
+    .action((what: string, _, command: Command) => runDownload(what, command.optsWithGlobals(), context));
+}
 
-  async run({ deps, args, options }) {
-    const [what = ""] = args;
-    if (!kinds.includes(what))
-      throw new UsageError(`Nothing to download is called \`${what}\`.`, { hint: suggest(what, kinds) });
-    const now = deps.clock.now();
-    const { since, until } = parseRange(options, now);
-    const selection = {
-      sources: options.source ?? [],
-      mediaTypes: options.mediaType ?? [],
-      opportunities: options.opportunity ?? [],
-      hosts: options.host ?? [],
-      ...(since === undefined ? {} : { since }),
-      ...(until === undefined ? {} : { until }),
+async function runDownload(
+  what: string,
+  options: DownloadFlags & GlobalOptions,
+  { deps }: Context,
+): Promise<void> {
+  if (!kinds.includes(what))
+    throw new UsageError(`Nothing to download is called \`${what}\`.`, { hint: suggest(what, kinds) });
+  const now = deps.clock.now();
+  const { since, until } = parseRange(options, now);
+  const selection = {
+    sources: options.source ?? [],
+    mediaTypes: options.mediaType ?? [],
+    opportunities: options.opportunity ?? [],
+    hosts: options.host ?? [],
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+  };
+  const { withMirrorRun } = await import("./mirror-run.js");
+  const wait = options.wait ?? false;
+  await withMirrorRun({ deps, options, purpose: "write", wait, command: "download" }, async (session) => {
+    const { contentWasSynced, selectFiles } = await import("../download/catalogue.js");
+    const { downloadFiles } = await import("../download/engine.js");
+    const { mirror, reporter } = session;
+    if (!contentWasSynced(mirror))
+      throw new ConfigurationError("The mirror does not know the library yet.", {
+        hint: "run `brandapi sync content` first",
+      });
+    const print = (line: unknown) => {
+      if (options.json) printJson(deps.stdout, line);
     };
-    const { withMirrorRun } = await import("./mirror-run.js");
-    const wait = options.wait ?? false;
-    return await withMirrorRun(
-      { deps, options, purpose: "write", wait, command: "download" },
-      async (session) => {
-        const { contentWasSynced, selectFiles } = await import("../download/catalogue.js");
-        const { downloadFiles } = await import("../download/engine.js");
-        const { mirror, reporter } = session;
-        if (!contentWasSynced(mirror))
-          throw new ConfigurationError("The mirror does not know the library yet.", {
-            hint: "run `brandapi sync content` first",
-          });
-        const print = (line: unknown) => {
-          if (options.json) printJson(deps.stdout, line);
-        };
-        const task = reporter.begin({ name: "download content", unit: "bytes" });
-        const failures: FileResult[] = [];
-        const summary = await downloadFiles(
-          selectFiles(mirror, selection),
-          {
-            ...session,
-            fetch: deps.fetch,
-            random: () => deps.random(),
-            later: deps.later,
-            baseUrl: session.settings.baseUrl ?? "",
-            maxWaitMs: session.settings.maxWaitMs,
-            userAgent: `brandapi/${version}`,
-            task,
-            folder: expandPath(options.out ?? defaultFolder, deps),
-          },
-          options.limit ?? Number.POSITIVE_INFINITY,
-          (file) => {
-            print({ file });
-            if (file.outcome === "failed") failures.push(file);
-          },
-        );
-        task.end(summaryText(summary));
-        print({ summary });
-        for (const line of failureLines(failures)) reporter.warn(line);
-        const failure = failureOf(summary);
-        if (failure) throw failure;
-        return exitCodes.done;
+    const task = reporter.begin({ name: "download content", unit: "bytes" });
+    const failures: FileResult[] = [];
+    const summary = await downloadFiles(
+      selectFiles(mirror, selection),
+      {
+        ...session,
+        fetch: deps.fetch,
+        random: () => deps.random(),
+        later: deps.later,
+        baseUrl: session.settings.baseUrl ?? "",
+        maxWaitMs: session.settings.maxWaitMs,
+        userAgent: `brandapi/${version}`,
+        task,
+        folder: expandPath(options.out ?? defaultFolder, deps),
+      },
+      options.limit ?? Number.POSITIVE_INFINITY,
+      (file) => {
+        print({ file });
+        if (file.outcome === "failed") failures.push(file);
       },
     );
-  },
-});
+    task.end(summaryText(summary));
+    print({ summary });
+    for (const line of failureLines(failures)) reporter.warn(line);
+    const failure = failureOf(summary);
+    if (failure) throw failure;
+  });
+}
 
 function parseLimit(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);

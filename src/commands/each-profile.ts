@@ -1,28 +1,28 @@
+import type { Deps } from "../deps.js";
 import { ApiUnavailable, ConfigurationError, type ExitCode, exitCodes, UsageError } from "../errors.js";
 import { headed } from "../ui/headed.js";
 import { createReporter } from "../ui/reporter.js";
 import { styleFor } from "../ui/style.js";
 import { interactiveMaxWaitMs } from "./access.js";
 import { type Brand, lookAtBrands } from "./brands.js";
-import type { CommandSpec, GlobalOptions, Invocation } from "./command.js";
+import type { Context, GlobalOptions } from "./context.js";
 
 /**
  * Runs a command for each brand of this machine, one after another, each with what is stored for it: a flag or a
  * variable that is one brand's is no other's. A brand that fails stops no other; a signal stops all.
  * @param purpose `sync` needs a stored key, and takes first what was read longest ago: no brand is always the last
- * @returns the gravest exit code
  * @throws UsageError where a flag is for one brand alone, Stopped
  */
-export async function eachProfile(
-  invocation: Invocation<object>,
-  command: CommandSpec,
+export async function eachProfile<Options extends GlobalOptions>(
+  options: Options,
+  context: Context,
   purpose: "sync" | "look",
-): Promise<ExitCode> {
-  const { deps, options, tell } = invocation;
+  run: (options: Options, context: Context) => Promise<void>,
+): Promise<void> {
+  const { deps, tell } = context;
   refuseSingle(options);
-  const brands = await chooseBrands(invocation, purpose);
+  const brands = await chooseBrands(options, deps, purpose);
   const away = new Set<string>();
-  let gravest: ExitCode = exitCodes.done;
   for (const { profile, base_url } of brands) {
     deps.signal.throwIfAborted();
     const origin = originOf(base_url);
@@ -30,16 +30,14 @@ export async function eachProfile(
     // What did not answer one brand in all its patience need not keep the next one waiting as long.
     if (away.has(origin)) own.maxWait = Math.min(own.maxWait ?? Infinity, interactiveMaxWaitMs);
     try {
-      const theirs = { ...invocation, deps: depsFor(profile, invocation), options: own, profile };
-      gravest = graver(gravest, (await command.run(theirs)) ?? exitCodes.done);
+      await run(own, { ...context, deps: depsFor(profile, options, deps), profile });
     } catch (error) {
       // What is wrong with the command line is so for every brand.
       if (deps.signal.aborted || error instanceof UsageError) throw error;
       if (error instanceof ApiUnavailable) away.add(origin);
-      gravest = graver(gravest, tell(error, profile));
+      context.exitCode = graver(context.exitCode, tell(error, profile));
     }
   }
-  return gravest;
 }
 
 /** The codes go from a defect (1) to what mends itself (10): the lowest but 0 is the gravest. */
@@ -53,7 +51,8 @@ function originOf(url: string | null): string {
 }
 
 async function chooseBrands(
-  { deps, options }: Invocation<object>,
+  options: GlobalOptions,
+  deps: Deps,
   purpose: "sync" | "look",
 ): Promise<readonly Brand[]> {
   const all = await lookAtBrands(deps);
@@ -71,7 +70,7 @@ async function chooseBrands(
 }
 
 /** What is printed for a brand stands under its name. */
-function depsFor(profile: string, { deps, options }: Invocation<object>): Invocation["deps"] {
+function depsFor(profile: string, options: GlobalOptions, deps: Deps): Deps {
   const { BRANDAPI_PROFILE, BRANDAPI_BASE_URL, BRANDAPI_KEY, BRANDAPI_DB, ...env } = deps.env;
   const under = (stream: typeof deps.stdout) =>
     headed(stream, styleFor(stream, { color: options.color !== false }, env).bold(`[${profile}]`));

@@ -1,71 +1,78 @@
+import { Command } from "commander";
 import type { Profile } from "../config/profiles.js";
 import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { ConfigurationError, exitCodes } from "../errors.js";
+import { ConfigurationError } from "../errors.js";
 import type { Entry } from "./ask-access.js";
-import { defineCommand, type Invocation } from "./command.js";
-import { interactiveFlags } from "./globals.js";
+import type { Context, GlobalOptions } from "./context.js";
+import { maxWait, rateLimit } from "./flags.js";
+import { examples } from "./help.js";
 import type { Identity } from "./identity.js";
 
-interface LoginFlags {
+interface LoginFlags extends GlobalOptions {
   keyStdin?: boolean;
 }
 
-export const login = defineCommand<LoginFlags>({
-  name: "login",
-  summary: "Store a brand's base URL and key, after checking them",
-  description:
-    "The key is read from a hidden prompt, from stdin or from --key-file; it is never an argument. " +
-    "It is checked with the API first, then stored in a file that only you can read.",
-  arguments: [],
-  flags: [{ flags: "--key-stdin", about: "read the key from stdin: for scripts" }, ...interactiveFlags],
-  examples: [
-    {
-      command: "brandapi login --base-url https://platform.example/api/brand/v1",
-      about: "asks for the key, checks it and stores it",
-    },
-    { command: "pass show brandapi | brandapi login --key-stdin", about: "the key from a password manager" },
-    { command: "brandapi login --profile acme", about: "a second brand, with a mirror of its own" },
-  ],
+export function login(context: Context): Command {
+  return new Command("login")
+    .summary("Store a brand's base URL and key, after checking them")
+    .description(
+      "The key is read from a hidden prompt, from stdin or from --key-file; it is never an argument. " +
+        "It is checked with the API first, then stored in a file that only you can read.",
+    )
+    .option("--key-stdin", "read the key from stdin: for scripts")
+    .addOption(rateLimit())
+    .addOption(maxWait("15s"))
+    .addHelpText(
+      "after",
+      examples(
+        [
+          "brandapi login --base-url https://platform.example/api/brand/v1",
+          "asks for the key, checks it and stores it",
+        ],
+        ["pass show brandapi | brandapi login --key-stdin", "the key from a password manager"],
+        ["brandapi login --profile acme", "a second brand, with a mirror of its own"],
+      ),
+    )
+    .action((_, command: Command) => runLogin(command.optsWithGlobals(), context));
+}
 
-  async run({ deps, options, tell }) {
-    const { readSettings } = await import("../config/settings.js");
-    const { interactiveMaxWaitMs, openApiWith } = await import("./access.js");
-    const { createReporter } = await import("../ui/reporter.js");
-    const { readIdentity } = await import("./identity.js");
-    const settings = await readSettings(options, deps, {
-      maxWaitMs: interactiveMaxWaitMs,
-      keyFrom: "flag",
-      isNew: true,
-    });
-    const reporter = createReporter(deps, options);
-    const check = async (entry: Entry): Promise<Identity> => {
-      const api = await openApiWith({ ...settings, ...entry }, deps, reporter);
-      try {
-        return await readIdentity(api, settings.maxWaitMs);
-      } finally {
-        api.close();
-      }
-    };
+async function runLogin(options: LoginFlags, { deps, tell }: Context): Promise<void> {
+  const { readSettings } = await import("../config/settings.js");
+  const { interactiveMaxWaitMs, openApiWith } = await import("./access.js");
+  const { createReporter } = await import("../ui/reporter.js");
+  const { readIdentity } = await import("./identity.js");
+  const settings = await readSettings(options, deps, {
+    maxWaitMs: interactiveMaxWaitMs,
+    keyFrom: "flag",
+    isNew: true,
+  });
+  const reporter = createReporter(deps, options);
+  const check = async (entry: Entry): Promise<Identity> => {
+    const api = await openApiWith({ ...settings, ...entry }, deps, reporter);
     try {
-      const { baseUrl, key, checked: identity } = await enter(settings, deps, { check, tell });
-      const db = options.db === undefined ? {} : { db: settings.dbPath };
-      await store(settings, { baseUrl, key, ...db, ...told(identity) });
-      for (const name of ["BRANDAPI_KEY", "BRANDAPI_BASE_URL"])
-        if (deps.env[name]) reporter.warn(`${name} is set, and goes before what was stored.`);
-      await show(deps, settings, baseUrl, identity);
+      return await readIdentity(api, settings.maxWaitMs);
     } finally {
-      reporter.close();
+      api.close();
     }
-    return exitCodes.done;
-  },
-});
+  };
+  try {
+    const { baseUrl, key, checked: identity } = await enter(settings, deps, { check, tell });
+    const db = options.db === undefined ? {} : { db: settings.dbPath };
+    await store(settings, { baseUrl, key, ...db, ...told(identity) });
+    for (const name of ["BRANDAPI_KEY", "BRANDAPI_BASE_URL"])
+      if (deps.env[name]) reporter.warn(`${name} is set, and goes before what was stored.`);
+    await show(deps, settings, baseUrl, identity);
+  } finally {
+    reporter.close();
+  }
+}
 
 /** What no flag gave comes from the terminal, or the key from stdin where that is no terminal; all of it checked. */
 async function enter(
   settings: Settings,
   deps: Deps,
-  { check, tell }: { check(entry: Entry): Promise<Identity> } & Pick<Invocation, "tell">,
+  { check, tell }: { check(entry: Entry): Promise<Identity> } & Pick<Context, "tell">,
 ): Promise<Entry & { checked: Identity }> {
   const { baseUrl, key, output, profile } = settings;
   if (baseUrl !== undefined && key !== undefined)

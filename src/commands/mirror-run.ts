@@ -1,6 +1,6 @@
 import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { AccessForbidden, ApiUnavailable, type ExitCode, KeyRejected } from "../errors.js";
+import { AccessForbidden, ApiUnavailable, KeyRejected } from "../errors.js";
 import { hideKeys } from "../lib/secrets.js";
 import { formatInstant } from "../lib/times.js";
 import {
@@ -22,7 +22,7 @@ import type { Access } from "../sync/run.js";
 import { createReporter } from "../ui/reporter.js";
 import type { WholeProgress } from "../ui/whole-run.js";
 import { openAccess } from "./access.js";
-import type { GlobalOptions } from "./command.js";
+import type { GlobalOptions } from "./context.js";
 import { expiryWarning, type Identity, readIdentity } from "./identity.js";
 
 /** What a command that reads the API into the mirror works with. */
@@ -52,9 +52,9 @@ export interface MirrorRunOptions {
  */
 export async function withMirrorRun(
   { deps, options, purpose, wait, command }: MirrorRunOptions,
-  work: (session: MirrorSession) => Promise<ExitCode | undefined>,
-): Promise<ExitCode | undefined> {
-  const { clock, signal, mortally } = deps;
+  work: (session: MirrorSession) => Promise<void>,
+): Promise<void> {
+  const { clock, signal, killable } = deps;
   let written: Mirror | undefined;
   const reporter = createReporter(deps, options, {
     progressed: (progress) => written && note(written, command, progress, clock.now()),
@@ -67,7 +67,7 @@ export async function withMirrorRun(
     if (purpose !== "plan") {
       // What is no mirror is refused before a lock is laid beside it.
       const open = purpose === "prove" ? openMirrorReadOnly : openMirrorOrNone;
-      (await mortally(() => open(settings.dbPath))).db.close();
+      (await killable(() => open(settings.dbPath))).db.close();
       lock = await lockMirror(settings.dbPath, { wait, clock, signal, queued: reporter.note });
       closers.unshift(lock.release);
     }
@@ -77,7 +77,7 @@ export async function withMirrorRun(
     });
     const warning = expiryWarning(identity.key.expires_at, clock.now(), settings.profile);
     if (warning) reporter.warn(warning);
-    const session = { api, clock, signal, mortally, reporter, identity, settings };
+    const session = { api, clock, signal, killable, reporter, identity, settings };
     const present = await openMirrorOrNone(settings.dbPath);
     try {
       checkOwner(present, identity.brand, settings.brand);
@@ -88,13 +88,13 @@ export async function withMirrorRun(
     }
     if (purpose === "plan") {
       // What an older version wrote is brought up to date first, from what it holds.
-      const mirror = await mortally(() => openMirrorReadOnly(settings.dbPath));
+      const mirror = await killable(() => openMirrorReadOnly(settings.dbPath));
       closers.unshift(() => mirror.db.close());
       return await work({ ...session, mirror });
     }
     if (isEmptyFile(settings.dbPath))
       reporter.warn(`the mirror was an empty file, and is filled from the beginning: ${settings.dbPath}`);
-    const mirror = await mortally(() => openMirror(settings.dbPath, lock));
+    const mirror = await killable(() => openMirror(settings.dbPath, lock));
     try {
       claimMirror(mirror, identity.brand);
       noteFailedRun(mirror, null);

@@ -4,7 +4,7 @@ import { expandPath, findFolders } from "../config/folders.js";
 import { commandFor, readSettings, requireAccess } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
-import type { GlobalOptions } from "./command.js";
+import type { GlobalOptions } from "./context.js";
 
 /** What is to be run every night. The key is no part of it. */
 export interface Nightly {

@@ -1,8 +1,9 @@
 import { basename, extname } from "node:path";
+import { Option } from "commander";
 import { UsageError } from "../errors.js";
 import type { Format } from "../export/format.js";
 import { formats } from "../export/formats/index.js";
-import type { Flag } from "./command.js";
+import { parsed } from "./flags.js";
 
 /** The flags that say how and where data is written, wherever a command writes some. */
 export interface OutputFlags {
@@ -28,24 +29,24 @@ const stdoutNames = ["-", "/dev/stdout", "/dev/fd/1"];
 const delimiters = [",", ";", "|", ":", "^", "~"];
 const tabNames = ["tab", "\\t", "\t"];
 
-export const outputFlags: readonly Flag[] = [
-  ...formats.map(({ flag, about }) => ({ flags: flag, about })),
-  {
-    flags: "-o, --out <file>",
-    about: "write a file, whole or not at all, instead of stdout; its ending names the format",
-  },
-  {
-    flags: "--delimiter <sign>",
-    about: "what stands between cells of CSV: one of , ; | : ^ ~ or tab",
-    parse: parseDelimiter,
-    values: ["tab"],
-    shown: ",",
-  },
-  {
-    flags: "--excel",
-    about: "CSV with BOM and CRLF, formulas made text; Excel still guesses types, an `.xlsx` has them",
-  },
-];
+export function outputFlags(): readonly Option[] {
+  return [
+    ...formats.map(({ flag, about }) => new Option(flag, about)),
+    new Option(
+      "-o, --out <file>",
+      "write a file, whole or not at all, instead of stdout; its ending names the format",
+    ),
+    parsed(
+      "--delimiter <sign>",
+      "what stands between cells of CSV: one of , ; | : ^ ~ or tab (default: ,)",
+      parseDelimiter,
+    ),
+    new Option(
+      "--excel",
+      "CSV with BOM and CRLF, formulas made text; Excel still guesses types, an `.xlsx` has them",
+    ),
+  ];
+}
 
 /**
  * The format that was asked for, or that the file's name ends in; undefined where neither is there.

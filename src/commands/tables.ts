@@ -1,51 +1,52 @@
+import { Command } from "commander";
 import type { Deps } from "../deps.js";
-import { exitCodes } from "../errors.js";
 import type { TableFacts } from "../query/index.js";
 import { printJson } from "../ui/data.js";
 import { formatCount } from "../ui/numbers.js";
 import type { Style } from "../ui/style.js";
 import { renderTable } from "../ui/table.js";
 import { terminalWidth } from "../ui/width.js";
-import { defineCommand } from "./command.js";
-import { apartIfLarge } from "./large.js";
+import type { Context, GlobalOptions } from "./context.js";
+import { examples } from "./help.js";
 
-export const tables = defineCommand({
-  name: "tables",
-  summary: "Show what the mirror has: tables and views, their columns, an example",
-  description:
-    "With a name, its columns with their types and a query to begin with. Rows are those that an export gives: " +
-    "records that the API no longer has are not among them. Needs no key and no network.",
-  arguments: [{ syntax: "[table]", about: "spelled with - or _" }],
-  flags: [{ flags: "--json", about: "the same as JSON: a list, or one object" }],
-  examples: [
-    { command: "brandapi tables", about: "all of them" },
-    { command: "brandapi tables restatements", about: "what its columns mean" },
-  ],
-
-  apart: apartIfLarge,
-
-  async run({ deps, args: [name], options }) {
-    const { readSettings } = await import("../config/settings.js");
-    const { listFacts, listTables, openMirrorReadOnly, readFacts, withSnapshot } = await import(
-      "../query/index.js"
+export function tables(context: Context): Command {
+  return new Command("tables")
+    .summary("Show what the mirror has: tables and views, their columns, an example")
+    .description(
+      "With a name, its columns with their types and a query to begin with. Rows are those that an export gives: " +
+        "records that the API no longer has are not among them. Needs no key and no network.",
+    )
+    .argument("[table]", "spelled with - or _")
+    .option("--json", "the same as JSON: a list, or one object")
+    .addHelpText(
+      "after",
+      examples(["brandapi tables", "all of them"], ["brandapi tables restatements", "what its columns mean"]),
+    )
+    .action((name: string | undefined, _, command: Command) =>
+      context.deps.killable(() => runTables(name, command.optsWithGlobals(), context)),
     );
-    const { styleFor } = await import("../ui/style.js");
-    const { checkTableName } = await import("./table.js");
-    const settings = await readSettings(options, deps);
-    const style = styleFor(deps.stdout, settings.output, deps.env);
-    const mirror = await deps.mortally(() => openMirrorReadOnly(settings.dbPath));
-    try {
-      const facts = await withSnapshot(mirror, async () =>
-        name === undefined ? listFacts(mirror) : readFacts(mirror, checkTableName(name, listTables(mirror))),
-      );
-      if (options.json) printJson(deps.stdout, facts);
-      else deps.stdout.write(Array.isArray(facts) ? listText(facts, deps) : tableText(facts, deps, style));
-    } finally {
-      mirror.db.close();
-    }
-    return exitCodes.done;
-  },
-});
+}
+
+async function runTables(name: string | undefined, options: GlobalOptions, { deps }: Context): Promise<void> {
+  const { readSettings } = await import("../config/settings.js");
+  const { listFacts, listTables, openMirrorReadOnly, readFacts, withSnapshot } = await import(
+    "../query/index.js"
+  );
+  const { styleFor } = await import("../ui/style.js");
+  const { checkTableName } = await import("./table.js");
+  const settings = await readSettings(options, deps);
+  const style = styleFor(deps.stdout, settings.output, deps.env);
+  const mirror = await openMirrorReadOnly(settings.dbPath);
+  try {
+    const facts = await withSnapshot(mirror, async () =>
+      name === undefined ? listFacts(mirror) : readFacts(mirror, checkTableName(name, listTables(mirror))),
+    );
+    if (options.json) printJson(deps.stdout, facts);
+    else deps.stdout.write(Array.isArray(facts) ? listText(facts, deps) : tableText(facts, deps, style));
+  } finally {
+    mirror.db.close();
+  }
+}
 
 function listText(all: readonly TableFacts[], { stdout }: Deps): string {
   const rows = all.map(({ name, kind, rows: count, columns, about }) => [

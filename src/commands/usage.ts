@@ -3,45 +3,29 @@ import { UsageError } from "../errors.js";
 import { nearest } from "../lib/nearest.js";
 
 /** Commander's complaint in this program's words, with the nearest valid name or where to look as its hint. */
-export function asUsageError(error: CommanderError, program: Command, argv: readonly string[]): UsageError {
-  const command = argv.find((word) => program.commands.some((one) => one.name() === word));
-  const seeHelp = `see \`brandapi ${command ? `${command} --help` : "--help"}\``;
-  const names = program.commands.map((one) => one.name());
-  if (error.code === "commander.help") {
-    const asked = argv[argv.indexOf("help") + 1];
-    if (argv.includes("help") && asked) return unknownCommand(asked, names);
-    return new UsageError("No command was given.", { hint: "see `brandapi --help`", cause: error });
+export function asUsageError(cause: CommanderError, program: Command, argv: readonly string[]): UsageError {
+  const [text = ""] = cause.message.replace(/^error: /, "").split("\n");
+  const quoted = /'(.*?)'/.exec(text)?.[1] ?? "";
+  const commands = program.commands.map((one) => one.name());
+  const command = program.commands.find((one) => argv.includes(one.name()));
+  const seeHelp = `see \`brandapi ${command ? `${command.name()} ` : ""}--help\``;
+  if (cause.code === "commander.help")
+    return new UsageError("No command was given.", { hint: "see `brandapi --help`", cause });
+  if (cause.code === "commander.unknownCommand") {
+    const near = nearest(quoted, commands);
+    const hint = near ? `did you mean \`brandapi ${near}\`?` : "see `brandapi --help`";
+    return new UsageError(`Unknown command: \`${quoted}\`.`, { hint, cause });
   }
-  const [first = "", ...rest] = error.message.replace(/^error: /, "").split("\n");
-  if (error.code === "commander.unknownCommand") return unknownCommand(quoted(first), names);
-  const hint = nearestChoice(first) ?? suggested(rest.join(" ")) ?? seeHelp;
-  return new UsageError(asSentence(first), { hint, cause: error });
-}
-
-function unknownCommand(typed: string, names: readonly string[]): UsageError {
-  const near = nearest(typed, names);
-  return new UsageError(`Unknown command: \`${typed}\`.`, {
-    hint: near ? `did you mean \`brandapi ${near}\`?` : "see `brandapi --help`",
-  });
-}
-
-/** "option '--a <b>' argument 'c' is invalid. Allowed choices are d, e." */
-function nearestChoice(message: string): string | undefined {
-  const match = /argument '(.*)' is invalid\. Allowed choices are (.+)\.$/.exec(message);
-  const near = nearest(match?.[1] ?? "", match?.[2]?.split(", ") ?? []);
-  return near && `did you mean \`${near}\`?`;
-}
-
-function suggested(lines: string): string | undefined {
-  const names = /Did you mean (?:one of )?(.+?)\?\)/.exec(lines)?.[1];
-  return names && `did you mean \`${names.split(", ").join("` or `")}\`?`;
+  const flags = [...(command?.options ?? []), ...program.options].flatMap(({ long }) => long ?? []);
+  const choices = /argument '(.*)' is invalid\. Allowed choices are (.+)\.$/.exec(text);
+  const near =
+    cause.code === "commander.unknownOption"
+      ? nearest(quoted, flags)
+      : nearest(choices?.[1] ?? "", choices?.[2]?.split(", ") ?? []);
+  return new UsageError(asSentence(text), { hint: near ? `did you mean \`${near}\`?` : seeHelp, cause });
 }
 
 function asSentence(text: string): string {
   const words = text.replace(/'([^']*)'/g, "`$1`").replace(/\.?$/, ".");
   return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-function quoted(text: string): string {
-  return /'(.*)'/.exec(text)?.[1] ?? text;
 }

@@ -1,4 +1,5 @@
-import { exitCodes, Incomplete } from "../errors.js";
+import { Command } from "commander";
+import { Incomplete } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { minuteOf } from "../lib/times.js";
 import { resources } from "../resources/index.js";
@@ -6,78 +7,79 @@ import { printJson } from "../ui/data.js";
 import type { FullVerdict } from "../verify/engine.js";
 import type { MonthResult } from "../verify/report.js";
 import { chooseResources } from "./choose.js";
-import { defineCommand } from "./command.js";
-import { networkFlags } from "./globals.js";
+import type { Context, GlobalOptions } from "./context.js";
+import { maxWait, rateLimit, wait } from "./flags.js";
+import { examples } from "./help.js";
 
-interface VerifyFlags {
+interface VerifyFlags extends GlobalOptions {
   repair?: boolean;
   acceptRemovals?: boolean;
   wait?: boolean;
 }
 
-export const verify = defineCommand<VerifyFlags>({
-  name: "verify",
-  summary: "Prove that the mirror holds what the API holds",
-  description:
-    "Orders and content are compared by counts, halved down to the day where they differ: a handful of requests for " +
-    "the whole history. Other resources are read whole. The tables that you query are compared with the records " +
-    "that they are made from. Says what it cannot see.",
-  arguments: [{ syntax: "[resource...]", about: resources.map(({ name }) => name).join(", ") }],
-  flags: [
-    {
-      flags: "--repair",
-      about: "read again what differs, and make tables that differ anew from the records",
-    },
-    { flags: "--accept-removals", about: "apply removals even where they look implausible" },
-    { flags: "--wait", about: "queue behind another run on this mirror, however long it takes" },
-    ...networkFlags,
-  ],
-  examples: [
-    { command: "brandapi verify orders", about: "compare the whole history, month by month" },
-    { command: "brandapi verify --repair", about: "everything that was synced, and mend what differs" },
-  ],
+export function verify(context: Context): Command {
+  return new Command("verify")
+    .summary("Prove that the mirror holds what the API holds")
+    .description(
+      "Orders and content are compared by counts, halved down to the day where they differ: a handful of requests for " +
+        "the whole history. Other resources are read whole. The tables that you query are compared with the records " +
+        "that they are made from. Says what it cannot see.",
+    )
+    .argument("[resource...]", resources.map(({ name }) => name).join(", "))
+    .option("--repair", "read again what differs, and make tables that differ anew from the records")
+    .option("--accept-removals", "apply removals even where they look implausible")
+    .addOption(wait())
+    .addOption(rateLimit())
+    .addOption(maxWait())
+    .addHelpText(
+      "after",
+      examples(
+        ["brandapi verify orders", "compare the whole history, month by month"],
+        ["brandapi verify --repair", "everything that was synced, and mend what differs"],
+      ),
+    )
+    .action((names: string[], _, command: Command) => runVerify(names, command.optsWithGlobals(), context));
+}
 
-  async run({ deps, args, options }) {
-    const chosen = chooseResources(args);
-    const { withMirrorRun } = await import("./mirror-run.js");
-    return await withMirrorRun(
-      { deps, options, purpose: "prove", wait: options.wait ?? false, command: "verify" },
-      async (session) => {
-        const { defaultOptions } = await import("../sync/run.js");
-        const { workThrough } = await import("../sync/resources.js");
-        const { verifyResource } = await import("../verify/engine.js");
-        const { failureOf } = await import("./failed-resources.js");
-        const { wasRead } = await import("../mirror/index.js");
-        const access = {
-          ...session,
-          options: { ...defaultOptions, acceptRemovals: options.acceptRemovals ?? false },
-        };
-        const due = chosen.named
-          ? chosen.resources
-          : chosen.resources.filter(({ name }) => wasRead(session.mirror, name));
-        const verdicts: FullVerdict[] = [];
-        const repair = options.repair ?? false;
-        access.reporter.expect(due.map(({ name }) => ({ name, requests: undefined })));
-        const ended = await workThrough(access, { due, named: chosen.named }, async (resource) => {
-          const verdict = await verifyResource(access, resource, repair);
-          verdicts.push(verdict);
-          if (options.json) printJson(deps.stdout, verdict);
-          else deps.stdout.write(verdictText(verdict));
+async function runVerify(names: readonly string[], options: VerifyFlags, { deps }: Context): Promise<void> {
+  const chosen = chooseResources(names);
+  const { withMirrorRun } = await import("./mirror-run.js");
+  await withMirrorRun(
+    { deps, options, purpose: "prove", wait: options.wait ?? false, command: "verify" },
+    async (session) => {
+      const { defaultOptions } = await import("../sync/run.js");
+      const { workThrough } = await import("../sync/resources.js");
+      const { verifyResource } = await import("../verify/engine.js");
+      const { failureOf } = await import("./failed-resources.js");
+      const { wasRead } = await import("../mirror/index.js");
+      const access = {
+        ...session,
+        options: { ...defaultOptions, acceptRemovals: options.acceptRemovals ?? false },
+      };
+      const due = chosen.named
+        ? chosen.resources
+        : chosen.resources.filter(({ name }) => wasRead(session.mirror, name));
+      const verdicts: FullVerdict[] = [];
+      const repair = options.repair ?? false;
+      access.reporter.expect(due.map(({ name }) => ({ name, requests: undefined })));
+      const ended = await workThrough(access, { due, named: chosen.named }, async (resource) => {
+        const verdict = await verifyResource(access, resource, repair);
+        verdicts.push(verdict);
+        if (options.json) printJson(deps.stdout, verdict);
+        else deps.stdout.write(verdictText(verdict));
+      });
+      if (!options.json && verdicts.length > 0) deps.stdout.write(`${blindText(verdicts)}\n`);
+      if (due.length === 0)
+        throw new Incomplete("Nothing to compare: nothing was ever synced into this mirror.", {
+          hint: "run `brandapi sync`",
         });
-        if (!options.json && verdicts.length > 0) deps.stdout.write(`${blindText(verdicts)}\n`);
-        if (due.length === 0)
-          throw new Incomplete("Nothing to compare: nothing was ever synced into this mirror.", {
-            hint: "run `brandapi sync`",
-          });
-        judge(verdicts, repair);
-        const words = { failed: "were not proven", left: "Not compared", hint: "run the same command again" };
-        const failure = failureOf(ended, due.length, words);
-        if (failure !== undefined) throw failure;
-        return exitCodes.done;
-      },
-    );
-  },
-});
+      judge(verdicts, repair);
+      const words = { failed: "were not proven", left: "Not compared", hint: "run the same command again" };
+      const failure = failureOf(ended, due.length, words);
+      if (failure !== undefined) throw failure;
+    },
+  );
+}
 
 /** @throws Incomplete where the verdicts, all printed by now, leave something to do: the gravest of it */
 function judge(verdicts: readonly FullVerdict[], repaired: boolean): void {

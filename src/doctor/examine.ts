@@ -1,4 +1,4 @@
-import { asBrandapiError } from "../failures.js";
+import { asBrandapiError } from "../lib/failures.js";
 import { type Check, type Examined, type Finding, found, unchecked } from "./check.js";
 
 /** A finding, and the check that it is of: a line of `doctor --json`. */

@@ -13,7 +13,7 @@ export const mirror: Check = {
     if (closed)
       throw new MirrorUnusable(`The mirror cannot be written, ${closed.why}: ${closed.place}.`, closed);
     const open = await mirror();
-    const damage = await deps.mortally(async () => findDamage(open));
+    const damage = await deps.killable(async () => findDamage(open));
     if (damage !== null)
       throw new MirrorUnusable(`The mirror is damaged (${damage}): ${open.path}.`, {
         hint: "restore it from a backup, or move it away and run `brandapi sync --full`",

@@ -23,7 +23,7 @@ export async function syncResource(access: Access, resource: Resource, named = t
         throw isHalf && !endsEverything(error) ? incomplete(resource, [error.message], error.hint) : error;
       });
       // After a first read of a million rows it takes seconds.
-      await access.mortally(async () => indexProjection(access.mirror, resource));
+      await access.killable(async () => indexProjection(access.mirror, resource));
       if (one.shortfalls.length > 0) throw incomplete(resource, one.shortfalls);
       row.verified = !one.isPartial;
       if (row.verified) access.mirror.transaction(() => noteKnown(access.mirror, resource.name));

@@ -62,7 +62,7 @@ export interface Access {
   api: ApiClient;
   clock: Clock;
   signal: AbortSignal;
-  mortally: Deps["mortally"];
+  killable: Deps["killable"];
   reporter: Reporter;
   options: SyncOptions;
   /** The API's points by day, as an earlier resource of the same run was told them, or why it was not. */

@@ -64,7 +64,7 @@ export function testDeps(given: Partial<Deps> = {}, limits?: TimeOuts): Deps {
     fetch: createFetch(env, limits),
     random: () => 0.5,
     signal: new AbortController().signal,
-    mortally: (work) => work(),
+    killable: (work) => work(),
     ...given,
   };
 }

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,8 +7,6 @@ import { brandsForTest } from "../support/brands.js";
 import { makeHome } from "../support/home.js";
 import { binPath, spawnBrandapi } from "../support/process.js";
 import { brandapi } from "../support/program.js";
-
-const has = (program: string) => spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
 
 /** A folder whose name is a trap in every place that it is written to. */
 const trap = join(mkdtempSync(join(tmpdir(), "brandapi-cron-")), `it's 100% <"mine"> & $HOME`);
@@ -66,25 +64,13 @@ describe("cron", () => {
     expect(readdirSync(join(trap, ".local/share/brandapi"))).toContain("default.sqlite");
     expect(readdirSync(nobody)).toEqual([]);
     expect(out).not.toContain(key);
-    const launchd = (await brandapi("cron --launchd", { home: trap, env, machine })).out;
-    const { variables, command } = readPlist(launchd);
-    expect(variables).toEqual({ HOME: trap, ...env });
-    const set = Object.entries(variables).map(
-      ([name, value]) => `${name}='${value.replaceAll("'", "'\\''")}'`,
-    );
-    expect(runBare(`export ${set.join(" ")}; ${command}`, nobody)).toEqual({ status: 0, out: "", err: "" });
   });
 
   test("prints two lines and comments, with absolute paths, and touches nothing", async () => {
     const home = makeHome();
-    for (const flag of ["", "--systemd", "--launchd"]) {
-      const { out, code } = await brandapi(`cron ${flag}`, { home });
-      expect(code).toBe(0);
-      expect(out).toContain(process.execPath);
-      expect(out).toContain(binPath);
-    }
+    const { out, code } = await brandapi("cron", { home });
+    expect(code).toBe(0);
     expect(readdirSync(home)).toEqual([]);
-    const { out } = await brandapi("cron", { home });
     const lines = out.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
     expect(lines).toHaveLength(2);
     const log = join(home, ".local/state/brandapi");
@@ -162,131 +148,9 @@ describe("cron", () => {
   });
 
   test("refuses what no schedule can hold, with 3", async () => {
-    for (const [db, flag] of [
-      ["a\nb.sqlite", "--systemd"],
-      ["a\nb.sqlite", ""],
-      ["a\\b.sqlite", ""],
-    ] as const) {
-      const { code, out } = await brandapi(["cron", "--db", db, ...flag.split(" ").filter(Boolean)]);
+    for (const db of ["a\nb.sqlite", "a\\b.sqlite"]) {
+      const { code, out } = await brandapi(["cron", "--db", db]);
       expect({ code, out }).toEqual({ code: 3, out: "" });
     }
-    expect((await brandapi(["cron", "--systemd", "--db", "a\\b.sqlite"])).code).toBe(0);
   });
 });
-
-describe("cron --systemd", () => {
-  /** As the comments say, with awk. */
-  function save(out: string): string {
-    const folder = makeHome();
-    execFileSync("awk", ["/^# file: /{f=$3} f{print > f}"], { cwd: folder, input: out });
-    return folder;
-  }
-
-  test("prints a service and its timer, which its own awk line puts into files", async () => {
-    const { out } = await brandapi("cron --systemd --profile acme");
-    expect(out).toContain("awk '/^# file: /{f=$3} f{print > f}'");
-    const folder = save(out);
-    expect(readdirSync(folder).toSorted()).toEqual(["brandapi-acme.service", "brandapi-acme.timer"]);
-    expect(readFileSync(join(folder, "brandapi-acme.timer"), "utf8")).toMatch(
-      /^OnCalendar=\*-\*-\* 04:\d\d:00$/m,
-    );
-  });
-
-  test("escapes what systemd reads in a path: quotes, blanks, per cent and dollar signs", async () => {
-    const script = `${trap}/back\\slash/brandapi.js`;
-    const { out } = await brandapi("cron --systemd", { home: trap, machine: { home: "/home/ada", script } });
-    const shown = trap.replaceAll("%", "%%").replaceAll('"', '\\"');
-    expect(out).toContain(`\nEnvironment="HOME=${shown}"\n`);
-    const dollar = shown.replaceAll("$", "$$$$");
-    expect(out).toContain(`\nExecStart=${process.execPath} "${dollar}/back\\\\slash/brandapi.js" sync\n`);
-  });
-
-  test.skipIf(!has("systemd-analyze"))(
-    "its units pass `systemd-analyze verify`, odd paths too",
-    async (context) => {
-      const script = join(trap, "brandapi.js");
-      writeFileSync(script, "");
-      const { out } = await brandapi("cron --systemd", {
-        home: trap,
-        machine: { home: "/home/ada", script },
-      });
-      const folder = save(out);
-      const files = readdirSync(folder).map((file) => join(folder, file));
-      const verify = (paths: string[]) =>
-        spawnSync("systemd-analyze", ["--user", "verify", "--man=no", ...paths], {
-          encoding: "utf8",
-          env: { ...process.env, XDG_RUNTIME_DIR: folder },
-        });
-      const { status, stderr } = verify(files);
-      if (/Failed to (initialize|create) manager|No such device or address/.test(stderr))
-        return context.skip("systemd-analyze cannot look at user units here");
-      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-      writeFileSync(
-        files[0] ?? "",
-        readFileSync(files[0] ?? "", "utf8").replace("Type=oneshot", "Type=twice"),
-      );
-      expect(verify(files).stderr).toContain("twice");
-    },
-  );
-});
-
-describe("cron --launchd", () => {
-  test("prints one property list that parses, odd paths too", async () => {
-    const { out } = await brandapi("cron --launchd --profile acme", {
-      home: trap,
-      machine: { home: "/home/ada" },
-    });
-    const { label, command, variables, minute } = readPlist(out);
-    expect(label).toBe("brandapi.acme");
-    expect(variables).toEqual({ HOME: trap });
-    expect(command).toMatch(/ sync --profile acme && .* status --profile acme --max-age 26h --quiet; } >> /);
-    expect(minute).toBeGreaterThan(0);
-  });
-
-  test.skipIf(!has("xmllint"))("passes xmllint", async () => {
-    const { out } = await brandapi("cron --launchd --profile a--b", {
-      home: trap,
-      machine: { home: "/home/ada" },
-    });
-    const lint = (input: string) =>
-      spawnSync("xmllint", ["--noout", "--nonet", "-"], { input, encoding: "utf8" });
-    expect(lint(out)).toMatchObject({ status: 0, stderr: "" });
-    expect(lint(out.replace("&amp;", "&")).status).not.toBe(0);
-  });
-});
-
-/** A strict reader of the few elements that are in it: anything else is an error. */
-function readPlist(text: string) {
-  const [, comment = "", body = ""] =
-    /^<\?xml version="1\.0" encoding="UTF-8"\?>\n<!DOCTYPE plist [^>]*>\n<!--([\s\S]*?)-->\n<plist version="1\.0">\n([\s\S]*)\n<\/plist>\n$/.exec(
-      text,
-    ) ?? [];
-  expect(comment).not.toContain("--");
-  const tokens = [...body.matchAll(/<(\/?)(dict|array|key|string|integer)>([^<>]*)/g)];
-  expect(tokens.map(([whole]) => whole).join("")).toBe(body);
-  const open: string[] = [];
-  const values: string[] = [];
-  for (const [, isEnd, name = "", inside = ""] of tokens) {
-    if (isEnd) expect(open.pop()).toBe(name);
-    else open.push(name);
-    if (!isEnd && !/dict|array/.test(name)) {
-      expect(inside.replace(/&(amp|lt|gt);/g, "")).not.toContain("&");
-      values.push(inside.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&"));
-    } else expect(inside.trim()).toBe("");
-  }
-  expect(open).toEqual([]);
-  const after = (key: string) => values[values.indexOf(key) + 1] ?? "";
-  const from = values.indexOf("EnvironmentVariables") + 1;
-  const pairs = from === 0 ? [] : values.slice(from, values.indexOf("ProgramArguments"));
-  const variables = Object.fromEntries(
-    pairs.flatMap((name, at) => (at % 2 === 0 ? [[name, pairs[at + 1] ?? ""]] : [])),
-  ) as Record<string, string>;
-  const start = values.indexOf("ProgramArguments");
-  expect(values.slice(start + 1, start + 3)).toEqual(["/bin/sh", "-c"]);
-  return {
-    label: after("Label"),
-    variables,
-    command: values[start + 3] ?? "",
-    minute: Number(after("Minute")),
-  };
-}

@@ -1,8 +1,7 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { displayWidth } from "../../src/ui/width.js";
-import { brandsForTest } from "../support/brands.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { nights } from "../support/nights.js";
@@ -175,32 +174,5 @@ describe("report", () => {
       err: expect.stringContaining("The mirror holds no orders yet"),
     });
     expect(err).toContain("hint: run `brandapi sync orders");
-  });
-
-  test("goes through every brand with `--all-profiles`, each into a page of its own", async () => {
-    const brands = await brandsForTest();
-    await brands.login("acme", brands.sandbox.key);
-    await brands.login("basalt", brands.sandbox.keys["other-brand"].secret);
-    await brands.run("sync orders --profile acme");
-    const { code, err } = await brands.run("report --all-profiles");
-    expect(code).toBe(3);
-    expect(err).toMatch(/^\[acme\]\n.*: report-acme-\d{4}-\d\d\.html\nbrandapi: basalt: No mirror yet/);
-    expect(readdirSync(brands.home).filter((name) => name.endsWith(".html"))).toHaveLength(1);
-    const refused = await brands.run("report --all-profiles -o one.html");
-    expect(refused.code).toBe(2);
-    expect(existsSync(join(brands.home, "one.html"))).toBe(false);
-  });
-
-  test("with `--all-profiles`, a brand whose orders end before the time asked for stops no other", async () => {
-    const brands = await brandsForTest();
-    await brands.login("acme", brands.sandbox.key);
-    await brands.login("basalt", brands.sandbox.keys["other-brand"].secret);
-    const lastYear = new Date().getUTCFullYear() - 1;
-    await brands.run(`sync orders --profile acme --until ${lastYear}-01-31`);
-    await brands.run("sync orders --profile basalt");
-    const { code, err, out } = await brands.run(`report --all-profiles --since ${lastYear}-06-01 --text`);
-    expect(code).toBe(3);
-    expect(err).toMatch(/^brandapi: acme: Orders were read through/);
-    expect(out).toMatch(/^\[basalt\]\n/);
   });
 });

@@ -153,30 +153,6 @@ describe("status", () => {
     expect((await brandapi(["status", "--db", mirror.path], { clock })).out).not.toContain("failed");
   });
 
-  it("ends with how the brand does where asked, in three lines at most", async () => {
-    const mirror = await makeMirror();
-    const orders = ["EUR", "USD", "\u001b[31mGBP", "SEK"].map((currency, n) =>
-      anOrder(n, { currency, order_date: "2026-10-02T08:00:00Z" }),
-    );
-    writeRead(mirror, "orders", orders, { at: "2026-10-03T02:00:00.000Z", whole: true });
-    mirror.db.close();
-    const words = ["status", "--db", mirror.path];
-    const { out } = await brandapi([...words, "--sales"], { clock });
-    const lines = out.trimEnd().split("\n").slice(-4);
-    expect(lines).toEqual([
-      "",
-      "October 2026: 102.50 \\x1b[31mGBP net of 1 order",
-      "October 2026: 100.50 EUR net of 1 order",
-      "and 2 currencies more: see `brandapi report --text`",
-    ]);
-    expect((await brandapi(words, { clock })).out).not.toContain("October 2026");
-    const json = JSON.parse((await brandapi([...words, "--sales", "--json"], { clock })).out);
-    expect(json.sales).toMatchObject({
-      period: { slug: "2026-10" },
-      currencies: ["\u001b[31mGBP", "EUR", "SEK", "USD"],
-    });
-  });
-
   it("is stale where nothing was ever synced, with a mirror or without", async () => {
     const mirror = await makeMirror();
     mirror.db.close();

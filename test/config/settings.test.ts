@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import type { GlobalOptions } from "../../src/commands/command.js";
+import type { GlobalOptions } from "../../src/config/options.js";
 import { checkFolder } from "../../src/config/private-file.js";
 import { readSettings, requireAccess } from "../../src/config/settings.js";
 import type { Deps, Env } from "../../src/deps.js";

@@ -1,19 +1,17 @@
-import type { CommandSpec, Flag } from "../../src/commands/command.js";
-import { globalFlags } from "../../src/commands/globals.js";
-import { inHelpOrder } from "../../src/commands/groups.js";
-import { commands } from "../../src/commands/index.js";
+import type { Command, Option } from "commander";
 import { exitMeanings } from "../../src/errors.js";
 import { formats } from "../../src/export/formats/index.js";
+import { commands, programTree } from "../support/commands.js";
 import { table } from "./markdown.js";
 
 /** The documents' parts that follow from the registries of commands, formats and exit codes. */
 export function commandSections(): [name: string, text: string][] {
   return [
     ["commands", overview()],
-    ["flags everywhere", flagTable(globalFlags)],
+    ["flags everywhere", flagTable(programTree().options)],
     ...commands
-      .filter(({ flags }) => flags.length > 0)
-      .map((spec): [string, string] => [`flags ${spec.name}`, flagTable(spec.flags)]),
+      .filter(({ options }) => options.length > 0)
+      .map((command): [string, string] => [`flags ${command.name()}`, flagTable(command.options)]),
     ["formats", formatTable()],
     ["exit codes", exitTable()],
   ];
@@ -22,21 +20,24 @@ export function commandSections(): [name: string, text: string][] {
 function overview(): string {
   return table(
     ["command", "does"],
-    inHelpOrder(commands).map((spec) => [`[\`${usage(spec)}\`](#${spec.name})`, spec.summary]),
+    commands.map((command) => [`[\`${usage(command)}\`](#${command.name()})`, command.summary()]),
   );
 }
 
-function usage({ name, arguments: args }: CommandSpec): string {
-  return [name, ...args.map(({ syntax }) => syntax)].join(" ");
+function usage(command: Command): string {
+  const words = command.registeredArguments.map((one) => {
+    const name = one.name() + (one.variadic ? "..." : "");
+    return one.required ? `<${name}>` : `[${name}]`;
+  });
+  return [command.name(), ...words].join(" ");
 }
 
-function flagTable(flags: readonly Flag[]): string {
+function flagTable(options: readonly Option[]): string {
   return table(
-    ["flag", "does", "default"],
-    flags.map(({ flags: spelling, about, choices, shown }) => [
-      `\`${spelling}\``,
-      choices ? `${about}: ${choices.map((choice) => `\`${choice}\``).join(", ")}` : about,
-      shown === undefined ? "" : `\`${shown}\``,
+    ["flag", "does"],
+    options.map(({ flags, description, argChoices }) => [
+      `\`${flags}\``,
+      argChoices ? `${description}: ${argChoices.map((choice) => `\`${choice}\``).join(", ")}` : description,
     ]),
   );
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { beforeAll, describe, expect, test } from "vitest";
-import { commands } from "../../src/commands/index.js";
+import { commands } from "../support/commands.js";
 import { makeHome } from "../support/home.js";
 import { spawnBrandapi } from "../support/process.js";
 import { documents } from "./documents.js";
@@ -36,7 +36,7 @@ describe("the documents' own words", () => {
     .flatMap(({ text }) => typedLines(text).flatMap(brandapiCalls))
     .map((words) => words.join(" "));
 
-  test.each(commands)("$name has an example with its output", ({ name }) => {
+  test.each(commands.map((one) => one.name()))("%s has an example with its output", (name) => {
     expect(calls.filter((call) => call.split(" ")[0] === name)).not.toEqual([]);
   });
 

@@ -5,9 +5,11 @@ const path = require("node:path");
 const { fileURLToPath } = require("node:url");
 
 const own = path.resolve(__dirname, "../..");
+const packages = fs.realpathSync(path.join(own, "node_modules"));
 const pathOf = (file) =>
   /^file:/.test(String(file)) ? fileURLToPath(String(file)) : path.resolve(String(file));
-const isOwn = (file) => typeof file === "number" || pathOf(file).startsWith(own);
+const isOwn = (file) =>
+  typeof file === "number" || [own, packages].some((folder) => pathOf(file).startsWith(folder));
 
 function refuse(what) {
   process.stderr.write(`not on the way to help: ${what}\n`);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { commands } from "../../src/commands/index.js";
+import { commands, examplesOf } from "../support/commands.js";
 import { spawnBrandapi } from "../support/process.js";
 import { parses } from "./parses.js";
 import { brandapiCalls } from "./words.js";
 
-describe.each(commands)("the help of $name", ({ name, examples }) => {
-  test.each(examples)("its example parses: $command", async ({ command }) => {
-    const calls = brandapiCalls(command);
+describe.each(commands.map((one) => [one.name(), one] as const))("the help of %s", (name, command) => {
+  test.each(examplesOf(command))("its example parses: %s", async (example) => {
+    const calls = brandapiCalls(example);
     expect(calls).toHaveLength(1);
     for (const words of calls) expect(await parses(words)).toBe("");
   });

@@ -1,27 +1,28 @@
-import { vi } from "vitest";
-import { commands } from "../../src/commands/index.js";
+import { CommanderError } from "commander";
+import { UsageError } from "../../src/errors.js";
 import { findResource } from "../../src/resources/index.js";
-import { brandapi } from "../support/program.js";
+import { programTree } from "../support/commands.js";
 
 /**
  * Parses a command line as the program does, without running the command.
- * @returns what the program would print about it; empty where it is fine
+ * @returns the error; empty if there is none
  */
 export async function parses(words: readonly string[]): Promise<string> {
+  const program = programTree();
   const wrong: string[] = [];
-  const spies = commands.map((spec) =>
-    vi.spyOn(spec, "run").mockImplementation(async ({ args }) => {
-      const named = spec.arguments.some(({ syntax }) => syntax.includes("resource")) ? args : [];
+  for (const command of program.commands)
+    command.action((...received) => {
+      const takesResources = command.registeredArguments.some((one) => one.name() === "resource");
+      const names = takesResources ? [received[0] ?? []].flat() : [];
       wrong.push(
-        ...named.filter((name) => !findResource(name)).map((name) => `Unknown resource: \`${name}\`.`),
+        ...names.filter((name) => !findResource(name)).map((name) => `Unknown resource: \`${name}\`.`),
       );
-      return 0;
-    }),
-  );
+    });
   try {
-    const { code, err } = await brandapi(words);
-    return code === 0 ? wrong.join("; ") : err;
-  } finally {
-    for (const spy of spies) spy.mockRestore();
+    await program.parseAsync([...words], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError || error instanceof UsageError)) throw error;
+    if (!("exitCode" in error) || error.exitCode !== 0) wrong.push(error.message);
   }
+  return wrong.join("; ");
 }

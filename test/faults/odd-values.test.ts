@@ -1,9 +1,8 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { globalFlags } from "../../src/commands/globals.js";
-import { commands } from "../../src/commands/index.js";
 import { exitCodes, Stopped } from "../../src/errors.js";
+import { commands, programTree } from "../support/commands.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
@@ -86,32 +85,34 @@ const first: Readonly<Record<string, readonly string[]>> = {
 /** They would serve, or work, until somebody stops them. */
 const endless = ["demo", "sandbox"];
 
-test.each(commands)("no value of an argument or of a flag makes a defect of $name", async (spec) => {
-  const { name, flags, arguments: args } = spec;
-  const home = await place();
-  const options = {
-    home,
-    env: {
-      BRANDAPI_DB: join(home, "mirror.sqlite"),
-      BRANDAPI_BASE_URL: "http://127.0.0.1:1/api/brand/v1",
-      BRANDAPI_KEY: "fake-key",
-      BRANDAPI_RATE_LIMIT: "none",
-    },
-    fetch: async () => Response.json({}, { status: 401 }),
-  };
-  const signalOf = () =>
-    endless.includes(name) ? AbortSignal.abort(new Stopped("SIGTERM")) : new AbortController().signal;
-  const takers = [...flags, ...globalFlags].flatMap(
-    (flag) => /--[\w-]+(?= <)/.exec(flag.flags)?.map((long) => [...(first[name] ?? []), long]) ?? [],
-  );
-  if (args.length > 0) takers.push([], ["--"]);
-  const defects: string[] = [];
-  for (const value of values)
-    for (const taker of takers) {
-      const line = [name, ...taker, value];
-      const { code, err } = await brandapi(line, { ...options, signal: signalOf() });
-      if (code === exitCodes.defect || err.includes("defect"))
-        defects.push(`${JSON.stringify(line).slice(0, 100)}: ${err.slice(0, 300)}`);
-    }
-  expect(defects).toEqual([]);
-});
+test.each(commands.map((one) => [one.name(), one] as const))(
+  "no value of an argument or of a flag makes a defect of %s",
+  async (name, command) => {
+    const home = await place();
+    const options = {
+      home,
+      env: {
+        BRANDAPI_DB: join(home, "mirror.sqlite"),
+        BRANDAPI_BASE_URL: "http://127.0.0.1:1/api/brand/v1",
+        BRANDAPI_KEY: "fake-key",
+        BRANDAPI_RATE_LIMIT: "none",
+      },
+      fetch: async () => Response.json({}, { status: 401 }),
+    };
+    const signalOf = () =>
+      endless.includes(name) ? AbortSignal.abort(new Stopped("SIGTERM")) : new AbortController().signal;
+    const takers = [...command.options, ...programTree().options].flatMap(({ long, required }) =>
+      required && long ? [[...(first[name] ?? []), long]] : [],
+    );
+    if (command.registeredArguments.length > 0) takers.push([], ["--"]);
+    const defects: string[] = [];
+    for (const value of values)
+      for (const taker of takers) {
+        const line = [name, ...taker, value];
+        const { code, err } = await brandapi(line, { ...options, signal: signalOf() });
+        if (code === exitCodes.defect || err.includes("defect"))
+          defects.push(`${JSON.stringify(line).slice(0, 100)}: ${err.slice(0, 300)}`);
+      }
+    expect(defects).toEqual([]);
+  },
+);

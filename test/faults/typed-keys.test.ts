@@ -1,10 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { globalFlags } from "../../src/commands/globals.js";
-import { commands } from "../../src/commands/index.js";
 import { systemClock } from "../../src/deps.js";
 import { lastRun, recordRun } from "../../src/mirror/runs.js";
+import { commands, programTree } from "../support/commands.js";
 import { makeHome } from "../support/home.js";
 import { makeMirror } from "../support/mirror.js";
 import { brandapi, type ProgramOptions } from "../support/program.js";
@@ -33,23 +32,25 @@ test.each(keys)(
   "the key %s as an argument or as a flag's value, of any command, is refused unseen",
   async (key) => {
     const env = { BRANDAPI_KEY: odd };
-    const lines = commands.flatMap(({ name, flags, arguments: args }) => [
-      [name, key],
-      [name, ...args.map(() => key), key],
-      [name, `--key=${key}`],
-      [name, "--key", key],
-      [name, `--${key}`],
-      [name, `-o${key}`],
-      ...[...flags, ...globalFlags].flatMap((flag) => {
-        const long = /--[\w-]+/.exec(flag.flags)?.[0] ?? "";
-        return [
-          [name, long, key],
-          [name, `${long}=${key}`],
-          [name, `${long}=a,x/${key}/y`],
-          [long, key, name],
-        ];
-      }),
-    ]);
+    const lines = commands
+      .map((one) => ({ name: one.name(), command: one }))
+      .flatMap(({ name, command }) => [
+        [name, key],
+        [name, ...command.registeredArguments.map(() => key), key],
+        [name, `--key=${key}`],
+        [name, "--key", key],
+        [name, `--${key}`],
+        [name, `-o${key}`],
+        ...[...command.options, ...programTree().options].flatMap(({ long }) => {
+          if (!long || long === "--version") return [];
+          return [
+            [name, long, key],
+            [name, `${long}=${key}`],
+            [name, `${long}=a,x/${key}/y`],
+            [long, key, name],
+          ];
+        }),
+      ]);
     expect(lines.length).toBeGreaterThan(500);
     for (const line of lines) {
       await expectUnseen(key, line, { env });

@@ -1,9 +1,8 @@
 import { constants } from "node:os";
 import { expect, test } from "vitest";
+import { hintFor, reportError } from "../../src/commands/errors.js";
 import { BrandapiError, ConfigurationError, Stopped } from "../../src/errors.js";
-import { asBrandapiError, rebuildHint } from "../../src/failures.js";
-import { hintFor } from "../../src/hint.js";
-import { reportError } from "../../src/run.js";
+import { asBrandapiError, rebuildHint } from "../../src/lib/failures.js";
 import { brandapi, testDeps } from "../support/program.js";
 
 const withCode = (message: string, code: string, more: object = {}) =>

@@ -250,7 +250,7 @@ async function runOnce(
     api,
     clock,
     signal,
-    mortally: (work) => work(),
+    killable: (work) => work(),
     reporter,
     options: { ...defaultOptions, ...options },
     points: new Map(),

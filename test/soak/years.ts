@@ -158,7 +158,7 @@ async function syncAll(
       api,
       clock,
       signal,
-      mortally: (work) => work(),
+      killable: (work) => work(),
       reporter: silentReporter,
       options: { ...defaultOptions, ...options },
     };

@@ -118,7 +118,7 @@ export async function nights(
         api: clientOf(api, { clock }),
         clock,
         signal: new AbortController().signal,
-        mortally: (work) => work(),
+        killable: (work) => work(),
         reporter: { ...silentReporter, warn: (text) => void warnings.push(text) },
         options: { ...defaultOptions, ...options },
         warnings,

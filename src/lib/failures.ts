@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { BrandapiError, ConfigurationError, MirrorBusy, MirrorUnusable } from "./errors.js";
-import { systemFailure } from "./lib/system-errors.js";
+import { BrandapiError, ConfigurationError, MirrorBusy, MirrorUnusable } from "../errors.js";
+import { systemFailure } from "./system-errors.js";
 
 /**
  * Any thrown value as an error that a person can act on: what the operating system, SQLite and Node's loader say is

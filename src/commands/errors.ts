@@ -1,0 +1,75 @@
+import { valueAfter } from "../config/options.js";
+import type { Deps } from "../deps.js";
+import { type ExitCode, Stopped } from "../errors.js";
+import { asBrandapiError } from "../lib/failures.js";
+import { hideKeys } from "../lib/secrets.js";
+import { shellWord } from "../lib/shell.js";
+import { printJson } from "../ui/data.js";
+import { escapeLines } from "../ui/text.js";
+
+/**
+ * Prints an error on stderr, with `--json` also on stdout. What came from outside is escaped, and what looks like a key
+ * is hidden: a person may have typed it.
+ * @param keys in use, whatever their form
+ * @param profile named if the error belongs to one profile of several
+ */
+export function reportError(
+  error: unknown,
+  argv: readonly string[],
+  deps: Pick<Deps, "stdout" | "stderr" | "signal">,
+  keys: readonly string[] = [],
+  profile?: string,
+): ExitCode {
+  const known = asBrandapiError(stopOf(error, deps.signal) ?? error);
+  const { code } = known;
+  const message = hideKeys(known.message, keys);
+  const hint = known.hint && hideKeys(hintFor(known.hint, argv, keys), keys);
+  if (hasFlag(argv, "--json"))
+    printJson(deps.stdout, { profile, error: { code, message, hint: hint ?? null } });
+  const whose = profile === undefined ? "" : `${profile}: `;
+  deps.stderr.write(`brandapi: ${whose}${escapeLines(message)}\n`);
+  if (hint) deps.stderr.write(`  hint: ${escapeLines(hint)}\n`);
+  if (hasFlag(argv, "--verbose"))
+    for (const stack of stacks(error)) deps.stderr.write(`  ${escapeLines(hideKeys(stack, keys))}\n`);
+  return known.exitCode;
+}
+
+/** The flags that the commands of a hint repeat: without them, another mirror would be meant. */
+const carried: Readonly<Record<string, readonly string[]>> = {
+  login: ["--profile"],
+  sync: ["--profile", "--db"],
+  verify: ["--profile", "--db"],
+};
+
+/** A hint whose commands are for the profile and the mirror of the command line that failed. */
+export function hintFor(hint: string, argv: readonly string[], keys: readonly string[] = []): string {
+  return hint.replace(/`brandapi (login|sync|verify)\b[^`]*/g, (command, name: string) => {
+    const flags = (carried[name] ?? []).filter((flag) => !hint.includes(flag));
+    const words = flags.flatMap((flag) => {
+      const value = valueAfter(argv, flag);
+      const isKey = value !== undefined && hideKeys(value, keys) !== value;
+      return value === undefined || isKey ? [] : [flag, shellWord(value)];
+    });
+    return [command, ...words].join(" ");
+  });
+}
+
+/** The stop that a signal asked for, if the error comes from it: an aborted call, or a mirror that could not be written. */
+function stopOf(error: unknown, signal: AbortSignal): Stopped | undefined {
+  const reason: unknown = signal.aborted ? signal.reason : undefined;
+  const isBusy = error instanceof Error && "code" in error && error.code === "SQLITE_BUSY";
+  const isOfStop = error instanceof Error && (error.name === "AbortError" || isBusy);
+  return isOfStop && reason instanceof Stopped ? reason : undefined;
+}
+
+function hasFlag(argv: readonly string[], flag: string): boolean {
+  const end = argv.indexOf("--");
+  return (end < 0 ? argv : argv.slice(0, end)).includes(flag);
+}
+
+function stacks(error: unknown): string[] {
+  const found: string[] = [];
+  for (let one = error; one instanceof Error && found.length < 8; one = one.cause)
+    found.push(one.stack ?? String(one));
+  return found;
+}

@@ -1,0 +1,30 @@
+import type { Command } from "commander";
+import { exitCodes } from "../../src/errors.js";
+import { buildProgram } from "../../src/program.js";
+import { testDeps } from "./program.js";
+
+/** Commander's tree as the program has it; nothing of it is run. */
+export function programTree(): Command {
+  return buildProgram({
+    deps: testDeps(),
+    exitCode: exitCodes.done,
+    tell: () => exitCodes.defect,
+    brandapi: async () => {},
+  });
+}
+
+/** The commands that do something: all but `help`. */
+export const commands: readonly Command[] = programTree().commands.filter((one) => one.name() !== "help");
+
+/** The command lines that its help shows. */
+export function examplesOf(command: Command): string[] {
+  let help = "";
+  command
+    .configureOutput({
+      writeOut: (text) => {
+        help += text;
+      },
+    })
+    .outputHelp();
+  return [...help.matchAll(/^ {2}\$ (.+)$/gm)].map(([, line = ""]) => line);
+}
