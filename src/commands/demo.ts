@@ -8,6 +8,7 @@ import { dayMs } from "../lib/times.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parsed } from "./flags.js";
 import { examples } from "./help.js";
+import { parseOrders } from "./sandbox.js";
 import { parseCount } from "./values.js";
 
 interface DemoFlags extends GlobalOptions {
@@ -39,7 +40,7 @@ export function demo(context: Context): Command {
         "proves the mirror, exports it and makes its report. Needs no network and no configuration; can be run again.",
     )
     .option("-o, --out <dir>", "where the mirror and the exports go (default: brandapi-demo)")
-    .addOption(parsed("--orders <n>", "how many orders the sandbox has (default: 5000)", parseCount))
+    .addOption(parsed("--orders <n>", "how many orders the sandbox has (default: 5000)", parseOrders))
     .addOption(
       parsed("--seed <n>", "the same data for the same number on the same day (UTC; default: 1)", parseCount),
     )
@@ -55,24 +56,22 @@ export function demo(context: Context): Command {
 
 async function runDemo(options: DemoFlags, { deps, tell, brandapi }: Context): Promise<void> {
   const { openFolder } = await import("./demonstration-folder.js");
-  const { startSandbox } = await import("../sandbox/index.js");
+  const { createApi, createBrand, naturalPace, passTime, serve } = await import("../sandbox/index.js");
   const files = [...exported.map(([, file]) => file), page];
   const folder = openFolder(options.out ?? "brandapi-demo", files, deps);
   const started = deps.clock.monotonic();
-  const box = await startSandbox(
-    {
-      orders: options.orders ?? 5_000,
-      seed: options.seed ?? 1,
-      rateLimit: null,
-      now: deps.clock.now() - pauseMs,
-      wholeDays: true,
-    },
-    deps,
-  );
+  const { seed = 1, orders = 5_000 } = options;
+  const begun = Math.floor((deps.clock.now() - pauseMs) / dayMs) * dayMs;
+  const brand = createBrand({ seed, orders, now: begun });
+  const api = createApi({ brands: [brand], now: deps.clock.now });
+  let requests = 0;
+  const served = await serve(api, 0, () => {
+    requests += 1;
+  });
   const env = {
     ...deps.env,
-    BRANDAPI_BASE_URL: box.baseUrl,
-    BRANDAPI_KEY: box.key,
+    BRANDAPI_BASE_URL: served.baseUrl,
+    BRANDAPI_KEY: brand.keys[0]?.secret ?? "",
     BRANDAPI_RATE_LIMIT: "none",
     BRANDAPI_DB: folder.mirror,
     BRANDAPI_PROFILE: "demo",
@@ -89,10 +88,10 @@ async function runDemo(options: DemoFlags, { deps, tell, brandapi }: Context): P
     await brandapi([...argv, ...(file ? ["-o", join(folder.path, file)] : []), ...common(options)], at);
   };
   try {
-    say(`A sandbox serves the brand API on this machine: ${box.baseUrl}`);
+    say(`A sandbox serves the brand API on this machine: ${served.baseUrl}`);
     say(`\nThree weeks ago: the first sync reads everything.`);
     await show(then, ["sync"]);
-    box.advance(pauseMs);
+    passTime(brand, begun, begun + pauseMs, naturalPace(orders));
     say(`\nThree weeks later: new orders, and old ones that were refunded, cancelled or attributed late.`);
     for (let night = 1; ; night += 1)
       try {
@@ -113,14 +112,14 @@ async function runDemo(options: DemoFlags, { deps, tell, brandapi }: Context): P
     await show(now, ["report"], page);
     const seconds = ((deps.clock.monotonic() - started) / 1_000).toFixed(1);
     say(
-      `\nDone in ${seconds} s, with ${counted(box.log.length, "request")}. The mirror is an SQLite file, the exports lie beside it:`,
+      `\nDone in ${seconds} s, with ${counted(requests, "request")}. The mirror is an SQLite file, the exports lie beside it:`,
     );
     say(`  ${folder.shown}`);
     say("Your own brand: `brandapi login`, then `brandapi sync`.");
     say(`The page to look at, and to mail: ${join(folder.shown, page)}`);
   } finally {
     folder.close();
-    await box.close();
+    await served.close();
   }
 }
 

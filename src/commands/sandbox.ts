@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { ConfigurationError, Stopped, UsageError } from "../errors.js";
+import { dayMs } from "../lib/times.js";
 import { sandboxChoices } from "../sandbox/choices.js";
 import { printJson } from "../ui/data.js";
 import type { Context, GlobalOptions } from "./context.js";
@@ -16,8 +17,6 @@ interface SandboxFlags extends GlobalOptions {
   live?: boolean;
 }
 
-const defaultOrders = 5_000;
-
 export function sandbox(context: Context): Command {
   return new Command("sandbox")
     .summary("Serve the whole documented API on this machine, with made-up data")
@@ -28,7 +27,7 @@ export function sandbox(context: Context): Command {
     .addOption(
       parsed("--seed <n>", "the same data for the same number on the same day (UTC; default: 1)", parseCount),
     )
-    .addOption(parsed("--orders <n>", "how many orders (default: 5000)", parseCount))
+    .addOption(parsed("--orders <n>", "how many orders, at most 250000 (default: 5000)", parseOrders))
     .addOption(
       parsed("--rate-limit <n>", "requests a minute for a key, or `none` (default: 60)", parseRateLimit),
     )
@@ -42,51 +41,67 @@ export function sandbox(context: Context): Command {
       "after",
       examples(
         ["brandapi sandbox --port 4010", "try anything against it, in another terminal"],
-        ["brandapi sandbox --orders 1000000 --rate-limit none --json", "a big one, for scripts"],
+        ["brandapi sandbox --orders 100000 --rate-limit none --json", "a big one, for scripts"],
       ),
     )
     .action((_, command: Command) => runSandbox(command.optsWithGlobals(), context));
 }
 
 async function runSandbox(options: SandboxFlags, context: Context): Promise<void> {
-  const { deps } = context;
-  const { startSandbox } = await import("../sandbox/index.js");
-  const box = await startSandbox(
-    {
-      port: options.port ?? 0,
-      seed: options.seed ?? 1,
-      orders: options.orders ?? defaultOrders,
-      rateLimit: options.rateLimit === "none" ? null : (options.rateLimit ?? 60),
-      latencyMs: options.latency ?? 0,
-      live: options.live ?? false,
-      wholeDays: true,
-      pace: paceFor(options.orders ?? defaultOrders),
-    },
-    deps,
-  ).catch((error: unknown) => {
-    throw isTaken(error) ? portTaken(options.port ?? 0) : error;
+  const { createApi, createBrand, naturalPace, passTime, serve } = await import("../sandbox/index.js");
+  const { seed = 1, orders = 5_000, port = 0, latency = 0, rateLimit = 60 } = options;
+  const { clock, signal, stdout } = context.deps;
+  let passed = clock.now();
+  // The history ends with the last midnight: a restart on the same day serves the same records.
+  const history = { seed, orders, now: Math.floor(passed / dayMs) * dayMs };
+  const brand = createBrand(history);
+  const other = createBrand({ ...history, seed: seed + 7_919, orders: 150, name: "Basalt Cycling" });
+  const api = createApi({
+    brands: [brand, other],
+    now: clock.now,
+    monotonic: clock.monotonic,
+    rateLimit: rateLimit === "none" ? null : rateLimit,
   });
-  const { baseUrl, key, keys } = box;
-  if (options.json) printJson(deps.stdout, { baseUrl, key });
+  const pace = naturalPace(orders, speedFor(orders));
+  const served = await serve(api, port, async () => {
+    if (latency > 0) await clock.sleep(latency, signal);
+    const now = clock.now();
+    if (options.live) passTime(brand, passed, now, pace);
+    passed = now;
+  }).catch((error: unknown) => {
+    throw isTaken(error) ? portTaken(port) : error;
+  });
+  const key = brand.keys[0]?.secret ?? "";
+  if (options.json) printJson(stdout, { baseUrl: served.baseUrl, key });
   else {
-    const others = Object.values(keys).map(({ secret, name, note }) => `  ${secret}  ${name}: ${note}`);
-    deps.stdout.write(
-      `${[`The sandbox listens. In another terminal:`, "", `export BRANDAPI_BASE_URL=${baseUrl}`, `export BRANDAPI_KEY=${key}`, `brandapi whoami`, "", "Every key:", ...others].join("\n")}\n`,
+    const keys = brand.keys.map(({ secret, name, note }) => `  ${secret}  ${name}: ${note}`);
+    const others = `  ${other.keys[0]?.secret}  other-brand: every scope, another brand`;
+    stdout.write(
+      `${[`The sandbox listens. In another terminal:`, "", `export BRANDAPI_BASE_URL=${served.baseUrl}`, `export BRANDAPI_KEY=${key}`, `brandapi whoami`, "", "Every key:", ...keys, others].join("\n")}\n`,
     );
   }
   await new Promise<void>((resolve) => {
-    if (deps.signal.aborted) resolve();
-    deps.signal.addEventListener("abort", () => resolve(), { once: true });
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
   });
-  await box.close();
+  await served.close();
   // A sandbox is meant to be ended: that is no error.
-  if (deps.signal.reason instanceof Stopped) context.exitCode = deps.signal.reason.exitCode;
+  if (signal.reason instanceof Stopped) context.exitCode = signal.reason.exitCode;
 }
 
-/** How much faster than in life things happen with `--live`, so that somebody who watches sees an order a second. */
-function paceFor(orders: number): number {
+/** Returns how much faster than in life things happen with `--live`: a person who watches sees an order a second. */
+function speedFor(orders: number): number {
   const perDay = ((4 / 3) * Math.max(orders, 1)) / 730;
   return Math.max(1, 86_400 / perDay);
+}
+
+/** Every order is held in memory. */
+const mostOrders = 250_000;
+
+export function parseOrders(text: string): number {
+  const orders = parseCount(text);
+  if (orders <= mostOrders) return orders;
+  throw new UsageError(`Too many orders: \`${text}\`.`, { hint: `the sandbox holds up to ${mostOrders}` });
 }
 
 function parsePort(text: string): number {

@@ -1,7 +1,7 @@
-import { hash, hex, topics, uuid } from "./data/random.js";
-import { day } from "./data/timeline.js";
+import { draws, hex, uuid } from "./data/random.js";
+import { day } from "./time.js";
 
-/** The scopes a key can carry: API document, Authentication 4. */
+/** The scopes that a key can carry: API document, Authentication 4. */
 export const scopes = [
   "analytics:read",
   "opportunities:read",
@@ -12,70 +12,56 @@ export const scopes = [
   "codes:read",
   "surveys:read",
 ] as const;
-export type Scope = (typeof scopes)[number];
 
-/** A key as a person may see it. */
-export interface SandboxKey {
+/** A key: `secret` is shown once in a console; the rest is known to the API. */
+export interface ApiKey {
   name: string;
   secret: string;
-  /** What it is good for, in a few words. */
+  /** In a few words, for the person who chooses one. */
   note: string;
-}
-
-export type KeyName =
-  | "all"
-  | "expiring"
-  | "expired"
-  | "revoked"
-  | "ip-blocked"
-  | "no-plan"
-  | "other-brand"
-  | `only-${string}`;
-
-/** What the server knows about a key. */
-export interface KeyRecord extends SandboxKey {
   id: string;
-  scopes: readonly Scope[];
+  scopes: readonly string[];
+  /** Milliseconds since 1970. */
   expiresAt: number;
   revoked: boolean;
-  /** Addresses the key may be used from; undefined: any. */
-  allowlist: readonly string[] | undefined;
+  /** The addresses that the key may be used from; null: any. */
+  allowlist: readonly string[] | null;
   /** Whether the brand's plan includes Analytics. */
   plan: boolean;
-  brand: "main" | "other";
 }
 
-/** Longest believable life of a key; the document shows no maximum. */
+/** The document shows no longest life; this is a believable one. */
 const life = 3 * 365 * day;
 
-export function createKeys(seed: number, now: number): KeyRecord[] {
-  const base = {
+/** Returns a key with every scope. */
+export function createKey(seed: number, name: string, now: number, differs: Partial<ApiKey> = {}): ApiKey {
+  const d = draws(seed, `key ${name}`);
+  return {
+    name,
+    id: uuid(d),
+    secret: `brk_sandbox_${name.replace("-", "_")}_${hex(d, 8)}${hex(d, 8)}`,
+    note: "every scope",
     scopes,
     expiresAt: now + life,
     revoked: false,
-    allowlist: undefined,
+    allowlist: null,
     plan: true,
-    brand: "main",
-  } as const;
-  const drafts: Omit<KeyRecord, "id" | "secret">[] = [
-    { ...base, name: "all", note: "every scope" },
-    { ...base, name: "expiring", note: "every scope, expires in 3 days", expiresAt: now + 3 * day },
-    { ...base, name: "expired", note: "expired yesterday: 401", expiresAt: now - day },
-    { ...base, name: "revoked", note: "revoked: 401", revoked: true },
-    { ...base, name: "ip-blocked", note: "allowed from 203.0.113.7 only: 403", allowlist: ["203.0.113.7"] },
-    { ...base, name: "no-plan", note: "every scope, a plan without Analytics: 402", plan: false },
-    { ...base, name: "other-brand", note: "every scope, another brand", brand: "other" },
-    { ...base, name: "only-me", note: "no scope at all: /me only", scopes: [] },
-    ...scopes.map((scope) => ({
-      ...base,
-      name: `only-${scope.slice(0, scope.indexOf(":"))}`,
-      note: `${scope} only`,
-      scopes: [scope],
-    })),
+    ...differs,
+  };
+}
+
+/** Returns a brand's keys, one for each thing that can be wrong with a key; the first has every scope. */
+export function createKeys(seed: number, now: number): ApiKey[] {
+  const key = (name: string, note: string, differs: Partial<ApiKey> = {}) =>
+    createKey(seed, name, now, { note, ...differs });
+  return [
+    key("all", "every scope"),
+    key("expiring", "every scope, expires in 3 days", { expiresAt: now + 3 * day }),
+    key("expired", "expired yesterday: 401", { expiresAt: now - day }),
+    key("revoked", "revoked: 401", { revoked: true }),
+    key("ip-blocked", "allowed from 203.0.113.7 only: 403", { allowlist: ["203.0.113.7"] }),
+    key("no-plan", "every scope, a plan without Analytics: 402", { plan: false }),
+    key("only-me", "no scope at all: /me only", { scopes: [] }),
+    ...scopes.map((scope) => key(`only-${scope.split(":")[0]}`, `${scope} only`, { scopes: [scope] })),
   ];
-  return drafts.map((draft, place) => ({
-    ...draft,
-    id: uuid(seed, topics.key, place),
-    secret: `brk_sandbox_${draft.name.replace("-", "_")}_${hex(hash(seed, topics.key, place + 100), 8)}${hex(hash(seed, topics.key, place + 200), 8)}`,
-  }));
 }

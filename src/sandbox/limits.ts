@@ -1,80 +1,52 @@
+import { Refusal } from "./refusal.js";
+
 /** Requests are counted over the last 60 seconds, however they fall: API document, Limits. */
 const windowMs = 60_000;
 
-/** What one request did to a limit. */
-export interface LimitState {
-  limit: number;
-  remaining: number;
-  /** Milliseconds until a request would be let through (when `over`), or until the window is empty again. */
-  resetMs: number;
-  over: boolean;
+/** What the limits say of one request. */
+export interface Limits {
+  refusal: Refusal | null;
+  headers: Record<string, string>;
 }
 
 /**
- * A true sliding window per caller. Everything that arrives is counted, refused requests too: the harshest reading
- * of a document that does not say.
+ * Counts requests in a sliding window per key, and twice as many per address. Everything counts, refused requests too:
+ * the harshest reading of a document that does not say.
+ * @param perMinute null: no limit
+ * @param now milliseconds of a clock that never jumps
  */
-export interface Limiter {
-  take(caller: string, limit: number, now: number): LimitState;
-}
+export function createLimits(
+  perMinute: number | null,
+): (address: string, keyId: string | null, now: number) => Limits {
+  const arrivals = new Map<string, number[]>();
 
-export function createLimiter(): Limiter {
-  /** The times of the last `limit` arrivals of each caller: a ring, since older ones cannot matter. */
-  const callers = new Map<string, { times: Float64Array; next: number }>();
-
-  function take(caller: string, limit: number, now: number): LimitState {
-    let ring = callers.get(caller);
-    if (!ring || ring.times.length !== limit) {
-      ring = { times: new Float64Array(limit).fill(Number.NEGATIVE_INFINITY), next: 0 };
-      callers.set(caller, ring);
-    }
-    const oldest = ring.times[ring.next] ?? Number.NEGATIVE_INFINITY;
-    const over = now - oldest < windowMs;
-    ring.times[ring.next] = now;
-    ring.next = (ring.next + 1) % limit;
-    const used = ring.times.reduce((count, time) => count + (now - time < windowMs ? 1 : 0), 0);
-    // After this arrival, the next is let through once the ring's oldest is 60 seconds old.
-    const nextFree = (ring.times[ring.next] ?? 0) + windowMs - now;
-    return { limit, remaining: over ? 0 : limit - used, resetMs: over ? nextFree : windowMs, over };
+  /** @returns how many more are let through, and the milliseconds until the next is */
+  function count(caller: string, limit: number, now: number): { left: number; waitMs: number } {
+    const times = (arrivals.get(caller) ?? []).filter((time) => now - time < windowMs).slice(-limit);
+    const isOver = times.length === limit;
+    const waitMs = isOver ? (times[1] ?? now) + windowMs - now : 0;
+    arrivals.set(caller, [...times, now]);
+    return { left: isOver ? -1 : limit - times.length - 1, waitMs };
   }
 
-  return { take };
-}
-
-export type RateHeaders = "ietf" | "x-ratelimit" | "draft" | "none";
-export type RetryAfter = "seconds" | "date" | "none";
-
-/** The headers that say how much is left, in one of the styles found in the wild: their names are "not shown". */
-export function rateHeaders(style: RateHeaders, state: LimitState, now: number): Record<string, string> {
-  const seconds = Math.ceil(state.resetMs / 1000);
-  if (style === "x-ratelimit") {
-    return {
-      "x-ratelimit-limit": String(state.limit),
-      "x-ratelimit-remaining": String(state.remaining),
-      "x-ratelimit-reset": String(Math.ceil((now + state.resetMs) / 1000)),
+  return (address, keyId, now) => {
+    if (perMinute === null) return { refusal: null, headers: {} };
+    const states = [
+      { limit: perMinute * 2, ...count(`address ${address}`, perMinute * 2, now) },
+      ...(keyId === null ? [] : [{ limit: perMinute, ...count(`key ${keyId}`, perMinute, now) }]),
+    ];
+    const tightest = states.reduce((a, b) => (b.left <= a.left ? b : a));
+    const seconds = Math.max(1, Math.ceil(Math.max(...states.map(({ waitMs }) => waitMs)) / 1_000));
+    const headers = {
+      "x-ratelimit-limit": String(tightest.limit),
+      "x-ratelimit-remaining": String(Math.max(0, tightest.left)),
+      "x-ratelimit-reset": String(tightest.left < 0 ? seconds : windowMs / 1_000),
     };
-  }
-  if (style === "draft") {
+    if (tightest.left >= 0) return { refusal: null, headers };
+    const retry = { "retry-after": String(seconds) };
     return {
-      "ratelimit-limit": String(state.limit),
-      "ratelimit-remaining": String(state.remaining),
-      "ratelimit-reset": String(seconds),
+      refusal: new Refusal(429, "rate_limited", "Over the limit of requests per minute.", retry),
+      headers,
     };
-  }
-  if (style === "ietf") {
-    return {
-      "ratelimit-policy": `"minute";q=${state.limit};w=60`,
-      ratelimit: `"minute";r=${state.remaining};t=${seconds}`,
-    };
-  }
-  return {};
-}
-
-export function retryAfterHeader(style: RetryAfter, state: LimitState, now: number): Record<string, string> {
-  const seconds = Math.max(1, Math.ceil(state.resetMs / 1000));
-  if (style === "seconds") return { "retry-after": String(seconds) };
-  // A date has no fractions: round up, or it would be a second early.
-  if (style === "date")
-    return { "retry-after": new Date(Math.ceil((now + state.resetMs) / 1000) * 1000).toUTCString() };
-  return {};
+  };
 }

@@ -1,190 +1,115 @@
-import type { Assignment, Campaign } from "./data/campaigns.js";
-import type { Dataset } from "./data/dataset.js";
-import { always } from "./data/order-book.js";
-import { type OrderFacts, orderId, stateBits } from "./data/order-facts.js";
-import { between, chance, type Draws, draws, hash, next, pick, topics } from "./data/random.js";
-import { day, historyDays, hour, second } from "./data/timeline.js";
-import type { SandboxEvents } from "./events.js";
+import type { Brand } from "./brand.js";
+import { historyDays } from "./data/orders.js";
+import { between, chance, type Draws, draws, next, pick } from "./data/random.js";
+import { type Happenings, happeningsOf } from "./happenings.js";
+import { type Course, nextOfAssignment, nextOfCampaign } from "./live-states.js";
+import type { Order } from "./records.js";
+import { day, hour, second } from "./time.js";
 
-/** Lets time pass. What happens in an hour depends on the seed and on what happened before, not on who looks when. */
-export interface Live {
-  /** Up to when things have happened. */
-  now(): number;
-  /** The instant of what is happening just now; undefined outside `advanceTo`. */
-  moment(): number | undefined;
-  advanceTo(time: number): void;
-}
-
-interface Happening {
+/** One thing that is to happen at an instant. */
+interface Due {
   at: number;
   d: Draws;
-  happen(d: Draws, at: number): void;
+  happen: Course;
 }
 
-/**
- * @param anchor when things begin to happen
- * @param pace multiplies how often they do
- */
-export function createLive(data: Dataset, events: SandboxEvents, anchor: number, pace: number): Live {
-  const { world, orders } = data;
-  // A third above the average of the history: the density of its last days.
-  const ordersPerHour = ((4 / 3) * world.timeline.length * pace) / (historyDays * 24);
-  const perDay = (times: number) => (times * pace) / 24;
+export interface Pace {
+  /** Orders an hour: everything about orders follows from it. */
+  ordersPerHour: number;
+  /** How many times as often as in life everything else happens. */
+  speed: number;
+}
 
-  /** What can happen, and how often it is expected in an hour. */
-  const kinds: readonly (readonly [expected: number, happen: Happening["happen"]])[] = [
-    [ordersPerHour, (_, at) => events.newOrder(Math.floor(at / second) * second)],
-    [ordersPerHour * 0.03, lateAttribution],
-    [ordersPerHour * 0.06, (d, at) => refundSome(d, at)],
-    [ordersPerHour * 0.02, (d, at) => cancelSome(d, at)],
-    [
-      ordersPerHour * 0.002,
-      (d, at) => withOrder(d, at, (facts) => events.withdraw(orderId(world, facts.index))),
-    ],
-    [
-      ordersPerHour * 0.002,
-      (d, at) => withOrder(d, at, (facts) => events.changeHost(orderId(world, facts.index), null)),
-    ],
-    [perDay(0.15), leave],
-    [perDay(0.2), () => events.joinRoster()],
-    [perDay(0.1), rerate],
-    [perDay(0.3), moveCampaign],
-    [perDay(0.05), () => events.addCampaign()],
-    [perDay(1.5), moveAssignment],
-    [perDay(0.6), () => events.addContent()],
-    [perDay(0.05), removeContent],
-    [perDay(0.1), () => events.addGift()],
-    [perDay(0.05), () => events.addCode()],
-  ];
+/** Returns the pace of the last days of a history of so many orders, `speed` times as fast. */
+export function naturalPace(orders: number, speed = 1): Pace {
+  // A third above the average of the history: it grows.
+  return { ordersPerHour: ((4 / 3) * orders * speed) / (historyDays * 24), speed };
+}
 
-  let done = anchor;
-  let slot = -1;
-  let due: Happening[] = [];
-  let moment: number | undefined;
-
-  function happeningsOf(number: number): Happening[] {
-    const list: Happening[] = [];
-    for (const [kind, [expected, happen]] of kinds.entries()) {
-      const d = draws(world.seed + kind, topics.live, number);
-      const count = Math.floor(expected + next(d));
-      for (let n = 0; n < count; n++) {
-        const at = anchor + (number + next(d)) * hour;
-        list.push({ at, d: { state: hash(world.seed + kind, topics.live, number * 8192 + n + 1) }, happen });
-      }
+/** Lets everything happen that happens after `from` and until `to`: the same for the same brand and pace. */
+export function passTime(brand: Brand, from: number, to: number, pace: Pace): void {
+  let moment = from;
+  const happenings = happeningsOf(brand, () => moment);
+  for (let start = Math.floor(from / hour) * hour; start <= to; start += hour) {
+    for (const { at, d, happen } of dueIn(start, brand.seed, pace)) {
+      if (at <= from || at > to) continue;
+      moment = at;
+      happen(d, happenings, brand, at);
     }
-    return list.sort((a, b) => a.at - b.at);
   }
+}
 
-  function advanceTo(time: number): void {
-    while (done < time) {
-      if (due.length === 0 && anchor + (slot + 1) * hour <= time) due = happeningsOf(++slot);
-      const end = Math.min(time, anchor + (slot + 1) * hour);
-      const waiting = due.findIndex(({ at }) => at > end);
-      for (const one of due.splice(0, waiting < 0 ? due.length : waiting)) {
-        moment = Math.floor(one.at);
-        one.happen(one.d, moment);
-      }
-      done = end;
+function dueIn(start: number, seed: number, { ordersPerHour, speed }: Pace): Due[] {
+  const due: Due[] = [];
+  for (const [kind, [perOrder, perDay, happen]] of courses.entries()) {
+    const d = draws(seed + kind, "live", start / hour);
+    const expected = perOrder * ordersPerHour + (perDay * speed) / 24;
+    const count = Math.floor(expected + next(d));
+    for (let n = 0; n < count; n += 1) {
+      const at = Math.floor((start + next(d) * hour) / second) * second;
+      due.push({ at, d: draws(seed + kind, "course", at / second + n), happen });
     }
-    moment = undefined;
   }
-
-  /** The order placed some days to months before, if it is still as it was. */
-  function withOrder(d: Draws, at: number, then: (facts: OrderFacts) => void): void {
-    const age = Math.min(200 * day, 0.3 * day - Math.log(1 - next(d)) * 25 * day);
-    const place = orders.page({ from: always.from, to: Math.floor(at - age) }, "all", 0, 1)[0];
-    if (!place) return;
-    const facts = orders.facts(place);
-    if ((facts.bits & (stateBits.cancelled | stateBits.refunded)) === 0) then(facts);
-  }
-
-  function lateAttribution(d: Draws, at: number): void {
-    const age = Math.min(300 * day, -Math.log(1 - next(d)) * 45 * day);
-    events.lateOrder(Math.floor((at - age) / second) * second);
-  }
-
-  function refundSome(d: Draws, at: number): void {
-    withOrder(d, at, (facts) => {
-      const part = chance(d, 0.45) ? ((facts.total ?? 0) * (0.1 + 0.6 * next(d))) / 100 : undefined;
-      events.refund(orderId(world, facts.index), part);
-    });
-  }
-
-  function cancelSome(d: Draws, at: number): void {
-    withOrder(d, at, (facts) => {
-      const id = orderId(world, facts.index);
-      events.cancel(id);
-      if (chance(d, 0.25)) events.refund(id);
-    });
-  }
-
-  function leave(d: Draws): void {
-    if (data.roster.length < 2) return;
-    events.leaveRoster(world.hosts[pick(d, data.roster).host]?.id ?? "");
-  }
-
-  function rerate(d: Draws): void {
-    if (data.roster.length === 0) return;
-    const entry = pick(d, data.roster);
-    events.setRate(world.hosts[entry.host]?.id ?? "", chance(d, 0.2) ? null : between(d, 5, 25));
-  }
-
-  function moveCampaign(d: Draws): void {
-    const campaign = pick(d, data.campaigns);
-    const status = nextCampaignState(d, campaign);
-    if (status) events.moveCampaign(campaign.id, status);
-  }
-
-  function moveAssignment(d: Draws, at: number): void {
-    const open = data.campaigns.filter(({ assignments }) => assignments.length > 0);
-    if (open.length === 0) return;
-    const assignment = pick(d, pick(d, open).assignments);
-    const change = nextAssignmentState(d, assignment, at);
-    if (change) events.setAssignment(assignment.id, change);
-  }
-
-  function removeContent(d: Draws): void {
-    if (data.library.length === 0) return;
-    const item = pick(d, data.library);
-    events.removeContent(item.source, item.id);
-  }
-
-  return { now: () => done, moment: () => moment, advanceTo };
+  return due.sort((a, b) => a.at - b.at);
 }
 
-function nextCampaignState(d: Draws, { status }: Campaign): string | undefined {
-  const steps: Record<string, readonly string[]> = {
-    DRAFT: ["READY"],
-    READY: ["PROPOSED"],
-    PROPOSED: ["ACTIVE", "ACTIVE", "DECLINED"],
-    ACTIVE: ["COMPLETED"],
-    COMPLETED: ["ARCHIVED"],
-  };
-  const choices = steps[status];
-  return choices && pick(d, choices);
+/** What happens by itself: how often for each order, and on each day. */
+const courses: readonly (readonly [perOrder: number, perDay: number, happen: Course])[] = [
+  [1, 0, (_, { order }) => order()],
+  [0.03, 0, (d, { attributeLate }, _, at) => attributeLate(secondsAt(at - ageOf(d, 45, 300)))],
+  [0.06, 0, refundSome],
+  [0.02, 0, cancelSome],
+  [0.002, 0, (d, { withdraw }, brand, at) => withOrder(d, brand, at, (id) => withdraw(id))],
+  [0.002, 0, (d, { reattribute }, brand, at) => withOrder(d, brand, at, (id) => reattribute(id, null))],
+  [0, 0.15, (d, { leave }, { roster }) => roster.length > 1 && leave(pick(d, roster).host.id)],
+  [0, 0.2, (_, { join }) => join()],
+  [0, 0.1, agreeSome],
+  [0, 0.3, nextOfCampaign],
+  [0, 0.05, (_, { propose }) => propose()],
+  [0, 1.5, nextOfAssignment],
+  [0, 0.6, (_, { addContent }) => addContent()],
+  [0, 0.05, removeSomeContent],
+  [0, 0.1, (_, { addGift }) => addGift()],
+  [0, 0.05, (_, { addCode }) => addCode()],
+];
+
+/** Some days to months: in milliseconds, `typical` days on average and at most `most`. */
+function ageOf(d: Draws, typical: number, most: number): number {
+  return Math.min(most, 0.3 - Math.log(1 - next(d)) * typical) * day;
 }
 
-/** One step of the work, or of either payment once the work is done. */
-function nextAssignmentState(d: Draws, now: Assignment, at: number): Partial<Assignment> | undefined {
-  if (now.status === "DRAFT") return { status: "READY" };
-  if (now.status === "READY") return { status: "PROPOSED" };
-  if (now.status === "PROPOSED") {
-    return chance(d, 0.75) ? { status: "ACTIVE", acceptedAt: at } : { status: "DECLINED", declinedAt: at };
-  }
-  if (now.status === "ACTIVE") {
-    return { status: "COMPLETED", completedAt: at, brandPayment: "NOT_INVOICED", athletePayment: "EARNED" };
-  }
-  if (now.status !== "COMPLETED") return undefined;
-  const brand: Record<string, string> = {
-    NOT_INVOICED: "INVOICED",
-    INVOICED: "PAYMENT_PENDING",
-    PAYMENT_PENDING: "PAID",
-  };
-  const athlete: Record<string, string> = {
-    NOT_EARNED: "EARNED",
-    EARNED: "SCHEDULED_FOR_PAYOUT",
-    SCHEDULED_FOR_PAYOUT: "PAID",
-  };
-  if (chance(d, 0.5)) return { brandPayment: brand[now.brandPayment ?? ""] ?? now.brandPayment };
-  return { athletePayment: athlete[now.athletePayment ?? ""] ?? now.athletePayment };
+function secondsAt(ms: number): number {
+  return Math.floor(ms / second) * second;
+}
+
+/** Finds the last order that was placed before some time ago, if it is neither cancelled nor refunded. */
+function withOrder(d: Draws, { orders }: Brand, at: number, then: (id: string, total: number) => void): void {
+  const date = new Date(at - ageOf(d, 25, 200)).toISOString();
+  let last: Order | undefined;
+  for (const order of orders)
+    if (order.order_date <= date && order.order_date > (last?.order_date ?? "")) last = order;
+  if (last && !last.is_cancelled && !last.is_refunded) then(last.id, last.total_amount ?? 0);
+}
+
+function refundSome(d: Draws, { refund }: Happenings, brand: Brand, at: number): void {
+  withOrder(d, brand, at, (id, total) =>
+    refund(id, chance(d, 0.45) ? total * (0.1 + 0.6 * next(d)) : undefined),
+  );
+}
+
+function cancelSome(d: Draws, { cancel, refund }: Happenings, brand: Brand, at: number): void {
+  withOrder(d, brand, at, (id) => {
+    cancel(id);
+    if (chance(d, 0.25)) refund(id);
+  });
+}
+
+function agreeSome(d: Draws, { agreeRate }: Happenings, { roster }: Brand): void {
+  if (roster.length > 0) agreeRate(pick(d, roster).host.id, chance(d, 0.2) ? null : between(d, 5, 25));
+}
+
+function removeSomeContent(d: Draws, { removeContent }: Happenings, { content }: Brand): void {
+  if (content.length === 0) return;
+  const { source, id } = pick(d, content);
+  removeContent(`${source}/${id}`);
 }

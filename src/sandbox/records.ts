@@ -1,82 +1,124 @@
-import { campaignDetail, campaignRecord } from "./data/campaign-record.js";
-import type { Dataset } from "./data/dataset.js";
-import { contentRecord } from "./data/library.js";
-import { always } from "./data/order-book.js";
-import { orderRecord } from "./data/order-record.js";
-import { recommendationRecord } from "./data/recommendations.js";
-import { rosterRecord } from "./data/roster.js";
-import { surveyResults } from "./data/undocumented.js";
-import type { Settings } from "./options.js";
-import { extraData } from "./server.js";
+/**
+ * The records of a brand, in the very shape in which the API serves them. They are never changed in place: a
+ * happening puts another record, and another array, where the old one was.
+ */
+type Open = { [member: string]: unknown };
 
-/** What can be read whole, past the API, to compare with. */
-export const recordSets = [
-  "orders",
-  "roster",
-  "recommendations",
-  "opportunities",
-  "opportunity-details",
-  "content",
-  "analytics-hosts",
-  "gifts",
-  "codes",
-  "surveys",
-  "survey-results",
-] as const;
-export type RecordSet = (typeof recordSets)[number];
+export type Host = {
+  id: string;
+  username: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  profile_photo: string | null;
+};
 
-export function countRecords(data: Dataset, set: RecordSet): number {
-  if (set === "orders") return data.orders.count(always, "all");
-  return listOf(data, set).length;
-}
+export type HostProfile = Host & {
+  title: string | null;
+  intro: string | null;
+  discipline: string | null;
+  specialty: string | null;
+  location: string | null;
+  socials: Record<string, string> | null;
+};
 
-/** Every current record exactly as the API serves it, in the API's order. */
-export function* readRecords(
-  data: Dataset,
-  set: RecordSet,
-  settings: Settings,
-): Generator<unknown, void, undefined> {
-  const finish = (record: unknown) => (settings.extra ? extraData(record) : record);
-  if (set === "orders") {
-    const size = 1000;
-    for (let offset = 0; ; offset += size) {
-      const places = data.orders.page(always, "all", offset, size);
-      for (const place of places) yield finish(orderRecord(data.world, data.orders.facts(place)));
-      if (places.length < size) return;
-    }
-  }
-  const { world, campaigns } = data;
-  if (set === "roster") for (const entry of data.roster) yield finish(rosterRecord(world, entry, campaigns));
-  else if (set === "recommendations")
-    for (const one of data.recommenders) yield finish(recommendationRecord(world, one));
-  else if (set === "opportunities") for (const one of campaigns) yield finish(campaignRecord(one));
-  else if (set === "opportunity-details")
-    for (const one of campaigns) yield finish(campaignDetail(world, one));
-  else if (set === "content") {
-    for (const item of data.library)
-      yield finish(contentRecord(world, item, settings.undocumented.downloadPath));
-  } else if (set === "survey-results") {
-    for (const [place, survey] of data.surveys.entries()) yield finish(surveyResults(world, survey, place));
-  } else for (const record of listOf(data, set)) yield finish(record);
-}
+export type LineItem = {
+  title: string | null;
+  variant_title: string | null;
+  sku: string | null;
+  quantity: number | null;
+  price: number | null;
+};
 
-function listOf(data: Dataset, set: Exclude<RecordSet, "orders">): readonly unknown[] {
-  switch (set) {
-    case "roster":
-      return data.roster;
-    case "recommendations":
-      return data.recommenders;
-    case "opportunities":
-    case "opportunity-details":
-      return data.campaigns;
-    case "content":
-      return data.library;
-    case "analytics-hosts":
-      return data.analytics.hosts("sale_amount", "desc");
-    case "surveys":
-    case "survey-results":
-      return data.surveys;
-    default:
-      return data[set];
-  }
-}
+export type Order = Open & {
+  id: string;
+  external_order_id: string | null;
+  order_number: string | null;
+  order_date: string;
+  currency: string | null;
+  total_amount: number | null;
+  subtotal_amount: number | null;
+  refund_amount: number | null;
+  financial_status: string | null;
+  fulfillment_status: string | null;
+  is_cancelled: boolean;
+  is_refunded: boolean;
+  commission_rate: number;
+  commission_amount: number | null;
+  attribution: string;
+  host: Host | null;
+  product: { id: string; title: string; cover_photo: string | null } | null;
+  gear_list: { id: string; title: string } | null;
+  line_items: LineItem[];
+};
+
+export type Assignment = Open & {
+  id: string;
+  status: string;
+  brand_payment_state: string | null;
+  athlete_payment_state: string | null;
+  accepted_at: string | null;
+  declined_at: string | null;
+  completed_at: string | null;
+  created_at: string;
+  updated_at: string;
+  host: Host | null;
+};
+
+export type Deliverable = {
+  id: string;
+  title: string;
+  description: string | null;
+  due_date: string | null;
+  completed_at: string | null;
+};
+
+/** An opportunity in the detail's shape: the list leaves out `deliverables` and `assignments`. */
+export type Campaign = Open & {
+  id: string;
+  title: string;
+  status: string;
+  assignment_counts: Record<string, number>;
+  created_at: string;
+  updated_at: string;
+  deliverables: Deliverable[];
+  assignments: Assignment[];
+};
+
+export type ContentItem = Open & {
+  id: string;
+  source: string;
+  media_type: string;
+  filename: string | null;
+  mime_type: string | null;
+  file_size_bytes: number | null;
+  created_at: string;
+  uploaded_by: string;
+  host: { id: string; username: string | null; name: string | null } | null;
+  opportunity: {
+    id: string;
+    title: string;
+    assignment_id: string | null;
+    assignment_status: string | null;
+  } | null;
+  deliverable: { id: string; title: string; due_date: string | null } | null;
+  download_path: string;
+};
+
+export type RosterEntry = Open & {
+  relationship_id: string;
+  host: HostProfile;
+  status: string;
+  commission_rate: number;
+  joined_at: string;
+  activated_at: string | null;
+  campaigns: { status: string; invited: number; active: number; completed: number; declined: number } | null;
+};
+
+export type Recommendation = Open & {
+  host: HostProfile & { motto: string | null };
+  product_count: number;
+  products: { id: string; title: string; [member: string]: unknown }[];
+};
+
+/** A gift, a code or a survey: the document shows none of their fields, so all are the sandbox's own. */
+export type OpenRecord = Open & { id: string | number };

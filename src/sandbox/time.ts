@@ -1,24 +1,20 @@
-import type { Deps } from "../deps.js";
+export const second = 1_000;
+export const hour = 3_600 * second;
+export const day = 24 * hour;
 
-/** The sandbox's own time: it starts where it is told, runs with the real clock, and can be moved on. */
-export interface SandboxTime {
-  /** Milliseconds since 1970 as the sandbox sees them: for expiry of keys and signed URLs, and for new records. */
-  now(): number;
-  advance(ms: number): void;
-  /** A clock that never jumps: for rate limits and durations. */
-  monotonic(): number;
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
+/** Returns a timestamp with milliseconds, in UTC. */
+export function timeText(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
-export function createTime({ clock }: Pick<Deps, "clock">, start: number | undefined): SandboxTime {
-  const startedAt = clock.monotonic();
-  let origin = start ?? clock.now();
-  return {
-    now: () => Math.floor(origin + clock.monotonic() - startedAt),
-    advance(ms) {
-      origin += ms;
-    },
-    monotonic: () => clock.monotonic(),
-    sleep: (ms, signal) => clock.sleep(ms, signal),
-  };
+/** Returns a date, `YYYY-MM-DD`, in UTC. */
+export function dateText(ms: number): string {
+  return timeText(ms).slice(0, 10);
+}
+
+/** Returns the microseconds since 1970 of a timestamp (dates can be finer than milliseconds); NaN without one. */
+export function instantOf(text: unknown): number {
+  if (typeof text !== "string") return Number.NaN;
+  const finer = text.length > 24 ? (/\.\d{3}(\d{1,3})/.exec(text)?.[1] ?? "") : "";
+  return Date.parse(text) * 1_000 + Number(finer.padEnd(3, "0"));
 }

@@ -2,7 +2,7 @@ import { request as ask, createServer, type IncomingMessage, type ServerResponse
 import type { AddressInfo } from "node:net";
 import { parseArgs } from "node:util";
 import { systemClock } from "../../src/deps.js";
-import { startSandbox } from "../../src/sandbox/index.js";
+import { startSandbox } from "../support/old-sandbox/index.js";
 
 /**
  * The sandbox's brand with its orders rendered beforehand, so that the server costs next to nothing: a page is one

@@ -1,5 +1,5 @@
 import type { Field, Json, JsonObject, Resource } from "../../src/resources/types.js";
-import type { RecordSet, Sandbox } from "../../src/sandbox/index.js";
+import type { RecordSet, Sandbox } from "../support/old-sandbox/index.js";
 
 /** A record that the API serves, and what a client must have asked for to get it. */
 export interface Expected {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { details, resources } from "../../src/resources/index.js";
-import type { SandboxOptions } from "../../src/sandbox/index.js";
 import { brandForTest } from "../scenarios/brand.js";
+import type { SandboxOptions } from "../support/old-sandbox/index.js";
 import { expectFaithful } from "./compare.js";
 
 const everything = [...resources, ...details];

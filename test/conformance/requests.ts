@@ -1,6 +1,6 @@
 import { resources } from "../../src/resources/index.js";
-import type { Sandbox } from "../../src/sandbox/index.js";
 import { type Brand, day } from "../scenarios/brand.js";
+import type { Sandbox } from "../support/old-sandbox/index.js";
 
 /** What two syncs of a resource cost, and what they would cost someone who knew beforehand what is new. */
 export interface Cost {

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect } from "vitest";
 import { systemClock } from "../../src/deps.js";
-import { type Sandbox, startSandbox } from "../../src/sandbox/index.js";
 import { atFileEnd } from "../support/file-end.js";
 import { makeHome } from "../support/home.js";
+import { type Sandbox, startSandbox } from "../support/old-sandbox/index.js";
 import { brandapi, type ProgramOptions } from "../support/program.js";
 
 /** A line of `doctor --json`. */

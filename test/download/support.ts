@@ -17,11 +17,11 @@ import {
 import { silentReporter } from "../../src/lib/reporter.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { content } from "../../src/resources/content.js";
-import { fileBytes } from "../../src/sandbox/downloads.js";
-import { type Sandbox, startSandbox } from "../../src/sandbox/index.js";
 import { syncResources } from "../../src/sync/resources.js";
 import { defaultOptions } from "../../src/sync/run.js";
 import { makeMirror } from "../support/mirror.js";
+import { fileBytes } from "../support/old-sandbox/downloads.js";
+import { type Sandbox, startSandbox } from "../support/old-sandbox/index.js";
 
 export const everything: Selection = { sources: [], mediaTypes: [], opportunities: [], hosts: [] };
 

@@ -1,9 +1,9 @@
 import { chmodSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Sandbox } from "../../src/sandbox/index.js";
 import { makeHome } from "../support/home.js";
 import { makeMirror } from "../support/mirror.js";
+import type { Sandbox } from "../support/old-sandbox/index.js";
 import { sandboxForTest } from "../support/sandbox.js";
 import { expectEqual, expectSeen, nthRead, runAt, sharedSandbox, syncedHome } from "./matrix.js";
 

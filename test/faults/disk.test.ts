@@ -15,8 +15,8 @@ import Sqlite from "better-sqlite3";
 import { afterAll, expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import { applicationId } from "../../src/mirror/schema.js";
-import { startSandbox } from "../../src/sandbox/index.js";
 import { makeHome } from "../support/home.js";
+import { startSandbox } from "../support/old-sandbox/index.js";
 import { spawnBrandapi } from "../support/process.js";
 import {
   areWholeAnswers,

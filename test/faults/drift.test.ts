@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Sandbox } from "../../src/sandbox/index.js";
 import { makeHome } from "../support/home.js";
+import type { Sandbox } from "../support/old-sandbox/index.js";
 import { sandboxForTest } from "../support/sandbox.js";
 import { expectEqual, expectSeen, runAt } from "./matrix.js";
 

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished } from "vitest";
 import { systemClock } from "../../src/deps.js";
+import { atFileEnd } from "../support/file-end.js";
+import { makeHome } from "../support/home.js";
 import {
   type InterceptedRequest,
   type RecordSet,
   type Sandbox,
   startSandbox,
-} from "../../src/sandbox/index.js";
-import { atFileEnd } from "../support/file-end.js";
-import { makeHome } from "../support/home.js";
+} from "../support/old-sandbox/index.js";
 import { brandapi, type ProgramOptions, type ProgramResult } from "../support/program.js";
 
 /** What a person sees when something goes wrong: the exit code, and one or two lines. */

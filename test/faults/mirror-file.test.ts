@@ -3,8 +3,8 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlink
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import type { Sandbox } from "../../src/sandbox/index.js";
 import { makeHome } from "../support/home.js";
+import type { Sandbox } from "../support/old-sandbox/index.js";
 import { spawnBrandapi } from "../support/process.js";
 import { envOf, expectEqual, expectSeen, pageSize, runAt, sharedSandbox } from "./matrix.js";
 

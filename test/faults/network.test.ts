@@ -2,8 +2,8 @@ import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { createFetch } from "../../src/api/transport.js";
-import type { Fault } from "../../src/sandbox/index.js";
 import { makeHome } from "../support/home.js";
+import type { Fault } from "../support/old-sandbox/index.js";
 import { expectSeen, jumpingClock, meetFault, runAt, sharedSandbox } from "./matrix.js";
 
 const faults: [name: string, fault: Fault, says: RegExp, code?: number][] = [

@@ -1,9 +1,9 @@
 import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
 import { resources } from "../../src/resources/index.js";
-import type { Fault } from "../../src/sandbox/index.js";
 import { smallFirst } from "../../src/sync/resources.js";
 import { makeHome } from "../support/home.js";
+import type { Fault } from "../support/old-sandbox/index.js";
 import { spawnBrandapi } from "../support/process.js";
 import { sandboxForTest } from "../support/sandbox.js";
 import { envOf, expectSeen, jumpingClock, runAt, sharedSandbox } from "./matrix.js";

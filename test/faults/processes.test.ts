@@ -7,9 +7,9 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import { Stopped } from "../../src/errors.js";
 import { lockMirror } from "../../src/mirror/lock.js";
-import { type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandbox/index.js";
 import { makeHome } from "../support/home.js";
 import { makeMirror } from "../support/mirror.js";
+import { type Sandbox, type SandboxOptions, startSandbox } from "../support/old-sandbox/index.js";
 import { binPath, spawnBrandapi } from "../support/process.js";
 import {
   envOf,

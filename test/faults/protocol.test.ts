@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Fault } from "../../src/sandbox/index.js";
 import { makeHome } from "../support/home.js";
+import type { Fault } from "../support/old-sandbox/index.js";
 import { expectEqual, expectSeen, meetFault, orderCount, pageSize, runAt, sharedSandbox } from "./matrix.js";
 
 type Envelope = Record<string, unknown>;

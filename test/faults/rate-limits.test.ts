@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
-import type { Fault } from "../../src/sandbox/index.js";
 import { makeHome } from "../support/home.js";
+import type { Fault } from "../support/old-sandbox/index.js";
 import { expectEqual, expectSeen, jumpingClock, meetFault, nthRead, runAt, sharedSandbox } from "./matrix.js";
 
 const tooMany = (retryAfter?: string): Fault => ({

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import type { InterceptedRequest, LogEntry, Sandbox, SandboxOptions } from "../../src/sandbox/index.js";
 import { makeHome } from "../support/home.js";
+import type { InterceptedRequest, LogEntry, Sandbox, SandboxOptions } from "../support/old-sandbox/index.js";
 import { brandapi, type ProgramOptions, type ProgramResult } from "../support/program.js";
 import { envFor, sandboxForTest } from "../support/sandbox.js";
 

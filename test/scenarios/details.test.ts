@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { InterceptedRequest } from "../../src/sandbox/index.js";
+import type { InterceptedRequest } from "../support/old-sandbox/index.js";
 import { spawnBrandapi } from "../support/process.js";
 import { type Brand, brandForTest, day, type Told } from "./brand.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { details, resources } from "../../src/resources/index.js";
-import { contentSources, mediaTypes } from "../../src/sandbox/data/library.js";
 import { expectFaithful } from "../conformance/compare.js";
+import { contentSources, mediaTypes } from "../support/old-sandbox/data/library.js";
 import { asked, type Brand, brandForTest, day } from "./brand.js";
 
 const everything = [...resources, ...details];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { details, resources } from "../../src/resources/index.js";
-import type { InterceptedRequest } from "../../src/sandbox/index.js";
 import { expectFaithful } from "../conformance/compare.js";
+import type { InterceptedRequest } from "../support/old-sandbox/index.js";
 import { type RunningProgram, spawnBrandapi } from "../support/process.js";
 import {
   areWholeAnswers,

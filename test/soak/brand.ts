@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { systemClock } from "../../src/deps.js";
-import { type RecordSet, type Sandbox, startSandbox } from "../../src/sandbox/index.js";
+import { type RecordSet, type Sandbox, startSandbox } from "../support/old-sandbox/index.js";
 import { type Api, readApi } from "./inspect.js";
 import { type Ended, launch, mirrorIn, requestsOf, type Strike } from "./launching.js";
 

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import Sqlite from "better-sqlite3";
-import type { RecordSet, Sandbox } from "../../src/sandbox/index.js";
+import type { RecordSet, Sandbox } from "../support/old-sandbox/index.js";
 
 /** The typed table of each record set, and its resource. */
 export const tableOf: Partial<Record<RecordSet, { resource: string; table: string }>> = {

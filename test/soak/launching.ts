@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Sandbox } from "../../src/sandbox/index.js";
+import type { Sandbox } from "../support/old-sandbox/index.js";
 
 /** The program as people run it, in a HOME of its own. */
 export interface Launch {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../../src/deps.js";
 import { resources } from "../../src/resources/index.js";
-import { startSandbox } from "../../src/sandbox/index.js";
+import { startSandbox } from "../support/old-sandbox/index.js";
 import { type Machine, mountDisk, type Trouble, troubles } from "./troubles.js";
 
 const hour = 3_600_000;

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
-import type { Fault, Sandbox } from "../../src/sandbox/index.js";
+import type { Fault, Sandbox } from "../support/old-sandbox/index.js";
 
 /** The machine that the nights are of, and its API. */
 export interface Machine {

@@ -7,9 +7,9 @@ import { BrandapiError } from "../../src/errors.js";
 import { silentReporter } from "../../src/lib/reporter.js";
 import { openMirror } from "../../src/query/open.js";
 import { resources } from "../../src/resources/index.js";
-import { type Sandbox, startSandbox } from "../../src/sandbox/index.js";
 import { syncResources } from "../../src/sync/resources.js";
 import { type Access, defaultOptions } from "../../src/sync/run.js";
+import { type Sandbox, startSandbox } from "../support/old-sandbox/index.js";
 import { draws } from "./draws.js";
 
 export interface YearsOptions {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { Sandbox, SandboxOptions } from "../../src/sandbox/index.js";
 import { makeHome } from "./home.js";
+import type { Sandbox, SandboxOptions } from "./old-sandbox/index.js";
 import { brandapi, type ProgramOptions, type ProgramResult } from "./program.js";
 import { sandboxForTest } from "./sandbox.js";
 

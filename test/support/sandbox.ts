@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import { systemClock } from "../../src/deps.js";
-import { type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandbox/index.js";
+import { type Sandbox, type SandboxOptions, startSandbox } from "./old-sandbox/index.js";
 import type { ProgramOptions } from "./program.js";
 
 /** The documented API on loopback, without a rate limit unless one is asked for; closed when the test is over. */

@@ -1,84 +1,55 @@
-import { drawPerson, type Person } from "./people.js";
-import { chance, draws, pick, topics, uuid } from "./random.js";
+import type { Campaign, Recommendation, RosterEntry } from "../records.js";
+import { timeText } from "../time.js";
+import type { Person } from "./people.js";
+import type { Product } from "./products.js";
+import { draws, seldomNull, uuid } from "./random.js";
 
-/** A host of the platform whom the brand has met: on the roster now, once, or not yet. */
-export interface Host extends Person {
-  id: string;
-  photo: string | null;
-  /** The rate agreed with this host, percentage; null: the brand's default. */
-  customRate: number | null;
-  /** How many sales and clicks come from this host, compared with others. */
-  weight: number;
-}
-
-/** The base host object: API document, "Host". */
-export interface HostRecord {
-  id: string;
-  username: string | null;
-  first_name: string | null;
-  last_name: string | null;
-  profile_photo: string | null;
-}
-
-/** The profile shape of roster and recommendations. */
-export interface HostProfile extends HostRecord {
-  title: string | null;
-  intro: string | null;
-  discipline: string | null;
-  specialty: string | null;
-  location: string | null;
-  socials: Record<string, string> | null;
-}
-
-/** The content item's own shape. */
-export interface ContentHost {
-  id: string;
-  username: string | null;
-  name: string | null;
-}
-
-export const hostCount = 130;
-
-export function createHosts(seed: number): Host[] {
-  return Array.from({ length: hostCount }, (_, place) => createHost(seed, place));
-}
-
-export function createHost(seed: number, place: number): Host {
-  const d = draws(seed, topics.host, place);
-  const person = drawPerson(d, place);
-  const id = uuid(seed, topics.hostId, place);
+/** Returns a roster entry; `serial` tells a host's second relationship from the first. */
+export function createRosterEntry(
+  { profile, rate }: Person,
+  defaultRate: number,
+  joined: number,
+  opportunities: readonly Campaign[],
+  serial = 0,
+): RosterEntry {
+  const d = draws(serial, profile.id);
   return {
-    ...person,
-    id,
-    photo: chance(d, 0.1) ? null : `https://images.example.com/hosts/${id}.jpg`,
-    customRate: chance(d, 0.3) ? pick(d, [5, 7.5, 8, 10, 12.5, 15, 18, 20]) : null,
-    weight: pick(d, [1, 1, 2, 3, 5, 8]),
+    relationship_id: uuid(d),
+    host: profile,
+    status: "active",
+    commission_rate: rate ?? defaultRate,
+    joined_at: timeText(joined),
+    activated_at: seldomNull(d, 0.08, timeText(joined)),
+    campaigns: campaignsOf(profile.id, opportunities),
   };
 }
 
-export function hostRecord(host: Host): HostRecord {
-  return {
-    id: host.id,
-    username: host.username,
-    first_name: host.firstName,
-    last_name: host.lastName,
-    profile_photo: host.photo,
-  };
+/** Returns a host's `campaigns`, counted from the assignments; null for some of those who never had one. */
+export function campaignsOf(hostId: string, opportunities: readonly Campaign[]): RosterEntry["campaigns"] {
+  const counts = { PROPOSED: 0, ACTIVE: 0, COMPLETED: 0, DECLINED: 0 };
+  const mine = opportunities
+    .flatMap(({ assignments }) => assignments)
+    .filter(({ host }) => host?.id === hostId);
+  if (mine.length === 0 && hostId < "8") return null;
+  for (const { status } of mine) if (status in counts) counts[status as keyof typeof counts] += 1;
+  const { PROPOSED: invited, ACTIVE: active, COMPLETED: completed, DECLINED: declined } = counts;
+  const status = active ? "active" : invited ? "invited" : completed ? "completed" : "none";
+  return { status, invited, active, completed, declined };
 }
 
-export function hostProfile(host: Host): HostProfile {
+/** Returns a host's recommendations. The document does not show a product's note and link: here `note` and `url`. */
+export function createRecommendation(
+  { profile, motto }: Person,
+  products: readonly Product[],
+): Recommendation {
   return {
-    ...hostRecord(host),
-    title: host.title,
-    intro: host.intro,
-    discipline: host.discipline,
-    specialty: host.specialty,
-    location: host.location,
-    socials: host.socials,
+    host: { ...profile, motto },
+    product_count: products.length,
+    products: products.map(({ id, title, cents }) => ({
+      id,
+      title,
+      note: cents % 3 === 0 ? null : `"Can't leave home without it", ${title}.`,
+      url: `https://go.example.com/${profile.id.slice(0, 8)}/${id}`,
+    })),
   };
-}
-
-export function contentHost(host: Host): ContentHost {
-  const name = [host.firstName, host.lastName].filter((part) => part !== null).join(" ");
-  return { id: host.id, username: host.username, name: name === "" ? null : name };
 }

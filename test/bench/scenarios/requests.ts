@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { systemClock } from "../../../src/deps.js";
-import { type Sandbox, startSandbox } from "../../../src/sandbox/index.js";
+import { type Sandbox, startSandbox } from "../../support/old-sandbox/index.js";
 import { type Bench, runBrandapi, type Scenario } from "../bench.js";
 import type { Line } from "../table.js";
 

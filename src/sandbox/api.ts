@@ -1,0 +1,66 @@
+import type { Brand } from "./brand.js";
+import type { Doubts } from "./doubts.js";
+import { answerFile } from "./files.js";
+import { type Answer, type ApiRequest, answer, keyOf, root } from "./handler.js";
+import { createLimits } from "./limits.js";
+
+export interface ApiOptions {
+  /** Each with keys of its own; the first is the one that requests without a known key meet. */
+  brands: readonly Brand[];
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Milliseconds of a clock that never jumps, for the limits. Default: `now`. */
+  monotonic?(): number;
+  /** Requests a minute for a key, twice that for an address; null, the default: none. */
+  rateLimit?: number | null;
+  doubts?: Partial<Doubts>;
+  filesUrl?: string;
+}
+
+/** The API of some brands: what it remembers are the limits. */
+export interface Api {
+  brands: readonly Brand[];
+  doubts: Partial<Doubts>;
+  filesUrl: string;
+  answer(request: ApiRequest): Answer;
+  answerFile(request: ApiRequest): Answer<Buffer>;
+}
+
+export function createApi(options: ApiOptions): Api {
+  const { now, monotonic = now, brands } = options;
+  const count = createLimits(options.rateLimit ?? null);
+  const api: Api = {
+    brands,
+    doubts: options.doubts ?? {},
+    filesUrl: options.filesUrl ?? "https://files.brand.test",
+    answer(request) {
+      const brand = brands.find((one) => keyOf(request, one)) ?? (brands[0] as Brand);
+      const limits = count(request.address, keyOf(request, brand)?.id ?? null, monotonic());
+      return answer(request, brand, now(), { doubts: api.doubts, filesUrl: api.filesUrl, limits });
+    },
+    answerFile(request) {
+      const answers = brands.map((brand) => answerFile(request, brand, now()));
+      return answers.find(({ status }) => status < 400) ?? (answers[0] as Answer<Buffer>);
+    },
+  };
+  return api;
+}
+
+/** Returns the API as a `fetch`, without sockets: base URL `https://brand.test/api/brand/v1`. */
+export function fetchOf(api: Api) {
+  return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
+    init.signal?.throwIfAborted();
+    const { origin, pathname, search } = new URL(url);
+    const request: ApiRequest = {
+      method: init.method ?? "GET",
+      url: pathname + search,
+      headers: Object.fromEntries(new Headers(init.headers)),
+      address: "127.0.0.1",
+    };
+    const { status, headers, body } = origin === api.filesUrl ? api.answerFile(request) : api.answer(request);
+    const bytes = typeof body === "string" ? body : new Uint8Array(body);
+    return new Response(request.method === "HEAD" ? null : bytes, { status, headers });
+  };
+}
+
+export const testBaseUrl = `https://brand.test${root}`;

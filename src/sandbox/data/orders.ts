@@ -1,0 +1,149 @@
+import type { LineItem, Order } from "../records.js";
+import { day, second } from "../time.js";
+import { hostOf, type Person, wheelOf } from "./people.js";
+import { gearLists, type Product } from "./products.js";
+import { between, chance, type Draws, draws, hash, hex, next, pick, seldomNull } from "./random.js";
+import { stores } from "./stores.js";
+
+/** The days that a history reaches back. */
+export const historyDays = 730;
+
+/** What orders are drawn from. */
+export interface OrderMaker {
+  /** Returns order number `n` as it was placed at `date`; `fate` then lets refunds and cancellations come by `now`. */
+  place(n: number, date: number, manual?: boolean): Order;
+  fate(order: Order, n: number, now: number): Order;
+}
+
+interface Source {
+  seed: number;
+  people: readonly Person[];
+  products: readonly Product[];
+  defaultRate: number;
+}
+
+export function createOrderMaker({ seed, people, products, defaultRate }: Source): OrderMaker {
+  const hosts = wheelOf(people).map((person) => ({ host: hostOf(person), rate: person.rate }));
+  const wares = wheelOf(products);
+
+  function place(n: number, date: number, isManual?: boolean): Order {
+    const d = draws(seed, "order", n);
+    const id = `ord_${hex(d, 8)}${hex(d, 8)}`;
+    const store = pick(d, stores);
+    const manual = isManual ?? chance(d, 0.04);
+    const from = hosts.length === 0 || chance(d, 0.02) ? null : pick(d, hosts);
+    const lines = Array.from({ length: wares.length && pick(d, [1, 1, 1, 2, 2, 3]) }, () =>
+      drawLine(d, wares),
+    );
+    const discount = pick(d, [1, 1, 1, 1, 1, 1, 1, 1, 0.9, 0.85]);
+    const subtotal = Math.round(lines.reduce((sum, { cents }) => sum + cents, 0) * discount);
+    const tax = Math.round(subtotal * (store.currency === "USD" ? 0.08 : 0));
+    const total = subtotal + tax + (chance(d, 0.5) ? 0 : 490);
+    const unpriced = chance(d, 0.006);
+    const product = lines[0]?.product;
+    return settled({
+      id,
+      external_order_id: store.external(n, d),
+      order_number: store.number(n),
+      order_date: orderDate(date, manual),
+      currency: seldomNull(d, 0.003, store.currency),
+      total_amount: unpriced ? null : total / 100,
+      subtotal_amount: unpriced ? null : subtotal / 100,
+      refund_amount: store.noRefund,
+      financial_status: store.paid,
+      fulfillment_status:
+        pick(d, ["fulfilled", "fulfilled", "fulfilled", "partial", "unfulfilled", null]) ?? null,
+      is_cancelled: false,
+      is_refunded: false,
+      commission_rate: from?.rate ?? defaultRate,
+      commission_amount: null,
+      attribution: manual ? "manual" : "tracked",
+      host: from?.host ?? null,
+      product:
+        !product || manual || chance(d, 0.25)
+          ? null
+          : { id: product.id, title: product.title, cover_photo: product.coverPhoto },
+      gear_list: manual || chance(d, 0.4) ? null : pick(d, gearLists),
+      line_items: lines.map(({ item }) => item),
+    });
+  }
+
+  /** About one order in eleven is refunded or cancelled, up to 150 days after it was placed. */
+  function fate(order: Order, n: number, now: number): Order {
+    const d = draws(seed, "fate", n);
+    const what = next(d);
+    const delay = Math.min(150, 0.2 - Math.log(1 - next(d)) * 18) * day;
+    if (what >= 0.087 || Date.parse(order.order_date) + delay > now) return order;
+    if (what < 0.02) return cancelled(order);
+    if (what < 0.027) return cancelled(refunded(order));
+    return refunded(order, what < 0.057 ? undefined : Number(order.total_amount) * (0.1 + 0.7 * next(d)));
+  }
+
+  return { place, fate };
+}
+
+function drawLine(d: Draws, wares: readonly Product[]): { item: LineItem; product: Product; cents: number } {
+  const product = pick(d, wares);
+  const quantity = seldomNull(d, 0.01, chance(d, 0.85) ? 1 : between(d, 2, 4));
+  const item = {
+    title: seldomNull(d, 0.015, product.title),
+    variant_title: pick(
+      d,
+      product.variants.map((name) => ({ name })),
+    ).name,
+    sku: seldomNull(d, 0.05, `${product.sku}-${between(d, 0, 4)}`),
+    quantity,
+    price: seldomNull(d, 0.01, product.cents / 100),
+  };
+  return { item, product, cents: product.cents * (quantity ?? 1) };
+}
+
+/** Trackers send milliseconds, the team's manual matches do not: ISO 8601 allows both. */
+function orderDate(date: number, manual: boolean): string {
+  const text = new Date(date).toISOString();
+  return manual ? `${text.slice(0, 19)}Z` : text;
+}
+
+/** Returns the order with `amount` more refunded; without an amount, all of it. */
+export function refunded(order: Order, amount = Number.POSITIVE_INFINITY): Order {
+  const total = order.total_amount ?? 0;
+  const refund = Math.min(total, Math.round(((order.refund_amount ?? 0) + amount) * 100) / 100);
+  const isRefunded = refund >= total;
+  const financial_status = isRefunded ? "refunded" : "partially_refunded";
+  return settled({ ...order, refund_amount: refund, is_refunded: isRefunded, financial_status });
+}
+
+export function cancelled(order: Order): Order {
+  const financial_status = order.is_refunded ? "refunded" : "voided";
+  return settled({ ...order, is_cancelled: true, fulfillment_status: "cancelled", financial_status });
+}
+
+/** Returns the order with the commission that is due: a refund takes its share back, a cancellation all of it. */
+export function settled(order: Order): Order {
+  const { total_amount: total, subtotal_amount: subtotal, refund_amount: refund, is_cancelled } = order;
+  if (total === null || subtotal === null) return { ...order, commission_amount: null };
+  const kept = is_cancelled || total === 0 ? 0 : 1 - (refund ?? 0) / total;
+  return { ...order, commission_amount: Math.round(subtotal * kept * order.commission_rate) / 100 };
+}
+
+/** Returns a history of `count` orders that ends at `now`, newest first. */
+export function createOrders(maker: OrderMaker, seed: number, count: number, now: number): Order[] {
+  const orders: Order[] = [];
+  for (let n = count - 1; n >= 0; n--) {
+    // Now and then two orders share their second.
+    const tied = n > 0 && hash(seed, "tie", n) % 64 === 0 ? n - 1 : n;
+    orders.push(maker.fate(maker.place(n, dateOf(tied, count, seed, now)), n, now));
+  }
+  return orders;
+}
+
+/** Twice as many orders a day at the end as at the beginning, and few at night. */
+function dateOf(n: number, count: number, seed: number, now: number): number {
+  const start = now - historyDays * day;
+  const share = (n + 0.9 * next(draws(seed, "date", n))) / count;
+  const date = start + (Math.sqrt(1 + 3 * share) - 1) * (now - start);
+  const midnight = Math.floor(date / day) * day;
+  const time = (date - midnight) / day;
+  const quiet = midnight + day > now ? time : time < 0.1 ? time * 3 : 0.3 + (time - 0.1) * (7 / 9);
+  return Math.floor((midnight + quiet * day) / second) * second;
+}

@@ -1,0 +1,79 @@
+import { authorize, bearer, refuseMisplacedKey } from "./access.js";
+import type { Brand } from "./brand.js";
+import { type Doubts, documented } from "./doubts.js";
+import { match } from "./endpoint.js";
+import { endpoints } from "./endpoints.js";
+import { Refusal } from "./refusal.js";
+
+/** The versioned root: every endpoint's path is below it. */
+export const root = "/api/brand/v1";
+
+/** The two keyless feeds of before: API document, Versioning 5. */
+const retired = ["/api/public/brands/{partner_id}/recommendations", "/api/brands/{domain}/recommendations"];
+
+export interface ApiRequest {
+  method: string;
+  /** Path and query, exactly as they came. */
+  url: string;
+  /** By lower-case name. */
+  headers: Record<string, string | undefined>;
+  /** The caller's IP address. */
+  address: string;
+}
+
+export interface Answer<Body = string> {
+  status: number;
+  headers: Record<string, string>;
+  body: Body;
+}
+
+export interface HandlerOptions {
+  doubts?: Partial<Doubts>;
+  /** The file host's origin, for signed URLs. */
+  filesUrl?: string;
+  /** What the limits say of this request: refused with 429, and the headers of any answer. */
+  limits?: { refusal: Refusal | null; headers: Record<string, string> };
+}
+
+/** Answers one request from a brand's records as they are now: the whole API, without anything that it remembers. */
+export function answer(request: ApiRequest, brand: Brand, now: number, options: HandlerOptions = {}): Answer {
+  const headers = { ...options.limits?.headers, "content-type": "application/json; charset=utf-8" };
+  try {
+    return { status: 200, headers, body: successBody(request, brand, now, options) };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { status: error.status, headers: { ...headers, ...error.headers }, body: error.body() };
+  }
+}
+
+/** Makes every check in its order (the help of `brandapi sandbox` names it), then the envelope. Throws a `Refusal`. */
+function successBody(request: ApiRequest, brand: Brand, now: number, options: HandlerOptions): string {
+  const [path = "", text = ""] = request.url.split(/\?(.*)/s);
+  const query = new URLSearchParams(text);
+  if (options.limits?.refusal) throw options.limits.refusal;
+  if (retired.some((feed) => match(feed, path)))
+    throw new Refusal(410, "gone", "This feed is retired: use GET /recommendations with a key.");
+  const { endpoint, params } = endpointOf(path);
+  if (request.method !== "GET" && request.method !== "HEAD")
+    throw new Refusal(405, "read_only", "Every endpoint is a GET.", { allow: "GET, HEAD" });
+  refuseMisplacedKey(request, query, brand.keys);
+  const key = authorize(keyOf(request, brand), endpoint, request.address, now);
+  const doubts = { ...documented, ...options.doubts };
+  const filesUrl = options.filesUrl ?? "https://files.brand.test";
+  const { data, pagination } = endpoint.answer({ brand, key, params, doubts, filesUrl, now }, query);
+  const paging = pagination ? `"pagination":${JSON.stringify(pagination)},` : "";
+  return `{"success":true,"data":${data},${paging}"_timing":{"duration_ms":1}}`;
+}
+
+export function keyOf({ headers }: ApiRequest, { keys }: Brand) {
+  const secret = bearer(headers.authorization);
+  return keys.find((key) => key.secret === secret);
+}
+
+function endpointOf(path: string) {
+  for (const endpoint of endpoints) {
+    const params = match(root + endpoint.path, path);
+    if (params) return { endpoint, params };
+  }
+  throw new Refusal(404, "unknown_path", "No endpoint has this path.");
+}

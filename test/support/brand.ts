@@ -1,0 +1,275 @@
+import { copyFileSync, existsSync } from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { onTestFinished } from "vitest";
+import { type Clock, systemClock } from "../../src/deps.js";
+import { Stopped } from "../../src/errors.js";
+import {
+  type Api,
+  type ApiKey,
+  type Brand,
+  createApi,
+  createBrand,
+  createKey,
+  type Doubts,
+  emptyBrand,
+  fetchOf,
+  type Happenings,
+  happeningsOf,
+  type Lists,
+  serve,
+  testBaseUrl,
+} from "../../src/sandbox/index.js";
+import { type Fault, spoil } from "./faults.js";
+import { makeHome } from "./home.js";
+import { brandapi, type ProgramOptions, type ProgramResult } from "./program.js";
+import { noon } from "./records.js";
+
+/** A request as the API sees it. */
+export interface Asked {
+  /** Below the versioned root; of the file host, the whole path. */
+  path: string;
+  query: Readonly<Record<string, string>>;
+  method: string;
+  headers: Readonly<Record<string, string>>;
+  /** 1 for the first of this brand's life. */
+  number: number;
+}
+
+export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "results"> {
+  /** A believable brand with so many orders, instead of an empty one. */
+  history?: number;
+  seed?: number;
+  doubts?: Partial<Doubts>;
+  /** What is still told as it was when the request before was answered. */
+  lags?: "totals" | "figures" | "both";
+  /** Milliseconds since 1970 at the beginning. */
+  now?: number;
+  rateLimit?: number;
+  home?: string;
+  /** Shares that brand's API, clock and home: another profile of the same person. */
+  beside?: TestBrand;
+}
+
+/** What one command did. */
+export interface Ran extends ProgramResult {
+  /** The requests that it made. */
+  asked: Asked[];
+  /** How it ended whoever stopped it: null where nothing did. */
+  stopped: boolean;
+}
+
+/** A brand, its API and a person's home folder, in this process and without sockets; and all that can happen to it. */
+export interface TestBrand extends Happenings {
+  /** Its records as the API serves them. */
+  data: Brand;
+  doubts: Partial<Doubts>;
+  api: Api;
+  home: string;
+  /** The mirror's path. */
+  db: string;
+  key: string;
+  env: Record<string, string>;
+  clock: Clock & { pass(ms: number): void };
+  fetch: NonNullable<ProgramOptions["fetch"]>;
+  now(): number;
+  /** Lets time pass in which nothing happens. */
+  pass(ms: number): void;
+  asked: Asked[];
+  /** Called before each answer, which is of the instant after it; what it returns is answered instead. */
+  before: ((request: Asked) => Fault | undefined) | undefined;
+  /** Does something before the first request that is the one, and answers it with what that returns. */
+  once(isIt: (request: Asked) => boolean, happen: () => Fault | undefined | unknown): void;
+  setKey(change: Partial<ApiKey>): void;
+  /** The brand as it is now; what happens later does not change it. */
+  snapshot(): Brand;
+  run(command: string | readonly string[], options?: ProgramOptions): Promise<Ran>;
+  /** Runs a command that a signal ends before the first request that is the one is answered. */
+  stopped(command: string, isIt: (request: Asked) => boolean): Promise<Ran>;
+  /** The same, killed: the mirror goes on as its files were at that instant. */
+  killed(command: string, isIt: (request: Asked) => boolean): Promise<void>;
+  /** Reads the mirror. */
+  sql<Row = Record<string, unknown>>(query: string, ...parameters: unknown[]): Row[];
+  /** The keys of the records that the mirror holds as present, sorted. */
+  mirrored(resource?: string): string[];
+  /** The last row of `sync_runs`. */
+  lastRun(resource?: string): Record<string, unknown>;
+  /** Serves the same API on loopback, for a process of its own: its environment. */
+  served(): Promise<Record<string, string>>;
+}
+
+export function makeBrand(options: TestBrandOptions = {}): TestBrand {
+  const { history, seed = 1, doubts = {}, lags, rateLimit, beside, now: begun = noon, ...lists } = options;
+  const home = options.home ?? beside?.home ?? makeHome();
+  const clock = beside?.clock ?? fakeClock(begun);
+  const key = createKey(seed, "all", begun);
+  const data =
+    history === undefined
+      ? { ...emptyBrand([key], seed), ...records(lists) }
+      : { ...createBrand({ seed, orders: history, now: begun }), ...records(lists) };
+  const brands = beside ? (beside.api.brands as Brand[]) : [];
+  brands.push(data);
+  const api =
+    beside?.api ??
+    createApi({ brands, now: clock.now, monotonic: clock.monotonic, rateLimit: rateLimit ?? null, doubts });
+  const db = join(home, `brand-${brands.length}.sqlite`);
+  const secret = data.keys[0]?.secret ?? "";
+  let last = { ...data };
+
+  const brand: TestBrand = {
+    ...happeningsOf(data, clock.now),
+    data,
+    get doubts() {
+      return api.doubts;
+    },
+    set doubts(value) {
+      api.doubts = value;
+    },
+    api,
+    home,
+    db,
+    key: secret,
+    env: {
+      BRANDAPI_BASE_URL: testBaseUrl,
+      BRANDAPI_KEY: secret,
+      BRANDAPI_RATE_LIMIT: "none",
+      BRANDAPI_DB: db,
+    },
+    clock,
+    now: clock.now,
+    pass: clock.pass,
+    asked: [],
+    before: undefined,
+    async fetch(url, init = {}) {
+      if (beside) return await beside.fetch(url, init);
+      const { pathname, searchParams } = new URL(url);
+      const request = {
+        path: pathname.replace(/^\/api\/brand\/v1/, ""),
+        query: Object.fromEntries(searchParams),
+        method: init.method ?? "GET",
+        headers: Object.fromEntries(new Headers(init.headers)),
+        number: brand.asked.length + 1,
+      };
+      brand.asked.push(request);
+      // Each answer has an instant of its own.
+      clock.pass(10);
+      const fault = brand.before?.(request);
+      init.signal?.throwIfAborted();
+      if (lags === "totals" || lags === "both") api.doubts = { ...api.doubts, totalsOf: last };
+      if (lags === "figures" || lags === "both") api.doubts = { ...api.doubts, figuresOf: last };
+      last = { ...data };
+      if (fault === undefined) return await fetchOf(api)(url, init);
+      if (typeof fault === "object" && "from" in fault)
+        return await fetchOf(createApi({ ...api, brands: [fault.from], now: clock.now }))(url, init);
+      const sleep = (ms: number) => clock.sleep(ms, init.signal ?? undefined);
+      return await spoil(fault, () => fetchOf(api)(url, init), sleep, init.signal);
+    },
+    once(isIt, happen) {
+      const root = beside ?? brand;
+      root.before = (request) => {
+        if (!isIt(request)) return undefined;
+        root.before = undefined;
+        return asFault(happen());
+      };
+    },
+    setKey(change) {
+      data.keys = data.keys.map((one, place) => (place === 0 ? { ...one, ...change } : one));
+    },
+    snapshot: () => ({ ...data }),
+    async run(command, { env, ...rest } = {}) {
+      const root = beside ?? brand;
+      const before = root.asked.length;
+      const stop = rest.signal;
+      const result = await brandapi(command, {
+        home,
+        clock,
+        fetch: root.fetch,
+        ...rest,
+        env: { ...brand.env, ...env },
+      });
+      return { ...result, asked: root.asked.slice(before), stopped: stop?.aborted ?? false };
+    },
+    async stopped(command, isIt) {
+      const stop = new AbortController();
+      brand.once(isIt, () => stop.abort(new Stopped("SIGINT")));
+      return await brand.run(command, { signal: stop.signal });
+    },
+    async killed(command, isIt) {
+      const stop = new AbortController();
+      const copy = join(home, `killed-${brand.asked.length}.sqlite`);
+      brand.once(isIt, () => {
+        copyMirror(brand.db, copy);
+        stop.abort(new Stopped("SIGINT"));
+      });
+      await brand.run(command, { signal: stop.signal });
+      brand.db = copy;
+      brand.env.BRANDAPI_DB = copy;
+    },
+    sql<Row>(query: string, ...parameters: unknown[]) {
+      const mirror = new Database(brand.db, { readonly: true });
+      try {
+        return mirror.prepare(query).all(...parameters) as Row[];
+      } finally {
+        mirror.close();
+      }
+    },
+    mirrored: (resource = "orders") =>
+      brand
+        .sql<{ key: string }>("SELECT key FROM records WHERE resource = ? AND removed_at IS NULL", resource)
+        .map((row) => row.key)
+        .sort(),
+    lastRun: (resource = "orders") =>
+      brand.sql("SELECT * FROM sync_runs WHERE resource = ? ORDER BY run_id DESC LIMIT 1", resource)[0] ?? {},
+    async served() {
+      const real = createApi({ ...api, brands, now: Date.now, rateLimit: rateLimit ?? null });
+      const server = await serve(real, 0);
+      onTestFinished(() => server.close());
+      return { ...brand.env, BRANDAPI_BASE_URL: server.baseUrl };
+    },
+  };
+  return brand;
+}
+
+function records({ home: _home, ...lists }: Partial<Lists> & { home?: string }): Partial<Lists> {
+  return lists;
+}
+
+function asFault(returned: unknown): Fault | undefined {
+  const isFault = typeof returned === "string" || (typeof returned === "object" && !Array.isArray(returned));
+  return isFault && returned !== null ? (returned as Fault) : undefined;
+}
+
+/** A clock whose sleep lets time pass at once. */
+export function fakeClock(begun = noon): Clock & { pass(ms: number): void } {
+  let now = begun;
+  let monotonic = systemClock.monotonic();
+  function pass(ms: number): void {
+    now += ms;
+    monotonic += Math.max(0, ms);
+  }
+  return {
+    now: () => now,
+    monotonic: () => monotonic,
+    pass,
+    async sleep(ms, signal) {
+      signal?.throwIfAborted();
+      pass(ms);
+      await new Promise((resolve) => setImmediate(resolve));
+      signal?.throwIfAborted();
+    },
+  };
+}
+
+function copyMirror(path: string, copy: string): void {
+  for (const end of ["", "-wal"]) if (existsSync(path + end)) copyFileSync(path + end, copy + end);
+}
+
+/** True for a request that reads orders; one for a single record counts them. */
+export function readsOrders({ path, query }: Asked): boolean {
+  return path === "/orders" && query.per_page !== "1";
+}
+
+/** True for a request that counts. */
+export function counts({ query }: Asked): boolean {
+  return query.per_page === "1";
+}
