@@ -9,14 +9,19 @@ import { terminalWidth } from "../ui/width.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { examples } from "./help.js";
 
+interface TablesFlags extends GlobalOptions {
+  all?: boolean;
+}
+
 export function tables(context: Context): Command {
   return new Command("tables")
     .summary("Show what the mirror has: tables and views, their columns, an example")
     .description(
-      "With a name, its columns with their types and a query to begin with. Rows are those that an export gives: " +
-        "records that the API no longer has are not among them. Needs no key and no network.",
+      "With a name: its columns, their types, and a query to begin with. Counts leave out records that the API no " +
+        "longer has, as an export does. Needs no key and no network.",
     )
     .argument("[table]", "spelled with - or _")
+    .option("--all", "also views that other views are made of")
     .option("--json", "the same as JSON: a list, or one object")
     .addHelpText(
       "after",
@@ -27,7 +32,7 @@ export function tables(context: Context): Command {
     );
 }
 
-async function runTables(name: string | undefined, options: GlobalOptions, { deps }: Context): Promise<void> {
+async function runTables(name: string | undefined, options: TablesFlags, { deps }: Context): Promise<void> {
   const { readSettings } = await import("../config/settings.js");
   const { listFacts, listTables, openMirrorReadOnly, readFacts, withSnapshot } = await import(
     "../query/index.js"
@@ -39,24 +44,25 @@ async function runTables(name: string | undefined, options: GlobalOptions, { dep
   const mirror = await openMirrorReadOnly(settings.dbPath);
   try {
     const facts = await withSnapshot(mirror, async () =>
-      name === undefined ? listFacts(mirror) : readFacts(mirror, checkTableName(name, listTables(mirror))),
+      name === undefined
+        ? listFacts(mirror, { all: options.all ?? false })
+        : readFacts(mirror, checkTableName(name, listTables(mirror))),
     );
     if (options.json) printJson(deps.stdout, facts);
-    else deps.stdout.write(Array.isArray(facts) ? listText(facts, deps) : tableText(facts, deps, style));
+    else deps.stdout.write(Array.isArray(facts) ? listText(facts, deps, style) : tableText(facts, deps, style));
   } finally {
     mirror.db.close();
   }
 }
 
-function listText(all: readonly TableFacts[], { stdout }: Deps): string {
-  const rows = all.map(({ name, kind, rows: count, columns, about }) => [
+function listText(all: readonly TableFacts[], { stdout }: Deps, style: Style): string {
+  const rows = all.map(({ name, kind, rows: count, about }) => [
     name,
     kind === "view" ? "view" : count === null ? "not synced" : formatCount(count),
-    columns.length,
-    about.split(/[;:]/)[0] ?? "",
+    about.split(";")[0] ?? "",
   ]);
   const width = terminalWidth(stdout);
-  return `${renderTable(["name", "rows", "columns", "a row is"], rows, { width, alignRight: ["rows", "columns"] })}\n`;
+  return `${renderTable(["name", "rows", "about"], rows, { width, style, wrap: true, alignRight: ["rows"] })}\n`;
 }
 
 function tableText({ name, about, rows, columns, example }: TableFacts, deps: Deps, style: Style): string {
@@ -65,8 +71,8 @@ function tableText({ name, about, rows, columns, example }: TableFacts, deps: De
   const list = renderTable(
     ["column", "type", "about"],
     columns.map((column) => [column.name, column.type, column.about]),
-    { width, style },
+    { width, style, wrap: true },
   );
-  const title = `${style.bold(name)}${about === "" ? "" : `: ${about}`} (${count})`;
-  return `${title}\n\n${list}\n\n${style.dim("For example:")}\n${example};\n`;
+  const title = renderTable([`${name} (${count})`], [[about]], { width, style, wrap: true });
+  return `${title.trimEnd()}\n\n${list}\n\n${style.dim("For example:")}\n${example};\n`;
 }

@@ -45,6 +45,7 @@ export {
   columnNames,
   createIndexes,
   createTable,
+  dateColumns,
   positionsPerRecord,
   quote,
   type Schema,

@@ -1,3 +1,4 @@
+import { utc } from "../lib/utc.js";
 import type { Column, TableShape } from "../resources/shape.js";
 import type { ScalarType } from "../resources/types.js";
 
@@ -30,7 +31,27 @@ export function createTable(
     ? ["synced_at TEXT NOT NULL", "row_id INTEGER PRIMARY KEY"]
     : ["synced_at TEXT NOT NULL", "removed_at TEXT", "record_id INTEGER PRIMARY KEY"];
   const create = schema === "temp" ? "CREATE TEMP TABLE" : "CREATE TABLE";
-  return `${create} ${quote(shape.name)} (${[...own, ...technical].join(", ")})`;
+  const dates = dateColumns(shape).map(
+    ({ name, sql }) => `${name} TEXT GENERATED ALWAYS AS (${sql}) VIRTUAL`,
+  );
+  return `${create} ${quote(shape.name)} (${[...own, ...dates, ...technical].join(", ")})`;
+}
+
+/** Returns the columns that SQLite computes from a record's date: its day and its month, in UTC. */
+export function dateColumns({
+  resource,
+  list,
+  columns,
+}: TableShape): { name: string; type: ScalarType; sql: string }[] {
+  const date = list
+    ? undefined
+    : columns.find(({ name, type }) => name === resource.date && type === "timestamp");
+  if (!date) return [];
+  const at = utc(quote(date.name));
+  return [
+    { name: "day", type: "date", sql: `substr(${at}, 1, 10)` },
+    { name: "month", type: "text", sql: `substr(${at}, 1, 7)` },
+  ];
 }
 
 /** The names of a typed table's columns, in the order in which rows are written. */

@@ -1,12 +1,12 @@
 import { views } from "./views/index.js";
 
-/** A query to begin with for each table; a view has its own. One that has none here gets its first five rows. */
+/** A query to begin with for each table; a view has its own. */
 const examples: Readonly<Record<string, string>> = {
-  orders: `SELECT substr(order_date, 1, 7) AS month, currency, count(*) AS orders, sum(total_amount) AS gross
-FROM orders WHERE removed_at IS NULL AND NOT is_cancelled GROUP BY month, currency ORDER BY month DESC`,
+  orders: `SELECT month, currency, count(*) AS orders, round(sum(total_amount), 2) AS gross
+FROM orders WHERE removed_at IS NULL AND is_cancelled IS NOT 1 GROUP BY month, currency ORDER BY month DESC`,
   order_line_items: `SELECT i.sku, i.title, o.currency, sum(i.quantity) AS sold, sum(i.quantity * i.price) AS worth
 FROM order_line_items i JOIN orders o ON o.id = i.order_id
-WHERE o.removed_at IS NULL GROUP BY i.sku, i.title, o.currency ORDER BY sold DESC LIMIT 10`,
+WHERE o.removed_at IS NULL AND o.is_cancelled IS NOT 1 GROUP BY i.sku, i.title, o.currency ORDER BY sold DESC LIMIT 10`,
   roster: `SELECT host_username, commission_rate, joined_at, host_socials ->> 'instagram' AS instagram
 FROM roster WHERE removed_at IS NULL ORDER BY joined_at DESC LIMIT 10`,
   recommendations: `SELECT host_username, product_count FROM recommendations
@@ -42,6 +42,7 @@ FROM analytics_hosts WHERE removed_at IS NULL ORDER BY position LIMIT 10`,
   survey_results: "SELECT survey_id, count(*) AS records FROM survey_results GROUP BY survey_id",
 };
 
+/** Returns a query to begin with: by default the first five rows. */
 export function exampleFor(table: string): string {
   const view = views.find(({ name }) => name === table);
   return view?.example ?? examples[table] ?? `SELECT * FROM ${table} LIMIT 5`;

@@ -1,9 +1,9 @@
 import { details, resources } from "../resources/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
 import { detailsOf, type Resource } from "../resources/types.js";
-import { viewNames } from "./views/names.js";
+import { views } from "./views/index.js";
 
-export { viewNames };
+export const viewNames: readonly string[] = views.map(({ name }) => name);
 
 /** The program's own tables that are of use outside it, and the time their rows are of. */
 export const ownTables: readonly { name: string; about: string; date: string }[] = [

@@ -1,10 +1,10 @@
 import { formatInstant } from "../lib/times.js";
+import { utc } from "../lib/utc.js";
 import { positionsPerRecord, quote, type StoredColumn } from "../mirror/index.js";
 import { mixed } from "../records/index.js";
 import type { TableShape } from "../resources/shape.js";
 import { asksOtherTables } from "./condition.js";
 import type { ReadableColumn, ReadableTable } from "./tables.js";
-import { utc } from "./views/figures.js";
 
 /** What is to be read of a table. Times are milliseconds since 1970. */
 export interface Selection {

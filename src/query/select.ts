@@ -81,7 +81,7 @@ export function openSource(mirror: Mirror, selection: Selection): Source {
     whole: exportsRecords(table.shape) && selection.columns === undefined,
     exact,
     count: () => countRows(mirror, reading),
-    changed: () => openChangedRows(mirror, table),
+    changed: () => openChangedRows(mirror, { ...table, columns: chooseColumns({ table }) }),
     identity: () => identityOf(table),
     months() {
       const month = monthSql(table);
@@ -119,8 +119,8 @@ function identityOf({ shape }: ReadableTable): ReturnType<Source["identity"]> {
   return { key, parents, isList: shape.list !== null };
 }
 
-function chooseColumns({ table, columns }: Selection): readonly ReadableColumn[] {
-  if (!columns) return table.columns;
+function chooseColumns({ table, columns }: Pick<Selection, "table" | "columns">): readonly ReadableColumn[] {
+  if (!columns) return table.columns.filter(({ isComputed }) => !isComputed);
   return [...new Set(columns)].flatMap((name) => table.columns.filter((column) => column.name === name));
 }
 

@@ -4,6 +4,7 @@ import { exampleFor } from "./examples.js";
 import { syncedBy } from "./names.js";
 import { openSource } from "./select.js";
 import { describeTable, listTables, type ReadableColumn, type ReadableTable } from "./tables.js";
+import { views } from "./views/index.js";
 
 /** A table or view, as a person asks what it is. */
 export interface TableFacts {
@@ -18,10 +19,12 @@ export interface TableFacts {
   example: string;
 }
 
-/** All tables and views. The rows of a view are not counted: some take as long as a question. */
-export function listFacts(mirror: Mirror): TableFacts[] {
-  const views = viewsOf(mirror);
-  return listTables(mirror).map((name) => factsOf(mirror, name, views, { countViews: false }));
+/** Returns all tables and views, helpers too with `all`. The rows of a view are not counted, because some take long. */
+export function listFacts(mirror: Mirror, { all }: { all: boolean }): TableFacts[] {
+  const there = viewsOf(mirror);
+  return listTables(mirror)
+    .filter((name) => all || !isHelper(name))
+    .map((name) => factsOf(mirror, name, there, { countViews: false }));
 }
 
 /** One table or view, its rows counted. */
@@ -56,6 +59,10 @@ function rowsOf(mirror: Mirror, table: ReadableTable): number | null {
   const resource = table.shape?.resource;
   if (resource && !wasSynced(mirror, resource)) return null;
   return openSource(mirror, { table, includeRemoved: false }).count();
+}
+
+function isHelper(name: string): boolean {
+  return views.some((view) => view.name === name && view.isHelper);
 }
 
 function viewsOf({ db }: Mirror): ReadonlySet<string> {

@@ -1,4 +1,4 @@
-import { type Mirror, quote, type StoredColumn } from "../mirror/index.js";
+import { dateColumns, type Mirror, quote, type StoredColumn } from "../mirror/index.js";
 import { readDiscovered } from "../records/index.js";
 import type { TableShape } from "../resources/shape.js";
 import type { ScalarType } from "../resources/types.js";
@@ -13,6 +13,8 @@ export interface ReadableColumn {
   about: string;
   /** Where its value stands in the record; null for what the mirror itself adds. */
   stored: StoredColumn | null;
+  /** True if SQLite computes it from another column: exports have it only if it is named. */
+  isComputed?: true;
 }
 
 /** A table or view of the mirror that people read. */
@@ -64,7 +66,7 @@ export function describeTable(mirror: Mirror, name: string): ReadableTable {
   const shape = typedTables().find((typed) => typed.name === name);
   if (shape) return describeTyped(mirror, shape);
   const view = views.find((one) => one.name === name);
-  return view ? describeView(mirror, view) : describeOther(mirror, name);
+  return view ? describeView(view) : describeOther(mirror, name);
 }
 
 function describeTyped(mirror: Mirror, shape: TableShape): ReadableTable {
@@ -76,11 +78,15 @@ function describeTyped(mirror: Mirror, shape: TableShape): ReadableTable {
     about: stored.about,
     stored,
   }));
+  const computed = dateColumns(shape).map(
+    ({ name, type }) =>
+      ({ name, type, about: `${shape.resource.date} in UTC`, stored: null, isComputed: true }) as const,
+  );
   const removed = shape.list ? [] : [technical("removed_at", "when a complete read no longer found it")];
   return {
     name: shape.name,
     about: shape.about,
-    columns: [...own, technical("synced_at", "when this form of it was first read"), ...removed],
+    columns: [...own, ...computed, technical("synced_at", "when this form of it was first read"), ...removed],
     rowId: shape.list ? "row_id" : "record_id",
     orderBy: [],
     shape,
@@ -93,9 +99,8 @@ function technical(name: string, about: string): ReadableColumn {
   return { name, type: "timestamp", about, stored: null };
 }
 
-function describeView(mirror: Mirror, view: View): ReadableTable {
-  const { name, about, like, rowId = null, date = null } = view;
-  const columns = like ? describeTable(mirror, like).columns : view.columns;
+function describeView(view: View): ReadableTable {
+  const { name, about, columns, rowId = null, date = null } = view;
   return {
     name,
     about,

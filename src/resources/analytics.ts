@@ -51,7 +51,7 @@ export const analyticsClicks = {
   // The most rows that the top lists may have.
   query: { limit: 100 },
   table: "analytics_clicks_periods",
-  tableAbout: "one row a month: its summary",
+  tableAbout: "one row per month: its summary",
   open: false,
   history: false,
   date: "period_start",
@@ -75,7 +75,7 @@ export const analyticsClicks = {
     ]),
     list("timeseries", {
       table: "analytics_clicks",
-      about: "one row a day (or week, or month) of the time series",
+      about: "one row per day (or week, or month) of the time series",
       parent,
       fields: [
         date("date", "start of the bucket"),

@@ -27,7 +27,7 @@ export const content = {
   key: ["source", "id"],
   query: {},
   table: "content",
-  tableAbout: "one row a file in the library",
+  tableAbout: "one row per file in the library",
   open: false,
   history: true,
   date: "created_at",

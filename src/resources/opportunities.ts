@@ -39,7 +39,7 @@ export const opportunities = {
   key: ["id"],
   query: {},
   table: "opportunities",
-  tableAbout: "one row a campaign",
+  tableAbout: "one row per campaign",
   open: false,
   history: true,
   date: "created_at",
@@ -75,7 +75,7 @@ export const opportunities = {
     }),
     list("assignments", {
       table: "opportunity_assignments",
-      about: "one row a host on a campaign, with the states of both payments",
+      about: "one row per host on a campaign, with the states of both payments",
       parent: [{ column: "opportunity_id", from: "id" }],
       fields: [
         text("id"),

@@ -37,7 +37,7 @@ export const orders = {
   key: ["id"],
   query: {},
   table: "orders",
-  tableAbout: "one row an order",
+  tableAbout: "one row per order",
   open: false,
   history: true,
   date: "order_date",
@@ -66,7 +66,7 @@ export const orders = {
     object("gear_list", [text("id"), text("title")]),
     list("line_items", {
       table: "order_line_items",
-      about: "what was bought: one row an item of an order",
+      about: "what was bought: one row per item of an order",
       parent: [{ column: "order_id", from: "id" }],
       position: true,
       fields: [

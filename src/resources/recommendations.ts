@@ -14,7 +14,7 @@ export const recommendations = {
   key: ["host.id"],
   query: {},
   table: "recommendations",
-  tableAbout: "one row a host",
+  tableAbout: "one row per host",
   open: false,
   history: true,
   date: null,

@@ -14,7 +14,7 @@ export const roster = {
   key: ["relationship_id"],
   query: {},
   table: "roster",
-  tableAbout: "one row a relationship with a host",
+  tableAbout: "one row per relationship with a host",
   open: false,
   history: true,
   date: "joined_at",

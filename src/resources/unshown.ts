@@ -18,7 +18,7 @@ function unshown(name: "gifts" | "codes" | "surveys", about: string, section: st
     key: ["id"],
     query: {},
     table: name,
-    tableAbout: `one row a record of /${name}; its columns are the scalars seen so far`,
+    tableAbout: `one row per record of /${name}; its columns are the scalars seen so far`,
     open: true,
     history: true,
     date: null,
@@ -35,7 +35,7 @@ export const surveyResults = {
   name: "survey-results",
   path: "/surveys/{id}/results",
   table: "survey_results",
-  tableAbout: "one row a record of a survey's results; its columns are the scalars seen so far",
+  tableAbout: "one row per record of a survey's results; its columns are the scalars seen so far",
   fields: [context("survey_id", "text", "the survey")],
 } as const satisfies Resource;
 

@@ -22,7 +22,8 @@ export function renderFacts(
     .join("\n");
 }
 
-function wrap(text: string, room: number): string[] {
+/** Returns the lines of a text that is wrapped at its blanks. */
+export function wrap(text: string, room: number): string[] {
   const lines: string[] = [];
   let line = "";
   let taken = 0;

@@ -1,3 +1,4 @@
+import { wrap } from "./facts.js";
 import type { Style } from "./style.js";
 import { escapeText } from "./text.js";
 import { displayWidth, pad, shorten, truncate } from "./width.js";
@@ -14,6 +15,8 @@ export interface TableOptions {
   none?: string;
   /** Titles of columns that are left out, one after another, where the table would not fit. */
   spare?: readonly string[];
+  /** True if the last column is wrapped at its blanks instead of being cut. */
+  wrap?: boolean;
 }
 
 const gap = "  ";
@@ -38,7 +41,8 @@ export function renderTable(
       titles.flatMap((_, at) => (at === dropped ? [] : [cells[at] as T]));
     return renderTable(others(titles), rows.map(others), { ...options, spare: spared });
   }
-  const widths = options.width === undefined ? natural : narrow(natural, options.width);
+  const fitted = options.width === undefined ? natural : narrow(natural, options.width);
+  const widths = options.wrap ? withRoom(natural, options.width) : fitted;
   const right = titles.map(
     (title, index) => options.alignRight?.includes(title) ?? rows.every((row) => isNumeric(row[index])),
   );
@@ -53,7 +57,23 @@ export function renderTable(
       .join(gap)
       .trimEnd();
   const header = line(heads);
-  return [options.style ? options.style.bold(header) : header, ...texts.map(line)].join("\n");
+  const lines = options.wrap ? texts.flatMap((row) => wrapped(row, widths.at(-1) ?? 0)) : texts;
+  return [options.style ? options.style.bold(header) : header, ...lines.map(line)].join("\n");
+}
+
+/** The last column gets the room that the others leave, and never less than this. */
+const leastRoom = 24;
+
+function withRoom(natural: readonly number[], width = Number.POSITIVE_INFINITY): number[] {
+  const others = natural.slice(0, -1);
+  const room = width - others.reduce((sum, one) => sum + one + gap.length, 0);
+  return [...others, Math.min(natural.at(-1) ?? 0, Math.max(leastRoom, room))];
+}
+
+/** A row as several: the last cell wrapped, the others once. */
+function wrapped(row: readonly string[], room: number): string[][] {
+  const others = row.slice(0, -1);
+  return wrap(row.at(-1) ?? "", room).map((piece, n) => [...others.map((cell) => (n === 0 ? cell : "")), piece]);
 }
 
 /** Whether nothing of the table would be cut in a terminal of so many columns. */

@@ -85,15 +85,10 @@ function tableText(shape: TableShape): string {
   return `<details><summary><code>${name}</code>: ${about}</summary>\n\n${list}${more}</details>\n\n${sql(exampleFor(name))}`;
 }
 
-function viewText({ name, about, columns, like, example }: View): string {
+function viewText({ name, about, columns, example }: View): string {
   const rows = columns.map((column) => [code(column.name), column.type, column.about]);
   const list = `<details><summary>its columns</summary>\n\n${table(["column", "type", "about"], rows)}\n\n</details>`;
-  return [
-    `### ${name}`,
-    wrap(`${capital(about)}.`),
-    like ? `Its columns are those of \`${like}\`.` : list,
-    sql(example),
-  ].join("\n\n");
+  return [`### ${name}`, wrap(`${capital(about)}.`), list, sql(example)].join("\n\n");
 }
 
 function systemText(mirror: Mirror): string {

@@ -167,6 +167,7 @@ test("commission that was taken back is what an order once brought a host, less 
     {
       host_id: "h1",
       host_username: "host 1",
+      host_name: "host 1",
       currency: "EUR",
       orders: 3,
       commission_amount: 13,
@@ -175,6 +176,7 @@ test("commission that was taken back is what an order once brought a host, less 
     {
       host_id: "h1",
       host_username: "host 1",
+      host_name: "host 1",
       currency: "USD",
       orders: 1,
       commission_amount: 0.5,
@@ -183,6 +185,7 @@ test("commission that was taken back is what an order once brought a host, less 
     {
       host_id: "h2",
       host_username: "host 2",
+      host_name: "host 2",
       currency: "EUR",
       orders: 3,
       commission_amount: 1.75,
@@ -220,8 +223,8 @@ test("the roster's changes are who joined, who left and whose rate is another, a
   expect(rows).toMatchObject([
     { what: "rate", host_id: "h1", host_username: "renamed", old: 10, new: 12.5 },
     { what: "joined", host_id: "h4", host_username: "host 4", ...none },
-    { what: "left", host_id: "h2", host_username: "host 2", ...none },
-    { what: "joined", host_id: "h2", host_username: "host 2", ...none },
+    { what: "left", host_id: "h2", host_username: "host 2", host_name: "host 2", ...none },
+    { what: "joined", host_id: "h2", host_username: "host 2", host_name: "host 2", ...none },
   ]);
   for (const [index, { seen_at, last_seen_at }] of rows.entries()) {
     const [before, after] = index < 3 ? [first, second] : [second, third];
@@ -230,7 +233,7 @@ test("the roster's changes are who joined, who left and whose rate is another, a
   }
 });
 
-test("a host's files are those in the library; those of nobody are a row too", async () => {
+test("a host's files are those in the library; files without a host have their own row", async () => {
   const mirror = await makeMirror();
   const file = (id: string, host: string | null, rest: JsonObject = {}): JsonObject => ({
     id,
@@ -254,6 +257,7 @@ test("a host's files are those in the library; those of nobody are a row too", a
     {
       host_id: null,
       host_username: null,
+      host_name: null,
       files: 1,
       deliverables: 0,
       uploads: 1,
@@ -266,6 +270,7 @@ test("a host's files are those in the library; those of nobody are a row too", a
     {
       host_id: "h1",
       host_username: "h1",
+      host_name: "h1",
       files: 3,
       deliverables: 2,
       uploads: 1,

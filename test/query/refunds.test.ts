@@ -94,23 +94,7 @@ test("each refund that came is told, of orders that count, with an interval that
   }
 });
 
-test("the triangle has each where it was seen, by whole months from the order's", async () => {
-  const { brand, refunds } = await refundedBrand();
-  const months = (text: string) => Number(text.slice(0, 4)) * 12 + Number(text.slice(5, 7));
-  const cells = new Map<string, number>();
-  for (const { month, currency, seen, refunded_amount } of refunds) {
-    const cell = JSON.stringify({ month, currency, age_months: months(seen) - months(month) });
-    cells.set(cell, round((cells.get(cell) ?? 0) + refunded_amount));
-  }
-  const wanted = [...cells].map(([cell, refunded_amount]) => ({
-    ...(JSON.parse(cell) as object),
-    refunded_amount,
-  }));
-  expect(sorted(brand.sql<object>("SELECT * FROM refund_triangle"))).toEqual(sorted(wanted));
-  expect(new Set(wanted.map((cell) => (cell as { age_months?: number }).age_months)).size).toBeGreaterThan(3);
-});
-
-test("a refund that was taken back is told with less than 0, and leaves nothing in the triangle", async () => {
+test("a refund that was taken back is told with less than 0", async () => {
   const brand = await nights({ orders: [orderAt("a", begin - 40 * day)] }, {}, { begin });
   for (const refund of [0, 4, 0]) {
     change(brand, "a", { refund_amount: refund });
@@ -120,9 +104,6 @@ test("a refund that was taken back is told with less than 0, and leaves nothing 
   expect(brand.sql("SELECT refunded_amount FROM late_refunds")).toEqual([
     { refunded_amount: 4 },
     { refunded_amount: -4 },
-  ]);
-  expect(brand.sql("SELECT age_months, refunded_amount FROM refund_triangle")).toEqual([
-    { age_months: 2, refunded_amount: 0 },
   ]);
 });
 
@@ -135,5 +116,4 @@ test("an amount that goes from null to 0, or back, is no refund that came", asyn
   }
   expect(brand.sql("SELECT old, new FROM changes WHERE field = 'refund_amount'")).toHaveLength(2);
   expect(brand.sql("SELECT * FROM late_refunds")).toEqual([]);
-  expect(brand.sql("SELECT * FROM refund_triangle")).toEqual([]);
 });

@@ -25,7 +25,7 @@ export interface RestatedOrder {
   host_username: string | null;
 }
 
-/** A row of `refund_triangle`. */
+/** What was refunded of a month's orders at an age. */
 export interface TriangleCell {
   month: string;
   currency: string | null;
@@ -50,7 +50,12 @@ export function readRestatedOrders({ db }: Mirror, sinceMonth: string, most: num
 }
 
 export function readTriangle({ db }: Mirror): TriangleCell[] {
+  const months = (at: string) => `(substr(${at}, 1, 4) * 12 + substr(${at}, 6, 2))`;
   return db
-    .prepare("SELECT * FROM refund_triangle WHERE month IS NOT NULL ORDER BY month, age_months")
+    .prepare(
+      `SELECT month, currency, age_months, round(total(refunded_amount), 6) AS refunded_amount
+       FROM (SELECT *, max(0, ${months("seen_changed_at")} - ${months("month")}) AS age_months FROM late_refunds)
+       WHERE month IS NOT NULL GROUP BY month, currency, age_months ORDER BY month, age_months`,
+    )
     .all() as TriangleCell[];
 }

@@ -1,9 +1,9 @@
-import { integer, number } from "../../resources/types.js";
+import { integer, number, text } from "../../resources/types.js";
 import type { ViewColumn } from "./view.js";
 
 /**
- * One definition of each figure (contract, section 9): every view of orders is made of these. Views lie in the mirror
- * for any program, so they use nothing that is younger than SQLite 3.38.
+ * One definition of each figure: every view of orders is made of these. Views lie in the mirror for any program, so they
+ * use nothing that is younger than SQLite 3.38.
  */
 export const figureColumns: readonly ViewColumn[] = [
   integer("orders", "orders that count: neither removed nor cancelled"),
@@ -15,9 +15,31 @@ export const figureColumns: readonly ViewColumn[] = [
   number("commission_amount", "as the API states it: what was earned, not what was paid"),
 ];
 
+export const currency = text(
+  "currency",
+  "amounts of different currencies are never added; null: the API names none",
+);
+
+/** The columns that name a host. */
+export const hostColumns: readonly ViewColumn[] = [
+  text("host_id"),
+  text("host_username", "the handle"),
+  text("host_name", "the handle, else first and last name, else the id's first eight letters"),
+];
+
+/** Returns a host's first and last name from its record's columns; null if it has neither. */
+export function fullName(host = "host"): string {
+  return `nullif(trim(coalesce(${host}_first_name, '') || ' ' || coalesce(${host}_last_name, '')), '')`;
+}
+
+/** Returns a host's name from its record's columns. */
+export function hostName(host = "host", otherwise = fullName(host)): string {
+  return `coalesce(nullif(${host}_username, ''), ${otherwise}, substr(${host}_id, 1, 8))`;
+}
+
 /**
- * What one order, with the columns of the table `orders`, adds to each figure. A net that nothing was refunded of is
- * the API's own number; others are rounded to six digits, since what binary fractions add is no money.
+ * The figures of one order, from the columns of the table `orders`. The net of an order without a refund is the API's
+ * own number; others are rounded to six digits, because binary fractions leave a rest.
  */
 export const ofOrder = [
   ["orders", "INTEGER", "is_cancelled IS NOT 1"],
@@ -36,28 +58,15 @@ export const ofOrder = [
   .map(([name, type, value]) => `CAST(${value} AS ${type}) AS ${name}`)
   .join(", ");
 
+/** The names of the figures, with commas between. */
+export const figureNames = figureColumns.map(({ name }) => name).join(", ");
+
 /** The figures of a group: of orders, or of groups of them. */
 export const summed = figureColumns
   .map(({ name, type }) => `${type === "integer" ? `sum(${name})` : money(name)} AS ${name}`)
   .join(", ");
 
-/** A sum of amounts: 0 where there is none, rounded to six digits. */
+/** Returns a sum of amounts: 0 if there is none, rounded to six digits. */
 export function money(amount: string): string {
   return `round(total(${amount}), 6)`;
-}
-
-/**
- * A timestamp of the API as SQLite writes times: in UTC, with a blank between day and time. So it compares with
- * `datetime('now', …)`, and its first letters are the day and the month. The digits of its seconds stay.
- */
-export function utc(at: string): string {
-  const shifted = (offset: string, letters: number) =>
-    `substr(datetime(substr(${at}, 1, 10) || ' ' || substr(${at}, 12, 5) || ${offset}), 1, 16)
-      || substr(${at}, 17, length(${at}) - ${16 + letters})`;
-  return `CAST(CASE
-    WHEN ${at} GLOB '????-??-??T??:??:??*Z' THEN substr(${at}, 1, 10) || ' ' || substr(${at}, 12, length(${at}) - 12)
-    WHEN ${at} GLOB '????-??-??[Tt ]??:??*[-+]??:??' THEN ${shifted(`substr(${at}, -6)`, 6)}
-    WHEN ${at} GLOB '????-??-??[Tt ]??:??*[-+]????' THEN ${shifted(`substr(${at}, -5, 3) || ':' || substr(${at}, -2)`, 5)}
-    WHEN ${at} GLOB '????-??-??[Tt ]??:??*' THEN substr(${at}, 1, 10) || ' ' || rtrim(substr(${at}, 12), 'Zz')
-    WHEN ${at} GLOB '????-??-??' THEN ${at} || ' 00:00:00' END AS TEXT)`;
 }

@@ -76,7 +76,7 @@ export function refundsSection(telling: Telling): Html {
   return section("refunds", "Refunds, and what is still to come", lead, [
     report.currencies.map((currency) => triangle(telling, currency)),
     html`<p class="note">The API gives no date of a refund: each stands in the month in which it was first seen, the end of the interval in which it came. What was refunded before this mirror first read an order is not in the triangle.</p>\n`,
-    sourceLine("refund_triangle"),
+    sourceLine("late_refunds"),
     report.outlook.every(({ why_none: why }) => why !== null)
       ? html`<h3>Still to come</h3>\n<p>Nothing is predicted: ${report.outlook[0]?.why_none ?? "there is nothing"}.</p>\n`
       : report.outlook.map((one) => outlook(telling, one)),

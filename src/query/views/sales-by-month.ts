@@ -1,31 +1,18 @@
-import { boolean, date, number, text } from "../../resources/types.js";
-import { figureColumns, money, summed } from "./figures.js";
+import { boolean, number, text } from "../../resources/types.js";
+import { currency, figureColumns, figureNames, money, summed } from "./figures.js";
 import { reachedAt, reads, reportedAt } from "./history.js";
-import type { Definition } from "./view.js";
-
-const currency = text(
-  "currency",
-  "amounts of different currencies are never added; null: the API names none",
-);
-
-export const salesByDay: Definition = {
-  about: "a day (UTC) and currency on which orders were placed",
-  columns: [date("day"), currency, ...figureColumns],
-  date: "day",
-  example: `SELECT currency, sum(orders) AS orders, round(sum(net_amount), 2) AS net FROM sales_by_day
-WHERE day >= date('now', '-7 days') AND day < date('now') GROUP BY currency`,
-  sql: `SELECT day, currency, ${summed} FROM order_figures GROUP BY day, currency ORDER BY day, currency`,
-};
+import type { View } from "./view.js";
 
 /** The range that holds a month's first day says up to where the month was read; without one, all that was read does. */
 const readUpTo = `coalesce((SELECT max(to_at) FROM covered
       WHERE from_at <= month || '-01T00:00:00.000Z' AND to_at >= month || '-01T00:00:00.000Z'), ${reachedAt})`;
 
 /** `through` is the last whole day that was read: 31 for a month that is over, null where the month has no whole day yet. */
-export const salesByMonth: Definition = {
+export const salesByMonth: View = {
+  name: "sales_by_month",
   about:
-    "a month (UTC) and currency; a month that is not over is compared with the month before through the same day: " +
-    "both end with the last whole day that was read",
+    "one row per month (UTC) and currency; a month that is not over is compared with the month before through the same " +
+    "day: both end with the last whole day that was read",
   columns: [
     text("month"),
     currency,
@@ -56,7 +43,7 @@ ORDER BY currency, month`,
       SELECT month, currency, ${summed}, before, through,
         CASE WHEN through > 0 THEN ${money("CASE WHEN nth <= through THEN net_amount END")} END AS net_through
       FROM days LEFT JOIN ends USING (month) GROUP BY month, currency)
-  SELECT month, currency, ${figureColumns.map(({ name }) => name).join(", ")},
+  SELECT month, currency, ${figureNames},
     CASE WHEN month IS NOT NULL THEN ${reportedAt("month")} IS NULL END AS is_partial, net_through,
     CASE WHEN through > 0 AND EXISTS (SELECT 1 FROM reads
         WHERE from_at <= before || '-01T00:00:00.000Z' AND to_at >= m.month || '-01T00:00:00.000Z')

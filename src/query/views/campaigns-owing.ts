@@ -1,0 +1,40 @@
+import { boolean, date, integer, number, text } from "../../resources/types.js";
+import type { View } from "./view.js";
+
+/** A state that this version does not know counts as open. */
+export const campaignsOwing: View = {
+  name: "campaigns_owing",
+  about:
+    "one row per campaign that still owes or is owed something: open deliverables and assignments, payments that the " +
+    "brand has not made, payments that hosts have earned and not received",
+  columns: [
+    text("id", "the campaign's id"),
+    text("title"),
+    text("status"),
+    date("deadline", "when deliverables are due"),
+    boolean("is_overdue", "whether an open deliverable was due before the mirror last read campaigns"),
+    integer("deliverables_open", "asked for and not done, in a campaign that runs or has ended"),
+    integer("assignments_open", "hosts who have accepted and not completed"),
+    integer("payments_open", "assignments for which the brand has still to pay"),
+    integer("payouts_open", "assignments whose host has earned and not been paid"),
+    number("flat_fee", "the campaign's fixed fee per host, without commission and bonuses"),
+  ],
+  example: `SELECT title, status, deadline, deliverables_open, assignments_open, payments_open, payouts_open
+FROM campaigns_owing ORDER BY deadline`,
+  sql: `SELECT * FROM (
+      SELECT o.id, o.title, o.status, o.deadline,
+        coalesce(d.open > 0 AND coalesce(d.due, o.deadline) < (SELECT max(substr(started_at, 1, 10)) FROM sync_runs
+          WHERE resource = 'opportunities' AND outcome = 'done'), 0) AS is_overdue,
+        coalesce(d.open, 0) AS deliverables_open,
+        total(a.status = 'ACTIVE') AS assignments_open,
+        total(a.brand_payment_state NOT IN ('PAID', 'REFUNDED', 'NOT_INVOICED')
+          OR (a.brand_payment_state = 'NOT_INVOICED' AND a.status = 'COMPLETED')) AS payments_open,
+        total(a.athlete_payment_state NOT IN ('PAID', 'NOT_EARNED')) AS payouts_open,
+        o.payment_flatFee AS flat_fee
+      FROM opportunities AS o LEFT JOIN opportunity_assignments AS a ON a.opportunity_id = o.id
+      LEFT JOIN (SELECT opportunity_id, count(*) AS open, min(due_date) AS due FROM opportunity_deliverables
+        WHERE completed_at IS NULL GROUP BY opportunity_id) AS d
+        ON d.opportunity_id = o.id AND o.status NOT IN ('DRAFT', 'READY', 'PROPOSED', 'DECLINED', 'ARCHIVED')
+      WHERE o.removed_at IS NULL GROUP BY o.id)
+    WHERE deliverables_open + assignments_open + payments_open + payouts_open > 0 ORDER BY id`,
+};

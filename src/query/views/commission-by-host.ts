@@ -1,0 +1,34 @@
+import { integer, number, text } from "../../resources/types.js";
+import { hostColumns, money } from "./figures.js";
+import { versions } from "./history.js";
+import type { View } from "./view.js";
+
+/** The versions of an order say what was known before it changed: its highest commission, less the present one of that host. */
+export const commissionByHost: View = {
+  name: "commission_by_host",
+  about:
+    "one row per host and currency: the commission of the orders that count, and what was taken back, which is the " +
+    "highest commission that this mirror has seen on each order less the present one; the API does not say what was paid",
+  columns: [
+    ...hostColumns,
+    text("currency"),
+    integer("orders", "orders that count"),
+    number("commission_amount", "their commission as the API states it: earned, not paid"),
+    number("taken_back", "by refunds, cancellations, withdrawals and corrections, since each was first read"),
+  ],
+  example: `SELECT host_name, currency, orders, commission_amount, taken_back FROM commission_by_host
+ORDER BY commission_amount DESC LIMIT 10`,
+  sql: `WITH ${versions},
+    most AS MATERIALIZED (SELECT record_id, host_id, host_username, host_name, currency, max(commission_amount) AS amount
+      FROM versions WHERE present AND orders GROUP BY record_id, host_id, currency),
+    all_of AS (
+      SELECT host_id, host_username, host_name, currency, ordered_at, orders, commission_amount, NULL AS taken FROM order_figures
+      UNION ALL SELECT m.host_id, m.host_username, m.host_name, m.currency, NULL, 0, NULL, max(0, m.amount - coalesce(
+          (SELECT o.commission_amount FROM orders AS o WHERE o.record_id = m.record_id AND o.removed_at IS NULL
+            AND o.is_cancelled IS NOT 1 AND o.host_id IS m.host_id AND o.currency IS m.currency), 0)) FROM most AS m)
+    SELECT host_id, host_username, host_name, currency, orders, commission_amount, taken_back
+    FROM (SELECT host_id, host_username, host_name, currency, total(orders) AS orders,
+        ${money("commission_amount")} AS commission_amount, ${money("taken")} AS taken_back, max(ordered_at)
+      FROM all_of GROUP BY host_id, currency)
+    WHERE orders > 0 OR taken_back > 0 ORDER BY host_id, currency`,
+};

@@ -1,0 +1,27 @@
+import { integer, timestamp } from "../../resources/types.js";
+import { hostColumns, hostName } from "./figures.js";
+import type { View } from "./view.js";
+
+export const contentByHost: View = {
+  name: "content_by_host",
+  about: "one row per host with files in the library; files without a host have their own row",
+  columns: [
+    ...hostColumns,
+    integer("files"),
+    integer("deliverables", "files that a campaign asked for"),
+    integer("uploads"),
+    integer("images"),
+    integer("videos"),
+    integer("campaigns", "campaigns that the files belong to"),
+    integer("bytes"),
+    timestamp("last_added_at"),
+  ],
+  example:
+    "SELECT host_name, files, images, videos, last_added_at FROM content_by_host ORDER BY files DESC LIMIT 10",
+  sql: `SELECT host_id, host_username, ${hostName("host", "nullif(host_name, '')")} AS host_name, count(*) AS files,
+      total(source = 'deliverable') AS deliverables, total(source = 'upload') AS uploads,
+      total(media_type = 'image') AS images, total(media_type = 'video') AS videos,
+      count(DISTINCT opportunity_id) AS campaigns, total(file_size_bytes) AS bytes,
+      max(created_at) AS last_added_at
+    FROM content WHERE removed_at IS NULL GROUP BY host_id ORDER BY host_id`,
+};

@@ -1,0 +1,17 @@
+import { figureColumns } from "./figures.js";
+import { orderColumns, otherColumns } from "./order-figures.js";
+import type { View } from "./view.js";
+
+const amounts = figureColumns.filter(({ type }) => type === "number");
+const columns = [...orderColumns, ...amounts, ...otherColumns];
+
+export const ordersNet: View = {
+  name: "orders_net",
+  about: "one row per order that counts (neither removed nor cancelled), with what is left after refunds",
+  columns,
+  date: "order_date",
+  rowId: "record_id",
+  example: `SELECT currency, count(*) AS orders, round(sum(net_amount), 2) AS net FROM orders_net
+WHERE day >= date('now', '-7 days') GROUP BY currency`,
+  sql: `SELECT ${columns.map(({ name }) => name).join(", ")}, record_id FROM order_figures WHERE orders = 1`,
+};

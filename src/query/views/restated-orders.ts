@@ -1,0 +1,72 @@
+import { number, text, timestamp } from "../../resources/types.js";
+import { hostColumns, hostName, money, ofOrder } from "./figures.js";
+import { reads, reportedAt, versions } from "./history.js";
+import type { View } from "./view.js";
+
+/**
+ * `now` holds the present forms that came after the first month was reported. `pairs` holds each order with a month
+ * whose sum it may have changed since the report, and the version that held then; if a clock that was set back makes
+ * two hold, the one read last counts, as for `--as-of`. Each side of a pair counts in its own month and currency, so an
+ * order that moved leaves one row and comes to another.
+ */
+export const restatedOrders: View = {
+  name: "restated_orders",
+  about:
+    "one row per order whose net in a month and currency has changed since the month was reported; an order that moved " +
+    "to a different month or currency has a row in each",
+  columns: [
+    text("month"),
+    text("currency"),
+    timestamp("reported_at", "when the first complete read of the month after its end was done"),
+    text("order_id"),
+    text("order_number"),
+    timestamp("order_date", "as it is now"),
+    number("net_reported", "what it added to the month's net then"),
+    number("net_now"),
+    number("difference", "now less reported"),
+    text(
+      "what",
+      "`late` (first seen since), `refunded`, `cancelled`, `withdrawn` (the API no longer returns it), `returned`, `reinstated` (no longer cancelled), `redated`, `currency` or `amount`",
+    ),
+    timestamp("seen_at", "when its present form was first read"),
+    ...hostColumns,
+  ],
+  date: "month",
+  example: `SELECT order_number, what, net_reported, net_now, difference FROM restated_orders
+WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY abs(difference) DESC LIMIT 20`,
+  sql: `WITH ${reads}, ${versions},
+    now AS MATERIALIZED (
+      SELECT record_id, coalesce(removed_at, synced_at) AS since_at, removed_at IS NULL AS present,
+        month, currency, ${ofOrder}
+      FROM orders WHERE coalesce(removed_at, synced_at) > (SELECT min(finished_at) FROM reads)),
+    months AS MATERIALIZED (SELECT month, ${reportedAt("month")} AS reported_at
+      FROM (SELECT month FROM now UNION SELECT month FROM versions)),
+    pairs AS MATERIALIZED (
+      SELECT record_id, month, reported_at, (SELECT max(v.version_id) FROM record_versions AS v
+          WHERE v.record_id = p.record_id AND v.since_at <= p.reported_at AND v.until_at > p.reported_at) AS version_id
+      FROM (SELECT n.record_id, m.month, m.reported_at FROM now AS n JOIN months AS m ON m.month = n.month
+          WHERE n.since_at > m.reported_at
+        UNION SELECT n.record_id, m.month, m.reported_at FROM versions AS v
+          JOIN months AS m ON m.month = v.month AND v.since_at <= m.reported_at AND v.until_at > m.reported_at
+          JOIN now AS n ON n.record_id = v.record_id AND n.since_at > m.reported_at) AS p),
+    states AS MATERIALIZED (
+      SELECT p.record_id, p.month, p.reported_at, n.since_at AS seen_at,
+        v.present AND v.month = p.month AS was_in, v.currency AS old_currency, v.net_amount AS old,
+        n.present AND n.month = p.month AS is_in, n.currency AS new_currency, n.net_amount AS new,
+        CASE WHEN NOT n.present THEN 'withdrawn' WHEN n.cancelled_orders THEN 'cancelled'
+          WHEN v.version_id IS NULL THEN 'late' WHEN NOT v.present THEN 'returned'
+          WHEN v.cancelled_orders THEN 'reinstated' WHEN v.month IS NOT n.month THEN 'redated'
+          WHEN v.currency IS NOT n.currency THEN 'currency'
+          WHEN v.gross_amount IS n.gross_amount THEN 'refunded' ELSE 'amount' END AS what
+      FROM pairs AS p JOIN now AS n ON n.record_id = p.record_id LEFT JOIN versions AS v ON v.version_id = p.version_id),
+    restated AS (
+      SELECT record_id, month, currency, reported_at, seen_at, what, ${money("old")} AS net_reported, ${money("new")} AS net_now
+      FROM (SELECT record_id, month, old_currency AS currency, reported_at, seen_at, what, old, NULL AS new FROM states WHERE was_in
+        UNION ALL SELECT record_id, month, new_currency, reported_at, seen_at, what, NULL, new FROM states WHERE is_in)
+      GROUP BY record_id, month, currency)
+  SELECT r.month, r.currency, r.reported_at, o.id AS order_id, o.order_number, o.order_date,
+    r.net_reported, r.net_now, round(r.net_now - r.net_reported, 6) AS difference,
+    r.what, r.seen_at, o.host_id, o.host_username, ${hostName("o.host")} AS host_name
+  FROM restated AS r JOIN orders AS o ON o.record_id = r.record_id WHERE r.net_now <> r.net_reported
+  ORDER BY r.month, r.currency, o.order_date, o.id`,
+};

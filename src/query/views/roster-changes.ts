@@ -1,0 +1,28 @@
+import { number, text, timestamp } from "../../resources/types.js";
+import { hostColumns, hostName } from "./figures.js";
+import type { View } from "./view.js";
+
+export const rosterChanges: View = {
+  name: "roster_changes",
+  about:
+    "one row per change of the roster that this mirror saw: a host joined, left, or has a different rate; hosts that " +
+    "the first sync found are no change (`roster` says when they joined)",
+  columns: [
+    timestamp("seen_at", "when it was first seen"),
+    text("what", "`joined`, `left` or `rate`"),
+    ...hostColumns,
+    number("old", "the previous commission rate, percentage; null for `joined` and `left`"),
+    number("new", "the rate since then"),
+    timestamp("last_seen_at", "when it was last seen as before: the change came between the two"),
+    text("relationship_id"),
+  ],
+  date: "seen_at",
+  example: `SELECT seen_at, what, host_name, old, new FROM roster_changes
+WHERE seen_at >= date('now', 'start of month', '-1 month') ORDER BY seen_at`,
+  sql: `SELECT c.seen_changed_at AS seen_at,
+      CASE c.kind WHEN 'changed' THEN 'rate' WHEN 'removed' THEN 'left' ELSE 'joined' END AS what,
+      r.host_id, r.host_username, ${hostName("r.host")} AS host_name, c.old AS old, c.new AS new,
+      c.last_seen_unchanged_at AS last_seen_at, r.relationship_id
+    FROM changes AS c JOIN roster AS r ON r.relationship_id = c.key
+    WHERE c.resource = 'roster' AND (c.kind <> 'changed' OR c.field = 'commission_rate') ORDER BY c.change_id`,
+};
