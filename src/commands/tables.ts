@@ -49,7 +49,8 @@ async function runTables(name: string | undefined, options: TablesFlags, { deps 
         : readFacts(mirror, checkTableName(name, listTables(mirror))),
     );
     if (options.json) printJson(deps.stdout, facts);
-    else deps.stdout.write(Array.isArray(facts) ? listText(facts, deps, style) : tableText(facts, deps, style));
+    else
+      deps.stdout.write(Array.isArray(facts) ? listText(facts, deps, style) : tableText(facts, deps, style));
   } finally {
     mirror.db.close();
   }

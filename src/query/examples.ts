@@ -6,7 +6,8 @@ const examples: Readonly<Record<string, string>> = {
 FROM orders WHERE removed_at IS NULL AND is_cancelled IS NOT 1 GROUP BY month, currency ORDER BY month DESC`,
   order_line_items: `SELECT i.sku, i.title, o.currency, sum(i.quantity) AS sold, sum(i.quantity * i.price) AS worth
 FROM order_line_items i JOIN orders o ON o.id = i.order_id
-WHERE o.removed_at IS NULL AND o.is_cancelled IS NOT 1 GROUP BY i.sku, i.title, o.currency ORDER BY sold DESC LIMIT 10`,
+WHERE o.removed_at IS NULL AND o.is_cancelled IS NOT 1
+GROUP BY i.sku, i.title, o.currency ORDER BY sold DESC LIMIT 10`,
   roster: `SELECT host_username, commission_rate, joined_at, host_socials ->> 'instagram' AS instagram
 FROM roster WHERE removed_at IS NULL ORDER BY joined_at DESC LIMIT 10`,
   recommendations: `SELECT host_username, product_count FROM recommendations

@@ -46,10 +46,7 @@ export const orders = {
     text("id", "platform order id"),
     text("external_order_id", "order id in the brand's store or network"),
     text("order_number", "number the customer saw"),
-    timestamp(
-      "order_date",
-      "when placed; `orders_net` has its day, and a form that compares with `datetime`",
-    ),
+    timestamp("order_date", "when placed; `day` and `month` are this in UTC"),
     text("currency", "ISO 4217 code"),
     number("total_amount", "order total"),
     number("subtotal_amount", "before tax and shipping"),

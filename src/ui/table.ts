@@ -73,7 +73,10 @@ function withRoom(natural: readonly number[], width = Number.POSITIVE_INFINITY):
 /** A row as several: the last cell wrapped, the others once. */
 function wrapped(row: readonly string[], room: number): string[][] {
   const others = row.slice(0, -1);
-  return wrap(row.at(-1) ?? "", room).map((piece, n) => [...others.map((cell) => (n === 0 ? cell : "")), piece]);
+  return wrap(row.at(-1) ?? "", room).map((piece, n) => [
+    ...others.map((cell) => (n === 0 ? cell : "")),
+    piece,
+  ]);
 }
 
 /** Whether nothing of the table would be cut in a terminal of so many columns. */
