@@ -91,6 +91,13 @@ export function dayRange(day: string): Range {
   return { from, to: from + dayMs - 1 };
 }
 
+/** Returns the first millisecond of an instant's second: everything that is read by date is cut at whole seconds. */
+export function startOfSecond(ms: number): number {
+  return Math.floor(ms / secondMs) * secondMs;
+}
+
+const secondMs = 1_000;
+
 /** What of a range lies no later than an instant in it. */
 export function upTo({ from, to }: Range, last: number): Range {
   return { from, to: Math.min(to, last) };

@@ -8,15 +8,15 @@ export interface Missing {
   dated: number | null;
 }
 
+/** Returns the ids of the present records of a range. */
 export function presentIds(mirror: Mirror, resource: string, range: Range = everything): number[] {
-  return statement(mirror, `SELECT record_id FROM records WHERE ${present(range)}`)
-    .pluck()
-    .all(...parameters(resource, range)) as number[];
+  const select = statement(mirror, `SELECT record_id FROM records WHERE ${present(range)}`).pluck();
+  return select.all(...parameters(resource, range)) as number[];
 }
 
 /**
- * Notes who a reading did not find. Nothing is removed yet.
- * @param before what was read before that
+ * Notes records that a reading did not show, with the time they were last shown. Nothing is removed.
+ * @param before the coverage before that reading
  */
 export function noteMissing(
   mirror: Mirror,
@@ -29,60 +29,50 @@ export function noteMissing(
   for (const id of ids) note.run(resource, id, lastRead(before, dated.get(id) as number | null));
 }
 
-/** When a missing record was last shown, as far as it was noted. */
+/** Returns when a missing record was last shown, ISO 8601; null if that is not known or the record is not missing. */
 export function lastSeen(mirror: Mirror, resource: string, id: number): string | null {
-  const found = statement(mirror, "SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?");
-  return (found.pluck().get(resource, id) as string | null | undefined) ?? null;
+  const find = statement(mirror, "SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?");
+  return (find.pluck().get(resource, id) as string | null | undefined) ?? null;
 }
 
-/** Who was found is not missing. */
-export function forgetMissing(mirror: Mirror, resource: string, found: Iterable<number>): void {
-  if (statement(mirror, "SELECT 1 FROM missing WHERE resource = ? LIMIT 1").get(resource) === undefined)
-    return;
+/** Takes the records that a reading showed off the list of missing ones. */
+export function forgetMissing(mirror: Mirror, resource: string, shown: Iterable<number>): void {
+  const any = statement(mirror, "SELECT 1 FROM missing WHERE resource = ? LIMIT 1").get(resource);
+  if (any === undefined) return;
   const forget = statement(mirror, "DELETE FROM missing WHERE resource = ? AND record_id = ?");
-  for (const id of found) forget.run(resource, id);
-}
-
-export function readMissing(mirror: Mirror, resource: string): Missing[] {
-  return statement(
-    mirror,
-    `SELECT record_id AS id, dated_at AS dated FROM missing AS m JOIN records AS r USING (record_id)
-       WHERE m.resource = ? AND r.removed_at IS NULL`,
-  ).all(resource) as Missing[];
-}
-
-/** Notes who is known: all that the mirror holds by now. Ids only ever grow. */
-export function noteKnown(mirror: Mirror, resource: string): void {
-  const newest = statement(mirror, "SELECT coalesce(max(record_id), 0) FROM records").pluck().get();
-  writeInfo(mirror, `known:${resource}`, String(newest));
-}
-
-/** The newest record that was known at the end of the last verified run; null where none has noted it. */
-export function newestKnown(mirror: Mirror, resource: string): number | null {
-  const newest = readInfo(mirror, `known:${resource}`);
-  return newest === null ? null : Number(newest);
-}
-
-/** How many present records of a range are no newer than one. */
-export function countUpTo(mirror: Mirror, resource: string, newest: number, range: Range): number {
-  const older = `SELECT count(*) FROM records WHERE ${present(range)} AND record_id <= ?`;
-  return statement(mirror, older)
-    .pluck()
-    .get(...parameters(resource, range), newest) as number;
+  for (const id of shown) forget.run(resource, id);
 }
 
 export function clearMissing(mirror: Mirror, resource: string): void {
   statement(mirror, "DELETE FROM missing WHERE resource = ?").run(resource);
 }
 
-/** How many records of a range are present and not missing. @param flags only those with these bits */
+export function readMissing(mirror: Mirror, resource: string): Missing[] {
+  const select = `SELECT record_id AS id, dated_at AS dated FROM missing AS m JOIN records AS r USING (record_id)
+    WHERE m.resource = ? AND r.removed_at IS NULL`;
+  return statement(mirror, select).all(resource) as Missing[];
+}
+
+/** Returns how many records of a range are present and not missing. @param flags only those with these bits */
 export function countFound(mirror: Mirror, resource: string, range: Range, flags: number): number {
-  // By their ids: a range may hold a million others.
-  const missing = statement(
-    mirror,
-    `SELECT count(*) FROM records NOT INDEXED WHERE ${present(range)} AND flags & ? = ?
-       AND record_id IN (SELECT record_id FROM missing WHERE resource = ?)`,
-  ).pluck();
-  const gone = missing.get(...parameters(resource, range), flags, flags, resource) as number;
-  return countPresent(mirror, resource, range, flags) - gone;
+  // Looked up by their ids, because a range may hold a million other records.
+  const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${present(range)} AND flags & ? = ?
+    AND record_id IN (SELECT record_id FROM missing WHERE resource = ?)`;
+  const missing = statement(mirror, select)
+    .pluck()
+    .get(...parameters(resource, range), flags, flags, resource) as number;
+  return countPresent(mirror, resource, range, flags) - missing;
+}
+
+/** Notes the newest record of a mirror at the end of a verified run. Ids only grow. */
+export function noteKnown(mirror: Mirror, resource: string): void {
+  const newest = statement(mirror, "SELECT coalesce(max(record_id), 0) FROM records").pluck().get();
+  writeInfo(mirror, `known:${resource}`, String(newest));
+}
+
+/** Returns how many present records the last verified run knew, and all present ones if there was none. */
+export function countKnown(mirror: Mirror, resource: string): { newest: number; count: number } {
+  const newest = Number(readInfo(mirror, `known:${resource}`) ?? Number.MAX_SAFE_INTEGER);
+  const older = `SELECT count(*) FROM records WHERE resource = ? AND removed_at IS NULL AND record_id <= ?`;
+  return { newest, count: statement(mirror, older).pluck().get(resource, newest) as number };
 }

@@ -1,213 +1,176 @@
-import {
-  type Covered,
-  dayOf,
-  dayRange,
-  holds,
-  join,
-  type Range,
-  startOfDay,
-  subtract,
-  upTo,
-} from "../lib/ranges.js";
-import { dayMs, formatInstant } from "../lib/times.js";
-import { forgetInfo, type Mirror, readInfo, writeInfo } from "../mirror/index.js";
+import type { Covered, Range } from "../lib/ranges.js";
+import { dayMs } from "../lib/times.js";
+import { type Mirror, statement } from "../mirror/index.js";
 import { parameters, present } from "./counting.js";
-import { addCovered, readCoverage, trimCovered, writeCoverage } from "./coverage.js";
-import { type Dates, openDates } from "./dates.js";
-import {
-  clearMissing,
-  countFound,
-  forgetMissing,
-  lastSeen,
-  type Missing,
-  noteMissing,
-  presentIds,
-  readMissing,
-} from "./missing.js";
-import { openProgress, type Progress } from "./progress.js";
+import { addCovered, noteRunCoverage, readCoverage, writeCoverage } from "./coverage.js";
+import * as missing from "./missing.js";
 
-/** The API's figures by day (`YYYY-MM-DD`), as text to compare, and when they were asked for. */
-export interface Figures {
-  askedAt: number;
-  /** The instant up to which they were asked for: of its day they say what lies before it. */
-  until: number;
-  days: ReadonlyMap<string, string>;
-}
-
-/** What one answer, or one whole list, proves of a range of dates. */
-export interface Proof {
+/** What one answer, or one whole list, shows of a range of dates. */
+export interface Shown {
   range: Range;
-  /** The ids of all records that the range held. */
-  found: { has(id: number): boolean };
+  /** The ids of all records that it showed. */
+  ids: ReadonlySet<number>;
+  /** Milliseconds since 1970: when it was asked for. */
   askedAt: number;
   runId: number;
 }
 
-/** The figures of a day that the API gives none for. */
-export const noFigures = "none";
-
-/** All that a resource's sync remembers, beside its records. Call what writes in a transaction. */
-export interface SyncState extends Dates, Progress {
-  coverage(): readonly Covered[];
-  /** Takes back the coverage that a clock which was ahead has claimed. */
-  trim(now: number): void;
-  /** Claims a range as read. Days that are read whole by now keep these figures; the last one, up to `figures.until`. */
-  cover(proof: Proof, now: number, figures: Figures | null): void;
-  /** What the figures were when each day was last read whole, or up to where they were asked for. */
-  figures(): ReadonlyMap<string, string>;
-  /** Takes these for what they were then, for every day; one that is not among them has none. */
-  keepFigures(days: ReadonlyMap<string, string>): void;
-  /** Notes whether the API gave figures by day; a mirror that has some, and no note, is taken to have had them. */
-  noteFigures(given: boolean, now: number): void;
-  /** Whether it did so in the last week, and of days that have records. */
-  hadFigures(now: number): boolean;
-  /**
-   * How many records of a range are present and not missing; with `flags`, those that have these bits. Those without a
-   * date count where the API lists them in every range.
-   */
-  count(range: Range, flags?: number): number;
-  /** The oldest date in a range; null where it holds none. */
-  oldest(range: Range): number | null;
-  /** They were found: they are not missing. */
-  forgetMissing(ids: Iterable<number>): void;
-  /** Notes that records without a date are missing which a complete reading did not find. */
-  missUndated(found: { has(id: number): boolean }): void;
-  missing(): Missing[];
-  /** When a missing record was last shown, ISO 8601; null where that is not known, or it is not missing. */
-  lastSeen(id: number): string | null;
-  clearMissing(): void;
-  /** Whether a verdict on some evidence (figures that are noise, a filter that means something else) still stands. */
-  isSetAside(evidence: string, now: number): boolean;
-  /** Leaves evidence alone for a week. */
-  setAside(evidence: string, now: number): void;
-  /** Takes it for evidence again. */
-  trust(evidence: string): void;
-  /** Takes the goal away once all of it was read since it was set. */
-  finish(): void;
+interface Row {
+  floor_ms: number | null;
+  cursor_ms: number | null;
+  window_ms: number | null;
+  audit_requests: number | null;
+  distrusted: string;
 }
 
-/** A verdict that switches a check off expires: one unlucky moment must not do it for good. */
-const weekMs = 7 * dayMs;
+/** Everything that a resource's sync remembers beside its records. Call what writes in a transaction. */
+export class SyncState {
+  #coverage: readonly Covered[];
+
+  constructor(
+    private readonly mirror: Mirror,
+    private readonly resource: string,
+  ) {
+    this.#coverage = readCoverage(mirror, resource);
+  }
+
+  /** Returns which dates were read completely, and when: the newest reading of each instant. */
+  coverage(): readonly Covered[] {
+    return this.#coverage;
+  }
+
+  /** Covers a range, and notes its records that were not shown as missing. @returns how many those are */
+  cover({ range, ids, askedAt, runId }: Shown): number {
+    const { mirror, resource } = this;
+    const gone = missing.presentIds(mirror, resource, range).filter((id) => !ids.has(id));
+    missing.noteMissing(mirror, resource, gone, this.#coverage);
+    const after = addCovered(this.#coverage, { ...range, readAt: askedAt, runId });
+    writeCoverage(mirror, resource, this.#coverage, after);
+    noteRunCoverage(mirror, runId, after);
+    this.#coverage = after;
+    return gone.length;
+  }
+
+  /** Returns the oldest date that was ever asked for, -Infinity for the beginning; null before the first run. */
+  floor(): number | null {
+    const row = this.#row();
+    return row ? (row.floor_ms ?? Number.NEGATIVE_INFINITY) : null;
+  }
+
+  setFloor(ms: number): void {
+    this.#set("floor_ms = ?", Number.isFinite(ms) ? ms : null);
+  }
+
+  /** Returns where the audit stands; null before the first. */
+  cursor(): number | null {
+    return this.#row()?.cursor_ms ?? null;
+  }
+
+  moveCursor(to: number): void {
+    this.#set("cursor_ms = ?", to);
+  }
+
+  /** Returns the filters that were found not to count what their records say. */
+  distrusted(): ReadonlySet<string> {
+    return new Set(JSON.parse(this.#row()?.distrusted ?? "[]") as string[]);
+  }
+
+  setDistrusted(filters: Iterable<string>): void {
+    this.#set("distrusted = ?", JSON.stringify([...filters]));
+  }
+
+  /** Returns `--window` and `--audit` of the newest run; null before the first. */
+  used(): { windowMs: number; audit: number } | null {
+    const row = this.#row();
+    return row ? { windowMs: row.window_ms ?? 30 * dayMs, audit: row.audit_requests ?? 5 } : null;
+  }
+
+  setUsed({ windowMs, audit }: { windowMs: number; audit: number }): void {
+    this.#set("window_ms = ?, audit_requests = ?", windowMs, audit);
+  }
+
+  /** Returns the API's figures of each day (`YYYY-MM-DD`) as they were when the day's records were last read. */
+  figures(): ReadonlyMap<string, string> {
+    const select = this.#prepared("SELECT day, figures FROM day_figures WHERE resource = ?").raw();
+    return new Map(select.all(this.resource) as [string, string][]);
+  }
+
+  /** Keeps a day's figures. Null drops them: without any, the day counts as one that has none. */
+  setFigures(day: string, figures: string | null): void {
+    if (figures === null)
+      this.#prepared("DELETE FROM day_figures WHERE resource = ? AND day = ?").run(this.resource, day);
+    else
+      this.#prepared("INSERT OR REPLACE INTO day_figures VALUES (?, ?, ?)").run(this.resource, day, figures);
+  }
+
+  /**
+   * Returns the newest run that came to its end and when it did, and the last instant that finished runs have read (null:
+   * not read by date), in milliseconds; null before the first.
+   */
+  finished(): { runId: number; at: number; until: number | null } | null {
+    const select = `SELECT max(run_id) AS runId, max(finished_at) AS at, max(until) AS until FROM sync_runs
+      WHERE resource = ? AND outcome IN ('done', 'incomplete')`;
+    const found = this.#prepared(select).get(this.resource) as {
+      runId: number | null;
+      at: string;
+      until: string;
+    };
+    if (found.runId === null) return null;
+    return {
+      runId: found.runId,
+      at: Date.parse(found.at),
+      until: (found.until && Date.parse(found.until)) || null,
+    };
+  }
+
+  /** Returns how many records of a range are present and not missing; with `flags`, those that have these bits. */
+  count(range: Range, flags = 0): number {
+    return missing.countFound(this.mirror, this.resource, range, flags);
+  }
+
+  /** Returns the date of the n-th oldest present record of a range (0: the oldest), in milliseconds; null beyond the last. */
+  nthDate(range: Range, nth: number): number | null {
+    const select = `SELECT dated_at FROM records WHERE ${present(range)} AND dated_at IS NOT NULL
+      ORDER BY dated_at LIMIT 1 OFFSET ?`;
+    const date = this.#prepared(select)
+      .pluck()
+      .get(...parameters(this.resource, range), nth);
+    return (date as number | undefined) ?? null;
+  }
+
+  missing(): missing.Missing[] {
+    return missing.readMissing(this.mirror, this.resource);
+  }
+
+  forgetMissing(ids: Iterable<number>): void {
+    missing.forgetMissing(this.mirror, this.resource, ids);
+  }
+
+  clearMissing(): void {
+    missing.clearMissing(this.mirror, this.resource);
+  }
+
+  /** Returns when a missing record was last shown, ISO 8601; null if that is not known. */
+  lastSeen(id: number): string | null {
+    return missing.lastSeen(this.mirror, this.resource, id);
+  }
+
+  #prepared(sql: string) {
+    return statement(this.mirror, sql);
+  }
+
+  #row(): Row | undefined {
+    return this.#prepared("SELECT * FROM sync_state WHERE resource = ?").get(this.resource) as
+      | Row
+      | undefined;
+  }
+
+  #set(members: string, ...values: (number | string | null)[]): void {
+    this.#prepared("INSERT OR IGNORE INTO sync_state (resource) VALUES (?)").run(this.resource);
+    this.#prepared(`UPDATE sync_state SET ${members} WHERE resource = ?`).run(...values, this.resource);
+  }
+}
 
 export function openState(mirror: Mirror, resource: string): SyncState {
-  const { db } = mirror;
-  let covered: readonly Covered[] = readCoverage(mirror, resource);
-  const dates = openDates(mirror, resource);
-  const progress = openProgress(mirror, resource);
-  const saveFigures = db.prepare(
-    `INSERT INTO day_figures VALUES (?, ?, ?)
-     ON CONFLICT (resource, day) DO UPDATE SET figures = excluded.figures WHERE figures <> excluded.figures`,
-  );
-  const firstKept = db.prepare("SELECT min(day) FROM day_figures WHERE resource = ?").pluck();
-  const firstDay = (days: Figures["days"]) =>
-    [...days.keys()].reduce((a, b) => (a < b ? a : b), "9999-12-31");
-
-  function keptFigures(): ReadonlyMap<string, string> {
-    const select = db.prepare("SELECT day, figures FROM day_figures WHERE resource = ?").raw();
-    return new Map(select.all(resource) as [string, string][]);
-  }
-
-  function claim(all: readonly Covered[]): void {
-    writeCoverage(mirror, resource, covered, all);
-    covered = all;
-  }
-
-  /** When the newest run before another one began, by a clock that was not ahead. */
-  function startBefore(runId: number, now: number): number | null {
-    const start =
-      "SELECT max(started_at) FROM sync_runs WHERE resource = ? AND run_id < ? AND started_at < ?";
-    const found = db.prepare(start).pluck().get(resource, runId, formatInstant(now)) as string | null;
-    return found === null ? null : Date.parse(found);
-  }
-
-  function isOfThisWeek(name: string, now: number): boolean {
-    const since = Number(readInfo(mirror, name) ?? Number.NaN);
-    return now >= since && now - since < weekMs;
-  }
-
-  function keepDaysOf({ from, to }: Range, { askedAt, days, until }: Figures): void {
-    const fresh = join([
-      progress.below(),
-      { from, to },
-      ...covered.filter(({ readAt }) => readAt >= askedAt),
-    ]);
-    const [first, kept] = [firstDay(days), firstKept.get(resource) as string | null];
-    const oldest = dayRange(kept !== null && kept < first ? kept : first).from;
-    const keep = (at: number) => {
-      const day = dayOf(at);
-      if (holds(fresh, upTo({ from: at, to: at + dayMs - 1 }, until)))
-        saveFigures.run(resource, day, days.get(day) ?? noFigures);
-    };
-    // What is dated before 1970 is a mistake: the days from there on are no days without a sale.
-    const known = oldest < 0 ? [...keptFigures().keys(), ...days.keys()] : [];
-    for (const { from: at, to: last } of known.map(dayRange)) if (at < 0 && last >= from) keep(at);
-    for (let at = startOfDay(Math.max(from, oldest, 0)); at <= Math.min(to, until); at += dayMs) keep(at);
-  }
-
-  return {
-    ...dates,
-    ...progress,
-    coverage: () => covered,
-    trim(now) {
-      if (covered.some(({ to, readAt }) => to > now || readAt >= now))
-        claim(trimCovered(covered, now, ({ runId }) => startBefore(runId, now) ?? now - 1));
-    },
-    cover({ range, found, askedAt, runId }, now, figures) {
-      noteMissing(
-        mirror,
-        resource,
-        presentIds(mirror, resource, range).filter((id) => !found.has(id)),
-        covered,
-      );
-      const to = Math.min(range.to, now);
-      if (range.from > to) return;
-      claim(addCovered(covered, { from: range.from, to, readAt: askedAt, runId }));
-      if (figures && askedAt >= figures.askedAt) keepDaysOf({ from: range.from, to }, figures);
-    },
-    figures: keptFigures,
-    keepFigures(days) {
-      for (const day of new Set([...keptFigures().keys(), ...days.keys()]))
-        saveFigures.run(resource, day, days.get(day) ?? noFigures);
-    },
-    count(range, flags = 0) {
-      const isAll = !Number.isFinite(range.from) && !Number.isFinite(range.to);
-      const isMore = !isAll && dates.areUndatedEverywhere();
-      return countFound(mirror, resource, range, flags) + (isMore ? dates.undated(flags).length : 0);
-    },
-    oldest(range) {
-      const dated = db.prepare(
-        `SELECT min(dated_at) FROM records WHERE ${present(range)} AND dated_at IS NOT NULL`,
-      );
-      return dated.pluck().get(...parameters(resource, range)) as number | null;
-    },
-    forgetMissing: (ids) => forgetMissing(mirror, resource, ids),
-    missUndated(found) {
-      noteMissing(
-        mirror,
-        resource,
-        dates.undated().filter((id) => !found.has(id)),
-        covered,
-      );
-    },
-    missing: () => readMissing(mirror, resource),
-    lastSeen: (id) => lastSeen(mirror, resource, id),
-    clearMissing: () => clearMissing(mirror, resource),
-    noteFigures(given, now) {
-      const isFirst = readInfo(mirror, `given:${resource}`) === null && keptFigures().size > 0;
-      if (given || isFirst) writeInfo(mirror, `given:${resource}`, String(now));
-    },
-    hadFigures(now) {
-      const first = firstKept.get(resource) as string | null;
-      if (first === null || !isOfThisWeek(`given:${resource}`, now)) return false;
-      return countFound(mirror, resource, { from: dayRange(first).from, to: now }, 0) > 0;
-    },
-    isSetAside: (evidence, now) => isOfThisWeek(`aside:${resource}:${evidence}`, now),
-    setAside: (evidence, now) => writeInfo(mirror, `aside:${resource}:${evidence}`, String(now)),
-    trust: (evidence) => forgetInfo(mirror, `aside:${resource}:${evidence}`),
-    finish() {
-      const goal = progress.goal();
-      const done = covered.filter(({ readAt }) => goal && readAt >= goal.begunAt);
-      if (goal && subtract(goal.ranges, done).length === 0) progress.setGoal(progress.floor(), null);
-    },
-  };
+  return new SyncState(mirror, resource);
 }

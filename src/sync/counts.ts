@@ -1,101 +1,106 @@
-import { firstPageOf } from "../api/pages.js";
-import { type Range, startOfDay } from "../lib/ranges.js";
-import { dayMs } from "../lib/times.js";
+import { firstPage } from "../api/pages.js";
+import { join, type Range, startOfSecond } from "../lib/ranges.js";
 import type { Count, Query } from "../resources/types.js";
-import { rangeQuery } from "./first-page.js";
 import { type DatedRun, pagesFor, type SyncRun } from "./run.js";
+import { rangeQuery } from "./seek.js";
 
-/** What is counted: all records, or those that a filter selects and that have its bit in the mirror. */
+/** What is counted: all records, or those that a status filter of the API selects (`flags`: their bit in the mirror). */
 export interface Check extends Pick<Count, "name" | "query"> {
   flags: number;
 }
 
-/** A range in which the API counts another number than the mirror. */
-export interface Difference extends Range {
+/** A count of the API beside the mirror's, of the records of a range that are not missing. */
+export interface Counted extends Range {
   check: Check;
   api: number;
   mirror: number;
+  /** Milliseconds since 1970: when the API was asked. */
+  askedAt: number;
 }
 
 export const allRecords: Check = { name: "all", query: {}, flags: 0 };
 
-/** `total_items` of a list: one request for one record. Source: the API document, "Pagination object". */
+/** Returns `total_items` of a list (A5): one request for one record. Source: the API document, "Pagination object". */
 export async function countListed(
   { api, resource, signal }: Pick<SyncRun, "api" | "resource" | "signal">,
   query: Query,
-): Promise<number> {
+): Promise<{ total: number; askedAt: number }> {
   const asked = { ...resource.query, ...query, page: 1, per_page: 1 };
-  const answer = await api.get(resource.path, asked, { scope: resource.scope, signal });
-  return firstPageOf(resource.path, answer).pagination.total_items;
+  const answer = firstPage(
+    resource.path,
+    await api.get(resource.path, asked, { scope: resource.scope, signal }),
+  );
+  return { total: answer.pagination.total_items, askedAt: answer.askedAt };
 }
 
-/** How many records the API has of a range. */
-export async function countItems(
-  run: Pick<DatedRun, "api" | "resource" | "signal">,
-  range: Range,
-  query: Query = {},
-): Promise<number> {
-  return await countListed(run, { ...rangeQuery(run.resource.strategy, range), ...query });
+/** Returns how many records the API has in a range. */
+export async function countRange(run: DatedRun, range: Range, query: Query = {}): Promise<number> {
+  return (await countListed(run, { ...rangeQuery(run.resource.strategy, range), ...query })).total;
 }
 
-/**
- * Whether the two parts of a range have as many records as the API says the whole of it has: a total that is capped does
- * not add up. Records without a date are in each range, or in none.
- * @param middle an instant that has records on both sides
- */
-export async function addsUp(
-  run: Pick<DatedRun, "api" | "resource" | "signal">,
-  { from, to }: Range,
-  middle: number,
-  { total, undated }: { total: number; undated: number },
-): Promise<boolean> {
-  const lower = await countItems(run, { from, to: middle - 1 });
-  const upper = await countItems(run, { from: middle, to });
-  return Math.abs(lower + upper - total) === undated;
+/** Counts a range in the API and in the mirror. */
+export async function count(run: DatedRun, { from, to }: Range, check: Check): Promise<Counted> {
+  const { total: api, askedAt } = await countListed(run, {
+    ...rangeQuery(run.resource.strategy, { from, to }),
+    ...check.query,
+  });
+  return { from, to, check, api, mirror: run.state.count({ from, to }, check.flags), askedAt };
 }
 
-/** Compares one count over a range, away from records at its ends: the API may keep finer dates than it shows. */
-export async function compare(run: DatedRun, range: Range, check: Check): Promise<Difference | null> {
-  const quiet = run.state.quiet(range);
-  if (quiet.from > quiet.to) return null;
-  const api = await countItems(run, quiet, check.query);
-  const mirror = run.state.count(quiet, check.flags);
-  return api === mirror ? null : { ...quiet, check, api, mirror };
+/** Counts all that is covered: all records, and each filter. */
+export async function countCovered(run: DatedRun): Promise<Counted[]> {
+  const counts: Counted[] = [];
+  for (const range of join(run.state.coverage()))
+    for (const check of checksOf(run)) counts.push(await count(run, range, check));
+  return counts;
 }
 
-/**
- * Halves a range in which a count differs, newest first, until a part is small enough.
- * @param left requests that may still be spent; when there are none, the part at hand is as small as it gets
- * @param isEnough of a part, its days and the mirror's records in it: whether that is small enough; otherwise a day is
- */
-export async function* narrow(
-  run: DatedRun,
-  difference: Difference,
-  left: () => number,
-  isEnough: (days: number, pages: number) => boolean = () => false,
-): AsyncGenerator<Difference, void> {
-  const { check, from, to } = difference;
-  const { state } = run;
-  const oldest = Number.isFinite(from) ? from : startOfDay(Math.min(state.oldest(difference) ?? to, to));
-  const newest = Number.isFinite(to) ? to : Math.max(run.now, oldest);
-  const days = Math.ceil((newest + 1 - oldest) / dayMs);
-  const middle = startOfDay(oldest + (newest - oldest) / 2 + dayMs / 2);
-  const isWhole = days <= 1 || middle <= oldest || middle > newest;
-  if (isWhole || left() <= 0 || isEnough(days, pagesFor(state.count(difference)))) return yield difference;
-  const upper = { from: middle, to };
-  const inUpper = { api: await countItems(run, upper, check.query), mirror: state.count(upper, check.flags) };
-  // The lower half is what is left. Asked for by itself, it could lack a date finer than a millisecond between the two.
-  const inLower = { api: difference.api - inUpper.api, mirror: difference.mirror - inUpper.mirror };
-  for (const half of [
-    { ...upper, ...inUpper, check },
-    { from, to: middle - 1, ...inLower, check },
-  ])
-    if (half.api !== half.mirror) yield* narrow(run, half, left, isEnough);
-}
-
-/** What can be compared: all records, and the filters that are not set aside. */
-export function checksOf({ now, resource, state }: DatedRun): Check[] {
+export function checksOf({ resource }: DatedRun): Check[] {
   const { counts = [] } = resource.strategy;
-  const filters = counts.map(({ name, query }, bit) => ({ name, query, flags: 1 << bit }));
-  return [allRecords, ...filters.filter(({ name }) => !state.isSetAside(name, now))];
+  return [allRecords, ...counts.map(({ name, query }, bit) => ({ name, query, flags: 1 << bit }))];
+}
+
+/** A range of two pages is read rather than halved: to count a half costs as much as it saves. */
+const enoughPages = 2;
+
+/**
+ * Halves a range in which a count differs, newest first, until a part takes two requests to read.
+ * @param left requests that may still be spent; if there are none, the part at hand is not halved
+ */
+export async function* halve(
+  run: DatedRun,
+  counted: Counted,
+  left: () => number,
+): AsyncGenerator<Counted, void> {
+  const { check, from, to } = counted;
+  const records = run.state.count(counted);
+  const middle = startOfSecond(run.state.nthDate(counted, Math.floor(records / 2)) ?? to);
+  const isEnough =
+    Math.max(pagesFor(records), check === allRecords ? pagesFor(counted.api) : 1) <= enoughPages;
+  const isSplit = middle > from && middle <= to;
+  if (left() <= 0 || isEnough || !isSplit) return yield counted;
+  const upper = await count(run, { from: middle, to }, check);
+  const lower = {
+    ...upper,
+    from,
+    to: middle - 1,
+    api: counted.api - upper.api,
+    mirror: counted.mirror - upper.mirror,
+  };
+  for (const half of [upper, lower]) if (half.api !== half.mirror) yield* halve(run, half, left);
+}
+
+/**
+ * Counts what lies beside all dates (A11): records that a count without a range has, and no range. It is known only if
+ * all dates are covered.
+ */
+export async function countBeside(run: DatedRun): Promise<number> {
+  const { state } = run;
+  const [covered, ...others] = join(state.coverage());
+  if (!covered || others.length > 0 || Number.isFinite(covered.from)) return 0;
+  const more = (await countListed(run, {})).total - state.count(covered);
+  if (more <= 0) return 0;
+  // Records that came since the run began are dated later than what is covered.
+  const newer = await countRange(run, { from: covered.to + 1, to: Number.POSITIVE_INFINITY });
+  return Math.max(0, more - newer);
 }

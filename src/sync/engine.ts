@@ -1,16 +1,16 @@
 import { AccessForbidden, BrandapiError, Incomplete, KeyRejected, Stopped } from "../errors.js";
+import { startOfSecond } from "../lib/ranges.js";
 import { silentReporter } from "../lib/reporter.js";
 import { formatInstant, instantOrNull } from "../lib/times.js";
 import { blankRun, type Outcome, type RunEnd, recordRun, runLine } from "../mirror/index.js";
 import { indexProjection, type RecordStore } from "../records/index.js";
 import type { Resource } from "../resources/types.js";
 import { noteKnown, openState } from "../state/index.js";
-import { type Access, openStore, type PlanStep, type SyncRun } from "./run.js";
+import type { Access, PlanStep, SyncRun } from "./run.js";
+import { openStore } from "./store.js";
 import { strategies } from "./strategies/index.js";
 
-/**
- * Reads one resource into the mirror, and records the run however it ends: what ended it is in the result.
- */
+/** Reads one resource into the mirror, and records the run however it ends: what ended it is in the result. */
 export async function syncResource(access: Access, resource: Resource, named = true): Promise<RunEnd> {
   const task = access.reporter.begin({ name: resource.name, unit: "pages" });
   let floor: string | null = null;
@@ -18,12 +18,11 @@ export async function syncResource(access: Access, resource: Resource, named = t
     async work(row) {
       const one = openRun(access, resource, row, task);
       await strategies[resource.strategy.kind].run(one).catch((error: unknown) => {
-        // Refused half-way: not a resource that is left out, but one that was read in part.
+        // A resource that is refused half-way was read in part: it is not one that is left out.
         const isHalf = error instanceof AccessForbidden && row.rows_read > 0 && !named;
         throw isHalf && !endsEverything(error) ? incomplete(resource, [error.message], error.hint) : error;
       });
-      // After a first read of a million rows it takes seconds.
-      await access.killable(async () => indexProjection(access.mirror, resource));
+      indexProjection(access.mirror, resource);
       if (one.shortfalls.length > 0) throw incomplete(resource, one.shortfalls);
       row.verified = !one.isPartial;
       if (row.verified) access.mirror.transaction(() => noteKnown(access.mirror, resource.name));
@@ -36,7 +35,7 @@ export async function syncResource(access: Access, resource: Resource, named = t
   return { run, error };
 }
 
-/** Whether each other resource would end the same way: the key, this machine's address, a signal, a defect. */
+/** True if each other resource would end the same way: the key, this machine's address, a signal, a defect. */
 export function endsEverything(error: unknown): boolean {
   const isAddress = error instanceof AccessForbidden && error.reason === "address";
   return (
@@ -44,7 +43,7 @@ export function endsEverything(error: unknown): boolean {
   );
 }
 
-/** What a sync of this resource would do. */
+/** Returns what a sync of this resource would do. */
 export async function planResource(access: Access, resource: Resource): Promise<PlanStep[]> {
   return await strategies[resource.strategy.kind].plan(openRun(access, resource));
 }
@@ -64,16 +63,18 @@ export function openRun(
     row,
     task,
     state,
-    now: access.clock.now(),
+    now: startOfSecond(access.clock.now()) - 1,
     points: access.points ?? new Map(),
+    figures: null,
     pages: 0,
-    resolution: state.resolution(),
-    undated: new Set(),
     isPartial: false,
     shortfalls: [],
-    /** Opened when first used: a plan writes nothing. */
+    /** Opened when first used, because a plan writes nothing. */
     get store() {
-      store ??= openStore(access, resource, row, { coverage: state.coverage(), lastSeen: state.lastSeen });
+      store ??= openStore(access, resource, row, {
+        coverage: state.coverage(),
+        lastSeen: (id) => state.lastSeen(id),
+      });
       return store;
     },
   };
@@ -90,7 +91,6 @@ function incomplete(
   shortfalls: readonly string[],
   hint = "what was read is kept; run the same command again",
 ): Incomplete {
-  // Each is a clause, or an error's sentence.
   const told = shortfalls.map((one) => one.replace(/\.$/, "")).join("; ");
   return new Incomplete(`${resource.name} is incomplete: ${told}.`, { hint });
 }

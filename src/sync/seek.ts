@@ -1,135 +1,92 @@
-import { newTurn } from "../api/pages.js";
-import type { Range } from "../lib/ranges.js";
-import { asList, readUndated } from "./as-list.js";
-import {
-  askFirstPage,
-  beginningOf,
-  comparePair,
-  Disorder,
-  type FirstPage,
-  hasStranger,
-  marginOf,
-  type Reader,
-  type Seeking,
-  type Slice,
-  sliceOf,
-} from "./first-page.js";
-import { type Lane, merge, newLanes, type Share } from "./lanes.js";
-import { pagesFor } from "./run.js";
+import { firstPage } from "../api/pages.js";
+import { UnexpectedAnswer } from "../errors.js";
+import { type Range, startOfSecond } from "../lib/ranges.js";
+import { formatInstant, parseTimestamp } from "../lib/times.js";
+import { valueAt } from "../records/index.js";
+import type { Dated, Json, Query } from "../resources/types.js";
+import { type DatedRun, mostPerPage } from "./run.js";
 
-export interface SeekOptions extends Pick<Seeking, "givenUp" | "isNew" | "most" | "recognise"> {
-  /** How the records lie in time, to cut lanes by. */
-  share?: Share;
-}
-
-/** Answers that come sooner are waited for by nobody: writing them takes as long. The first one is never the quickest. */
-const slowMs = 20;
-/** So often in a row two answers may speak against each other: what happens between them passes. */
-const mostDoubts = 3;
-
-/**
- * Reads a range newest first, each request asking for page 1 of what lies at or below the oldest date seen so far. An
- * answer is of one instant and shows all records between its oldest date and the end that was asked for: it proves that
- * interval by itself, and nothing can shift between two answers.
- *
- * It rests on "newest first" (the API document, "4. GET /orders", "7. GET /content"), and checks it: dates never rise,
- * and the totals of two answers tell how many records lie between their ends. Where either fails, the range is read as
- * a list. So is a crowd: more records of one instant than a page holds.
- */
-export async function* seek(run: Reader, range: Range, options: SeekOptions): AsyncGenerator<Slice, void> {
-  const { most, share = null, ...others } = options;
-  const stop = new AbortController();
-  const signal = AbortSignal.any([run.signal, stop.signal]);
-  const seeking: Seeking = { ...others, most, run, range, signal, asked: 0 };
-  try {
-    const startedAt = run.clock.monotonic();
-    const first = await askFirstPage(seeking, range.to);
-    const isSlow = run.clock.monotonic() - startedAt >= slowMs;
-    const rest = { from: range.from, to: Math.min(first.to, first.edge) };
-    const isCut = most === undefined && !first.isAll && isSlow;
-    const pages = pagesFor(first.total - first.records.length);
-    const [top, ...below] = isCut ? newLanes(rest, pages, share) : [rest];
-    const open = (lane: Lane) => readLane(seeking, lane, lane === top ? first : undefined);
-    yield* merge([top, ...below], open, share);
-  } catch (error) {
-    if (!(error instanceof Disorder)) throw error;
-    yield* asList(seeking, { from: beginningOf(range), to: range.to + marginOf(run) }, range);
-  } finally {
-    stop.abort(new Error("nobody waits for this any more"));
-  }
+/** The newest records of a range, at most a page. */
+export interface Newest {
+  records: readonly Json[];
+  /** Milliseconds since 1970: when it was asked for. */
+  askedAt: number;
+  /** The API's number of records in the range. */
+  total: number;
+  /** The dates that the answer shows completely. Null if it shows no second completely: a crowd. */
+  covers: Range | null;
+  /** The second of the oldest record, in milliseconds; the range's end if there is none. */
+  oldest: number;
 }
 
 /**
- * Reads a lane downwards. Each answer, `upper`, waits for the one below it: both together show that nothing moved between
- * them. Meanwhile the lane may become shorter: `merge` gives its lower half to another.
+ * Asks for the newest records of a range. An answer that is not full shows the whole range; a full one may cut the
+ * second of its oldest record, and shows everything above it.
+ * @throws UnexpectedAnswer if the answer breaks A1, A2 or A3
  */
-async function* readLane(seeking: Seeking, lane: Lane, first?: FirstPage): AsyncGenerator<Slice, void> {
-  const { run } = seeking;
-  let upper = first ?? (await askFirstPage(seeking, lane.to));
-  let below = askBelow(seeking, upper, lane);
-  /** What the answer above a crowd has shown. */
-  let above: FirstPage | undefined;
-  let surplusBefore = 0;
-  let doubts = 0;
-  for (;;) {
-    if (below === null) {
-      // Contradicted by the answer below it, and no request is left to ask once more: it proves nothing.
-      if (doubts > 0 && isSpent(seeking)) return;
-      if (!upper.isCrowd) return yield sliceOf(upper, lane);
-      const from = Math.min(upper.edge, upper.to) + 1 - 2 * run.resolution;
-      const asked = { from: from - run.resolution, to: upper.to + upper.over };
-      for await (const slice of asList(seeking, asked, { from, to: upper.to })) {
-        if (above && hasStranger(run, above, slice.records)) throw new Disorder();
-        yield slice;
-      }
-      // The end of the next answer stays clear of the crowd.
-      lane.to = from - 1;
-      if (lane.to < lane.from) return;
-      upper = await askFirstPage(seeking, lane.to, run.resolution);
-      below = askBelow(seeking, upper, lane);
-      continue;
-    }
-    const lower = await below();
-    const { isContradicted, surplus } = comparePair(run, upper, lower);
-    // The same surplus twice is nothing that passes: where no end is given, these records have no date.
-    const isOpen = !Number.isFinite(seeking.range.from) && !Number.isFinite(upper.to);
-    const isUndated = surplus === surplusBefore && isOpen;
-    if (isContradicted || (surplus !== 0 && !isUndated)) {
-      surplusBefore = surplus;
-      doubts += 1;
-      if (doubts > mostDoubts) throw new Disorder();
-      upper = await askFirstPage(seeking, upper.to, upper.over);
-      below = askBelow(seeking, upper, lane);
-      continue;
-    }
-    if (surplus !== 0) yield await readUndated(seeking, upper, surplus);
-    doubts = 0;
-    // The next one is on its way while this one is written.
-    below = askBelow(seeking, lower, lane);
-    yield sliceOf(upper, lane);
-    lane.to = upper.edge;
-    if (lane.to < lane.from) return;
-    if (lower.isCrowd) above = upper;
-    // A chain of promises keeps each answer reachable: its records need not stay.
-    else upper.records.length = 0;
-    upper = lower;
-  }
+export async function askNewest(run: DatedRun, range: Range): Promise<Newest> {
+  const { api, resource, signal } = run;
+  const query = {
+    ...resource.query,
+    ...rangeQuery(resource.strategy, range),
+    page: 1,
+    per_page: mostPerPage,
+  };
+  const answer = firstPage(
+    resource.path,
+    await api.get(resource.path, query, { scope: resource.scope, signal }),
+  );
+  const { items: records, askedAt } = answer;
+  const oldest = checkDates(run, records, range).at(-1) ?? range.to;
+  const isFull = records.length >= mostPerPage;
+  const from = isFull ? oldest + 1_000 : range.from;
+  const covers = from <= range.to ? { from, to: range.to } : null;
+  return { records, askedAt, total: answer.pagination.total_items, covers, oldest };
 }
 
-/** Asks for what lies below an answer, to be taken later; null where the lane wants nothing of it, or a crowd is in the way. */
-function askBelow(seeking: Seeking, upper: FirstPage, lane: Lane): (() => Promise<FirstPage>) | null {
-  const { run } = seeking;
-  if (upper.isAll || upper.isCrowd || upper.edge < lane.from || isSpent(seeking)) return null;
-  const { come: turn, take } = newTurn();
-  const lower = askFirstPage(seeking, upper.edge, run.resolution, turn);
-  // Its failure is thrown where it is taken.
-  lower.catch(() => {});
-  return () => {
-    take();
-    return lower;
+/**
+ * Checks the dates of an answer, at whole seconds. A1: newest first. A2: each record has a timestamp with seconds.
+ * A3: each lies within the dates that were asked for.
+ * @returns each record's second, in milliseconds
+ * @throws UnexpectedAnswer
+ */
+export function checkDates({ resource }: DatedRun, records: readonly Json[], range: Range): number[] {
+  let newest = Number.POSITIVE_INFINITY;
+  return records.map((record) => {
+    const text = valueAt(record, [resource.strategy.date]);
+    const dated =
+      typeof text === "string" && /\d[T ]\d\d:\d\d:\d\d/i.test(text) ? parseTimestamp(text) : undefined;
+    const second = dated === undefined ? undefined : startOfSecond(dated);
+    if (second === undefined)
+      throw broken(
+        resource.path,
+        `shows ${shown(text)} as \`${resource.strategy.date}\`, which is no timestamp with seconds`,
+      );
+    if (second > newest)
+      throw broken(resource.path, `is not newest first: ${shown(text)} stands below an older record`);
+    if (second < range.from || second > range.to)
+      throw broken(resource.path, `shows a record of ${shown(text)}, outside the dates that were asked for`);
+    newest = second;
+    return second;
+  });
+}
+
+/** Returns the query of a range of dates, as full timestamps. Source: the API document, "4. GET /orders", "7. GET /content". */
+export function rangeQuery({ end, from, until }: Dated, range: Range): Query {
+  const last = end === "exclusive" ? range.to + 1 : range.to;
+  return {
+    [from]: Number.isFinite(range.from) ? formatInstant(range.from) : undefined,
+    [until]: Number.isFinite(last) ? formatInstant(last) : undefined,
   };
 }
 
-function isSpent({ asked, most = Number.POSITIVE_INFINITY }: Seeking): boolean {
-  return asked >= most;
+function broken(path: string, what: string): UnexpectedAnswer {
+  return new UnexpectedAnswer(`The API's answer to ${path} ${what}.`, {
+    status: 200,
+    hint: "nothing of this answer was kept; the page on syncing says what is assumed of the API",
+  });
+}
+
+function shown(value: unknown): string {
+  return `\`${String(JSON.stringify(value) ?? value).slice(0, 60)}\``;
 }

@@ -5,17 +5,17 @@ import { openState } from "../state/index.js";
 import { endsEverything, openRun, syncResource } from "../sync/engine.js";
 import type { Access, SyncOptions, SyncRun } from "../sync/run.js";
 import { verifyDated } from "./dated.js";
+import { verifyDetails, verifyList } from "./lists.js";
 import { type Finding, unproven, type Verdict } from "./report.js";
 import { proveTables, type TableFinding } from "./tables.js";
-import { verifyDetails, verifyList } from "./whole.js";
 
 interface Proof<How extends Strategy = Strategy> {
   prove(run: SyncRun<How>): Promise<Finding>;
-  /** What of a record was not read, where it is not all of it. */
+  /** The part of a record that is not read with it. */
   part?: string;
 }
 
-/** How each strategy's records are proven; null: the API restates them at any time, so that there is nothing to prove. */
+/** How each strategy's records are proven; null: the API restates them at any time, and nothing can be proven. */
 const proofs: Record<Strategy["kind"], Proof | null> = {
   dated: { prove: verifyDated },
   full: { prove: verifyList },
@@ -28,27 +28,27 @@ const proofs: Record<Strategy["kind"], Proof | null> = {
 export type FullVerdict = Verdict & { tables: TableFinding };
 
 /**
- * Proves that the mirror's tables say what its records say, and that the records are what the API holds; with `repair`
- * mends what differs.
+ * Proves that a resource's tables match its records, and its records what the API holds; with `repair`, mends what
+ * differs. Each proof is a run like any other, in `sync_runs`.
  */
 export async function verifyResource(
   access: Access,
   resource: Resource,
   repair: boolean,
 ): Promise<FullVerdict> {
-  const { error, ...tables } = await proveTables(access, resource, repair);
-  const proof = verifyRecords(access, resource, repair, error);
-  if (tables.state === "different")
-    return { ...(await proof.catch((why: unknown) => untold(resource, why))), state: "different", tables };
-  const verdict = await proof;
-  const isMended = tables.state === "repaired" && verdict.state === "proven";
-  return { ...verdict, state: isMended ? "repaired" : verdict.state, tables };
+  const { error, ...tables } = proveTables(access, resource, repair);
+  if (tables.state !== "different") {
+    const verdict = await verifyRecords(access, resource, repair, null);
+    const isMended = tables.state === "repaired" && verdict.state === "proven";
+    return { ...verdict, state: isMended ? "repaired" : verdict.state, tables };
+  }
+  const verdict = await verifyRecords(access, resource, repair, error).catch((why: unknown) =>
+    unasked(resource, why),
+  );
+  return { ...verdict, state: "different", tables };
 }
 
-/**
- * Each proof is a run like any other, in `sync_runs`.
- * @param tableError what is wrong with the tables: a mirror with such is not verified, whatever its records are
- */
+/** @param tableError what is wrong with the tables: a mirror with such is not verified */
 async function verifyRecords(
   access: Access,
   resource: Resource,
@@ -60,18 +60,20 @@ async function verifyRecords(
   const proof = proofs[resource.strategy.kind];
   if (!proof) return { ...restated(resource), requests: 0 };
   const verdict = await recordProof(access, resource, proof, tableError);
-  const { state, uncompared, unread = 0 } = verdict;
-  const isMendable = state === "different" || uncompared || unread > 0;
+  const isMendable = verdict.state === "different" || (verdict.unread ?? 0) > 0;
   if (!repair || !isMendable) return { ...verdict, requests: spent() };
-  const { error } = await syncResource({ ...access, options: repairing(access, resource, state) }, resource);
+  const { error } = await syncResource(
+    { ...access, options: repairing(access, resource, verdict.state) },
+    resource,
+  );
   if (error !== null && !(error instanceof Incomplete)) throw error;
-  // What could not be mended, the second proof tells as well, by month.
+  // The second proof reports by month what could not be mended.
   if (error !== null) access.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
-  const after = await recordProof(access, resource, proof, tableError);
+  const after = await recordProof({ ...access, points: new Map() }, resource, proof, tableError);
   return { ...after, state: after.state === "proven" ? "repaired" : after.state, requests: spent() };
 }
 
-/** What was found is read, however much it is: of dates what was never read and what differs, of a list that differs all. */
+/** Returns the options of a repair: it reads all that differs, and a list that differs whole. */
 function repairing({ mirror, options }: Access, resource: Resource, state: Finding["state"]): SyncOptions {
   const isAll = state === "different";
   const all = {
@@ -83,40 +85,39 @@ function repairing({ mirror, options }: Access, resource: Resource, state: Findi
   return { ...all, ...openState(mirror, resource.name).used() };
 }
 
-/** Nothing is known of the records, but of their tables there is something to tell. @throws what ends all else too */
-function untold({ name }: Resource, error: unknown): Verdict {
+/** The verdict if the API could not be asked, but the tables differ. @throws what ends everything else too */
+function unasked({ name }: Resource, error: unknown): Verdict {
   if (endsEverything(error) || !(error instanceof BrandapiError)) throw error;
   return { ...unproven(name, error.message, "the API"), requests: 0 };
 }
 
-/** @throws whatever ended it; the run is recorded all the same */
+/** Proves, and records the proof. @throws whatever ended it */
 async function recordProof(
   access: Access,
   resource: Resource,
   { prove, part }: Proof,
   tableError: string | null,
 ): Promise<Finding> {
-  const told: { verdict?: Finding } = {};
+  const result: { verdict?: Finding } = {};
   const task = access.reporter.begin({ name: resource.name, unit: "pages" });
   const { error } = await recordRun(access, resource.name, {
     async work(row) {
       const run = openRun(access, resource, row, task);
       const verdict = await prove(run);
       const found = [...run.shortfalls, ...differing(verdict, part), tableError ?? []].flat();
-      // What was never asked for is not proven, and nothing that speaks against the mirror.
-      row.verified = found.length === 0 && !verdict.never_read && !verdict.unsettled && !verdict.uncompared;
+      row.verified = found.length === 0 && !verdict.never_read && !verdict.unsettled;
       row.error = found.join("; ") || null;
-      told.verdict = verdict;
+      result.verdict = verdict;
       return "verified";
     },
     outcomeOf: (error) => (error instanceof Stopped ? "stopped" : "failed"),
   });
   task.end(null);
-  if (!told.verdict) throw error;
-  return told.verdict;
+  if (!result.verdict) throw error;
+  return result.verdict;
 }
 
-/** What a person reads of it in `status`. */
+/** Returns what `status` says of a proof that found something. */
 function differing({ resource, state, months, unread }: Finding, part = ""): string[] {
   if (unread) return [`${part}${unread} ${resource} were not read yet: run \`brandapi sync ${resource}\``];
   if (state !== "different") return [];

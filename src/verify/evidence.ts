@@ -1,96 +1,84 @@
-import { everything, join, type Range, subtract, touches } from "../lib/ranges.js";
-import { allRecords, checksOf, countItems, type Difference, narrow } from "../sync/counts.js";
-import { askFigures } from "../sync/figures.js";
-import { settleMoved } from "../sync/moved.js";
-import { countedMonths, differencesOf } from "../sync/reconcile.js";
-import { budgetOf, type DatedRun, pagesFor } from "../sync/run.js";
-import { type Against, ofDay, ofDifference, ofMissing } from "./against.js";
-import { compareRecords } from "./compare.js";
+import { dayOf, dayRange, join, type Range, subtract } from "../lib/ranges.js";
+import { allRecords, type Counted, count, countCovered, countListed, halve } from "../sync/counts.js";
+import { askFigures, movedDays } from "../sync/figures.js";
+import { budgetOf, type DatedRun } from "../sync/run.js";
 
-/** Requests that go into finding the very days that differ, and into what is read. */
+/** Requests for finding the days that differ. */
 const mostRequests = 100;
 
-/** A range that was never read, in which the API has records that are not known to be the mirror's. */
-interface Unread extends Range {
-  /** How many more than the mirror has. */
-  more: number;
-  /** As many, and nobody knows whether they are the same. */
-  isOpen: boolean;
+/** Something that contradicts the mirror, and its dates. */
+export interface Against extends Range {
+  text: string;
 }
 
-/** What a proof goes by. */
+/** Everything that a proof of a dated resource goes by. Nothing is read but counts and figures. */
 export interface Evidence {
+  /** The counts of all that is covered. */
+  counts: Counted[];
+  /** The filters that are evidence, `all` first. */
+  checks: string[];
+  /** Days with figures, and those whose figures are not what they were when the day was read; null: no figures. */
+  figures: { days: number; moved: string[] } | null;
+  /** What is covered by nothing, oldest first: the API's count is `api`. */
+  unread: Counted[];
+  /** Records that a count without a range has, and no range (A11). */
+  beside: number;
   against: Against[];
-  /** Oldest first. */
-  unread: Unread[];
-  /** Why a range in which nothing speaks against the mirror is proven. */
-  whyProven(range: Range): string;
 }
 
-/** Asks for it: reads the days whose figures moved, and what was never read where there is as much; writes nothing. */
+/** Asks for the evidence: figures by day, the counts of all that is covered, of what is not, and of everything. */
 export async function gatherEvidence(run: DatedRun): Promise<Evidence> {
-  const { now, state } = run;
+  const { row, state } = run;
   const left = budgetOf(run, mostRequests);
-  // Up to where it was read: of the last day then, too, the figures are those that were kept.
-  const figures = await askFigures(run, Math.min(now, newestRead(run)));
-  const examine = (range: Range) => compareRecords(run, range);
-  const { suspects, isByDay } = await settleMoved(run, figures, examine, left);
-  const against: Against[] = [];
-  const differ = (difference: Difference) => against.push(ofDifference(difference, newestRead(run)));
-  for (const one of await differencesOf(run, !isByDay))
-    for await (const part of narrow(run, one, left)) differ(part);
-  const unread: Unread[] = [];
-  const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
-  for (const range of neverRead(run)) {
-    const mirror = state.count(range);
-    let api = await countItems(run, range);
-    // That there is nothing is believed of two answers: nothing else speaks of it.
-    if (api === 0 && mirror === 0) api = await countItems(run, range);
-    if (api < mirror) differ({ ...range, check: allRecords, api, mirror });
-    if (api === 0 && mirror === 0) continue;
-    // That they are as many proves nothing of what was never claimed.
-    const isCompared = api === mirror && pagesFor(mirror) <= left();
-    const finding = isCompared ? await compareRecords(run, range) : { differOn: [] };
-    if (finding === "same") continue;
-    const isOpen = api === mirror && finding.differOn.length === 0;
-    unread.push({ ...range, more: Math.max(0, api - mirror), isOpen });
-    // What nobody ever asked for is not to be mended.
-    if (range.to >= floor)
-      against.push(...finding.differOn.map((day) => ofDay(day, "changed since it was read")));
-  }
-  against.push(...ofMissing(state.missing()));
-  against.push(...suspects.map((day) => ofDay(day, "its figures moved since it was read")));
-  return { against, unread, whyProven: whyProven(run, isByDay) };
+  run.figures = await askFigures(run);
+  const moved = movedDays(run);
+  const counts = await countCovered(run);
+  const distrusted = state.distrusted();
+  const evidence = counts.filter(({ check }) => !distrusted.has(check.name));
+  const differing = evidence.filter(({ api, mirror }) => api !== mirror);
+  const against: Against[] = moved.map((day) => ofDay(day, "its figures changed since it was read"));
+  for (const one of differing) for await (const part of halve(run, one, left)) against.push(ofCount(part));
+  for (const { dated } of state.missing())
+    if (dated !== null) against.push(ofDay(dayOf(dated), "a record is no longer there"));
+  const { unread, beside } = await countUnread(run, sum(counts.filter(({ check }) => check === allRecords)));
+  Object.assign(row, { ...totals(counts), differing: differing.length });
+  const figures = run.figures && { days: run.figures.size, moved };
+  return {
+    counts,
+    checks: [...new Set(evidence.map(({ check }) => check.name))],
+    figures,
+    unread,
+    beside,
+    against,
+  };
 }
 
-function whyProven(run: DatedRun, isByDay: boolean): (range: Range) => string {
-  const counts = checksOf(run)
-    .map(({ name }) => name)
-    .join(", ");
-  if (isByDay) return () => `figures and counts agree (${counts})`;
-  const apart = join(countedMonths(run));
-  return (range) =>
-    apart.some((month) => touches(month, range))
-      ? "the API counts the same (all)"
-      : `counted together with other months, the API counts the same (${counts})`;
+/** Counts what lies below, between and above what was read; what no range has lies beside the dates. */
+async function countUnread(run: DatedRun, covered: number): Promise<Pick<Evidence, "unread" | "beside">> {
+  const everything = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
+  const unread: Counted[] = [];
+  for (const range of subtract([everything], join(run.state.coverage())))
+    unread.push(await count(run, range, allRecords));
+  const { total } = await countListed(run, {});
+  return { unread, beside: Math.max(0, total - covered - sum(unread)) };
 }
 
-export function newestRead({ state }: DatedRun): number {
-  return state.coverage().at(-1)?.to ?? Number.NEGATIVE_INFINITY;
+function sum(counts: readonly Counted[]): number {
+  return counts.reduce((all, { api }) => all + api, 0);
 }
 
-/**
- * What lies below, between and above what was read, oldest first; above, with what the counts do not speak of, such as a
- * day that is not over. Where the mirror has records that are dated ahead, what has come since is told apart from them.
- */
-function neverRead({ now, state }: DatedRun): Range[] {
-  // The API cuts a day by dates that are finer than those it shows.
-  const ahead = state.quiet({ from: now + 1, to: Number.POSITIVE_INFINITY });
-  const known = state.count(ahead) > 0 ? [{ ...everything, to: ahead.from - 1 }, ahead] : [everything];
-  const last = join(state.coverage()).at(-1) ?? everything;
-  const counted = state.quiet(last);
-  const uncounted = counted.from <= counted.to ? counted.to + 1 : last.to + 1;
-  return subtract(known, state.coverage()).map((range) =>
-    range.from === last.to + 1 ? { ...range, from: uncounted } : range,
-  );
+function totals(counts: readonly Counted[]): { api_total: number; mirror_total: number } {
+  const all = counts.filter(({ check }) => check === allRecords);
+  return { api_total: sum(all), mirror_total: all.reduce((mirrored, { mirror }) => mirrored + mirror, 0) };
+}
+
+function ofDay(day: string, what: string): Against {
+  return { ...dayRange(day), text: `${day}: ${what}` };
+}
+
+function ofCount({ api, check, from, mirror, to }: Counted): Against {
+  const last = dayOf(to);
+  const first = Number.isFinite(from) ? dayOf(from) : null;
+  const days = first === null ? `through ${last}` : first === last ? last : `${first} to ${last}`;
+  return { from, to, text: `${days}: ${check.name}: ${api} in the API, ${mirror} here` };
 }

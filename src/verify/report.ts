@@ -20,13 +20,11 @@ export interface Verdict {
   blind_spot: string;
   /** The oldest date that was ever asked for, ISO 8601; null: from the beginning. */
   covered_from: string | null;
-  /** How many records the API has beside those that were read, and that were to be. */
+  /** How many records the API has that were asked for and not read yet. */
   unread?: number;
-  /** Set where the API has as many records as the mirror in what was never read, and nobody compared them. */
-  uncompared?: boolean;
-  /** Set where the API's list never agreed with its own count. */
+  /** Set if the API's counts or its list did not agree with themselves. */
   unsettled?: boolean;
-  /** Set where nothing was ever read completely: there is nothing that could be compared. */
+  /** Set if nothing was ever read completely. */
   never_read?: boolean;
 }
 

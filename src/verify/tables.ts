@@ -7,35 +7,29 @@ import {
   type TableDifference,
 } from "../records/index.js";
 import { detailsOf, type Resource } from "../resources/types.js";
-import { countPresent } from "../state/index.js";
 import type { Access } from "../sync/run.js";
 
 /** How a resource's tables stand to its records: part of a line of `verify --json`. */
 export interface TableFinding {
   state: "proven" | "different" | "repaired";
-  /** The tables that differ, or did before they were made anew; `why` says it in words. */
+  /** The tables that differ, or did before they were rebuilt; `why` says it in words. */
   differences: (TableDifference & { why: string })[];
 }
 
 /**
- * Proves that the tables that people query say what the records say; with `repair` makes them anew where they do not.
- * The API is not asked. What is found stays noted, for `status`, until it is found otherwise.
+ * Proves that the tables that people query match the records; with `repair`, rebuilds those that do not. The API is not
+ * asked. The finding is kept for `status` until a later one.
  */
-export async function proveTables(
-  access: Access,
+export function proveTables(
+  { clock, mirror }: Pick<Access, "clock" | "mirror">,
   resource: Resource,
   repair: boolean,
-): Promise<TableFinding & { error: string | null }> {
-  const { clock, mirror } = access;
+): TableFinding & { error: string | null } {
   const resources = [resource, detailsOf(resource) ?? []].flat();
-  const task = access.reporter.begin({ name: resource.name, unit: "rows" });
-  const rows = resources.reduce((sum, { name }) => sum + countPresent(mirror, name), 0);
-  const looked = (done: number) => task.update({ done, total: Math.max(done, rows) });
-  const differences = await compareTables(mirror, resources, { ...access, looked });
-  task.end(null);
+  const differences = compareTables(mirror, resources);
   const isRepaired = repair && differences.length > 0;
-  if (isRepaired) await rebuildTables(mirror, resources, access);
-  const left = isRepaired ? await compareTables(mirror, resources, access) : differences;
+  if (isRepaired) rebuildTables(mirror, resources);
+  const left = isRepaired ? compareTables(mirror, resources) : differences;
   const note = noteTables(mirror, resource.name, left, formatInstant(clock.now()));
   if (note) return { state: "different", differences: left.map(told), error: note.error };
   return { state: isRepaired ? "repaired" : "proven", differences: differences.map(told), error: null };

@@ -1,105 +1,112 @@
 import { counted } from "../../lib/counted.js";
-import { describe } from "../../lib/ranges.js";
-import { formatInstant, instantOrNull, minuteOf } from "../../lib/times.js";
-import { lastFinding } from "../../mirror/index.js";
+import { dayOf, dayRange, describe, type Range } from "../../lib/ranges.js";
+import { instantOrNull } from "../../lib/times.js";
 import type { Dated } from "../../resources/types.js";
-import { countPresent } from "../../state/index.js";
-import { checksOf, countItems } from "../counts.js";
-import { askFigures } from "../figures.js";
-import { figuresName } from "../moved.js";
+import { audit } from "../audit.js";
+import { checksOf, countRange } from "../counts.js";
+import { askFigures, movedDays, rangesOfDays } from "../figures.js";
 import { planDated } from "../plan.js";
-import { isNew, readRange } from "../read.js";
+import { readRange } from "../read.js";
 import { reconcile } from "../reconcile.js";
-import {
-  believedFloor,
-  type DatedRun,
-  doubtClock,
-  type PlanStep,
-  pagesFor,
-  type StrategyRun,
-  warnOfGaps,
-} from "../run.js";
+import { removeMissing } from "../removals.js";
+import { budgetOf, type DatedRun, type PlanStep, pagesFor, type StrategyRun } from "../run.js";
 import { filterQueries, readFiltered } from "./filtered.js";
 
-/**
- * Newest first, filtered by a date: orders, content. A run reads the window behind the last complete read again, since
- * changes come late (the API document, "4. GET /orders", Sync guidance), and finds by evidence what no window shows.
- */
+/** Newest first, filtered by a date: orders, content. The loop is described in `../README.md`. */
 export const dated: StrategyRun<Dated> = {
   async plan(run) {
     const queries = filterQueries(run);
-    if (queries.length > 0) return [{ what: "what the filters select", requests: queries.length }];
-    const { goal, ranges } = decide(run);
-    const isResumed = goal.begunAt < run.now;
+    if (queries.length > 0)
+      return [{ what: "what the filters select", requests: queries.length, open: true }];
     const steps: PlanStep[] = [];
-    for (const range of ranges) {
-      const items = await countItems(run, range);
-      const what = `${isResumed ? "finish the stopped read: " : ""}${describe(range)}: ${counted(items, "record")}`;
-      // That there is nothing where something was is asked twice.
-      const isDoubted = items === 0 && !isNew(run, range);
-      steps.push({ what, requests: pagesFor(items) + (isDoubted ? 1 : 0) });
+    for (const range of decide(run).ranges) {
+      const records = await countRange(run, range);
+      steps.push({ what: `${describe(range)}: ${counted(records, "record")}`, requests: pagesFor(records) });
     }
     const { figures } = run.resource.strategy;
-    const requests = (figures ? 1 : 0) + checksOf(run).length;
-    // Answers share a record, and what moved or the audit comes to is read besides.
     const what = figures ? "its proof: figures by day, and counts" : "its proof: counts";
-    steps.push({ what, requests, open: true });
-    return steps;
+    return [...steps, { what, requests: (figures ? 1 : 0) + checksOf(run).length + 1, open: true }];
   },
 
   async run(run) {
     const queries = filterQueries(run);
-    await (queries.length > 0 ? readFiltered(run, queries) : readRanges(run));
+    if (queries.length > 0) return await readFiltered(run, queries);
+    const { mirror, options, shortfalls, state } = run;
+    const { floor, gaps, ranges } = decide(run);
+    begin(run, ranges, floor);
+    run.figures = await askFigures(run);
+    for (const range of ranges) await readRange(run, range);
+    const left = budgetOf(run, options.budget);
+    await readMoved(run, left);
+    await audit(run);
+    await reconcile(run, left);
+    noteMoved(run);
+    if (shortfalls.length === 0) removeMissing(run);
+    mirror.transaction(() => end(run, gaps));
   },
 };
 
-async function readRanges(run: DatedRun): Promise<void> {
-  const { mirror, now, options, reporter, resource, row, shortfalls, state, undated } = run;
-  // Only `--full` looks for records without a date: who was missing from an earlier one may be back.
-  const undatedMissing = state.missing().flatMap(({ dated, id }) => (dated === null ? id : []));
-  mirror.transaction(() => {
-    state.trim(now);
-    state.forgetMissing(undatedMissing);
-  });
-  if (options.full)
-    for (const name of [figuresName, ...(resource.strategy.counts ?? []).map((count) => count.name)])
-      state.trust(name);
-  const asked = state.floor();
-  const { floor, gaps, goal, lowest, ranges } = decide(run);
-  if (asked !== null && asked > now && !options.full) {
-    const what = `the oldest date asked for, ${formatInstant(asked).slice(0, 10)}, is`;
-    if (floor > now) doubtClock(run, what, "everything");
-    else reporter.warn(`${resource.name}: ${what} still to come: it is forgotten, and everything is read`);
-  }
-  const newest = ranges[0]?.to ?? options.until ?? now;
-  row.since = instantOrNull(ranges.at(-1)?.from ?? newest);
-  row.until = instantOrNull(Math.min(now, newest));
-  row.covered_from = instantOrNull(lowest);
-  if (state.coverage().some(({ readAt }) => readAt >= goal.begunAt) && goal.begunAt < now)
-    reporter.note(
-      `${resource.name}: goes on with the read begun ${minuteOf(goal.begunAt)}: ${counted(countPresent(mirror, resource.name), "record")} already here`,
-    );
-  if (ranges.length === 0) {
-    run.isPartial = true;
-    reporter.note(`${resource.name}: nothing up to then is left to read: \`--since\` reads it again`);
-  }
-  state.setGoal(floor, goal);
-  state.remember(options);
-  const figures = await askFigures(run);
-  state.noteFigures((figures?.days.size ?? 0) > 0, now);
-  for (const range of ranges) await readRange(run, range, figures);
-  state.finish();
-  const isAll = ranges.some(({ from, to }) => !Number.isFinite(from) && !Number.isFinite(to));
-  if (options.full && isAll && shortfalls.length === 0) state.missUndated(undated);
-  // What told one month from another is asked again, until nothing speaks against the mirror.
-  const isDoubted = lastFinding(mirror, resource.name) !== null;
-  if (isDoubted && gaps.length > 0) run.isPartial = true;
-  await reconcile(run, figures, isDoubted);
-  warnOfGaps(run, gaps);
+function decide(run: DatedRun) {
+  const { clock, now, options, state } = run;
+  const finished = state.finished();
+  const fresh = state
+    .coverage()
+    .filter(({ readAt, runId }) => runId > (finished?.runId ?? 0) && readAt >= clock.now() - freshMs);
+  const missing = state.missing().flatMap(({ dated }) => (dated === null ? [] : dayRange(dayOf(dated))));
+  const before = {
+    coverage: state.coverage(),
+    floor: state.floor(),
+    finishedUntil: finished?.until ?? null,
+    resumed: fresh,
+    missing,
+  };
+  return planDated(before, options, now);
 }
 
-function decide(run: DatedRun) {
-  const { now, options, state } = run;
-  const before = { coverage: state.coverage(), goal: state.goal(), floor: believedFloor(run) };
-  return planDated(before, options, now);
+/** A run goes on with what a stopped one has read no longer ago than this. */
+const freshMs = 3_600_000;
+
+function begin(
+  { mirror, options, reporter, resource, row, state }: DatedRun,
+  ranges: readonly Range[],
+  floor: number,
+): void {
+  const isResumed = state.coverage().some(({ runId }) => runId > (state.finished()?.runId ?? 0));
+  if (isResumed)
+    reporter.note(
+      `${resource.name}: goes on with a stopped read: ${counted(state.count({ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }), "record")} already here`,
+    );
+  row.since = instantOrNull(ranges.at(-1)?.from ?? floor);
+  row.until = instantOrNull(ranges[0]?.to ?? floor);
+  mirror.transaction(() => {
+    state.setFloor(floor);
+    state.setUsed(options);
+  });
+}
+
+/** Reads the days whose figures moved since they were last read (A8), while the budget lasts. */
+async function readMoved(run: DatedRun, left: () => number): Promise<void> {
+  for (const range of rangesOfDays(run, movedDays(run))) {
+    if (left() <= 0) return;
+    await readRange(run, range);
+  }
+}
+
+function noteMoved(run: DatedRun): void {
+  const days = movedDays(run).length;
+  if (days > 0)
+    run.shortfalls.push(
+      `the API's figures moved on ${counted(days, "day")} not read yet, which the next runs will read`,
+    );
+}
+
+/** Says which dates stay unread between others that were read. */
+function end({ reporter, resource: { name }, row, state }: DatedRun, gaps: readonly Range[]): void {
+  row.covered_from = instantOrNull(
+    Math.max(state.floor() ?? Number.NEGATIVE_INFINITY, ...gaps.map(({ to }) => to + 1)),
+  );
+  for (const gap of gaps)
+    reporter.warn(
+      `${name}: ${describe(gap)} has never been read and is not claimed as covered: run \`brandapi sync ${name}\``,
+    );
 }

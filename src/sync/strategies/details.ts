@@ -1,10 +1,7 @@
 import { addressPart } from "../../api/address.js";
-import type { Answer } from "../../api/client.js";
 import { UnexpectedAnswer } from "../../errors.js";
 import { counted } from "../../lib/counted.js";
-import { inParts } from "../../lib/in-parts.js";
-import { formatInstant, minuteOf } from "../../lib/times.js";
-import { transactInParts } from "../../mirror/index.js";
+import { formatInstant } from "../../lib/times.js";
 import {
   idText,
   isPresent,
@@ -12,143 +9,107 @@ import {
   noteOutdated,
   type Present,
   presentRecords,
-  valueAt,
 } from "../../records/index.js";
-import type { Details, Json, JsonObject } from "../../resources/types.js";
-import { askEach, type Detailed } from "../in-order.js";
-import { freshMs } from "../plan.js";
+import type { Details, JsonObject } from "../../resources/types.js";
+import { askEach } from "../ask-each.js";
 import type { StrategyRun, SyncRun } from "../run.js";
-import { keepBeside } from "./beside.js";
 import { countAll, planOf, readAll } from "./full.js";
+import { syncResults } from "./results.js";
 
 type DetailsRun = SyncRun<Details>;
+
+/** A mirrored record whose details may be asked for. */
+export interface Parent {
+  id: number;
+  key: string;
+  /** Its id in the API's addresses. */
+  askBy: string;
+  /** True if its details were not read since it came or changed. */
+  isPending: boolean;
+  /** True if its details are to be read in this run. */
+  isDue: boolean;
+  detailedAt: string | null;
+}
 
 /** Every page of the list, then one request for each record whose details can have changed. */
 export const details: StrategyRun<Details> = {
   async plan(run) {
     const listed = await countAll(run);
-    if (run.options.details === "none") return [planOf(listed)];
-    const known = await inParts(readDetailed(run), run);
-    const come = Math.max(0, (listed ?? 0) - known.length);
-    const requests = known.filter(({ isDue }) => isDue).length + come;
-    const which = run.options.details === "all" ? "" : " that are new, changed or still open";
-    const step = { what: `details of ${requests}${which}`, requests };
-    return [planOf(listed), ...(requests > 0 ? [step] : [])];
+    const known = parentsOf(run);
+    const requests = known.filter(({ isDue }) => isDue).length + Math.max(0, (listed ?? 0) - known.length);
+    const step = { what: `details of ${counted(requests, "record")}`, requests };
+    return [planOf(listed), ...(requests > 0 && run.options.details !== "none" ? [step] : [])];
   },
 
   async run(run) {
-    const { strategy } = run.resource;
+    const { options, resource } = run;
     await readAll(run);
-    if (run.options.details === "none") {
+    if (options.details === "none") {
       run.isPartial = true;
       return;
     }
-    const parents = await openDue(run);
-    if (strategy.into === "merge") await mergeDetails(run, parents.due, strategy);
-    else await keepBeside(run, parents, strategy.path, strategy.into);
-    run.state.setGoal(Number.NEGATIVE_INFINITY, null);
+    const due = parentsOf(run).filter(({ isDue }) => isDue);
+    // A run that is stopped every time comes to all of them in turn.
+    due.sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1));
+    const { into, path } = resource.strategy;
+    if (into === "merge") await mergeDetails(run, due, path);
+    else await syncResults(run, due, path, into);
   },
 };
 
-/**
- * Details take a request each. A run that is stopped before the last is gone on with, and one that is stopped every
- * time comes to all of them in turn: those read longest ago come first. Until they are read those are pending that may
- * be others by now: that nobody could read them stays known.
- */
-async function openDue(run: DetailsRun): Promise<{ due: Detailed[]; others: Detailed[] }> {
-  const { mirror, now, reporter, resource, state } = run;
-  const stopped = state.goal();
-  const begunAt = stopped && Math.abs(now - stopped.begunAt) <= freshMs ? stopped.begunAt : now;
-  state.setGoal(Number.NEGATIVE_INFINITY, { ranges: [{ from: Number.NEGATIVE_INFINITY, to: now }], begunAt });
-  const known = await inParts(readDetailed(run), run);
-  const nameless = known.filter(({ askBy }) => askBy === null).length;
-  if (nameless > 0)
-    reporter.note(
-      `${resource.name}: ${counted(nameless, "record")} without an id that more could be asked by`,
-    );
-  const readAt = ({ detailedAt }: Detailed) => Date.parse(detailedAt ?? "");
-  // What a clock that was ahead has read was not read by the stopped run.
-  const isFresh = (record: Detailed) =>
-    stopped !== null && !record.pending && readAt(record) >= begunAt && readAt(record) <= now;
-  const isDue = (record: Detailed) => record.isDue && !isFresh(record);
-  const due = known.filter(isDue).sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1));
-  const fresh = known.filter((record) => record.isDue && isFresh(record)).length;
-  if (fresh > 0)
-    reporter.note(
-      `${resource.name}: goes on with the read begun ${minuteOf(begunAt)}: the details of ${fresh} are already here`,
-    );
-  mirror.transaction(() => {
-    for (const { id, isOpen } of due) if (isOpen) noteOutdated(mirror, id);
-  });
-  return { due, others: known.filter((record) => !isDue(record)) };
-}
-
-/** The mirrored records of a list, and what of their details is still to be read. */
-function* readDetailed(run: DetailsRun): Generator<void, Detailed[]> {
-  const { mirror, resource } = run;
-  const known: Detailed[] = [];
-  for (const record of presentRecords(mirror, resource.name)) {
+/** Returns the mirrored records of a list that details can be asked for, in the order in which they came. */
+function parentsOf(run: DetailsRun): Parent[] {
+  const { clock, mirror, options, resource, state } = run;
+  // A run goes on with what a stopped one has read within the hour.
+  const freshSince = formatInstant(Math.max(state.finished()?.at ?? 0, clock.now() - 3_600_000));
+  return [...presentRecords(mirror, resource.name)].flatMap((record) => {
     const { id, key, detailedAt, isOutdated } = record;
-    const pending = detailedAt === null || isOutdated;
-    const named = idText(resource, record);
-    const askBy = named !== null && addressPart(named) !== null ? named : null;
-    const isOpen = pending || isUnsettled(run, record);
-    const isDue = askBy !== null && (isOpen || run.options.details === "all");
-    known.push({ id, key, askBy, detailedAt, pending, isOpen, isDue });
-    yield;
-  }
-  return known;
+    const askBy = idText(resource, record.value);
+    if (askBy === null || addressPart(askBy) === null) return [];
+    const isPending = detailedAt === null || isOutdated;
+    const isOpen = isPending || options.details === "all" || isUnsettled(run, record);
+    return [
+      { id, key, askBy, detailedAt, isPending, isDue: isOpen && (isPending || detailedAt <= freshSince) },
+    ];
+  });
 }
 
-/** How many mirrored records have details that were not read since they came or changed. */
-export async function countUnread(run: DetailsRun): Promise<number> {
-  const known = await inParts(readDetailed(run), run);
-  return known.filter(({ askBy, pending }) => askBy !== null && pending).length;
-}
-
-/** Also where only what the list says makes it so: its details may have lagged behind. */
+/** True if the details can change although the list's record does not. */
 function isUnsettled({ mirror, resource }: DetailsRun, { id, value }: Present): boolean {
-  const { strategy } = resource;
-  if (strategy.open(value as JsonObject)) return true;
-  return strategy.open({ ...(value as JsonObject), ...(listedRecord(mirror, id) as JsonObject | null) });
+  const listed = listedRecord(mirror, id) as JsonObject | null;
+  return (
+    resource.strategy.open(value as JsonObject) ||
+    resource.strategy.open({ ...(value as JsonObject), ...listed })
+  );
 }
 
 async function mergeDetails(
   run: DetailsRun,
-  due: readonly Detailed[],
-  { path, revised }: { path(id: string): string; revised?: string },
+  due: readonly Parent[],
+  path: (id: string) => string,
 ): Promise<void> {
-  const { api, mirror, resource, shortfalls, signal, store } = run;
-  const revisedAt = (value: Json) => Date.parse(String(revised && valueAt(value, [revised])));
-  const named = (some: readonly Detailed[]) =>
-    some.length === 1 ? some[0]?.key : `${some.length} ${resource.name}`;
-  const stale: Detailed[] = [];
-  const pathOf = ({ askBy }: Detailed) => path(askBy ?? "");
-  const ask = (record: Detailed) => api.get(pathOf(record), {}, { scope: resource.scope, signal });
-  async function take(answer: Answer, listed: Detailed): Promise<void> {
-    const record = { json: answer.json, value: answer.data };
-    if (store.keyOf(record, 0) !== listed.key)
-      throw new UnexpectedAnswer(`The API's answer to ${pathOf(listed)} is another record.`);
-    if (revisedAt(record.value) < revisedAt(listedRecord(mirror, listed.id))) {
-      stale.push(listed);
-      return;
-    }
-    const options = { readAt: formatInstant(answer.askedAt), isDetail: true };
-    await transactInParts(mirror, store.write([record], options), run);
-  }
-  let lost = await askEach(run, due, ask, take);
-  if (lost.length > 0 && shortfalls.length === 0) {
-    // Gone since the list was read, or there without details: only the list can tell, and who has come meanwhile.
-    await readAll(run);
-    const again = new Set([...lost, ...stale.splice(0)].map(({ id }) => id));
-    const isLeft = ({ askBy, id, pending }: Detailed) => askBy !== null && (pending || again.has(id));
-    const known = await inParts(readDetailed(run), run);
-    lost = await askEach(run, known.filter(isLeft), ask, take);
-  }
-  if (stale.length > 0) shortfalls.push(`the API's details of ${named(stale)} are older than its list`);
-  const still = lost.filter(({ key }) => isPresent(mirror, resource.name, key));
+  const { mirror, shortfalls } = run;
+  const lost = await askEach(run, due, async (parent) => await askDetails(run, parent, path(parent.askBy)));
+  if (lost.length === 0) return;
+  // A record may have gone since the list was read: only the list can say.
+  await readAll(run);
+  const still = lost.filter(({ key }) => isPresent(mirror, run.resource.name, key));
   mirror.transaction(() => {
-    for (const { id } of [...still, ...stale]) noteOutdated(mirror, id);
+    for (const { id } of still) noteOutdated(mirror, id);
   });
-  if (still.length > 0) shortfalls.push(`the API lists ${named(still)}, but answers 404 for the details`);
+  if (still.length > 0)
+    shortfalls.push(`the API lists ${counted(still.length, "record")}, but answers 404 for the details`);
+}
+
+async function askDetails(run: DetailsRun, parent: Parent, path: string): Promise<void> {
+  const { api, mirror, resource, signal, store } = run;
+  const { data, askedAt } = await api.get(path, {}, { scope: resource.scope, signal });
+  if (store.keyOf(data, 0) !== parent.key)
+    throw new UnexpectedAnswer(`The API's answer to ${path} is another record.`);
+  mirror.transaction(() => store.write([data], { readAt: formatInstant(askedAt), isDetail: true }));
+}
+
+/** Returns how many mirrored records have details that were not read since they came or changed. */
+export function countPending(run: DetailsRun): number {
+  return parentsOf(run).filter(({ isPending }) => isPending).length;
 }

@@ -1,9 +1,10 @@
+import { formatInstant } from "../../lib/times.js";
 import type { Query } from "../../resources/types.js";
-import { rangeQuery } from "../first-page.js";
+import { readListOf, whyNotWhole } from "../list.js";
 import type { DatedRun } from "../run.js";
-import { readWhole } from "../whole.js";
+import { checkDates, rangeQuery } from "../seek.js";
 
-/** One query for each combination of filter values, at most as many values in each as the API takes. */
+/** Returns a query for each combination of filter values, with at most as many values as the API takes. */
 export function filterQueries({ options, resource }: Pick<DatedRun, "options" | "resource">): Query[] {
   const { filters = [] } = resource.strategy;
   const chosen = filters.filter(({ parameter }) => (options.filters[parameter]?.length ?? 0) > 0);
@@ -23,14 +24,18 @@ function chunks<Item>(items: readonly Item[], size: number): Item[][] {
   );
 }
 
-/** A partial run: it claims no coverage and removes nothing. */
+/** A partial run: it covers no dates and removes nothing. */
 export async function readFiltered(run: DatedRun, queries: readonly Query[]): Promise<void> {
-  const { options, resource, shortfalls } = run;
-  const { since: from = Number.NEGATIVE_INFINITY, until: to = Number.POSITIVE_INFINITY } = options;
+  const { mirror, now, options, resource, shortfalls, state, store } = run;
+  const range = { from: options.since ?? Number.NEGATIVE_INFINITY, to: options.until ?? now };
   run.isPartial = true;
-  const range = rangeQuery(resource.strategy, { from, to });
   for (const query of queries) {
-    const { isWhole } = await readWhole(run, { ...range, ...query });
-    if (!isWhole) shortfalls.push("the filtered list moved while it was read: run the same command again");
+    const asked = { ...rangeQuery(resource.strategy, range), ...query };
+    const list = await readListOf(run, resource, asked, (records) => void checkDates(run, records, range));
+    mirror.transaction(() => {
+      const { ids } = store.write(list.items, { readAt: formatInstant(list.askedAt) });
+      state.forgetMissing(ids);
+    });
+    if (!list.isWhole) shortfalls.push(`the filtered list ${whyNotWhole(list)}`);
   }
 }

@@ -6,11 +6,13 @@ import { full } from "./full.js";
 import { monthly } from "./monthly.js";
 import { snapshot } from "./snapshot.js";
 
-/** The file of each strategy that a resource can declare. */
+/** How each kind of resource is read. */
 export const strategies: Record<Strategy["kind"], StrategyRun> = {
   dated,
-  full,
   details,
+  full,
   monthly,
   snapshot,
-} satisfies { [Kind in Strategy["kind"]]: StrategyRun<Strategy & { kind: Kind }> };
+} satisfies {
+  [Kind in Strategy["kind"]]: StrategyRun<Strategy & { kind: Kind }>;
+} as Record<Strategy["kind"], StrategyRun>;

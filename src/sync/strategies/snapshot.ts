@@ -1,75 +1,42 @@
 import { formatInstant } from "../../lib/times.js";
-import { transactInParts } from "../../mirror/index.js";
-import { hostIdOf, keepSnapshot, presentKeys } from "../../records/index.js";
-import type { ApiRecord } from "../../resources/types.js";
+import { hostIdOf, keepSnapshot } from "../../records/index.js";
+import type { Json } from "../../resources/types.js";
 import { countPresent, presentIds, recordCoverage } from "../../state/index.js";
-import { gather, gatherWhole } from "../gather.js";
-import { refuseImplausible } from "../removals.js";
-import { mostPerPage, type StrategyRun, type SyncRun } from "../run.js";
+import { readList, readOnce, whyNotWhole } from "../list.js";
+import { refuseRemovals } from "../removals.js";
+import { mostPerPage, type StrategyRun } from "../run.js";
 import { full } from "./full.js";
 
 /**
- * A ranking as it stands. It reorders while it is read and several rows can have no host, so nothing identifies a
- * row: the whole of it is read, believed when rows and hosts agree with the API's count, and kept as it was ranked.
- * That a host has one row only is not promised: one that has several in a ranking that stands still has them indeed.
+ * A ranking as it stands. It reorders while it is read, and several rows can have no host: a row is its place. The whole
+ * is believed if rows and hosts are as many as the API counts, and is kept as it was ranked.
  */
 export const snapshot: StrategyRun = {
   plan: (run) => full.plan(run),
 
   async run(run) {
-    const startedAt = run.clock.now();
-    const { mirror, row, store } = run;
-    // A row is its place: how many are gone is a matter of their number.
-    const present = countPresent(mirror, run.resource.name);
-    const known = presentKeys(mirror, run.resource.name, "host.id");
-    const first = await readRanking(run);
-    const hosts = new Set(first?.map(hostIdOf));
-    // One answer may be out of a cache.
-    const isDoubted = first && (first.length < present || known.some((id) => !hosts.has(id)));
-    const rows = isDoubted ? await readRanking(run) : first;
-    if (!rows) return;
-    refuseImplausible(run, { removals: present - rows.length, present, left: rows.length });
-    const at = formatInstant(startedAt);
-    const keep = function* () {
+    const { mirror, resource, row, shortfalls, store } = run;
+    const query = { ...resource.query, sort: "sale_amount", order: "desc", per_page: mostPerPage };
+    // Rows without a host cannot be told apart: each is one.
+    const nameOf = (item: Json, position: number) => hostIdOf(item) ?? `#${position}`;
+    const list = await readList(() => readOnce(run, resource.path, query), nameOf);
+    if (!list.isWhole) return void shortfalls.push(`the ranking ${whyNotWhole(list)}`);
+    const present = countPresent(mirror, resource.name);
+    refuseRemovals(run, Math.max(0, present - list.items.length), present);
+    const at = formatInstant(list.askedAt);
+    mirror.transaction(() => {
       const ids = new Set<number>();
-      for (const [position, record] of rows.entries()) {
-        const written = yield* store.write([record], {
-          readAt: at,
-          position,
-          context: { position },
-          touch: true,
-        });
-        for (const id of written.ids) ids.add(id);
-        yield;
+      for (const [position, record] of list.items.entries()) {
+        const options = { readAt: at, position, context: { position }, touch: true };
+        for (const id of store.write([record], options).ids) ids.add(id);
       }
-      const gone = presentIds(mirror, run.resource.name).filter((id) => !ids.has(id));
-      yield* store.remove(gone, at);
-      keepSnapshot(mirror, at.slice(0, 10), at, rows);
-      const range = { from: Number.NEGATIVE_INFINITY, to: startedAt };
-      recordCoverage(mirror, run.resource.name, { ...range, readAt: startedAt, runId: row.run_id });
-    };
-    await transactInParts(mirror, keep(), run);
+      store.remove(
+        presentIds(mirror, resource.name).filter((id) => !ids.has(id)),
+        at,
+      );
+      keepSnapshot(mirror, at.slice(0, 10), at, list.items);
+      const range = { from: Number.NEGATIVE_INFINITY, to: list.askedAt };
+      recordCoverage(mirror, resource.name, { ...range, readAt: list.askedAt, runId: row.run_id });
+    });
   },
 };
-
-async function readRanking(run: SyncRun): Promise<ApiRecord[] | null> {
-  const { resource, shortfalls } = run;
-  /** A row without a host that comes on two pages is one that moved; twice on a page, there are two. */
-  const counts = new Map<string, number>();
-  const hostless = ({ json }: ApiRecord, page: number) => {
-    const nth = (counts.get(`${page} ${json}`) ?? 0) + 1;
-    counts.set(`${page} ${json}`, nth);
-    return `${nth} ${json}`;
-  };
-  const query = { ...resource.query, sort: "sale_amount", order: "desc", per_page: mostPerPage };
-  const { isWhole, items } = await gatherWhole(
-    () => {
-      counts.clear();
-      return gather(run, resource.path, query);
-    },
-    (row, _, page) => hostIdOf(row) ?? hostless(row, page),
-  );
-  if (isWhole) return items;
-  shortfalls.push("the ranking never stood still long enough to be read");
-  return null;
-}

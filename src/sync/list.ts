@@ -1,0 +1,141 @@
+import { lastPage, readPages } from "../api/pages.js";
+import { RequestRefused } from "../errors.js";
+import type { Range } from "../lib/ranges.js";
+import { formatInstant } from "../lib/times.js";
+import { keyOf } from "../records/index.js";
+import type { Json, Query, Resource } from "../resources/types.js";
+import { presentIds, type Shown } from "../state/index.js";
+import { mostPerPage, progressed, type SyncRun } from "./run.js";
+
+/** A list, kept in memory until it is whole. */
+export interface List {
+  items: Json[];
+  /** `total_items` of the last answer, or the number of items if the list has no pages. */
+  total: number;
+  /** Milliseconds since 1970: when the first answer was asked for. */
+  askedAt: number;
+  /** How many distinct records it has. */
+  distinct: number;
+  /** True if these are as many as the API counts, and the count did not fall meanwhile. */
+  isWhole: boolean;
+  /** True if it has more pages than can be asked for. */
+  isTooLong: boolean;
+}
+
+/** A9: a list settles within so many readings. */
+const mostReadings = 3;
+
+/** Reads a list until it is whole, at most three times. @param nameOf tells its records apart */
+export async function readList(
+  read: () => Promise<Omit<List, "distinct" | "isWhole"> & { fell: boolean }>,
+  nameOf: (item: Json, position: number) => string,
+): Promise<List> {
+  for (let reading = 1; ; reading += 1) {
+    const { fell, ...list } = await read();
+    const distinct = new Set(list.items.map(nameOf)).size;
+    const isWhole = distinct === list.total && !fell;
+    if (isWhole || list.isTooLong || reading === mostReadings) return { ...list, distinct, isWhole };
+  }
+}
+
+/** Reads all pages of a list once. */
+export async function readOnce(run: SyncRun, path: string, query: Query, check = (_: readonly Json[]) => {}) {
+  const { api, clock, resource, signal } = run;
+  const list = { items: [] as Json[], total: 0, askedAt: clock.now(), isTooLong: false, fell: false };
+  for await (const { items, page, pagination, askedAt } of readPages(api, path, query, {
+    scope: resource.scope,
+    signal,
+  })) {
+    check(items);
+    if (page === 1) list.askedAt = askedAt;
+    list.items.push(...items);
+    list.fell ||= pagination.total_items < list.total;
+    list.total = pagination.total_items;
+    list.isTooLong = pagination.total_pages > lastPage;
+    progressed(run, items.length, pagination.total_pages - page);
+  }
+  return list;
+}
+
+/**
+ * Reads a list whose pages the API document does not describe: bare first, because parameters are strict. Pages are asked
+ * for only if the answer announces more; a refused `per_page` is left out. One object is a list of one.
+ */
+async function readUndescribed(run: SyncRun, path: string) {
+  const { api, resource, signal } = run;
+  const { data, items, pagination, askedAt } = await api.get(path, resource.query, {
+    scope: resource.scope,
+    signal,
+  });
+  const records = items ?? [data];
+  const isMore = pagination !== null && pagination.total_items > records.length;
+  for (const query of isMore ? [{ ...resource.query, per_page: mostPerPage }, resource.query] : [])
+    try {
+      return await readOnce(run, path, query);
+    } catch (error) {
+      if (!(error instanceof RequestRefused)) throw error;
+    }
+  progressed(run, records.length, 0);
+  return {
+    items: [...records],
+    total: pagination?.total_items ?? records.length,
+    askedAt,
+    isTooLong: false,
+    fell: false,
+  };
+}
+
+/** Reads a resource's list, or a part of it, until it is whole. @param check looks at each answer before it is kept */
+export async function readListOf(
+  run: SyncRun,
+  { path, pagination, query: own }: Pick<Resource, "path" | "pagination" | "query"> = run.resource,
+  query: Query = {},
+  check?: (records: readonly Json[]) => void,
+): Promise<List> {
+  const asked = { ...own, ...query, per_page: mostPerPage };
+  const nameOf = (item: Json, position: number) => {
+    const key = keyOf(run.resource, item, position);
+    // A place tells no records apart in a list that moves.
+    return key.startsWith("#") ? `${key} ${JSON.stringify(item)}` : key;
+  };
+  return await readList(
+    () => (pagination === "unknown" ? readUndescribed(run, path) : readOnce(run, path, asked, check)),
+    nameOf,
+  );
+}
+
+/** Says why a list is not whole, as a clause. */
+export function whyNotWhole({ distinct, isTooLong, total }: List): string {
+  return isTooLong
+    ? `is longer than the API lets anyone read: ${distinct} of ${total} were found`
+    : `never settled: ${distinct} distinct records were read where the API counts ${total}`;
+}
+
+/**
+ * Reads a list into the mirror. If a present record is not on it, it is read once more, because a record that leaves
+ * while another comes draws a third past the reader. The list claims what was there at its first reading.
+ * @returns null if it never settled
+ */
+export async function syncList(
+  run: SyncRun,
+  query: Query,
+  range: Range,
+  check?: (records: readonly Json[]) => void,
+): Promise<Shown | null> {
+  const { mirror, resource, row, state, store } = run;
+  const ids = new Set<number>();
+  let askedAt: number | null = null;
+  do {
+    const list = await readListOf(run, resource, query, check);
+    if (!list.isWhole) return null;
+    const isAgain = askedAt !== null;
+    askedAt ??= list.askedAt;
+    mirror.transaction(() => {
+      const written = store.write(list.items, { readAt: formatInstant(list.askedAt) });
+      state.forgetMissing(written.ids);
+      for (const id of written.ids) ids.add(id);
+    });
+    if (isAgain) break;
+  } while (presentIds(mirror, resource.name, range).some((id) => !ids.has(id)));
+  return { range, ids, askedAt: askedAt ?? run.now, runId: row.run_id };
+}
