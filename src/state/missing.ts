@@ -8,60 +8,59 @@ export interface Missing {
   dated: number | null;
 }
 
+/** A resource's missing records. Nothing is removed until the counts agree without them. */
+export class MissingRecords {
+  constructor(
+    private readonly mirror: Mirror,
+    private readonly resource: string,
+  ) {}
+
+  all(): Missing[] {
+    const select = `SELECT record_id AS id, dated_at AS dated FROM missing AS m JOIN records AS r USING (record_id)
+      WHERE m.resource = ? AND r.removed_at IS NULL`;
+    return statement(this.mirror, select).all(this.resource) as Missing[];
+  }
+
+  /** Notes records that a reading did not show, with the time they were last shown. @param before coverage before it */
+  note(ids: Iterable<number>, before: readonly Covered[]): void {
+    const note = statement(this.mirror, "INSERT OR IGNORE INTO missing VALUES (?, ?, ?)");
+    const dated = statement(this.mirror, "SELECT dated_at FROM records WHERE record_id = ?").pluck();
+    for (const id of ids) note.run(this.resource, id, lastRead(before, dated.get(id) as number | null));
+  }
+
+  /** Forgets the records that a reading showed. */
+  forget(shown: Iterable<number>): void {
+    const any = statement(this.mirror, "SELECT 1 FROM missing WHERE resource = ? LIMIT 1").get(this.resource);
+    const forget = statement(this.mirror, "DELETE FROM missing WHERE resource = ? AND record_id = ?");
+    if (any !== undefined) for (const id of shown) forget.run(this.resource, id);
+  }
+
+  clear(): void {
+    statement(this.mirror, "DELETE FROM missing WHERE resource = ?").run(this.resource);
+  }
+
+  /** Returns when a missing record was last shown, ISO 8601; null if that is not known or it is not missing. */
+  lastSeen(id: number): string | null {
+    const find = "SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?";
+    return (statement(this.mirror, find).pluck().get(this.resource, id) as string | null | undefined) ?? null;
+  }
+
+  /** Returns how many missing records a range has; with `flags`, those that have these bits. */
+  count(range: Range, flags: number): number {
+    // Looked up by their ids, because a range may hold a million other records.
+    const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${present(range)} AND flags & ? = ?
+      AND record_id IN (SELECT record_id FROM missing WHERE resource = ?)`;
+    const values = [...parameters(this.resource, range), flags, flags, this.resource];
+    return statement(this.mirror, select)
+      .pluck()
+      .get(...values) as number;
+  }
+}
+
 /** Returns the ids of the present records of a range. */
 export function presentIds(mirror: Mirror, resource: string, range: Range = everything): number[] {
   const select = statement(mirror, `SELECT record_id FROM records WHERE ${present(range)}`).pluck();
   return select.all(...parameters(resource, range)) as number[];
-}
-
-/**
- * Notes records that a reading did not show, with the time they were last shown. Nothing is removed.
- * @param before the coverage before that reading
- */
-export function noteMissing(
-  mirror: Mirror,
-  resource: string,
-  ids: Iterable<number>,
-  before: readonly Covered[],
-): void {
-  const note = statement(mirror, "INSERT OR IGNORE INTO missing VALUES (?, ?, ?)");
-  const dated = statement(mirror, "SELECT dated_at FROM records WHERE record_id = ?").pluck();
-  for (const id of ids) note.run(resource, id, lastRead(before, dated.get(id) as number | null));
-}
-
-/** Returns when a missing record was last shown, ISO 8601; null if that is not known or the record is not missing. */
-export function lastSeen(mirror: Mirror, resource: string, id: number): string | null {
-  const find = statement(mirror, "SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?");
-  return (find.pluck().get(resource, id) as string | null | undefined) ?? null;
-}
-
-/** Takes the records that a reading showed off the list of missing ones. */
-export function forgetMissing(mirror: Mirror, resource: string, shown: Iterable<number>): void {
-  const any = statement(mirror, "SELECT 1 FROM missing WHERE resource = ? LIMIT 1").get(resource);
-  if (any === undefined) return;
-  const forget = statement(mirror, "DELETE FROM missing WHERE resource = ? AND record_id = ?");
-  for (const id of shown) forget.run(resource, id);
-}
-
-export function clearMissing(mirror: Mirror, resource: string): void {
-  statement(mirror, "DELETE FROM missing WHERE resource = ?").run(resource);
-}
-
-export function readMissing(mirror: Mirror, resource: string): Missing[] {
-  const select = `SELECT record_id AS id, dated_at AS dated FROM missing AS m JOIN records AS r USING (record_id)
-    WHERE m.resource = ? AND r.removed_at IS NULL`;
-  return statement(mirror, select).all(resource) as Missing[];
-}
-
-/** Returns how many records of a range are present and not missing. @param flags only those with these bits */
-export function countFound(mirror: Mirror, resource: string, range: Range, flags: number): number {
-  // Looked up by their ids, because a range may hold a million other records.
-  const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${present(range)} AND flags & ? = ?
-    AND record_id IN (SELECT record_id FROM missing WHERE resource = ?)`;
-  const missing = statement(mirror, select)
-    .pluck()
-    .get(...parameters(resource, range), flags, flags, resource) as number;
-  return countPresent(mirror, resource, range, flags) - missing;
 }
 
 /** Notes the newest record of a mirror at the end of a verified run. Ids only grow. */
@@ -70,9 +69,13 @@ export function noteKnown(mirror: Mirror, resource: string): void {
   writeInfo(mirror, `known:${resource}`, String(newest));
 }
 
-/** Returns how many present records the last verified run knew, and all present ones if there was none. */
+/** Returns the present records that the last verified run knew, as the newest id and their number. */
 export function countKnown(mirror: Mirror, resource: string): { newest: number; count: number } {
-  const newest = Number(readInfo(mirror, `known:${resource}`) ?? Number.MAX_SAFE_INTEGER);
-  const older = `SELECT count(*) FROM records WHERE resource = ? AND removed_at IS NULL AND record_id <= ?`;
-  return { newest, count: statement(mirror, older).pluck().get(resource, newest) as number };
+  const known = readInfo(mirror, `known:${resource}`);
+  if (known === null) return { newest: Number.MAX_SAFE_INTEGER, count: countPresent(mirror, resource) };
+  const select = "SELECT count(*) FROM records WHERE resource = ? AND removed_at IS NULL AND record_id <= ?";
+  return {
+    newest: Number(known),
+    count: statement(mirror, select).pluck().get(resource, Number(known)) as number,
+  };
 }

@@ -1,9 +1,9 @@
 import type { Covered, Range } from "../lib/ranges.js";
 import { dayMs } from "../lib/times.js";
 import { type Mirror, statement } from "../mirror/index.js";
-import { parameters, present } from "./counting.js";
+import { countPresent, parameters, present } from "./counting.js";
 import { addCovered, noteRunCoverage, readCoverage, writeCoverage } from "./coverage.js";
-import * as missing from "./missing.js";
+import { MissingRecords, presentIds } from "./missing.js";
 
 /** What one answer, or one whole list, shows of a range of dates. */
 export interface Shown {
@@ -25,6 +25,7 @@ interface Row {
 
 /** Everything that a resource's sync remembers beside its records. Call what writes in a transaction. */
 export class SyncState {
+  readonly missing: MissingRecords;
   #coverage: readonly Covered[];
 
   constructor(
@@ -32,6 +33,7 @@ export class SyncState {
     private readonly resource: string,
   ) {
     this.#coverage = readCoverage(mirror, resource);
+    this.missing = new MissingRecords(mirror, resource);
   }
 
   /** Returns which dates were read completely, and when: the newest reading of each instant. */
@@ -42,8 +44,8 @@ export class SyncState {
   /** Covers a range, and notes its records that were not shown as missing. @returns how many those are */
   cover({ range, ids, askedAt, runId }: Shown): number {
     const { mirror, resource } = this;
-    const gone = missing.presentIds(mirror, resource, range).filter((id) => !ids.has(id));
-    missing.noteMissing(mirror, resource, gone, this.#coverage);
+    const gone = presentIds(mirror, resource, range).filter((id) => !ids.has(id));
+    this.missing.note(gone, this.#coverage);
     const after = addCovered(this.#coverage, { ...range, readAt: askedAt, runId });
     writeCoverage(mirror, resource, this.#coverage, after);
     noteRunCoverage(mirror, runId, after);
@@ -125,7 +127,7 @@ export class SyncState {
 
   /** Returns how many records of a range are present and not missing; with `flags`, those that have these bits. */
   count(range: Range, flags = 0): number {
-    return missing.countFound(this.mirror, this.resource, range, flags);
+    return countPresent(this.mirror, this.resource, range, flags) - this.missing.count(range, flags);
   }
 
   /** Returns the date of the n-th oldest present record of a range (0: the oldest), in milliseconds; null beyond the last. */
@@ -136,23 +138,6 @@ export class SyncState {
       .pluck()
       .get(...parameters(this.resource, range), nth);
     return (date as number | undefined) ?? null;
-  }
-
-  missing(): missing.Missing[] {
-    return missing.readMissing(this.mirror, this.resource);
-  }
-
-  forgetMissing(ids: Iterable<number>): void {
-    missing.forgetMissing(this.mirror, this.resource, ids);
-  }
-
-  clearMissing(): void {
-    missing.clearMissing(this.mirror, this.resource);
-  }
-
-  /** Returns when a missing record was last shown, ISO 8601; null if that is not known. */
-  lastSeen(id: number): string | null {
-    return missing.lastSeen(this.mirror, this.resource, id);
   }
 
   #prepared(sql: string) {

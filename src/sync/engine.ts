@@ -73,7 +73,7 @@ export function openRun(
     get store() {
       store ??= openStore(access, resource, row, {
         coverage: state.coverage(),
-        lastSeen: (id) => state.lastSeen(id),
+        lastSeen: (id) => state.missing.lastSeen(id),
       });
       return store;
     },

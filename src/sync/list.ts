@@ -132,7 +132,7 @@ export async function syncList(
     askedAt ??= list.askedAt;
     mirror.transaction(() => {
       const written = store.write(list.items, { readAt: formatInstant(list.askedAt) });
-      state.forgetMissing(written.ids);
+      state.missing.forget(written.ids);
       for (const id of written.ids) ids.add(id);
     });
     if (isAgain) break;

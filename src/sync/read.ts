@@ -39,14 +39,14 @@ export async function readRange(
       if (answer.covers)
         await group.write(() => keepAnswer(run, answer, answer.covers ?? range, isLast), coming);
       else {
-        await group.commit();
+        group.commit();
         await readSecond(run, { from, to });
         coming = isLast ? null : ask(from - 1);
       }
       to = from - 1;
     }
   } finally {
-    await group.commit();
+    group.commit();
   }
   return to + 1;
 }
@@ -59,7 +59,7 @@ function keepAnswer(
 ): void {
   const { resource, row, state, store } = run;
   const { ids, added, changed } = store.write(records, { readAt: formatInstant(askedAt) });
-  state.forgetMissing(ids);
+  state.missing.forget(ids);
   const missing = state.cover({ range: covers, ids: new Set(ids), askedAt, runId: row.run_id });
   keepDays(run, covers, added + changed + missing > 0);
   const shown = records.filter((record) => (datedOf(resource, record) ?? 0) >= covers.from).length;

@@ -29,11 +29,11 @@ export function refuseRemovals({ options, resource }: SyncRun, removals: number,
 /** Marks the missing records as removed (`removed_at`). @throws Incomplete as `guardRemovals` does */
 export function removeMissing(run: SyncRun): void {
   const { clock, mirror, state, store } = run;
-  const ids = state.missing().map(({ id }) => id);
+  const ids = state.missing.all().map(({ id }) => id);
   if (ids.length === 0) return;
   guardRemovals(run, ids);
   mirror.transaction(() => {
     store.remove(ids, formatInstant(clock.now()));
-    state.clearMissing();
+    state.missing.clear();
   });
 }

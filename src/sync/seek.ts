@@ -38,7 +38,7 @@ export async function askNewest(run: DatedRun, range: Range): Promise<Newest> {
   );
   const { items: records, askedAt } = answer;
   const oldest = checkDates(run, records, range).at(-1) ?? range.to;
-  const isFull = records.length >= mostPerPage;
+  const isFull = records.length >= answer.pagination.per_page;
   const from = isFull ? oldest + 1_000 : range.from;
   const covers = from <= range.to ? { from, to: range.to } : null;
   return { records, askedAt, total: answer.pagination.total_items, covers, oldest };

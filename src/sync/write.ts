@@ -10,52 +10,12 @@ const patienceMs = 25;
 export interface Group {
   /** Writes one answer whole, or nothing of it. Commits unless the next answer comes at once. */
   write(answer: () => void, next: Promise<unknown> | null): Promise<void>;
-  commit(): Promise<void>;
+  commit(): void;
 }
 
-export function openGroup({ clock, mirror, row }: Pick<SyncRun, "clock" | "mirror" | "row">): Group {
-  let open: { transaction: ReturnType<typeof openTransaction>; since: number; before: typeof counts } | null =
-    null;
-  const counts = { rows_new: 0, rows_changed: 0, rows_read: 0 };
-
-  /** What is counted of rows is set back if they are not kept. */
-  function undo(): void {
-    if (open?.transaction.isOpen) open.transaction.rollback();
-    Object.assign(row, open?.before);
-    open = null;
-  }
-
-  const group: Group = {
-    async write(answer, next) {
-      if (!open) {
-        const { rows_new, rows_changed, rows_read } = row;
-        open = {
-          transaction: openTransaction(mirror),
-          since: clock.monotonic(),
-          before: { rows_new, rows_changed, rows_read },
-        };
-      }
-      const { rows_new, rows_changed, rows_read } = row;
-      try {
-        mirror.transaction(answer);
-      } catch (error) {
-        Object.assign(row, { rows_new, rows_changed, rows_read });
-        throw error;
-      }
-      const isOld = clock.monotonic() - open.since >= longestMs;
-      if (isOld || !next || !(await comesSoon(next))) await group.commit();
-    },
-    async commit() {
-      if (!open) return;
-      try {
-        open.transaction.commit();
-        open = null;
-      } catch (error) {
-        undo();
-        throw error;
-      }
-    },
-  };
+export function openGroup({ clock, mirror }: Pick<SyncRun, "clock" | "mirror">): Group {
+  let transaction: ReturnType<typeof openTransaction> | null = null;
+  let openedAt = 0;
 
   async function comesSoon(next: Promise<unknown>): Promise<boolean> {
     const came = next.then(
@@ -65,5 +25,19 @@ export function openGroup({ clock, mirror, row }: Pick<SyncRun, "clock" | "mirro
     return await Promise.race([came, clock.sleep(patienceMs).then(() => false)]);
   }
 
+  const group: Group = {
+    async write(answer, next) {
+      if (!transaction) openedAt = clock.monotonic();
+      transaction ??= openTransaction(mirror);
+      mirror.transaction(answer);
+      const isOld = clock.monotonic() - openedAt >= longestMs;
+      if (isOld || !next || !(await comesSoon(next))) group.commit();
+    },
+    commit() {
+      const open = transaction;
+      transaction = null;
+      open?.commit();
+    },
+  };
   return group;
 }

@@ -9,20 +9,16 @@ import { verifyDetails, verifyList } from "./lists.js";
 import { type Finding, unproven, type Verdict } from "./report.js";
 import { proveTables, type TableFinding } from "./tables.js";
 
-interface Proof<How extends Strategy = Strategy> {
-  prove(run: SyncRun<How>): Promise<Finding>;
-  /** The part of a record that is not read with it. */
-  part?: string;
-}
+type Prove<How extends Strategy = Strategy> = (run: SyncRun<How>) => Promise<Finding>;
 
 /** How each strategy's records are proven; null: the API restates them at any time, and nothing can be proven. */
-const proofs: Record<Strategy["kind"], Proof | null> = {
-  dated: { prove: verifyDated },
-  full: { prove: verifyList },
-  details: { prove: verifyDetails, part: "the details of " },
+const proofs: Record<Strategy["kind"], Prove | null> = {
+  dated: verifyDated,
+  full: verifyList,
+  details: verifyDetails,
   monthly: null,
   snapshot: null,
-} satisfies { [Kind in Strategy["kind"]]: Proof<Strategy & { kind: Kind }> | null };
+} satisfies { [Kind in Strategy["kind"]]: Prove<Strategy & { kind: Kind }> | null };
 
 /** A verdict on a resource's records and on its tables: a line of `verify --json`. */
 export type FullVerdict = Verdict & { tables: TableFinding };
@@ -37,18 +33,17 @@ export async function verifyResource(
   repair: boolean,
 ): Promise<FullVerdict> {
   const { error, ...tables } = proveTables(access, resource, repair);
-  if (tables.state !== "different") {
-    const verdict = await verifyRecords(access, resource, repair, null);
-    const isMended = tables.state === "repaired" && verdict.state === "proven";
-    return { ...verdict, state: isMended ? "repaired" : verdict.state, tables };
-  }
-  const verdict = await verifyRecords(access, resource, repair, error).catch((why: unknown) =>
-    unasked(resource, why),
-  );
-  return { ...verdict, state: "different", tables };
+  const verdict = await verifyRecords(access, resource, repair, error).catch((why: unknown) => {
+    if (error === null || endsEverything(why) || !(why instanceof BrandapiError)) throw why;
+    // The API could not be asked, but the tables differ.
+    return { ...unproven(resource.name, why.message, "the API"), requests: 0 };
+  });
+  const isMended = tables.state === "repaired" && verdict.state === "proven";
+  const state = tables.state === "different" ? "different" : isMended ? "repaired" : verdict.state;
+  return { ...verdict, state, tables };
 }
 
-/** @param tableError what is wrong with the tables: a mirror with such is not verified */
+/** @param tableError what is wrong with the tables: a mirror with such tables is not verified */
 async function verifyRecords(
   access: Access,
   resource: Resource,
@@ -57,9 +52,9 @@ async function verifyRecords(
 ): Promise<Verdict> {
   const before = access.api.stats.requests;
   const spent = () => access.api.stats.requests - before;
-  const proof = proofs[resource.strategy.kind];
-  if (!proof) return { ...restated(resource), requests: 0 };
-  const verdict = await recordProof(access, resource, proof, tableError);
+  const prove = proofs[resource.strategy.kind];
+  if (!prove) return { ...restated(resource), requests: 0 };
+  const verdict = await recordProof(access, resource, prove, tableError);
   const isMendable = verdict.state === "different" || (verdict.unread ?? 0) > 0;
   if (!repair || !isMendable) return { ...verdict, requests: spent() };
   const { error } = await syncResource(
@@ -69,7 +64,7 @@ async function verifyRecords(
   if (error !== null && !(error instanceof Incomplete)) throw error;
   // The second proof reports by month what could not be mended.
   if (error !== null) access.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
-  const after = await recordProof({ ...access, points: new Map() }, resource, proof, tableError);
+  const after = await recordProof({ ...access, points: new Map() }, resource, prove, tableError);
   return { ...after, state: after.state === "proven" ? "repaired" : after.state, requests: spent() };
 }
 
@@ -85,17 +80,11 @@ function repairing({ mirror, options }: Access, resource: Resource, state: Findi
   return { ...all, ...openState(mirror, resource.name).used() };
 }
 
-/** The verdict if the API could not be asked, but the tables differ. @throws what ends everything else too */
-function unasked({ name }: Resource, error: unknown): Verdict {
-  if (endsEverything(error) || !(error instanceof BrandapiError)) throw error;
-  return { ...unproven(name, error.message, "the API"), requests: 0 };
-}
-
 /** Proves, and records the proof. @throws whatever ended it */
 async function recordProof(
   access: Access,
   resource: Resource,
-  { prove, part }: Proof,
+  prove: Prove,
   tableError: string | null,
 ): Promise<Finding> {
   const result: { verdict?: Finding } = {};
@@ -104,7 +93,7 @@ async function recordProof(
     async work(row) {
       const run = openRun(access, resource, row, task);
       const verdict = await prove(run);
-      const found = [...run.shortfalls, ...differing(verdict, part), tableError ?? []].flat();
+      const found = [...run.shortfalls, differing(verdict) ?? [], tableError ?? []].flat();
       row.verified = found.length === 0 && !verdict.never_read && !verdict.unsettled;
       row.error = found.join("; ") || null;
       result.verdict = verdict;
@@ -117,21 +106,17 @@ async function recordProof(
   return result.verdict;
 }
 
-/** Returns what `status` says of a proof that found something. */
-function differing({ resource, state, months, unread }: Finding, part = ""): string[] {
-  if (unread) return [`${part}${unread} ${resource} were not read yet: run \`brandapi sync ${resource}\``];
-  if (state !== "different") return [];
+/** Returns what `status` says of a proof that found something; null if it found nothing. */
+function differing({ resource, state, months, unread }: Finding): string | null {
+  if (unread) return `${unread} ${resource} were not read yet: run \`brandapi sync ${resource}\``;
+  if (state !== "different") return null;
   const named = months.filter((month) => month.state === "different").map(({ month }) => month);
   const more = named.length > 3 ? ` and ${named.length - 3} more` : "";
-  return [
-    `${resource} differs from the API (${named.slice(0, 3).join(", ")}${more}): run \`brandapi verify ${resource} --repair\``,
-  ];
+  return `${resource} differs from the API (${named.slice(0, 3).join(", ")}${more}): run \`brandapi verify ${resource} --repair\``;
 }
 
-function restated(resource: Resource): Finding {
-  const { name } = resource;
+function restated({ name }: Resource): Finding {
   const why =
     "the API restates these figures at any time: the mirror has them as they were when they were last read";
-  const all = takesDates(resource) ? `, and \`sync ${name} --full\` all months` : "";
-  return unproven(name, why, `there is nothing to prove: \`sync ${name}\` reads the newest again${all}`);
+  return unproven(name, why, `nothing can be proven: \`sync ${name}\` reads the newest again`);
 }

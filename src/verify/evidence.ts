@@ -38,7 +38,7 @@ export async function gatherEvidence(run: DatedRun): Promise<Evidence> {
   const differing = evidence.filter(({ api, mirror }) => api !== mirror);
   const against: Against[] = moved.map((day) => ofDay(day, "its figures changed since it was read"));
   for (const one of differing) for await (const part of halve(run, one, left)) against.push(ofCount(part));
-  for (const { dated } of state.missing())
+  for (const { dated } of state.missing.all())
     if (dated !== null) against.push(ofDay(dayOf(dated), "a record is no longer there"));
   const { unread, beside } = await countUnread(run, sum(counts.filter(({ check }) => check === allRecords)));
   Object.assign(row, { ...totals(counts), differing: differing.length });

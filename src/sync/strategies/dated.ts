@@ -52,7 +52,7 @@ function decide(run: DatedRun) {
   const fresh = state
     .coverage()
     .filter(({ readAt, runId }) => runId > (finished?.runId ?? 0) && readAt >= clock.now() - freshMs);
-  const missing = state.missing().flatMap(({ dated }) => (dated === null ? [] : dayRange(dayOf(dated))));
+  const missing = state.missing.all().flatMap(({ dated }) => (dated === null ? [] : dayRange(dayOf(dated))));
   const before = {
     coverage: state.coverage(),
     floor: state.floor(),

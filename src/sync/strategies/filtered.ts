@@ -34,7 +34,7 @@ export async function readFiltered(run: DatedRun, queries: readonly Query[]): Pr
     const list = await readListOf(run, resource, asked, (records) => void checkDates(run, records, range));
     mirror.transaction(() => {
       const { ids } = store.write(list.items, { readAt: formatInstant(list.askedAt) });
-      state.forgetMissing(ids);
+      state.missing.forget(ids);
     });
     if (!list.isWhole) shortfalls.push(`the filtered list ${whyNotWhole(list)}`);
   }
