@@ -105,26 +105,6 @@ export class SyncState {
       this.#prepared("INSERT OR REPLACE INTO day_figures VALUES (?, ?, ?)").run(this.resource, day, figures);
   }
 
-  /**
-   * Returns the newest run that came to its end and when it did, and the last instant that finished runs have read (null:
-   * not read by date), in milliseconds; null before the first.
-   */
-  finished(): { runId: number; at: number; until: number | null } | null {
-    const select = `SELECT max(run_id) AS runId, max(finished_at) AS at, max(until) AS until FROM sync_runs
-      WHERE resource = ? AND outcome IN ('done', 'incomplete')`;
-    const found = this.#prepared(select).get(this.resource) as {
-      runId: number | null;
-      at: string;
-      until: string;
-    };
-    if (found.runId === null) return null;
-    return {
-      runId: found.runId,
-      at: Date.parse(found.at),
-      until: (found.until && Date.parse(found.until)) || null,
-    };
-  }
-
   /** Returns how many records of a range are present and not missing; with `flags`, those that have these bits. */
   count(range: Range, flags = 0): number {
     return countPresent(this.mirror, this.resource, range, flags) - this.missing.count(range, flags);

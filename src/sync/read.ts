@@ -32,7 +32,7 @@ export async function readRange(
   let coming: Promise<Newest> | null = ask(to);
   try {
     while (coming) {
-      const answer = await coming;
+      const answer: Newest = await coming;
       const from = answer.covers?.from ?? answer.oldest;
       const isLast = from <= range.from || asked >= most;
       coming = isLast || !answer.covers ? null : ask(from - 1);

@@ -9,16 +9,18 @@ import { verifyDetails, verifyList } from "./lists.js";
 import { type Finding, unproven, type Verdict } from "./report.js";
 import { proveTables, type TableFinding } from "./tables.js";
 
-type Prove<How extends Strategy = Strategy> = (run: SyncRun<How>) => Promise<Finding>;
+interface Proof<How extends Strategy = Strategy> {
+  prove(run: SyncRun<How>): Promise<Finding>;
+}
 
 /** How each strategy's records are proven; null: the API restates them at any time, and nothing can be proven. */
-const proofs: Record<Strategy["kind"], Prove | null> = {
-  dated: verifyDated,
-  full: verifyList,
-  details: verifyDetails,
+const proofs: Record<Strategy["kind"], Proof | null> = {
+  dated: { prove: verifyDated },
+  full: { prove: verifyList },
+  details: { prove: verifyDetails },
   monthly: null,
   snapshot: null,
-} satisfies { [Kind in Strategy["kind"]]: Prove<Strategy & { kind: Kind }> | null };
+} satisfies { [Kind in Strategy["kind"]]: Proof<Strategy & { kind: Kind }> | null };
 
 /** A verdict on a resource's records and on its tables: a line of `verify --json`. */
 export type FullVerdict = Verdict & { tables: TableFinding };
@@ -52,9 +54,9 @@ async function verifyRecords(
 ): Promise<Verdict> {
   const before = access.api.stats.requests;
   const spent = () => access.api.stats.requests - before;
-  const prove = proofs[resource.strategy.kind];
-  if (!prove) return { ...restated(resource), requests: 0 };
-  const verdict = await recordProof(access, resource, prove, tableError);
+  const proof = proofs[resource.strategy.kind];
+  if (!proof) return { ...restated(resource), requests: 0 };
+  const verdict = await recordProof(access, resource, proof, tableError);
   const isMendable = verdict.state === "different" || (verdict.unread ?? 0) > 0;
   if (!repair || !isMendable) return { ...verdict, requests: spent() };
   const { error } = await syncResource(
@@ -64,7 +66,7 @@ async function verifyRecords(
   if (error !== null && !(error instanceof Incomplete)) throw error;
   // The second proof reports by month what could not be mended.
   if (error !== null) access.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
-  const after = await recordProof({ ...access, points: new Map() }, resource, prove, tableError);
+  const after = await recordProof({ ...access, points: new Map() }, resource, proof, tableError);
   return { ...after, state: after.state === "proven" ? "repaired" : after.state, requests: spent() };
 }
 
@@ -84,7 +86,7 @@ function repairing({ mirror, options }: Access, resource: Resource, state: Findi
 async function recordProof(
   access: Access,
   resource: Resource,
-  prove: Prove,
+  { prove }: Proof,
   tableError: string | null,
 ): Promise<Finding> {
   const result: { verdict?: Finding } = {};

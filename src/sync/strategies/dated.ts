@@ -1,7 +1,8 @@
 import { counted } from "../../lib/counted.js";
-import { dayOf, dayRange, describe, type Range } from "../../lib/ranges.js";
+import { dayOf, dayRange, describe, everything, type Range } from "../../lib/ranges.js";
 import { instantOrNull } from "../../lib/times.js";
 import type { Dated } from "../../resources/types.js";
+import { finishedRuns } from "../../state/index.js";
 import { audit } from "../audit.js";
 import { checksOf, countRange } from "../counts.js";
 import { askFigures, movedDays, rangesOfDays } from "../figures.js";
@@ -31,7 +32,7 @@ export const dated: StrategyRun<Dated> = {
   async run(run) {
     const queries = filterQueries(run);
     if (queries.length > 0) return await readFiltered(run, queries);
-    const { mirror, options, shortfalls, state } = run;
+    const { mirror, options, shortfalls } = run;
     const { floor, gaps, ranges } = decide(run);
     begin(run, ranges, floor);
     run.figures = await askFigures(run);
@@ -47,20 +48,17 @@ export const dated: StrategyRun<Dated> = {
 };
 
 function decide(run: DatedRun) {
-  const { clock, now, options, state } = run;
-  const finished = state.finished();
-  const fresh = state
-    .coverage()
-    .filter(({ readAt, runId }) => runId > (finished?.runId ?? 0) && readAt >= clock.now() - freshMs);
+  const { clock, mirror, now, options, resource, state } = run;
+  const coverage = state.coverage();
+  const finished = finishedRuns(mirror, resource.name);
+  const freshSince = clock.now() - freshMs;
+  const resumed = coverage.filter(({ readAt, runId }) => runId > finished.runId && readAt >= freshSince);
   const missing = state.missing.all().flatMap(({ dated }) => (dated === null ? [] : dayRange(dayOf(dated))));
-  const before = {
-    coverage: state.coverage(),
-    floor: state.floor(),
-    finishedUntil: finished?.until ?? null,
-    resumed: fresh,
-    missing,
-  };
-  return planDated(before, options, now);
+  return planDated(
+    { coverage, floor: state.floor(), finishedUntil: finished.until, resumed, missing },
+    options,
+    now,
+  );
 }
 
 /** A run goes on with what a stopped one has read no longer ago than this. */
@@ -71,10 +69,10 @@ function begin(
   ranges: readonly Range[],
   floor: number,
 ): void {
-  const isResumed = state.coverage().some(({ runId }) => runId > (state.finished()?.runId ?? 0));
+  const isResumed = state.coverage().some(({ runId }) => runId > finishedRuns(mirror, resource.name).runId);
   if (isResumed)
     reporter.note(
-      `${resource.name}: goes on with a stopped read: ${counted(state.count({ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }), "record")} already here`,
+      `${resource.name}: goes on with a stopped read: ${counted(state.count(everything), "record")} already here`,
     );
   row.since = instantOrNull(ranges.at(-1)?.from ?? floor);
   row.until = instantOrNull(ranges[0]?.to ?? floor);

@@ -11,6 +11,7 @@ import {
   presentRecords,
 } from "../../records/index.js";
 import type { Details, JsonObject } from "../../resources/types.js";
+import { finishedRuns } from "../../state/index.js";
 import { askEach } from "../ask-each.js";
 import type { StrategyRun, SyncRun } from "../run.js";
 import { countAll, planOf, readAll } from "./full.js";
@@ -59,9 +60,9 @@ export const details: StrategyRun<Details> = {
 
 /** Returns the mirrored records of a list that details can be asked for, in the order in which they came. */
 function parentsOf(run: DetailsRun): Parent[] {
-  const { clock, mirror, options, resource, state } = run;
+  const { clock, mirror, options, resource } = run;
   // A run goes on with what a stopped one has read within the hour.
-  const freshSince = formatInstant(Math.max(state.finished()?.at ?? 0, clock.now() - 3_600_000));
+  const freshSince = formatInstant(Math.max(finishedRuns(mirror, resource.name).at, clock.now() - 3_600_000));
   return [...presentRecords(mirror, resource.name)].flatMap((record) => {
     const { id, key, detailedAt, isOutdated } = record;
     const askBy = idText(resource, record.value);
