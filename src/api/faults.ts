@@ -1,7 +1,9 @@
+import { readRetryAfter } from "./server-limit.js";
+
 /**
- * What can go wrong with one request, before anyone decides what to do about it.
+ * What went wrong with one request.
  * - status:    the API answered something other than 200
- * - network:   no whole answer came: refused, reset, timed out, cut off; `everywhere` where no connection came about
+ * - network:   no whole answer came: refused, reset, timed out, cut off; `everywhere` if there was no connection
  * - garbled:   a 200 whose body is not JSON: a captive portal, a cut file
  * - permanent: trying again cannot help: a certificate, an unknown protocol
  */
@@ -11,10 +13,10 @@ export type Fault =
   | { kind: "garbled"; reason: string; cause?: unknown }
   | { kind: "permanent"; reason: string; hint: string; cause?: unknown };
 
-/** Thrown while a body is read that is not JSON text. */
+/** Thrown for a body that is not JSON text. */
 export class Garbled extends Error {}
 
-/** Thrown when a body takes longer than its total time. */
+/** Thrown when a request takes longer than its deadline. */
 export class TooSlow extends Error {}
 
 const words: Record<string, string> = {
@@ -46,7 +48,7 @@ const certificate =
   /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET|UNABLE_TO_DECRYPT|ALTNAME|INVALID_CA|INVALID_PURPOSE/;
 const compression = /^(Z_|ERR__ERROR_|ERR_BROTLI|ERR_ZLIB)/;
 
-/** What kind of fault an exception of `fetch` or of a body's stream is; `null` for a defect of this program. */
+/** Returns the fault that an exception of `fetch` or of a body's stream is; null for a defect of this program. */
 export function faultOf(error: unknown, host: string): Fault | null {
   if (error instanceof Garbled) return { kind: "garbled", reason: error.message, cause: error.cause };
   if (error instanceof TooSlow) return { kind: "network", reason: error.message };
@@ -90,26 +92,40 @@ export function faultOf(error: unknown, host: string): Fault | null {
   return null;
 }
 
-/** The innermost cause that has a code: `fetch` wraps what happened, once or twice. */
+/** Returns the innermost code and message: `fetch` wraps the system's error, once or twice. */
 function rootOf(error: unknown): { code: string; message: string } {
-  let code = "";
-  let message = "";
-  let each: unknown = error;
-  for (let depth = 0; depth < 6 && each instanceof Error; depth += 1) {
+  let [code, message] = ["", ""];
+  for (const each of causesOf(error)) {
     if ("code" in each && typeof each.code === "string") code = each.code;
     message = each.message;
-    each = each.cause;
   }
   return { code, message };
 }
 
-/** A cause is shown with `--verbose`: should a library ever quote the key in one, the cause stays out. */
+function causesOf(error: unknown): Error[] {
+  const causes: Error[] = [];
+  for (let each = error; each instanceof Error && causes.length < 6; each = each.cause) causes.push(each);
+  return causes;
+}
+
+/** Removes the cause, which `--verbose` shows, if a library quotes the key in it. */
 export function withoutKey(fault: Fault, key: string): Fault {
-  if (!("cause" in fault)) return fault;
-  let each: unknown = fault.cause;
-  for (let depth = 0; depth < 6 && each instanceof Error; depth += 1) {
-    if (`${each.message}${each.stack}`.includes(key)) return { ...fault, cause: undefined };
-    each = each.cause;
-  }
-  return fault;
+  const isQuoted =
+    "cause" in fault && causesOf(fault.cause).some((each) => `${each.message}${each.stack}`.includes(key));
+  return isQuoted ? { ...fault, cause: undefined } : fault;
+}
+
+const statusWords: Record<number, string> = {
+  408: "it answered 408, request time-out",
+  429: "it answered 429, too many requests",
+  500: "it answered 500, a fault of the server",
+  502: "it answered 502, bad gateway",
+  503: "it answered 503, briefly unavailable",
+  504: "it answered 504, gateway time-out",
+};
+
+/** Returns the fault of an answer that is not a 200. @param now milliseconds since 1970 */
+export function statusFault({ status, headers }: Response, now: number): Fault {
+  const reason = statusWords[status] ?? `it answered ${status}`;
+  return { kind: "status", status, reason, retryAfterMs: readRetryAfter(headers, now) };
 }

@@ -3,21 +3,22 @@ import { counted } from "../lib/counted.js";
 import { shellWord } from "../lib/shell.js";
 import { formatSpan, minuteOf } from "../lib/times.js";
 import type { Fault } from "./faults.js";
-import { longestHoldMs, readRetryAfter } from "./limits.js";
 import { mayPass } from "./retry.js";
+import { longestHoldMs } from "./server-limit.js";
 
-/** How long and how often a request was tried; `everywhere`: whether other endpoints were silent, too. */
+/** How long and how often a request was tried. */
 export interface Spent {
   triedMs: number;
   tries: number;
+  /** True if other endpoints did not answer either. */
   everywhere: boolean;
   /** Milliseconds since 1970. */
   now: number;
-  /** Where a wait is written down that the server asked for; null where it is not. */
+  /** The file that holds a wait that the server asked for; null if there is none. */
   file: string | null;
 }
 
-/** The patience has run out: why, and after how long. */
+/** Returns the error for a request that is given up. */
 export function gaveUp(fault: Fault, path: string, spent: Spent): BrandapiError {
   const { triedMs, tries, everywhere, now, file } = spent;
   const cause = "cause" in fault ? fault.cause : undefined;
@@ -54,7 +55,7 @@ export function gaveUp(fault: Fault, path: string, spent: Spent): BrandapiError 
   });
 }
 
-/** The rate limit leaves no room in time. Somebody waits: told at once, they can decide what a minute is worth. */
+/** Returns the error for a person who waits, if the rate limit leaves no room in time. */
 export function noPlaceInTime(expectedMs: number): ApiUnavailable {
   const wait = formatSpan(Math.ceil(expectedMs / 1_000) * 1_000);
   return new ApiUnavailable(
@@ -63,16 +64,16 @@ export function noPlaceInTime(expectedMs: number): ApiUnavailable {
   );
 }
 
-/** A wait that a server asked for, and how long it holds here. */
+/** A wait that a server asked for. */
 export interface Hold {
   ms: number;
   /** Milliseconds since 1970. */
   now: number;
-  /** Where it is written down for every process; null where it is not. */
+  /** The file in which all processes find it; null if there is none. */
   file: string | null;
 }
 
-/** What to throw when the server's own headers ask for a longer wait than the person has patience for. */
+/** Returns the error for a wait that the server asked for, and that is longer than the patience. */
 export function held(hold: Hold): ApiUnavailable {
   return new ApiUnavailable(
     `The API asks for a wait of another ${duration(hold.ms)} before the next request, ${tooLong}.`,
@@ -81,32 +82,16 @@ export function held(hold: Hold): ApiUnavailable {
 }
 
 const tooLong = "longer than is left of `--max-wait`";
-/** The API's limits are by the minute: whoever asks for more than an hour may be mistaken. */
+/** The API's limits are by the minute: a wait of more than an hour may be a mistake. */
 const longWaitMs = 3_600_000;
 
-/** When to come again, a patience that covers the wait, with a minute for the answer, and how to do away with it. */
+/** Names the time to try again, a patience that covers the wait and the answer, and how to end a mistaken wait. */
 function waitLonger({ ms, now, file }: Hold): string {
   const until = minuteOf(now + Math.min(ms, longestHoldMs));
   const minutes = Math.max(30, Math.ceil(ms / 60_000) + 1);
   const patience = ms > longestHoldMs ? "" : `, or wait for it with \`--max-wait ${minutes}m\``;
   const mistaken = file && ms > longWaitMs ? `; should the API not mean it: \`rm ${shellWord(file)}\`` : "";
   return `try again after ${until} UTC${patience}${mistaken}`;
-}
-
-export const statusWords: Record<number, string> = {
-  408: "it answered 408, request time-out",
-  429: "it answered 429, too many requests",
-  500: "it answered 500, a fault of the server",
-  502: "it answered 502, bad gateway",
-  503: "it answered 503, briefly unavailable",
-  504: "it answered 504, gateway time-out",
-};
-
-/** The fault of an answer that is not a 200. */
-export function statusFault(response: Response, now: number): Fault {
-  const { status, headers } = response;
-  const reason = statusWords[status] ?? `it answered ${status}`;
-  return { kind: "status", status, reason, retryAfterMs: readRetryAfter(headers, now) };
 }
 
 function duration(ms: number): string {

@@ -1,8 +1,8 @@
 import { ConfigurationError } from "../errors.js";
 
 /**
- * What every request carries (the API document, "Authentication").
- * @throws ConfigurationError for a key that cannot be a header: `fetch` would quote it in its own error
+ * Returns what every request carries (API document, "Authentication").
+ * @throws ConfigurationError if the key cannot be in a header, because `fetch` would quote it in its own error
  */
 export function headersOf({ key, userAgent }: { key: string; userAgent: string }): Record<string, string> {
   if (!/^[\x21-\x7e]+$/.test(key))

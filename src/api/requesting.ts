@@ -1,5 +1,5 @@
-import type { Query, Recognise } from "../resources/types.js";
-import type { Answer, Pagination } from "./envelope.js";
+import type { Query } from "../resources/types.js";
+import type { Answer } from "./envelope.js";
 
 export interface ApiSettings {
   /** The versioned root; its path ends in /api/brand/v1. */
@@ -17,8 +17,8 @@ export interface ApiSettings {
 }
 
 /**
- * Requests a minute of all work: one is kept for the person who asks `whoami` right after a sync, or during one, so that
- * they need not wait for a minute to pass. Of a small limit, one is too much to keep.
+ * Returns the requests a minute of all work. One is kept for `whoami` and the like, so that a person who asks right after
+ * a sync, or during one, need not wait for a minute. Of a small limit, one is too much to keep.
  */
 export function workLimit(rateLimit: number | null): number | null {
   return rateLimit !== null && rateLimit >= 20 ? rateLimit - 1 : rateLimit;
@@ -27,6 +27,7 @@ export function workLimit(rateLimit: number | null): number | null {
 export interface ApiEvents {
   onRetry?(event: { path: string; reason: string; waitMs: number; attempt: number }): void;
   onWait?(event: { ms: number; reason: "budget" | "server" }): void;
+  /** `status` is 0 if no answer came. */
   onRequest?(event: { method: string; path: string; status: number; ms: number; bytes: number }): void;
   onNotice?(event: { message: string }): void;
 }
@@ -37,26 +38,19 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
   /** Most bytes of the answer after decompression. */
   maxBytes?: number | undefined;
-  /** Hears of each 200 at once. Its records are taken apart when this is over: what waits costs less as bytes. */
-  arrived?: ((pagination: Pagination | null) => Promise<void>) | undefined;
-  /** Tells which of the answer's records need not be parsed. */
-  recognise?: Recognise | undefined;
-  /** Milliseconds to wait for a permit under the rate limit, where somebody sits and waits; else as long as it takes. */
+  /** Milliseconds to wait for a permit under the rate limit, if a person waits; else as long as it takes. */
   patienceMs?: number | undefined;
 }
 
 export interface ApiStats {
   requests: number;
   retries: number;
-  bytes: number;
-  /** Milliseconds in which some request waited for the rate limit or for its next try. */
-  waitedMs: number;
 }
 
 export interface ApiClient {
   /**
-   * Asks for a path below the base URL, as often as it takes. Rejects with a `BrandapiError` that says what the
-   * person can do, or with the signal's reason.
+   * Asks for a path below the base URL until there is an answer, a refusal, or no patience left.
+   * @throws a BrandapiError that says what the person can do, or the signal's reason
    */
   get(path: string, query?: Query, options?: RequestOptions): Promise<Answer>;
   readonly stats: Readonly<ApiStats>;

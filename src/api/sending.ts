@@ -1,51 +1,64 @@
 import type { Deps } from "../deps.js";
 import { TooSlow } from "./faults.js";
 
-/** However little patience there is, one request gets so long: an answer takes its time. */
+/** One request gets at least so long, however little patience there is: an answer takes its time. */
 export const leastDeadlineMs = 5_000;
 const longestDeadlineMs = 300_000;
 
-/** How long one request may take where so much patience is left. */
+/** Returns how long one request may take if so much patience is left, in milliseconds. */
 export function deadlineOf(leftMs: number): number {
   return Math.min(longestDeadlineMs, Math.max(leastDeadlineMs, leftMs));
 }
 
-/** Timers are not exact: a hold that is as long as the patience is waited out. */
-export const graceMs = 50;
-
-/** One request under way: it is cut off by whoever asked for it, or at its deadline. */
-export interface Sending {
+/** A signal that also aborts when one of others does. */
+export interface Following {
   signal: AbortSignal;
-  /** To be called when there is an answer, or a failure. */
+  abort(reason: unknown): void;
+  /** Stops following. */
   end(): void;
 }
 
-/** The deadline covers the whole request, also one whose body drips; it needs `deps.later`. */
-export function startSending(
-  { later }: Pick<Deps, "later">,
+/** Returns a signal that follows others until it is told to end. (`AbortSignal.any` keeps each one it made in memory.) */
+export function follow(...signals: (AbortSignal | undefined)[]): Following {
+  const own = new AbortController();
+  const ends = signals.map((signal) => {
+    const pass = () => own.abort(signal?.reason);
+    if (signal?.aborted) pass();
+    signal?.addEventListener("abort", pass, { once: true });
+    return () => signal?.removeEventListener("abort", pass);
+  });
+  return {
+    signal: own.signal,
+    abort: (reason) => own.abort(reason),
+    end() {
+      for (const end of ends) end();
+    },
+  };
+}
+
+/** Returns a signal for one request, which aborts at its deadline, too. The deadline needs `deps.later`. */
+export function followUntil(
   signal: AbortSignal,
   deadlineMs: number,
-): Sending {
-  const sending = new AbortController();
-  const stop = () => sending.abort(signal.reason);
-  if (signal.aborted) stop();
-  signal.addEventListener("abort", stop, { once: true });
+  { later }: Pick<Deps, "later">,
+): Following {
+  const following = follow(signal);
   const seconds = Math.round(deadlineMs / 1_000);
   const callOff = later?.(deadlineMs, () =>
-    sending.abort(new TooSlow(`no whole answer came within ${seconds} s`)),
+    following.abort(new TooSlow(`no whole answer came within ${seconds} s`)),
   );
   return {
-    signal: sending.signal,
+    ...following,
     end() {
       callOff?.();
-      signal.removeEventListener("abort", stop);
+      following.end();
     },
   };
 }
 
 /**
- * Waits for a request, or for a piece of its answer, and no longer than it is wanted. undici may leave a read that is
- * called off unsettled for ever, and Node ends a program that waits for nothing else.
+ * Waits for a request, or for a piece of its answer, unless the signal aborts. undici may leave a read that is called off
+ * unsettled for ever, and Node ends a program that waits for nothing else.
  * @throws what `work` throws, and the signal's reason
  */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -12,7 +12,7 @@ export interface TimeOuts {
 export const timeOuts: TimeOuts = { connectMs: 10_000, headersMs: 60_000, bodyMs: 60_000 };
 
 /**
- * The one way out: Node's own `fetch` (which tests can intercept) over a dispatcher with time-outs, kept-alive
+ * Returns the one way out: Node's own `fetch` (which tests can intercept) over a dispatcher with time-outs, kept-alive
  * connections and the environment's proxies (`HTTPS_PROXY`, `NO_PROXY`). undici is loaded at the first request:
  * `--help` must not pay for it.
  */
@@ -27,7 +27,7 @@ export function createFetch(env: Env, limits: TimeOuts = timeOuts): Fetch {
     try {
       return await fetch(url, init);
     } catch (error) {
-      // It was the proxy that could not be reached: nobody else was called.
+      // If there was no connection, it was the proxy that could not be reached.
       if (error instanceof Error && isProxied(new URL(url), env)) Object.assign(error, { viaProxy: true });
       throw error;
     }
@@ -63,7 +63,7 @@ function isProxied({ hostname, protocol }: URL, env: Env): boolean {
   return protocol === "https:" && proxyOf(env) !== "" && !isExcepted;
 }
 
-/** The proxy for https; empty for none, `null` for a setting that is no proxy's address. Like curl, it may lack http://. */
+/** Returns the proxy for https; empty if there is none, null if it is not an http address. As for curl, http:// may be missing. */
 function proxyOf(env: Env): string | null {
   const set = env.https_proxy ?? env.HTTPS_PROXY ?? "";
   if (set === "") return "";

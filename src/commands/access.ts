@@ -1,5 +1,5 @@
-import type { ApiClient, ApiEvents } from "../api/client.js";
-import { workLimit } from "../api/requesting.js";
+import type { ApiClient, ApiEvents } from "../api/index.js";
+import { workLimit } from "../api/index.js";
 import { readSettings, requireAccess, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import type { Reporter } from "../lib/reporter.js";
@@ -40,7 +40,7 @@ export async function openApiWith(
   deps: Deps,
   reporter: AccessReporter,
 ): Promise<ApiClient> {
-  const { openApi } = await import("../api/client.js");
+  const { openApi } = await import("../api/index.js");
   reporter.limited?.(workLimit(settings.rateLimit));
   const { baseUrl, key, rateLimit, maxWaitMs, stateDir } = settings;
   const userAgent = `brandapi/${version}`;

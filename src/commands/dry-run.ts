@@ -1,4 +1,4 @@
-import { workLimit } from "../api/requesting.js";
+import { workLimit } from "../api/index.js";
 import type { Deps } from "../deps.js";
 import { AccessForbidden } from "../errors.js";
 import { counted } from "../lib/counted.js";

@@ -1,5 +1,5 @@
-import { bounds } from "../api/bounds.js";
-import type { ApiClient } from "../api/client.js";
+import type { ApiClient } from "../api/index.js";
+import { bounds } from "../api/index.js";
 import type { Profile } from "../config/profiles.js";
 import { commandFor, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";

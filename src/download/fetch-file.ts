@@ -1,8 +1,6 @@
 import { join } from "node:path";
-import { bounds } from "../api/bounds.js";
-import type { ApiClient } from "../api/client.js";
-import type { Fault } from "../api/faults.js";
-import { nextTry } from "../api/retry.js";
+import type { ApiClient, Fault } from "../api/index.js";
+import { bounds, nextTry } from "../api/index.js";
 import type { Clock } from "../deps.js";
 import { NotFound, RequestRefused } from "../errors.js";
 import type { Json } from "../resources/types.js";
@@ -114,9 +112,7 @@ async function fill(
     const fault = outcome.kind === "fault" ? outcome.fault : passing(outcome.reason);
     const next = nextTry(fault, {
       attempt,
-      idleMs: patience.idleMs(),
-      maxWaitMs: access.maxWaitMs,
-      budgetFreeMs: null,
+      leftMs: access.maxWaitMs - patience.idleMs(),
       random: access.random(),
     });
     // A URL can expire on its way: that alone is no reason to wait, or to give up.

@@ -1,5 +1,5 @@
-import type { Fault } from "../api/faults.js";
-import { readRetryAfter } from "../api/limits.js";
+import type { Fault } from "../api/index.js";
+import { readRetryAfter } from "../api/index.js";
 
 /**
  * What one request to the file host came to.

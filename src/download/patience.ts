@@ -1,5 +1,4 @@
-import { TooSlow } from "../api/faults.js";
-import { leastDeadlineMs } from "../api/sending.js";
+import { leastDeadlineMs, TooSlow } from "../api/index.js";
 import type { Clock, Deps } from "../deps.js";
 
 /** A file host that brings less is none that anybody waits for: it drips. */

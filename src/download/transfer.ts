@@ -1,5 +1,4 @@
-import { type Fault, faultOf } from "../api/faults.js";
-import { unlessAborted } from "../api/sending.js";
+import { type Fault, faultOf, unlessAborted } from "../api/index.js";
 import type { Clock, Fetch } from "../deps.js";
 import { type Body, judge, type Transfer, wrongSize } from "./judge.js";
 import type { Part } from "./part.js";

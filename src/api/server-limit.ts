@@ -1,8 +1,8 @@
-/** What a server's headers say about its rate limit. The API document gives no names: all common ones are read. */
+/** What a server's headers say about its rate limit. The API document gives no names: all usual ones are read. */
 export interface ServerLimit {
   /** Requests left in the server's window. */
   remaining: number;
-  /** Milliseconds until the window starts anew; `null` when not said. */
+  /** Milliseconds until the window starts anew; null if not said. */
   resetMs: number | null;
 }
 
@@ -22,13 +22,13 @@ export function readServerLimit(headers: Headers, now: number): ServerLimit | nu
   return { remaining, resetMs: readReset(first(headers, resetNames), serverNow) };
 }
 
-/** After a day, one request asks anew: a header gone wrong must not lock a key out of this machine for months. */
+/** After a day, one request asks again: a mistaken header must not lock a key out of this machine for months. */
 export const longestHoldMs = 86_400_000;
 
-/** No server means more than a year: it is no wait, but a mistake. */
+/** A longer wait is a mistake. */
 const longestRetryAfterMs = 366 * 86_400_000;
 
-/** `Retry-After` in milliseconds from now: seconds or an HTTP date. `null` when absent, past, absurd or unreadable. */
+/** Returns `Retry-After` in milliseconds from now; null if it is missing, past, absurd or unreadable. */
 export function readRetryAfter(headers: Headers, now: number): number | null {
   const text = headers.get("retry-after")?.trim();
   if (!text) return null;
@@ -79,8 +79,8 @@ function first(headers: Headers, names: readonly string[]): string | null {
   return null;
 }
 
-/** The server's own clock: absolute times are compared with it, so that a wrong clock here does no harm. */
-function dateOf(headers: Headers): number | null {
+/** Returns the server's own time, in milliseconds since 1970, to compare other times in its headers with. */
+export function dateOf(headers: Headers): number | null {
   const date = Date.parse(headers.get("date") ?? "");
   return Number.isNaN(date) ? null : date;
 }
