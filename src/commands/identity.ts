@@ -8,6 +8,7 @@ import { counted } from "../lib/counted.js";
 import { dayMs, formatSpan, parseTimestamp } from "../lib/times.js";
 import { type Mirror, rememberedKey } from "../mirror/index.js";
 import type { Json, JsonObject } from "../resources/types.js";
+import { clockSkew } from "../sync/clock.js";
 import { printJson } from "../ui/data.js";
 import { renderFacts } from "../ui/facts.js";
 import { styleFor } from "../ui/style.js";
@@ -22,6 +23,8 @@ export interface Identity {
     /** A timestamp as the API sent it. */
     expires_at: string | null;
   };
+  /** How far this machine's clock is off the API's, as a sentence; null if it is right. */
+  skew: string | null;
 }
 
 const warnWithinDays = 14;
@@ -32,7 +35,8 @@ const warnWithinDays = 14;
  * @throws UnexpectedAnswer when it names no brand or no scopes, KeyRejected, ApiUnavailable, and the like
  */
 export async function readIdentity(api: Pick<ApiClient, "get">, patienceMs?: number): Promise<Identity> {
-  const { data } = await api.get("/me", {}, { patienceMs, maxBytes: bounds.smallBytes });
+  const answer = await api.get("/me", {}, { patienceMs, maxBytes: bounds.smallBytes });
+  const { data } = answer;
   const brand = member(data, "brand");
   const key = member(data, "key");
   const id = member(brand, "id");
@@ -46,6 +50,7 @@ export async function readIdentity(api: Pick<ApiClient, "get">, patienceMs?: num
       scopes: scopes.filter((scope) => typeof scope === "string"),
       expires_at: text(member(key, "expires_at")),
     },
+    skew: clockSkew(answer),
   };
 }
 

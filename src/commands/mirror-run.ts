@@ -18,6 +18,7 @@ import {
   schemaVersion,
 } from "../mirror/index.js";
 import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/index.js";
+import { refuseSkew } from "../sync/clock.js";
 import type { Access } from "../sync/run.js";
 import { createReporter } from "../ui/reporter.js";
 import type { WholeProgress } from "../ui/whole-run.js";
@@ -75,6 +76,7 @@ export async function withMirrorRun(
       if (lock) await noteFailure(settings.dbPath, lock, { command, at: formatInstant(clock.now()), error });
       throw error;
     });
+    refuseSkew(identity.skew);
     const warning = expiryWarning(identity.key.expires_at, clock.now(), settings.profile);
     if (warning) reporter.warn(warning);
     const session = { api, clock, signal, killable, reporter, identity, settings };

@@ -100,7 +100,7 @@ function judge(verdicts: readonly FullVerdict[], repaired: boolean): void {
     throw new Incomplete(`Never read completely, so there is nothing to compare: ${never.join(", ")}.`, {
       hint: `run \`brandapi sync ${never.join(" ")}\``,
     });
-  const unread = namesOf(({ uncompared, unread }) => uncompared || (unread ?? 0) > 0);
+  const unread = namesOf(({ unread }) => (unread ?? 0) > 0);
   if (unread.length > 0)
     throw new Incomplete(`The API has records that were not read yet: ${unread.join(", ")}.`, {
       hint: `run \`brandapi sync ${unread.join(" ")}\``,

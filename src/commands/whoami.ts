@@ -34,6 +34,7 @@ async function runWhoami(options: GlobalOptions, { deps }: Context): Promise<voi
       printIdentity(deps, settings, identity);
       const warning = expiryWarning(identity.key.expires_at, deps.clock.now(), settings.profile);
       if (warning) reporter.warn(warning);
+      if (identity.skew !== null) reporter.warn(identity.skew);
     } finally {
       api.close();
     }

@@ -16,7 +16,7 @@ import {
 import { readTableNote } from "../records/index.js";
 import { details, resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
-import { countRemoved, openState, readCoverage } from "../state/index.js";
+import { countRemoved, finishedRuns, openState, readCoverage } from "../state/index.js";
 import { type Closing, readClosing } from "./closing.js";
 
 /** A range of dates, ISO 8601; `from` null: from the beginning. */
@@ -182,8 +182,11 @@ function countRows(mirror: Mirror, { name, table }: Resource): { rows: number; r
 }
 
 function readUnfinished(mirror: Mirror, { name }: Resource): ResourceHealth["unfinished"] {
-  const goal = openState(mirror, name).goal();
-  return goal && { begun_at: formatInstant(goal.begunAt) };
+  const { runId } = finishedRuns(mirror, name);
+  const begun = readCoverage(mirror, name).filter((one) => one.runId > runId);
+  return begun.length === 0
+    ? null
+    : { begun_at: formatInstant(Math.min(...begun.map(({ readAt }) => readAt))) };
 }
 
 function floorOf(mirror: Mirror, { name }: Resource): string | null {

@@ -1,4 +1,4 @@
-import { firstPage } from "../api/pages.js";
+import { firstPage } from "../api/index.js";
 import { join, type Range, startOfSecond } from "../lib/ranges.js";
 import type { Count, Query } from "../resources/types.js";
 import { type DatedRun, pagesFor, type SyncRun } from "./run.js";

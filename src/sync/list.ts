@@ -1,4 +1,4 @@
-import { lastPage, readPages } from "../api/pages.js";
+import { lastPage, readPages } from "../api/index.js";
 import { RequestRefused } from "../errors.js";
 import type { Range } from "../lib/ranges.js";
 import { formatInstant } from "../lib/times.js";

@@ -1,4 +1,4 @@
-import type { ApiClient } from "../api/client.js";
+import type { ApiClient } from "../api/index.js";
 import type { Clock } from "../deps.js";
 import type { BrandapiError } from "../errors.js";
 import type { Reporter, Task } from "../lib/reporter.js";

@@ -1,4 +1,4 @@
-import { firstPage } from "../api/pages.js";
+import { firstPage } from "../api/index.js";
 import { UnexpectedAnswer } from "../errors.js";
 import { type Range, startOfSecond } from "../lib/ranges.js";
 import { formatInstant, parseTimestamp } from "../lib/times.js";

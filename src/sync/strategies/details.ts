@@ -1,4 +1,4 @@
-import { addressPart } from "../../api/address.js";
+import { addressPart } from "../../api/index.js";
 import { UnexpectedAnswer } from "../../errors.js";
 import { counted } from "../../lib/counted.js";
 import { formatInstant } from "../../lib/times.js";
