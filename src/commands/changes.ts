@@ -98,14 +98,14 @@ async function runChanges(
 
 async function writeChanges(mirror: Mirror, name: "csv" | "json", request: Request): Promise<void> {
   const { deps, settings, filter, limit } = request;
-  const { runExport } = await import("../export/run.js");
+  const { writeAll } = await import("../export/sink.js");
   const { changesCondition } = await import("../query/index.js");
   const { openSource, withSnapshot } = await import("../query/index.js");
   const { createReporter } = await import("../ui/reporter.js");
   const { dataSink } = await import("./data-sink.js");
   const { findTable } = await import("./table.js");
   const reporter = createReporter(deps, settings.output);
-  const { write } = (await formats.find((one) => one.name === name)?.load?.()) ?? {};
+  const { write } = (await formats.find((one) => one.name === name)?.load()) ?? {};
   if (!write) throw new Error(`no format: ${name}`);
   await withSnapshot(mirror, async () => {
     const source = openSource(mirror, {
@@ -113,7 +113,7 @@ async function writeChanges(mirror: Mirror, name: "csv" | "json", request: Reque
       where: changesCondition(filter, limit),
       includeRemoved: true,
     });
-    await runExport(write(source, { excel: false, warn: reporter.warn }), dataSink(deps), deps);
+    await writeAll(write([source], { excel: false, warn: reporter.warn }), dataSink(deps));
   });
   reporter.close();
 }

@@ -32,19 +32,9 @@ const tabNames = ["tab", "\\t", "\t"];
 export function outputFlags(among: readonly Format[] = formats): readonly Option[] {
   return [
     ...among.map(({ flag, about }) => new Option(flag, about)),
-    new Option(
-      "-o, --out <file>",
-      "write a file, whole or not at all, instead of stdout; its ending names the format",
-    ),
-    parsed(
-      "--delimiter <sign>",
-      "what stands between cells of CSV: one of , ; | : ^ ~ or tab (default: ,)",
-      parseDelimiter,
-    ),
-    new Option(
-      "--excel",
-      "CSV with BOM and CRLF, formulas made text; Excel still guesses types, an `.xlsx` has them",
-    ),
+    new Option("-o, --out <file>", "write a file; its ending names the format"),
+    parsed("--delimiter <sign>", "between cells of CSV: , ; | : ^ ~ or tab", parseDelimiter),
+    new Option("--excel", "CSV with BOM and CRLF, formulas made text"),
   ];
 }
 

@@ -141,9 +141,8 @@ interface Notes {
 }
 
 async function writeAnswer(source: Source, output: Output, deps: Deps, { warn, note }: Notes): Promise<void> {
-  const { openOutput, writeOutput } = await import("./data-sink.js");
-  const sink = await openOutput(output, deps);
-  const done = await writeOutput([source], output, { sink, deps, warn });
+  const { writeOutput } = await import("./data-sink.js");
+  const done = await writeOutput([source], output, { deps, warn });
   if (output.path !== undefined)
     note(`${counted(done.rows, "row", formatCount)}, ${formatBytes(done.bytes)}: ${output.path}`);
 }

@@ -17,10 +17,10 @@ import { ok, unchecked } from "../../src/doctor/check.js";
 import { downloadPath, readFileUrl } from "../../src/download/address.js";
 import { judge } from "../../src/download/judge.js";
 import { fileName } from "../../src/download/name.js";
-import { cutCells } from "../../src/export/cells.js";
-import { isFormula, neutralize } from "../../src/export/formulas.js";
+import { asDay } from "../../src/export/days.js";
+import { neutralize } from "../../src/export/formulas.js";
+import { finishCells } from "../../src/export/joined-cells.js";
 import { textCell, xmlText } from "../../src/export/sheet-cells.js";
-import { asDay, asMicroseconds } from "../../src/export/stored-types.js";
 import { hasInexactNumbers, parseExact } from "../../src/lib/exact.js";
 import { asBrandapiError } from "../../src/lib/failures.js";
 import { nearest, suggest } from "../../src/lib/nearest.js";
@@ -149,15 +149,11 @@ const functions: Record<string, (text: string) => unknown> = {
     diffRecords({ id: "a", order_number: text }, { id: "a", order_number: `${text}.` }, orders),
   complaintText: (text) => complaintText({ kind: "attribute", table: "orders", path: text }, orders),
   // Exports.
-  isFormula,
   neutralize,
-  cutCells: (text) =>
-    cutCells(Buffer.from(`${text}\u001f${text}\u001e`), 1, {
-      columns: 2,
-      numbers: [false, false],
-      texts: [true, true],
-      crlf: false,
-    }),
+  finishCells: (text) => {
+    const cells = { delimiter: ",", texts: [true], crlf: false, asText: neutralize };
+    return finishCells(Buffer.concat([Buffer.from(text), Buffer.from([0xfe])]), cells);
+  },
   // What a person types, and errors.
   nearest: (text) =>
     nearest(
@@ -171,10 +167,9 @@ const functions: Record<string, (text: string) => unknown> = {
     ),
   parseList: (text) => parseList(text, undefined),
   parseCount,
-  textCell: (text) => textCell(text, { count: 0 }),
+  textCell: (text) => textCell(text),
   xmlText,
   asDay,
-  asMicroseconds,
   parseParameter: (text) => parseParameter(`name=${text}`, undefined),
   parseDuration,
   parseWindow,
