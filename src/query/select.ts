@@ -1,5 +1,5 @@
 import { parseTimestamp } from "../lib/times.js";
-import { type Mirror, quote, watchMirror } from "../mirror/index.js";
+import { type Mirror, quote } from "../mirror/index.js";
 import { exportsRecords } from "../resources/shape.js";
 import type { Row } from "./batches.js";
 import { type ChangedRows, openChangedRows } from "./changed-rows.js";
@@ -48,16 +48,13 @@ const [cellEndSql, rowEndSql] = ["CAST(x'ff' AS TEXT)", "CAST(x'fe' AS TEXT)"];
 
 /**
  * Reads inside one transaction: whatever a sync writes meanwhile, it is one state of the mirror.
- * @throws MirrorUnusable where another file was written over it meanwhile, and so into what was read
  */
 export async function withSnapshot<T>(mirror: Mirror, work: () => Promise<T>): Promise<T> {
-  const checkFile = watchMirror(mirror);
   mirror.db.exec("BEGIN");
   try {
     return await work();
   } finally {
     if (mirror.db.open && mirror.db.inTransaction) mirror.db.exec("ROLLBACK");
-    if (mirror.db.open) checkFile();
   }
 }
 

@@ -1,7 +1,6 @@
 import { whyNotWhole } from "../api/list.js";
 import { RequestRefused } from "../errors.js";
 import type { Range } from "../lib/ranges.js";
-import { datedOf } from "../records/index.js";
 import { addsUp, countItems } from "./counts.js";
 import {
   beginningOf,
@@ -13,6 +12,7 @@ import {
   type Seeking,
   type Slice,
 } from "./first-page.js";
+import { datedOf } from "./former.js";
 import { mostPerPage } from "./run.js";
 import { listOf } from "./whole.js";
 

@@ -2,9 +2,10 @@ import { AccessForbidden, BrandapiError, Incomplete, KeyRejected, Stopped } from
 import { silentReporter } from "../lib/reporter.js";
 import { formatInstant, instantOrNull } from "../lib/times.js";
 import { blankRun, type Outcome, type RunEnd, recordRun, runLine } from "../mirror/index.js";
-import { indexProjection, type RecordStore } from "../records/index.js";
+import { indexProjection } from "../records/index.js";
 import type { Resource } from "../resources/types.js";
 import { noteKnown, openState } from "../state/index.js";
+import type { RecordStore } from "./former.js";
 import { type Access, openStore, type PlanStep, type SyncRun } from "./run.js";
 import { strategies } from "./strategies/index.js";
 

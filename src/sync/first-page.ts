@@ -1,8 +1,9 @@
 import { firstPageOf } from "../api/pages.js";
 import type { Range } from "../lib/ranges.js";
 import { dayMs, formatInstant } from "../lib/times.js";
-import { datedOf, keyOf, valueAt } from "../records/index.js";
+import { valueAt } from "../records/index.js";
 import type { ApiRecord, Dated, Query, Recognise } from "../resources/types.js";
+import { datedOf, keyOf } from "./former.js";
 import { type DatedRun, mostPerPage } from "./run.js";
 import type { Answered } from "./write.js";
 

@@ -1,9 +1,10 @@
 import { describe, includes, type Range, touches } from "../lib/ranges.js";
-import { datedOf, valueAt } from "../records/index.js";
+import { valueAt } from "../records/index.js";
 import type { ApiRecord } from "../resources/types.js";
 import { type Figures, noteRunCoverage } from "../state/index.js";
 import { shareOf } from "./figures.js";
 import type { Slice } from "./first-page.js";
+import { datedOf } from "./former.js";
 import { missTwice } from "./removals.js";
 import { type DatedRun, mostPerPage, progressed } from "./run.js";
 import { seek } from "./seek.js";

@@ -1,8 +1,9 @@
 import { Incomplete } from "../errors.js";
 import { describe, everything, type Range } from "../lib/ranges.js";
 import { formatInstant } from "../lib/times.js";
-import { type Mirror, transactInParts } from "../mirror/index.js";
+import type { Mirror } from "../mirror/index.js";
 import { countPresent, countUpTo, newestKnown } from "../state/index.js";
+import { transactInParts } from "./former.js";
 import type { SyncRun } from "./run.js";
 
 /** Whether a reading would remove more than anyone should believe: over half of more than 20 records. */

@@ -4,15 +4,10 @@ import type { BrandapiError } from "../errors.js";
 import { describe, type Range } from "../lib/ranges.js";
 import type { Reporter, Task } from "../lib/reporter.js";
 import { isSetBack, type Mirror, type Run, saveRun } from "../mirror/index.js";
-import {
-  type Complaint,
-  complaintText,
-  openRecords,
-  type Readings,
-  type RecordStore,
-} from "../records/index.js";
+import { type Complaint, complaintText, openRecords, type Readings } from "../records/index.js";
 import type { DailyFigures, Dated, Json, Resource, Strategy } from "../resources/types.js";
 import type { SyncState } from "../state/index.js";
+import { type RecordStore, storeOf } from "./former.js";
 
 /** What a person asked of a sync; times in milliseconds since 1970. */
 export interface SyncOptions {
@@ -132,7 +127,10 @@ export function openStore(
         );
     } else reporter[complaint.kind === "attribute" ? "note" : "warn"](complaintText(complaint, resource));
   };
-  const store = openRecords(mirror, resource, { runId: row.run_id, ...readings, complain });
+  const store = storeOf(
+    resource,
+    openRecords(mirror, resource, { runId: row.run_id, ...readings, complain }),
+  );
   return {
     ...store,
     *write(records, options) {

@@ -1,11 +1,8 @@
 import { whyNotWhole } from "../api/list.js";
 import { Incomplete, RequestRefused } from "../errors.js";
 import { formatInstant } from "../lib/times.js";
-import { transactInParts } from "../mirror/index.js";
 import {
   hasId,
-  keyOf,
-  keysOf,
   perPageBefore,
   rememberShape,
   type Shape,
@@ -16,6 +13,7 @@ import {
 } from "../records/index.js";
 import type { Resource } from "../resources/types.js";
 import { presentIds } from "../state/index.js";
+import { keyOf, keysOf, transactInParts } from "./former.js";
 import { type Gathered, gather, gatherWhole } from "./gather.js";
 import { mostPerPage, type SyncRun } from "./run.js";
 import type { Listed } from "./whole.js";

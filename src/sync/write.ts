@@ -1,7 +1,7 @@
 import { UnexpectedAnswer } from "../errors.js";
 import { atOnce, inParts } from "../lib/in-parts.js";
 import { formatInstant } from "../lib/times.js";
-import { openTransaction, type Run } from "../mirror/index.js";
+import { openTransaction, type Run, type Transaction } from "../mirror/index.js";
 import type { ApiRecord } from "../resources/types.js";
 import type { SyncRun } from "./run.js";
 
@@ -32,7 +32,7 @@ export async function writeEach<One extends Pick<Answered, "records">, End>(
   ones: AsyncGenerator<One, End>,
   write: (one: One) => Generator<void>,
 ): Promise<End> {
-  const transaction = openTransaction(mirror, { clock, signal });
+  let transaction: Transaction | null = null;
   let before: Partial<Run> = {};
   let together = 0;
   let openedAt = 0;
@@ -45,7 +45,7 @@ export async function writeEach<One extends Pick<Answered, "records">, End>(
     } catch (error) {
       // An answer that cannot be kept is refused before any of it is written: those before it stay.
       if (error instanceof UnexpectedAnswer) throw error;
-      transaction.rollback();
+      transaction?.rollback();
       Object.assign(row, before);
       throw error;
     }
@@ -55,15 +55,15 @@ export async function writeEach<One extends Pick<Answered, "records">, End>(
     for (;;) {
       const next = ones.next();
       const waitMs = Math.min(Math.max(shortestWaitMs, patience * tookMs), longestWaitMs);
-      if (transaction.isOpen && !(await comesWithin(clock, next, waitMs)))
-        await keepOrUndo(transaction.commit);
+      if (transaction?.isOpen && !(await comesWithin(clock, next, waitMs)))
+        await keepOrUndo(() => transaction?.commit());
       const { value, done } = await next;
       if (done) return value;
       const isLarge = textOf(value) > largeText;
-      if (isLarge) await keepOrUndo(transaction.commit);
+      if (isLarge) await keepOrUndo(() => transaction?.commit());
       const startedAt = clock.monotonic();
-      if (!transaction.isOpen) {
-        await transaction.begin();
+      if (!transaction?.isOpen) {
+        transaction = openTransaction(mirror);
         const { rows_changed, rows_new, rows_read } = row;
         before = { rows_changed, rows_new, rows_read };
         openedAt = startedAt;
@@ -74,12 +74,12 @@ export async function writeEach<One extends Pick<Answered, "records">, End>(
       await keepOrUndo(() => (isLarge ? inParts(parts, { clock, signal }) : atOnce(parts)));
       tookMs = clock.monotonic() - startedAt;
       const isLong = isLarge || together >= mostTogether || clock.monotonic() - openedAt >= longestMs;
-      if (isLong) await keepOrUndo(transaction.commit);
+      if (isLong) await keepOrUndo(() => transaction?.commit());
     }
   } finally {
     // Nobody asks for more: what is under way is called off.
     ones.return(undefined as End).catch(() => {});
-    await keepOrUndo(transaction.commit);
+    await keepOrUndo(() => transaction?.commit());
   }
 }
 

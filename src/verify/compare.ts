@@ -1,7 +1,7 @@
 import { dayOf, includes, type Range, startOfDay, within } from "../lib/ranges.js";
 import { dayMs } from "../lib/times.js";
-import { datedOf, keyOf, openComparison } from "../records/index.js";
 import { countPresent } from "../state/index.js";
+import { datedOf, keyOf, openComparison } from "../sync/former.js";
 import type { DatedRun } from "../sync/run.js";
 import { seek } from "../sync/seek.js";
 import { countEach } from "./against.js";

@@ -1,9 +1,10 @@
 import { type Reading, whyNotWhole } from "../api/list.js";
 import { counted } from "../lib/counted.js";
 import { formatInstant } from "../lib/times.js";
-import { keyOf, openComparison, type Standing } from "../records/index.js";
+import type { Standing } from "../records/index.js";
 import type { Details } from "../resources/types.js";
 import { countPresent } from "../state/index.js";
+import { keyOf, openComparison } from "../sync/former.js";
 import { progressed, type SyncRun } from "../sync/run.js";
 import { countUnread } from "../sync/strategies/details.js";
 import { settle } from "../sync/unknown-list.js";

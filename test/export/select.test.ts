@@ -1,9 +1,7 @@
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
-import { atOnce } from "../../src/lib/in-parts.js";
 import { beginRun, saveRun } from "../../src/mirror/runs.js";
 import { openRecords } from "../../src/records/index.js";
-import type { JsonObject } from "../../src/resources/types.js";
 import { anOrder, makeMirror, resourceOf, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 
@@ -331,9 +329,8 @@ describe("export --as-of", () => {
     const run = beginRun(mirror, "opportunities", "2026-11-01T00:00:00.000Z");
     const options = { runId: run.run_id, coverage: [], complain: () => {} };
     const store = openRecords(mirror, resourceOf("opportunities"), options);
-    const asSent = (value: JsonObject) => [{ json: JSON.stringify(value), value }];
-    atOnce(store.write(asSent(campaign), { readAt: "2026-11-01T00:00:00.000Z" }));
-    atOnce(store.write(asSent(detailed), { readAt: "2026-11-03T00:00:00.000Z", isDetail: true }));
+    store.write([campaign], { readAt: "2026-11-01T00:00:00.000Z" });
+    store.write([detailed], { readAt: "2026-11-03T00:00:00.000Z", isDetail: true });
     saveRun(mirror, { ...run, finished_at: "2026-11-03T00:00:00.000Z", rows_read: 1, outcome: "done" });
     mirror.db.close();
     const asOf = async (date: string) => {

@@ -4,7 +4,7 @@ import { readClosing } from "../../src/query/closing.js";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";
 import { openState } from "../../src/state/index.js";
-import { mirrorForTest } from "./mirror.js";
+import { mirrorForTest } from "../records/mirror.js";
 
 const now = Date.parse("2026-11-21T00:00:00Z");
 const used = { windowMs: 30 * dayMs, audit: 5 };

@@ -1,5 +1,4 @@
 import { formatInstant } from "../../lib/times.js";
-import { transactInParts } from "../../mirror/index.js";
 import {
   noteDetailed,
   noteOutdated,
@@ -9,6 +8,7 @@ import {
   shapeBefore,
 } from "../../records/index.js";
 import type { Resource } from "../../resources/types.js";
+import { transactInParts } from "../former.js";
 import { askEach, type Detailed } from "../in-order.js";
 import { isImplausible, lossesOf } from "../removals.js";
 import { openStore, type SyncRun } from "../run.js";

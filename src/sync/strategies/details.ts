@@ -4,7 +4,6 @@ import { UnexpectedAnswer } from "../../errors.js";
 import { counted } from "../../lib/counted.js";
 import { inParts } from "../../lib/in-parts.js";
 import { formatInstant, minuteOf } from "../../lib/times.js";
-import { transactInParts } from "../../mirror/index.js";
 import {
   idText,
   isPresent,
@@ -15,6 +14,7 @@ import {
   valueAt,
 } from "../../records/index.js";
 import type { Details, Json, JsonObject } from "../../resources/types.js";
+import { transactInParts } from "../former.js";
 import { askEach, type Detailed } from "../in-order.js";
 import { freshMs } from "../plan.js";
 import type { StrategyRun, SyncRun } from "../run.js";
@@ -90,7 +90,7 @@ function* readDetailed(run: DetailsRun): Generator<void, Detailed[]> {
   for (const record of presentRecords(mirror, resource.name)) {
     const { id, key, detailedAt, isOutdated } = record;
     const pending = detailedAt === null || isOutdated;
-    const named = idText(resource, record);
+    const named = idText(resource, record.value);
     const askBy = named !== null && addressPart(named) !== null ? named : null;
     const isOpen = pending || isUnsettled(run, record);
     const isDue = askBy !== null && (isOpen || run.options.details === "all");

@@ -1,8 +1,8 @@
 import { formatInstant } from "../../lib/times.js";
-import { transactInParts } from "../../mirror/index.js";
-import { hostIdOf, keepSnapshot, presentKeys } from "../../records/index.js";
+import { keepSnapshot, presentKeys } from "../../records/index.js";
 import type { ApiRecord } from "../../resources/types.js";
 import { countPresent, presentIds, recordCoverage } from "../../state/index.js";
+import { hostIdOf, transactInParts } from "../former.js";
 import { gather, gatherWhole } from "../gather.js";
 import { refuseImplausible } from "../removals.js";
 import { mostPerPage, type StrategyRun, type SyncRun } from "../run.js";
@@ -44,7 +44,12 @@ export const snapshot: StrategyRun = {
       }
       const gone = presentIds(mirror, run.resource.name).filter((id) => !ids.has(id));
       yield* store.remove(gone, at);
-      keepSnapshot(mirror, at.slice(0, 10), at, rows);
+      keepSnapshot(
+        mirror,
+        at.slice(0, 10),
+        at,
+        rows.map(({ value }) => value),
+      );
       const range = { from: Number.NEGATIVE_INFINITY, to: startedAt };
       recordCoverage(mirror, run.resource.name, { ...range, readAt: startedAt, runId: row.run_id });
     };
