@@ -11,7 +11,7 @@ export const tables: Check = {
   async *run({ deps, mirror }) {
     const open = await mirror();
     const compare = async () => compareTables(open, [...resources, ...details]);
-    const differences = await withSnapshot(open, () => deps.mortally(compare));
+    const differences = await withSnapshot(open, () => deps.killable(compare));
     for (const [resource, theirs] of byResource(differences))
       yield found(
         new Incomplete(`Tables differ from the mirror's records: ${theirs.map(inWords).join("; ")}.`, {

@@ -31,11 +31,11 @@ export async function proveTables(
   const task = access.reporter.begin({ name: resource.name, unit: "rows" });
   const rows = resources.reduce((sum, { name }) => sum + countPresent(mirror, name), 0);
   const looked = (done: number) => task.update({ done, total: Math.max(done, rows) });
-  const differences = await access.mortally(async () => compareTables(mirror, resources, looked));
+  const differences = await access.killable(async () => compareTables(mirror, resources, looked));
   task.end(null);
   const isRepaired = repair && differences.length > 0;
-  if (isRepaired) await access.mortally(async () => rebuildTables(mirror, resources));
-  const left = isRepaired ? await access.mortally(async () => compareTables(mirror, resources)) : differences;
+  if (isRepaired) await access.killable(async () => rebuildTables(mirror, resources));
+  const left = isRepaired ? await access.killable(async () => compareTables(mirror, resources)) : differences;
   const note = noteTables(mirror, resource.name, left, formatInstant(clock.now()));
   if (note) return { state: "different", differences: left.map(told), error: note.error };
   return { state: isRepaired ? "repaired" : "proven", differences: differences.map(told), error: null };
