@@ -86,15 +86,12 @@ function closingLines({ resources, checked_at }: Health): string[] {
     if (!closing || closing.reread_within_days === 1) return [];
     const days = Math.floor(Math.max(0, sinceMs(closing.oldest_read_at, checked_at)) / dayMs);
     const one = resource.endsWith("s") ? resource.slice(0, -1) : "record";
-    const { reread_within_days: nights, refunds } = closing;
+    const nights = closing.reread_within_days;
     const next =
       nights === null
         ? "without an audit, no nightly sync checks it again"
         : `each ${one} is checked again within ${counted(nights, "night")}`;
-    const share = refunds
-      ? `; ${Math.round((100 * refunds.inside_window) / refunds.seen)} % of ${counted(refunds.seen, "refund")} came inside the window, \`--window ${refunds.recommended_window_days}\` would hold 99 %`
-      : "";
-    return [`${resource}: oldest check ${counted(days, "day")} ago; ${next}${share}`];
+    return [`${resource}: oldest check ${counted(days, "day")} ago; ${next}`];
   });
   return lines.length === 0 ? [] : ["", ...lines];
 }

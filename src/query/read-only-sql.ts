@@ -2,54 +2,24 @@ import type { Statement } from "better-sqlite3";
 import { UsageError } from "../errors.js";
 import { nearest } from "../lib/nearest.js";
 import type { Mirror } from "../mirror/index.js";
-import { bindable, type Parameters } from "./parameters.js";
+import { checkParameters, type Parameters } from "./parameters.js";
 import { describeTable, isHelper, listTables } from "./tables.js";
 
-/** Pragmas that tell something and change nothing. Only these take a name or a number: for others it would be a value to set. */
-const asking = [
-  "table_info",
-  "table_xinfo",
-  "table_list",
-  "index_list",
-  "index_info",
-  "index_xinfo",
-  "integrity_check",
-  "quick_check",
-];
-const telling = new Set([
-  ...asking,
-  "database_list",
-  "collation_list",
-  "function_list",
-  "compile_options",
-  "page_count",
-  "page_size",
-  "freelist_count",
-  "user_version",
-  "application_id",
-  "encoding",
-  "journal_mode",
-]);
+/** Comments, then the statement's first word: ATTACH and some pragmas are read-only for SQLite, too. */
+const reading = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|with|values|explain)\b/i;
 
 /**
  * Compiles a person's SQL: one statement that reads, with the values of its parameters.
- * @throws UsageError with SQLite's own message and the nearest name, or where values and parameters do not match
+ * @throws UsageError with SQLite's own message and the nearest name, or if values and parameters do not match
  */
 export function prepareReading(mirror: Mirror, sql: string, values: Parameters = new Map()): Statement {
   const statement = compile(mirror, sql);
-  // ATTACH and some pragmas count as reading for SQLite; they are not what `query` is for.
-  const word = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*([a-z]+)/i.exec(sql)?.[1]?.toUpperCase() ?? "";
-  const pragma = /pragma\s+(?:\w+\s*\.\s*)?(\w+)([\s\S]*)$/i.exec(sql);
-  const [, name = "", rest = ""] = pragma ?? [];
-  const isSet = rest.includes("=") || (rest.includes("(") && !asking.includes(name.toLowerCase()));
-  const tells = word === "PRAGMA" && telling.has(name.toLowerCase()) && !isSet;
-  const reads = ["SELECT", "WITH", "VALUES", "EXPLAIN"].includes(word) && statement.readonly;
-  if ((!reads && !tells) || !statement.reader)
+  if (!reading.test(sql) || !statement.readonly || !statement.reader)
     throw new UsageError("`query` only reads: this statement would do something else.", {
-      hint: "begin with SELECT or WITH; the mirror is changed by `brandapi sync` alone",
+      hint: "begin with SELECT or WITH; only `brandapi sync` changes the mirror",
     });
-  const bound = bindable(sql, values);
-  return values.size > 0 ? statement.bind(bound) : statement;
+  checkParameters(sql, values);
+  return values.size > 0 ? statement.bind(Object.fromEntries(values)) : statement;
 }
 
 function compile(mirror: Mirror, sql: string): Statement {

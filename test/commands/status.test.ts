@@ -86,7 +86,7 @@ describe("status", () => {
           found: null,
           running: null,
           unfinished: null,
-          closing: { oldest_read_at: "2026-11-02T06:00:00.000Z", reread_within_days: 2, refunds: null },
+          closing: { oldest_read_at: "2026-11-02T06:00:00.000Z", reread_within_days: 2 },
           stale: false,
         },
       ],

@@ -163,17 +163,17 @@ describe("what export selects", () => {
   });
 
   it.each([
-    ["1; DROP TABLE orders", "no second statement"],
-    ["1) OR (1", "closed that was never opened"],
-    ["1) UNION SELECT * FROM records WHERE (1", "closed that was never opened"],
-    ["(1", "never closed"],
-    ["id = 'x", "never closed"],
+    ["1; DROP TABLE orders", "syntax error"],
+    ["1) OR (1", "syntax error"],
+    ["1) UNION SELECT * FROM records WHERE (1", "syntax error"],
+    ["(1", "(syntax error|incomplete input)"],
+    ["id = 'x", "unrecognized token"],
     ["1 /* open", "incomplete input"],
     ["colour = 1", "no such column: colour"],
     ['"colour" = 1', "no such column"],
     ["id = ?", "parameters"],
     ["id = :x", "parameters"],
-    ["", "empty"],
+    ["", "syntax error"],
     ["1 ORDER BY id", "syntax error"],
   ])("refuses a condition that is none: %s", async (condition, why) => {
     const mirror = await makeMirror();
