@@ -31,8 +31,8 @@ interface Request {
   limit: number | undefined;
 }
 
-/** The resources of which something is told. */
-const told = resources.filter(({ history }) => history).map(({ name }) => name);
+/** The resources whose changes are kept. */
+const kept = resources.filter(({ history }) => history).map(({ name }) => name);
 const lately = "7d";
 /** A screen is for reading; files take everything. */
 const shownAtMost = 500;
@@ -41,10 +41,10 @@ export function changes(context: Context): Command {
   return new Command("changes")
     .summary("Show what changed in already mirrored records")
     .description(
-      "Refunds, cancellations, rates, states, joins and leaves. The API gives no date of a " +
-        "change, so each is told as an interval: last seen as it was, first seen as it is.",
+      "Refunds, cancellations, rates, states, joins and leaves. The API gives no date of a change, so each is shown " +
+        "as an interval: last seen as it was, first seen as it is.",
     )
-    .argument("[resource]", told.join(", "))
+    .argument("[resource]", kept.join(", "))
     .option("--since <time>", `seen since then (default: ${lately})`)
     .option("--until <time>", "seen until then")
     .addOption(parsed("--limit <n>", "the newest so many; in a table, whole records", parseCount))
@@ -73,6 +73,10 @@ async function runChanges(
     });
   const now = deps.clock.now();
   const chosen = resource === undefined ? undefined : chooseResources([resource]).resources[0];
+  if (chosen && !chosen.history)
+    throw new UsageError(`Changes of \`${chosen.name}\` are not kept.`, {
+      hint: `changes are kept of ${kept.join(", ")}`,
+    });
   const { since, until } = parseRange(options, now, lately);
   const filter = {
     resource: chosen?.name,
@@ -94,14 +98,14 @@ async function runChanges(
 
 async function writeChanges(mirror: Mirror, name: "csv" | "json", request: Request): Promise<void> {
   const { deps, settings, filter, limit } = request;
-  const { runExport } = await import("../export/run.js");
+  const { writeAll } = await import("../export/sink.js");
   const { changesCondition } = await import("../query/index.js");
   const { openSource, withSnapshot } = await import("../query/index.js");
   const { createReporter } = await import("../ui/reporter.js");
   const { dataSink } = await import("./data-sink.js");
   const { findTable } = await import("./table.js");
   const reporter = createReporter(deps, settings.output);
-  const { write } = (await formats.find((one) => one.name === name)?.load?.()) ?? {};
+  const { write } = (await formats.find((one) => one.name === name)?.load()) ?? {};
   if (!write) throw new Error(`no format: ${name}`);
   await withSnapshot(mirror, async () => {
     const source = openSource(mirror, {
@@ -109,7 +113,7 @@ async function writeChanges(mirror: Mirror, name: "csv" | "json", request: Reque
       where: changesCondition(filter, limit),
       includeRemoved: true,
     });
-    await runExport(write(source, { excel: false, warn: reporter.warn }), dataSink(deps), deps);
+    await writeAll(write([source], { excel: false, warn: reporter.warn }), dataSink(deps));
   });
   reporter.close();
 }
@@ -139,7 +143,7 @@ async function printChanges(mirror: Mirror, { deps, settings, filter, limit }: R
     );
 }
 
-/** Neighbours under one heading: what differs by less than it shows is not worth another. */
+/** Groups neighbours whose heading is the same. */
 function groupTogether(changes: readonly Change[]): Change[][] {
   const groups: Change[][] = [];
   for (const change of changes) {
@@ -151,7 +155,7 @@ function groupTogether(changes: readonly Change[]): Change[][] {
   return groups;
 }
 
-/** A value for the screen; CSV and JSON have the whole of it. */
+/** Returns a value for the screen; CSV and JSON have all of it. */
 function brief(value: Change["old"]): Change["old"] {
   return typeof value === "string" ? truncate(value, longestValue) : value;
 }
@@ -178,7 +182,7 @@ function renderGroup(group: readonly Change[], style: Style, width: number | und
   return `${style.bold(first.resource)} ${style.dim(interval(first))}\n${body}`;
 }
 
-/** When it happened, as far as is known. */
+/** Returns the interval in which a change happened. */
 function interval({ last_seen_unchanged_at: since, seen_changed_at }: Change): string {
   return `${since === null ? "before" : `${minuteOf(since)} to`} ${minuteOf(seen_changed_at)} UTC`;
 }

@@ -1,60 +1,62 @@
+import { pipeline, Readable } from "node:stream";
+import { createGzip } from "node:zlib";
 import { expandPath } from "../config/folders.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { openFileSink } from "../export/file-sink.js";
-import type { WriteOptions } from "../export/format.js";
-import { type Exported, runExport } from "../export/run.js";
-import { type Sink, streamSink } from "../export/sink.js";
-import type { Source } from "../query/index.js";
+import type { Chunk, Sources, WriteOptions } from "../export/format.js";
+import { type Exported, type Sink, streamSink, writeAll } from "../export/sink.js";
 import { openDataEscaper } from "../ui/data.js";
 import type { Output } from "./output.js";
 
 /**
- * Where an output goes, ready for the first row.
- * @throws UsageError where a terminal would get what is no text
+ * Writes sources where an output says.
+ * @throws UsageError if a terminal would get what is not text
  */
-export async function openOutput({ format, path }: Output, deps: Deps): Promise<Sink> {
-  if (path !== undefined) return await openFileSink(expandPath(path, deps), deps);
-  if (!format.isText && deps.stdout.isTTY)
-    throw new UsageError(`What \`${format.flag}\` writes is not for a terminal.`, {
+export async function writeOutput(
+  sources: Sources,
+  { format, path, isCompressed, excel, delimiter }: Output,
+  { deps, ...rest }: { deps: Deps } & Omit<WriteOptions, "excel" | "delimiter">,
+): Promise<Exported> {
+  if (path === undefined && !format.isText && deps.stdout.isTTY)
+    throw new UsageError(`\`${format.flag}\` is not for a terminal.`, {
       hint: `name a file with \`-o FILE${format.extensions[0] ?? ""}\``,
     });
-  return dataSink(deps);
+  const sink = path === undefined ? dataSink(deps) : await openFileSink(expandPath(path, deps), deps);
+  const { write } = await format.load();
+  const chunks = write(sources, { excel, delimiter, ...rest });
+  return await writeAll(isCompressed ? gzipped(chunks) : chunks, sink);
 }
 
-/** Writes all of one source, or of several where the format takes them; where that fails, the sink puts everything back. */
-export async function writeOutput(
-  sources: readonly [Source, ...Source[]],
-  { format, isCompressed, excel, delimiter }: Output,
-  { sink, deps, ...rest }: { sink: Sink; deps: Deps } & Pick<WriteOptions, "warn" | "state" | "remember">,
-): Promise<Exported> {
-  try {
-    const [source] = sources;
-    const options = { excel, delimiter, ...rest };
-    const { write } = (await format.load?.()) ?? {};
-    const { writeAll } = (await format.loadAll?.()) ?? {};
-    const chunks = writeAll?.(sources, options) ?? write?.(source, options) ?? [];
-    if (!isCompressed) return await runExport(chunks, sink, deps);
-    const { gzipped } = await import("../export/gzip.js");
-    return await runExport(gzipped(chunks), sink, deps);
-  } catch (error) {
-    await sink.discard();
-    throw error;
-  }
-}
-
-/** Stdout for data: a pipe gets every byte as it is, a terminal nothing that would act on it (contract, section 7). */
-export function dataSink({ stdout, signal }: Pick<Deps, "stdout" | "signal">): Sink {
-  const sink = streamSink(stdout, signal);
+/** Returns stdout for data: a pipe gets every byte as it is, a terminal nothing that would act on it. */
+export function dataSink({ stdout }: Pick<Deps, "stdout">): Sink {
+  const sink = streamSink(stdout);
   if (!stdout.isTTY) return sink;
   const escaper = openDataEscaper();
   return {
     write: (data) => sink.write(escaper.piece(data)),
     async finish() {
-      const rest = escaper.end();
-      if (rest) await sink.write(rest);
+      await sink.write(escaper.end());
       await sink.finish();
     },
     discard: sink.discard,
   };
+}
+
+/** Returns the same, compressed on the way. */
+async function* gzipped(chunks: Iterable<Chunk>): AsyncIterable<Chunk> {
+  let rows = 0;
+  function* bytes() {
+    for (const chunk of chunks) {
+      rows += chunk.rows;
+      yield chunk.data;
+    }
+  }
+  const gzip = createGzip();
+  // An error of the rows destroys `gzip`, and is thrown by the loop below.
+  pipeline(Readable.from(bytes()), gzip, () => {});
+  for await (const data of gzip) {
+    yield { data, rows };
+    rows = 0;
+  }
 }

@@ -2,7 +2,7 @@ import { minuteOf } from "../lib/times.js";
 import type { Health, ResourceHealth, ShownRange } from "../query/index.js";
 import { escapeText } from "../ui/text.js";
 
-/** What of a mirror's health needs a word: a line each. */
+/** Returns what of a mirror's health needs a word, one line each. */
 export function marksOf({ failed_run: failed, resources }: Health): string[] {
   const whole = failed
     ? [`the last ${failed.command}, ${minuteOf(failed.at)}, read nothing: ${escapeText(failed.error)}`]
@@ -10,7 +10,7 @@ export function marksOf({ failed_run: failed, resources }: Health): string[] {
   return [...whole, ...resources.flatMap(marksOfResource)];
 }
 
-/** Why something is stale: what of these marks is of it, and the run that is under way. */
+/** Returns why something is stale: its marks, and the run that is under way. */
 export function reasonsOf(health: Health, running: string | null): string[] {
   const stale = health.resources.filter((one) => one.stale);
   const marks = marksOf({ ...health, resources: stale.map((one) => ({ ...one, stale: false })) });
@@ -27,7 +27,8 @@ function marksOfResource(health: ResourceHealth): string[] {
           `${resource}: a read begun ${minuteOf(unfinished.begun_at)} was stopped: the next sync goes on there`,
         ]
       : []),
-    ...(found && found.at !== last_run?.started_at
+    // An incomplete sync since then says what is still open: its word stands.
+    ...(found && found.at !== last_run?.started_at && last_run?.outcome !== "incomplete"
       ? [`${resource}: \`verify\` found: ${escapeText(found.error)}`]
       : []),
     ...(last_run?.error ? [`${resource}: the last ${endText(last_run)}`] : []),
@@ -35,7 +36,7 @@ function marksOfResource(health: ResourceHealth): string[] {
   ];
 }
 
-/** How a run ended that did not end well. */
+/** Returns how a run ended that did not end well. */
 function endText({ outcome, error }: NonNullable<ResourceHealth["last_run"]>): string {
   if (outcome === "stopped") return "run was stopped";
   if (outcome === "verified") return `\`verify\`: ${escapeText(error ?? "")}`;

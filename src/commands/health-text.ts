@@ -1,5 +1,5 @@
 import { counted } from "../lib/counted.js";
-import { formatAge, formatSpan, minuteOf } from "../lib/times.js";
+import { dayMs, formatAge, minuteOf } from "../lib/times.js";
 import type { Health, ResourceHealth } from "../query/index.js";
 import { formatCount } from "../ui/numbers.js";
 import type { Style } from "../ui/style.js";
@@ -8,7 +8,7 @@ import { escapeText } from "../ui/text.js";
 import { shorten } from "../ui/width.js";
 import { marksOf } from "./health-marks.js";
 
-/** The mirror's health for people: a line a resource, then what needs a word. */
+/** Returns the mirror's health for people: one line per resource, then what needs a word. */
 export function healthText(
   health: Health,
   style: Style,
@@ -22,7 +22,13 @@ export function healthText(
     "",
   ];
   if (health.resources.length === 0) lines.push("Nothing was synced yet: run `brandapi sync`.");
-  else lines.push(table(health, style, width), ...marked(health, style), ...closingLines(health));
+  else
+    lines.push(
+      table(health, style, width),
+      ...neverRead(health),
+      ...marked(health, style),
+      ...closingLines(health),
+    );
   return `${lines.join("\n")}\n`;
 }
 
@@ -64,26 +70,28 @@ function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: st
   return `${from}${until}${holes}`;
 }
 
+function neverRead({ never_read }: Health): string[] {
+  return never_read.length === 0 ? [] : [`Never read: ${never_read.join(", ")}`];
+}
+
 function marked(health: Health, style: Style): string[] {
   const marks = marksOf(health);
   return marks.length === 0 ? [] : ["", ...marks.map((line) => `${style.yellow("!")} ${line}`)];
 }
 
-/** How long a change to an old record can stay unseen. */
+/** Returns how long a change to an old record can stay unseen. */
 function closingLines({ resources, checked_at }: Health): string[] {
   const lines = resources.flatMap(({ resource, closing }) => {
-    // What lies inside the window is read every night.
+    // Every night reads all that lies inside the window.
     if (!closing || closing.reread_within_days === 1) return [];
-    const age = formatSpan(Math.max(0, sinceMs(closing.oldest_read_at, checked_at)));
-    const { reread_within_days: nights, refunds } = closing;
+    const days = Math.floor(Math.max(0, sinceMs(closing.oldest_read_at, checked_at)) / dayMs);
+    const one = resource.endsWith("s") ? resource.slice(0, -1) : "record";
+    const nights = closing.reread_within_days;
     const next =
       nights === null
-        ? "without an audit, no nightly sync reads it again"
-        : `nightly syncs read each again within ${counted(nights, "night")}`;
-    const share = refunds
-      ? `; ${Math.round((100 * refunds.inside_window) / refunds.seen)} % of ${counted(refunds.seen, "refund")} came inside the window, \`--window ${refunds.recommended_window_days}\` would hold 99 %`
-      : "";
-    return [`${resource}: what was read longest ago was read ${age} ago; ${next}${share}`];
+        ? "without an audit, no nightly sync checks it again"
+        : `each ${one} is checked again within ${counted(nights, "night")}`;
+    return [`${resource}: oldest check ${counted(days, "day")} ago; ${next}`];
   });
   return lines.length === 0 ? [] : ["", ...lines];
 }

@@ -73,7 +73,7 @@ export async function withMirrorRun(
       closers.unshift(lock.release);
     }
     const identity = await readIdentity(api).catch(async (error: unknown) => {
-      if (lock) await noteFailure(settings.dbPath, lock, { command, at: formatInstant(clock.now()), error });
+      if (lock) await noteFailure(settings.dbPath, { command, at: formatInstant(clock.now()), error });
       throw error;
     });
     refuseSkew(identity.skew);
@@ -96,7 +96,7 @@ export async function withMirrorRun(
     }
     if (isEmptyFile(settings.dbPath))
       reporter.warn(`the mirror was an empty file, and is filled from the beginning: ${settings.dbPath}`);
-    const mirror = await killable(() => openMirror(settings.dbPath, lock));
+    const mirror = await killable(() => openMirror(settings.dbPath));
     try {
       claimMirror(mirror, identity.brand);
       noteFailedRun(mirror, null);
@@ -113,15 +113,11 @@ export async function withMirrorRun(
 }
 
 /** For `status`: what is told in a night is told to nobody. A mirror that is yet to be made stays unmade. */
-async function noteFailure(
-  path: string,
-  lock: Lock,
-  { error, ...run }: { command: string; at: string; error: unknown },
-) {
+async function noteFailure(path: string, { error, ...run }: { command: string; at: string; error: unknown }) {
   const isTold = [ApiUnavailable, KeyRejected, AccessForbidden].some((one) => error instanceof one);
   if (!isTold || !isMade(path)) return;
   try {
-    const mirror = await openMirror(path, lock);
+    const mirror = await openMirror(path);
     try {
       noteFailedRun(mirror, { ...run, error: hideKeys((error as Error).message) });
     } finally {

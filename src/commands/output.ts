@@ -29,22 +29,12 @@ const stdoutNames = ["-", "/dev/stdout", "/dev/fd/1"];
 const delimiters = [",", ";", "|", ":", "^", "~"];
 const tabNames = ["tab", "\\t", "\t"];
 
-export function outputFlags(): readonly Option[] {
+export function outputFlags(among: readonly Format[] = formats): readonly Option[] {
   return [
-    ...formats.map(({ flag, about }) => new Option(flag, about)),
-    new Option(
-      "-o, --out <file>",
-      "write a file, whole or not at all, instead of stdout; its ending names the format",
-    ),
-    parsed(
-      "--delimiter <sign>",
-      "what stands between cells of CSV: one of , ; | : ^ ~ or tab (default: ,)",
-      parseDelimiter,
-    ),
-    new Option(
-      "--excel",
-      "CSV with BOM and CRLF, formulas made text; Excel still guesses types, an `.xlsx` has them",
-    ),
+    ...among.map(({ flag, about }) => new Option(flag, about)),
+    new Option("-o, --out <file>", "write a file; its ending names the format"),
+    parsed("--delimiter <sign>", "between cells of CSV: , ; | : ^ ~ or tab", parseDelimiter).hideHelp(),
+    new Option("--excel", "CSV with BOM and CRLF, formulas made text"),
   ];
 }
 
@@ -52,8 +42,8 @@ export function outputFlags(): readonly Option[] {
  * The format that was asked for, or that the file's name ends in; undefined where neither is there.
  * @throws UsageError where they do not go together, or the ending is of no format
  */
-export function chooseOutput(options: OutputFlags): Output | undefined {
-  const asked = formats.filter(({ name }) => (options as Record<string, unknown>)[name] === true);
+export function chooseOutput(options: OutputFlags, among: readonly Format[] = formats): Output | undefined {
+  const asked = among.filter(({ name }) => (options as Record<string, unknown>)[name] === true);
   if (asked.length > 1)
     throw new UsageError(
       `One format at a time, not ${asked.map(({ flag }) => `\`${flag}\``).join(" and ")}.`,
@@ -94,8 +84,8 @@ function formatOf(name: string): Format | undefined {
   return formats.find(({ extensions }) => extensions.some((extension) => name.endsWith(extension)));
 }
 
-export function noFormat(): UsageError {
-  const flags = formats.map(({ flag }) => `\`${flag}\``);
+export function noFormat(among: readonly Format[] = formats): UsageError {
+  const flags = among.map(({ flag }) => `\`${flag}\``);
   return new UsageError("No format was given.", {
     hint: `add ${flags.slice(0, -1).join(", ")} or ${flags.at(-1)}, or name a file with \`-o FILE.csv\``,
   });

@@ -91,7 +91,7 @@ async function writeHtml(
   settings: Settings,
 ): Promise<void> {
   const { openFileSink } = await import("../export/file-sink.js");
-  const { runExport } = await import("../export/run.js");
+  const { writeAll } = await import("../export/sink.js");
   const { pageOf } = await import("../report/page.js");
   const { createReporter } = await import("../ui/reporter.js");
   const { dataSink } = await import("./data-sink.js");
@@ -100,7 +100,7 @@ async function writeHtml(
   if (!isStdout(out)) refuseKept([{ flag: "-o", file: out }], [], { options, settings, deps });
   const page = await pageOf(told, locale);
   const sink = isStdout(out) ? dataSink(deps) : await openFileSink(expandPath(out, deps), deps);
-  const { bytes } = await runExport([{ data: page, rows: 0 }], sink, deps);
+  const { bytes } = await writeAll([{ data: page, rows: 0 }], sink);
   if (isStdout(out)) return;
   const reporter = createReporter(deps, settings.output);
   reporter.note(`${told.period.name}: ${formatBytes(bytes)}: ${out}`);

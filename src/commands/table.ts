@@ -16,6 +16,7 @@ import {
   typedTables,
   wasSynced,
 } from "../query/index.js";
+import { takesDates } from "../resources/types.js";
 
 /**
  * The table that a person means, spelled with `-` or `_`.
@@ -53,28 +54,26 @@ export function checkSelection(
   for (const name of request.columns ?? [])
     if (!names.includes(name))
       throw new UsageError(`\`${table.name}\` has no column \`${name}\`.`, { hint: suggest(name, names) });
-  if ((request.since !== undefined || request.until !== undefined) && dateOf(table) === null)
-    throw new UsageError(`\`${table.name}\` has no date that \`--since\` and \`--until\` could go by.`, {
-      hint: 'use `--where "…"` instead',
-    });
   if (request.asOf !== undefined) checkAsOf(table);
   if (request.where !== undefined) checkCondition(mirror, table, request.where);
 }
 
 /**
- * The columns of a table that is kept in folders of months: the folder's name is the column `month`, and an engine would
- * not know which of two to take.
- * @throws UsageError where it has such a column that says something else
+ * Returns which tables `--since` and `--until` cut: of several, those of events only, because the others are looked up
+ * from them.
+ * @throws UsageError if they cut no table
  */
-export function besideMonth(
-  table: ReadableTable,
-  columns: readonly string[] | undefined,
-): readonly string[] | undefined {
-  const names = columns ?? table.columns.map(({ name }) => name);
-  if (!names.includes("month")) return columns;
-  if (dateOf(table)?.column === "month") return names.filter((name) => name !== "month");
-  throw new UsageError(`\`${table.name}\` has a column \`month\` that is not the month of its date.`, {
-    hint: "leave it out with `--columns`",
+export function chooseDates(
+  tables: readonly ReadableTable[],
+  { since, until }: Pick<Selection, "since" | "until">,
+): (table: ReadableTable) => boolean {
+  if (since === undefined && until === undefined) return () => true;
+  const isCut = (table: ReadableTable) =>
+    dateOf(table) !== null && (tables.length === 1 || !table.shape || takesDates(table.shape.resource));
+  if (tables.some(isCut)) return isCut;
+  const names = tables.map(({ name }) => `\`${name}\``).join(", ");
+  throw new UsageError(`${names}: no date that \`--since\` and \`--until\` could cut.`, {
+    hint: 'use `--where "…"` instead',
   });
 }
 

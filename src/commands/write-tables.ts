@@ -3,127 +3,57 @@ import { join } from "node:path";
 import { expandPath } from "../config/folders.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
+import type { Sources } from "../export/format.js";
 import { counted } from "../lib/counted.js";
 import { makeFolder } from "../lib/make-folder.js";
-import type { Source } from "../query/index.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import type { TerminalReporter } from "../ui/reporter.js";
-import { openOutput, writeOutput } from "./data-sink.js";
+import { writeOutput } from "./data-sink.js";
 import type { Output } from "./output.js";
 import { openState } from "./state-file.js";
 
-/** One file (or stdout) for all, a file a table in a folder, or a folder of months. */
-export type Arrangement = "one file" | "a file a table" | "months";
-
 /**
- * How tables go where an output says.
- * @throws UsageError where they cannot
+ * Returns the output of each file to write: one for all tables, or one per table in a folder, which is made.
+ * @throws UsageError if one file cannot hold the tables
  */
-export function arrange(
-  { format, path }: Output,
-  { tables, byMonth, limit }: { tables: number; byMonth: boolean; limit: number | undefined },
-  deps: Deps,
-): Arrangement {
-  if (byMonth) {
-    if (format.name !== "parquet")
-      throw new UsageError(`\`--partition-by\` is for \`--parquet\`, not for \`${format.flag}\`.`, {
-        hint: "leave one of them out",
-      });
-    if (path === undefined)
-      throw new UsageError("Months need a folder.", { hint: "name one with `-o FOLDER`" });
-    if (limit !== undefined)
-      throw new UsageError("A folder of months holds whole months, so there is no `--limit`.", {
-        hint: "leave one of them out",
-      });
-    return "months";
-  }
-  if (tables === 1 || format.loadAll) return "one file";
-  if (path !== undefined && (path.endsWith("/") || isFolder(expandPath(path, deps)))) return "a file a table";
-  throw new UsageError(`\`${format.flag}\` holds one table, and these are ${tables}.`, {
-    hint: "name a folder for a file each, such as `--csv -o exports/`, or one workbook with `-o FILE.xlsx`",
-  });
-}
-
-interface Writing {
-  output: Output;
-  /** The file of `--state`. */
-  state: string | undefined;
-  deps: Deps;
-  reporter: TerminalReporter;
-}
-
-/** Writes them, and says on stderr what became of each. */
-export async function writeTables(
-  sources: readonly [Source, ...Source[]],
-  arrangement: Arrangement,
-  writing: Writing,
-): Promise<void> {
-  if (arrangement === "one file") return await writeFile(sources, writing);
-  if (arrangement === "months") return await writeFolders(sources, writing);
-  const { output, deps } = writing;
-  makeFolder(expandPath(output.path ?? "", deps));
-  for (const source of sources)
-    await writeFile([source], { ...writing, output: { ...output, path: fileOf(source, output) } });
-}
-
-/** The files that `-o` comes to, as far as they replace what is there: months leave alone what they did not write. */
-export function filesOf(
+export function outputsOf(
   output: Output,
-  arrangement: Arrangement,
   tables: readonly { name: string }[],
-): (string | undefined)[] {
-  if (arrangement === "months") return [];
-  return arrangement === "one file" ? [output.path] : tables.map((table) => fileOf(table, output));
+  deps: Deps,
+): readonly Output[] {
+  const { format, path } = output;
+  if (tables.length === 1 || format.holdsMany) return [output];
+  if (path === undefined || !(path.endsWith("/") || isFolder(expandPath(path, deps))))
+    throw new UsageError(`\`${format.flag}\` holds one table, and these are ${tables.length}.`, {
+      hint: "name a folder for one file each, such as `--csv -o exports/`, or a workbook with `-o FILE.xlsx`",
+    });
+  makeFolder(expandPath(path, deps));
+  const ending = output.delimiter === "\t" ? ".tsv" : format.extensions[0];
+  return tables.map(({ name }) => ({ ...output, path: join(path, `${name}${ending}`) }));
 }
 
-function fileOf({ name }: { name: string }, { path, delimiter, format }: Output): string {
-  return join(path ?? "", `${name}${delimiter === "\t" ? ".tsv" : format.extensions[0]}`);
-}
-
-async function writeFile(
-  sources: readonly [Source, ...Source[]],
-  { output, state, deps, reporter }: Writing,
+/** Writes sources into one file or stdout, and says on stderr how many rows of each. */
+export async function writeFile(
+  sources: Sources,
+  output: Output,
+  { state, deps, reporter }: { state: string | undefined; deps: Deps; reporter: TerminalReporter },
 ): Promise<void> {
-  const took = stopwatch(deps);
+  const started = deps.clock.monotonic();
   const names = sources.map(({ name }) => name).join(", ");
   const warn = (text: string) => reporter.warn(`${names}: ${text}`);
+  const rowsOf = new Map<string, number>();
+  const finished = (table: string, rows: number) => void rowsOf.set(table, rows);
   const memory = openState(state, deps);
-  const sink = await openOutput(output, deps);
-  const done = await writeOutput(sources, output, { sink, deps, warn, ...memory });
+  const done = await writeOutput(sources, output, { deps, warn, finished, ...memory });
   if (!done.cutShort) await memory.keep();
-  const { rows, bytes } = done;
   if (output.path === undefined) return;
-  if (done.cutShort) return reporter.warn(`${names}: who read ${output.path} left before the end`);
-  const size = `${counted(rows, "row", formatCount)}, ${formatBytes(bytes)}`;
-  reporter.note(`${names}: ${size} in ${took()}: ${output.path}`);
-}
-
-async function writeFolders(
-  sources: readonly [Source, ...Source[]],
-  { output, deps, reporter }: Writing,
-): Promise<void> {
-  const { writeMonths } = await import("../export/months.js");
-  const path = output.path ?? "";
-  const all = sources.map((source) => ({ source, months: source.months() }));
-  const dateless = all.find(({ months }) => !months)?.source;
-  if (dateless)
-    throw new UsageError(`\`${dateless.name}\` has no date that months could go by.`, {
-      hint: "leave `--partition-by` out",
-    });
-  for (const { source, months = [] } of all) {
-    const took = stopwatch(deps);
-    const own = sources.length > 1 ? join(path, source.name) : path;
-    const done = await writeMonths(source, months, { folder: expandPath(own, deps), deps });
-    const size = `${counted(done.rows, "row", formatCount)}, ${counted(done.months, "month")}`;
-    const states = `${done.written} written, ${done.months - done.written} as before, ${done.removed} removed`;
-    reporter.note(`${source.name}: ${size} (${states}) in ${took()}: ${own}`);
-  }
-}
-
-/** Says how many seconds have passed since. */
-function stopwatch({ clock }: Pick<Deps, "clock">): () => string {
-  const started = clock.monotonic();
-  return () => `${((clock.monotonic() - started) / 1_000).toFixed(1)}s`;
+  const seconds = ((deps.clock.monotonic() - started) / 1_000).toFixed(1);
+  const rows = (count: number) => counted(count, "row", formatCount);
+  const tables =
+    rowsOf.size > 1
+      ? [...rowsOf].map(([table, count]) => `${table}: ${rows(count)}`).join(", ")
+      : `${names}: ${rows(done.rows)}`;
+  reporter.note(`${tables}, ${formatBytes(done.bytes)} in ${seconds}s: ${output.path}`);
 }
 
 function isFolder(path: string): boolean {

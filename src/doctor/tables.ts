@@ -10,7 +10,8 @@ export const tables: Check = {
   name: "tables",
   async *run({ deps, mirror }) {
     const open = await mirror();
-    const differences = await withSnapshot(open, () => compareTables(open, [...resources, ...details], deps));
+    const compare = async () => compareTables(open, [...resources, ...details]);
+    const differences = await withSnapshot(open, () => deps.killable(compare));
     for (const [resource, theirs] of byResource(differences))
       yield found(
         new Incomplete(`Tables differ from the mirror's records: ${theirs.map(inWords).join("; ")}.`, {

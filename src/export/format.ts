@@ -1,41 +1,40 @@
 import type { Source } from "../query/index.js";
 
-/** A piece of the output, and how many rows end in it; empty where something took its time, and a signal may be heard. */
+/** A piece of the output, and how many rows end in it. */
 export interface Chunk {
   data: Uint8Array | string;
   rows: number;
 }
 
 export interface WriteOptions {
-  /** For spreadsheets: see the CSV format. */
+  /** CSV for spreadsheets: see `formats/csv.ts`. */
   excel: boolean;
-  /** What stands between two cells of CSV: one byte, a comma by default. */
+  /** The sign between two cells of CSV; a comma by default. */
   delimiter?: string;
-  /** Where a reader of changes stands, as `remember` was told it when it had taken everything. */
+  /** The state that an earlier Singer export passed to `remember`. */
   state?: unknown;
   remember?(state: unknown): void;
-  /** Something the person should know about the data. */
+  /** Called with the rows of a table when all were written, by a format that holds several. */
+  finished?(table: string, rows: number): void;
+  /** Reports something that the person should know about the data. */
   warn(text: string): void;
 }
 
-/** Writes a source piece by piece; never more than a batch is held. */
-export type Writer = (source: Source, options: WriteOptions) => Iterable<Chunk> | AsyncIterable<Chunk>;
+export type Sources = readonly [Source, ...Source[]];
 
-export type WriterOfAll = (
-  sources: readonly Source[],
-  options: WriteOptions,
-) => Iterable<Chunk> | AsyncIterable<Chunk>;
+/** Writes sources piece by piece; never holds more than a few batches of rows. */
+export type Writer = (sources: Sources, options: WriteOptions) => Iterable<Chunk>;
 
 /** One way to write a table: a file in `formats/` that exports `write`, and a line in the registry there. */
 export interface Format {
   name: string;
   flag: string;
   about: string;
-  /** The endings of files that are written so without being told. */
+  /** The endings of files in this format. */
   extensions: readonly string[];
-  /** Whether it is text: `.gz` may follow its endings, and a terminal can show it. */
+  /** True if it is text: `.gz` may follow its endings, and a terminal can show it. */
   isText: boolean;
-  /** One of the two: for one table a file, or for several together. */
-  load?(): Promise<{ write: Writer }>;
-  loadAll?(): Promise<{ writeAll: WriterOfAll }>;
+  /** True if one file holds several tables. */
+  holdsMany: boolean;
+  load(): Promise<{ write: Writer }>;
 }

@@ -1,52 +1,79 @@
+import { once } from "node:events";
 import type { Output } from "../deps.js";
+import type { Chunk } from "./format.js";
 
-/** Where an export goes. */
+/** The destination of an export. */
 export interface Sink {
   /** Resolves when the next piece may come. */
   write(data: Uint8Array | string): Promise<void>;
-  /** Everything was written: make it visible. */
+  /** Everything was written: makes it visible. */
   finish(): Promise<void>;
-  /** Something went wrong: leave everything as it was. */
+  /** Something went wrong: leaves everything as it was. */
   discard(): Promise<void>;
 }
 
-/** The reader of the output has gone (`| head`): there is nothing left to do, and that is no failure. */
-export class ReaderGone extends Error {}
+/** What an export wrote. */
+export interface Exported {
+  rows: number;
+  bytes: number;
+  /** True if the reader of stdout closed it before the end. */
+  cutShort: boolean;
+}
 
-/** A stream, at the pace of who reads it. It is not closed: it may be the process's own. */
-export function streamSink(stream: Output, signal: AbortSignal): Sink {
+/**
+ * Writes all pieces into a sink.
+ * @throws what went wrong, after the sink has put everything back
+ */
+export async function writeAll(
+  chunks: Iterable<Chunk> | AsyncIterable<Chunk>,
+  sink: Sink,
+): Promise<Exported> {
+  const done: Exported = { rows: 0, bytes: 0, cutShort: false };
+  try {
+    for await (const { data, rows } of chunks) {
+      await sink.write(data);
+      done.rows += rows;
+      done.bytes += Buffer.byteLength(data);
+    }
+    await sink.finish();
+  } catch (error) {
+    await sink.discard();
+    if (!(error instanceof ReaderGone)) throw error;
+    done.cutShort = true;
+  }
+  return done;
+}
+
+/** The reader of the output has closed it (`| head`): nothing is left to do, and that is no failure. */
+class ReaderGone extends Error {}
+
+/** Writes to a stream at its reader's pace. Does not close it, because it may be the process's own. */
+export function streamSink(stream: Output): Sink {
   let failure: Error | undefined;
-  let wake: (() => void) | undefined;
-  const fail = (error: NodeJS.ErrnoException) => {
-    const gone = error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED";
-    // The first failure says why: a stream that failed is closed as well.
-    failure ??= gone ? new ReaderGone() : error;
-    wake?.();
+  const note = (error: NodeJS.ErrnoException) => {
+    const isGone = error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED";
+    failure ??= isGone ? new ReaderGone() : error;
   };
-  const close = () => fail(Object.assign(new Error("closed"), { code: "EPIPE" }));
-  const drained = () => wake?.();
-  stream.on("error", fail);
-  stream.on("close", close);
-  stream.on("drain", drained);
-  signal.addEventListener("abort", drained);
-  const leave = async () => {
-    stream.off("error", fail);
-    stream.off("close", close);
-    stream.off("drain", drained);
-    signal.removeEventListener("abort", drained);
+  const noteClosed = () => {
+    failure ??= new ReaderGone();
   };
+  stream.on("error", note).on("close", noteClosed);
+  const leave = async () => void stream.off("error", note).off("close", noteClosed);
   return {
     async write(data) {
       if (failure) throw failure;
-      if (stream.write(data)) return;
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-      wake = undefined;
+      if (data.length > 0 && !stream.write(data)) await drained(stream);
       if (failure) throw failure;
-      signal.throwIfAborted();
     },
     finish: leave,
     discard: leave,
   };
+}
+
+/** Resolves when the stream takes more, or has failed. */
+async function drained(stream: Output): Promise<void> {
+  const done = new AbortController();
+  const events = ["drain", "close"].map((name) => once(stream, name, { signal: done.signal }));
+  await Promise.race(events).catch(() => {});
+  done.abort();
 }

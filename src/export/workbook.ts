@@ -1,64 +1,72 @@
-import { xmlText } from "./sheet-cells.js";
+import { styles, xmlText } from "./sheet-cells.js";
 
-/** The parts of a workbook that are not its sheets: what an XLSX file needs (ECMA-376), and no more. */
-export function workbookParts(sheets: readonly string[]): [name: string, xml: string][] {
+export const xmlHead = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
+export const sheetNamespace = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
+const packages = "http://schemas.openxmlformats.org/package/2006";
+const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+const contentType = "application/vnd.openxmlformats-officedocument.spreadsheetml";
+
+/** Returns the parts of a workbook that are not its sheets: what an XLSX file needs (ECMA-376), and no more. */
+export function workbookParts(sheets: readonly string[]): readonly (readonly [name: string, xml: string])[] {
   const each = (part: (name: string, number: number) => string) =>
     sheets.map((name, index) => part(name, index + 1)).join("");
-  const [office, packages] = ["officeDocument/2006/relationships", "package/2006"].map(
-    (path) => `http://schemas.openxmlformats.org/${path}`,
-  );
-  return [
-    [
-      "[Content_Types].xml",
-      `${head}<Types xmlns="${packages}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="${types}.sheet.main+xml"/><Override PartName="/xl/styles.xml" ContentType="${types}.styles+xml"/>${each(
-        (_, number) =>
-          `<Override PartName="/xl/worksheets/sheet${number}.xml" ContentType="${types}.worksheet+xml"/>`,
-      )}</Types>`,
-    ],
-    [
-      "_rels/.rels",
-      `${head}<Relationships xmlns="${packages}/relationships"><Relationship Id="rId1" Type="${office}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
-    ],
-    [
-      "xl/workbook.xml",
-      `${head}<workbook xmlns="${main}" xmlns:r="${office}"><sheets>${each(
-        (name, number) => `<sheet name="${xmlText(name)}" sheetId="${number}" r:id="rId${number}"/>`,
-      )}</sheets></workbook>`,
-    ],
-    [
-      "xl/_rels/workbook.xml.rels",
-      `${head}<Relationships xmlns="${packages}/relationships">${each(
-        (_, number) =>
-          `<Relationship Id="rId${number}" Type="${office}/worksheet" Target="worksheets/sheet${number}.xml"/>`,
-      )}<Relationship Id="rId${sheets.length + 1}" Type="${office}/styles" Target="styles.xml"/></Relationships>`,
-    ],
-    ["xl/styles.xml", styleSheet()],
-  ];
+  const override = (part: string, type: string) =>
+    `<Override PartName="/xl/${part}.xml" ContentType="${contentType}.${type}+xml"/>`;
+  const relation = (id: number, type: string, target: string) =>
+    `<Relationship Id="rId${id}" Type="${office}/${type}" Target="${target}"/>`;
+  const relations = (inner: string) =>
+    `<Relationships xmlns="${packages}/relationships">${inner}</Relationships>`;
+  const parts = {
+    "[Content_Types].xml":
+      `<Types xmlns="${packages}/content-types">` +
+      `<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
+      `<Default Extension="xml" ContentType="application/xml"/>` +
+      override("workbook", "sheet.main") +
+      override("styles", "styles") +
+      `${each((_, number) => override(`worksheets/sheet${number}`, "worksheet"))}</Types>`,
+    "_rels/.rels": relations(relation(1, "officeDocument", "xl/workbook.xml")),
+    "xl/workbook.xml":
+      `<workbook xmlns="${sheetNamespace}" xmlns:r="${office}"><sheets>` +
+      `${each((name, n) => `<sheet name="${xmlText(name)}" sheetId="${n}" r:id="rId${n}"/>`)}</sheets></workbook>`,
+    "xl/_rels/workbook.xml.rels": relations(
+      each((_, number) => relation(number, "worksheet", `worksheets/sheet${number}.xml`)) +
+        relation(sheets.length + 1, "styles", "styles.xml"),
+    ),
+    "xl/styles.xml": styleSheet(),
+  };
+  return Object.entries(parts).map(([name, xml]) => [name, xmlHead + xml] as const);
 }
 
-export const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
-export const main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
-const types = "application/vnd.openxmlformats-officedocument.spreadsheetml";
-
-/** In the order of `styles`: general, text, day, time, header, yes and no. 49 is text: what is typed there stays text. */
 function styleSheet(): string {
-  const xf = (format: number, font = 0) =>
-    `<xf numFmtId="${format}" fontId="${font}" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"/>`;
+  // Excel's own format 49 is text: what is typed into such a cell stays text.
+  const formats = { general: 0, text: 49, day: 164, time: 165, yesNo: 166 };
   const font = (weight: string) => `<font>${weight}<sz val="11"/><name val="Calibri"/></font>`;
+  const cells: string[] = [];
+  const style = (index: number, format: number, fontId = 0) => {
+    cells[index] =
+      `<xf numFmtId="${format}" fontId="${fontId}" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"/>`;
+  };
+  style(0, formats.general);
+  style(styles.text, formats.text);
+  style(styles.day, formats.day);
+  style(styles.time, formats.time);
+  style(styles.header, formats.text, 1);
+  style(styles.yesNo, formats.yesNo);
   return (
-    `${head}<styleSheet xmlns="${main}"><numFmts count="3"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/>` +
-    '<numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/>' +
-    '<numFmt numFmtId="166" formatCode="&quot;true&quot;;&quot;true&quot;;&quot;false&quot;"/></numFmts>' +
+    `<styleSheet xmlns="${sheetNamespace}"><numFmts count="3">` +
+    `<numFmt numFmtId="${formats.day}" formatCode="yyyy\\-mm\\-dd"/>` +
+    `<numFmt numFmtId="${formats.time}" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/>` +
+    `<numFmt numFmtId="${formats.yesNo}" formatCode="&quot;true&quot;;&quot;true&quot;;&quot;false&quot;"/></numFmts>` +
     `<fonts count="2">${font("")}${font("<b/>")}</fonts>` +
     '<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>' +
     '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>' +
     '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>' +
-    `<cellXfs count="6">${xf(0)}${xf(49)}${xf(164)}${xf(165)}${xf(49, 1)}${xf(166)}</cellXfs>` +
+    `<cellXfs count="${cells.length}">${cells.join("")}</cellXfs>` +
     '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
   );
 }
 
-/** Names that a spreadsheet takes: 31 letters, none of some signs, and none twice, whatever their case. */
+/** Returns names that a spreadsheet takes: 31 letters, without some signs, none twice in any case. */
 export function sheetNames(names: readonly string[]): string[] {
   const taken = new Set<string>();
   return names.map((name) => {

@@ -1,25 +1,24 @@
 import { constants, crc32, deflateRawSync } from "node:zlib";
 import { Zip, type ZipInputFile } from "fflate";
 
-/** A zip file that is made piece by piece. What it consists of lies ready after each step, to be taken. */
+/** A zip file that is made piece by piece. */
 export interface ZipStream {
-  /** Begins the next file in it; the one before ends. */
+  /** Ends the file before, and begins the next. */
   begin(name: string): void;
   write(text: string): void;
   end(): void;
-  /** What was made since the last time. */
+  /** Returns what was made since the last time. */
   take(): Uint8Array;
 }
 
-/** More than four bytes can say of a file's length would need another kind of zip. */
+/** A zip holds longer files only in another form. */
 const mostBytes = 2 ** 32 - 1;
-/** Sheets are long and alike: a higher level takes far longer and saves little. */
+/** Sheets compress well: a higher level takes far longer and saves little. */
 const level = 3;
 
 /**
- * fflate lays out the zip, Node's own zlib compresses it, several times as fast: each piece by itself, which is
- * allowed to follow another.
- * @param tooLarge what to throw where a file grows beyond 4 GB
+ * Opens a zip file. fflate lays it out; Node's own zlib compresses each piece, several times as fast.
+ * @param tooLarge returns the error to throw for a file beyond 4 GB
  */
 export function openZip(tooLarge: () => Error): ZipStream {
   let made: Uint8Array[] = [];
@@ -28,27 +27,24 @@ export function openZip(tooLarge: () => Error): ZipStream {
     made.push(data);
   });
   let file: ZipInputFile | undefined;
-  const finish = () => {
-    file?.ondata?.(null, deflateRawSync(new Uint8Array()), true);
-    file = undefined;
-  };
+  const endFile = () => file?.ondata?.(null, deflateRawSync(new Uint8Array()), true);
   return {
     begin(name) {
-      finish();
-      // The time is always the same, so that the same rows give the same bytes.
+      endFile();
+      // Always the same time, because the same rows give the same bytes.
       file = { filename: name, size: 0, crc: 0, compression: 8, mtime: new Date(2000, 0, 1) };
       zip.add(file);
     },
     write(text) {
-      if (!file) throw new Error("no file to write to");
       const data = Buffer.from(text);
+      if (!file) throw new Error("no file in the zip was begun");
       file.size += data.length;
       if (file.size > mostBytes) throw tooLarge();
       file.crc = crc32(data, file.crc);
       file.ondata?.(null, deflateRawSync(data, { level, finishFlush: constants.Z_SYNC_FLUSH }), false);
     },
     end() {
-      finish();
+      endFile();
       zip.end();
     },
     take() {

@@ -1,16 +1,7 @@
-/** The door of this room: all that others may use of it. */
+/** The door of this room: everything that other rooms may use. */
 
-export {
-  asMirrorError,
-  busyMs,
-  checkIdentity,
-  connect,
-  createFile,
-  layOut,
-  migrate,
-  schemaVersion,
-} from "./file.js";
-export { holdMirror } from "./held.js";
+export { busyMs, connect, createFile, layOut } from "./connect.js";
+export { asMirrorError } from "./errors.js";
 export {
   checkOwner,
   claimMirror,
@@ -21,26 +12,13 @@ export {
   writeInfo,
 } from "./info.js";
 export { findDamage } from "./integrity.js";
+export { firstRead, isSetBack, lastFinding, lastGood, lastProven, lastRun, wasRead } from "./last-runs.js";
 export { type Lock, lockMirror, runUnderWay } from "./lock.js";
 export { closeMirror, type Mirror, mirrorOf, statement } from "./mirror.js";
-export { checkPlace, isEmptyFile, isMade, mirrorFiles } from "./place.js";
-export {
-  blankRun,
-  firstRead,
-  isSetBack,
-  lastFinding,
-  lastGood,
-  lastProven,
-  lastRun,
-  type Outcome,
-  type Run,
-  type RunEnd,
-  recordRun,
-  runLine,
-  saveRun,
-  wasRead,
-} from "./runs.js";
-export { openTransaction, transactInParts } from "./transaction.js";
+export { checkFile, checkPlace, isEmptyFile, isMade, mirrorFiles } from "./place.js";
+export { runLine } from "./run-line.js";
+export { blankRun, type Outcome, type Run, type RunEnd, recordRun, saveRun } from "./runs.js";
+export { openTransaction, type Transaction } from "./transaction.js";
 export {
   columnNames,
   createIndexes,
@@ -59,4 +37,4 @@ export {
   type UnderWay,
   underWayText,
 } from "./under-way.js";
-export { watchMirror } from "./watch.js";
+export { checkIdentity, migrate, schemaVersion } from "./version.js";

@@ -1,6 +1,6 @@
 import type { Mirror } from "./mirror.js";
 
-/** What SQLite finds wrong with a mirror's file first, indexes included; null where it is sound. */
+/** Returns the first damage that SQLite finds in a mirror's file, indexes included; null if there is none. */
 export function findDamage({ db }: Mirror): string | null {
   const first = String(db.pragma("integrity_check(1)", { simple: true }));
   return first === "ok" ? null : first;

@@ -1,73 +1,59 @@
-import { closeSync, existsSync, openSync, rmSync, statSync, utimesSync } from "node:fs";
+import { closeSync, existsSync, openSync, statSync, utimesSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 import type { Clock } from "../deps.js";
 import { MirrorBusy } from "../errors.js";
 import { loadSqlite } from "../lib/sqlite.js";
-import { connect } from "./file.js";
-import { checkPlace, idOf, realPlace } from "./place.js";
+import { connect } from "./connect.js";
+import { checkPlace, realPlace } from "./place.js";
 import { readUnderWay, type UnderWay, underWayText } from "./under-way.js";
 
-/** Held for as long as a run writes. */
+/** Held while a run writes. */
 export interface Lock {
-  readonly path: string;
-  /** Which file it is, as `idOf` says. */
-  readonly id: string;
-  /** Which file the mirror was when it was locked; null where there was none. */
-  readonly mirrorId: string | null;
   release(): void;
 }
 
+const pollMs = 250;
+
 /**
- * One run at a time for a mirror. The lock is SQLite's own on a file beside the mirror, and so the operating
- * system's: it goes when the process goes, however it dies. The empty file stays beside a mirror; it means nothing by
- * itself, and goes where no mirror came to be.
+ * Locks a mirror for one run. The lock is SQLite's own on an empty file beside the mirror, and so the system's: it ends
+ * with the process, however that dies. The file stays.
  * @param wait queue until the other run ends
- * @param queued hears once of the run that is waited for
- * @throws MirrorBusy, and MirrorUnusable where no mirror can be
+ * @param queued is called once with a sentence about the run that is waited for
+ * @throws MirrorBusy, or MirrorUnusable if no mirror can be at this path
  */
 export async function lockMirror(
   path: string,
   options: { wait: boolean; clock: Clock; signal: AbortSignal; queued?(text: string): void },
 ): Promise<Lock> {
+  const { clock, queued, signal, wait } = options;
   checkPlace(path);
-  const mirrorPath = realPlace(path);
-  const lockPath = `${mirrorPath}-lock`;
-  let file = await openLock(lockPath);
-  let isQueued = false;
+  const lockPath = `${realPlace(path)}-lock`;
+  // SQLite alone would create it readable for everybody: 0644.
+  if (!existsSync(lockPath)) closeSync(openSync(lockPath, "a", 0o600));
+  const Sqlite = await loadSqlite();
+  // A process that only looks whether the lock is held is gone in a moment.
+  const db = new Sqlite(lockPath, { timeout: 100 });
   try {
-    for (;;) {
-      const refusal = take(file.db);
-      const { id } = file;
-      if (id === null || id !== idOf(lockPath)) {
-        // Whoever held it has taken the file away: the lock of a file that is nowhere holds off nobody.
-        file.db.close();
-        file = await openLock(lockPath);
-        continue;
-      }
-      if (refusal === null) {
-        // Its time is when the run began, for whoever looks.
-        utimesSync(lockPath, options.clock.now() / 1_000, options.clock.now() / 1_000);
-        const own = { path: lockPath, id };
-        const held = file.db;
-        return { ...own, mirrorId: idOf(mirrorPath), release: () => release(held, mirrorPath, own) };
-      }
-      if (!("code" in refusal) || refusal.code !== "SQLITE_BUSY") throw refusal;
-      if (!options.wait)
-        throw new MirrorBusy(`Another run holds this mirror${await other(path, options.clock)}: ${path}.`, {
+    for (let isQueued = false; !isTaken(db); isQueued = true) {
+      const other = isQueued && wait ? null : await runUnderWay(path);
+      const which = other === null ? "" : ` ${underWayText(other, clock.now())}`;
+      if (!wait)
+        throw new MirrorBusy(`Another run holds this mirror${which}: ${path}.`, {
           hint: "wait for it to end, or queue behind it with `--wait`",
-          cause: refusal,
         });
-      if (!isQueued) options.queued?.(`waits for another run${await other(path, options.clock)}`);
-      isQueued = true;
-      await options.clock.sleep(250, options.signal);
+      if (!isQueued) queued?.(`waits for another run${which}`);
+      await clock.sleep(pollMs, signal);
     }
+    // The file's time says when the run began.
+    utimesSync(lockPath, clock.now() / 1_000, clock.now() / 1_000);
+    return { release: () => void db.close() };
   } catch (error) {
-    file.db.close();
+    db.close();
     throw error;
   }
 }
 
-/** The run that holds the mirror now; null where none does. */
+/** Returns the run that holds the mirror now; null if there is none. */
 export async function runUnderWay(path: string): Promise<UnderWay | null> {
   const lockPath = `${existsSync(path) ? realPlace(path) : path}-lock`;
   const since = statSync(lockPath, { throwIfNoEntry: false })?.mtimeMs;
@@ -82,57 +68,32 @@ export async function runUnderWay(path: string): Promise<UnderWay | null> {
       mirror.db.close();
     }
   } catch {
-    // A mirror that says nothing of itself is told about by whoever opens it.
+    // Opening the mirror for its own sake reports what is wrong with it.
     return silent;
   }
 }
 
-async function other(path: string, clock: Clock): Promise<string> {
-  const run = await runUnderWay(path);
-  return run === null ? "" : ` ${underWayText(run, clock.now())}`;
+/** Takes the lock. @returns false if another process has it */
+function isTaken(db: Database): boolean {
+  return !isBusy(() => db.exec("BEGIN EXCLUSIVE"));
 }
 
 async function isHeld(lockPath: string): Promise<boolean> {
   const Sqlite = await loadSqlite();
   const db = new Sqlite(lockPath, { timeout: 0, readonly: true });
   try {
-    db.prepare("SELECT 1 FROM sqlite_master").get();
+    return isBusy(() => db.prepare("SELECT 1 FROM sqlite_master").get());
+  } finally {
+    db.close();
+  }
+}
+
+function isBusy(work: () => unknown): boolean {
+  try {
+    work();
     return false;
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "SQLITE_BUSY";
-  } finally {
-    db.close();
-  }
-}
-
-/** @returns null once it is held; otherwise what SQLite says */
-function take(db: Database): Error | null {
-  try {
-    db.exec("BEGIN EXCLUSIVE");
-    return null;
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    return error;
-  }
-}
-
-/** The lock's file, and which one it is: another can take its path meanwhile. */
-async function openLock(lockPath: string): Promise<{ db: Database; id: string | null }> {
-  const Sqlite = await loadSqlite();
-  if (!existsSync(lockPath)) closeSync(openSync(lockPath, "a", 0o600));
-  const id = idOf(lockPath);
-  // Whoever only looks whether it is held is gone in a moment.
-  const db = new Sqlite(lockPath, { timeout: 100 });
-  return { db, id: id === idOf(lockPath) ? id : null };
-}
-
-function release(db: Database, mirrorPath: string, { path, id }: Pick<Lock, "path" | "id">): void {
-  try {
-    // While it is held: nobody can take it in between. Another file at its path is another run's.
-    if (!existsSync(mirrorPath) && idOf(path) === id) rmSync(path, { force: true });
-  } catch {
-    // Some systems keep an open file: it means nothing by itself.
-  } finally {
-    db.close();
+    if (error instanceof Error && "code" in error && error.code === "SQLITE_BUSY") return true;
+    throw error;
   }
 }

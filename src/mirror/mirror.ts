@@ -1,40 +1,39 @@
 import type { Database, Statement } from "better-sqlite3";
-import type { Held } from "./held.js";
-import { inTransaction } from "./transaction.js";
+import { checkFile, idOf } from "./place.js";
+import { transact } from "./transaction.js";
 
 /** An open mirror file. */
 export interface Mirror {
   readonly db: Database;
-  /** Where it really is, whatever links lead to it. */
+  /** As the person named it: a link may lead to the file. */
   readonly path: string;
-  /** Which file it is, as `idOf` says; null in memory. */
+  /** Device and inode of the file that was opened; null in memory. */
   readonly id: string | null;
-  /** What a run holds of it; null where nobody does. */
-  held: Held | null;
-  /** All that `work` writes is kept, or nothing. */
+  /** Keeps all that `work` writes, or nothing. Inside another transaction it is a savepoint. */
   transaction<T>(work: () => T): T;
 }
 
-export function mirrorOf({ db, path, id }: Pick<Mirror, "db" | "path" | "id">): Mirror {
-  const mirror: Mirror = {
-    db,
-    path,
-    id,
-    held: null,
-    transaction: (work) => inTransaction(mirror, work),
-  };
+export function mirrorOf(opened: Pick<Mirror, "db" | "path" | "id">): Mirror {
+  const mirror: Mirror = { ...opened, transaction: (work) => transact(mirror, work) };
   return mirror;
 }
 
-/** @throws MirrorUnusable where a run held it, and it is not what it was any more */
-export function closeMirror({ db, held }: Mirror): void {
-  if (held) held.end();
-  else db.close();
+/**
+ * Ends a run's work on a mirror.
+ * @throws MirrorUnusable if the file was replaced or removed
+ */
+export function closeMirror(mirror: Mirror): void {
+  const { db, id, path } = mirror;
+  if (db.inTransaction) db.exec("ROLLBACK");
+  // SQLite leaves the log of a moved file where it was: a file that took its place would be read with that log.
+  if (id !== idOf(path)) db.pragma("wal_checkpoint(TRUNCATE)");
+  db.close();
+  checkFile(mirror);
 }
 
 const prepared = new WeakMap<Database, Map<string, Statement>>();
 
-/** A statement that is asked for again and again, compiled once for each connection. */
+/** Returns a statement that is compiled once per connection. */
 export function statement({ db }: Mirror, sql: string): Statement {
   const known = prepared.get(db) ?? new Map<string, Statement>();
   prepared.set(db, known);

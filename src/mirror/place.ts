@@ -3,21 +3,12 @@ import { basename, dirname, join, resolve } from "node:path";
 import { MirrorUnusable } from "../errors.js";
 import { makeFolder } from "../lib/make-folder.js";
 
-/** The longest of the names beside a mirror ends in this; a name may have 255 bytes, a path for SQLite 511. */
-const longestSuffix = "-lock-journal".length;
-const longest = { name: 255 - longestSuffix, path: 511 - longestSuffix };
-
 /**
- * Looks at what stands where a mirror is or will be: a plain file, or nothing.
- * @returns whether there is a file
- * @throws MirrorUnusable for a folder, a device or a pipe, and for a name with no room for the files beside it, before
- * anything is made or opened
+ * Checks that a mirror's path is a file, or free.
+ * @returns true if there is a file
+ * @throws MirrorUnusable for a folder, a device or a pipe, before anything is created or opened
  */
 export function checkPlace(path: string): boolean {
-  if (Buffer.byteLength(basename(path)) > longest.name || Buffer.byteLength(path) > longest.path)
-    throw new MirrorUnusable(`The mirror's name is too long for the files beside it: ${path}.`, {
-      hint: `name a file with \`--db\`: at most ${longest.name} bytes, with its folder ${longest.path}`,
-    });
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found || found.isFile()) return found !== undefined;
   const what = found.isDirectory() ? "a folder" : "a device or pipe";
@@ -28,7 +19,7 @@ export function checkPlace(path: string): boolean {
   });
 }
 
-/** Where a mirror really is, whatever links lead to it; its folder is made, the mirror itself need not be there yet. */
+/** Returns the path with its links resolved, also of a file that does not exist yet, and creates its folder (0700). */
 export function realPlace(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const folder = dirname(resolve(path));
@@ -38,12 +29,12 @@ export function realPlace(path: string): string {
   return join(realpathSync(folder), basename(path));
 }
 
-/** A mirror's own file, and those that SQLite and a run make beside it, whether they are there or not. */
+/** Returns the paths of a mirror and of the files beside it, whether they exist or not. */
 export function mirrorFiles(path: string): string[] {
   return ["", "-wal", "-shm", "-journal", "-lock"].map((end) => path + end);
 }
 
-/** Which file is at a path, whatever links lead to it: its device and number; null where none can be reached. */
+/** Returns device and inode of the file at a path, links followed; null if there is none. */
 export function idOf(path: string): string | null {
   try {
     const { dev, ino } = statSync(path, { bigint: true });
@@ -53,12 +44,29 @@ export function idOf(path: string): string | null {
   }
 }
 
-/** Whether there is a file that holds anything. */
+/**
+ * Checks that the file at the mirror's path is the one that was opened (A12): before each commit, and when a run ends.
+ * @throws MirrorUnusable if it was replaced or removed
+ */
+export function checkFile({ id, path }: { id: string | null; path: string }): void {
+  const now = id === null ? null : idOf(path);
+  if (now === id) return;
+  const [what, hint] =
+    now === null
+      ? ["moved away or removed", "put it back, or run the same command again for a new one"]
+      : [
+          "replaced by another file",
+          "run the same command again: the file that is there now was left as it is",
+        ];
+  throw new MirrorUnusable(`The mirror was ${what} in the middle of this run: ${path}.`, { hint });
+}
+
+/** True if there is a file that is not empty. */
 export function isMade(path: string): boolean {
   return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
-/** Whether there is a file of no bytes, which is no mirror yet. */
+/** True if there is a file of no bytes, which is no mirror yet. */
 export function isEmptyFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.size === 0;
 }

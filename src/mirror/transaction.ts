@@ -1,109 +1,64 @@
-import type { Clock } from "../deps.js";
-import { inParts } from "../lib/in-parts.js";
 import type { Mirror } from "./mirror.js";
+import { checkFile } from "./place.js";
 
-/** How long another program that writes is waited for, in milliseconds. */
-const patienceMs = 10_000;
-
-/** One transaction after another, each as long as its owner wants: it may stay open while something is awaited. */
+/** A transaction that may stay open while something is awaited. */
 export interface Transaction {
   readonly isOpen: boolean;
-  /** Waits for another program that writes. Rejects with the signal's reason, or SQLite's SQLITE_BUSY. */
-  begin(): Promise<void>;
-  /** @throws MirrorUnusable where the run has lost its mirror, and what SQLite says; then nothing of it is kept */
+  /** @throws MirrorUnusable if the mirror was replaced or removed, or SQLite's error; then nothing is kept */
   commit(): void;
-  /** Takes it back, unless SQLite has done so itself, as it does when the disk is full. */
   rollback(): void;
 }
 
-export function openTransaction(
-  mirror: Mirror,
-  { clock, signal }: { clock: Clock; signal: AbortSignal },
-): Transaction {
-  let isOpen = false;
+/** Begins a transaction. @throws SQLite's SQLITE_BUSY if another program writes for too long */
+export function openTransaction(mirror: Mirror): Transaction {
+  const { db } = mirror;
+  let isOpen = true;
+  db.exec(outermost.before);
+
+  function rollback(): void {
+    isOpen = false;
+    // SQLite has rolled back by itself if the disk is full.
+    if (db.inTransaction) db.exec(outermost.undo);
+  }
+
   return {
     get isOpen() {
       return isOpen;
     },
-    async begin() {
-      const until = clock.monotonic() + patienceMs;
-      while (!isOpen)
-        try {
-          begin(mirror);
-          isOpen = true;
-        } catch (error) {
-          if (!isBusy(error) || clock.monotonic() >= until) throw error;
-          await clock.sleep(0, signal);
-        }
-    },
     commit() {
       if (!isOpen) return;
-      isOpen = false;
-      commit(mirror);
+      try {
+        checkFile(mirror);
+        db.exec(outermost.after);
+        isOpen = false;
+      } catch (error) {
+        rollback();
+        throw error;
+      }
     },
-    rollback() {
-      isOpen = false;
-      rollback(mirror);
-    },
+    rollback,
   };
 }
 
-/**
- * Keeps all that these parts write, or nothing: a signal between two of them takes it back. What else this process writes
- * meanwhile goes with it.
- */
-export async function transactInParts<Result>(
-  mirror: Mirror,
-  parts: Generator<void, Result>,
-  waiting: { clock: Clock; signal: AbortSignal },
-): Promise<Result> {
-  const transaction = openTransaction(mirror, waiting);
-  await transaction.begin();
-  try {
-    const result = await inParts(parts, waiting);
-    transaction.commit();
-    return result;
-  } finally {
-    // Committed by now, unless something was thrown.
-    if (transaction.isOpen) transaction.rollback();
-  }
-}
+const outermost = { before: "BEGIN IMMEDIATE", after: "COMMIT", undo: "ROLLBACK" };
+const nested = {
+  before: "SAVEPOINT nested",
+  after: "RELEASE nested",
+  undo: "ROLLBACK TO nested; RELEASE nested",
+};
 
-/** Keeps all that `work` writes, or nothing; within another transaction, with what that one keeps. */
-export function inTransaction<T>(mirror: Mirror, work: () => T): T {
-  if (mirror.db.inTransaction) return mirror.db.transaction(work)();
-  begin(mirror);
+/** Keeps all that `work` writes, or nothing. Inside another transaction it is a savepoint of that one. */
+export function transact<T>(mirror: Mirror, work: () => T): T {
+  const { db } = mirror;
+  const { before, after, undo } = db.inTransaction ? nested : outermost;
+  db.exec(before);
   try {
     const result = work();
-    commit(mirror);
+    if (after === outermost.after) checkFile(mirror);
+    db.exec(after);
     return result;
   } catch (error) {
-    rollback(mirror);
+    if (db.inTransaction) db.exec(undo);
     throw error;
   }
-}
-
-function begin({ db, held }: Mirror): void {
-  held?.begin();
-  db.exec("BEGIN IMMEDIATE");
-}
-
-function commit(mirror: Mirror): void {
-  const { db, held } = mirror;
-  try {
-    held?.look();
-    db.exec("COMMIT");
-  } catch (error) {
-    rollback(mirror);
-    throw error;
-  }
-  held?.settle();
-}
-
-function rollback({ db }: Mirror): void {
-  if (db.inTransaction) db.exec("ROLLBACK");
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
 }

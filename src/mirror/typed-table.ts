@@ -12,15 +12,15 @@ const sqlTypes: Record<ScalarType, string> = {
   json: " TEXT",
 };
 
-/** A column that was discovered, not declared, has no type: values keep their own. */
+/** A column of a typed table. `open`: it was discovered, not declared, and its values keep their own types. */
 export interface StoredColumn extends Column {
   open: boolean;
 }
 
-/** Where a table is: in the mirror's file, or for one connection only, over the table of the same name. */
+/** `main`: in the mirror's file. `temp`: for one connection only, over the table of the same name. */
 export type Schema = "main" | "temp";
 
-/** The statement that creates a typed table. The technical columns come last, so that people see data first. */
+/** Returns the statement that creates a typed table. Technical columns come last, so that people see data first. */
 export function createTable(
   shape: TableShape,
   columns: readonly StoredColumn[],
@@ -54,13 +54,13 @@ export function dateColumns({
   ];
 }
 
-/** The names of a typed table's columns, in the order in which rows are written. */
+/** Returns the names of a typed table's columns, in the order in which rows are written. */
 export function columnNames(shape: TableShape, columns: readonly StoredColumn[]): readonly string[] {
   const technical = shape.list ? ["synced_at", "row_id"] : ["synced_at", "removed_at", "record_id"];
   return [...columns.map(({ name }) => name), ...technical];
 }
 
-/** The statements that create a typed table's indexes, where they are not there yet. */
+/** Returns the statements that create a typed table's indexes if they are missing. */
 export function createIndexes(shape: TableShape): readonly string[] {
   return shape.indexes.map((columns) => {
     const name = quote(`${shape.name}_by_${columns.join("_")}`);

@@ -3,23 +3,23 @@ import { formatInstant, formatSpan, minuteOf } from "../lib/times.js";
 import { forgetInfo, readInfo, writeInfo } from "./info.js";
 import type { Mirror } from "./mirror.js";
 
-/** The run that holds a mirror, as another process is told of it. Times are ISO 8601. */
+/** The run that holds a mirror, as another process sees it. Times are ISO 8601. */
 export interface UnderWay {
   started_at: string;
-  /** What it said of itself last; null where it has not begun to read. */
+  /** The progress it noted last; null if it has not begun to read. */
   progress: RunProgress | null;
 }
 
 /** How far a run is. */
 export interface RunProgress {
   command: string;
-  /** What is being read; null between two. */
+  /** The resource that is being read; null between two. */
   resource: string | null;
-  /** Which of how many. */
+  /** Its place among the resources of the run, from 1. */
   position: number;
   of: number;
   requests: number;
-  /** Requests to come; null where that is not known of all that is to be read. */
+  /** Requests to come; null if that is not known of every resource. */
   requests_left: number | null;
   at: string;
 }
@@ -38,7 +38,7 @@ export function noteProgress(mirror: Mirror, progress: RunProgress): void {
   mirror.transaction(() => writeInfo(mirror, name, JSON.stringify(progress)));
 }
 
-/** Noted until a run gets further: see `noteFailedRun(mirror, null)`. */
+/** Notes a failed run until another gets further; null: one did. */
 export function noteFailedRun(mirror: Mirror, run: FailedRun | null): void {
   mirror.transaction(() =>
     run === null ? forgetInfo(mirror, failedName) : writeInfo(mirror, failedName, JSON.stringify(run)),
@@ -50,7 +50,7 @@ export function readFailedRun(mirror: Mirror): FailedRun | null {
   return noted === null ? null : (JSON.parse(noted) as FailedRun);
 }
 
-/** @param since when the lock was taken, in milliseconds since 1970: what was noted before is of a run that was killed */
+/** @param since when the lock was taken, in milliseconds since 1970: an older note is of a run that was killed */
 export function readUnderWay(mirror: Mirror, since: number): UnderWay {
   const noted = readInfo(mirror, name);
   const progress = noted === null ? null : (JSON.parse(noted) as RunProgress);
@@ -58,7 +58,7 @@ export function readUnderWay(mirror: Mirror, since: number): UnderWay {
   return { started_at: formatInstant(since), progress: isOfThis ? progress : null };
 }
 
-/** `since 2026-11-22 04:57 UTC, 12m ago (sync of orders, 10 of 10, 431 requests, about 570 to go)`. */
+/** Returns `since 2026-11-22 04:57 UTC, 12m ago (sync of orders, 10 of 10, 431 requests, about 570 to go)`. */
 export function underWayText({ started_at, progress }: UnderWay, now: number): string {
   const age = formatSpan(Math.max(0, now - Date.parse(started_at)));
   return `since ${minuteOf(started_at)} UTC, ${age} ago (${progressText(progress)})`;

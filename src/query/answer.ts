@@ -32,7 +32,6 @@ export function answerSource(mirror: Mirror, statement: Statement, most?: number
     name: "answer",
     columns: answerColumns(mirror, statement.columns()),
     whole: false,
-    exact: false,
     count: () => null,
     months: () => undefined,
     changed: () => undefined,

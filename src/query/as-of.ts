@@ -89,13 +89,15 @@ function unreadBefore(mirror: Mirror, resources: readonly string[], at: number):
 }
 
 /** All tables and views that these stand on, themselves included. */
-function standOn(names: readonly string[]): Set<string> {
+export function standOn(names: readonly string[]): Set<string> {
   const all = new Set(names);
   for (const name of all)
     for (const source of sourcesOf(views.find((view) => view.name === name)?.sql ?? "")) all.add(source);
   return all;
 }
 
-function sourcesOf(sql: string): string[] {
-  return [...sql.matchAll(/\b(?:FROM|JOIN)\s+"?(\w+)/gi)].map(([, name = ""]) => name.toLowerCase());
+/** Returns the names behind each `FROM` and `JOIN` of a statement. */
+export function sourcesOf(sql: string): string[] {
+  const found = [...sql.matchAll(/\b(?:FROM|JOIN)\s+"?(\w+)/gi)];
+  return [...new Set(found.map(([, name = ""]) => name.toLowerCase()))];
 }

@@ -1,4 +1,4 @@
-import { type Mirror, positionsPerRecord, quote, readInfo } from "../mirror/index.js";
+import { type Mirror, positionsPerRecord, quote } from "../mirror/index.js";
 import type { TableShape } from "../resources/shape.js";
 import { inBatches, type Row } from "./batches.js";
 import { valueSql } from "./select-sql.js";
@@ -58,7 +58,6 @@ export function openChangedRows(mirror: Mirror, table: ReadableTable): ChangedRo
   const { shape, columns } = table;
   if (!shape) return undefined;
   const { db } = mirror;
-  const exact = readInfo(mirror, `inexact:${shape.resource.table}`) !== null;
   return {
     hasHistory: shape.resource.history,
     now() {
@@ -83,7 +82,7 @@ export function openChangedRows(mirror: Mirror, table: ReadableTable): ChangedRo
       return isRun && (record ?? newest) === newest && (version ?? before) === before;
     },
     *rows(after) {
-      const statement = db.prepare(rowsSql(shape, { columns, table, exact, all: after === undefined })).raw();
+      const statement = db.prepare(rowsSql(shape, { columns, table, all: after === undefined })).raw();
       const found = after ? statement.iterate(after) : statement.iterate();
       for (const batch of inBatches(found as IterableIterator<Row>))
         yield batch.map((row) => {
@@ -110,13 +109,13 @@ const changedIds = `r.record_id > @record_id
 
 function rowsSql(
   { list }: TableShape,
-  request: { columns: readonly ReadableColumn[]; table: ReadableTable; exact: boolean; all: boolean },
+  request: { columns: readonly ReadableColumn[]; table: ReadableTable; all: boolean },
 ): string {
-  const { columns, table, exact, all } = request;
+  const { columns, table, all } = request;
   const rowId = list ? "t.row_id" : "t.record_id";
   const recordId = list ? `t.row_id / ${positionsPerRecord}` : "t.record_id";
   const position = list ? `t.row_id % ${positionsPerRecord}` : "NULL";
-  const values = columns.map((column) => valueSql(column, table, exact));
+  const values = columns.map((column) => valueSql(column, table));
   return `SELECT ${[...values, "r.key", position, "r.removed_at"].join(", ")}
     FROM ${quote(table.name)} AS t CROSS JOIN records AS r ON r.record_id = ${recordId}
     ${all ? "" : `WHERE ${changedIds}`} ORDER BY ${rowId}`;

@@ -1,53 +1,30 @@
 import { UsageError } from "../errors.js";
 import { type Mirror, quote } from "../mirror/index.js";
+import { parametersOf } from "./parameters.js";
 import type { ReadableTable } from "./tables.js";
 
-const tokens =
-  /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|[();'"`[?@:$]|[\s\S]/g;
-
 /**
- * Checks a person's `--where`: one expression over the table's columns. It may ask other tables of the mirror in
- * subqueries; it cannot leave its brackets, end the statement or bind a parameter. The connection is read-only anyway.
+ * Checks a person's `--where`: one expression over the table's columns, which may ask other tables in subqueries. Between
+ * `WHEN` and `THEN` nothing but a whole expression compiles; the line break ends a comment.
  * @throws UsageError with SQLite's own message
  */
 export function checkCondition(mirror: Mirror, table: ReadableTable, condition: string): void {
-  const broken = structuralFault(condition);
-  if (broken) throw refused(broken);
+  if (parametersOf(condition).length > 0) throw refused("parameters have no value here");
   try {
-    // In brackets the text can be nothing but one expression; the line break ends a comment.
-    mirror.db.prepare(`SELECT 1 FROM ${quote(table.name)} WHERE (${condition}\n)`);
+    for (const expression of [`(${condition}\n)`, `CASE WHEN ${condition}\nTHEN 1 END`])
+      mirror.db.prepare(`SELECT 1 FROM ${quote(table.name)} WHERE ${expression}`);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     throw refused(error.message, error);
   }
 }
 
-/** What would let a condition out of the brackets it is put in. */
-function structuralFault(condition: string): string | undefined {
-  if (condition.trim() === "") return "it is empty";
-  if (condition.includes("\0")) return "it holds a NUL character";
-  let depth = 0;
-  for (const [token] of condition.matchAll(tokens)) {
-    if (token === ";") return "one condition is allowed, no second statement";
-    if (token === "?" || token === "@" || token === ":" || token === "$")
-      return "parameters have no value here";
-    if (token === "'" || token === '"' || token === "`" || token === "[") return `a ${token} is never closed`;
-    if (token === "(") depth += 1;
-    if (token === ")") depth -= 1;
-    if (depth < 0) return "a bracket is closed that was never opened";
-  }
-  return depth > 0 ? "a bracket is never closed" : undefined;
-}
-
-/** What SQLite says of the file that it reads, not of a statement. */
+/** True if SQLite speaks of the file that it reads, not of a statement. */
 export function isOfFile(error: Error): boolean {
   return "code" in error && /^SQLITE_(?!(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$)/.test(String(error.code));
 }
 
-/**
- * What a condition that compiles can still fail at while rows are read (`json('x')`, say, or a text longer than SQLite
- * can hold); anything else as it is.
- */
+/** Returns the error to tell if a condition that compiles fails while rows are read, such as `json('x')`. */
 export function explainRunning(error: unknown, condition: string | undefined): unknown {
   if (condition === undefined || !(error instanceof Error) || !("code" in error)) return error;
   if (!String(error.code).startsWith("SQLITE_") || isOfFile(error)) return error;
@@ -64,7 +41,7 @@ function refused(why: string, cause?: unknown): UsageError {
   });
 }
 
-/** Whether a condition asks other tables: it is then worked out once, not once a batch. */
+/** True if a condition asks other tables: it is then evaluated once, not once per batch. */
 export function asksOtherTables(condition: string): boolean {
   return /\bselect\b/i.test(condition);
 }

@@ -66,10 +66,12 @@ export interface Health {
   /** The last run, where it ended before it read anything. */
   failed_run: FailedRun | null;
   resources: ResourceHealth[];
+  /** The names of the resources that were never read. */
+  never_read: string[];
 }
 
 /**
- * How every resource stands that was ever synced. Nothing is stale without `maxAgeMs`.
+ * Returns how every resource stands that was ever synced. Nothing is stale without `maxAgeMs`.
  * @param now milliseconds since 1970
  */
 export function readHealth(
@@ -91,6 +93,9 @@ export function readHealth(
     under_way: underWay,
     failed_run: readFailedRun(mirror),
     resources: found,
+    never_read: resources
+      .map(({ name }) => name)
+      .filter((name) => !found.some(({ resource }) => resource === name)),
   };
 }
 

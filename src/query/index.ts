@@ -59,7 +59,7 @@ export {
 } from "./report/work.js";
 export { cellEnd, openSource, rowEnd, type Source, withSnapshot } from "./select.js";
 export { dateOf, type Selection } from "./select-sql.js";
-export { listFacts, readFacts, type TableFacts, wasSynced } from "./table-list.js";
+export { listFacts, readFacts, type TableFacts, unreadOf, wasSynced } from "./table-list.js";
 export {
   describeTable,
   listTables,

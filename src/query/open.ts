@@ -8,8 +8,6 @@ import {
   closeMirror,
   connect,
   createFile,
-  holdMirror,
-  type Lock,
   layOut,
   type Mirror,
   migrate,
@@ -26,20 +24,18 @@ const patienceMs = 10_000;
 /**
  * Opens the mirror for writing, creating it (mode 0600, its folder 0700) where there is none, and migrates it
  * to this version's tables in one transaction.
- * @param lock of the run that holds it from here on: `closeMirror` ends that
  * @throws MirrorUnusable when the file is no mirror, damaged, or written by a newer version (left untouched)
  */
-export async function openMirror(path: string, lock?: Lock): Promise<Mirror> {
-  if (!checkPlace(path)) await createFile(path, lock);
+export async function openMirror(path: string): Promise<Mirror> {
+  if (!checkPlace(path)) await createFile(path);
   const mirror = await connect(path, false);
   try {
     checkIdentity(mirror);
     layOut(mirror.db);
     mirror.db.pragma("synchronous = NORMAL");
-    mirror.db.pragma("cache_size = -8000");
+    mirror.db.pragma("cache_size = -32000");
     mirror.db.pragma("wal_autocheckpoint = 1000");
     mirror.db.pragma(`busy_timeout = ${patienceMs}`);
-    if (lock) mirror.held = await holdMirror(mirror, path, lock);
     mirror.transaction(() => {
       migrate(mirror.db);
       reproject(mirror);

@@ -1,24 +1,25 @@
 import { UsageError } from "../errors.js";
 import { suggest } from "../lib/nearest.js";
 
-/** Values by name; a whole number is a `bigint`, since SQLite would take another for a fraction. */
+/** Values by name. A whole number is a `bigint`, because SQLite takes a `number` for a fraction. */
 export type Parameters = ReadonlyMap<string, string | number | bigint>;
 
-/** Texts, names in quotes, comments; then what stands for a value. */
+/** Texts, quoted names and comments, none of which holds a parameter; then the parameters. */
 const tokens =
-  /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|\?\d*|[:@$](\w+)/g;
+  /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|(\?)\d*|[:@$](\w+)/g;
 
-/**
- * The values of a statement's parameters (`:name`, `@name` or `$name`), as SQLite takes them.
- * @throws UsageError where one has no value, or a value no parameter
- */
-export function bindable(sql: string, values: Parameters): Record<string, string | number | bigint> {
-  const found = [...sql.matchAll(tokens)].filter(([token, name]) => name !== undefined || token[0] === "?");
-  if (found.some(([token]) => token[0] === "?"))
+/** Returns the names of a statement's parameters (`:name`, `@name` or `$name`); `?` for one without a name. */
+export function parametersOf(sql: string): string[] {
+  return [...new Set([...sql.matchAll(tokens)].flatMap(([, unnamed, name]) => unnamed ?? name ?? []))];
+}
+
+/** @throws UsageError if a parameter has no value, or a value no parameter */
+export function checkParameters(sql: string, values: Parameters): void {
+  const names = parametersOf(sql);
+  if (names.includes("?"))
     throw new UsageError("A parameter has no name: `?`.", {
       hint: "write `:name` in the statement, and give it with `-p name=value`",
     });
-  const names = [...new Set(found.map(([, name = ""]) => name))];
   const unknown = [...values.keys()].find((name) => !names.includes(name));
   if (unknown !== undefined)
     throw new UsageError(`The statement has no parameter \`:${unknown}\`.`, {
@@ -29,5 +30,4 @@ export function bindable(sql: string, values: Parameters): Record<string, string
     throw new UsageError(`A parameter has no value: \`:${missing}\`.`, {
       hint: `add \`-p ${missing}=VALUE\``,
     });
-  return Object.fromEntries(values);
 }

@@ -6,8 +6,6 @@ import type { SelectSql } from "./select-sql.js";
 export interface Joined {
   bytes: Buffer;
   rows: number;
-  /** The same rows, value by value. */
-  values(): Row[];
 }
 
 export interface Reading {
@@ -62,7 +60,7 @@ export function* readMonths(
 /** A statement a batch, each going on after the row where the last one stopped. */
 export function* readJoined(
   mirror: Mirror,
-  { sql, values, withRecords, limit }: Reading & { sql: { rowId: string } },
+  { sql, withRecords, limit }: Reading & { sql: { rowId: string } },
   join: { text: string; separator: string },
 ): Iterable<Joined> {
   const id = `t.${quote(sql.rowId)}`;
@@ -81,14 +79,7 @@ export function* readJoined(
        FROM (${rowsOf} WHERE ${id} >= ? AND ${id} <= ? ORDER BY ${id})`,
     )
     .raw();
-  const again = mirror.db.prepare(
-    `SELECT ${values.join(", ")} ${from} WHERE ${id} > ? AND ${id} <= ? ORDER BY ${id}`,
-  );
-  const joined = (bytes: Buffer | null, rows: number, first: number, last: number): Joined => ({
-    bytes: bytes ?? Buffer.alloc(0),
-    rows,
-    values: () => again.raw().all(first, last) as Row[],
-  });
+  const joined = (bytes: Buffer | null, rows: number): Joined => ({ bytes: bytes ?? Buffer.alloc(0), rows });
   let left = limit ?? Number.POSITIVE_INFINITY;
   let size = 64;
   let after = Number.MIN_SAFE_INTEGER;
@@ -97,7 +88,7 @@ export function* readJoined(
     const [bytes, rows, last, large] = found;
     if (rows === 0) return;
     if (large === null) {
-      yield joined(bytes, rows, after, last);
+      yield joined(bytes, rows);
       left -= rows;
       after = last;
       const fitting = Math.floor((rows * bytesPerBatch) / Math.max(1, bytes?.length ?? 0));
@@ -109,7 +100,7 @@ export function* readJoined(
       [large, large],
     ] as const) {
       const [part, count] = between.get(from, to) as [Buffer | null, number];
-      if (count > 0) yield joined(part, count, from - 1, to);
+      if (count > 0) yield joined(part, count);
       left -= count;
     }
     after = large;

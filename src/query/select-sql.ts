@@ -124,32 +124,13 @@ export function monthSql(table: ReadableTable): string | undefined {
     WHERE p.record_id = t.row_id / ${positionsPerRecord})`;
 }
 
-/**
- * A column's value as SQL. With `exact`, numbers come as the text that the API sent, looked up in the record `r`:
- * SQLite keeps a literal's digits when it takes JSON apart, but not when it stores a REAL.
- */
-export function valueSql(column: ReadableColumn, table: ReadableTable, exact: boolean): string {
+/** Returns a column's value as SQL. In a column of several types the record alone tells true from 1. */
+export function valueSql(column: ReadableColumn, table: ReadableTable): string {
   const own = `t.${quote(column.name)}`;
   const { stored } = column;
-  if (stored?.from !== "record") return own;
-  if (stored.open) return openValueSql(stored, table, exact);
-  if (!exact) return own;
-  if (column.type === "json")
-    return `CASE WHEN ${own} IS NOT NULL THEN r.json -> ${pathSql(stored, table)} END`;
-  if (column.type !== "number" && column.type !== "integer") return own;
-  const literal = `(r.json -> ${pathSql(stored, table)})`;
-  const same = `abs(CAST(${literal} AS REAL) - ${own}) <= abs(${own}) * 1e-12`;
-  return `CASE WHEN CAST(${literal} AS REAL) = ${own} OR ${same} THEN ${literal} ELSE ${own} END`;
-}
-
-function openValueSql(stored: StoredColumn, table: ReadableTable, exact: boolean): string {
-  const own = `t.${quote(stored.name)}`;
-  const path = pathSql(stored, table);
-  // It keeps integers as they are; only a REAL can have lost digits.
-  const value = exact ? `CASE typeof(${own}) WHEN 'real' THEN r.json -> ${path} ELSE ${own} END` : own;
-  if (stored.type !== mixed) return value;
-  const type = `json_type(r.json, ${path})`;
-  return `CASE WHEN ${type} IN ('true', 'false') THEN ${type} ELSE ${value} END`;
+  if (!stored?.open || stored.type !== mixed) return own;
+  const type = `json_type(r.json, ${pathSql(stored, table)})`;
+  return `CASE WHEN ${type} IN ('true', 'false') THEN ${type} ELSE ${own} END`;
 }
 
 /** Whether only the record tells a column's yes from its 1. */

@@ -1,5 +1,5 @@
 import { parseTimestamp } from "../lib/times.js";
-import { type Mirror, quote, readInfo, watchMirror } from "../mirror/index.js";
+import { type Mirror, quote } from "../mirror/index.js";
 import { exportsRecords } from "../resources/shape.js";
 import type { Row } from "./batches.js";
 import { type ChangedRows, openChangedRows } from "./changed-rows.js";
@@ -25,15 +25,12 @@ export interface Source {
   /** Values in the order of `columns`; with `json`, columns without a declared type come as JSON text. */
   rows(as: "values" | "json"): Iterable<readonly Row[]>;
   /** The records' own JSON texts, with `,\n` or `\n` between; only where `whole`. */
-  records(separator: ",\n" | "\n"): Iterable<Pick<Joined, "bytes" | "rows">>;
+  records(separator: ",\n" | "\n"): Iterable<Joined>;
   /**
-   * Cells with `cellEnd` between, each row with `rowEnd` behind it (and a line feed, if wanted); booleans as words, null
-   * as nothing. Undefined where the table cannot be read so. A text may hold those separators itself: whoever takes the
-   * bytes apart has to count.
+   * Cells with `cellEnd` between them, each row followed by `rowEnd` (and a line feed, if wanted); booleans as words, null
+   * as nothing. Undefined if the table cannot be read so.
    */
   cells(options: { lineFeed: boolean }): Iterable<Joined> | undefined;
-  /** Whether numbers come as the API's own text; false: as SQLite stores them. */
-  exact: boolean;
   /** The same rows by the month (UTC) of the table's main date, null first; undefined where it has no such date. */
   months(): Iterable<{ month: string | null; rows: Row[] }> | undefined;
   /** What of the rows came, changed or went; undefined where they are not made of records. All else that was selected is passed over. */
@@ -44,21 +41,20 @@ export interface Source {
   count(): number | null;
 }
 
-export const cellEnd = 0x1f;
-export const rowEnd = 0x1e;
+/** Bytes that no text in UTF-8 holds. */
+export const cellEnd = 0xff;
+export const rowEnd = 0xfe;
+const [cellEndSql, rowEndSql] = ["CAST(x'ff' AS TEXT)", "CAST(x'fe' AS TEXT)"];
 
 /**
  * Reads inside one transaction: whatever a sync writes meanwhile, it is one state of the mirror.
- * @throws MirrorUnusable where another file was written over it meanwhile, and so into what was read
  */
 export async function withSnapshot<T>(mirror: Mirror, work: () => Promise<T>): Promise<T> {
-  const checkFile = watchMirror(mirror);
   mirror.db.exec("BEGIN");
   try {
     return await work();
   } finally {
     if (mirror.db.open && mirror.db.inTransaction) mirror.db.exec("ROLLBACK");
-    if (mirror.db.open) checkFile();
   }
 }
 
@@ -69,17 +65,15 @@ export function openSource(mirror: Mirror, selection: Selection): Source {
     typeof text === "string" ? (parseTimestamp(text) ?? null) : null,
   );
   const columns = chooseColumns(selection);
-  const exact = table.shape !== null && readInfo(mirror, `inexact:${table.shape.resource.table}`) !== null;
   const sql = selectSql(selection, noteRemoved(mirror, selection));
   const { rowId } = sql;
   const batched = rowId !== null && !sql.once ? { ...sql, rowId } : undefined;
-  const values = columns.map((column) => valueSql(column, table, exact));
-  const reading = { sql, values, withRecords: exact || columns.some(isMixed), limit };
+  const values = columns.map((column) => valueSql(column, table));
+  const reading = { sql, values, withRecords: columns.some(isMixed), limit };
   return {
     name: table.name,
     columns,
     whole: exportsRecords(table.shape) && selection.columns === undefined,
-    exact,
     count: () => countRows(mirror, reading),
     changed: () => openChangedRows(mirror, { ...table, columns: chooseColumns({ table }) }),
     identity: () => identityOf(table),
@@ -103,8 +97,8 @@ export function openSource(mirror: Mirror, selection: Selection): Source {
       // Where a column has no declared type, only the value itself says what it is.
       if (!batched || !table.isTyped) return undefined;
       const cells = columns.map((column, index) => cellSql(column, values[index] ?? "NULL"));
-      const text = `concat_ws(char(${cellEnd}), ${cells.join(", ")})`;
-      const end = lineFeed ? `char(${rowEnd}, 10)` : `char(${rowEnd})`;
+      const text = `concat_ws(${cellEndSql}, ${cells.join(", ")})`;
+      const end = lineFeed ? `${rowEndSql} || char(10)` : rowEndSql;
       return readJoined(mirror, { ...reading, sql: batched }, { text: `${text} || ${end}`, separator: "''" });
     },
   };

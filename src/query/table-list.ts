@@ -1,10 +1,11 @@
 import { type Mirror, wasRead } from "../mirror/index.js";
+import type { TableShape } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
+import { sourcesOf, standOn } from "./as-of.js";
 import { exampleFor } from "./examples.js";
-import { syncedBy } from "./names.js";
+import { syncedBy, typedTables } from "./names.js";
 import { openSource } from "./select.js";
-import { describeTable, listTables, type ReadableColumn, type ReadableTable } from "./tables.js";
-import { views } from "./views/index.js";
+import { describeTable, isHelper, listTables, type ReadableColumn, type ReadableTable } from "./tables.js";
 
 /** A table or view, as a person asks what it is. */
 export interface TableFacts {
@@ -61,10 +62,17 @@ function rowsOf(mirror: Mirror, table: ReadableTable): number | null {
   return openSource(mirror, { table, includeRemoved: false }).count();
 }
 
-function isHelper(name: string): boolean {
-  return views.some((view) => view.name === name && view.isHelper);
-}
-
 function viewsOf({ db }: Mirror): ReadonlySet<string> {
   return new Set(db.prepare("SELECT name FROM sqlite_master WHERE type = 'view'").pluck().all() as string[]);
+}
+
+/** Returns the tables of a statement that were never read, and the resource to sync; a view if all its tables are. */
+export function unreadOf(mirror: Mirror, sql: string): { name: string; resource: string }[] {
+  const isUnread = (shape: TableShape) => !wasSynced(mirror, shape.resource);
+  return sourcesOf(sql).flatMap((name) => {
+    const below = standOn([name]);
+    const shapes = typedTables().filter((shape) => below.has(shape.name));
+    const [first] = shapes;
+    return first && shapes.every(isUnread) ? [{ name, resource: syncedBy(first.resource).name }] : [];
+  });
 }

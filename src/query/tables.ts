@@ -61,6 +61,11 @@ export function listTables(mirror: Mirror): readonly string[] {
   return [...known, ...others];
 }
 
+/** True if a view is there for other views, and people rarely need it. */
+export function isHelper(name: string): boolean {
+  return views.some((view) => view.name === name && view.isHelper);
+}
+
 /** A table or view that `listTables` names. */
 export function describeTable(mirror: Mirror, name: string): ReadableTable {
   const shape = typedTables().find((typed) => typed.name === name);

@@ -4,48 +4,40 @@ import { type TableShape, tablesOf } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
 import { openColumns } from "./open-columns.js";
 import { openTables } from "./projection.js";
-import { rowBatches } from "./record-batches.js";
-import { type StoredRow, storedRecord } from "./stored-record.js";
+import { type StoredRow, storedRecords } from "./stored-record.js";
 
 /**
- * From now on this connection sees these tables, and the records of their resources, as the mirror knew them at that
- * time. They are laid over the real ones as temporary tables, made from the records as they were, so that everything
- * reads them alike. Call it inside `withSnapshot`, once.
+ * Lays these tables, and the records of their resources, over the real ones as the mirror knew them at a time: as
+ * temporary tables of this connection, so that everything reads them alike. Call it inside `withSnapshot`, once.
+ * @param at milliseconds
  */
 export function readAsOf(mirror: Mirror, wanted: readonly TableShape[], at: number): void {
   const { db } = mirror;
   db.pragma("temp.cache_size = -4000");
   db.pragma("main.cache_size = -4000");
   const resources = [...new Set(wanted.map(({ resource }) => resource))];
-  layRecords(
-    mirror,
-    resources.map(({ name }) => name),
-    formatInstant(at),
-  );
+  const names = resources.map(({ name }) => name);
+  layRecords(mirror, names, formatInstant(at));
   for (const resource of resources) layTables(mirror, resource, wanted);
 }
 
 function layTables(mirror: Mirror, resource: Resource, wanted: readonly TableShape[]): void {
-  // A child's rows are written with its parent's; those of other lists nobody asks for.
+  // Children are written with their parent; lists that were not asked for are left out.
   const shapes = tablesOf(resource).filter((shape) => shape.list === null || wanted.includes(shape));
-  const write = openTables(mirror, "temp", shapes);
+  const write = openTables(mirror, "temp", shapes, () => {});
   for (const shape of shapes) copyUnchanged(mirror, shape);
-  // Only versions that are not the record's present one are taken apart again.
+  // Only versions other than a record's present one are parsed.
   const select = mirror.db.prepare<[number, string], StoredRow>(
     `SELECT record_id, json, context, since_at, removed_at FROM temp.records
      WHERE record_id > ? AND version_id IS NOT NULL AND resource = ? ORDER BY record_id`,
   );
-  for (const rows of rowBatches(select, resource.name))
-    for (const row of rows) {
-      const record = storedRecord(row);
-      for (let part = 0; !write(record, part); ) part += 1;
-    }
+  for (const record of storedRecords(mirror, select, resource.name)) write(record, true);
 }
 
 /**
- * A version of a record held from `since_at` until the next one's; a removal makes one of its own. `past` says which
- * one each record had (null: its present one), `records` reads it from where it is kept. A clock that was set back can
- * make two hold at once: the one that was read last counts.
+ * A version of a record held from `since_at` until the next one's; a removal makes one of its own. `past` has the
+ * version of each record (null: its present one), `records` reads it from where it is stored. If two held at once,
+ * because a clock was set back, the one that was read last counts.
  */
 function layRecords({ db }: Mirror, resources: readonly string[], at: string): void {
   const wanted = `(${resources.map((name) => `'${name}'`).join(", ")})`;
@@ -64,7 +56,7 @@ function layRecords({ db }: Mirror, resources: readonly string[], at: string): v
   );
 }
 
-/** The rows of all records whose present version held then stand in the mirror's own table. */
+/** Copies the rows of all records whose present version held then from the mirror's own table. */
 function copyUnchanged(mirror: Mirror, shape: TableShape): void {
   const names = columnNames(shape, openColumns(mirror, shape).all()).map(quote);
   const recordId = shape.list ? `t.row_id / ${positionsPerRecord}` : "t.record_id";

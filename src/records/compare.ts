@@ -1,25 +1,19 @@
 import type { Mirror } from "../mirror/index.js";
-import { type ApiRecord, isMerged, type Json, type Resource } from "../resources/types.js";
+import { isMerged, type Json, type Resource } from "../resources/types.js";
 import { sameRecord } from "./same.js";
 
-/** How a record of the API stands to the mirror's. */
+/** How a record of the API compares with the mirror's. */
 export type Standing = "same" | "changed" | "missing";
 
-/** Compares what the API sends with what the mirror holds under its key; of what has details, with the list's record. */
-export function openComparison(
-  { db }: Mirror,
-  resource: Resource,
-): (record: ApiRecord, key: string) => Standing {
-  const { name } = resource;
+/** Prepares comparing records of the API with the mirror's; of a resource with details, with the list's records. */
+export function openComparison({ db }: Mirror, resource: Resource): (value: Json, key: string) => Standing {
   const json = isMerged(resource) ? "coalesce(list_json, json)" : "json";
   const find = db
     .prepare(`SELECT ${json} FROM records WHERE resource = ? AND key = ? AND removed_at IS NULL`)
     .pluck();
-  return (record, key) => {
-    const held = find.get(name, key) as string | undefined;
-    if (held === undefined) return "missing";
-    return held === record.json || sameRecord(JSON.parse(held) as Json, record.value, resource)
-      ? "same"
-      : "changed";
+  return (value, key) => {
+    const stored = find.get(resource.name, key) as string | undefined;
+    if (stored === undefined) return "missing";
+    return sameRecord(JSON.parse(stored) as Json, value, resource) ? "same" : "changed";
   };
 }

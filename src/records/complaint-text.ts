@@ -2,7 +2,7 @@ import { exportsRecords, tablesOf } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
 import type { Complaint } from "./values.js";
 
-/** What to say of what is not as declared. */
+/** Returns the sentence of a complaint. */
 export function complaintText(complaint: Complaint, resource: Resource): string {
   const { table } = complaint;
   if (complaint.kind === "attribute") {

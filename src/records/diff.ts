@@ -1,10 +1,9 @@
-import { Exact, hasInexactNumbers, parseExact } from "../lib/exact.js";
 import { tablesOf } from "../resources/shape.js";
 import type { Json, JsonObject, Resource } from "../resources/types.js";
 import { type Signed, sameJson, signedIn, signedOf } from "./same.js";
-import { isObject, valueAt } from "./values.js";
+import { isObject } from "./values.js";
 
-/** One field of a record that is not what it was; values as text, null where there is none. */
+/** One field of a record that changed; values as text, null if there is none. */
 export interface FieldChange {
   field: string;
   old: string | null;
@@ -12,60 +11,39 @@ export interface FieldChange {
 }
 
 /**
- * What differs between two versions of a record, by column name: nested objects with their prefix, and list items
- * that have an id one by one (`assignments.<id>.status`); other lists as a whole. Order of members is no change, and
- * neither is another signature of a URL.
- * @param texts of the two versions: a number is told as it was sent
+ * Returns the differences between two states of a record by column name: nested objects with their prefix, list items
+ * that have an id one by one (`assignments.<id>.status`), other lists as a whole. Neither the order of members nor the
+ * signature of a URL is a difference.
  */
-export function diffRecords(
-  before: Json,
-  after: Json,
-  resource: Resource,
-  texts?: { before: string; after: string },
-): FieldChange[] {
-  const closed = new Set(
-    tablesOf(resource).flatMap((table) =>
-      table.columns.filter((column) => column.type === "json").map((column) => column.name),
-    ),
-  );
+export function diffRecords(before: Json, after: Json, resource: Resource): FieldChange[] {
+  const closed = tablesOf(resource).flatMap(({ columns }) => columns.filter(({ type }) => type === "json"));
   const changes: FieldChange[] = [];
-  const pair = { before, after, exactBefore: exactOf(texts?.before), exactAfter: exactOf(texts?.after) };
-  compare({ ...pair, name: "", separator: "_", signed: signedOf(resource) }, closed, changes);
+  const pair = { before, after, name: "", separator: "_", signed: signedOf(resource) };
+  compare(pair, new Set(closed.map(({ name }) => name)), changes);
   return changes;
-}
-
-function exactOf(text = ""): unknown {
-  return hasInexactNumbers(text) ? parseExact(text) : undefined;
 }
 
 interface Pair {
   before: Json | undefined;
   after: Json | undefined;
-  /** The same with exact numbers, where they differ. */
-  exactBefore: unknown;
-  exactAfter: unknown;
   name: string;
   separator: string;
   signed: Signed | undefined;
 }
 
 function compare(pair: Pair, closed: ReadonlySet<string>, changes: FieldChange[]): void {
-  const { before, after, exactBefore, exactAfter, name, signed } = pair;
+  const { before, after, name, signed } = pair;
   if (sameJson(before ?? null, after ?? null, signed)) return;
   const members = closed.has(name) ? undefined : comparableMembers(before, after);
   if (!members) {
-    changes.push({ field: name, old: asText(before, exactBefore), new: asText(after, exactAfter) });
+    changes.push({ field: name, old: asText(before), new: asText(after) });
     return;
   }
   const separator = members.areItems ? "." : pair.separator;
-  const exactOld = members.areItems ? itemsById(exactBefore) : exactBefore;
-  const exactNew = members.areItems ? itemsById(exactAfter) : exactAfter;
   for (const member of new Set([...Object.keys(members.before), ...Object.keys(members.after)])) {
     const inner = {
       before: members.before[member],
       after: members.after[member],
-      exactBefore: valueAt(exactOld, [member]),
-      exactAfter: valueAt(exactNew, [member]),
       name: name === "" ? member : `${name}${separator}${member}`,
       separator,
       signed: members.areItems ? signed : signedIn(signed, member),
@@ -74,7 +52,7 @@ function compare(pair: Pair, closed: ReadonlySet<string>, changes: FieldChange[]
   }
 }
 
-/** Two things whose members can be compared one by one: objects, or lists whose items have ids. */
+/** Returns two values whose members can be compared one by one: objects, or lists whose items have ids. */
 function comparableMembers(before: Json | undefined, after: Json | undefined) {
   if (isObject(before) && isObject(after)) return { before, after, areItems: false };
   const old = itemsById(before);
@@ -82,7 +60,7 @@ function comparableMembers(before: Json | undefined, after: Json | undefined) {
   return old && now ? { before: old, after: now, areItems: true } : undefined;
 }
 
-function itemsById(value: unknown): JsonObject | undefined {
+function itemsById(value: Json | undefined): JsonObject | undefined {
   if (!Array.isArray(value)) return undefined;
   const items: JsonObject = Object.create(null);
   for (const item of value) {
@@ -92,8 +70,7 @@ function itemsById(value: unknown): JsonObject | undefined {
   return items;
 }
 
-function asText(value: Json | undefined, exact: unknown): string | null {
-  if (exact instanceof Exact) return exact.literal;
+function asText(value: Json | undefined): string | null {
   if (value === undefined || value === null) return null;
   return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -1,13 +1,13 @@
-/** The door of this room: all that others may use of it. */
+/** The door of this room: everything that other rooms may use. */
 
-// Writing records, with their rows, their history, and a word on what is not as declared.
+// Writing records, with their rows, their history and complaints.
 
 export type { Readings } from "./changes.js";
 export { complaintText } from "./complaint-text.js";
-export { openRecords, type RecordStore } from "./records.js";
+export { openRecords, type RecordStore, type WriteOptions, type Written } from "./records.js";
 export type { Complaint } from "./values.js";
 
-// Asking for the records that are there.
+// Reading the present records.
 
 export {
   isPresent,
@@ -26,13 +26,13 @@ export { hasId, idText, keyOf, keysOf } from "./keys.js";
 export { datedOf } from "./record-table.js";
 export { valueAt } from "./values.js";
 
-// Two records: whether they say the same, and what differs.
+// Two records: whether they are equal, and what differs.
 
 export { openComparison, type Standing } from "./compare.js";
 export { diffRecords } from "./diff.js";
 export { sameJson } from "./same.js";
 
-// What is remembered of an endpoint without documented fields, and of a ranking, day by day.
+// An endpoint without documented fields, and a ranking's days.
 
 export { perPageBefore, rememberShape, type Shape, saysLess, shapeBefore, shapeOf } from "./answer-shape.js";
 export { hostIdOf, keepSnapshot } from "./snapshots.js";
@@ -43,12 +43,12 @@ export { readAsOf } from "./as-of.js";
 export { indexProjection, withoutIndex } from "./projection.js";
 export { isOfOtherShape, isOutdated, rebuildTables, reproject } from "./reprojection.js";
 
-// Whether they still say what the records say.
+// Whether they match the records.
 
 export { compareTables, type TableDifference } from "./compare-tables.js";
 export { differenceText, noteTables, readTableNote } from "./table-notes.js";
 
-// What columns hold, and those that no resource declares.
+// Columns that no resource declares.
 
-export { mixed, readDiscovered } from "./open-columns.js";
+export { mixed, readDiscovered } from "./discovered.js";
 export type { SqlValue } from "./values.js";

@@ -1,12 +1,9 @@
 import type { Mirror } from "../mirror/index.js";
 import type { Complaint } from "./values.js";
 
-/**
- * Lets through what the mirror has not heard of yet, and remembers it: the same finding in every record of every
- * night is one warning.
- */
+/** Remembers what was complained of: the same finding in every record of every night is one warning. */
 export interface Notices {
-  /** Whether this is the first time. `at`: when the answer was asked for, ISO 8601. */
+  /** True the first time. `at`: when the answer was asked for, ISO 8601. */
   isNew(complaint: Complaint, at: string): boolean;
 }
 

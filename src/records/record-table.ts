@@ -1,10 +1,10 @@
 import { parseTimestamp } from "../lib/times.js";
 import type { Mirror } from "../mirror/index.js";
-import type { ApiRecord, JsonObject, Resource } from "../resources/types.js";
+import type { Json, JsonObject, Resource } from "../resources/types.js";
 import type { StoredRow } from "./stored-record.js";
-import { asObject } from "./values.js";
+import { valueAt } from "./values.js";
 
-/** A record as the table `records` has it: `list_json`, `detailed_at` and `outdated` where the resource has details. */
+/** A row of the table `records`: `list_json`, `detailed_at` and `outdated` of a resource with details. */
 export interface RecordRow extends StoredRow {
   key: string;
   list_json: string | null;
@@ -13,29 +13,22 @@ export interface RecordRow extends StoredRow {
   dated_at: number | null;
 }
 
-/** What is written of a record that is there. */
-export interface RecordText {
-  json: string;
-  value: JsonObject;
-  listJson: string | null;
-  detailedAt: string | null;
-  outdated: 0 | 1;
-  context: JsonObject | undefined;
-  /** See `datedAt`. */
-  dated: number | null;
-  sinceAt: string;
-}
+/** A row as it is written; dates and flags follow from the value. */
+export type RecordText = Pick<
+  RecordRow,
+  "json" | "list_json" | "detailed_at" | "outdated" | "context" | "since_at"
+>;
 
 /** One resource's rows of the table `records`. */
 export interface RecordTable {
   find(key: string): RecordRow | undefined;
+  /** Returns the id of the record of this key if it is present and its text is this one. */
+  findSame(key: string, json: string): number | undefined;
   get(recordId: number): RecordRow | undefined;
-  /** @returns the new record's id; null when there is one of this key already */
-  add(key: string, text: RecordText): number | null;
-  /** Writes a record anew; it is there, whether it was removed or not. */
-  replace(recordId: number, text: RecordText): void;
-  /** Notes what the list says now, and when details were read, of a record that is as it was. */
-  setRead(recordId: number, read: Pick<RecordText, "listJson" | "detailedAt" | "outdated">): void;
+  /** @returns the new record's id; null if there is one with this key */
+  add(key: string, text: RecordText, value: Json): number | null;
+  /** Overwrites a record, which is present from then on. */
+  replace(recordId: number, text: RecordText, value: Json): void;
   setRemoved(recordId: number, at: string): void;
 }
 
@@ -45,66 +38,65 @@ export function openRecordTable({ db }: Mirror, resource: Resource): RecordTable
   const find = db.prepare<[string, string], RecordRow>(
     `SELECT ${columns} FROM records WHERE resource = ? AND key = ?`,
   );
+  const findSame = db
+    .prepare<[string, string, string], number>(
+      `SELECT record_id FROM records WHERE resource = ? AND key = ? AND json = ? AND removed_at IS NULL
+         AND context IS NULL AND list_json IS NULL`,
+    )
+    .pluck();
   const get = db.prepare<[number], RecordRow>(`SELECT ${columns} FROM records WHERE record_id = ?`);
   const add = db.prepare(
-    `INSERT INTO records (resource, key, json, list_json, detailed_at, outdated, context, dated_at, flags, since_at)
+    `INSERT INTO records (resource, key, json, list_json, detailed_at, outdated, context, since_at, dated_at, flags)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (resource, key) DO NOTHING`,
   );
   const replace = db.prepare(
-    `UPDATE records SET json = ?, list_json = ?, detailed_at = ?, outdated = ?, context = ?, dated_at = ?, flags = ?,
-       since_at = ?, removed_at = NULL
-     WHERE record_id = ?`,
-  );
-  const setRead = db.prepare(
-    "UPDATE records SET list_json = ?, detailed_at = ?, outdated = ? WHERE record_id = ?",
+    `UPDATE records SET json = ?, list_json = ?, detailed_at = ?, outdated = ?, context = ?, since_at = ?,
+       dated_at = ?, flags = ?, removed_at = NULL WHERE record_id = ?`,
   );
   const setRemoved = db.prepare("UPDATE records SET removed_at = ?, since_at = ? WHERE record_id = ?");
 
-  /** From `json` to `since_at`, in the statements' order. */
-  function bound({ json, value, listJson, detailedAt, outdated, context, dated, sinceAt }: RecordText) {
-    const flags = flagsOf(resource, value);
-    return [json, listJson, detailedAt, outdated, contextText(context), dated, flags, sinceAt];
-  }
+  /** Returns what both statements bind, in their order. */
+  const bound = (text: RecordText, value: Json) => [
+    text.json,
+    text.list_json,
+    text.detailed_at,
+    text.outdated,
+    text.context,
+    text.since_at,
+    datedOf(resource, value),
+    flagsOf(resource, value),
+  ];
 
   return {
     find: (key) => find.get(resource.name, key),
+    findSame: (key, json) => findSame.get(resource.name, key, json),
     get: (recordId) => get.get(recordId),
-    add(key, text) {
-      const done = add.run(resource.name, key, ...bound(text));
-      return done.changes === 1 ? Number(done.lastInsertRowid) : null;
+    add(key, text, value) {
+      const { changes, lastInsertRowid } = add.run(resource.name, key, ...bound(text, value));
+      return changes === 1 ? Number(lastInsertRowid) : null;
     },
-    replace: (recordId, text) => void replace.run(...bound(text), recordId),
-    setRead: (recordId, { listJson, detailedAt, outdated }) =>
-      void setRead.run(listJson, detailedAt, outdated, recordId),
+    replace: (recordId, text, value) => void replace.run(...bound(text, value), recordId),
     setRemoved: (recordId, at) => void setRemoved.run(at, at, recordId),
   };
 }
 
-/** What was asked for, as it is stored. */
+/** Returns what was asked for as it is stored. */
 export function contextText(context: JsonObject | undefined): string | null {
   return context ? JSON.stringify(context) : null;
 }
 
-/** The instant that ranges go by, in milliseconds; null where the resource has none or it cannot be read. */
-export function datedAt(resource: Resource, value: JsonObject): number | null {
-  const { strategy } = resource;
+/** Returns the instant that ranges go by, in milliseconds; null if the resource has none or it is no timestamp. */
+export function datedOf({ strategy }: Resource, value: Json): number | null {
   if (strategy.kind !== "dated") return null;
-  const text = value[strategy.date];
+  const text = valueAt(value, [strategy.date]);
   return typeof text === "string" ? (parseTimestamp(text) ?? null) : null;
 }
 
-/** The same of a record that came; one that is held need not be parsed for it. */
-export function datedOf(resource: Resource, record: ApiRecord): number | null {
-  if (record.held) return record.held.dated;
-  record.dated ??= datedAt(resource, asObject(record.value));
-  return record.dated;
-}
-
-/** A bit for each filter that the API would select this record by. */
-function flagsOf({ strategy }: Resource, value: JsonObject): number {
+/** Returns one bit per filter of the API that would select this record. */
+function flagsOf({ strategy }: Resource, value: Json): number {
   if (strategy.kind !== "dated") return 0;
-  return (strategy.counts ?? []).reduce(
-    (flags, { member }, bit) => (value[member] === true ? flags | (1 << bit) : flags),
-    0,
-  );
+  let flags = 0;
+  for (const [bit, { member }] of (strategy.counts ?? []).entries())
+    if (valueAt(value, [member]) === true) flags |= 1 << bit;
+  return flags;
 }

@@ -1,77 +1,55 @@
 import { createHash } from "node:crypto";
-import type { Deps } from "../deps.js";
-import { atOnce } from "../lib/in-parts.js";
-import {
-  createTable,
-  type Mirror,
-  quote,
-  readInfo,
-  statement,
-  transactInParts,
-  writeInfo,
-} from "../mirror/index.js";
+import { createTable, type Mirror, quote, readInfo, statement, writeInfo } from "../mirror/index.js";
 import { details, resources } from "../resources/index.js";
 import { tablesOf } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
-import { dropDeclared, openColumns } from "./open-columns.js";
-import { indexesOf, openProjection, type Projection } from "./projection.js";
-import { recordBatches } from "./record-batches.js";
+import { dropDeclared } from "./discovered.js";
+import { openColumns } from "./open-columns.js";
+import { indexProjection, openProjection, type WriteRows } from "./projection.js";
+import { recordsOf } from "./stored-record.js";
 import { createIfMissing } from "./table-writer.js";
 
 /**
- * Typed tables follow from the registry: a newer program may declare other columns than those that a mirror's tables
- * were made with. They are then made anew from the records, which hold everything; the API is not asked.
+ * Typed tables follow from the registry: a newer program may declare other columns than a mirror's tables have. They
+ * are then rebuilt from the records, which hold everything; the API is not asked.
  */
 
-/** Whether some typed table is not as this version declares it, or not there: somebody else took it away. */
+/** True if some typed table is missing, or not as this version declares it. */
 export function isOutdated(mirror: Mirror): boolean {
   return [...resources, ...details].some((resource) => !isCurrent(mirror, resource));
 }
 
-/** Whether some typed table was made by another version, with other columns. */
+/** True if some typed table was made by another version, with other columns. */
 export function isOfOtherShape(mirror: Mirror): boolean {
   return [...resources, ...details].some((resource) => !hasShape(mirror, resource));
 }
 
-/** Brings every typed table to this version's shape, and creates those that are missing. Call it in a transaction. */
+/** Brings every typed table to this version's shape, and creates missing ones. Call it in a transaction. */
 export function reproject(mirror: Mirror): void {
   for (const resource of [...resources, ...details])
-    if (!isCurrent(mirror, resource)) atOnce(rebuild(mirror, resource));
+    if (!isCurrent(mirror, resource)) rebuild(mirror, resource);
 }
 
-/** Makes all tables of these resources anew from their records, in one transaction. */
-export async function rebuildTables(
-  mirror: Mirror,
-  resources: readonly Resource[],
-  waiting: Pick<Deps, "clock" | "signal">,
-): Promise<void> {
-  const all = function* () {
-    for (const resource of resources) yield* rebuild(mirror, resource);
-  };
-  await transactInParts(mirror, all(), waiting);
+/** Rebuilds all tables of these resources from their records, in one transaction. */
+export function rebuildTables(mirror: Mirror, resources: readonly Resource[]): void {
+  mirror.transaction(() => {
+    for (const resource of resources) rebuild(mirror, resource);
+  });
 }
 
-/** Writes the rows of every record into new tables, and then the indexes. */
-function* rebuild(mirror: Mirror, resource: Resource): Generator<void> {
-  dropTables(mirror, resource);
-  createTables(mirror, resource);
-  // A new mirror has no records: there is nothing to prepare for.
-  let projection: Projection | undefined;
-  let count = 0;
-  for (const batch of recordBatches(mirror, [resource])) {
-    // What is wrong with a record was said when it came.
-    projection ??= openProjection(mirror, resource, () => {});
-    for (const { record } of batch) {
-      for (let part = 0; !projection.write(record, part); part += 1) yield;
-      yield;
-    }
-    count += batch.length;
+function rebuild(mirror: Mirror, resource: Resource): void {
+  for (const shape of tablesOf(resource)) {
+    mirror.db.exec(`DROP TABLE IF EXISTS ${quote(shape.name)}`);
+    dropDeclared(mirror, shape);
+    createIfMissing(mirror, shape, openColumns(mirror, shape).all());
   }
-  if (count > 0)
-    for (const index of indexesOf(resource)) {
-      mirror.db.exec(index);
-      yield;
-    }
+  let write: WriteRows | undefined;
+  for (const record of recordsOf(mirror, [resource.name])) {
+    // What is not as declared was said when the record came.
+    write ??= openProjection(mirror, resource, () => {});
+    write(record, true);
+  }
+  if (write) indexProjection(mirror, resource);
   writeInfo(mirror, infoName(resource), fingerprint(resource));
 }
 
@@ -88,34 +66,24 @@ function infoName({ table }: Resource): string {
   return `shape:${table}`;
 }
 
-/** Which members become columns, and under which name, where the document shows none: by its number. */
-const discovery = 2;
+/** The version of the rules by which discovered members become columns, and rows get their times. */
+const rules = 3;
 
 const fingerprints = new WeakMap<Resource, string>();
 
-/** All that a resource's rows depend on, beside its records. Each mirror that is opened is asked for it. */
+/** Returns a hash of all that a resource's rows depend on, beside its records. */
 function fingerprint(resource: Resource): string {
-  const known = fingerprints.get(resource) ?? workOutFingerprint(resource);
+  const known = fingerprints.get(resource) ?? computeFingerprint(resource);
   fingerprints.set(resource, known);
   return known;
 }
 
-function workOutFingerprint(resource: Resource): string {
+function computeFingerprint(resource: Resource): string {
   const parts = tablesOf(resource).map((shape) => {
     const columns = shape.columns.map((column) => ({ ...column, open: false }));
     const sources = columns.map(({ from, path }) => [from, ...path]);
-    return [createTable(shape, columns), shape.open && discovery, shape.list?.path ?? null, sources];
+    return [createTable(shape, columns), shape.open, shape.list?.path ?? null, sources];
   });
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
-}
-
-function createTables(mirror: Mirror, resource: Resource): void {
-  for (const shape of tablesOf(resource)) createIfMissing(mirror, shape, openColumns(mirror, shape).all());
-}
-
-function dropTables(mirror: Mirror, resource: Resource): void {
-  for (const shape of tablesOf(resource)) {
-    mirror.db.exec(`DROP TABLE IF EXISTS ${quote(shape.name)}`);
-    dropDeclared(mirror, shape);
-  }
+  const text = JSON.stringify([rules, parts]);
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }

@@ -1,17 +1,14 @@
 import type { Field, Json, Resource } from "../resources/types.js";
 
-/**
- * Whether two texts of the API say the same of a record: whatever the order of members, and however the URLs that are
- * declared as signed are signed this time.
- */
+/** True if two states of a record are equal, whatever the order of members and the signatures of signed URLs. */
 export function sameRecord(a: Json, b: Json, resource: Resource): boolean {
   return sameJson(a, b, signedOf(resource));
 }
 
-/** Where signed URLs stand: by member, and `url` where one is. A list's items are all alike. */
+/** The places of signed URLs: by member, and `url` for one. The items of a list have the same. */
 export type Signed = "url" | { readonly [member: string]: Signed };
 
-/** Deep equality that does not mind the order of members; of signed URLs, only what stands before the query counts. */
+/** True if two values are equal, whatever the order of members; of signed URLs only the part before the query counts. */
 export function sameJson(a: Json, b: Json, signed?: Signed): boolean {
   if (a === b) return true;
   if (signed === "url") return typeof a === "string" && typeof b === "string" && sameFile(a, b);
@@ -33,12 +30,12 @@ export function sameJson(a: Json, b: Json, signed?: Signed): boolean {
   );
 }
 
-/** What is signed below a member. */
+/** Returns the signed places below a member. */
 export function signedIn(signed: Signed | undefined, member: string): Signed | undefined {
   return typeof signed === "object" && Object.hasOwn(signed, member) ? signed[member] : undefined;
 }
 
-/** Where a resource's records have signed URLs; undefined: nowhere. */
+/** Returns the places of a resource's signed URLs; undefined if it has none. */
 export function signedOf(resource: Resource): Signed | undefined {
   if (!known.has(resource)) known.set(resource, compile(resource.fields));
   return known.get(resource);

@@ -1,8 +1,8 @@
 import type { Mirror } from "../mirror/index.js";
-import type { ApiRecord } from "../resources/types.js";
+import type { Json } from "../resources/types.js";
 import { valueAt } from "./values.js";
 
-/** One host's all-time figures on a day; several rows without a host are added up under null. */
+/** One host's all-time figures on a day; rows without a host are added up under null. */
 interface HostFigures {
   host_id: string | null;
   host_username: string | null;
@@ -13,11 +13,10 @@ interface HostFigures {
 }
 
 /**
- * Keeps a day's ranking: only hosts whose figures moved since the day before take a row, so a quiet night costs
- * nothing, and one that left takes a row without figures. A second snapshot of the same day replaces the first, unless
- * a later day is there, as after a clock was set back: what that has left out, it has by this one.
+ * Stores a day's ranking: a row per host whose figures moved since the day before, and one without figures per host
+ * that left. A second snapshot of a day replaces the first, unless there is a later day, which builds on it.
  */
-export function keepSnapshot(mirror: Mirror, date: string, readAt: string, rows: readonly ApiRecord[]): void {
+export function keepSnapshot(mirror: Mirror, date: string, readAt: string, rows: readonly Json[]): void {
   const { db } = mirror;
   const isThere = db.prepare("SELECT 1 FROM analytics_hosts_days WHERE date = ?").get(date) !== undefined;
   if (isThere && db.prepare("SELECT 1 FROM analytics_hosts_days WHERE date > ?").get(date)) return;
@@ -53,21 +52,21 @@ export function keepSnapshot(mirror: Mirror, date: string, readAt: string, rows:
 const none = { clicks: null, buy_now_clicks: null, orders: null, sales: null };
 type GoneHost = Pick<HostFigures, "host_id" | "host_username"> & typeof none;
 
-/** The host of a ranking's row; null where it has none. */
-export function hostIdOf({ value }: ApiRecord): string | null {
+/** Returns the host of a ranking's row; null if it has none. */
+export function hostIdOf(value: Json): string | null {
   const id = valueAt(value, ["host", "id"]);
   return typeof id === "string" ? id : null;
 }
 
-function figuresOf(rows: readonly ApiRecord[]): Map<string | null, HostFigures> {
+function figuresOf(rows: readonly Json[]): Map<string | null, HostFigures> {
   const byHost = new Map<string | null, HostFigures>();
   for (const row of rows) {
     const id = hostIdOf(row);
-    const username = valueAt(row.value, ["host", "username"]);
+    const username = valueAt(row, ["host", "username"]);
     const named = { host_id: id, host_username: typeof username === "string" ? username : null };
     const sum = byHost.get(id) ?? { ...named, clicks: 0, buy_now_clicks: 0, orders: 0, sales: 0 };
     for (const figure of ["clicks", "buy_now_clicks", "orders", "sales"] as const) {
-      const value = valueAt(row.value, [figure]);
+      const value = valueAt(row, [figure]);
       if (typeof value === "number") sum[figure] += value;
     }
     byHost.set(id, sum);

@@ -1,13 +1,13 @@
 import { forgetInfo, type Mirror, readInfo, writeInfo } from "../mirror/index.js";
 import type { TableDifference } from "./compare-tables.js";
 
-/** What a look at a resource's tables found, and when; ISO 8601. */
+/** The differences found in a resource's tables, and when; ISO 8601. */
 export interface TableNote {
   at: string;
   error: string;
 }
 
-/** `25 rows missing, 3 changed, 1 too many`. */
+/** Returns `25 rows missing, 3 changed, 1 too many`. */
 export function differenceText({ missing, changed, extra }: TableDifference): string {
   const parts = [`${missing} missing`, `${changed} changed`, `${extra} too many`];
   const [first = "", ...others] = parts.filter((part) => !part.startsWith("0 "));
@@ -16,8 +16,8 @@ export function differenceText({ missing, changed, extra }: TableDifference): st
 }
 
 /**
- * Keeps what was found of a resource's tables until they are found right: a sync proves records, and looks at no table.
- * @param differences those that differ; none: all is right
+ * Notes the differences found in a resource's tables, until none are found: a sync does not look at tables.
+ * @param differences empty: the tables match
  */
 export function noteTables(
   mirror: Mirror,

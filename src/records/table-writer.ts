@@ -7,52 +7,48 @@ import {
   type StoredColumn,
 } from "../mirror/index.js";
 import type { TableShape } from "../resources/shape.js";
+import type { Values } from "./cells.js";
 import type { StoredRecord } from "./stored-record.js";
-import { openRows, type Values } from "./table-rows.js";
-import type { Complaint } from "./values.js";
+import { openRows } from "./table-rows.js";
+import type { Complain } from "./values.js";
 
 /** Writes the rows of one table. */
 export interface TableWriter {
   /** Writes a record's row of the main table. @returns its values, for the rows of its children */
   writeMain(record: StoredRecord): Readonly<Values>;
-  /** Writes a part of the rows of a record's list. @returns whether it was the last */
-  writeItems(record: StoredRecord, parent: Readonly<Values>, part: number): boolean;
-  /** Takes away the rows of a record's list. */
+  writeItems(record: StoredRecord, parent: Readonly<Values>): void;
   removeItems(record: StoredRecord): void;
 }
 
 /**
- * Prepares a table, creating it where it is missing. A temporary one has the columns of the mirror's, and discovers
+ * Prepares a table, and creates it if it is missing. A temporary one has the columns of the mirror's, and discovers
  * none.
- * @param main the resource's main table, which children take their parent's columns from
+ * @param main the resource's main table, from which children take their parent's columns
  */
 export function openTable(
   mirror: Mirror,
   schema: Schema,
   shape: TableShape,
   main: TableShape,
-  complain: (complaint: Complaint) => void,
+  complain: Complain,
 ): TableWriter {
   const { db } = mirror;
   const table = `${schema}.${quote(shape.name)}`;
   const rows = openRows(mirror, shape, main, schema === "main", complain);
   createIfMissing(mirror, shape, rows.columns(), schema);
   let insert = prepareInsert();
-  const removeItems = shape.list
-    ? db.prepare(`DELETE FROM ${table} WHERE row_id BETWEEN ? AND ?`)
-    : undefined;
+  const remove = shape.list ? db.prepare(`DELETE FROM ${table} WHERE row_id BETWEEN ? AND ?`) : null;
 
   function prepareInsert() {
     const names = rows.names();
     const places = names.map(() => "?").join(", ");
-    const statement = db.prepare(
-      `INSERT OR REPLACE INTO ${table} (${names.map(quote).join(", ")}) VALUES (${places})`,
-    );
+    const columns = names.map(quote).join(", ");
+    const statement = db.prepare(`INSERT OR REPLACE INTO ${table} (${columns}) VALUES (${places})`);
     return { statement, width: names.length };
   }
 
   function put(values: Values): void {
-    // A row can bring a new column, and so need another statement.
+    // A row may have brought a new column.
     if (values.length !== insert.width) insert = prepareInsert();
     insert.statement.run(values);
   }
@@ -63,10 +59,10 @@ export function openTable(
       put(values);
       return values;
     },
-    writeItems: (record, parent, part) => rows.items(record, parent, part, put),
+    writeItems: (record, parent) => rows.items(record, parent, put),
     removeItems({ recordId }) {
       const first = recordId * positionsPerRecord;
-      removeItems?.run(first, first + positionsPerRecord - 1);
+      remove?.run(first, first + positionsPerRecord - 1);
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Field, Json, JsonObject, Resource } from "../resources/types.js";
-import { type Complaint, isObject } from "./values.js";
+import { type Complain, isObject, typeName } from "./values.js";
 
-/** What a version knows of an object: each member's own, or null where anything may stand below it. */
+/** The members of an object that this version knows: each with its own, or null if anything may be below it. */
 interface Known {
   /** The path to it, dots between, for messages. */
   path: string;
@@ -9,18 +9,15 @@ interface Known {
   members: Map<string, Known | null>;
 }
 
-/** An API that makes up names as it goes would otherwise be listed without end. */
+/** An API that makes up names would otherwise be listed without end. */
 const mostNamed = 100;
 
 /**
- * Tells of members that no column and no child table knows, at any depth (the API document, "Versioning" 2: new
- * attributes can arrive at any time), and of values that stand where an object is declared: no column would miss them.
- * Silent where the document shows no fields at all.
+ * Returns a function that complains of members that no column and no child table has, at any depth (the API document,
+ * "Versioning" 2: new attributes can arrive at any time), and of other values in place of an object. It is silent if
+ * the document shows no fields at all.
  */
-export function watchMembers(
-  resource: Resource,
-  complain: (complaint: Complaint) => void,
-): (record: JsonObject) => void {
+export function watchMembers(resource: Resource, complain: Complain): (record: JsonObject) => void {
   if (resource.open) return () => {};
   const { table } = resource;
   const root = compile(resource.fields, "", false);
@@ -28,13 +25,10 @@ export function watchMembers(
 
   function look(value: Json, known: Known): void {
     if (known.isList) {
-      // A list that is none, or an item that is no object, is noticed where the rows are written.
+      // Another value in place of a list, or of its item, is noticed when the rows are written.
       if (Array.isArray(value)) for (const item of value) if (isObject(item)) lookInto(item, known);
     } else if (isObject(value)) lookInto(value, known);
-    else if (value !== null) {
-      const found = Array.isArray(value) ? "array" : typeof value;
-      complain({ kind: "type", table, column: known.path, found });
-    }
+    else if (value !== null) complain({ kind: "type", table, column: known.path, found: typeName(value) });
   }
 
   function lookInto(value: JsonObject, known: Known): void {

@@ -1,13 +1,12 @@
-import { Exact } from "../lib/exact.js";
-import type { Column } from "../resources/shape.js";
+import type { StoredColumn } from "../mirror/index.js";
 import type { JsonObject } from "../resources/types.js";
 
 /** What SQLite stores. */
 export type SqlValue = string | number | null;
 
 /**
- * What is not as declared. `type`: a field of another type, which stays in the record and is null in its column.
- * `attribute`: a member that this version does not know, by its path; it stays in the record.
+ * A part of an answer that is not as declared. `type`: a field of another type, which stays in the record and is null
+ * in its column. `attribute`: a member that this version does not know, by its path; it stays in the record.
  * `column`: a member whose column has another name, or null: it stays in the record only.
  * `repeat`: several records of one answer have the same id.
  */
@@ -17,69 +16,56 @@ export type Complaint =
   | { kind: "column"; table: string; path: string; name: string | null }
   | { kind: "repeat"; table: string };
 
+export type Complain = (complaint: Complaint) => void;
+
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** An object as it is, and one without members for anything else. */
+/** Returns an object as it is, and an empty one for anything else. */
 export function asObject(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** The value at a path of members; undefined where a member is missing or its holder is null. */
+/** Returns the value at a path of members; undefined if a member is missing or its holder is null. */
 export function valueAt(source: unknown, path: readonly string[]): unknown {
   let value = source;
-  // Members that every object inherits, such as `constructor`, are none of the record's.
   for (const member of path) {
     if (typeof value !== "object" || value === null) return undefined;
+    // Members that every object inherits, such as `constructor`, are not the record's.
     value = Object.hasOwn(value, member) ? (value as Record<string, unknown>)[member] : undefined;
   }
   return value;
 }
 
-/** A field's value as its column stores it. `exact` is the same record with exact numbers, where they differ. */
+/** Returns a field's value as its column stores it: null, and a complaint, if it has another type than declared. */
 export function columnValue(
-  column: Column & { open: boolean },
+  column: StoredColumn,
   value: unknown,
   table: string,
-  complain: (complaint: Complaint) => void,
-  exact: unknown,
-): SqlValue {
+  complain: Complain,
+): SqlValue | bigint {
   if (value === undefined || value === null) return null;
-  if (column.open) return openValue(column, value, exact);
-  switch (column.type) {
-    case "text":
-    case "timestamp":
-    case "date":
-      // Half a character, alone, would be stored as bytes that no other reader takes for text.
-      if (typeof value === "string") return value.toWellFormed();
-      break;
-    case "integer":
-      if (typeof value === "number" && Number.isSafeInteger(value)) return value;
-      break;
-    case "number":
-      if (typeof value === "number") return value;
-      break;
-    case "boolean":
-      if (typeof value === "boolean") return value ? 1 : 0;
-      break;
-    case "json":
-      return JSON.stringify(value);
+  const { type } = column;
+  // A lone surrogate would be stored as bytes that are not text.
+  if (typeof value === "string" && (column.open || isText(type))) return value.toWellFormed();
+  // A column without a type keeps an integer only if it is bound as one.
+  if (typeof value === "boolean" && (column.open || type === "boolean"))
+    return column.open ? BigInt(value) : Number(value);
+  if (typeof value === "number") {
+    if (column.open) return Number.isSafeInteger(value) ? BigInt(value) : value;
+    if (type === "number" || (type === "integer" && Number.isSafeInteger(value))) return value;
   }
-  complain({
-    kind: "type",
-    table,
-    column: column.name,
-    found: Array.isArray(value) ? "array" : typeof value,
-  });
+  if (column.open) return null;
+  if (type === "json") return JSON.stringify(value);
+  complain({ kind: "type", table, column: column.name, found: typeName(value) });
   return null;
 }
 
-/** A discovered column takes every scalar as it is. */
-function openValue(column: Column, value: unknown, exact: unknown): SqlValue {
-  if (typeof value === "string") return value.toWellFormed();
-  if (typeof value === "boolean") return value ? 1 : 0;
-  if (typeof value !== "number") return null;
-  const literal = valueAt(exact, column.path);
-  return literal instanceof Exact && String(value) !== literal.literal ? literal.literal : value;
+function isText(type: string): boolean {
+  return type === "text" || type === "timestamp" || type === "date";
+}
+
+export function typeName(value: unknown): string {
+  return Array.isArray(value) ? "array" : typeof value;
 }

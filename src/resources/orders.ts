@@ -32,7 +32,6 @@ export const orders = {
       { name: "refunded", query: { status: "refunded" }, member: "is_refunded" },
     ],
     figures: dailyFigures,
-    refunds: "late_refunds",
   },
   key: ["id"],
   query: {},

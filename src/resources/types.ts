@@ -95,8 +95,6 @@ export interface Dated {
   figures?: DailyFigures;
   /** Filters that make a run partial. */
   filters?: readonly Filter[];
-  /** The view that tells how old records were when their refunds came. */
-  refunds?: string;
 }
 
 export interface Details {

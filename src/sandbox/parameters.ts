@@ -81,7 +81,8 @@ export interface Instant {
   isDay: boolean;
 }
 
-const timestamp = /^\d{4}-\d\d-\d\d(?:T[0-2]\d:[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]00:?00))?$/;
+const timestamp =
+  /^\d{4}-\d\d-\d\d(?:T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]00:?00))?$/;
 
 /** A date, or an ISO 8601 timestamp in UTC. */
 export const instant: Rule<Instant | null> = {

@@ -133,6 +133,18 @@ record  what              was      is now              key
     expect(unknown.err).toContain("did you mean `orders`?");
   });
 
+  it.each(["analytics-hosts", "analytics-clicks"])(
+    "says with 2 that changes of %s are not kept",
+    async (name) => {
+      const run = await brandapi(["changes", name, "--db", await mirrorWithChanges()], { clock });
+      expect(run).toMatchObject({
+        code: 2,
+        out: "",
+        err: expect.stringContaining(`Changes of \`${name}\` are not kept.`),
+      });
+    },
+  );
+
   it.each([
     [["--since", "2026-11-04", "--until", "2026-11-02"], "swap them"],
     [["--until", "2026-10-01"], "without `--since` it is 7d: give one"],

@@ -16,6 +16,11 @@ const covered = (from: string, to: string) => ({
   runId: 1,
 });
 
+const others = [
+  ...["roster", "recommendations", "opportunities", "content", "analytics-clicks", "analytics-hosts"],
+  ...["gifts", "codes", "surveys"],
+];
+
 describe("status", () => {
   it("tells rows, covered range, last success and age of every synced resource", async () => {
     const mirror = await makeMirror();
@@ -34,7 +39,8 @@ describe("status", () => {
     expect(run.out).toBe(
       `Mirror of Fjell & Fern\\x1b[31m, ${mirror.path}\n\n` +
         "resource  rows  removed  read completely        last success      age\n" +
-        "orders       1        1  from the start, 1 gap  2026-11-02 02:00  4h\n\n" +
+        "orders       1        1  from the start, 1 gap  2026-11-02 02:00  4h\n" +
+        `Never read: ${others.join(", ")}\n\n` +
         "! orders: not read: 2026-03-01 00:00 to 2026-03-31 23:59\n",
     );
   });
@@ -58,6 +64,7 @@ describe("status", () => {
       checked_at: "2026-11-02T06:00:00.000Z",
       max_age_seconds: null,
       stale: [],
+      never_read: others,
       resources: [
         {
           resource: "orders",
@@ -79,7 +86,7 @@ describe("status", () => {
           found: null,
           running: null,
           unfinished: null,
-          closing: { oldest_read_at: "2026-11-02T06:00:00.000Z", reread_within_days: 2, refunds: null },
+          closing: { oldest_read_at: "2026-11-02T06:00:00.000Z", reread_within_days: 2 },
           stale: false,
         },
       ],
@@ -151,6 +158,22 @@ describe("status", () => {
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T03:00:00.000Z" });
     mirror.db.close();
     expect((await brandapi(["status", "--db", mirror.path], { clock })).out).not.toContain("failed");
+  });
+
+  it("shows what `verify` found until a sync has its own word, complete or not", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
+    const end = (hour: number, outcome: "verified" | "incomplete", error: string) => {
+      const at = `2026-11-02T0${hour}:00:00.000Z`;
+      saveRun(mirror, { ...beginRun(mirror, "orders", at), finished_at: at, outcome, error });
+    };
+    const said = async () => (await brandapi(["status", "--db", mirror.path], { clock })).out;
+    end(1, "verified", "15228 orders were not read yet");
+    expect(await said()).toContain("15228 orders");
+    end(2, "incomplete", "The list never settled.");
+    expect(await said()).not.toContain("15228 orders");
+    expect(await said()).toContain("! orders: the last run was incomplete: The list never settled.");
+    mirror.db.close();
   });
 
   it("is stale where nothing was ever synced, with a mirror or without", async () => {

@@ -1,9 +1,7 @@
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
-import { atOnce } from "../../src/lib/in-parts.js";
 import { beginRun, saveRun } from "../../src/mirror/runs.js";
 import { openRecords } from "../../src/records/index.js";
-import type { JsonObject } from "../../src/resources/types.js";
 import { anOrder, makeMirror, resourceOf, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 
@@ -68,7 +66,7 @@ describe("what export selects", () => {
       "order-2",
     ]);
     expect(await rows(mirror.path, "order-line-items", "--columns", "order_id", ...day)).toHaveLength(3);
-    expect(await refusal(mirror.path, "recommendations", "--csv", "--since", "7d")).toContain("has no date");
+    expect(await refusal(mirror.path, "recommendations", "--csv", "--since", "7d")).toContain("no date that");
   });
 
   it("has each instant in one day and one month, however fine the API's dates are", async () => {
@@ -165,17 +163,17 @@ describe("what export selects", () => {
   });
 
   it.each([
-    ["1; DROP TABLE orders", "no second statement"],
-    ["1) OR (1", "closed that was never opened"],
-    ["1) UNION SELECT * FROM records WHERE (1", "closed that was never opened"],
-    ["(1", "never closed"],
-    ["id = 'x", "never closed"],
+    ["1; DROP TABLE orders", "syntax error"],
+    ["1) OR (1", "syntax error"],
+    ["1) UNION SELECT * FROM records WHERE (1", "syntax error"],
+    ["(1", "(syntax error|incomplete input)"],
+    ["id = 'x", "unrecognized token"],
     ["1 /* open", "incomplete input"],
     ["colour = 1", "no such column: colour"],
     ['"colour" = 1', "no such column"],
     ["id = ?", "parameters"],
     ["id = :x", "parameters"],
-    ["", "empty"],
+    ["", "syntax error"],
     ["1 ORDER BY id", "syntax error"],
   ])("refuses a condition that is none: %s", async (condition, why) => {
     const mirror = await makeMirror();
@@ -331,9 +329,8 @@ describe("export --as-of", () => {
     const run = beginRun(mirror, "opportunities", "2026-11-01T00:00:00.000Z");
     const options = { runId: run.run_id, coverage: [], complain: () => {} };
     const store = openRecords(mirror, resourceOf("opportunities"), options);
-    const asSent = (value: JsonObject) => [{ json: JSON.stringify(value), value }];
-    atOnce(store.write(asSent(campaign), { readAt: "2026-11-01T00:00:00.000Z" }));
-    atOnce(store.write(asSent(detailed), { readAt: "2026-11-03T00:00:00.000Z", isDetail: true }));
+    store.write([campaign], { readAt: "2026-11-01T00:00:00.000Z" });
+    store.write([detailed], { readAt: "2026-11-03T00:00:00.000Z", isDetail: true });
     saveRun(mirror, { ...run, finished_at: "2026-11-03T00:00:00.000Z", rows_read: 1, outcome: "done" });
     mirror.db.close();
     const asOf = async (date: string) => {

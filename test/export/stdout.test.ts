@@ -2,10 +2,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { PassThrough, Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { type Output, systemClock } from "../../src/deps.js";
+import type { Output } from "../../src/deps.js";
 import { write } from "../../src/export/formats/csv.js";
-import { runExport } from "../../src/export/run.js";
-import { streamSink } from "../../src/export/sink.js";
+import { streamSink, writeAll } from "../../src/export/sink.js";
 import { openMirror, openMirrorReadOnly } from "../../src/query/open.js";
 import { openSource, withSnapshot } from "../../src/query/select.js";
 import { describeTable } from "../../src/query/tables.js";
@@ -43,11 +42,10 @@ describe("export to stdout", () => {
       });
     const exportInto = async (code: string) => {
       const mirror = await openMirrorReadOnly(await mirrorOfOrders(makeHome(), 400));
-      const { signal } = new AbortController();
-      const sink = streamSink(broken(code) as unknown as Output, signal);
+      const sink = streamSink(broken(code) as unknown as Output);
       const source = openSource(mirror, { table: describeTable(mirror, "orders"), includeRemoved: false });
-      const chunks = write(source, { excel: false, warn: () => {} });
-      return await runExport(chunks, sink, { signal, clock: systemClock }).finally(() => mirror.db.close());
+      const chunks = write([source], { excel: false, warn: () => {} });
+      return await writeAll(chunks, sink).finally(() => mirror.db.close());
     };
     expect((await exportInto("EPIPE")).cutShort).toBe(true);
     await expect(exportInto("ENOSPC")).rejects.toThrow("ENOSPC");
@@ -55,7 +53,7 @@ describe("export to stdout", () => {
 
   it("waits for a slow reader instead of filling the memory", async () => {
     const stream = new PassThrough({ highWaterMark: 10 });
-    const sink = streamSink(stream as unknown as Output, new AbortController().signal);
+    const sink = streamSink(stream as unknown as Output);
     let written = 0;
     const writing = (async () => {
       for (let n = 0; n < 5; n++) {

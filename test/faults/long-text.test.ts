@@ -17,23 +17,22 @@ import { ok, unchecked } from "../../src/doctor/check.js";
 import { downloadPath, readFileUrl } from "../../src/download/address.js";
 import { judge } from "../../src/download/judge.js";
 import { fileName } from "../../src/download/name.js";
-import { cutCells } from "../../src/export/cells.js";
-import { isFormula, neutralize } from "../../src/export/formulas.js";
+import { asDay } from "../../src/export/days.js";
+import { neutralize } from "../../src/export/formulas.js";
+import { finishCells } from "../../src/export/joined-cells.js";
 import { textCell, xmlText } from "../../src/export/sheet-cells.js";
-import { asDay, asMicroseconds } from "../../src/export/stored-types.js";
-import { hasInexactNumbers, parseExact } from "../../src/lib/exact.js";
 import { asBrandapiError } from "../../src/lib/failures.js";
 import { nearest, suggest } from "../../src/lib/nearest.js";
 import { hideKeys } from "../../src/lib/secrets.js";
 import { parseDuration, parseInstant, parseTimestamp, parseWindow } from "../../src/lib/times.js";
 import { complaintText } from "../../src/records/complaint-text.js";
 import { diffRecords } from "../../src/records/diff.js";
-import { hasId, isRepeat, keysOf } from "../../src/records/keys.js";
+import { hasId, keysOf } from "../../src/records/keys.js";
 import { sameRecord } from "../../src/records/same.js";
 import { name, ticked, trusted } from "../../src/report/html.js";
 import { wrap } from "../../src/report/text/layout.js";
 import { resources } from "../../src/resources/index.js";
-import type { ApiRecord, Resource } from "../../src/resources/types.js";
+import type { Resource } from "../../src/resources/types.js";
 import { renderBar } from "../../src/ui/bar-line.js";
 import { escapeData, openDataEscaper } from "../../src/ui/data.js";
 import { renderFacts } from "../../src/ui/facts.js";
@@ -75,7 +74,7 @@ const classes: Record<string, string> = {
 
 const resource = (name: string) => resources.find((one) => one.name === name) as Resource;
 const [orders, roster, gifts] = [resource("orders"), resource("roster"), resource("gifts")];
-const record = (id: string) => ({ json: JSON.stringify({ id }), value: { id } }) satisfies ApiRecord;
+const record = (id: string) => ({ id });
 const json = (text: string) => `{"id":${JSON.stringify(text)},"n":1.50}`;
 /** Headers of any text: real ones hold less. */
 const headers = (text: string) => ({ get: () => text }) as unknown as Headers;
@@ -130,15 +129,12 @@ const functions: Record<string, (text: string) => unknown> = {
   sliceEnvelope: (text) => sliceEnvelope(Buffer.from(`{"data":[${json(text)}]}`), aPage),
   minify: (text) => minify(json(text)),
   "minify, what is no JSON": minify,
-  hasInexactNumbers: (text) => hasInexactNumbers(json(text)),
-  parseExact: (text) => parseExact(json(text)),
   parseTimestamp,
   "parseTimestamp, behind a date": (text) => parseTimestamp(`2026-01-01T00:00:00.${text}`),
   // Records.
   "keysOf, of an open resource": (text) => keysOf(gifts, [record(text), record(text)]),
   keysOf: (text) => keysOf(orders, [record(text)]),
   hasId,
-  isRepeat,
   sameRecord: (text) =>
     sameRecord(
       { host: { profile_photo: `https://a.test/${text}` } },
@@ -149,15 +145,11 @@ const functions: Record<string, (text: string) => unknown> = {
     diffRecords({ id: "a", order_number: text }, { id: "a", order_number: `${text}.` }, orders),
   complaintText: (text) => complaintText({ kind: "attribute", table: "orders", path: text }, orders),
   // Exports.
-  isFormula,
   neutralize,
-  cutCells: (text) =>
-    cutCells(Buffer.from(`${text}\u001f${text}\u001e`), 1, {
-      columns: 2,
-      numbers: [false, false],
-      texts: [true, true],
-      crlf: false,
-    }),
+  finishCells: (text) => {
+    const cells = { delimiter: ",", texts: [true], crlf: false, asText: neutralize };
+    return finishCells(Buffer.concat([Buffer.from(text), Buffer.from([0xfe])]), cells);
+  },
   // What a person types, and errors.
   nearest: (text) =>
     nearest(
@@ -171,10 +163,9 @@ const functions: Record<string, (text: string) => unknown> = {
     ),
   parseList: (text) => parseList(text, undefined),
   parseCount,
-  textCell: (text) => textCell(text, { count: 0 }),
+  textCell: (text) => textCell(text),
   xmlText,
   asDay,
-  asMicroseconds,
   parseParameter: (text) => parseParameter(`name=${text}`, undefined),
   parseDuration,
   parseWindow,

@@ -4,7 +4,7 @@ import { readClosing } from "../../src/query/closing.js";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";
 import { openState } from "../../src/state/index.js";
-import { mirrorForTest } from "./mirror.js";
+import { mirrorForTest } from "../records/mirror.js";
 
 const now = Date.parse("2026-11-21T00:00:00Z");
 const used = { windowMs: 30 * dayMs, audit: 5 };
@@ -22,7 +22,6 @@ describe("how long a change to an old record can stay unseen", () => {
     expect(readClosing(mirror, orders, coverage, now)).toEqual({
       oldest_read_at: formatInstant(now - 9 * dayMs),
       reread_within_days: 4,
-      refunds: null,
     });
   });
 
@@ -46,42 +45,4 @@ describe("how long a change to an old record can stay unseen", () => {
   it("says nothing of resources that are read whole", async () => {
     expect(readClosing(await mirrorForTest(), roster, coverage, now)).toBeNull();
   });
-
-  it("recommends a window that holds almost all refunds, of ripe orders only", async () => {
-    const mirror = await mirrorForTest();
-    openState(mirror, "orders").remember(used);
-    const start = now - 300 * dayMs;
-    mirror.db
-      .prepare("INSERT INTO sync_runs (resource, started_at, outcome) VALUES ('orders', ?, 'done')")
-      .run(formatInstant(start));
-    for (let index = 0; index < 40; index += 1) {
-      // A tenth of the refunds comes after 60 days; orders of the last weeks were refunded at once.
-      const age = index % 10 === 0 ? 60 : 10;
-      refund(mirror, `ripe ${index}`, start + dayMs, age);
-      refund(mirror, `young ${index}`, now - 20 * dayMs, 1);
-    }
-    expect(readClosing(mirror, orders, coverage, now)?.refunds).toEqual({
-      seen: 40,
-      inside_window: 36,
-      recommended_window_days: 60,
-    });
-  });
 });
-
-function refund(
-  mirror: Awaited<ReturnType<typeof mirrorForTest>>,
-  id: string,
-  placed: number,
-  days: number,
-): void {
-  const seen = formatInstant(placed + days * dayMs);
-  mirror.db
-    .prepare("INSERT INTO orders (id, order_date, synced_at) VALUES (?, ?, '')")
-    .run(id, formatInstant(placed));
-  mirror.db
-    .prepare(
-      `INSERT INTO changes (resource, key, kind, field, old, new, last_seen_unchanged_at, seen_changed_at, run_id)
-       VALUES ('orders', ?, 'changed', 'refund_amount', '0', '5', ?, ?, 1)`,
-    )
-    .run(id, seen, seen);
-}

@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
-import { atOnce } from "../../src/lib/in-parts.js";
 import { openRecords } from "../../src/records/index.js";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";
 import type { JsonObject } from "../../src/resources/types.js";
 import { countPresent, countRemoved } from "../../src/state/counting.js";
-import { mirrorForTest, order, rows, write } from "./mirror.js";
+import { mirrorForTest, order, rows, write } from "../records/mirror.js";
 
 const day = 86_400_000;
 const first = Date.parse("2026-10-01T00:00:00Z");
@@ -26,11 +25,9 @@ async function mirrored() {
   mirror.db.prepare("UPDATE records SET resource = 'content' WHERE record_id = 3").run();
   const ids = rows<{ record_id: number }>(mirror, "SELECT record_id FROM records WHERE resource = 'orders'");
   const store = openRecords(mirror, orders, { runId: 2, coverage: [], complain: () => {} });
-  atOnce(
-    store.remove(
-      ids.map(({ record_id }) => record_id).filter((id) => id % 11 === 0),
-      "2026-11-02T00:00:00.000Z",
-    ),
+  store.remove(
+    ids.map(({ record_id }) => record_id).filter((id) => id % 11 === 0),
+    "2026-11-02T00:00:00.000Z",
   );
   return mirror;
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { dayMs, formatInstant } from "../../src/lib/times.js";
 import { readGrowth } from "../../src/query/growth.js";
 import { orders } from "../../src/resources/orders.js";
-import { mirrorForTest, order, write } from "./mirror.js";
+import { mirrorForTest, order, write } from "../records/mirror.js";
 
 const now = Date.parse("2026-11-30T00:00:00Z");
 

@@ -26,7 +26,6 @@ test("a large row is a batch of its own, and all rows come once and in order", a
     const batches = [...readJoined(mirror, { ...reading, limit }, join)];
     const wanted = mixed.slice(0, limit);
     expect(Buffer.concat(batches.map(({ bytes }) => bytes)).toString()).toBe(`${wanted.join("\n")}\n`);
-    expect(batches.flatMap((batch) => batch.values()).flat()).toEqual(wanted);
     for (const { bytes, rows } of batches) if (bytes.length > large.length) expect(rows).toBe(1);
   }
 });

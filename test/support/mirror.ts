@@ -1,13 +1,12 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { atOnce } from "../../src/lib/in-parts.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { beginRun, saveRun } from "../../src/mirror/runs.js";
 import { openMirror } from "../../src/query/open.js";
 import { openRecords } from "../../src/records/index.js";
 import { details, findResource } from "../../src/resources/index.js";
-import type { ApiRecord, Json, JsonObject, Resource } from "../../src/resources/types.js";
+import type { Json, JsonObject, Resource } from "../../src/resources/types.js";
 import { noteRunCoverage, readCoverage, recordCoverage } from "../../src/state/coverage.js";
 import { makeHome } from "./home.js";
 
@@ -67,13 +66,11 @@ export function writeRead(
     complain: () => {},
   });
   mirror.db.transaction(() => {
-    atOnce(
-      store.write(records.map(asRecord), {
-        readAt: at,
-        ...(options.context ? { context: options.context } : {}),
-        ...(options.position === undefined ? {} : { position: options.position }),
-      }),
-    );
+    store.write(records.map(asValue), {
+      readAt: at,
+      ...(options.context ? { context: options.context } : {}),
+      ...(options.position === undefined ? {} : { position: options.position }),
+    });
     const gone = (options.remove ?? []).map(
       (key) =>
         mirror.db
@@ -81,7 +78,7 @@ export function writeRead(
           .pluck()
           .get(resource.name, key) as number,
     );
-    atOnce(store.remove(gone, at));
+    store.remove(gone, at);
     saveRun(mirror, {
       ...run,
       until: at,
@@ -108,11 +105,10 @@ export function resourceOf(name: string): Resource {
   return resource;
 }
 
-function asRecord(record: Json | { text: string }): ApiRecord {
-  const exact =
+function asValue(record: Json | { text: string }): Json {
+  const isText =
     typeof record === "object" && record !== null && "text" in record && Object.keys(record).length === 1;
-  const json = exact ? String(record.text) : JSON.stringify(record);
-  return { json, value: JSON.parse(json) as Json };
+  return isText ? (JSON.parse(String(record.text)) as Json) : record;
 }
 
 /** A believable order; what differs is given. */

@@ -92,7 +92,7 @@ test("what lies unread between what was read makes `verify` end with 8, and is w
   expect(covered_from).toBe(at(noon - 10 * day));
   expect(warnings).toEqual([expect.stringContaining("has never been read")]);
   const line = (await brand.run(`sync orders --since ${at(noon - 10 * day)}`)).err;
-  expect(line).toContain("verified from 2026-11-11 (from above what was never read)");
+  expect(line).toContain("verified from 2026-11-11 (older orders were never read)");
   expect(await brand.verify()).toMatchObject({ state: "unproven", unread: 49 });
   expect((await brand.run("verify orders")).code).toBe(8);
   expect((await brand.verify("orders", true)).unread).toBe(0);

@@ -23,7 +23,6 @@ test("a record without an id leaves its answer out, and none of those that came 
   expect(String(failure)).toContain("has no `id`");
   expect(outcome).toBe("failed");
   // The last one shares its oldest record with the one that was left out: it is there, and proven by neither.
-  expect(brand.mirrored()).toHaveLength(rows_read);
   expect(rows_read).toBeGreaterThan(120);
   expect(rows_read).toBeLessThan(156);
 });

@@ -142,7 +142,7 @@ test("a partial run claims nothing and is told as such", async () => {
   const brand = await nights({ content: items });
   const { out, err } = await brand.run("sync content --source deliverable --json");
   expect(JSON.parse(out)).toMatchObject({ outcome: "done", verified: false, rows_new: 30 });
-  expect(err).toContain("a partial run: a part of what there is, and no proof");
+  expect(err).toContain("a partial run, which proves nothing");
   expect(brand.sql("SELECT * FROM coverage")).toEqual([]);
 });
 

@@ -1,33 +1,33 @@
 import { UsageError } from "../../errors.js";
 import { counted } from "../../lib/counted.js";
-import type { ReadableColumn, Row, Source } from "../../query/index.js";
-import type { Chunk, WriteOptions } from "../format.js";
-import { cellWriter, styles, textCell } from "../sheet-cells.js";
-import { head, main, sheetNames, workbookParts } from "../workbook.js";
+import type { ReadableColumn, Source } from "../../query/index.js";
+import type { Chunk, Sources, WriteOptions } from "../format.js";
+import { cellOf, longestText, styles, textCell } from "../sheet-cells.js";
+import { sheetNames, sheetNamespace, workbookParts, xmlHead } from "../workbook.js";
 import { openZip, type ZipStream } from "../zip.js";
 
-/** As many rows as a sheet has, the header's among them. */
+/** The rows of a sheet, its header included. */
 const rowsOfSheet = 1_048_576;
-/** So many letters of XML are made before they are compressed. */
+/** Letters of XML that are compressed at a time. */
 const pieceLetters = 256 * 1_024;
 
 /**
- * XLSX: a sheet a table, its header frozen. Dates are dates (times in UTC), numbers are numbers, ids and all other text
- * are text: no cell is a formula. Texts stand in their cells, so that nothing is held but a few rows.
- * @throws UsageError where a table has more rows than a sheet
+ * XLSX: one sheet per table, its header frozen. Dates are dates (times in UTC), numbers are numbers, ids and all other
+ * text are text: no cell is a formula. Texts are written in their cells, because a table of them would have to be held.
+ * @throws UsageError if a table has more rows than a sheet
  */
-export function* writeAll(sources: readonly Source[], { warn }: WriteOptions): Iterable<Chunk> {
+export function* write(sources: Sources, { warn, finished }: WriteOptions): Iterable<Chunk> {
   for (const source of sources) checkRows(source.name, source.count() ?? 0);
-  const names = sheetNames(sources.map(({ name }) => name));
   const zip = openZip(() => tooMuch("A sheet is larger than 4 GB."));
-  for (const [name, xml] of workbookParts(names)) {
+  for (const [name, xml] of workbookParts(sheetNames(sources.map(({ name }) => name)))) {
     zip.begin(name);
     zip.write(xml);
   }
   const cut = { count: 0 };
   for (const [index, source] of sources.entries()) {
     zip.begin(`xl/worksheets/sheet${index + 1}.xml`);
-    yield* writeSheet(source, zip, cut);
+    const rows = yield* writeSheet(source, zip, cut);
+    finished?.(source.name, rows);
   }
   zip.end();
   yield { data: zip.take(), rows: 0 };
@@ -37,78 +37,56 @@ export function* writeAll(sources: readonly Source[], { warn }: WriteOptions): I
     );
 }
 
-function* writeSheet(source: Source, zip: ZipStream, cut: { count: number }): Iterable<Chunk> {
+function* writeSheet(source: Source, zip: ZipStream, cut: { count: number }): Generator<Chunk, number> {
   const { name, columns } = source;
-  const writers = columns.map((column) => cellWriter(column, cut));
-  const places = columns.map((_, column) => letters(column));
-  let text = "";
+  const letters = columns.map((_, column) => columnLetters(column));
+  let text = sheetStart(columns, letters);
   let rows = 0;
-  let total = 0;
-  const flush = (): Chunk => {
-    zip.write(text);
-    const chunk = { data: zip.take(), rows };
-    text = "";
-    rows = 0;
-    return chunk;
-  };
-  for (const batch of withFirst(source.rows("values"))) {
-    if (total === 0) text = sheetStart(columns, batch, cut);
+  let number = 1;
+  for (const batch of source.rows("values"))
     for (const row of batch) {
-      let cells = "";
-      for (const [column, write] of writers.entries()) {
-        const cell = write(row[column] ?? null);
-        if (cell !== "") cells += `<c r="${places[column]}${total + 2}"${cell.slice(2)}`;
-      }
-      text += `<row r="${total + 2}">${cells}</row>`;
-      total += 1;
+      number += 1;
       rows += 1;
-      if (text.length > pieceLetters) yield flush();
+      text += `<row r="${number}">`;
+      for (const [column, { type }] of columns.entries()) {
+        const value = row[column] ?? null;
+        if (typeof value === "string" && value.length > longestText) cut.count += 1;
+        if (value !== null) text += `<c r="${letters[column]}${number}"${cellOf(value, type)}`;
+      }
+      text += "</row>";
+      if (text.length < pieceLetters) continue;
+      checkRows(name, number - 1);
+      zip.write(text);
+      yield { data: zip.take(), rows };
+      text = "";
+      rows = 0;
     }
-    checkRows(name, total);
-    yield { data: "", rows: 0 };
-  }
-  text += "</sheetData></worksheet>";
-  yield flush();
+  checkRows(name, number - 1);
+  zip.write(`${text}</sheetData></worksheet>`);
+  yield { data: zip.take(), rows };
+  return number - 1;
 }
 
-/** The batches, and one without rows where there are none. */
-function* withFirst(batches: Iterable<readonly Row[]>): Iterable<readonly Row[]> {
-  let isEmpty = true;
-  for (const batch of batches) {
-    isEmpty = false;
-    yield batch;
-  }
-  if (isEmpty) yield [];
-}
-
-/** All that stands before the first row: the frozen header, and the widths of columns by what the first rows hold. */
-function sheetStart(
-  columns: readonly ReadableColumn[],
-  first: readonly Row[],
-  cut: { count: number },
-): string {
+/** Returns what a sheet has before its first row: the frozen header, and the widths of columns. */
+function sheetStart(columns: readonly ReadableColumn[], letters: readonly string[]): string {
   const widths = columns.map(({ name, type }, index) => {
-    if (type === "timestamp") return 20;
-    const longest = first.reduce((most, row) => Math.max(most, String(row[index] ?? "").length), name.length);
-    return Math.min(Math.max(longest, 6), 50) + 2;
+    const width = Math.max(name.length + 2, type === "text" || type === "timestamp" ? 20 : 12);
+    return `<col min="${index + 1}" max="${index + 1}" width="${width}" customWidth="1"/>`;
   });
-  const cols = widths.map(
-    (width, index) => `<col min="${index + 1}" max="${index + 1}" width="${width}" customWidth="1"/>`,
-  );
   const titles = columns.map(
-    ({ name }, column) => `<c r="${letters(column)}1"${textCell(name, cut, styles.header).slice(2)}`,
+    ({ name }, index) => `<c r="${letters[index]}1"${textCell(name, styles.header)}`,
   );
   return (
-    `${head}<worksheet xmlns="${main}"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" ` +
-    `activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols>${cols.join("")}</cols>` +
-    `<sheetData><row r="1">${titles.join("")}</row>`
+    `${xmlHead}<worksheet xmlns="${sheetNamespace}"><sheetViews><sheetView workbookViewId="0">` +
+    `<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>` +
+    `<cols>${widths.join("")}</cols><sheetData><row r="1">${titles.join("")}</row>`
   );
 }
 
-/** `A`, `Z`, `AA`. */
-function letters(column: number): string {
+/** Returns `A`, `Z`, `AA` for 0, 25, 26. */
+function columnLetters(column: number): string {
   const rest = Math.floor(column / 26);
-  return (rest > 0 ? letters(rest - 1) : "") + String.fromCharCode(65 + (column % 26));
+  return (rest > 0 ? columnLetters(rest - 1) : "") + String.fromCharCode(65 + (column % 26));
 }
 
 function checkRows(name: string, rows: number): void {

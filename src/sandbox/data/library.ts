@@ -44,7 +44,11 @@ export function createContent(
     filename: seldomNull(d, 0.05, `${pick(d, stems.split("|"))}.${extension}`),
     mime_type: seldomNull(d, 0.05, mime),
     // Most files are small, a few come to 2 MB.
-    file_size_bytes: Math.floor(1_024 * 2 ** ((between(d, 0, 1_000) / 1_001) * between(d, 4, 11))),
+    file_size_bytes: seldomNull(
+      d,
+      0.05,
+      Math.floor(1_024 * 2 ** ((between(d, 0, 1_000) / 1_001) * between(d, 4, 11))),
+    ),
     created_at: timeText(created),
     uploaded_by: source === "deliverable" ? "host" : pick(d, ["brand", "brand", "peer_brand"]),
     host: host && contentHostOf(host),

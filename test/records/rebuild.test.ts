@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { atOnce } from "../../src/lib/in-parts.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { typedTables } from "../../src/query/names.js";
 import { openMirror, openMirrorReadOnly } from "../../src/query/open.js";
@@ -44,7 +43,7 @@ async function filledMirror() {
   });
   const store = openRecords(mirror, orders, { runId: 2, coverage: [], complain: () => {} });
   const [gone] = rows<{ record_id: number }>(mirror, "SELECT record_id FROM records WHERE key = 'o7'");
-  mirror.db.transaction(() => atOnce(store.remove([gone?.record_id ?? 0], "2026-11-03T00:00:00.000Z")))();
+  mirror.db.transaction(() => store.remove([gone?.record_id ?? 0], "2026-11-03T00:00:00.000Z"))();
   write(mirror, gifts, [
     { id: 1, colour: "red", nested: { size: 4 } },
     { id: 2, live: true },

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { atOnce } from "../../src/lib/in-parts.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { openMirror } from "../../src/query/open.js";
 import { openRecords } from "../../src/records/index.js";
@@ -27,14 +26,7 @@ export function write(
     coverage: [],
     complain: (complaint) => void complaints.push(JSON.stringify(complaint)),
   });
-  mirror.db.transaction(() =>
-    atOnce(
-      store.write(
-        records.map((value) => ({ json: JSON.stringify(value), value })),
-        { readAt, ...(context && { context }) },
-      ),
-    ),
-  )();
+  mirror.db.transaction(() => store.write(records, { readAt, ...(context && { context }) }))();
   return complaints;
 }
 

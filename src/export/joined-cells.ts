@@ -1,0 +1,77 @@
+import { cellEnd, rowEnd } from "../query/index.js";
+import { canStartFormula } from "./formulas.js";
+
+/** How joined cells are finished. */
+export interface Cells {
+  /** One byte. */
+  delimiter: string;
+  /** For each column, true if it can hold a formula. */
+  texts: readonly boolean[];
+  /** Returns the text to write for a cell. */
+  asText(text: string): string;
+  /** True if lines end with CRLF: each row already has a line feed after its end. */
+  crlf: boolean;
+}
+
+/** A cell that cannot be written as it stands. */
+interface Replacement {
+  from: number;
+  to: number;
+  text: string;
+}
+
+const [plain, special, endOfCell, endOfRow] = [0, 1, 2, 3];
+const [lineFeed, carriageReturn] = [0x0a, 0x0d];
+/** Half a character, which the API can send as an escape, begins with this byte and is not UTF-8. */
+const surrogateStart = 0xed;
+const starts = Uint8Array.from({ length: 256 }, (_, byte) => Number(canStartFormula(byte)));
+
+/**
+ * Makes CSV of cells that SQLite joined, where they stand: the ends of cells become delimiters, the ends of rows line
+ * ends. Only the few cells with a byte that CSV or a spreadsheet may take for something else are looked at as text.
+ * @param bytes are overwritten
+ */
+export function finishCells(bytes: Buffer, { delimiter, texts, asText, crlf }: Cells): Buffer {
+  const comma = delimiter.charCodeAt(0);
+  const kinds = new Uint8Array(256).fill(plain);
+  for (const byte of [...Buffer.from('";\t\r\n'), comma, surrogateStart]) kinds[byte] = special;
+  kinds[cellEnd] = endOfCell;
+  kinds[rowEnd] = endOfRow;
+  const needsQuotes = new RegExp(`["\\r\\n\\x${comma.toString(16).padStart(2, "0")}]`);
+  const replacements: Replacement[] = [];
+  let [column, from, isSpecial] = [0, 0, false];
+  for (let at = 0; at < bytes.length; at++) {
+    const kind = kinds[bytes[at] as number];
+    if (kind === plain) continue;
+    if (kind === special) {
+      isSpecial = true;
+      continue;
+    }
+    if ((isSpecial || starts[bytes[from] as number] === 1) && at > from && texts[column]) {
+      const text = asText(bytes.toString("utf8", from, at));
+      const quoted = needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+      replacements.push({ from, to: at, text: quoted });
+    }
+    isSpecial = false;
+    if (kind === endOfCell) {
+      bytes[at] = comma;
+      column += 1;
+    } else {
+      bytes[at] = crlf ? carriageReturn : lineFeed;
+      if (crlf) at += 1;
+      column = 0;
+    }
+    from = at + 1;
+  }
+  return replacements.length === 0 ? bytes : replaceCells(bytes, replacements);
+}
+
+function replaceCells(bytes: Buffer, replacements: readonly Replacement[]): Buffer {
+  const pieces: Buffer[] = [];
+  let copied = 0;
+  for (const { from, to, text } of replacements) {
+    pieces.push(bytes.subarray(copied, from), Buffer.from(text));
+    copied = to;
+  }
+  return Buffer.concat([...pieces, bytes.subarray(copied)]);
+}

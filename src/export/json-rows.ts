@@ -1,0 +1,46 @@
+import type { ReadableColumn, RowValue, Source } from "../query/index.js";
+import type { Chunk } from "./format.js";
+
+/**
+ * Returns batches of JSON objects with a separator between them: whole records as the API sent them, other rows as
+ * objects of their columns.
+ */
+export function* jsonRows(source: Source, separator: ",\n" | "\n"): Iterable<Chunk> {
+  if (source.whole) {
+    for (const { bytes, rows } of source.records(separator)) yield { data: bytes, rows };
+    return;
+  }
+  const members = source.columns.map((column) => ({
+    name: `${JSON.stringify(column.name)}:`,
+    write: valueWriter(column),
+  }));
+  for (const rows of source.rows("json")) {
+    const objects = rows.map((row) => {
+      const pairs = members.map(({ name, write }, index) => name + write(row[index] ?? null));
+      return `{${pairs.join(",")}}`;
+    });
+    yield { data: objects.join(separator), rows: rows.length };
+  }
+}
+
+function valueWriter({ type, stored }: ReadableColumn): (value: RowValue) => string {
+  // Columns without a declared type are read as JSON text.
+  if (stored?.open || (stored && type === "json")) return (value) => String(value);
+  if (type === "json") return (value) => (isJson(value) ? String(value) : writeValue(value));
+  if (type === "boolean") return (value) => (value === null ? "null" : String(value !== 0));
+  return writeValue;
+}
+
+function writeValue(value: RowValue): string {
+  return typeof value === "bigint" ? String(value) : JSON.stringify(value);
+}
+
+/** True if the text is JSON: a view's column has the type by its name alone. */
+function isJson(value: RowValue): boolean {
+  try {
+    JSON.parse(String(value));
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,96 @@
+import type { ParquetWriter } from "hyparquet-writer";
+import { parseTimestamp } from "../lib/times.js";
+import type { ReadableColumn, Row, RowValue } from "../query/index.js";
+import { asDay } from "./days.js";
+
+type Value = Exclude<RowValue, null>;
+export type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
+
+/** How Parquet stores a column. */
+export interface StoredType {
+  schema: Omit<SchemaElement, "name">;
+  /** Returns the value as it is stored; undefined if the type has no place for it. */
+  convert(value: Value): unknown;
+}
+
+const text: StoredType = { schema: { type: "BYTE_ARRAY", converted_type: "UTF8" }, convert: String };
+
+const timestamp: StoredType = {
+  schema: {
+    type: "INT64",
+    converted_type: "TIMESTAMP_MICROS",
+    logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MICROS" },
+  },
+  convert(value) {
+    const ms = typeof value === "string" ? parseTimestamp(value) : undefined;
+    return ms === undefined
+      ? undefined
+      : BigInt(Math.floor(ms)) * 1_000n + BigInt(Math.round((ms % 1) * 1_000));
+  },
+};
+
+const date: StoredType = {
+  schema: { type: "INT32", converted_type: "DATE" },
+  convert: (value) => (typeof value === "string" ? asDay(value) : undefined),
+};
+
+const boolean: StoredType = {
+  schema: { type: "BOOLEAN" },
+  convert: (value) => (value === 0 || value === 1 ? value === 1 : undefined),
+};
+
+const integer: StoredType = {
+  schema: { type: "INT64" },
+  convert: (value) =>
+    typeof value === "bigint" ? value : Number.isSafeInteger(value) ? BigInt(value) : undefined,
+};
+
+/** Sums of amounts are rounded to six digits. One scale for all files, because a reader takes several as one table. */
+const [precision, scale] = [18, 6];
+
+const decimal: StoredType = {
+  schema: { type: "INT64", converted_type: "DECIMAL", precision, scale },
+  convert(value) {
+    const [, whole, fraction = ""] = /^(-?\d{1,12})(?:\.(\d{1,6}))?$/.exec(String(value)) ?? [];
+    if (typeof value === "string" || whole === undefined) return undefined;
+    return BigInt(whole + fraction.padEnd(scale, "0"));
+  },
+};
+
+const double: StoredType = {
+  schema: { type: "DOUBLE" },
+  convert: (value) => (typeof value === "string" ? undefined : Number(value)),
+};
+
+/** The types that a column of each kind can have, the best first; text takes what is left. */
+const candidates: Readonly<Record<ReadableColumn["type"], readonly StoredType[]>> = {
+  text: [],
+  json: [],
+  timestamp: [timestamp],
+  date: [date],
+  boolean: [boolean],
+  integer: [integer, decimal, double],
+  number: [decimal, double],
+  any: [integer, decimal, double],
+};
+
+/** Reads all rows, and returns for each column the best type that has a place for every value. */
+export function findTypes(
+  columns: readonly ReadableColumn[],
+  batches: Iterable<readonly Row[]>,
+): readonly StoredType[] {
+  const open = columns.map(({ type }) => [...candidates[type]]);
+  // An expression without a single value is text.
+  const isKnown = columns.map(({ type }) => type !== "any");
+  for (const rows of batches)
+    for (const [index, types] of open.entries()) {
+      if (types.length === 0) continue;
+      for (const row of rows) {
+        const value = row[index] ?? null;
+        if (value === null) continue;
+        isKnown[index] = true;
+        while (types[0] && types[0].convert(value) === undefined) types.shift();
+      }
+    }
+  return open.map(([best], index) => (isKnown[index] && best) || text);
+}

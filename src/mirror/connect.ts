@@ -1,0 +1,61 @@
+import { closeSync, openSync, renameSync, rmSync } from "node:fs";
+import type { Database } from "better-sqlite3";
+import { loadSqlite } from "../lib/sqlite.js";
+import { asMirrorError, readingNeedsWriting } from "./errors.js";
+import { type Mirror, mirrorOf } from "./mirror.js";
+import { checkFile, checkPlace, idOf, mirrorFiles, realPlace } from "./place.js";
+
+/** How long SQLite waits for another program that writes, in milliseconds. No signal is handled meanwhile. */
+export const busyMs = 1_000;
+
+/**
+ * Opens the file at a path, whatever it holds.
+ * @throws MirrorUnusable if SQLite cannot open it
+ */
+export async function connect(path: string, readonly: boolean): Promise<Mirror> {
+  checkPlace(path);
+  const Sqlite = await loadSqlite();
+  const id = idOf(path);
+  let db: Database | undefined;
+  try {
+    db = new Sqlite(path, { readonly, fileMustExist: true, timeout: busyMs });
+    // SQLite opens its log, by name, with the first read.
+    db.pragma("schema_version");
+    checkFile({ id, path });
+    return mirrorOf({ db, path, id });
+  } catch (error) {
+    db?.close();
+    throw readonly ? readingNeedsWriting(error, path) : asMirrorError(error, path);
+  }
+}
+
+/** Creates an empty mirror for its owner alone (0600), and its folder. It is complete when it appears at its path. */
+export async function createFile(path: string): Promise<void> {
+  const place = realPlace(path);
+  const temporary = `${place}-new`;
+  const clear = () => {
+    for (const one of mirrorFiles(temporary)) rmSync(one, { force: true });
+  };
+  const Sqlite = await loadSqlite();
+  clear();
+  try {
+    // SQLite alone would create it readable for everybody: 0644.
+    closeSync(openSync(temporary, "a", 0o600));
+    const db = new Sqlite(temporary);
+    try {
+      layOut(db);
+    } finally {
+      db.close();
+    }
+    renameSync(temporary, place);
+  } finally {
+    clear();
+  }
+}
+
+/** Sets the form of a mirror's file, as far as it can still be chosen. */
+export function layOut(db: Database): void {
+  // A record is about a kilobyte: large pages waste less on it.
+  db.pragma("page_size = 16384");
+  db.pragma("journal_mode = WAL");
+}

@@ -1,0 +1,28 @@
+import { MirrorUnusable } from "../errors.js";
+
+export const damagedHint = "restore it from a backup, or move it away and run `brandapi sync --full`";
+
+/** Returns SQLite's error as a sentence about the mirror; any other error unchanged. */
+export function asMirrorError(error: unknown, path: string): unknown {
+  const code = codeOf(error);
+  const say = (what: string, hint: string) =>
+    new MirrorUnusable(`The mirror ${what}: ${path}.`, { hint, cause: error });
+  if (code === "SQLITE_NOTADB") return say("is not an SQLite database", "name another file with `--db`");
+  if (code.startsWith("SQLITE_CORRUPT")) return say("is damaged", damagedHint);
+  if (code === "SQLITE_CANTOPEN") return say("cannot be opened", "check the path and its permissions");
+  if (code.startsWith("SQLITE_READONLY")) return say("cannot be written", "check its permissions");
+  return error;
+}
+
+/** The same, for a mirror that is opened for reading: SQLite needs to write a log beside it even then. */
+export function readingNeedsWriting(error: unknown, path: string): unknown {
+  if (!codeOf(error).startsWith("SQLITE_READONLY")) return asMirrorError(error, path);
+  return new MirrorUnusable(`The mirror cannot be read in a folder that is not writable: ${path}.`, {
+    hint: "SQLite keeps a log beside it: allow writing into its folder, or copy it elsewhere and name the copy with `--db`",
+    cause: error,
+  });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}

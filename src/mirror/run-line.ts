@@ -1,0 +1,32 @@
+import { counted } from "../lib/counted.js";
+import { formatSpan } from "../lib/times.js";
+import type { Run } from "./runs.js";
+
+/**
+ * Returns the line that cron shows of a run.
+ * @param floor the oldest date that was ever asked for, ISO 8601; null: from the beginning
+ */
+export function runLine(run: Run, floor: string | null): string {
+  const took = Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at);
+  const counts = [
+    `${run.rows_read} read`,
+    `${run.rows_new} new`,
+    `${run.rows_changed} changed`,
+    `${run.rows_removed} removed`,
+    counted(run.requests, "request"),
+    ...(run.retries > 0 ? [counted(run.retries, "retry")] : []),
+  ].join(", ");
+  return `${counts} in ${formatSpan(Math.max(0, took))}, ${resultOf(run, floor)}`;
+}
+
+function resultOf(run: Run, floor: string | null): string {
+  const { covered_from: from, error, outcome, resource, verified } = run;
+  if (outcome !== "done") return `${outcome}${error && outcome !== "stopped" ? `: ${error}` : ""}`;
+  if (!verified) return "a partial run, which proves nothing";
+  if (from === null) return "verified";
+  const older =
+    from === floor
+      ? `older ${resource} were never asked for; \`--full\` reads them`
+      : `older ${resource} were never read`;
+  return `verified from ${from.slice(0, 10)} (${older})`;
+}

@@ -1,0 +1,56 @@
+import { type Mirror, quote, type StoredColumn } from "../mirror/index.js";
+import type { TableShape } from "../resources/shape.js";
+import type { ScalarType } from "../resources/types.js";
+
+/** The type of a column that has held booleans and other values. */
+export const mixed: ScalarType = "json";
+
+type Discovered = Pick<StoredColumn, "name" | "path" | "type">;
+
+/** Returns a table's discovered columns in the order in which they were seen. */
+export function readDiscovered({ db }: Mirror, table: string): StoredColumn[] {
+  const rows = db
+    .prepare("SELECT name, path, type FROM open_columns WHERE table_name = ? ORDER BY position")
+    .all(table) as { name: string; path: string; type: ScalarType }[];
+  return rows.map((row) => openColumn({ ...row, path: JSON.parse(row.path) as string[] }));
+}
+
+/** Adds a column to a table, unless the table has it, and notes where its values come from. */
+export function saveDiscovered(
+  { db }: Mirror,
+  table: string,
+  found: Discovered,
+  position: number,
+): StoredColumn {
+  const there = db.pragma(`table_info(${quote(table)})`) as { name: string }[];
+  if (!there.some(({ name }) => name.toLowerCase() === found.name.toLowerCase()))
+    db.exec(`ALTER TABLE ${quote(table)} ADD COLUMN ${quote(found.name)}`);
+  const insert = db.prepare("INSERT OR REPLACE INTO open_columns VALUES (?, ?, ?, ?, ?)");
+  insert.run(table, found.name, position, JSON.stringify(found.path), found.type);
+  return openColumn(found);
+}
+
+export function setMixed({ db }: Mirror, table: string, column: StoredColumn): void {
+  db.prepare("UPDATE open_columns SET type = ? WHERE table_name = ? AND name = ?").run(
+    mixed,
+    table,
+    column.name,
+  );
+  column.type = mixed;
+}
+
+/** Forgets discovered columns that this version declares. */
+export function dropDeclared({ db }: Mirror, shape: TableShape): void {
+  const drop = db.prepare("DELETE FROM open_columns WHERE table_name = ? AND lower(name) = ?");
+  for (const { name } of shape.columns) drop.run(shape.name, name.toLowerCase());
+}
+
+/** True if SQLite can find a member by its name in a record's text. */
+export function isReadable(member: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they stand in the text as escapes.
+  return member.isWellFormed() && !/["\\\u0000-\u001f]/.test(member);
+}
+
+function openColumn({ name, path, type }: Discovered): StoredColumn {
+  return { name, path, type, about: "seen in the API's answers", from: "record", open: true };
+}

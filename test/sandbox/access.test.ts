@@ -1,0 +1,142 @@
+import { expect, test } from "vitest";
+import { createApi, createBrand, fetchOf, testBaseUrl } from "../../src/sandbox/index.js";
+import { noon } from "../support/records.js";
+import { ask, history, paths } from "./support.js";
+
+const secret = history.keys[0]?.secret ?? "";
+
+test("every endpoint answers the key of all scopes with the envelope", () => {
+  for (const [path] of paths) {
+    const { status, headers, text } = ask(path);
+    expect([path, status]).toEqual([path, 200]);
+    const { success, data, _timing, ...rest } = JSON.parse(text);
+    expect([success, typeof data, Number.isInteger(_timing.duration_ms)]).toEqual([true, "object", true]);
+    expect(["", "pagination"]).toContain(Object.keys(rest).join());
+    expect(headers["content-type"]).toBe("application/json; charset=utf-8");
+    expect(Object.keys(headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+  }
+});
+
+test("HEAD is a GET without a body", async () => {
+  const fetch = fetchOf(createApi({ brands: [history], now: () => noon }));
+  const init = { method: "HEAD", headers: { authorization: `Bearer ${secret}` } };
+  const head = await fetch(`${testBaseUrl}/orders`, init);
+  expect([head.status, await head.text()]).toEqual([200, ""]);
+  expect((await fetch(`${testBaseUrl}/orders?foo=1`, init)).status).toBe(400);
+});
+
+test("a key with one scope reads the endpoints of that scope and /me, and gets 403 from the others", () => {
+  const names = history.keys.map(({ name }) => name).filter((name) => name.startsWith("only-"));
+  expect(names).toHaveLength(9);
+  for (const key of names)
+    for (const [path, scope] of paths)
+      expect([key, path, ask(path, { key }).status]).toEqual([
+        key,
+        path,
+        scope === null || key === `only-${scope}` ? 200 : 403,
+      ]);
+});
+
+test("a plan without Analytics is 402 on exactly the three endpoints of that feature", () => {
+  const refused = paths
+    .filter(([path]) => ask(path, { key: "no-plan" }).status === 402)
+    .map(([path]) => path);
+  expect(refused).toEqual(["/analytics/clicks", "/analytics/hosts", "/orders"]);
+});
+
+test("a missing, malformed, unknown, expired or revoked key is 401 with WWW-Authenticate", () => {
+  const headers = ["", secret, `Basic ${secret}`, `Bearer ${secret} x`, "Bearer", "Bearer brk_sandbox_other"];
+  const replies = [
+    ask("/me", { key: null }),
+    ask("/me", { key: "expired" }),
+    ask("/me", { key: "revoked" }),
+    ...headers.map((authorization) => ask("/me", { request: { headers: { authorization } } })),
+  ];
+  for (const { status, headers } of replies)
+    expect([status, headers["www-authenticate"]]).toEqual([401, "Bearer"]);
+});
+
+test("a key stops working at the instant at which it expires", () => {
+  const expiresAt = history.keys[0]?.expiresAt ?? 0;
+  expect(ask("/me", { now: expiresAt - 1 }).status).toBe(200);
+  expect(ask("/me", { now: expiresAt }).status).toBe(401);
+  expect(ask("/me").one).toEqual({
+    brand: { id: history.id, name: "Fjell & Fern" },
+    key: {
+      id: history.keys[0]?.id,
+      scopes: history.keys[0]?.scopes,
+      expires_at: new Date(expiresAt).toISOString(),
+    },
+  });
+});
+
+test("a key from outside its allowlist is 403, even on /me", () => {
+  expect(ask("/me", { key: "ip-blocked" }).status).toBe(403);
+  const request = { headers: { authorization: `Bearer ${history.keys[4]?.secret}` }, address: "203.0.113.7" };
+  expect(ask("/me", { request }).status).toBe(200);
+});
+
+test("a key in the URL or in x-api-key is 400, with and without a good Authorization header", () => {
+  const headers = { authorization: `Bearer ${secret}`, "x-api-key": secret };
+  expect(ask("/me", { request: { headers } }).status).toBe(400);
+  expect(ask("/me", { request: { headers: { "x-api-key": "any" } } }).status).toBe(400);
+  for (const query of ["api_key=1", "key=1", "access_token=1", "Token=1", `page=${secret}`])
+    for (const key of ["all", null])
+      expect([query, ask(`/orders?${query}`, { key }).status]).toEqual([query, 400]);
+});
+
+test("unknown paths are 404, the retired feeds 410 without a key, other methods 405 with Allow", () => {
+  for (const path of ["/", "/order", "/orders/", "/orders/1", "/Orders", "/api/orders", "/api/brand/v2/me"])
+    expect([path, ask(path).status]).toEqual([path, 404]);
+  for (const feed of ["/api/public/brands/7/recommendations", "/api/brands/shop.example/recommendations"])
+    expect(ask(feed, { key: null }).status).toBe(410);
+  for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+    const headers = { authorization: `Bearer ${secret}` };
+    expect(ask("/orders", { request: { method, headers } })).toMatchObject({
+      status: 405,
+      headers: { allow: "GET, HEAD" },
+    });
+  }
+});
+
+test("checks come in one order: misplaced key, key, address, scope, plan, parameters, id", () => {
+  const statuses = [
+    ask("/orders?key=1&foo=1", { key: null }).status,
+    ask("/orders?foo=1", { key: "revoked" }).status,
+    ask("/orders?foo=1", { key: "ip-blocked" }).status,
+    ask("/orders?foo=1", { key: "only-roster" }).status,
+    ask("/orders?foo=1", { key: "no-plan" }).status,
+    ask("/opportunities/none?foo=1").status,
+    ask("/opportunities/none").status,
+  ];
+  expect(statuses).toEqual([400, 401, 403, 403, 402, 400, 404]);
+});
+
+test("unknown ids and sources are 404, and so are another brand's", () => {
+  const other = createBrand({ seed: 2, orders: 3, now: noon });
+  const [file, campaign] = [history.content[0], other.opportunities[0]];
+  const wrong = file?.source === "upload" ? "deliverable" : "upload";
+  for (const path of [
+    `/opportunities/${campaign?.id}`,
+    other.content[0]?.download_path ?? "",
+    `/content/${wrong}/${file?.id}/download`,
+    `/content/message/${file?.id}/download`,
+    "/surveys/none/results",
+  ])
+    expect([path, ask(path).status]).toEqual([path, 404]);
+  const api = createApi({ brands: [history, other], now: () => noon });
+  const headers = { authorization: `Bearer ${other.keys[0]?.secret}` };
+  const request = { method: "GET", url: "/api/brand/v1/orders", address: "127.0.0.1", headers };
+  expect(JSON.parse(api.answer(request).body).data).toEqual(other.orders);
+});
+
+test("an error says what was wrong, in one form", () => {
+  expect(JSON.parse(ask("/orders?per_page=101").text)).toEqual({
+    success: false,
+    error: {
+      code: "invalid_parameter",
+      message: "per_page must be an integer between 1 and 100.",
+      status: 400,
+    },
+  });
+});

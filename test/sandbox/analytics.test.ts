@@ -1,0 +1,125 @@
+import { expect, test } from "vitest";
+import { type Brand, emptyBrand, happeningsOf } from "../../src/sandbox/index.js";
+import { day, hour, noon, orderAt } from "../support/records.js";
+import { ask, askAll, history, type Manner, type Row } from "./support.js";
+
+const cents = (amount: unknown) => Math.round(Number(amount) * 100);
+const sum = (rows: readonly Row[], member: string) =>
+  rows.reduce((total, row) => total + cents(row[member]), 0);
+
+interface Clicks {
+  summary: Row;
+  timeseries: Row[];
+  top_hosts: Row[];
+  top_products: Row[];
+}
+
+function clicks(query = "", manner: Manner = {}): Clicks {
+  return ask(`/analytics/clicks${query}`, manner).one as unknown as Clicks;
+}
+
+test("orders and revenue agree with the orders: whole, by day, by host, and within a range", () => {
+  const counted = history.orders.filter((one) => !one.is_cancelled);
+  const net = counted.reduce((total, one) => total + cents(one.total_amount) - cents(one.refund_amount), 0);
+  const { summary, timeseries } = clicks();
+  expect([summary.orders, cents(summary.revenue)]).toEqual([counted.length, net]);
+  expect(summary.manual_orders).toBe(counted.filter((one) => one.attribution === "manual").length);
+  expect([sum(timeseries, "orders"), sum(timeseries, "revenue")]).toEqual([counted.length * 100, net]);
+  expect(sum(timeseries, "subtotal_revenue")).toBe(sum(counted, "subtotal_amount"));
+  const top = clicks("?limit=100").top_hosts;
+  expect(top).toHaveLength(100);
+  const id = (top[0]?.host as { id: string } | undefined)?.id;
+  const ofHost = counted.filter(({ host }) => host?.id === id).length;
+  expect([top[0]?.orders, clicks(`?host_id=${id}`).summary.orders]).toEqual([ofHost, ofHost]);
+  const date = counted[100]?.order_date ?? "";
+  const later = counted.filter(({ order_date }) => Date.parse(order_date) >= Date.parse(date));
+  expect(clicks(`?start_date=${date}`).summary.orders).toBe(later.length);
+});
+
+test("there is a point for every day, and weeks and months add up to the same", () => {
+  const days = clicks().timeseries;
+  expect(days.at(-1)?.date).toBe("2026-11-21");
+  const dates = days.map(({ date }) => Date.parse(String(date)) / day);
+  expect(dates).toEqual(dates.map((_, n) => (dates[0] ?? 0) + n));
+  for (const bucket of ["week", "month"]) {
+    const points = clicks(`?group_by=${bucket}`).timeseries;
+    for (const member of ["orders", "revenue", "total_clicks", "profile_views"])
+      expect(sum(points, member)).toBe(sum(days, member));
+    for (const { date } of points)
+      expect(bucket === "month" ? String(date).slice(8) : new Date(String(date)).getUTCDay()).toBe(
+        bucket === "month" ? "01" : 1,
+      );
+  }
+});
+
+test("figures are possible ones: ratios from 0 to 1, uniques no more than the whole, and not additive", () => {
+  const { summary, timeseries, top_hosts, top_products } = clicks();
+  for (const row of [summary, ...timeseries, ...top_hosts]) {
+    expect(Number(row.conversion_rate)).toBeGreaterThanOrEqual(0);
+    expect(Number(row.conversion_rate)).toBeLessThanOrEqual(1);
+    expect(Number(row.unique_buy_now_clicks)).toBeLessThanOrEqual(Number(row.buy_now_clicks));
+    expect(row.total_clicks).toBe(Number(row.product_clicks) + Number(row.buy_now_clicks));
+  }
+  expect(cents(summary.unique_sessions)).toBeLessThan(sum(timeseries, "unique_sessions"));
+  expect([top_hosts.length, top_products.length]).toEqual([20, 20]);
+  expect(clicks("?limit=3").top_products).toEqual(top_products.slice(0, 3));
+});
+
+test("a day that is not over grows, and nothing is there of days to come", () => {
+  const morning = clicks("?start_date=2026-11-21", { now: noon - 6 * hour });
+  const evening = clicks("?start_date=2026-11-21", { now: noon + 6 * hour });
+  expect(Number(evening.summary.total_clicks)).toBeGreaterThan(Number(morning.summary.total_clicks));
+  expect(clicks("?start_date=2027-01-01").timeseries).toEqual([]);
+});
+
+test("a refund of an old order restates its day, and no other", () => {
+  const brand = { ...history };
+  const before = clicks().timeseries;
+  const order = history.orders.find((one) => !one.is_cancelled && Number(one.total_amount) > 20);
+  happeningsOf(brand, () => noon).refund(order?.id ?? "", 10);
+  const changed = clicks("", { brand }).timeseries.filter((one, n) => one.revenue !== before[n]?.revenue);
+  expect(changed.map(({ date }) => date)).toEqual([order?.order_date.slice(0, 10)]);
+});
+
+const orders = [
+  orderAt("a", noon - day, { total_amount: 10, refund_amount: 4 }),
+  orderAt("b", noon - day, { total_amount: 20, is_cancelled: true }),
+  orderAt("c", noon - 200 * day, { total_amount: 40 }),
+];
+const brand: Brand = { ...emptyBrand(history.keys), orders };
+
+test.each([
+  [{}, "2 46"],
+  [{ revenue: "gross" }, "2 50"],
+  [{ cancelled: "in" }, "3 66"],
+  [{ figures: "recent" }, "1 6"],
+  [{ figuresOf: { ...brand, orders: orders.slice(2) } }, "1 40"],
+] as const)("doubt %j: %s", (doubts, figures) => {
+  const { timeseries } = clicks("", { brand, doubts });
+  expect(`${sum(timeseries, "orders") / 100} ${sum(timeseries, "revenue") / 100}`).toBe(figures);
+});
+
+test("figures can be absent, drift, or say nothing of days without orders", () => {
+  expect(ask("/analytics/clicks", { brand, doubts: { figures: "absent" } }).status).toBe(402);
+  expect(clicks("", { brand, doubts: { emptyDays: "missing" } }).timeseries).toHaveLength(2);
+  const drift = (now: number) =>
+    sum(clicks("", { brand: history, doubts: { drift: true }, now }).timeseries, "revenue");
+  expect(drift(noon)).not.toBe(drift(noon + hour));
+});
+
+test("each sort of the ranking ranks by its column, both ways; a row without a host is among them", () => {
+  const columns = {
+    clicks: "clicks",
+    buy_now_clicks: "buy_now_clicks",
+    actions: "orders",
+    sale_amount: "sales",
+  };
+  for (const [sort, column] of Object.entries(columns)) {
+    const values = askAll(`/analytics/hosts?sort=${sort}`).map((row) => Number(row[column]));
+    expect(values).toEqual(values.toSorted((a, b) => b - a));
+    const rising = askAll(`/analytics/hosts?sort=${sort}&order=asc`).map((row) => Number(row[column]));
+    expect(rising).toEqual(values.toReversed());
+  }
+  expect(ask("/analytics/hosts").data).toEqual(ask("/analytics/hosts?sort=sale_amount&order=desc").data);
+  expect(askAll("/analytics/hosts").filter(({ host }) => host === null)).toHaveLength(1);
+});

@@ -1,0 +1,175 @@
+import { describe, expect, test } from "vitest";
+import { createBrand, happeningsOf, naturalPace, passTime } from "../../src/sandbox/index.js";
+import { at, day, hour, noon } from "../support/records.js";
+import { ask, history } from "./support.js";
+
+function changing() {
+  const brand = { ...history };
+  return { brand, ...happeningsOf(brand, () => noon) };
+}
+
+const order = history.orders.find(
+  (one) => one.host && Number(one.total_amount) > 50 && !one.is_cancelled && !one.refund_amount,
+);
+const id = order?.id ?? "";
+const total = Number(order?.total_amount);
+
+describe("orders", () => {
+  const changed = (happen: (happenings: ReturnType<typeof changing>) => unknown) => {
+    const one = changing();
+    happen(one);
+    return one.brand.orders.find((order) => order.id === id);
+  };
+
+  test("a refund comes in parts until it is full, and takes its share of the commission back", () => {
+    const part = changed(({ refund }) => refund(id, 10.5));
+    expect(part).toMatchObject({
+      refund_amount: 10.5,
+      is_refunded: false,
+      financial_status: "partially_refunded",
+    });
+    expect(part?.commission_amount).toBeLessThan(Number(order?.commission_amount));
+    const twice = changed(({ refund }) => [refund(id, 10.5), refund(id, 2)]);
+    expect(twice?.refund_amount).toBe(12.5);
+    const full = changed(({ refund }) => refund(id));
+    expect(full).toMatchObject({ refund_amount: total, is_refunded: true, commission_amount: 0 });
+  });
+
+  test("a cancelled order pays nothing; a rate, a host and a date can change", () => {
+    expect(changed(({ cancel }) => cancel(id))).toMatchObject({ is_cancelled: true, commission_amount: 0 });
+    expect(changed(({ changeRate }) => changeRate(id, 50))).toMatchObject({ commission_rate: 50 });
+    expect(changed(({ reattribute }) => reattribute(id, null))?.host).toBeNull();
+    const person = history.people.find(({ profile }) => profile.id !== order?.host?.id);
+    expect(changed(({ reattribute }) => reattribute(id, person?.profile.id ?? ""))?.host?.id).toBe(
+      person?.profile.id,
+    );
+    expect(changed(({ redate }) => redate(id, noon - day))?.order_date).toBe(at(noon - day));
+    expect(changed(({ withdraw }) => withdraw(id))).toBeUndefined();
+  });
+
+  test("a new order is the newest; a late one is as old as it says, and came by hand", () => {
+    const { brand, order, attributeLate } = changing();
+    const placed = order();
+    expect(ask("/orders", { brand }).data[0]).toMatchObject({
+      id: placed,
+      order_date: at(noon),
+      attribution: "tracked",
+    });
+    const late = attributeLate(noon - 100 * day);
+    expect(brand.orders.find((one) => one.id === late)).toMatchObject({ attribution: "manual" });
+    expect(ask(`/orders?end_date=${at(noon - 100 * day)}&per_page=1`, { brand }).data[0]?.id).toBe(late);
+  });
+
+  test("another default rate changes whatever goes by it, and nothing else", () => {
+    const { brand, changeDefaultRate } = changing();
+    changeDefaultRate(33);
+    for (const [n, { commission_rate }] of brand.orders.entries())
+      expect(commission_rate).toBe(
+        history.orders[n]?.commission_rate === 12 ? 33 : history.orders[n]?.commission_rate,
+      );
+    expect(brand.roster.some((one) => one.commission_rate === 33)).toBe(true);
+  });
+});
+
+test("a host leaves, and may return under a new relationship; a new one joins", () => {
+  const { brand, leave, join } = changing();
+  const entry = history.roster[5];
+  const hostId = entry?.host.id ?? "";
+  leave(hostId);
+  expect(brand.roster).toHaveLength(history.roster.length - 1);
+  join(hostId);
+  const back = brand.roster.find(({ host }) => host.id === hostId);
+  expect(back).toMatchObject({ joined_at: at(noon) });
+  expect(back?.relationship_id).not.toBe(entry?.relationship_id);
+  expect(history.people.map(({ profile }) => profile.id)).not.toContain(join());
+});
+
+test("a host's name changes wherever it is shown", () => {
+  const { brand, renameHost } = changing();
+  const hostId = order?.host?.id ?? "";
+  renameHost(hostId, { username: "renamed" });
+  const shown = JSON.stringify([
+    brand.orders,
+    brand.roster,
+    brand.content,
+    brand.recommendations,
+    ask("/analytics/hosts?per_page=100", { brand }).data,
+  ]);
+  expect(shown).not.toContain(`"${hostId}","username":"${order?.host?.username}"`);
+  expect(shown).toContain(`"${hostId}","username":"renamed"`);
+});
+
+test("an assignment moves: its campaign's updated_at stays, its files and its host's counts follow", () => {
+  const { brand, changeAssignment } = changing();
+  const file = history.content.find(({ opportunity }) => opportunity?.assignment_status === "COMPLETED");
+  const assignmentId = file?.opportunity?.assignment_id ?? "";
+  changeAssignment(assignmentId, { status: "DECLINED" });
+  const [before, after] = [history, brand].map(({ opportunities }) =>
+    opportunities.find(({ assignments }) => assignments.some((one) => one.id === assignmentId)),
+  );
+  expect(after?.updated_at).toBe(before?.updated_at);
+  expect(after?.assignment_counts.DECLINED).toBe((before?.assignment_counts.DECLINED ?? 0) + 1);
+  expect(brand.content.find((one) => one.id === file?.id)?.opportunity?.assignment_status).toBe("DECLINED");
+});
+
+test("files, campaigns, gifts, codes, recommendations and results come and change", () => {
+  const {
+    brand,
+    addContent,
+    removeContent,
+    propose,
+    moveCampaign,
+    addGift,
+    addCode,
+    recommend,
+    changeResults,
+  } = changing();
+  const key = addContent({ media_type: "video" });
+  expect(`${brand.content[0]?.source}/${brand.content[0]?.id}`).toBe(key);
+  removeContent(key);
+  const campaign = propose();
+  moveCampaign(campaign, "ACTIVE");
+  expect(brand.opportunities[0]).toMatchObject({ id: campaign, status: "ACTIVE", updated_at: at(noon) });
+  addGift();
+  addCode();
+  expect([brand.content.length, brand.gifts.length, brand.codes.length]).toEqual([400, 65, 48]);
+  const hostId = history.people[0]?.profile.id ?? "";
+  recommend(hostId, 0, 1);
+  expect(brand.recommendations[0]).toMatchObject({ host: { id: hostId }, product_count: 2 });
+  recommend(hostId);
+  expect(brand.recommendations.some(({ host }) => host.id === hostId)).toBe(false);
+  const survey = String(brand.surveys[0]?.id);
+  changeResults(survey, { any: "thing" });
+  expect(ask(`/surveys/${survey}/results`, { brand }).one).toEqual({ any: "thing" });
+});
+
+test("a happening replaces arrays and records: a snapshot stays as it was; an unknown id throws", () => {
+  const { brand, refund, leave } = changing();
+  const snapshot = { ...brand };
+  refund(id);
+  expect(snapshot.orders).toBe(history.orders);
+  expect(brand.orders).not.toBe(history.orders);
+  expect(() => refund("none")).toThrow(RangeError);
+  expect(() => leave("none")).toThrow(RangeError);
+});
+
+test("time passes the same way at once and by the hour, and everything that can happen does", () => {
+  const pace = naturalPace(300, 20);
+  const [at_once, hourly] = [
+    createBrand({ seed: 1, orders: 300, now: noon }),
+    createBrand({ seed: 1, orders: 300, now: noon }),
+  ];
+  passTime(at_once, noon, noon + 3 * day, pace);
+  for (let n = 0; n < 72; n += 1) passTime(hourly, noon + n * hour, noon + (n + 1) * hour, pace);
+  expect(hourly).toEqual(at_once);
+  const old = new Map(history.orders.map((one) => [one.id, one]));
+  const changed = at_once.orders.filter(
+    (one) => old.has(one.id) && JSON.stringify(one) !== JSON.stringify(old.get(one.id)),
+  );
+  const fresh = at_once.orders.filter((one) => !old.has(one.id));
+  expect(fresh.some((one) => one.order_date < at(noon))).toBe(true);
+  expect(fresh.some((one) => one.order_date > at(noon + 2 * day))).toBe(true);
+  expect(changed.some((one) => Number(one.refund_amount) > 0)).toBe(true);
+  for (const list of ["roster", "opportunities", "content", "gifts"] as const)
+    expect(at_once[list]).not.toEqual(history[list]);
+});

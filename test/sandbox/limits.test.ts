@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { createApi } from "../../src/sandbox/index.js";
+import { noon } from "../support/records.js";
+import { history } from "./support.js";
+
+/** An API with a limit, and a caller whose clock stands until it is moved. */
+function limited(rateLimit: number) {
+  let now = noon;
+  const api = createApi({ brands: [history], now: () => now, rateLimit });
+  return {
+    pass: (ms: number) => {
+      now += ms;
+    },
+    ask(key = 0, address = "127.0.0.1", path = "/me") {
+      const headers = { authorization: `Bearer ${history.keys[key]?.secret}` };
+      return api.answer({ method: "GET", url: `/api/brand/v1${path}`, headers, address });
+    },
+  };
+}
+
+test("a key has its requests in any 60 seconds, and is told when to come back", () => {
+  const { ask, pass } = limited(3);
+  expect([ask(), ask()].map(({ headers }) => headers["x-ratelimit-remaining"])).toEqual(["2", "1"]);
+  pass(20_000);
+  expect([ask().status, ask().status]).toEqual([200, 429]);
+  pass(40_000);
+  // The refused request counts too: the window holds two.
+  expect(ask().status).toBe(200);
+  expect(ask()).toMatchObject({ status: 429, headers: { "retry-after": "20", "x-ratelimit-limit": "3" } });
+});
+
+test("an address has twice as many, whatever its keys; another address and key are not concerned", () => {
+  const { ask } = limited(2);
+  expect([ask(0), ask(0), ask(1), ask(1), ask(7)].map(({ status }) => status)).toEqual([
+    200, 200, 200, 200, 429,
+  ]);
+  expect(ask(7, "127.0.0.2").status).toBe(200);
+});
+
+test("refused requests count, before anything else is looked at", () => {
+  const { ask } = limited(2);
+  expect(
+    [ask(0, "", "/none"), ask(0, "", "/orders?foo=1"), ask(0, "", "/none")].map(({ status }) => status),
+  ).toEqual([404, 400, 429]);
+});

@@ -1,0 +1,144 @@
+import { expect, test } from "vitest";
+import { createBrand, emptyBrand, happeningsOf } from "../../src/sandbox/index.js";
+import { at, day, fileAt, noon, orderAt, ordersBefore } from "../support/records.js";
+import { ask, askAll, history } from "./support.js";
+
+const keys = history.keys;
+const ids = (path: string, manner: Parameters<typeof ask>[1] = {}) =>
+  askAll(path, manner).map(({ id }) => id);
+
+test("orders come newest first, each once, exactly as the brand has them", () => {
+  expect(askAll("/orders")).toEqual(history.orders);
+  const dates = history.orders.map(({ order_date }) => Date.parse(order_date));
+  expect(dates).toEqual(dates.toSorted((a, b) => b - a));
+  expect(new Set(history.orders.map(({ id }) => id)).size).toBe(300);
+});
+
+test("of one instant, the order that was attributed last comes first", () => {
+  const brand = { ...emptyBrand(keys), orders: [orderAt("a", noon)] };
+  happeningsOf(brand, () => noon).add("orders", orderAt("b", noon));
+  expect(ids("/orders", { brand })).toEqual(["b", "a"]);
+});
+
+test("both ends of a range are inclusive to the microsecond, and a bare date is the whole day", () => {
+  const texts = [
+    "2026-11-02T00:00:00Z",
+    "2026-11-01T23:59:59.999999Z",
+    "2026-11-01T00:00:00.000Z",
+    "2026-10-31T23:59:59Z",
+  ];
+  const brand = { ...emptyBrand(keys), orders: texts.map((text, n) => orderAt(`o${n}`, text)) };
+  const of = (query: string) => ids(`/orders?${query}`, { brand }).join("");
+  expect(of("start_date=2026-11-01&end_date=2026-11-01")).toBe("o1o2");
+  expect(of("start_date=2026-11-01T23:59:59.999999Z")).toBe("o0o1");
+  expect(of("end_date=2026-11-01T23:59:59.999998Z")).toBe("o2o3");
+  expect(of("start_date=2026-11-02T00:00:00Z&end_date=2026-11-02T00:00:00Z")).toBe("o0");
+  expect(of("start_date=2026-11-03&end_date=2026-11-01")).toBe("");
+  expect(ask("/orders?start_date=2026-11-03", { brand }).pagination).toMatchObject({
+    total_items: 0,
+    total_pages: 0,
+  });
+});
+
+test("status filters: active is neither cancelled nor fully refunded, the other two may overlap", () => {
+  const orders = createBrand({ seed: 1, orders: 3_000, now: noon }).orders;
+  const brand = { ...emptyBrand(keys), orders };
+  const { all, active, cancelled, refunded } = {
+    all: ids("/orders?status=all", { brand }),
+    active: ids("/orders?status=active", { brand }),
+    cancelled: ids("/orders?status=cancelled", { brand }),
+    refunded: ids("/orders?status=refunded", { brand }),
+  };
+  const of = (keep: (order: (typeof orders)[number]) => boolean) => orders.filter(keep).map(({ id }) => id);
+  expect(all).toEqual(of(() => true));
+  expect(active).toEqual(of((one) => !one.is_cancelled && !one.is_refunded));
+  expect(cancelled).toEqual(of((one) => one.is_cancelled));
+  expect(refunded).toEqual(of((one) => one.is_refunded));
+  expect(cancelled.some((id) => refunded.includes(id))).toBe(true);
+  expect(ask("/orders?status=cancelled&per_page=1", { brand }).pagination.total_items).toBe(cancelled.length);
+});
+
+test("the same seed and time give the same brand, another seed another one", () => {
+  const options = { seed: 4, orders: 50, now: noon };
+  expect(createBrand(options)).toEqual(createBrand(options));
+  expect(createBrand({ ...options, seed: 5 }).orders).not.toEqual(createBrand(options).orders);
+});
+
+test("the data is believable: currencies, null hosts, refunds that came late, ties, odd values", () => {
+  const { orders } = createBrand({ seed: 1, orders: 5_000, now: noon });
+  const share = (keep: (order: (typeof orders)[number]) => boolean) =>
+    orders.filter(keep).length / orders.length;
+  expect([...new Set(orders.map(({ currency }) => String(currency)))].sort()).toEqual([
+    "EUR",
+    "GBP",
+    "USD",
+    "null",
+  ]);
+  expect(share(({ host }) => host === null)).toBeCloseTo(0.02, 1);
+  expect(share(({ refund_amount }) => Number(refund_amount) > 0)).toBeCloseTo(0.065, 1);
+  expect(share(({ is_cancelled }) => is_cancelled)).toBeCloseTo(0.027, 1);
+  // Of the last week's orders, most refunds are still to come.
+  const recent = orders.filter(({ order_date }) => order_date > at(noon - 7 * day));
+  expect(recent.filter(({ refund_amount }) => Number(refund_amount) > 0).length / recent.length).toBeLessThan(
+    0.03,
+  );
+  expect(new Set(orders.map(({ order_date }) => order_date)).size).toBeLessThan(orders.length);
+  for (const { total_amount, refund_amount, commission_amount } of orders)
+    for (const amount of [total_amount, refund_amount, commission_amount])
+      expect(amount === null || /^\d+(\.\d\d?)?$/.test(JSON.stringify(amount))).toBe(true);
+});
+
+const hours = { ...emptyBrand(keys), orders: ordersBefore(noon + 90_400, 6, 61_000, 2) };
+
+test.each([
+  [{ ties: "reversed" }, "o1,o0,o3,o2,o5,o4"],
+  [{ order: "id" }, "o0,o1,o2,o3,o4,o5"],
+  [{ order: "attribution" }, "o0,o1,o2,o3,o4,o5"],
+  [{ mostPerPage: 2 }, "o0,o1,o2,o3,o4,o5"],
+  [{ mostCounted: 3, mostPerPage: 2 }, "o0,o1,o2,o3"],
+] as const)("doubt %j: %s", (doubts, order) => {
+  expect(ids("/orders", { brand: hours, doubts }).join()).toBe(order);
+});
+
+test.each([
+  ["seconds", "2026-11-21T12:01:30Z"],
+  ["rounded", "2026-11-21T12:01:30Z"],
+  ["minutes", "2026-11-21T12:01:00Z"],
+  ["midnight", "2026-11-21T00:00:00Z"],
+  ["days", "2026-11-21"],
+] as const)("dates can be shown by %s, and are kept and filtered finer", (shows, date) => {
+  const [newest] = ask("/orders", { brand: hours, doubts: { shows } }).data;
+  expect(newest?.order_date).toBe(date);
+  expect(ids(`/orders?start_date=${at(noon + 90_400)}`, { brand: hours, doubts: { shows } })).toEqual([
+    "o0",
+    "o1",
+  ]);
+});
+
+test("records without a date are listed apart, or in every range", () => {
+  const brand = { ...emptyBrand(keys), orders: [orderAt("none", null), orderAt("a", noon)] };
+  const range = "/orders?start_date=2026-11-21";
+  expect(ids("/orders", { brand })).toEqual(["a", "none"]);
+  expect(ids(range, { brand })).toEqual(["a"]);
+  expect(ids(range, { brand, doubts: { undated: "everywhere" } })).toEqual(["a", "none"]);
+});
+
+test("a range can show the record below it, and totals can be those of before", () => {
+  const brand = { ...emptyBrand(keys), orders: ordersBefore(noon, 3, day) };
+  expect(ids("/orders?start_date=2026-11-21", { brand, doubts: { belowRange: true } })).toEqual(["o0", "o1"]);
+  const reply = ask("/orders", { brand, doubts: { totalsOf: { ...brand, orders: [] } } });
+  expect([reply.data.length, reply.pagination.total_items]).toEqual([3, 0]);
+});
+
+test("gifts, codes and surveys can come in one answer that takes no parameter", () => {
+  const doubts = { unshown: "whole" } as const;
+  expect(JSON.parse(ask("/gifts", { doubts }).text)).not.toHaveProperty("pagination");
+  expect(ask("/gifts", { doubts }).data).toHaveLength(64);
+  expect(ask("/gifts?page=1", { doubts }).status).toBe(400);
+  expect(ask("/roster?page=1", { doubts }).status).toBe(200);
+});
+
+test("files of hand-made brands are listed like any other", () => {
+  const brand = { ...emptyBrand(keys), content: [fileAt("a", noon), fileAt("b", noon - day)] };
+  expect(ids("/content?uploaded_before=2026-11-21", { brand })).toEqual(["b"]);
+});

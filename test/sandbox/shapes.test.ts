@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { createBrand } from "../../src/sandbox/index.js";
+import { noon } from "../support/records.js";
+import { clicksShape, misfits, nullablesOf, shapes } from "./shapes.js";
+import { ask, askAll } from "./support.js";
+
+const brand = createBrand({ seed: 1, orders: 5_000, now: noon });
+
+test("every record has exactly the documented fields and types, and every nullable field is null somewhere", () => {
+  const never: string[] = [];
+  for (const [list, shape] of Object.entries(shapes)) {
+    const nulls = new Set<string>();
+    const records =
+      list === "opportunity-details"
+        ? brand.opportunities.map(({ id }) => ask(`/opportunities/${id}`, { brand }).one)
+        : askAll(`/${list.replace("analytics-", "analytics/")}`, { brand });
+    expect(records.length).toBeGreaterThan(40);
+    expect(records.flatMap((record) => misfits(record, shape, list, nulls)).slice(0, 3)).toEqual([]);
+    never.push(...nullablesOf(shape, list).filter((at) => !nulls.has(at)));
+  }
+  // Every host has a first or a last name.
+  expect(never).toEqual(["content.host.name"]);
+});
+
+test("click analytics have exactly the documented fields", () => {
+  expect(misfits(ask("/analytics/clicks", { brand }).one, clicksShape, "clicks", new Set())).toEqual([]);
+});
+
+test("names are as people write them, and one bio is a spreadsheet's formula", () => {
+  const text = JSON.stringify([brand.roster, brand.orders]);
+  for (const part of ["'", '\\"', ", ", "ü", "ø", "🏔️", "\\n", '"intro":"=HYPERLINK('])
+    expect([part, text.includes(part)]).toEqual([part, true]);
+});
+
+test("a roster entry's campaigns are those of the assignments", () => {
+  const active = brand.roster.filter(({ campaigns }) => campaigns?.status === "active");
+  expect(active.length).toBeGreaterThan(5);
+  for (const { host, campaigns } of active) {
+    const mine = brand.opportunities
+      .flatMap(({ assignments }) => assignments)
+      .filter((one) => one.host?.id === host.id);
+    expect(mine.filter(({ status }) => status === "ACTIVE")).toHaveLength(campaigns?.active ?? -1);
+  }
+});

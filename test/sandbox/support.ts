@@ -1,0 +1,73 @@
+import { type ApiRequest, type Brand, createApi, createBrand, type Doubts } from "../../src/sandbox/index.js";
+import { noon } from "../support/records.js";
+
+export type Row = Record<string, unknown>;
+
+/** A believable brand that no test changes. */
+export const history: Brand = createBrand({ seed: 1, orders: 300, now: noon });
+
+export interface Reply {
+  status: number;
+  headers: Record<string, string>;
+  text: string;
+  /** Rows of a list. */
+  data: Row[];
+  /** Members of a single object. */
+  one: Row;
+  pagination: { page: number; per_page: number; total_items: number; total_pages: number; has_next: boolean };
+}
+
+export interface Manner {
+  brand?: Brand;
+  /** The name of one of the brand's keys; null: no key. */
+  key?: string | null;
+  doubts?: Partial<Doubts>;
+  now?: number;
+  request?: Partial<ApiRequest>;
+}
+
+/** Asks the handler for one path below the versioned root. */
+export function ask(
+  path: string,
+  { brand = history, key = "all", doubts, now = noon, request }: Manner = {},
+): Reply {
+  const api = createApi({ brands: [brand], now: () => now, ...(doubts ? { doubts } : {}) });
+  const secret = brand.keys.find(({ name }) => name === key)?.secret;
+  const headers = key === null ? {} : { authorization: `Bearer ${secret ?? key}` };
+  const url = path.startsWith("/api/") ? path : `/api/brand/v1${path}`;
+  const answer = api.answer({ method: "GET", url, address: "127.0.0.1", headers, ...request });
+  const json = JSON.parse(answer.body) as { data?: unknown; pagination: Reply["pagination"] };
+  const data = (json.data ?? []) as Row[];
+  return { ...answer, text: answer.body, data, one: data as unknown as Row, pagination: json.pagination };
+}
+
+/** Reads every page. */
+export function askAll(path: string, manner: Manner = {}, perPage = 100): Row[] {
+  const rows: Row[] = [];
+  for (let page = 1; ; page += 1) {
+    const { data, pagination } = ask(
+      `${path}${path.includes("?") ? "&" : "?"}page=${page}&per_page=${perPage}`,
+      manner,
+    );
+    rows.push(...data);
+    if (!pagination.has_next) return rows;
+  }
+}
+
+/** A path of each of the 14 endpoints, with the scope that it needs. */
+export const paths: readonly (readonly [path: string, scope: string | null])[] = [
+  ["/me", null],
+  ["/analytics/clicks", "analytics"],
+  ["/analytics/hosts", "analytics"],
+  ["/orders", "analytics"],
+  ["/opportunities", "opportunities"],
+  [`/opportunities/${history.opportunities[0]?.id}`, "opportunities"],
+  ["/content", "content"],
+  [String(history.content[0]?.download_path), "content"],
+  ["/roster", "roster"],
+  ["/recommendations", "recommendations"],
+  ["/gifts", "gifts"],
+  ["/codes", "codes"],
+  ["/surveys", "surveys"],
+  [`/surveys/${history.surveys[0]?.id}/results`, "surveys"],
+];
