@@ -63,7 +63,8 @@ async function runDemo(options: DemoFlags, { deps, tell, brandapi }: Context): P
   const { seed = 1, orders = 5_000 } = options;
   const begun = Math.floor((deps.clock.now() - pauseMs) / dayMs) * dayMs;
   const brand = createBrand({ seed, orders, now: begun });
-  const api = createApi({ brands: [brand], now: deps.clock.now });
+  let ageMs = pauseMs;
+  const api = createApi({ brands: [brand], now: () => deps.clock.now() - ageMs });
   let requests = 0;
   const served = await serve(api, 0, () => {
     requests += 1;
@@ -92,6 +93,7 @@ async function runDemo(options: DemoFlags, { deps, tell, brandapi }: Context): P
     say(`\nThree weeks ago: the first sync reads everything.`);
     await show(then, ["sync"]);
     passTime(brand, begun, begun + pauseMs, naturalPace(orders));
+    ageMs = 0;
     say(`\nThree weeks later: new orders, and old ones that were refunded, cancelled or attributed late.`);
     for (let night = 1; ; night += 1)
       try {

@@ -18,7 +18,7 @@ export function lastRun(mirror: Mirror, resource: string): Run | null {
 }
 
 /** A run that proves the state of a resource at its own time, not of a part of it only. */
-const isProof = "verified = 1 AND coalesce(until >= started_at, 1)";
+const isProof = "verified = 1 AND coalesce(unixepoch(until) + 1 >= unixepoch(started_at), 1)";
 
 /** Returns the latest sync that was verified up to its own time. */
 export function lastGood(mirror: Mirror, resource: string): Run | null {

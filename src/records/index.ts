@@ -32,9 +32,8 @@ export { openComparison, type Standing } from "./compare.js";
 export { diffRecords } from "./diff.js";
 export { sameJson } from "./same.js";
 
-// An endpoint without documented fields, and a ranking's days.
+// The days of a ranking.
 
-export { perPageBefore, rememberShape, type Shape, saysLess, shapeBefore, shapeOf } from "./answer-shape.js";
 export { hostIdOf, keepSnapshot } from "./snapshots.js";
 
 // The typed tables: as this version declares them, with their indexes, and as they were.

@@ -37,7 +37,8 @@ export interface HandlerOptions {
 
 /** Answers one request from a brand's records as they are now: the whole API, without anything that it remembers. */
 export function answer(request: ApiRequest, brand: Brand, now: number, options: HandlerOptions = {}): Answer {
-  const headers = { ...options.limits?.headers, "content-type": "application/json; charset=utf-8" };
+  const date = new Date(now).toUTCString();
+  const headers = { ...options.limits?.headers, date, "content-type": "application/json; charset=utf-8" };
   try {
     return { status: 200, headers, body: successBody(request, brand, now, options) };
   } catch (error) {

@@ -52,7 +52,7 @@ describe("status", () => {
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
     recordCoverage(mirror, "orders", { ...covered("2026-04-01", "2026-11-02T02:00:00.000Z") });
     mirror.db.transaction(() =>
-      openState(mirror, "orders").remember({ windowMs: 30 * 86_400_000, audit: 5 }),
+      openState(mirror, "orders").setUsed({ windowMs: 30 * 86_400_000, audit: 5 }),
     )();
     mirror.db.close();
     const run = await brandapi(["status", "--json", "--db", mirror.path], { clock });
@@ -138,7 +138,7 @@ describe("status", () => {
       error: "The API is away.",
     });
     const range = { from: Number.NEGATIVE_INFINITY, to: Date.parse("2026-11-02T02:00:00.000Z") };
-    openState(mirror, "orders").setGoal(range.from, { ranges: [range], begunAt: range.to });
+    recordCoverage(mirror, "orders", { ...range, readAt: range.to, runId: 99 });
     const text = await brandapi(["status", "--db", mirror.path], { clock });
     expect(text.out).toContain(
       "! orders: a read begun 2026-11-02 02:00 was stopped: the next sync goes on there",

@@ -100,7 +100,7 @@ export async function libraryOf(files: readonly TestFile[]): Promise<TestLibrary
   onTestFinished(() => api.close());
   const reporter = silentReporter;
   const { failures } = await syncResources(
-    { mirror, api, clock, signal, killable: (work) => work(), reporter, options: defaultOptions },
+    { mirror, api, clock, signal, reporter, options: defaultOptions },
     { allowed: [content], skipped: [], named: true },
     () => {},
   );

@@ -158,7 +158,6 @@ async function syncAll(
       api,
       clock,
       signal,
-      killable: (work) => work(),
       reporter: silentReporter,
       options: { ...defaultOptions, ...options },
     };

@@ -118,7 +118,6 @@ export async function nights(
         api: clientOf(api, { clock }),
         clock,
         signal: new AbortController().signal,
-        killable: (work) => work(),
         reporter: { ...silentReporter, warn: (text) => void warnings.push(text) },
         options: { ...defaultOptions, ...options },
         warnings,

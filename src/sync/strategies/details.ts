@@ -5,6 +5,7 @@ import { formatInstant } from "../../lib/times.js";
 import {
   idText,
   isPresent,
+  keyOf,
   listedRecord,
   noteOutdated,
   type Present,
@@ -105,7 +106,7 @@ async function mergeDetails(
 async function askDetails(run: DetailsRun, parent: Parent, path: string): Promise<void> {
   const { api, mirror, resource, signal, store } = run;
   const { data, askedAt } = await api.get(path, {}, { scope: resource.scope, signal });
-  if (store.keyOf(data, 0) !== parent.key)
+  if (keyOf(resource, data, 0) !== parent.key)
     throw new UnexpectedAnswer(`The API's answer to ${path} is another record.`);
   mirror.transaction(() => store.write([data], { readAt: formatInstant(askedAt), isDetail: true }));
 }
