@@ -31,21 +31,20 @@ export {
 } from "./report/hosts.js";
 export { type Proof, readProof } from "./report/proof.js";
 export {
+  type RefundLoss,
   type RestatedOrder,
   type Restatement,
-  readClosedMonths,
+  readRefundLosses,
   readRestatedOrders,
-  readTriangle,
-  type TriangleCell,
+  readRestatements,
 } from "./report/refunds.js";
 export {
   type DayFigures,
   type Days,
   type Figures,
-  layDays,
-  type MonthFigures,
+  layFigures,
   readDays,
-  readMonths,
+  readFirstDay,
   readReached,
   readSums,
 } from "./report/sales.js";

@@ -1,25 +1,30 @@
 import type { Env } from "../deps.js";
 import { UsageError } from "../errors.js";
+import { escapeText } from "../ui/text.js";
+import { shorten, truncate } from "../ui/width.js";
+import type { Cell } from "./document.js";
 
-/** Numbers as the reader writes them. */
+/** Writes numbers as the reader's locale does. */
 export interface Numbers {
-  locale: string;
-  count(value: number): string;
-  /** With the digits of its currency: `1,234.50`, of JPY `1,234`, never less than a hundredth of it; without the currency's name. */
-  amount(value: number, currency: string | null): string;
-  /** The same with its sign, `+` included. */
-  signed(value: number, currency: string | null): string;
-  /** How much more or less than before: `+12.3 %`; empty where there was nothing before. */
-  change(now: number, before: number | null): string;
-  /** A ratio of 0 to 1. */
+  count(value: number): Cell;
+  /** With the digits of its currency, two at least if the value has them, and without the currency: `1,234.50`. */
+  amount(value: number, currency: string | null): Cell;
+  /** The same with its currency: `EUR 1,234.50`. */
+  money(value: number, currency: string | null): Cell;
+  /** The same with its sign, `+` included, and without its currency. */
+  signed(value: number, currency: string | null): Cell;
+  /** The change as a ratio, written `+12.3%`; empty if there was nothing before. */
+  change(now: number, before: number | null): Cell;
+  /** A ratio of 0 to 1: `12.3%`. */
   percent(ratio: number): string;
   /** Short, for an axis: `25K`. */
   short(value: number): string;
 }
 
 /**
- * @param wanted `--locale`; without it the machine's
- * @throws UsageError where it is none
+ * Returns the locale for numbers.
+ * @param wanted `--locale`; default: the machine's
+ * @throws UsageError if `wanted` is no locale
  */
 export function readLocale(wanted: string | undefined, env: Env): string {
   const own = env.LC_ALL || env.LC_NUMERIC || env.LANG || "";
@@ -44,43 +49,48 @@ function unknownLocale(wanted: string, cause?: unknown): UsageError {
 
 export function createNumbers(locale: string): Numbers {
   const formats = new Map<string, Intl.NumberFormat>();
-  const format = (options: Intl.NumberFormatOptions) => {
+  const write = (value: number, options: Intl.NumberFormatOptions) => {
     const key = JSON.stringify(options);
-    const known = formats.get(key) ?? new Intl.NumberFormat(locale, options);
-    formats.set(key, known);
-    return known;
+    const format = formats.get(key) ?? new Intl.NumberFormat(locale, options);
+    formats.set(key, format);
+    // A hyphen is no minus: lines break after it.
+    return format.format(value === 0 ? 0 : value).replaceAll("-", "\u2212");
   };
-  const money = (value: number, currency: string | null, signDisplay: "auto" | "exceptZero") => {
+  const amount = (value: number, currency: string | null, sign: "auto" | "exceptZero" = "auto") => {
     const digits = digitsOf(currency);
-    const fraction = { minimumFractionDigits: digits, maximumFractionDigits: Math.max(digits, 2) };
-    return proper(format({ ...fraction, signDisplay }).format(value === 0 ? 0 : value));
+    const [least, most] = [digits, Math.max(digits, 2)];
+    return write(value, { minimumFractionDigits: least, maximumFractionDigits: most, signDisplay: sign });
   };
-  const percent = (ratio: number, signDisplay: "auto" | "exceptZero") =>
-    proper(
-      format({ style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1, signDisplay }).format(
-        ratio,
-      ),
-    );
+  const percent = (ratio: number, sign: "auto" | "exceptZero" = "auto") =>
+    write(ratio, {
+      style: "percent",
+      minimumFractionDigits: 1,
+      maximumFractionDigits: 1,
+      signDisplay: sign,
+    });
+  const withCode = (text: string, currency: string | null) =>
+    currency === null ? text : `${currencyName(currency)} ${text}`;
   return {
-    locale,
-    count: (value) => format({}).format(value),
-    amount: (value, currency) => money(value, currency, "auto"),
-    signed: (value, currency) => money(value, currency, "exceptZero"),
+    count: (value) => ({ value, text: write(value, {}) }),
+    amount: (value, currency) => ({ value, text: amount(value, currency) }),
+    money: (value, currency) => ({ value, text: withCode(amount(value, currency), currency) }),
+    signed: (value, currency) => ({ value, text: amount(value, currency, "exceptZero") }),
     change(now, before) {
-      if (before === null || before <= 0) return "";
-      return percent((now - before) / before, "exceptZero");
+      if (before === null || before <= 0) return { value: null, text: "" };
+      const ratio = (now - before) / before;
+      return { value: ratio, text: percent(ratio, "exceptZero") };
     },
-    percent: (ratio) => percent(ratio, "auto"),
-    short: (value) => proper(format({ notation: "compact", maximumFractionDigits: 1 }).format(value)),
+    percent: (ratio) => percent(ratio),
+    short: (value) => write(value, { notation: "compact", maximumFractionDigits: 1 }),
   };
 }
 
-/** A hyphen is no minus: it breaks lines, and is hard to see before a digit. */
-function proper(text: string): string {
-  return text.replaceAll("-", "\u2212");
+/** Returns the currency's code, or `no currency`. Other text in its place is escaped and cut. */
+export function currencyName(currency: string | null): string {
+  return currency === null ? "no currency" : truncate(escapeText(shorten(currency)), 16);
 }
 
-/** The digits after the point; of what is no currency two. */
+/** Returns how many digits stand after the point: two if it is no currency code. */
 function digitsOf(currency: string | null): number {
   if (currency === null || !/^[A-Z]{3}$/.test(currency)) return 2;
   return (

@@ -1,16 +1,12 @@
 import * as kleur from "kleur/colors";
 import type { Deps, Output } from "../deps.js";
 
-/** Paints text, or leaves it as it is where the stream is no terminal. */
-export interface Style {
+const names = ["bold", "dim", "red", "green", "yellow", "cyan"] as const;
+
+/** Paints text, or leaves it as it is. */
+export type Style = Readonly<Record<(typeof names)[number], (text: string) => string>> & {
   readonly coloured: boolean;
-  bold(text: string): string;
-  dim(text: string): string;
-  red(text: string): string;
-  green(text: string): string;
-  yellow(text: string): string;
-  cyan(text: string): string;
-}
+};
 
 // kleur's own switch looks at process.stdout alone; here each stream decides for itself.
 kleur.$.enabled = true;
@@ -35,10 +31,8 @@ const painted: Style = {
   cyan: (text) => kleur.cyan(text),
 };
 
-/**
- * Colour only where this very stream is a terminal, and neither `NO_COLOR` nor `--no-color` (`color: false`) forbids it.
- */
+/** Colours only if this very stream is a terminal, and neither `NO_COLOR` nor `--no-color` forbids them. */
 export function styleFor(stream: Output, output: { color: boolean }, env: Deps["env"] = {}): Style {
-  const forbidden = !output.color || Boolean(env.NO_COLOR) || env.TERM === "dumb";
-  return stream.isTTY && !forbidden ? painted : unpainted;
+  const isForbidden = !output.color || Boolean(env.NO_COLOR) || env.TERM === "dumb";
+  return stream.isTTY && !isForbidden ? painted : unpainted;
 }

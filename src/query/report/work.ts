@@ -1,7 +1,8 @@
 import type { Mirror } from "../../mirror/index.js";
+import { hostName } from "../views/figures.js";
 import type { Days } from "./sales.js";
 
-/** Clicks of some days, as the API counts them, and the orders that it attributes to those days. */
+/** Clicks of some days and the orders that the API attributes to them. Unique counts do not add up over days. */
 export interface Clicks {
   days: number;
   total_clicks: number;
@@ -9,7 +10,7 @@ export interface Clicks {
   orders: number;
 }
 
-/** A campaign that owes or is owed something: a row of `campaigns_owing`. */
+/** A row of `campaigns_owing`. */
 export interface Campaign {
   id: string;
   title: string | null;
@@ -22,9 +23,10 @@ export interface Campaign {
   payouts_open: number;
 }
 
-/** Files that came into the library in the period, a row a host. */
+/** Files that were added to the library, a row per host. */
 export interface Delivered {
-  host_username: string | null;
+  host_id: string | null;
+  host_name: string | null;
   files: number;
   images: number;
   videos: number;
@@ -32,7 +34,7 @@ export interface Delivered {
   newest_filename: string | null;
 }
 
-/** Null where the mirror holds no day of them. Unique counts do not add up over days, so none is here. */
+/** Returns null if the mirror holds none of these days. */
 export function readClicks({ db }: Mirror, days: Days): Clicks | null {
   const clicks = db
     .prepare(
@@ -44,7 +46,7 @@ export function readClicks({ db }: Mirror, days: Days): Clicks | null {
   return clicks.days === 0 ? null : clicks;
 }
 
-/** What is due first comes first; what has no date last. */
+/** Returns campaigns by their deadline: overdue ones first, those without a date last. */
 export function readCampaigns({ db }: Mirror): Campaign[] {
   return db
     .prepare(
@@ -54,16 +56,16 @@ export function readCampaigns({ db }: Mirror): Campaign[] {
     .all() as Campaign[];
 }
 
-/** Who delivered most comes first. */
-export function readDelivered({ db }: Mirror, { since, until }: Days): Delivered[] {
+/** Returns hosts by the number of files that they delivered. */
+export function readDelivered({ db }: Mirror, days: Days): Delivered[] {
   return db
     .prepare(
-      `SELECT host_username, files, images, videos, deliverables, newest_filename FROM (
-         SELECT host_id, host_username, count(*) AS files, total(media_type = 'image') AS images,
+      `SELECT host_id, host_name, files, images, videos, deliverables, newest_filename FROM (
+         SELECT host_id, ${hostName("host", "nullif(host_name, '')")} AS host_name, count(*) AS files, total(media_type = 'image') AS images,
            total(media_type = 'video') AS videos, total(source = 'deliverable') AS deliverables,
            filename AS newest_filename, max(created_at)
-         FROM content WHERE removed_at IS NULL AND substr(created_at, 1, 10) BETWEEN ? AND ? GROUP BY host_id)
-       ORDER BY files DESC, host_username, host_id`,
+         FROM content WHERE removed_at IS NULL AND substr(created_at, 1, 10) BETWEEN @since AND @until GROUP BY host_id)
+       ORDER BY files DESC, host_name, host_id`,
     )
-    .all(since, until) as Delivered[];
+    .all(days) as Delivered[];
 }

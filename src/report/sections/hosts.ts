@@ -1,110 +1,117 @@
 import { counted } from "../../lib/counted.js";
-import type { Share } from "../../query/index.js";
-import { of } from "../figures.js";
-import { type Html, html, name } from "../html.js";
-import { type PageColumn, pageTable } from "../page-table.js";
-import { dayName } from "../period.js";
-import { section, type Telling } from "../section.js";
-import { currencyName, noOrder } from "../words.js";
+import { countHosts, readRosterChanges, readShares, type Share } from "../../query/index.js";
+import { type Context, of } from "../context.js";
+import { dayName } from "../dates.js";
+import { type Block, type Column, type Section, words } from "../document.js";
+import { currencyName } from "../numbers.js";
+import { noOrders } from "./sales.js";
 
-/** Hosts who made the most, who moved most, who joined and left. */
-export function hostsSection(telling: Telling): Html {
-  const { report, numbers } = telling;
-  const blocks = report.currencies.flatMap((currency) => {
-    const made = of(report.hosts.made, currency);
-    const moved = of(report.hosts.moved, currency);
-    if (made.length + moved.length === 0) return [];
-    const [count] = of(report.hosts.counts, currency);
-    const hosts = counted(count?.hosts ?? 0, "host", numbers.count);
+const mostHosts = 8;
+const mostProducts = 5;
+const mostChanges = 12;
+
+/** Hosts with the highest net, hosts whose net moved most, and changes of the roster. */
+export function hostsSection(context: Context): Section {
+  const { mirror, period, currencies, numbers } = context;
+  const made = readShares(mirror, "hosts", "made", mostHosts);
+  const moved = period.before ? readShares(mirror, "hosts", "moved", mostHosts) : [];
+  const counts = countHosts(mirror);
+  const tables = currencies.flatMap((currency): Block[] => {
+    const code = currencyName(currency);
+    const hosts = counted(of(counts, currency)[0]?.hosts ?? 0, "host", (count) => numbers.count(count).text);
+    const [best, movers] = [of(made, currency), of(moved, currency)];
     return [
-      html`<h3>${currencyName(currency)}: orders of ${hosts}</h3>
-<div class="pair even"><div>${made.length === 0 ? html`<p>${noOrder(report)}</p>` : pageTable("Made the most", sharesColumns(telling, "Host", "no host", made), made)}</div>
-<div>${moved.length === 0 ? "" : pageTable("Moved most", movedColumns(telling), moved)}</div></div>
-`,
+      ...(best.length > 0
+        ? [shareTable(context, best, { title: `Highest net of ${hosts}, ${code}`, name: "Host" })]
+        : []),
+      ...(movers.length > 0 ? [movedTable(context, movers, `Moved most, ${code}`)] : []),
     ];
   });
-  return section("hosts", "Hosts", "", [
-    blocks.length === 0
-      ? html`<p>${noOrder(report)}</p>\n`
-      : [blocks, html`<p class="source">from <code>order_figures</code></p>\n`],
-    rosterChanges(telling),
-  ]);
-}
-
-export function productsSection(telling: Telling): Html {
-  const { report } = telling;
-  const blocks = report.currencies.flatMap((currency) => {
-    const rows = of(report.products, currency);
-    if (rows.length === 0) return [];
-    return [pageTable(currencyName(currency), sharesColumns(telling, "Product", "no product", rows), rows)];
-  });
-  return section(
-    "products",
-    "Products",
-    "The product that the shopper came from, by what its orders brought.",
-    blocks.length === 0
-      ? html`<p>${noOrder(report)}</p>\n`
-      : [
-          html`<div class="columns">${blocks.map((block) => html`<div>${block}</div>`)}</div>`,
-          html`<p class="source">from <code>order_figures</code></p>\n`,
-        ],
-  );
-}
-
-function sharesColumns(
-  { numbers }: Telling,
-  title: string,
-  none: string,
-  rows: readonly Share[],
-): PageColumn<Share>[] {
-  const most = Math.max(...rows.map(({ net_amount }) => net_amount), 0);
-  return [
-    {
-      title,
-      cell: (row) => html`${name(row.name, row.id === null ? none : "no name")}${bar(row.net_amount, most)}`,
-    },
-    { title: "Orders", cell: ({ orders }) => numbers.count(orders), kind: "number", spare: true },
-    { title: "Net", cell: (row) => numbers.amount(row.net_amount, row.currency), kind: "number" },
-  ];
-}
-
-function movedColumns({ numbers }: Telling): PageColumn<Share>[] {
-  return [
-    { title: "Host", cell: (row) => name(row.name, "no name") },
-    {
-      title: "Before",
-      cell: (row) => numbers.amount(row.net_before, row.currency),
-      kind: "number",
-      spare: true,
-    },
-    { title: "Net", cell: (row) => numbers.amount(row.net_amount, row.currency), kind: "number" },
-    {
-      title: "Moved",
-      cell: (row) => html`<b>${numbers.signed(row.difference, row.currency)}</b>`,
-      kind: "number",
-    },
-  ];
-}
-
-/** A share as a thin line under its name; the figure stands beside it. */
-function bar(value: number, most: number): Html {
-  const share = most <= 0 ? 0 : Math.max(0, Math.round((100 * value) / most));
-  return html`<svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect width="100" height="1" class="rail"/><rect width="${share}" height="1"/></svg>`;
-}
-
-function rosterChanges({ report, numbers }: Telling): Html {
-  const list = (what: "joined" | "left", title: string) => {
-    const rows = report.hosts.roster.filter((row) => row.what === what);
-    if (rows.length === 0) return html`<div><h3>${title}</h3><p>Nobody.</p></div>`;
-    const shown = rows.slice(0, rosterMost);
-    const more = rows.length - shown.length;
-    return html`<div><h3>${title}: ${numbers.count(rows.length)}</h3>
-<ul>${shown.map(({ seen_at, host_username }) => html`<li>${name(host_username, "no name")} <span class="note">${dayName(seen_at)}</span></li>`)}</ul>
-${more > 0 ? html`<p class="note">and ${numbers.count(more)} more</p>` : ""}</div>`;
+  const none: Block = { kind: "text", text: noOrders(context) };
+  return {
+    id: "hosts",
+    title: "Hosts",
+    lead: "",
+    blocks: [...(tables.length === 0 ? [none] : tables), ...rosterLists(context)],
   };
-  return html`<div class="pair even">${list("joined", "Joined the roster")}${list("left", "Left the roster")}</div>
-<p class="source">from <code>roster_changes</code>, by when it was first seen</p>
-`;
 }
 
-const rosterMost = 12;
+export function productsSection(context: Context): Section {
+  const rows = readShares(context.mirror, "products", "made", mostProducts);
+  const blocks = context.currencies.flatMap((currency): Block[] => {
+    const own = of(rows, currency);
+    const title = `Highest net, ${currencyName(currency)}`;
+    return own.length === 0 ? [] : [shareTable(context, own, { title, name: "Product" })];
+  });
+  return {
+    id: "products",
+    title: "Products",
+    lead: "The product that the shopper came from.",
+    blocks: blocks.length === 0 ? [{ kind: "text", text: noOrders(context) }] : blocks,
+  };
+}
+
+function shareTable(
+  { numbers }: Context,
+  rows: Share[],
+  { title, name }: { title: string; name: string },
+): Block {
+  return {
+    kind: "table",
+    title,
+    columns: [
+      { key: name.toLowerCase(), title: name, kind: "name" },
+      { key: "orders", title: "Orders", kind: "number", is_spare: true },
+      amountColumn("net_amount", "Net", rows),
+    ],
+    rows: rows.map((row) => [
+      nameOf(row, `no ${name.toLowerCase()}`),
+      numbers.count(row.orders),
+      numbers.amount(row.net_amount, row.currency),
+    ]),
+    source: "order_figures",
+  };
+}
+
+function movedTable({ numbers }: Context, rows: Share[], title: string): Block {
+  return {
+    kind: "table",
+    title,
+    columns: [
+      { key: "host", title: "Host", kind: "name" },
+      { key: "net_before", title: "Net before", kind: "number", is_spare: true },
+      { ...amountColumn("net_amount", "Net", rows), is_spare: true },
+      amountColumn("difference", "Difference", rows),
+    ],
+    rows: rows.map((row) => [
+      nameOf(row, "no host"),
+      numbers.amount(row.net_before, row.currency),
+      numbers.amount(row.net_amount, row.currency),
+      numbers.signed(row.difference, row.currency),
+    ]),
+    source: "order_figures",
+  };
+}
+
+function amountColumn(key: string, title: string, [row]: Share[]): Column {
+  const currency = row?.currency ?? null;
+  return { key, title: currency === null ? title : `${title}, ${currencyName(currency)}`, kind: "number" };
+}
+
+/** A product may have no title; a host always has some name. */
+function nameOf({ id, name }: Share, none: string) {
+  return words(name ?? id?.slice(0, 8) ?? null, none);
+}
+
+function rosterLists({ mirror, period }: Context): Block[] {
+  const rows = readRosterChanges(mirror, { since: period.since, until: period.until });
+  return (["joined", "left"] as const).map((what) => {
+    const own = rows.filter((row) => row.what === what);
+    const items = own.slice(0, mostChanges).map(({ host_name, seen_at }) => ({
+      value: host_name,
+      text: `${host_name}, ${dayName(seen_at)}`,
+    }));
+    const title = what === "joined" ? "Joined the roster" : "Left the roster";
+    return { kind: "list", title, items, more: own.length - items.length };
+  });
+}

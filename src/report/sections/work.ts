@@ -1,131 +1,181 @@
 import { counted } from "../../lib/counted.js";
-import type { Campaign, Clicks, Delivered } from "../../query/index.js";
-import { type Html, html, name } from "../html.js";
-import type { Numbers } from "../numbers.js";
-import { pageTable, sourceLine } from "../page-table.js";
-import { dayName } from "../period.js";
-import { section, type Telling } from "../section.js";
+import { dayRange } from "../../lib/ranges.js";
+import {
+  type Campaign,
+  type Clicks,
+  type Days,
+  readCampaigns,
+  readClickCoverage,
+  readClicks,
+  readCovered,
+  readDelivered,
+} from "../../query/index.js";
+import type { Context } from "../context.js";
+import { dayName } from "../dates.js";
+import { type Block, type Figure, type Section, words } from "../document.js";
+import { isRead, type Read } from "../period.js";
 
-function restUnread(isRead: boolean): string {
-  return isRead ? "" : " Not all of this time was read: there may be more.";
-}
-
-/** Clicks to sales, by the API's own counts. */
-export function clicksSection({ report, numbers }: Telling): Html {
-  const { now, before } = report.clicks;
-  if (now === null)
-    return section("clicks", "Clicks to sales", "", html`<p>The mirror holds no clicks of this time.</p>\n`);
-  const step = (title: string, of: (clicks: Clicks) => number, share: string) => {
-    const change = before === null ? "" : numbers.change(of(now), of(before));
-    const then = before === null ? "" : `${numbers.count(of(before))} before`;
-    return html`<div><dt>${title}</dt><dd><b>${numbers.count(of(now))}</b>
-<span>${change === "" ? "" : html`<em>${change}</em> `}<span class="whole">${then}</span></span>${share === "" ? "" : html`<span>${share}</span>`}</dd></div>
-`;
+/** From clicks to orders, by the API's own counts. */
+export function clicksSection({ mirror, days, period, numbers }: Context): Section {
+  const covered = readClickCoverage(mirror);
+  const now = readClicks(mirror, days);
+  const comparisonOf = (other: (Days & { name: string }) | null) => {
+    const clicks =
+      other && areRead(covered, days) && areRead(covered, other) ? readClicks(mirror, other) : null;
+    return clicks ? [{ title: other?.name ?? "", clicks }] : [];
   };
-  const part = (one: number, all: number, words: string) =>
-    all > 0 ? `${numbers.percent(one / all)} ${words}` : "";
-  return section(
-    "clicks",
-    "Clicks to sales",
-    `As the API counts them, of all currencies; its orders are its own number, which can differ from the one above.${restUnread(report.is_read.clicks)}`,
-    html`<dl class="metrics three">
-${step("Clicks", ({ total_clicks }) => total_clicks, "")}${step("Went to the store", ({ buy_now_clicks }) => buy_now_clicks, part(now.buy_now_clicks, now.total_clicks, "of clicks"))}${step("Orders, as the API counts", ({ orders }) => orders, part(now.orders, now.buy_now_clicks, "of those"))}</dl>
-${sourceLine("analytics_clicks")}`,
-  );
+  const before = [...comparisonOf(period.before), ...comparisonOf(period.year_ago)];
+  const figure = (title: string, value: (clicks: Clicks) => number, note = ""): Figure => ({
+    title,
+    note,
+    value: numbers.count(now ? value(now) : 0),
+    comparisons: before.map((other) => ({
+      title: other.title,
+      change: numbers.change(now ? value(now) : 0, value(other.clicks)),
+      before: numbers.count(value(other.clicks)),
+    })),
+  });
+  const share = (part: number, all: number, of: string) =>
+    all > 0 ? `${numbers.percent(part / all)} of ${of}` : "";
+  const { total_clicks: clicks = 0, buy_now_clicks: store = 0, orders = 0 } = now ?? {};
+  return {
+    id: "clicks",
+    title: "Clicks to sales",
+    lead: `As the API counts, in all currencies; its orders can differ from those above.${unread(areRead(covered, days))}`,
+    blocks: [
+      now
+        ? {
+            kind: "figures",
+            title: "",
+            figures: [
+              figure("Clicks", ({ total_clicks }) => total_clicks),
+              figure(
+                "Clicks to the store",
+                ({ buy_now_clicks }) => buy_now_clicks,
+                share(store, clicks, "clicks"),
+              ),
+              figure(
+                "Orders, as the API counts",
+                (one) => one.orders,
+                share(orders, store, "clicks to the store"),
+              ),
+            ],
+          }
+        : { kind: "text", text: "The mirror holds no clicks of these days." },
+    ],
+  };
 }
 
-/** Of those that are late, and of those that are not. */
-const campaignsMost = 8;
+const mostCampaigns = 8;
 
-/** What campaigns still owe or are owed: what is late, then what comes next. */
-export function campaignsSection({ report, numbers }: Telling): Html {
-  const { campaigns } = report;
-  const title = "Campaigns and what is owed";
-  if (campaigns.length === 0)
-    return section(
-      "campaigns",
-      title,
-      "",
-      report.is_read.campaigns
-        ? html`<p>No campaign owes or is owed anything.</p>\n`
-        : html`<p>The campaigns were not read.</p>\n`,
-    );
+/** Campaigns with something open: late ones, then what is due next. */
+export function campaignsSection({ mirror, proof, reached, numbers }: Context): Section {
+  const campaigns = readCampaigns(mirror);
+  const wasRead = proof.read.some(({ resource, at }) => resource === "opportunities" && at !== null);
   const late = campaigns.filter(({ is_overdue }) => is_overdue);
-  const today = report.reached.slice(0, 10);
-  const isAhead = ({ deadline }: Campaign) => (deadline ?? "") >= today;
+  const today = new Date(reached).toISOString().slice(0, 10);
   const others = campaigns.filter(({ is_overdue }) => !is_overdue);
+  const isAhead = ({ deadline }: Campaign) => (deadline ?? "") >= today;
   const next = [...others.filter(isAhead), ...others.filter((campaign) => !isAhead(campaign))];
   const sum = (noun: string, of: (campaign: Campaign) => number) =>
     counted(
       campaigns.reduce((all, one) => all + of(one), 0),
       noun,
-      numbers.count,
+      (count) => numbers.count(count).text,
     );
-  const lead = `${counted(campaigns.length, "campaign", numbers.count)} with something open, ${numbers.count(late.length)} late: ${sum("deliverable", (one) => one.deliverables_open)}, ${sum("payment", (one) => one.payments_open)} to make and ${sum("payment", (one) => one.payouts_open)} to reach hosts.`;
-  return section("campaigns", title, lead, [
-    campaignTable("Late", late, numbers),
-    campaignTable("Due next, and what is left of those that ended", next, numbers),
-  ]);
+  const none = wasRead ? "Nothing is open in any campaign." : "The campaigns were not read.";
+  return {
+    id: "campaigns",
+    title: "Open campaigns",
+    lead:
+      campaigns.length === 0
+        ? ""
+        : `${counted(campaigns.length, "campaign")}, ${late.length} late: ${sum("deliverable", (one) => one.deliverables_open)} open, ${sum("payment", (one) => one.payments_open)} to make, ${sum("payment", (one) => one.payouts_open)} still to reach hosts.`,
+    blocks:
+      campaigns.length === 0
+        ? [{ kind: "text", text: none }]
+        : [...campaignTable("Late", late), ...campaignTable("Next", next)],
+  };
 }
 
-function campaignTable(caption: string, campaigns: readonly Campaign[], numbers: Numbers): Html {
-  if (campaigns.length === 0) return html``;
-  const count = (title: string, of: (campaign: Campaign) => number, spare = false) => ({
-    title,
-    cell: (campaign: Campaign) => (of(campaign) === 0 ? "" : numbers.count(of(campaign))),
-    kind: "number" as const,
-    spare,
-  });
-  const more = campaigns.length - campaignsMost;
-  return pageTable<Campaign>(
-    caption,
-    [
-      { title: "Campaign", cell: ({ title }) => name(title, "no title") },
-      { title: "Status", cell: ({ status }) => name(status?.toLowerCase() ?? "", "none"), spare: true },
-      {
-        title: "Due",
-        cell: ({ deadline }) => (deadline === null ? "no date" : dayName(deadline)),
-        kind: "short",
-      },
-      count("Deliverables", ({ deliverables_open }) => deliverables_open),
-      count("Hosts at work", ({ assignments_open }) => assignments_open, true),
-      count("To pay", ({ payments_open }) => payments_open),
-      count("To reach hosts", ({ payouts_open }) => payouts_open, true),
-    ],
-    campaigns.slice(0, campaignsMost),
-    { source: "campaigns_owing", more: more > 0 ? numbers.count(more) : "" },
-  );
+function campaignTable(title: string, campaigns: readonly Campaign[]): Block[] {
+  if (campaigns.length === 0) return [];
+  const count = (value: number) => ({ value, text: value === 0 ? "" : String(value) });
+  return [
+    {
+      kind: "table",
+      title,
+      columns: [
+        { key: "campaign", title: "Campaign", kind: "name" },
+        { key: "status", title: "Status", kind: "short", is_spare: true },
+        { key: "deadline", title: "Due", kind: "short" },
+        { key: "deliverables_open", title: "Deliverables", kind: "number" },
+        { key: "assignments_open", title: "Hosts at work", kind: "number", is_spare: true },
+        { key: "payments_open", title: "To pay", kind: "number" },
+        { key: "payouts_open", title: "To reach hosts", kind: "number", is_spare: true },
+      ],
+      rows: campaigns
+        .slice(0, mostCampaigns)
+        .map((one) => [
+          words(one.title, "no title"),
+          words(one.status?.toLowerCase() ?? null, "none"),
+          { value: one.deadline, text: one.deadline === null ? "no date" : dayName(one.deadline) },
+          count(one.deliverables_open),
+          count(one.assignments_open),
+          count(one.payments_open),
+          count(one.payouts_open),
+        ]),
+      source: "campaigns_owing",
+      more: Math.max(0, campaigns.length - mostCampaigns),
+    },
+  ];
 }
 
-const contentMost = 10;
+const mostDelivered = 10;
 
-export function contentSection({ report, numbers }: Telling): Html {
-  const { content } = report;
-  if (content.length === 0)
-    return section(
-      "content",
-      "Content delivered",
-      "",
-      report.is_read.content
-        ? html`<p>No file came into the library in this time.</p>\n`
-        : html`<p>The content of this time was not read.</p>\n`,
-    );
-  const shown = content.slice(0, contentMost);
-  const more = content.length - shown.length;
-  const files = content.reduce((sum, one) => sum + one.files, 0);
-  const table = pageTable<Delivered>(
-    "Files that came into the library",
-    [
-      { title: "Host", cell: ({ host_username }) => name(host_username, "no host") },
-      { title: "Newest", cell: ({ newest_filename }) => name(newest_filename, "no name"), spare: true },
-      { title: "Files", cell: (row) => numbers.count(row.files), kind: "number" },
-      { title: "Images", cell: ({ images }) => numbers.count(images), kind: "number", spare: true },
-      { title: "Videos", cell: ({ videos }) => numbers.count(videos), kind: "number", spare: true },
-      { title: "For a campaign", cell: ({ deliverables }) => numbers.count(deliverables), kind: "number" },
+export function contentSection({ mirror, days, numbers }: Context): Section {
+  const rows = readDelivered(mirror, days);
+  const wasRead = areRead(readCovered(mirror, "content"), days);
+  const none = wasRead ? "No files were added." : "The files of these days were not read.";
+  const files = rows.reduce((sum, one) => sum + one.files, 0);
+  const write = (count: number) => numbers.count(count).text;
+  const table: Block = {
+    kind: "table",
+    title: "Files by host",
+    columns: [
+      { key: "host", title: "Host", kind: "name" },
+      { key: "newest_filename", title: "Newest", kind: "name", is_spare: true },
+      { key: "files", title: "Files", kind: "number" },
+      { key: "images", title: "Images", kind: "number", is_spare: true },
+      { key: "videos", title: "Videos", kind: "number", is_spare: true },
+      { key: "deliverables", title: "For a campaign", kind: "number" },
     ],
-    shown,
-    { source: "content", hideCaption: true, more: more > 0 ? numbers.count(more) : "" },
-  );
-  const lead = `${counted(files, "file", numbers.count)} of ${counted(content.length, "host", numbers.count)} came into the library.${restUnread(report.is_read.content)}`;
-  return section("content", "Content delivered", lead, table);
+    rows: rows
+      .slice(0, mostDelivered)
+      .map((row) => [
+        words(row.host_name, "no host"),
+        words(row.newest_filename, "no name"),
+        ...[row.files, row.images, row.videos, row.deliverables].map(numbers.count),
+      ]),
+    source: "content",
+    more: Math.max(0, rows.length - mostDelivered),
+  };
+  return {
+    id: "content",
+    title: "Files in the library",
+    lead:
+      rows.length === 0
+        ? ""
+        : `${counted(files, "file", write)} by ${counted(rows.length, "host", write)} added.${unread(wasRead)}`,
+    blocks: rows.length === 0 ? [{ kind: "text", text: none }] : [table],
+  };
+}
+
+/** True if days were read to their end: these resources are read a while before the orders. */
+function areRead(covered: Read, days: Days): boolean {
+  return isRead(covered, days, dayRange(days.until).from);
+}
+
+function unread(wasRead: boolean): string {
+  return wasRead ? "" : " Not all of these days were read: there may be more.";
 }
