@@ -1,4 +1,3 @@
-import { writeSync } from "node:fs";
 import { reportError } from "./commands/errors.js";
 import { type Deps, type Fetch, systemDeps } from "./deps.js";
 import { ConfigurationError, type ExitCode, exitCodes, Stopped, stopCodes } from "./errors.js";
