@@ -19,8 +19,8 @@ import {
 } from "../mirror/index.js";
 import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/index.js";
 import type { Access } from "../sync/run.js";
-import { createReporter } from "../ui/reporter.js";
 import type { Progress } from "../ui/progress.js";
+import { createReporter } from "../ui/reporter.js";
 import { openAccess } from "./access.js";
 import type { GlobalOptions } from "./context.js";
 import { expiryWarning, type Identity, readIdentity } from "./identity.js";

@@ -58,6 +58,7 @@ export function createReporter(
   let task: Pick<Progress, "name" | "unit" | "done" | "total"> = none;
   let position = 0;
   let wait = { until: Number.NEGATIVE_INFINITY, reason: "" };
+  let waitedFor = "";
   let toldAt = Number.NEGATIVE_INFINITY;
   const stop = () => bar.close();
   signal.addEventListener("abort", stop, { once: true });
@@ -111,13 +112,14 @@ export function createReporter(
   }
 
   function waiting(ms: number, reason: string): void {
-    const isNew = reason !== wait.reason;
     wait = { until: clock.monotonic() + ms, reason: clean(reason) };
     if (ms < longWaitMs) return;
     tell(true);
     if (task !== none || isQuiet) return;
     if (hasBar) bar.show(line);
-    else if (isNew) bar.print(`waiting ${formatSpan(ms)}: ${wait.reason}`);
+    // A log has each reason once, however often it is waited for.
+    else if (reason !== waitedFor) bar.print(`waiting ${formatSpan(ms)}: ${wait.reason}`);
+    waitedFor = reason;
   }
 
   return {

@@ -29,18 +29,16 @@ import { complaintText } from "../../src/records/complaint-text.js";
 import { diffRecords } from "../../src/records/diff.js";
 import { hasId, keysOf } from "../../src/records/keys.js";
 import { sameRecord } from "../../src/records/same.js";
-import { name, ticked, trusted } from "../../src/report/html.js";
-import { wrap } from "../../src/report/text/layout.js";
+import { name, sentence } from "../../src/report/html.js";
 import { resources } from "../../src/resources/index.js";
-import type { Resource } from "../../src/resources/types.js";
-import { renderBar } from "../../src/ui/bar-line.js";
+import type { ApiRecord, Resource } from "../../src/resources/types.js";
 import { escapeData, openDataEscaper } from "../../src/ui/data.js";
 import { renderFacts } from "../../src/ui/facts.js";
-import { createLine } from "../../src/ui/line.js";
+import { progressLine } from "../../src/ui/progress.js";
 import { styleFor } from "../../src/ui/style.js";
 import { renderTable } from "../../src/ui/table.js";
 import { escapeLines, escapeText } from "../../src/ui/text.js";
-import { displayWidth, pad, shorten, truncate } from "../../src/ui/width.js";
+import { displayWidth, pad, shorten, truncate, wrap } from "../../src/ui/width.js";
 import { testDeps } from "../support/program.js";
 
 /** What a host, a server or a file can send, each as long as `longest`. */
@@ -80,7 +78,17 @@ const json = (text: string) => `{"id":${JSON.stringify(text)},"n":1.50}`;
 const headers = (text: string) => ({ get: () => text }) as unknown as Headers;
 const deps = testDeps();
 const style = styleFor(deps.stdout, { color: false });
-const bar = { unit: "pages", done: 1, total: 2, rows: 1, perSecond: 1, leftMs: 1 } as const;
+const progress = {
+  unit: "pages",
+  done: 1,
+  total: 2,
+  position: 1,
+  of: 1,
+  requests: 1,
+  left: 1,
+  isKnown: true,
+} as const;
+const look = { style, unicode: true, perMinute: 60 };
 const file = { source: "upload", id: "f1", filename: null, mimeType: null, createdAt: null };
 
 /** Everything that text from outside goes through, whoever wrote it. */
@@ -98,14 +106,10 @@ const functions: Record<string, (text: string) => unknown> = {
   "renderTable, a cell": (text) => renderTable(["a", "b"], [[text, 1]], { width: 80 }),
   "renderTable, a title": (text) => renderTable([text, "b"], [["x", 1]]),
   renderFacts: (text) => renderFacts([["brand", text]], { style, width: 80 }),
-  renderBar: (text) => renderBar({ ...bar, name: text, waiting: undefined }, 80, { style, unicode: true }),
-  "renderBar, waiting": (text) =>
-    renderBar({ ...bar, name: "x", waiting: { leftMs: 1, reason: text } }, 80, { style, unicode: true }),
-  createLine: (text) => createLine(() => {}).type(text),
+  progressLine: (text) => progressLine({ ...progress, name: text }, 80, { ...look, waiting: text }),
   // What a page and its text show.
-  "name, on a page": (text) => name(text, "no name"),
-  ticked,
-  trusted,
+  "name, on a page": name,
+  sentence,
   wrap: (text) => wrap(text, 80),
   // Names of files, and what a file host says.
   "fileName, the filename": (text) => fileName({ ...file, filename: text }, new Set()),

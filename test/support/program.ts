@@ -1,5 +1,5 @@
 import { type Clock, type Deps, type Env, type Fetch, type Machine, systemClock } from "../../src/deps.js";
-import { run } from "../../src/run.js";
+import { run } from "../../src/main.js";
 import { makeHome } from "./home.js";
 import { binPath } from "./process.js";
 import { capture, input } from "./streams.js";

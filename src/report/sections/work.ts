@@ -41,7 +41,7 @@ export function clicksSection({ mirror, days, period, numbers }: Context): Secti
   return {
     id: "clicks",
     title: "Clicks to sales",
-    lead: `As the API counts, in all currencies; its orders can differ from those above.${unread(areRead(covered, days))}`,
+    lead: `As the API counts, in all currencies; its orders can differ from those above.${unread(now === null || areRead(covered, days))}`,
     blocks: [
       now
         ? {
