@@ -31,7 +31,7 @@ import { hasId, keysOf } from "../../src/records/keys.js";
 import { sameRecord } from "../../src/records/same.js";
 import { name, sentence } from "../../src/report/html.js";
 import { resources } from "../../src/resources/index.js";
-import type { ApiRecord, Resource } from "../../src/resources/types.js";
+import type { Resource } from "../../src/resources/types.js";
 import { escapeData, openDataEscaper } from "../../src/ui/data.js";
 import { renderFacts } from "../../src/ui/facts.js";
 import { progressLine } from "../../src/ui/progress.js";
