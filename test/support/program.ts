@@ -80,5 +80,12 @@ export async function brandapi(
   const argv = typeof command === "string" ? command.split(/\s+/).filter(Boolean) : command;
   const deps = testDeps(options);
   const code = await run(argv, deps);
-  return { code, out: deps.stdout.text, err: deps.stderr.text, home: deps.home, raw: deps.stdin.raw, opened: deps.opened };
+  return {
+    code,
+    out: deps.stdout.text,
+    err: deps.stderr.text,
+    home: deps.home,
+    raw: deps.stdin.raw,
+    opened: deps.opened,
+  };
 }
