@@ -34,6 +34,8 @@ export interface Asked {
   headers: Readonly<Record<string, string>>;
   /** 1 for the first of this brand's life. */
   number: number;
+  /** What was answered; 0 before, and where nothing was. */
+  status: number;
 }
 
 export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "results"> {
@@ -149,6 +151,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
         method: init.method ?? "GET",
         headers: Object.fromEntries(new Headers(init.headers)),
         number: brand.asked.length + 1,
+        status: 0,
       };
       brand.asked.push(request);
       // Each answer has an instant of its own.
@@ -158,11 +161,9 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
       if (lags === "totals" || lags === "both") api.doubts = { ...api.doubts, totalsOf: last };
       if (lags === "figures" || lags === "both") api.doubts = { ...api.doubts, figuresOf: last };
       last = { ...data };
-      if (fault === undefined) return await fetchOf(api)(url, init);
-      if (typeof fault === "object" && "from" in fault)
-        return await fetchOf(createApi({ ...api, brands: [fault.from], now: clock.now }))(url, init);
-      const sleep = (ms: number) => clock.sleep(ms, init.signal ?? undefined);
-      return await spoil(fault, () => fetchOf(api)(url, init), sleep, init.signal);
+      const response = await answered(fault, url, init);
+      request.status = response.status;
+      return response;
     },
     once(isIt, happen) {
       const root = beside ?? brand;
@@ -227,6 +228,15 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
       return { ...brand.env, BRANDAPI_BASE_URL: server.baseUrl };
     },
   };
+
+  async function answered(fault: Fault | undefined, url: string | URL, init: RequestInit): Promise<Response> {
+    const from = typeof fault === "object" && "from" in fault ? fault.from : undefined;
+    const answer = () =>
+      fetchOf(from ? createApi({ ...api, brands: [from], now: clock.now }) : api)(url, init);
+    if (fault === undefined || (typeof fault === "object" && "from" in fault)) return await answer();
+    return await spoil(fault, answer, (ms) => clock.sleep(ms, init.signal ?? undefined), init.signal);
+  }
+
   return brand;
 }
 
