@@ -33,7 +33,6 @@ export function answerSource(mirror: Mirror, statement: Statement, most?: number
     columns: answerColumns(mirror, statement.columns()),
     whole: false,
     count: () => null,
-    months: () => undefined,
     changed: () => undefined,
     identity: () => ({ key: [], parents: [], isList: false }),
     rows: () => readAnswer(statement, most),

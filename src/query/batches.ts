@@ -24,6 +24,6 @@ export function* inBatches(rows: Iterable<Row>): Iterable<Row[]> {
 }
 
 /** How much there is to hold of a row. */
-export function lettersOf(row: Row): number {
+function lettersOf(row: Row): number {
   return row.reduce<number>((sum, cell) => sum + (typeof cell === "string" ? cell.length : 8), 0);
 }

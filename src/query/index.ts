@@ -2,7 +2,7 @@
 
 export { answerSource, readAnswer } from "./answer.js";
 export { checkAsOf, layAsOf } from "./as-of.js";
-export { lettersOf, type Row, type RowValue } from "./batches.js";
+export type { Row, RowValue } from "./batches.js";
 export { type Change, type ChangeFilter, changesCondition, listChanges } from "./change-list.js";
 export type { Bookmark, ChangedRows } from "./changed-rows.js";
 export { checkCondition, explainRunning } from "./condition.js";

@@ -36,27 +36,6 @@ export function* readRows(mirror: Mirror, { sql, values, withRecords, limit }: R
   yield* inBatches(mirror.db.prepare(select).raw().iterate() as IterableIterator<Row>);
 }
 
-/** The same, month after month; a batch is of one month. SQLite sorts in files where memory would not do. */
-export function* readMonths(
-  mirror: Mirror,
-  { sql, values, ...reading }: Reading,
-  month: string,
-): Iterable<{ month: string | null; rows: Row[] }> {
-  // A view's own order is of all its rows: within a month they are ordered by what they hold.
-  const within = sql.order.length > 0 ? sql.order : values.map((_, index) => String(index + 1));
-  const sorted = { ...sql, order: [String(values.length + 1), ...within] };
-  for (const batch of readRows(mirror, { ...reading, sql: sorted, values: [...values, month] })) {
-    const monthOf = (row: Row) => (row.at(-1) ?? null) as string | null;
-    for (let from = 0; from < batch.length; ) {
-      const now = monthOf(batch[from] ?? []);
-      const next = batch.findIndex((row, index) => index > from && monthOf(row) !== now);
-      const to = next < 0 ? batch.length : next;
-      yield { month: now, rows: batch.slice(from, to) };
-      from = to;
-    }
-  }
-}
-
 /** A statement a batch, each going on after the row where the last one stopped. */
 export function* readJoined(
   mirror: Mirror,

@@ -1,5 +1,4 @@
 import { formatInstant } from "../lib/times.js";
-import { utc } from "../lib/utc.js";
 import { positionsPerRecord, quote, type StoredColumn } from "../mirror/index.js";
 import { mixed } from "../records/index.js";
 import type { TableShape } from "../resources/shape.js";
@@ -112,16 +111,6 @@ export function dateOf(
     (field) => field.kind === "scalar" && field.name === date && field.type === "date",
   );
   return { column: date, letters: isDay ? ofDay : null, in: shape.list ? shape.resource.table : "table" };
-}
-
-/** The month (UTC) of a row of `t`, by the date that `--since` goes by; undefined where there is none. */
-export function monthSql(table: ReadableTable): string | undefined {
-  const at = dateOf(table);
-  if (at === null) return undefined;
-  const month = (column: string) => `substr(${at.letters === null ? utc(column) : column}, 1, ${ofMonth})`;
-  if (at.in === "table") return month(`t.${quote(at.column)}`);
-  return `(SELECT ${month(`p.${quote(at.column)}`)} FROM ${quote(at.in)} AS p
-    WHERE p.record_id = t.row_id / ${positionsPerRecord})`;
 }
 
 /** Returns a column's value as SQL. In a column of several types the record alone tells true from 1. */

@@ -3,16 +3,8 @@ import { type Mirror, quote } from "../mirror/index.js";
 import { exportsRecords } from "../resources/shape.js";
 import type { Row } from "./batches.js";
 import { type ChangedRows, openChangedRows } from "./changed-rows.js";
-import { countRows, type Joined, readJoined, readMonths, readRows } from "./select-read.js";
-import {
-  isMixed,
-  monthSql,
-  openJsonSql,
-  removedIds,
-  type Selection,
-  selectSql,
-  valueSql,
-} from "./select-sql.js";
+import { countRows, type Joined, readJoined, readRows } from "./select-read.js";
+import { isMixed, openJsonSql, removedIds, type Selection, selectSql, valueSql } from "./select-sql.js";
 import type { ReadableColumn, ReadableTable } from "./tables.js";
 
 /** A selection or a query's answer, ready to be read: batch by batch, in one order, from one state of the mirror. */
@@ -31,8 +23,6 @@ export interface Source {
    * as nothing. Undefined if the table cannot be read so.
    */
   cells(options: { lineFeed: boolean }): Iterable<Joined> | undefined;
-  /** The same rows by the month (UTC) of the table's main date, null first; undefined where it has no such date. */
-  months(): Iterable<{ month: string | null; rows: Row[] }> | undefined;
   /** What of the rows came, changed or went; undefined where they are not made of records. All else that was selected is passed over. */
   changed(): ChangedRows | undefined;
   /** The columns that name a row where the API documents them: a record's ids, or those of a list's parent. */
@@ -77,10 +67,6 @@ export function openSource(mirror: Mirror, selection: Selection): Source {
     count: () => countRows(mirror, reading),
     changed: () => openChangedRows(mirror, { ...table, columns: chooseColumns({ table }) }),
     identity: () => identityOf(table),
-    months() {
-      const month = monthSql(table);
-      return month === undefined ? undefined : readMonths(mirror, reading, month);
-    },
     rows(as) {
       const open = as === "json" && columns.some((column) => column.stored?.open);
       if (!open) return readRows(mirror, reading);
