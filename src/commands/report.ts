@@ -109,8 +109,7 @@ async function write(
     return writeHtml(made);
   }
   if (form === "json") {
-    const { writeJson } = await import("../report/write-json.js");
-    const line = `${JSON.stringify(writeJson(made))}\n`;
+    const line = `${JSON.stringify(made)}\n`;
     return deps.stdout.isTTY && !isFile ? escapeData(line) : line;
   }
   const { writeText } = await import("../report/write-text.js");

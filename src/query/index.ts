@@ -22,10 +22,12 @@ export { openMirror, openMirrorOrNone, openMirrorReadOnly } from "./open.js";
 export type { Parameters } from "./parameters.js";
 export { prepareReading } from "./read-only-sql.js";
 export {
+  type Clicks,
+  readClicks,
+} from "./report/clicks.js";
+export {
   countHosts,
   layOrders,
-  type RosterChange,
-  readRosterChanges,
   readShares,
   type Share,
 } from "./report/hosts.js";
@@ -48,14 +50,6 @@ export {
   readReached,
   readSums,
 } from "./report/sales.js";
-export {
-  type Campaign,
-  type Clicks,
-  type Delivered,
-  readCampaigns,
-  readClicks,
-  readDelivered,
-} from "./report/work.js";
 export { cellEnd, openSource, rowEnd, type Source, withSnapshot } from "./select.js";
 export { dateOf, type Selection } from "./select-sql.js";
 export { listFacts, readFacts, type TableFacts, unreadOf, wasSynced } from "./table-list.js";

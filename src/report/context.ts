@@ -1,4 +1,5 @@
 import { dayOf } from "../lib/ranges.js";
+import { dayMs } from "../lib/times.js";
 import type { Mirror } from "../mirror/index.js";
 import { type Days, type Figures, type Proof, readDays, readSums } from "../query/index.js";
 import type { Numbers } from "./numbers.js";
@@ -8,12 +9,11 @@ import type { Period } from "./period.js";
 export interface Context {
   mirror: Mirror;
   period: Period;
-  /** The days of the figures: the period's, as far as they are told. */
+  /** The days of the figures: the period's whole days. */
   days: Days;
-  sums: { now: Figures[]; before: Figures[]; year_ago: Figures[] };
+  sums: Record<"now" | "before" | "year_ago", Figures[]>;
   /** Those of the period and the days before it, the one with the most orders first. */
   currencies: (string | null)[];
-  /** How many more there are. */
   currencies_left_out: number;
   /** The end of what was read of the orders, milliseconds since 1970. */
   reached: number;
@@ -27,24 +27,33 @@ const mostCurrencies = 12;
 export function openContext(
   mirror: Mirror,
   period: Period,
-  { reached, proof, numbers }: Pick<Context, "reached" | "proof" | "numbers">,
+  rest: Pick<Context, "reached" | "proof" | "numbers">,
 ): Context {
-  const days = { since: period.since, until: period.through };
-  const sums = {
-    now: readSums(mirror, days),
-    before: period.before ? readSums(mirror, period.before) : [],
-    year_ago: period.year_ago ? readSums(mirror, period.year_ago) : [],
-  };
+  const sums = readPeriodSums(mirror, period);
   const orders = new Map<string | null, number>();
   for (const { currency, orders: count } of [...sums.now, ...sums.before])
     orders.set(currency, (orders.get(currency) ?? 0) + count);
-  const name = (currency: string | null) => currency ?? "\uffff";
-  const all = [...orders]
-    .sort((a, b) => b[1] - a[1] || (name(a[0]) < name(b[0]) ? -1 : 1))
-    .map(([currency]) => currency);
-  const currencies = all.slice(0, mostCurrencies);
-  const left = all.length - currencies.length;
-  return { mirror, period, days, sums, currencies, currencies_left_out: left, reached, proof, numbers };
+  const all = [...orders].sort((a, b) => b[1] - a[1]).map(([currency]) => currency);
+  return {
+    mirror,
+    period,
+    days: { since: period.since, until: period.through },
+    sums,
+    currencies: all.slice(0, mostCurrencies),
+    currencies_left_out: Math.max(0, all.length - mostCurrencies),
+    ...rest,
+  };
+}
+
+export function readPeriodSums(
+  mirror: Mirror,
+  { since, through, before, year_ago }: Period,
+): Context["sums"] {
+  return {
+    now: readSums(mirror, { since, until: through }),
+    before: before ? readSums(mirror, before) : [],
+    year_ago: year_ago ? readSums(mirror, year_ago) : [],
+  };
 }
 
 /** Returns the rows of one currency. */
@@ -55,16 +64,11 @@ export function of<Row extends { currency: string | null }>(
   return rows.filter((row) => row.currency === currency);
 }
 
-/** True if some order belongs to the period. */
-export function hasOrders({ sums }: Context): boolean {
-  return sums.now.length > 0;
-}
-
-/** Days without an order have no row: the chart needs them as zero. */
+/** Returns the net of each day; a day without an order is zero. */
 export function netByDay({ mirror }: Context, { since, until }: Days, currency: string | null): number[] {
   const rows = of(readDays(mirror, { since, until }), currency);
   const net = new Map(rows.map(({ day, net_amount }) => [day, net_amount]));
-  const from = Date.parse(since);
-  const count = (Date.parse(until) - from) / 86_400_000 + 1;
-  return Array.from({ length: count }, (_, nth) => net.get(dayOf(from + nth * 86_400_000)) ?? 0);
+  const [from, to] = [Date.parse(since), Date.parse(until)];
+  const count = (to - from) / dayMs + 1;
+  return Array.from({ length: count }, (_, nth) => net.get(dayOf(from + nth * dayMs)) ?? 0);
 }

@@ -28,16 +28,15 @@ export function timeName(at: string): string {
 
 /** Returns `October 2026` of a whole month, `3 Oct 2026` of a day, `1–24 Oct 2026` of several. */
 export function daysName({ since, until }: Days): string {
-  if (isWholeMonths({ since, until }) && since.slice(0, 7) === until.slice(0, 7)) return monthName(since);
+  if (isWholeMonth({ since, until })) return monthName(since);
   if (since === until) return dayName(until);
   if (since.slice(0, 7) === until.slice(0, 7)) return `${Number(since.slice(8))}–${dayName(until)}`;
   const first = since.slice(0, 4) === until.slice(0, 4) ? dayName(since).slice(0, -5) : dayName(since);
   return `${first} – ${dayName(until)}`;
 }
 
-/** True if the days are one or more calendar months. */
-export function isWholeMonths({ since, until }: Days): boolean {
-  return since.endsWith("-01") && addDays(until, 1).endsWith("-01");
+export function isWholeMonth({ since, until }: Days): boolean {
+  return since.endsWith("-01") && until === lastDay(since.slice(0, 7));
 }
 
 export function addDays(day: string, count: number): string {

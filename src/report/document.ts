@@ -4,7 +4,7 @@ import type { Period } from "./period.js";
 export interface Document {
   brand: string;
   period: Period;
-  /** The first sentence to know: how net moved. Empty if nothing can be compared. */
+  /** How net moved, in one sentence; empty if nothing can be compared. */
   summary: string;
   /** What is proven of the orders, in one sentence. */
   proof: string;
@@ -23,17 +23,14 @@ export interface Section {
   blocks: Block[];
 }
 
-export type Block = Sentences | Figures | Table | Chart | List;
+export type Block = Sentences | Figures | Table | Chart;
 
 export interface Sentences {
   kind: "text";
-  title?: string;
   text: string;
-  /** True for what only some readers need. */
-  is_note?: boolean;
 }
 
-/** Some large figures beside each other. */
+/** A few large figures beside each other. */
 export interface Figures {
   kind: "figures";
   title: string;
@@ -43,58 +40,65 @@ export interface Figures {
 export interface Figure {
   title: string;
   value: Cell;
-  /** Such as its share of the figure before, or empty. */
-  note?: string;
-  comparisons: { /** The days compared with. */ title: string; change: Cell; before: Cell }[];
+  comparisons: { name: string; change: Cell; before: Cell }[];
 }
 
 export interface Table {
   kind: "table";
   title: string;
-  columns: Column[];
-  rows: Cell[][];
   /** The view or table that has all of it. */
   source: string;
-  /** How many rows only the source has. */
-  more?: number;
-  /** True if a chart shows the same: the page opens the table when asked. */
-  is_folded?: boolean;
+  columns: { key: string; title: string; kind: "name" | "short" | "number"; is_spare: boolean }[];
+  rows: Record<string, Cell>[];
 }
 
-export interface Column {
-  key: string;
-  title: string;
-  kind: "name" | "short" | "number";
-  /** True if a narrow screen leaves it out. */
-  is_spare?: boolean;
-}
-
-/** Rows of a chart have the same points in time; `null` where there is nothing to draw. */
 export interface Chart {
   kind: "chart";
   title: string;
   shape: "lines" | "bars";
   labels: string[];
-  /** The first is what the chart is about. Bars stand on each other. */
+  /** The first is what the chart is about. Bars stand on each other; null leaves a gap. */
   series: { title: string; values: (number | null)[] }[];
   /** Writes an amount for an axis: `25K`. */
   axis(value: number): string;
 }
 
-export interface List {
-  kind: "list";
-  title: string;
-  items: Cell[];
-  more?: number;
+/** A value, and how the reader's locale writes it; in JSON the value alone. */
+export class Cell {
+  constructor(
+    readonly value: string | number | null,
+    readonly text = String(value ?? ""),
+  ) {}
+
+  toJSON(): string | number | null {
+    return this.value;
+  }
 }
 
-/** A value, and how the reader's locale writes it. */
-export interface Cell {
-  value: string | number | null;
-  text: string;
+/** A column: its key in JSON, its title, and its cell of a row. A narrow screen leaves out spare columns. */
+export type ColumnOf<Row> = [
+  key: string,
+  title: string,
+  kind: Table["columns"][number]["kind"],
+  cell: (row: Row) => Cell,
+  spare?: "spare",
+];
+
+export function tableOf<Row>(
+  title: string,
+  source: string,
+  rows: readonly Row[],
+  columns: ColumnOf<Row>[],
+): Table {
+  return {
+    kind: "table",
+    title,
+    source,
+    columns: columns.map(([key, name, kind, , spare]) => ({ key, title: name, kind, is_spare: !!spare })),
+    rows: rows.map((row) => Object.fromEntries(columns.map(([key, , , cell]) => [key, cell(row)]))),
+  };
 }
 
-/** Returns a cell of words that a host, a server or this program wrote. */
-export function words(value: string | null, none = ""): Cell {
-  return { value, text: value === null || value === "" ? none : value };
+export function sentence(text: string): Sentences {
+  return { kind: "text", text };
 }

@@ -35,7 +35,7 @@ function drawAt(chart: Chart, size: "wide" | "narrow", width: number, height: nu
           .map(({ values }, nth) => html`<path class="line${nth}" d="${lineOf(values, x, y)}"/>\n`)
           .reverse()
       : labels.map((_, nth) => stackAt(series, nth, { x: x(nth) - step * 0.35, width: step * 0.7, y }));
-  return html`<svg class="chart ${size}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${title}; the table has the figures">
+  return html`<svg class="chart ${size}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${title}">
 ${grid}${names}${shapes}</svg>
 `;
 }

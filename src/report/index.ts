@@ -7,12 +7,12 @@ import { openContext } from "./context.js";
 import type { Document } from "./document.js";
 import type { Numbers } from "./numbers.js";
 import { choosePeriod, type Period } from "./period.js";
-import { hostsSection, productsSection } from "./sections/hosts.js";
+import { clicksSection } from "./sections/clicks.js";
+import { hostsSection } from "./sections/hosts.js";
 import { proofLine, proofSection } from "./sections/proof.js";
 import { restatedSection } from "./sections/restated.js";
 import { salesSection, summaryOf } from "./sections/sales.js";
 import { daysSection, monthsSection } from "./sections/time.js";
-import { campaignsSection, clicksSection, contentSection } from "./sections/work.js";
 
 export type { Document } from "./document.js";
 export { createNumbers, readLocale } from "./numbers.js";
@@ -24,10 +24,7 @@ const sections = [
   monthsSection,
   restatedSection,
   hostsSection,
-  productsSection,
   clicksSection,
-  campaignsSection,
-  contentSection,
   proofSection,
 ];
 

@@ -5,29 +5,28 @@ export const look = `
 *{box-sizing:border-box}
 html{background:var(--paper);-webkit-text-size-adjust:100%}
 body{margin:0 auto;max-width:68rem;padding:clamp(1rem,4vw,3.5rem);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",Arial,sans-serif;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
-h1,h2,h3,p,ul,dl,dd,figure{margin:0;padding:0}
+h1,h2,h3,p,dl,dd,figure{margin:0;padding:0}
 h1{font-size:40px;line-height:1.15}
 h2{font-size:26px;line-height:1.2}
 h3,caption,figcaption{font-size:16px;line-height:1.35;font-weight:600;text-align:left}
-a,summary{color:var(--accent)}
+a{color:var(--accent)}
 :focus-visible{outline:2px solid var(--accent);outline-offset:3px}
 code{font:inherit;color:var(--ink)}
 bdi{display:-webkit-inline-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;overflow:hidden;vertical-align:top}
-.brand,.lead,.note,.key,dt,thead th,dd span,summary{color:var(--soft)}
+.brand,.lead,.note,.key,dt,thead th,dd span{color:var(--soft)}
 .brand,.summary{font-size:20px}
-.note,.key,dt,thead th,dd span,summary{font-size:13px}
+.note,.key,dt,thead th,dd span{font-size:13px}
 .summary,.lead,.note,section>p{max-width:46rem}
 .summary{margin:.75rem 0}
 section{margin-top:4rem;display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr));gap:0 3rem}
 section>*{grid-column:1/-1;min-width:0}
 section>.half{grid-column:auto}
 .lead{margin-top:.5rem}
-section>h3,section>p,section>div,section>dl,figure,details{margin-top:1.75rem}
-section>.lead,section>h3+dl,.note,section>.note,ul{margin-top:.5rem}
-.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
-.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,13.5rem),1fr));gap:1rem 1.5rem;border-top:1px solid var(--line);padding-top:.75rem}
+section>h3,section>p,section>div,section>dl,figure{margin-top:1.75rem}
+section>.lead,section>h3+dl,.note,section>p+p,dl+p{margin-top:.5rem}
+dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,13.5rem),1fr));gap:1rem 1.5rem;border-top:1px solid var(--line);padding-top:.75rem}
 dd b{display:block;font-size:24px;line-height:1.25;font-weight:600}
-dd span{display:block}
+dd>span{display:block}
 em{font-style:normal;color:var(--ink);font-weight:600}
 .key{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem}
 .chart{display:block;width:100%;height:auto;margin-top:.5rem}
@@ -45,13 +44,10 @@ th:first-child{padding-left:0}
 thead th{vertical-align:bottom;overflow-wrap:normal}
 tbody th{min-width:5rem}
 .number{text-align:right}
-tbody .number{white-space:nowrap}
+tbody .number,.whole{white-space:nowrap}
 .short{overflow-wrap:normal}
-ul{list-style:none}
-li{padding:.15rem 0;max-width:46rem}
-summary{cursor:pointer;width:fit-content;padding:.35rem 0}
 footer{margin-top:4rem;padding-top:1rem;border-top:1px solid var(--line);color:var(--soft);font-size:13px}
 @media screen and (max-width:640px){h1{font-size:28px}h2{font-size:20px}.brand,.summary{font-size:16px}section{margin-top:3rem}.wide,.spare{display:none}.narrow{display:block}table{font-size:13px}th,td{padding-left:.5rem}}
 @page{margin:15mm}
-@media print{body{padding:0;max-width:none;font-size:10pt}h1{font-size:22pt}h2{font-size:14pt}dd b{font-size:13pt}section{margin-top:8mm}h2,h3,.lead,.key,caption,thead,figcaption{break-after:avoid}figure,tr,dl,li{break-inside:avoid}table{font-size:8pt}th,td{padding:.3rem 0 .3rem .6rem}details:not([open]){display:none}a{color:inherit;text-decoration:none}.chart{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
+@media print{body{padding:0;max-width:none;font-size:10pt}h1{font-size:22pt}h2{font-size:14pt}dd b{font-size:13pt}section{margin-top:8mm}h2,h3,.lead,.key,caption,thead,figcaption{break-after:avoid}figure,tr,dl{break-inside:avoid}table{font-size:8pt}th,td{padding:.3rem 0 .3rem .6rem}a{color:inherit;text-decoration:none}.chart{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 `;

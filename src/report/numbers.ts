@@ -2,86 +2,62 @@ import type { Env } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { escapeText } from "../ui/text.js";
 import { shorten, truncate } from "../ui/width.js";
-import type { Cell } from "./document.js";
+import { Cell } from "./document.js";
 
-/** Writes numbers as the reader's locale does. */
-export interface Numbers {
-  count(value: number): Cell;
-  /** With the digits of its currency, two at least if the value has them, and without the currency: `1,234.50`. */
-  amount(value: number, currency: string | null): Cell;
-  /** The same with its currency: `EUR 1,234.50`. */
-  money(value: number, currency: string | null): Cell;
-  /** The same with its sign, `+` included, and without its currency. */
-  signed(value: number, currency: string | null): Cell;
-  /** The change as a ratio, written `+12.3%`; empty if there was nothing before. */
-  change(now: number, before: number | null): Cell;
-  /** A ratio of 0 to 1: `12.3%`. */
-  percent(ratio: number): string;
-  /** Short, for an axis: `25K`. */
-  short(value: number): string;
-}
+export type Numbers = ReturnType<typeof createNumbers>;
 
 /**
- * Returns the locale for numbers.
- * @param wanted `--locale`; default: the machine's
+ * Returns the locale for numbers: `--locale`, else the machine's, else English.
  * @throws UsageError if `wanted` is no locale
  */
 export function readLocale(wanted: string | undefined, env: Env): string {
-  const own = env.LC_ALL || env.LC_NUMERIC || env.LANG || "";
-  const machine = own.split(/[.@]/)[0]?.replaceAll("_", "-") ?? "";
-  const locale = wanted ?? (/^(C|POSIX)?$/.test(machine) ? "en" : machine);
+  const machine = (env.LC_ALL || env.LC_NUMERIC || env.LANG || "").replace(/[.@].*/, "").replaceAll("_", "-");
   try {
-    const [known] = Intl.NumberFormat.supportedLocalesOf(locale);
-    if (known !== undefined || wanted === undefined) return known ?? "en";
-  } catch (error) {
-    if (wanted === undefined) return "en";
-    throw unknownLocale(wanted, error);
+    const [known] = Intl.NumberFormat.supportedLocalesOf(wanted ?? machine);
+    if (known !== undefined) return known;
+  } catch {
+    // It has not even the form of a locale.
   }
-  throw unknownLocale(wanted);
+  if (wanted === undefined) return "en";
+  throw new UsageError(`Not a locale: \`${wanted}\`.`, { hint: "use for example `en`, `de-CH` or `fr`" });
 }
 
-function unknownLocale(wanted: string, cause?: unknown): UsageError {
-  return new UsageError(`Not a locale: \`${wanted}\`.`, {
-    hint: "use for example `en`, `de-CH` or `fr`",
-    cause,
-  });
-}
-
-export function createNumbers(locale: string): Numbers {
+/** Returns what writes numbers as the reader's locale does. */
+export function createNumbers(locale: string) {
   const formats = new Map<string, Intl.NumberFormat>();
-  const write = (value: number, options: Intl.NumberFormatOptions) => {
+  const write = (value: number, options: Intl.NumberFormatOptions = {}) => {
     const key = JSON.stringify(options);
     const format = formats.get(key) ?? new Intl.NumberFormat(locale, options);
     formats.set(key, format);
     // A hyphen is no minus: lines break after it.
     return format.format(value === 0 ? 0 : value).replaceAll("-", "\u2212");
   };
-  const amount = (value: number, currency: string | null, sign: "auto" | "exceptZero" = "auto") => {
-    const digits = digitsOf(currency);
-    const [least, most] = [digits, Math.max(digits, 2)];
-    return write(value, { minimumFractionDigits: least, maximumFractionDigits: most, signDisplay: sign });
+  const digits = (least: number, most = least) => ({
+    minimumFractionDigits: least,
+    maximumFractionDigits: most,
+  });
+  const amount = (value: number, currency: string | null, sign: Intl.NumberFormatOptions = {}) => {
+    const least = digitsOf(currency);
+    return write(value, { ...digits(least, Math.max(least, 2)), ...sign });
   };
-  const percent = (ratio: number, sign: "auto" | "exceptZero" = "auto") =>
-    write(ratio, {
-      style: "percent",
-      minimumFractionDigits: 1,
-      maximumFractionDigits: 1,
-      signDisplay: sign,
-    });
-  const withCode = (text: string, currency: string | null) =>
-    currency === null ? text : `${currencyName(currency)} ${text}`;
+  const percent = (ratio: number, sign: Intl.NumberFormatOptions = {}) =>
+    write(ratio, { style: "percent", ...digits(1), ...sign });
+  const signed = { signDisplay: "exceptZero" } as const;
+  const codeOf = (currency: string | null) => (currency === null ? "" : `${currencyName(currency)} `);
   return {
-    count: (value) => ({ value, text: write(value, {}) }),
-    amount: (value, currency) => ({ value, text: amount(value, currency) }),
-    money: (value, currency) => ({ value, text: withCode(amount(value, currency), currency) }),
-    signed: (value, currency) => ({ value, text: amount(value, currency, "exceptZero") }),
-    change(now, before) {
-      if (before === null || before <= 0) return { value: null, text: "" };
-      const ratio = (now - before) / before;
-      return { value: ratio, text: percent(ratio, "exceptZero") };
+    count: (value: number) => new Cell(value, write(value)),
+    amount: (value: number, currency: string | null) => new Cell(value, amount(value, currency)),
+    money: (value: number, currency: string | null) =>
+      new Cell(value, codeOf(currency) + amount(value, currency)),
+    signed: (value: number, currency: string | null) => new Cell(value, amount(value, currency, signed)),
+    /** Returns a ratio, such as `+12.3%`; empty if there was nothing before. */
+    change(now: number, before: number | null | undefined) {
+      const ratio = (now - (before ?? 0)) / (before || 1);
+      return before && before > 0 ? new Cell(ratio, percent(ratio, signed)) : new Cell(null);
     },
-    percent: (ratio) => percent(ratio),
-    short: (value) => write(value, { notation: "compact", maximumFractionDigits: 1 }),
+    percent: (ratio: number) => percent(ratio),
+    /** For an axis: `25K`. */
+    short: (value: number) => write(value, { notation: "compact", maximumFractionDigits: 1 }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { dayOf, dayRange } from "../lib/ranges.js";
 import { dayMs } from "../lib/times.js";
 import type { Days } from "../query/index.js";
-import { addDays, daysName, isWholeMonths, lastDay, monthsBefore } from "./dates.js";
+import { addDays, daysName, isWholeMonth, lastDay, monthsBefore } from "./dates.js";
 
 /** Days that a report compares with. */
 export interface Comparison extends Days {
@@ -56,7 +56,7 @@ export function choosePeriod(
   const isWhole = isRead(read, { since, until: through }, reached);
   const comparison = (other: Days) =>
     hasWhole && isWhole && isRead(read, other, reached) ? { ...other, name: daysName(other) } : null;
-  const isMonth = isWholeMonths(days) && since.slice(0, 7) === until.slice(0, 7);
+  const isMonth = isWholeMonth(days);
   return {
     ...days,
     name: daysName(days),
@@ -90,19 +90,12 @@ function lastWholeDay(reached: number): string {
   return dayOf(reached + 1 - dayMs);
 }
 
-/** Whole months are compared with as many months, a partial month with the month before, other days with as many days. */
+/** A month is compared with the month before, other days with as many days before. */
 function daysBefore(days: Days, through: string, isPartial: boolean): Days {
-  const { since, until } = days;
-  const months = 12 * yearsBetween(since, until) + Number(until.slice(5, 7)) - Number(since.slice(5, 7)) + 1;
-  if (isWholeMonths(days) && months === 1) return monthBefore(since, 1, isPartial ? through : undefined);
-  const last = addDays(since, -1);
-  if (isWholeMonths(days) && !isPartial) return { since: monthsBefore(since, months), until: last };
-  const count = (dayRange(through).to + 1 - dayRange(since).from) / dayMs;
-  return { since: addDays(since, -count), until: last };
-}
-
-function yearsBetween(since: string, until: string): number {
-  return Number(until.slice(0, 4)) - Number(since.slice(0, 4));
+  const { since } = days;
+  if (isWholeMonth(days)) return monthBefore(since, 1, isPartial ? through : undefined);
+  const count = (Date.parse(through) - Date.parse(since)) / dayMs + 1;
+  return { since: addDays(since, -count), until: addDays(since, -1) };
 }
 
 /** @param through the last day to compare, of a month that is not over */

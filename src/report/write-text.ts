@@ -3,7 +3,7 @@ import { renderTable } from "../ui/table.js";
 import { escapeText } from "../ui/text.js";
 import { pad, shorten, wrap } from "../ui/width.js";
 import { timeName } from "./dates.js";
-import type { Block, Chart, Document, Figures, List, Table } from "./document.js";
+import type { Block, Chart, Document, Figures, Table } from "./document.js";
 
 /** How a terminal shows the report. */
 export interface TextLook {
@@ -13,60 +13,52 @@ export interface TextLook {
   width: number;
 }
 
-/** Returns the report for a terminal, without its folded tables. */
+/** Returns the report for a terminal. */
 export function writeText(document: Document, look: TextLook): string {
   const { brand, period, summary, proof, sections, made_at } = document;
   const { style, width } = look;
-  const head = [
-    style.bold(`${escapeText(shorten(brand))}, ${period.name}`),
-    ...wrapped(`${summary} ${proof}`.trim(), width),
-  ];
-  const body = sections.map(({ title, lead, blocks }) =>
-    [
-      style.bold(title),
-      ...(lead === "" ? [] : wrapped(lead, width)),
-      ...blocks.flatMap((block) => writeBlock(block, look)),
-    ].join("\n"),
-  );
-  return `${[head.join("\n"), ...body, `Made ${timeName(made_at)}`].join("\n\n")}\n`;
+  const title = style.bold(`${escapeText(shorten(brand))}, ${period.name}`);
+  const head = [title, ...wrapped(`${summary} ${proof}`.trim(), width)].join("\n");
+  const body = sections.map((section) => {
+    const lead = section.lead === "" ? [] : wrapped(section.lead, width);
+    return [
+      style.bold(section.title),
+      ...lead,
+      ...section.blocks.flatMap((one) => writeBlock(one, look)),
+    ].join("\n");
+  });
+  return `${[head, ...body, `Made ${timeName(made_at)}`].join("\n\n")}\n`;
 }
 
 function writeBlock(block: Block, look: TextLook): string[] {
-  if (block.kind === "text") return wrapped(block.text, look.width);
   if (block.kind === "figures") return writeFigures(block, look);
+  if (block.kind === "table") return writeTable(block, look);
   if (block.kind === "chart") return writeChart(block, look);
-  if (block.kind === "list") return writeList(block, look);
-  return block.is_folded || block.rows.length === 0 ? [] : writeTable(block, look);
+  return wrapped(block.text, look.width);
 }
 
 function writeFigures({ title, figures }: Figures, { width }: TextLook): string[] {
   const label = Math.max(...figures.map((one) => one.title.length));
-  const value = Math.max(...figures.map((one) => one.value.text.length));
-  return [
-    ...(title === "" ? [] : [title]),
-    ...figures.flatMap((one) => {
-      const changes = one.comparisons.map(({ title: days, change }) =>
-        change.text === "" ? "" : `${change.text} vs ${days}`,
-      );
-      const rest = [...changes, one.note ?? ""].filter((text) => text !== "").join(", ");
-      const line = `  ${pad(one.title, label)}  ${pad(one.value.text, value, "right")}`;
-      return hanging(`${line}  `, rest, width);
-    }),
-  ];
+  const room = Math.max(...figures.map(({ value }) => value.text.length));
+  const lines = figures.flatMap(({ title: term, value, comparisons }) => {
+    const begin = `  ${pad(term, label)}  ${pad(value.text, room, "right")}  `;
+    const changes = comparisons.flatMap(({ name, change }) =>
+      change.text === "" ? [] : [`${change.text} vs ${name}`],
+    );
+    return wrapped(changes.join(", "), width - begin.length).map((line, nth) =>
+      `${nth === 0 ? begin : " ".repeat(begin.length)}${line}`.trimEnd(),
+    );
+  });
+  return title === "" ? lines : [title, ...lines];
 }
 
-function writeTable({ title, columns, rows, more = 0, source }: Table, { style, width }: TextLook): string[] {
-  const table = renderTable(
-    columns.map((column) => column.title),
-    rows.map((row) => row.map(({ text }) => text)),
-    {
-      style,
-      width,
-      alignRight: columns.filter(({ kind }) => kind === "number").map((column) => column.title),
-      spare: columns.filter((column) => column.is_spare).map((column) => column.title),
-    },
-  );
-  return ["", `${title}:`, table, ...(more > 0 ? [`and ${more} more in \`${source}\``] : [])];
+function writeTable({ title, columns, rows }: Table, { style, width }: TextLook): string[] {
+  const titles = columns.map((column) => column.title);
+  const cells = rows.map((row) => columns.map(({ key }) => row[key]?.text ?? ""));
+  const titlesOf = (some: Table["columns"]) => some.map((column) => column.title);
+  const alignRight = titlesOf(columns.filter(({ kind }) => kind === "number"));
+  const spare = titlesOf(columns.filter(({ is_spare }) => is_spare));
+  return ["", `${title}:`, renderTable(titles, cells, { style, width, alignRight, spare }), ""];
 }
 
 /** Returns the first series as a line of blocks. */
@@ -76,27 +68,12 @@ function writeChart({ title, series, axis }: Chart, { style, unicode }: TextLook
   const most = Math.max(...values);
   const columns = Math.min(values.length, 40);
   const line = Array.from({ length: columns }, (_, nth) => {
-    const some = values.slice(...[nth, nth + 1].map((one) => Math.floor((one * values.length) / columns)));
+    const [from = 0, to] = [nth, nth + 1].map((one) => Math.floor((one * values.length) / columns));
+    const some = values.slice(from, to);
     const mean = some.reduce((sum, value) => sum + value, 0) / some.length;
     return marks[most === 0 ? 0 : Math.round((mean / most) * (marks.length - 1))];
   });
   return [`${title}: ${style.cyan(line.join(""))} up to ${axis(most)}`];
-}
-
-function writeList({ title, items, more = 0 }: List, { width }: TextLook): string[] {
-  const lines = items.flatMap(({ text }) => hanging("- ", text, width));
-  return [
-    "",
-    `${title}:`,
-    ...(lines.length === 0 ? ["none"] : lines),
-    ...(more > 0 ? [`and ${more} more`] : []),
-  ];
-}
-
-/** Wraps a text behind a beginning; its other lines are indented as far. */
-function hanging(begin: string, text: string, width: number): string[] {
-  const lines = wrapped(text, width - begin.length);
-  return lines.map((line, nth) => `${nth === 0 ? begin : " ".repeat(begin.length)}${line}`.trimEnd());
 }
 
 function wrapped(text: string, width: number): string[] {

@@ -119,9 +119,12 @@ describe("every figure is its view's", () => {
       const view = brand.sql<Row>(
         `SELECT host_name, total(net_amount) AS net FROM order_figures WHERE currency = ? AND orders > 0
          AND day BETWEEN '2026-12-01' AND '2026-12-11' GROUP BY host_id ORDER BY net DESC, host_id LIMIT 8`,
-        title.slice(-3),
+        title.slice(13, 16),
       );
-      expect(rows.map(({ net_amount }) => cents(net_amount))).toEqual(view.map(({ net }) => cents(net)));
+      expect(rows.length).toBeGreaterThan(0);
+      expect(rows.map(({ host, net_amount }) => [host, cents(net_amount)])).toEqual(
+        view.map(({ host_name, net }) => [host_name, cents(net)]),
+      );
     }
   });
 });
@@ -216,15 +219,13 @@ test("hosts have a name: the handle, else first and last name, else the id's fir
   expect((await one.run("report -o -")).out).not.toContain("no name");
 });
 
-test("resources that were not read are no zero", async () => {
+test("clicks that were not read are no zero", async () => {
   const one = makeBrand({ orders: [orderAt("a", noon - 2 * day)] });
   await one.run("sync orders");
   const text = (await one.run("report --text")).out;
-  expect(text).toContain("The campaigns were not read.");
-  expect(text).toContain("The files of these days were not read.");
   expect(text).toContain("The mirror holds no clicks of these days.");
   await one.run("sync");
-  expect((await one.run("report --text")).out).toContain("Nothing is open in any campaign.");
+  expect((await one.run("report --text")).out).toMatch(/^ {2}Clicks +0 +vs|^ {2}Clicks +\d/m);
 });
 
 test("the same mirror gives the same bytes at any time, except for the time the page was made", async () => {

@@ -45,7 +45,7 @@ describe("whole days are compared with whole days", () => {
     expect(period("2026-11-02", "2026-11-08").year_ago).toBeNull();
   });
 
-  test("other days stand beside as many days before, whole months beside as many months", () => {
+  test("other days stand beside as many days before", () => {
     expect(period("2026-10-05", "2026-10-11")).toMatchObject({
       name: "5–11 Oct 2026",
       slug: "2026-10-05-to-2026-10-11",
@@ -53,7 +53,6 @@ describe("whole days are compared with whole days", () => {
     });
     expect(period("7d")).toMatchObject({ since: "2026-11-15", through: "2026-11-21", is_partial: true });
     expect(days(period("7d").before)).toBe("2026-11-08 2026-11-14");
-    expect(days(period("2026-07", "2026-09").before)).toBe("2026-04-01 2026-06-30");
     expect(period("2025-12-30", "2026-01-02").name).toBe("30 Dec 2025 – 2 Jan 2026");
     expect(period("2026-10-05", "2026-10-05")).toMatchObject({ name: "5 Oct 2026", slug: "2026-10-05" });
   });

@@ -2,10 +2,10 @@ import type { Mirror } from "../../mirror/index.js";
 import { money } from "../views/figures.js";
 import type { Days } from "./sales.js";
 
-/** What a host or a product brought in the period, and in the days before it. */
+/** What a host brought in the period, and in the days before it. */
 export interface Share {
-  id: string | null;
-  name: string | null;
+  host_id: string | null;
+  host_name: string | null;
   currency: string | null;
   orders: number;
   net_amount: number;
@@ -13,48 +13,30 @@ export interface Share {
   difference: number;
 }
 
-/** A row of `roster_changes`. */
-export interface RosterChange {
-  seen_at: string;
-  what: "joined" | "left";
-  host_name: string | null;
-}
-
-const of = {
-  hosts: { id: "host_id", name: "host_name" },
-  products: { id: "product_id", name: "product_title" },
-} as const;
-
 /** Copies the orders of the period and of the days before it into `told_orders`, because several questions read them. */
 export function layOrders({ db }: Mirror, now: Days, before: Days | null): void {
   db.prepare(
     `CREATE TEMP TABLE told_orders AS SELECT day >= @since AS is_now, ordered_at, currency, host_id, host_name,
-       product_id, product_title, orders, net_amount FROM order_figures
+       orders, net_amount FROM order_figures
      WHERE day BETWEEN @since AND @until OR day BETWEEN @since_before AND @until_before`,
   ).run({ ...now, since_before: before?.since ?? null, until_before: before?.until ?? null });
 }
 
 /**
- * Returns hosts or products, at most so many per currency: those with the highest net, or those whose net moved most.
- * Orders without a host or product are a row of the former.
+ * Returns hosts, at most so many per currency: those with the highest net, or those whose net moved most. Orders without
+ * a host are a row of the former.
  */
-export function readShares(
-  { db }: Mirror,
-  whose: keyof typeof of,
-  by: "made" | "moved",
-  most: number,
-): Share[] {
-  const { id, name } = of[whose];
+export function readShares({ db }: Mirror, by: "made" | "moved", most: number): Share[] {
   const order = by === "made" ? "net_amount DESC" : "abs(difference) DESC";
-  const wanted = by === "made" ? "orders > 0" : "id IS NOT NULL AND difference <> 0";
+  const wanted = by === "made" ? "orders > 0" : "host_id IS NOT NULL AND difference <> 0";
   return db
     .prepare(
-      `WITH sums AS (SELECT ${id} AS id, ${name} AS name, currency, total(orders * is_now) AS orders,
+      `WITH sums AS (SELECT host_id, host_name, currency, total(orders * is_now) AS orders,
            ${money("net_amount * is_now")} AS net_amount, ${money("net_amount * NOT is_now")} AS net_before, max(ordered_at)
-         FROM told_orders GROUP BY ${id}, currency),
+         FROM told_orders GROUP BY host_id, currency),
        moved AS (SELECT *, round(net_amount - net_before, 6) AS difference FROM sums)
-       SELECT id, name, currency, orders, net_amount, net_before, difference
-       FROM (SELECT *, row_number() OVER (PARTITION BY currency ORDER BY ${order}, id) AS nth FROM moved WHERE ${wanted})
+       SELECT host_id, host_name, currency, orders, net_amount, net_before, difference
+       FROM (SELECT *, row_number() OVER (PARTITION BY currency ORDER BY ${order}, host_id) AS nth FROM moved WHERE ${wanted})
        WHERE nth <= ? ORDER BY currency, nth`,
     )
     .all(most) as Share[];
@@ -68,13 +50,4 @@ export function countHosts({ db }: Mirror): { currency: string | null; hosts: nu
        GROUP BY currency`,
     )
     .all() as { currency: string | null; hosts: number }[];
-}
-
-export function readRosterChanges({ db }: Mirror, days: Days): RosterChange[] {
-  return db
-    .prepare(
-      `SELECT seen_at, what, host_name FROM roster_changes WHERE what IN ('joined', 'left')
-       AND substr(seen_at, 1, 10) BETWEEN @since AND @until ORDER BY seen_at, host_name`,
-    )
-    .all(days) as RosterChange[];
 }

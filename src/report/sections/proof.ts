@@ -1,44 +1,14 @@
 import { counted } from "../../lib/counted.js";
-import { formatInstant, minuteOf } from "../../lib/times.js";
+import { dayMs, formatInstant } from "../../lib/times.js";
 import type { Proof } from "../../query/index.js";
 import type { Context } from "../context.js";
 import { dayName, timeName } from "../dates.js";
-import type { Section } from "../document.js";
+import { type Section, sentence } from "../document.js";
 
 /** What is proven, how old the data is, and what the API does not say. */
 export function proofSection({ proof, reached }: Context): Section {
-  const read = proof.read.map(({ resource, at }) => [
-    { value: resource, text: resource },
-    { value: at, text: at === null ? "never" : timeName(at) },
-  ]);
-  return {
-    id: "proof",
-    title: "What is proven",
-    lead: proofLine(proof),
-    blocks: [
-      { kind: "text", text: ageLines(proof, reached).join(" ") },
-      {
-        kind: "table",
-        title: "Last complete read",
-        columns: [
-          { key: "resource", title: "Resource", kind: "name" },
-          { key: "at", title: "Read", kind: "short" },
-        ],
-        rows: read,
-        source: "sync_runs",
-      },
-      {
-        kind: "list",
-        title: "What the API does not say",
-        items: unknowable.map((text) => ({ value: text, text })),
-      },
-      {
-        kind: "text",
-        text: "An order counts unless it is removed or cancelled. Net is gross less refunds. Days and months are UTC. Currencies are never added.",
-        is_note: true,
-      },
-    ],
-  };
+  const blocks = [ageLine(proof, reached), ...unknowable].map(sentence);
+  return { id: "proof", title: "What is proven", lead: proofLine(proof), blocks };
 }
 
 /** Returns in one sentence what is proven of the orders. */
@@ -51,34 +21,15 @@ export function proofLine({ against, proven }: Proof): string {
   return `Orders are proven${since} through ${dayName(through)}: the API's counts and totals agreed in ${how} of ${timeName(at)}.`;
 }
 
-/** Gaps shown, the newest ones. */
-const mostGaps = 3;
-
-function ageLines({ oldest_read_at: oldest, gaps }: Proof, reached: number): string[] {
-  const more = gaps.length - mostGaps;
-  return [
-    `Orders were read up to ${timeName(formatInstant(reached))}.`,
-    ...(oldest === null
-      ? []
-      : [`The oldest check was ${ageOf(oldest, reached)} before that, on ${timeName(oldest)}.`]),
-    ...gaps
-      .slice(-mostGaps)
-      .map(
-        ({ from, to }) =>
-          `Never read: ${from === null ? "the beginning" : minuteOf(from)} to ${minuteOf(to)}.`,
-      ),
-    ...(more > 0 ? [`${counted(more, "more gap")}: see \`brandapi status\`.`] : []),
-  ];
-}
-
-function ageOf(oldest: string, reached: number): string {
-  const days = Math.max(0, reached - Date.parse(oldest)) / 86_400_000;
-  return days < 1 ? "less than a day" : counted(Math.floor(days), "day");
+function ageLine({ oldest_read_at: oldest, gaps }: Proof, reached: number): string {
+  const days = oldest === null ? 0 : Math.floor(Math.max(0, reached - Date.parse(oldest)) / dayMs);
+  const age = days === 0 ? "" : ` The oldest check was ${counted(days, "day")} before that.`;
+  const never = gaps.length === 0 ? "" : " Some days between were never read: see `brandapi status`.";
+  return `Orders were read up to ${timeName(formatInstant(reached))}.${age}${never}`;
 }
 
 const unknowable: readonly string[] = [
-  "When a refund was made: it counts from when this mirror first saw it.",
-  "Changes to old orders that leave the day's counts and totals as they were, such as a commission rate, until the order is read again.",
-  "What was paid: commissions are what was earned.",
-  "How many shoppers there were: unique counts of days do not add up.",
+  "An order counts unless it is removed or cancelled. Net is gross less refunds. Days and months are UTC. Currencies are never added.",
+  "The API does not say when a refund was made: it counts from when this mirror first saw it. It does not say what was paid: commissions are what was earned.",
+  "A change to an old order that leaves the day's counts and totals as they were, such as a commission rate, is seen when the order is read again.",
 ];

@@ -1,14 +1,7 @@
-import {
-  type RefundLoss,
-  type RestatedOrder,
-  type Restatement,
-  readRefundLosses,
-  readRestatedOrders,
-  readRestatements,
-} from "../../query/index.js";
+import { readRefundLosses, readRestatedOrders, readRestatements } from "../../query/index.js";
 import type { Context } from "../context.js";
 import { dayName, monthsBefore, shortMonth } from "../dates.js";
-import { type Block, type Cell, type Column, type Section, words } from "../document.js";
+import { type Block, Cell, type Section, sentence, tableOf } from "../document.js";
 import { currencyName } from "../numbers.js";
 
 const monthsBack = 12;
@@ -16,106 +9,67 @@ const mostOrders = 12;
 
 /** Months that are not any more what they were when they were reported, and the orders that changed them. */
 export function restatedSection(context: Context): Section {
-  const { mirror, period, currencies } = context;
-  const since = monthsBefore(period.until, monthsBack).slice(0, 7);
-  const months = readRestatements(mirror, since);
-  const most = Math.max(3, Math.floor(mostOrders / Math.max(1, currencies.length)));
-  const orders = readRestatedOrders(mirror, since, most);
-  const blocks: Block[] = [monthTable(context, months), orderTable(context, orders, months)];
-  const none: Block = { kind: "text", text: "No reported month has changed." };
+  const since = monthsBefore(context.period.until, monthsBack).slice(0, 7);
+  const tables = restatedTables(context, since);
+  const none = sentence("No reported month has changed.");
   return {
     id: "restated",
     title: "Months that changed since you reported them",
-    lead: months.length === 0 ? "" : "Orders came late, were refunded or were cancelled since.",
-    blocks: [...(months.length === 0 ? [none] : blocks), ...lossLines(context)],
+    lead: tables.length === 0 ? "" : "Orders came late, were refunded or were cancelled since.",
+    blocks: [...(tables.length === 0 ? [none] : tables), ...lossLines(context)],
   };
 }
 
-/** What reported months usually lose afterwards, a line per currency. */
-function lossLines({ mirror, currencies, numbers }: Context): Block[] {
-  const losses = readRefundLosses(mirror).filter(({ currency }) => currencies.includes(currency));
-  return losses.map((loss) => {
-    const whose = losses.length > 1 ? `${currencyName(loss.currency)}: ` : "";
-    return { kind: "text", text: `${whose}${lossLine(loss, numbers)}` };
-  });
-}
-
-function lossLine(
-  { share, months, least, most }: RefundLoss,
-  { percent, count }: Context["numbers"],
-): string {
-  const range =
-    months === 1 ? "1 month" : `${count(months).text} months, ${percent(least)} to ${percent(most)}`;
-  return `Reported months have so far lost ${percent(share)} to later refunds (${range}).`;
-}
-
-function monthTable({ numbers }: Context, months: readonly Restatement[]): Block {
-  return {
-    kind: "table",
-    title: "Months",
-    columns: [
-      { key: "month", title: "Month", kind: "short" },
-      currencyColumn,
-      { key: "reported_at", title: "Reported", kind: "short", is_spare: true },
-      { key: "net_reported", title: "Net then", kind: "number", is_spare: true },
-      { key: "net_now", title: "Net now", kind: "number" },
-      { key: "difference", title: "Difference", kind: "number" },
-      { key: "orders", title: "Orders", kind: "number", is_spare: true },
-    ],
-    rows: months.map((row) => [
-      monthCell(row.month),
-      currencyCell(row),
-      { value: row.reported_at, text: dayName(row.reported_at) },
-      numbers.amount(row.net_reported, row.currency),
-      numbers.amount(row.net_now, row.currency),
-      numbers.signed(row.difference, row.currency),
-      numbers.count(row.orders),
-    ]),
-    source: "restatements",
-  };
-}
-
-function orderTable(
-  { numbers }: Context,
-  orders: readonly RestatedOrder[],
-  months: readonly Restatement[],
-): Block {
+function restatedTables({ mirror, currencies, numbers }: Context, since: string): Block[] {
+  const months = readRestatements(mirror, since);
+  if (months.length === 0) return [];
   const all = months.reduce((sum, row) => sum + row.orders, 0);
+  const most = Math.max(3, Math.floor(mostOrders / Math.max(1, currencies.length)));
+  const orders = readRestatedOrders(mirror, since, most);
   const title =
-    orders.length < all
-      ? `The ${orders.length} largest of ${numbers.count(all).text} changed orders`
-      : "Changed orders";
-  return {
-    kind: "table",
-    title,
-    columns: [
-      { key: "order", title: "Order", kind: "name" },
-      { key: "month", title: "Month", kind: "short", is_spare: true },
-      { key: "what", title: "Change", kind: "short" },
-      { key: "seen_at", title: "Seen", kind: "short", is_spare: true },
-      { key: "host", title: "Host", kind: "name", is_spare: true },
-      currencyColumn,
-      { key: "difference", title: "Difference", kind: "number" },
-    ],
-    rows: orders.map((row) => [
-      words(row.order_number ?? row.order_id),
-      monthCell(row.month),
-      words(row.what, ""),
-      { value: row.seen_at, text: dayName(row.seen_at) },
-      words(row.host_name, "no host"),
-      currencyCell(row),
-      numbers.signed(row.difference, row.currency),
+    orders.length < all ? `The ${orders.length} largest of ${all} changed orders` : "Changed orders";
+  return [
+    tableOf("Months", "restatements", months, [
+      ["month", "Month", "short", ({ month }) => new Cell(month, shortMonth(month))],
+      ["currency", "Currency", "short", ({ currency }) => new Cell(currency, currencyName(currency))],
+      [
+        "reported_at",
+        "Reported",
+        "short",
+        (row) => new Cell(row.reported_at, dayName(row.reported_at)),
+        "spare",
+      ],
+      [
+        "net_reported",
+        "Net then",
+        "number",
+        (row) => numbers.amount(row.net_reported, row.currency),
+        "spare",
+      ],
+      ["net_now", "Net now", "number", (row) => numbers.amount(row.net_now, row.currency)],
+      ["difference", "Difference", "number", (row) => numbers.signed(row.difference, row.currency)],
+      ["orders", "Orders", "number", (row) => numbers.count(row.orders), "spare"],
     ]),
-    source: "restated_orders",
-  };
+    tableOf(title, "restated_orders", orders, [
+      ["order", "Order", "name", (row) => new Cell(row.order_number ?? row.order_id)],
+      ["month", "Month", "short", ({ month }) => new Cell(month, shortMonth(month)), "spare"],
+      ["change", "Change", "short", ({ what }) => new Cell(what)],
+      ["seen_at", "Seen", "short", (row) => new Cell(row.seen_at, dayName(row.seen_at)), "spare"],
+      ["host", "Host", "name", (row) => new Cell(row.host_name, row.host_name ?? "no host"), "spare"],
+      ["currency", "Currency", "short", ({ currency }) => new Cell(currency, currencyName(currency))],
+      ["difference", "Difference", "number", (row) => numbers.signed(row.difference, row.currency)],
+    ]),
+  ];
 }
 
-const currencyColumn: Column = { key: "currency", title: "Currency", kind: "short" };
-
-function currencyCell({ currency }: { currency: string | null }): Cell {
-  return { value: currency, text: currencyName(currency) };
-}
-
-function monthCell(month: string): Cell {
-  return { value: month, text: shortMonth(month) };
+/** Returns what reported months usually lose afterwards, a sentence per currency. */
+function lossLines({ mirror, currencies, numbers: { percent } }: Context): Block[] {
+  const losses = readRefundLosses(mirror).filter(({ currency }) => currencies.includes(currency));
+  return losses.map(({ currency, months, share, least, most }) => {
+    const whose = losses.length > 1 ? `${currencyName(currency)}: ` : "";
+    const range = months === 1 ? "1 month" : `${months} months, ${percent(least)} to ${percent(most)}`;
+    return sentence(
+      `${whose}Reported months have so far lost ${percent(share)} to later refunds (${range}).`,
+    );
+  });
 }
