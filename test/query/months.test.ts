@@ -238,13 +238,4 @@ describe("month over month", () => {
       { month: "2026-10", reported_at: finished_at },
     ]);
   });
-
-  test("a run that asked for nothing is no read of a month", async () => {
-    const orders = everyDay(Date.UTC(2026, 8, 1), 9, 1);
-    const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 8, 10) });
-    await brand.sync();
-    brand.pass(30 * day);
-    expect(await brand.sync("orders", { until: Date.UTC(2026, 5, 1) })).toMatchObject({ verified: false });
-    expect(months(brand)).toMatchObject([{ month: "2026-09", is_partial: 1 }]);
-  });
 });
