@@ -15,7 +15,6 @@ import { checkBaseUrl } from "../../src/config/base-url.js";
 import { checkKey } from "../../src/config/key.js";
 import { ok, unchecked } from "../../src/doctor/check.js";
 import { downloadPath, readFileUrl } from "../../src/download/address.js";
-import { judge } from "../../src/download/judge.js";
 import { fileName } from "../../src/download/name.js";
 import { asDay } from "../../src/export/days.js";
 import { neutralize } from "../../src/export/formulas.js";
@@ -118,10 +117,6 @@ const functions: Record<string, (text: string) => unknown> = {
   downloadPath: (text) => downloadPath({ ...file, downloadPath: text }, "https://brand.test/api/brand/v1"),
   readFileUrl: (text) => readFileUrl(`https://files.test/${text}`, "https://brand.test/api/brand/v1"),
   "readFileUrl, the host": (text) => readFileUrl(`https://${text}`, "https://brand.test/api/brand/v1"),
-  "judge, a part": (text) =>
-    judge({ status: 206, headers: headers(text) }, { from: 1, size: 2, validator: "x" }, 0),
-  "judge, a whole": (text) =>
-    judge({ status: 200, headers: headers(text) }, { from: 0, size: 2, validator: null }, 0),
   // What an API says.
   readRetryAfter: (text) => readRetryAfter(headers(text), 0),
   readServerLimit: (text) => readServerLimit(headers(text), 0),
