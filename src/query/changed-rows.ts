@@ -38,7 +38,7 @@ export interface ChangedRows {
   now(): Bookmark;
   /** True if the bookmark is of this mirror. */
   knows(bookmark: Bookmark): boolean;
-  /** Undefined: every row. */
+  /** All rows without a bookmark. */
   rows(after: Bookmark | undefined): Iterable<ChangedRow[]>;
   lost(after: Bookmark): Iterable<LostRow>;
 }
@@ -46,7 +46,7 @@ export interface ChangedRows {
 const begunRun = "run_id || ' ' || started_at || ' '";
 const runName = `${begunRun} || coalesce(finished_at, '')`;
 
-/** Undefined for a table that is not made of records. Call it inside `withSnapshot`. */
+/** Returns undefined for a table that is not made of records. Call it inside `withSnapshot`. */
 export function openChangedRows(mirror: Mirror, table: ReadableTable): ChangedRows | undefined {
   const { shape, columns } = table;
   if (!shape) return undefined;
@@ -104,7 +104,7 @@ function rowsSql(
     ${all ? "" : `WHERE ${changedIds}`} ORDER BY ${rowId}`;
 }
 
-/** The oldest version since then is the record as it was told: what its list had beyond the present one is lost. */
+/** The oldest version since then is the record as it was sent: items beyond the present list's length are lost. */
 function lostSql({ resource, list }: TableShape): string {
   const path = `'$.${list?.path.map((member) => `"${member}"`).join(".")}'`;
   const parents = list?.field.parent.map(({ from }) => `p.${quote(from)}, `).join("") ?? "";

@@ -31,7 +31,7 @@ export interface ResourceHealth {
   /** Records that the API still has, as far as known, and those it no longer has. */
   rows: number;
   removed: number;
-  /** What was read completely, and what lies unread between; empty where a resource is not read by date. */
+  /** The ranges that were read completely, and those between them; empty if a resource is not read by date. */
   covered: ShownRange[];
   gaps: ShownRange[];
   /** The oldest date that was ever asked for, ISO 8601; null: from the beginning, or without dates. */
@@ -40,9 +40,9 @@ export interface ResourceHealth {
   last_success_at: string | null;
   age_seconds: number | null;
   last_run: Pick<Run, "run_id" | "started_at" | "finished_at" | "outcome" | "error"> | null;
-  /** What the last run ended with; null where it ended well. */
+  /** The error that the last run ended with, or null. */
   last_error: string | null;
-  /** What `verify` found, until a later proof says otherwise. */
+  /** The differences that `verify` found, until a later proof says otherwise. */
   found: { at: string; error: string } | null;
   /** A run that is under way now. */
   running: { started_at: string } | null;
@@ -63,7 +63,7 @@ export interface Health {
   stale: string[];
   /** The run that holds the mirror now. */
   under_way: UnderWay | null;
-  /** The last run, where it ended before it read anything. */
+  /** The last run, if it ended before it read anything. */
   failed_run: FailedRun | null;
   resources: ResourceHealth[];
   /** The names of the resources that were never read. */

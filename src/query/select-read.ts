@@ -12,7 +12,7 @@ export interface Reading {
   sql: SelectSql;
   /** The expressions to read. */
   values: readonly string[];
-  /** Whether they speak of `r`, the record. */
+  /** True if they use `r`, the record. */
   withRecords: boolean;
   limit: number | undefined;
 }
@@ -20,7 +20,7 @@ export interface Reading {
 /** Small rows are joined by the thousand, large ones by the dozen: a batch has about this many bytes. */
 const bytesPerBatch = 384 * 1_024;
 const joinedAtMost = 2_000;
-/** Bytes. A row that has more is a batch of its own: how many of them fit together, nobody knows before. */
+/** Bytes. A larger row is a batch of its own, because its size is not known before it is read. */
 const largeRow = 64 * 1_024;
 
 export function countRows(mirror: Mirror, { sql, limit = -1 }: Pick<Reading, "sql" | "limit">): number {

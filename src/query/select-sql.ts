@@ -5,7 +5,7 @@ import type { TableShape } from "../resources/shape.js";
 import { asksOtherTables } from "./condition.js";
 import type { ReadableColumn, ReadableTable } from "./tables.js";
 
-/** What is to be read of a table. Times are milliseconds since 1970. */
+/** The rows and columns to read of a table. Times are milliseconds since 1970. */
 export interface Selection {
   table: ReadableTable;
   /** Names of columns, in the order wanted; undefined: all. */
@@ -24,9 +24,9 @@ export interface SelectSql {
   rowId: string | null;
   /** `FROM …`, with the table as `t` and, where `withRecords`, its records as `r`. */
   from(withRecords: boolean): string;
-  /** What rows are ordered by, of `t`. */
+  /** The columns of `t` that order the rows. */
   order: readonly string[];
-  /** Whether a statement for each batch would work the condition out again and again. */
+  /** True if one statement has to read everything, because each batch would evaluate the condition again. */
   once: boolean;
 }
 
@@ -122,7 +122,7 @@ export function valueSql(column: ReadableColumn, table: ReadableTable): string {
   return `CASE WHEN ${type} IN ('true', 'false') THEN ${type} ELSE ${own} END`;
 }
 
-/** Whether only the record tells a column's yes from its 1. */
+/** True if only the record distinguishes a column's true from its 1. */
 export function isMixed({ stored }: ReadableColumn): boolean {
   return stored?.open === true && stored.type === mixed;
 }

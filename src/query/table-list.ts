@@ -11,7 +11,7 @@ import { describeTable, isHelper, listTables, type ReadableColumn, type Readable
 export interface TableFacts {
   name: string;
   kind: "table" | "view";
-  /** What a row is. */
+  /** One row's meaning. */
   about: string;
   /** Rows that an export would give; null if its resource was never read, or for a view in the list. */
   rows: number | null;
