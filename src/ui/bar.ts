@@ -1,25 +1,20 @@
 import type { SingleBar } from "cli-progress";
 import type { Output } from "../deps.js";
 
-/** One line at the bottom of a terminal that is redrawn in place; other lines are printed above it. */
-export interface Bar {
-  show(line: (width: number) => string): void;
-  hide(): void;
-  print(text: string): void;
-  /** Hides it for good. */
-  close(): void;
-}
-
 /** The terminal itself writes `^C` behind the bar; at the edge it would begin a new line. */
 const spareColumns = 3;
 
-/** cli-progress draws, at most ten times a second; it is loaded when a bar is first shown. */
-export function createBar(stream: Output): Bar {
+/**
+ * Returns one line at the bottom of a terminal that is redrawn in place; other lines are printed above it. cli-progress
+ * draws, and is loaded when a bar is first shown.
+ */
+export function createBar(stream: Output, isDrawn: boolean) {
   let line: ((width: number) => string) | undefined;
   let bar: SingleBar | undefined;
   let isClosed = false;
 
   async function start(): Promise<void> {
+    if (!isDrawn) return;
     const loaded = await import("cli-progress");
     if (bar || isClosed || !line) return;
     const { SingleBar } = loaded.default ?? loaded;
@@ -44,20 +39,22 @@ export function createBar(stream: Output): Bar {
   }
 
   return {
-    show(next) {
+    isDrawn,
+    show(next: (width: number) => string): void {
       line = next;
       void start();
     },
-    hide() {
+    hide(): void {
       line = undefined;
       stop();
     },
-    print(text) {
+    print(text: string): void {
       stop();
       stream.write(`${text}\n`);
       if (line) void start();
     },
-    close() {
+    /** Hides it for good. */
+    close(): void {
       isClosed = true;
       stop();
     },

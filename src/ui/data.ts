@@ -13,24 +13,18 @@ export function escapeData(text: string): string {
   });
 }
 
-/** `escapeData` for pieces: a character or a line end may be cut between two of them. */
-export interface DataEscaper {
-  piece(data: Uint8Array | string): string;
-  /** Returns what was held back. */
-  end(): string;
-}
-
-export function openDataEscaper(): DataEscaper {
+/** Opens `escapeData` for pieces: a character or a line end may be cut between two; `end` returns what was held back. */
+export function openDataEscaper() {
   const decoder = new TextDecoder();
   let held = "";
   return {
-    piece(data) {
+    piece(data: Uint8Array | string): string {
       const text =
         held + decoder.decode(typeof data === "string" ? Buffer.from(data) : data, { stream: true });
       held = text.endsWith("\r") ? "\r" : "";
       return escapeData(held ? text.slice(0, -1) : text);
     },
-    end: () => escapeData(held + decoder.decode()),
+    end: (): string => escapeData(held + decoder.decode()),
   };
 }
 

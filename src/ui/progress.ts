@@ -34,26 +34,23 @@ export function requestsLeft(
   return { left: all.reduce<number>((sum, one) => sum + (one ?? 0), 0), isKnown: !all.includes(undefined) };
 }
 
-export interface ProgressLook {
-  style: Style;
-  /** True if the terminal draws block characters. */
-  unicode: boolean;
-  /** Requests a minute; null without a limit. */
-  perMinute: number | null;
-  /** What is waited for. */
-  waiting: string | undefined;
-}
-
 const nameWidth = 16;
 const shortestBar = 6;
 
-/** Returns the line of a terminal: name, bar, requests done, requests left, time left. */
-export function progressLine(progress: Progress, width: number, look: ProgressLook): string {
+/**
+ * Returns the line of a terminal: name, bar, requests done, requests left, time left.
+ * @param look `perMinute`: the rate limit, null for none; `unicode`: true if the terminal draws block characters
+ */
+export function progressLine(
+  progress: Progress,
+  width: number,
+  look: { style: Style; unicode: boolean; perMinute: number | null },
+): string {
   const { name, position, of } = progress;
-  const { style, unicode, waiting } = look;
+  const { style, unicode } = look;
   const title = of > 1 ? `${name} (${position} of ${of})` : (name ?? "");
   const head = pad(truncate(escapeText(shorten(title)), nameWidth * 2), nameWidth);
-  const tail = [countText(progress, look.perMinute), ...(waiting ? [waiting] : [])].join(", ");
+  const tail = countText(progress, look.perMinute);
   const room = Math.min(30, width - displayWidth(head) - displayWidth(tail) - 3);
   const share = shareOf(progress);
   if (share === undefined || room < shortestBar) return truncate(`${head}  ${tail}`, width);
@@ -70,11 +67,11 @@ function countText(
     const write = unit === "bytes" ? formatBytes : (count: number) => `${formatCount(count)} ${unit}`;
     return total === undefined ? write(done) : `${write(done)} of ${write(total)}`;
   }
-  const done_ = `${formatCount(requests)} requests done`;
-  if (left === 0) return done_;
+  const text = `${formatCount(requests)} requests done`;
+  if (left === 0) return text;
   const least = isKnown ? "" : "at least ";
   const time = perMinute === null ? "" : `, ${formatSpan((left / perMinute) * 60_000)}`;
-  return `${done_}, ${least}${formatCount(left)} left${time}`;
+  return `${text}, ${least}${formatCount(left)} left${time}`;
 }
 
 function shareOf({ unit, done, total, requests, left, isKnown }: Progress): number | undefined {

@@ -3,21 +3,8 @@ import { Writable } from "node:stream";
 import type { Deps } from "../deps.js";
 import { Stopped, UsageError } from "../errors.js";
 
-/** Questions on a terminal, one after another; close it before anything else happens. */
-export interface Prompt {
-  /**
-   * Asks for one line, the question on stderr; nothing that is typed is shown with `hidden`.
-   * Rejects with `Stopped` on Ctrl-C, with the signal's reason when it aborts, with UsageError at the end of input.
-   */
-  ask(question: string, options: { hidden: boolean }): Promise<string>;
-  /** Does something between two questions; Ctrl-C interrupts it. */
-  aside<T>(work: () => Promise<T>): Promise<T>;
-  /** Gives the terminal back as it was. */
-  close(): void;
-}
-
-/** One reader for all questions: it keeps the lines that were typed ahead. */
-export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stderr" | "signal">): Prompt {
+/** Opens questions on a terminal, one after another: one reader keeps the lines that were typed ahead. */
+export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stderr" | "signal">) {
   let isHidden = false;
   const output = new Writable({
     write(text, _encoding, done) {
@@ -43,7 +30,11 @@ export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stde
   signal.addEventListener("abort", abort, { once: true });
 
   return {
-    async ask(question, { hidden }) {
+    /**
+     * Asks for one line, the question on stderr; nothing that is typed is shown with `hidden`.
+     * @throws Stopped on Ctrl-C, the signal's reason when it aborts, UsageError at the end of input
+     */
+    async ask(question: string, { hidden }: { hidden: boolean }): Promise<string> {
       stderr.write(question);
       isHidden = hidden;
       while (typed.length === 0 && stopped === undefined)
@@ -56,7 +47,8 @@ export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stde
       if (line === undefined) throw stopped;
       return line;
     },
-    async aside(work) {
+    /** Does something between two questions; Ctrl-C interrupts it. */
+    async aside<T>(work: () => Promise<T>): Promise<T> {
       stdin.setRawMode?.(false);
       try {
         return await work();
@@ -64,7 +56,8 @@ export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stde
         stdin.setRawMode?.(true);
       }
     },
-    close() {
+    /** Gives the terminal back as it was. */
+    close(): void {
       signal.removeEventListener("abort", abort);
       reader.close();
     },

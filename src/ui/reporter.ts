@@ -9,9 +9,7 @@ import { escapeLines } from "./text.js";
 
 /** A reporter on stderr, which the command closes when it is done; it can also show what the API client does. */
 export interface TerminalReporter extends Reporter {
-  /** The API client waits. */
   waiting(ms: number, reason: string): void;
-  /** The API client got an answer. */
   answered(): void;
   /** Requests a minute that the rate limit allows; null for none. */
   limited(perMinute: number | null): void;
@@ -20,17 +18,12 @@ export interface TerminalReporter extends Reporter {
 }
 
 /** The flags that matter here. */
-export interface ReporterOutput {
-  json?: boolean;
-  quiet?: boolean;
-  verbose?: boolean;
-  color?: boolean;
-  progress?: boolean;
-}
+export type ReporterOutput = Partial<Record<"json" | "quiet" | "verbose" | "color" | "progress", boolean>>;
 
 /** A shorter wait is no news. */
 const longWaitMs = 2_000;
 const progressEveryMs = 2_000;
+const none = { name: null, unit: "pages", done: 0, total: 0 } as const;
 
 /**
  * A bar if stderr is a terminal, otherwise one line per task; with `--quiet` nothing but warnings. Everything printed is
@@ -44,34 +37,22 @@ export function createReporter(
 ): TerminalReporter {
   const { clock, stderr, signal, env } = deps;
   const isQuiet = output.quiet === true;
-  const look = {
-    style: styleFor(stderr, { color: output.color !== false }, env),
-    unicode: drawsUnicode(deps),
-  };
-  const hasBar = drawsBar(deps, output);
-  const bar = createBar(stderr);
+  const style = styleFor(stderr, { color: output.color !== false }, env);
+  const bar = createBar(stderr, drawsBar(deps, output));
   const clean = (text: string) => escapeLines(hideKeys(text, [env.BRANDAPI_KEY ?? ""]));
   const warned = new Set<string>();
   let expected: readonly Expected[] = [];
   let perMinute: number | null = null;
   let requests = 0;
-  let task: Pick<Progress, "name" | "unit" | "done" | "total"> = none;
   let position = 0;
-  let wait = { until: Number.NEGATIVE_INFINITY, reason: "" };
+  let task: Pick<Progress, "name" | "unit" | "done" | "total"> = none;
   let waitedFor = "";
   let toldAt = Number.NEGATIVE_INFINITY;
-  const stop = () => bar.close();
-  signal.addEventListener("abort", stop, { once: true });
+  signal.addEventListener("abort", bar.close, { once: true });
 
   function progress(): Progress {
     const left = requestsLeft(task, expected.slice(position));
     return { ...task, position, of: Math.max(1, expected.length), requests, ...left };
-  }
-
-  function line(width: number): string {
-    const ms = wait.until - clock.monotonic();
-    const waiting = ms > 0 ? `waiting ${formatSpan(ms)}: ${wait.reason}` : undefined;
-    return progressLine(progress(), width, { ...look, perMinute, waiting });
   }
 
   function tell(isNews: boolean): void {
@@ -84,41 +65,30 @@ export function createReporter(
   function begin({ name, unit, total }: Parameters<Reporter["begin"]>[0]): Task {
     const own = { name, unit, done: 0, total };
     task = own;
-    position =
-      Math.max(
-        0,
-        expected.findIndex((one) => one.name === name),
-      ) + 1;
-    if (hasBar) bar.show(line);
+    position = expected.findIndex((one) => one.name === name) + 1 || 1;
+    bar.show((width) => progressLine(progress(), width, { style, unicode: drawsUnicode(deps), perMinute }));
     tell(true);
-    let isOver = false;
     return {
-      update({ done, total: newTotal }) {
-        own.done = done;
-        own.total = newTotal ?? own.total;
+      update({ done, total: newTotal = own.total }) {
+        Object.assign(own, { done, total: newTotal });
         tell(false);
       },
       waiting,
       end(summary) {
-        if (isOver) return;
-        isOver = true;
-        if (task === own) {
-          task = none;
-          bar.hide();
-        }
-        if (!isQuiet && summary !== null) bar.print(`${look.style.bold(clean(name))}: ${clean(summary)}`);
+        if (task !== own) return;
+        task = none;
+        bar.hide();
+        if (!isQuiet && summary !== null) bar.print(`${style.bold(clean(name))}: ${clean(summary)}`);
       },
     };
   }
 
+  /** Says once per reason what is waited for; a log has one line per task, so only between tasks. */
   function waiting(ms: number, reason: string): void {
-    wait = { until: clock.monotonic() + ms, reason: clean(reason) };
     if (ms < longWaitMs) return;
     tell(true);
-    if (task !== none || isQuiet) return;
-    if (hasBar) bar.show(line);
-    // A log has each reason once, however often it is waited for.
-    else if (reason !== waitedFor) bar.print(`waiting ${formatSpan(ms)}: ${wait.reason}`);
+    if (!isQuiet && reason !== waitedFor && (bar.isDrawn || task === none))
+      bar.print(`waiting ${formatSpan(ms)}: ${clean(reason)}`);
     waitedFor = reason;
   }
 
@@ -128,39 +98,28 @@ export function createReporter(
       position = 0;
     },
     begin,
-    note(text) {
-      if (!isQuiet) bar.print(clean(text));
-    },
+    note: (text) => isQuiet || bar.print(clean(text)),
     warn(text) {
-      if (warned.has(text)) return;
+      if (!warned.has(text)) bar.print(`${style.yellow("warning:")} ${clean(text)}`);
       warned.add(text);
-      bar.print(`${look.style.yellow("warning:")} ${clean(text)}`);
     },
-    detail(text) {
-      if (output.verbose) bar.print(look.style.dim(clean(text)));
-    },
+    detail: (text) => output.verbose && bar.print(style.dim(clean(text))),
     waiting,
     answered() {
       requests += 1;
-      if (task === none) bar.hide();
     },
     limited(limit) {
       perMinute = limit;
     },
     close() {
-      signal.removeEventListener("abort", stop);
+      signal.removeEventListener("abort", bar.close);
       bar.close();
     },
   };
 }
 
-const none = { name: null, unit: "pages", done: 0, total: 0 } as const;
-
 /** JSON lines on the same terminal would tear the bar. */
-function drawsBar(
-  { stderr, stdout, env }: Pick<Deps, "stderr" | "stdout" | "env">,
-  output: ReporterOutput,
-): boolean {
+function drawsBar({ stderr, stdout, env }: Pick<Deps, "stderr" | "stdout" | "env">, output: ReporterOutput) {
   const isWanted = output.progress !== false && !output.quiet && env.TERM !== "dumb";
   return stderr.isTTY === true && isWanted && !(output.json && stdout.isTTY);
 }

@@ -105,7 +105,7 @@ const functions: Record<string, (text: string) => unknown> = {
   "renderTable, a cell": (text) => renderTable(["a", "b"], [[text, 1]], { width: 80 }),
   "renderTable, a title": (text) => renderTable([text, "b"], [["x", 1]]),
   renderFacts: (text) => renderFacts([["brand", text]], { style, width: 80 }),
-  progressLine: (text) => progressLine({ ...progress, name: text }, 80, { ...look, waiting: text }),
+  progressLine: (text) => progressLine({ ...progress, name: text }, 80, look),
   // What a page and its text show.
   "name, on a page": name,
   sentence,

@@ -101,14 +101,13 @@ test.each([
   seen.reporter.close();
 });
 
-test("what is waited for stands in the line, and goes with the answer", async () => {
+test("on a terminal, what is waited for is said above the bar, once per reason", async () => {
   const seen = reporterFor({}, terminal);
+  seen.reporter.begin({ name: "orders", unit: "pages", total: 9 });
   seen.reporter.waiting(42_000, "rate limit");
-  await vi.waitUntil(() => seen.screen[0]?.endsWith("waiting 42s: rate limit"));
-  seen.pass(40_000);
-  await vi.waitUntil(() => seen.screen[0]?.endsWith("waiting 2s: rate limit"));
-  seen.reporter.answered();
-  expect(seen.screen).toEqual([""]);
+  seen.reporter.waiting(40_000, "rate limit");
+  await vi.waitUntil(() => seen.screen[1]?.startsWith("orders"));
+  expect(seen.screen[0]).toBe("waiting 42s: rate limit");
   seen.reporter.close();
 });
 
