@@ -96,8 +96,12 @@ export interface TestBrand extends Happenings {
   mirrored(resource?: string): string[];
   /** The last row of `sync_runs`. */
   lastRun(resource?: string): Record<string, unknown>;
-  /** Serves the same API on loopback, for a process of its own: its environment. */
-  served(): Promise<Record<string, string>>;
+  /** Serves the same API on loopback by the system's clock, for a process of its own: its environment. */
+  served(options?: { latency?: number }): Promise<Record<string, string>>;
+  /** How many requests have been served so. */
+  servedCount(): number;
+  /** Waits until something is so, at most 20 seconds. */
+  until(isSo: () => boolean): Promise<void>;
 }
 
 export function makeBrand(options: TestBrandOptions = {}): TestBrand {
@@ -117,6 +121,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
   const db = join(home, `brand-${brands.length}.sqlite`);
   const secret = data.keys[0]?.secret ?? "";
   let last = { ...data };
+  let count = 0;
 
   const brand: TestBrand = {
     ...happeningsOf(data, clock.now),
@@ -221,11 +226,19 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
         .sort(),
     lastRun: (resource = "orders") =>
       brand.sql("SELECT * FROM sync_runs WHERE resource = ? ORDER BY run_id DESC LIMIT 1", resource)[0] ?? {},
-    async served() {
+    async served({ latency = 0 } = {}) {
       const real = createApi({ ...api, brands, now: Date.now, rateLimit: rateLimit ?? null });
-      const server = await serve(real, 0);
+      const server = await serve(real, 0, async () => {
+        count += 1;
+        if (latency > 0) await systemClock.sleep(latency);
+      });
       onTestFinished(() => server.close());
       return { ...brand.env, BRANDAPI_BASE_URL: server.baseUrl };
+    },
+    servedCount: () => count,
+    async until(isSo) {
+      for (let n = 0; n < 2_000 && !isSo(); n += 1) await systemClock.sleep(10);
+      if (!isSo()) throw new Error("It did not become so within 20 seconds.");
     },
   };
 
