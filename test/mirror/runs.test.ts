@@ -123,6 +123,11 @@ test.each([
   expect(runLine(run, floor)).toBe(`0 read, 0 new, 0 changed, 0 removed, 1 request in 2m, ${end}`);
 });
 
+test("the line of surveys says that results are among what was read", () => {
+  const run = { ...blankRun("surveys", at(1)), finished_at: at(1), rows_read: 18, outcome: "done" as const };
+  expect(runLine(run, null)).toMatch(/^18 surveys and results read, 0 new/);
+});
+
 test("another process sees a run, how far it is, and nothing that an earlier run noted", async () => {
   const mirror = await mirrorForTest();
   const now = Date.parse(at(5));
