@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { homedir, hostname, tmpdir, userInfo } from "node:os";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
@@ -53,6 +54,8 @@ export interface Deps {
   fetch: Fetch;
   /** Calls back after `ms` milliseconds unless it is called off; without it, nothing has a deadline of its own. */
   later?(ms: number, call: () => void): () => void;
+  /** Shows a file in the program that the system has for it: a page in the browser. */
+  open(path: string): void;
   /** A number in [0, 1), for jitter. */
   random(): number;
   /** Aborts, with a `Stopped` as its reason, when the person or the system asks the program to end. */
@@ -104,6 +107,13 @@ export function systemDeps(signal: AbortSignal, fetch: Fetch): Deps {
     later(ms, call) {
       const timer = setTimeout(call, ms);
       return () => clearTimeout(timer);
+    },
+    open(path) {
+      const programs: Partial<Record<NodeJS.Platform, string>> = { darwin: "open", win32: "explorer" };
+      // Nothing happens on a machine without a browser.
+      spawn(programs[process.platform] ?? "xdg-open", [path], { stdio: "ignore", detached: true })
+        .on("error", () => {})
+        .unref();
     },
     random: Math.random,
     signal,

@@ -1,11 +1,9 @@
-import { writeSync } from "node:fs";
 import { reportError } from "./commands/errors.js";
 import { type Deps, type Fetch, systemDeps } from "./deps.js";
 import { ConfigurationError, type ExitCode, exitCodes, Stopped, stopCodes } from "./errors.js";
 import { removeParts } from "./lib/parts.js";
 import { refuseKeys } from "./lib/secrets.js";
 import { runProgram } from "./program.js";
-import { cursorBack } from "./ui/cursor.js";
 
 /** A signal ends any command within two seconds: a clean stop that takes longer is cut short. */
 const cleanStopMs = 1_500;
@@ -110,11 +108,6 @@ function drained(stream: NodeJS.WriteStream): Promise<void> {
 /** Ends the process: nothing is waited for, and unfinished files are removed. */
 function exitNow(code: number): never {
   removeParts();
-  try {
-    writeSync(process.stderr.fd, cursorBack());
-  } catch {
-    // The terminal is gone.
-  }
   stopListening();
   // Node's exit waits for threads that are resolving a name or opening a file; the signal itself does not.
   const name = signals.find((one) => stopCodes[one] === code);

@@ -111,7 +111,7 @@ async function runDemo(options: DemoFlags, { deps, tell, brandapi }: Context): P
     await show(now, ["query", sql]);
     for (const [table, file] of exported) await show(now, ["export", table], file);
     await show(now, ["status"]);
-    await show(now, ["report"], page);
+    await show(now, ["report", ...(deps.stdout.isTTY && !options.quiet ? ["--open"] : [])], page);
     const seconds = ((deps.clock.monotonic() - started) / 1_000).toFixed(1);
     say(
       `\nDone in ${seconds} s, with ${counted(requests, "request")}. The mirror is an SQLite file, the exports lie beside it:`,

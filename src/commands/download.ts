@@ -1,9 +1,10 @@
 import { Argument, Command, Option } from "commander";
 import { expandPath } from "../config/folders.js";
-import type { DownloadSummary, FileResult } from "../download/engine.js";
+import type { DownloadSummary, FileResult } from "../download/index.js";
 import { ApiUnavailable, type BrandapiError, ConfigurationError, Incomplete, UsageError } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { suggest } from "../lib/nearest.js";
+import { content } from "../resources/content.js";
 import { printJson } from "../ui/data.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import { version } from "../version.js";
@@ -83,23 +84,22 @@ async function runDownload(
 ): Promise<void> {
   if (!kinds.includes(what))
     throw new UsageError(`Nothing to download is called \`${what}\`.`, { hint: suggest(what, kinds) });
-  const now = deps.clock.now();
-  const { since, until } = parseRange(options, now);
+  const { since, until } = parseRange(options, deps.clock.now());
   const selection = {
     sources: options.source ?? [],
     mediaTypes: options.mediaType ?? [],
     opportunities: options.opportunity ?? [],
     hosts: options.host ?? [],
-    ...(since === undefined ? {} : { since }),
-    ...(until === undefined ? {} : { until }),
+    since,
+    until,
   };
   const { withMirrorRun } = await import("./mirror-run.js");
   const wait = options.wait ?? false;
   await withMirrorRun({ deps, options, purpose: "write", wait, command: "download" }, async (session) => {
-    const { contentWasSynced, selectFiles } = await import("../download/catalogue.js");
-    const { downloadFiles } = await import("../download/engine.js");
+    const { downloadFiles, selectFiles } = await import("../download/index.js");
+    const { wasSynced } = await import("../query/index.js");
     const { mirror, reporter } = session;
-    if (!contentWasSynced(mirror))
+    if (!wasSynced(mirror, content))
       throw new ConfigurationError("The mirror does not know the library yet.", {
         hint: "run `brandapi sync content` first",
       });

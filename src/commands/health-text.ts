@@ -85,6 +85,7 @@ function closingLines({ resources, checked_at }: Health): string[] {
     // Every night reads all that lies inside the window.
     if (!closing || closing.reread_within_days === 1) return [];
     const days = Math.floor(Math.max(0, sinceMs(closing.oldest_read_at, checked_at)) / dayMs);
+    if (days === 0) return [];
     const one = resource.endsWith("s") ? resource.slice(0, -1) : "record";
     const nights = closing.reread_within_days;
     const next =

@@ -20,8 +20,8 @@ import {
 import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/index.js";
 import { refuseSkew } from "../sync/clock.js";
 import type { Access } from "../sync/run.js";
+import type { Progress } from "../ui/progress.js";
 import { createReporter } from "../ui/reporter.js";
-import type { WholeProgress } from "../ui/whole-run.js";
 import { openAccess } from "./access.js";
 import type { GlobalOptions } from "./context.js";
 import { expiryWarning, type Identity, readIdentity } from "./identity.js";
@@ -132,7 +132,7 @@ async function noteFailure(path: string, { error, ...run }: { command: string; a
 function note(
   mirror: Mirror,
   command: string,
-  { isKnown, left, name, of, position, requests }: WholeProgress,
+  { isKnown, left, name, of, position, requests }: Progress,
   now: number,
 ) {
   const isShared = mirror.db.inTransaction;

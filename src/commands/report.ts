@@ -1,9 +1,11 @@
+import { extname } from "node:path";
 import { Command } from "commander";
 import { expandPath } from "../config/folders.js";
 import type { Settings } from "../config/settings.js";
+import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
-import type { Report } from "../report/index.js";
-import { printJson } from "../ui/data.js";
+import type { Document } from "../report/index.js";
+import { escapeData } from "../ui/data.js";
 import { formatBytes } from "../ui/numbers.js";
 import { terminalWidth } from "../ui/width.js";
 import type { Context, GlobalOptions } from "./context.js";
@@ -12,102 +14,133 @@ import { examples } from "./help.js";
 import { isStdout } from "./output.js";
 import { parseRange } from "./values.js";
 
-interface ReportFlags {
+interface ReportFlags extends GlobalOptions {
   month?: string;
   since?: string;
   until?: string;
   out?: string;
   text?: boolean;
+  open?: boolean;
   locale?: string;
 }
 
 export function report(context: Context): Command {
   return new Command("report")
-    .summary("Make a page to send on: sales, refunds, what was restated, what is proven")
+    .summary("Make a page to send on: sales, refunds, months that changed, what is proven")
     .description(
-      "One HTML file without scripts that asks no network, or text. Made from the mirror; nothing is downloaded. " +
-        "Compares with the previous period. Default: the month of the last complete day (UTC).",
+      "Made from the mirror; nothing is downloaded. Compares with the previous period, and a month with the same " +
+        "month a year ago. Default: the month of the last complete day (UTC).",
     )
     .addOption(parsed("--month <month>", "the month: 2026-10, `this-month` or `last-month`", parseMonth))
     .option("--since <time>", "from this day on")
     .option("--until <time>", "through this day")
-    .option(
-      "-o, --out <file>",
-      "the file to write, whole or not at all; `-`: stdout (default: report-2026-10.html)",
-    )
-    .option("--text", "text on stdout instead")
+    .option("-o, --out <file>", "the file to write; `-`: stdout (default: report-2026-10.html)")
+    .option("--open", "show the page in the browser")
+    .option("--text", "text on stdout instead; with `-o`, in a `.txt` file")
+    .option("--json", "JSON on stdout instead; with `-o`, in a `.json` file")
     .option("--locale <name>", "how numbers are written: en, de-CH, fr (default: this machine's)")
     .addHelpText(
       "after",
       examples(
-        ["brandapi report", "the page of the current month, in a file named for it"],
-        ["brandapi report --month last-month -o october.html", "the page of the month before"],
+        ["brandapi report --open", "the page of the current month, in the browser"],
+        ["brandapi report --month last-month -o october.html", "the page of the previous month"],
         ["brandapi report --since 7d --text", "the last days, in the terminal"],
       ),
     )
     .action((_, command: Command) =>
-      context.deps.killable(() => runReport(command.optsWithGlobals(), context)),
+      context.deps.killable(() => runReport(command.optsWithGlobals(), context.deps)),
     );
 }
 
-async function runReport(options: ReportFlags & GlobalOptions, context: Context): Promise<void> {
-  const { deps } = context;
-  const range = askedRange(options, deps.clock.now());
-  const other = options.text ? "--text" : options.json ? "--json" : null;
-  if (other !== null && options.out !== undefined && !isStdout(options.out))
-    throw new UsageError(`\`-o\` is for the page: it does not go with \`${other}\`, which prints.`, {
-      hint: `leave one of them out, or add \`> FILE\``,
-    });
+async function runReport(options: ReportFlags, deps: Deps): Promise<void> {
+  const form = options.text ? "text" : options.json ? "json" : "html";
+  refuseFlags(options, form);
+  const asked = askedRange(options, deps.clock.now());
   const { readSettings } = await import("../config/settings.js");
   const { runUnderWay } = await import("../mirror/index.js");
   const { openMirrorReadOnly, withSnapshot } = await import("../query/index.js");
-  const { createNumbers, readLocale, reportOf, writeText } = await import("../report/index.js");
-  const locale = readLocale(options.locale, deps.env);
+  const { createNumbers, makeReport, readLocale } = await import("../report/index.js");
+  const numbers = createNumbers(readLocale(options.locale, deps.env));
   const settings = await readSettings(options, deps);
   const mirror = await openMirrorReadOnly(settings.dbPath);
   try {
     const underWay = await runUnderWay(settings.dbPath);
-    const told = await withSnapshot(mirror, async () => reportOf(mirror, range, deps.clock.now(), underWay));
-    if (settings.output.json) printJson(deps.stdout, told);
-    else if (options.text) {
-      const { styleFor } = await import("../ui/style.js");
-      const { drawsUnicode } = await import("../ui/reporter.js");
-      const style = styleFor(deps.stdout, settings.output, deps.env);
-      const width = Math.min(80, terminalWidth(deps.stdout) ?? 80);
-      const text = writeText(told, createNumbers(locale), { style, unicode: drawsUnicode(deps), width });
-      deps.stdout.write(text);
-    } else await writeHtml(options, context, told, locale, settings);
+    const now = deps.clock.now();
+    const made = await withSnapshot(mirror, async () =>
+      makeReport(mirror, asked, { now, underWay, numbers }),
+    );
+    const file = options.out ?? (form === "html" ? `report-${made.period.slug}.html` : "-");
+    if (isStdout(file)) deps.stdout.write(await write(made, form, deps, settings));
+    else await save(made, form, file, { options, deps, settings });
   } finally {
     mirror.db.close();
   }
 }
 
-/** The page into its file, or to stdout. */
-async function writeHtml(
-  options: ReportFlags & GlobalOptions,
-  { deps }: Context,
-  told: Report,
-  locale: string,
+const endings = { html: ".html", text: ".txt", json: ".json" };
+type Form = keyof typeof endings;
+
+/** @throws UsageError if flags contradict each other, or the file's name has another ending */
+function refuseFlags({ out, open, text, json }: ReportFlags, form: Form): void {
+  if (text && json)
+    throw new UsageError("`--text` does not go with `--json`.", { hint: "leave one of them out" });
+  const isPrinted = out === undefined ? form !== "html" : isStdout(out);
+  if (open && (form !== "html" || isPrinted))
+    throw new UsageError("`--open` shows the page, which needs a file.", {
+      hint: "leave out `--text`, `--json` and `-o -`",
+    });
+  const ending = endings[form];
+  if (out !== undefined && !isPrinted && extname(out).toLowerCase() !== ending)
+    throw new UsageError(`This report is written as \`${ending}\`, not as \`${extname(out)}\`: ${out}`, {
+      hint: `name it \`-o report${ending}\`; \`--text\` writes \`.txt\`, \`--json\` writes \`.json\``,
+    });
+}
+
+/** @param isFile true if no terminal reads it: it has no colour, and its text is 80 columns wide */
+async function write(
+  made: Document,
+  form: Form,
+  deps: Deps,
   settings: Settings,
+  isFile = false,
+): Promise<string> {
+  if (form === "html") {
+    const { writeHtml } = await import("../report/write-html.js");
+    return writeHtml(made);
+  }
+  if (form === "json") {
+    const line = `${JSON.stringify(made)}\n`;
+    return deps.stdout.isTTY && !isFile ? escapeData(line) : line;
+  }
+  const { writeText } = await import("../report/write-text.js");
+  const { styleFor } = await import("../ui/style.js");
+  const { drawsUnicode } = await import("../ui/reporter.js");
+  const style = styleFor(deps.stdout, { color: settings.output.color && !isFile }, deps.env);
+  const width = Math.min(80, (isFile ? undefined : terminalWidth(deps.stdout)) ?? 80);
+  return writeText(made, { style, unicode: drawsUnicode(deps), width });
+}
+
+async function save(
+  made: Document,
+  form: Form,
+  file: string,
+  { options, deps, settings }: { options: ReportFlags; deps: Deps; settings: Settings },
 ): Promise<void> {
   const { openFileSink } = await import("../export/file-sink.js");
   const { writeAll } = await import("../export/sink.js");
-  const { pageOf } = await import("../report/page.js");
   const { createReporter } = await import("../ui/reporter.js");
-  const { dataSink } = await import("./data-sink.js");
   const { refuseKept } = await import("./kept-files.js");
-  const out = options.out ?? `report-${told.period.slug}.html`;
-  if (!isStdout(out)) refuseKept([{ flag: "-o", file: out }], [], { options, settings, deps });
-  const page = await pageOf(told, locale);
-  const sink = isStdout(out) ? dataSink(deps) : await openFileSink(expandPath(out, deps), deps);
-  const { bytes } = await writeAll([{ data: page, rows: 0 }], sink);
-  if (isStdout(out)) return;
+  refuseKept([{ flag: "-o", file }], [], { options, settings, deps });
+  const data = await write(made, form, deps, settings, true);
+  const path = expandPath(file, deps);
+  const { bytes } = await writeAll([{ data, rows: 0 }], await openFileSink(path, deps));
   const reporter = createReporter(deps, settings.output);
-  reporter.note(`${told.period.name}: ${formatBytes(bytes)}: ${out}`);
+  reporter.note(`${made.period.name}: ${formatBytes(bytes)}: ${file}`);
   reporter.close();
+  if (options.open) deps.open(path);
 }
 
-/** @throws UsageError for what is no month; which one it is, its time says */
+/** @throws UsageError unless it has the form of a month; `parseRange` says which days it has */
 function parseMonth(text: string): string {
   if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text) || text === "this-month" || text === "last-month") return text;
   throw new UsageError(`Not a month: \`${text}\`.`, { hint: "use for example `2026-10` or `last-month`" });

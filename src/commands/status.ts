@@ -67,7 +67,7 @@ async function runStatus(options: StatusFlags, context: Context): Promise<void> 
     if (maxAge === null) return;
     if (health.resources.length === 0) throw neverSynced(settings.dbPath);
     if (health.stale.length === 0) return;
-    // It is a mail: nobody sees the marks that say why.
+    // A quiet run is a mail without the table, so it needs the reasons.
     if (settings.output.quiet) for (const why of reasonsOf(health, running)) reporter.warn(why);
     throw staleError(health.stale, maxAge);
   } finally {

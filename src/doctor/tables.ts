@@ -1,7 +1,7 @@
 import { Incomplete } from "../errors.js";
 import type { Mirror } from "../mirror/index.js";
 import { syncedBy, typedTables, viewsToMake, withSnapshot } from "../query/index.js";
-import { compareTables, differenceText, type TableDifference, withoutIndex } from "../records/index.js";
+import { compareTables, differenceText, type TableDifference } from "../records/index.js";
 import { details, resources } from "../resources/index.js";
 import { Advice, type Check, found, ok } from "./check.js";
 
@@ -30,13 +30,6 @@ function* missing(mirror: Mirror) {
     yield found(
       new Advice(`Views are gone, or not as this version makes them: ${views.join(", ")}.`, {
         hint: "run `brandapi status`: it makes them anew",
-      }),
-    );
-  const slow = [...resources, ...details].filter((resource) => withoutIndex(mirror, resource));
-  if (slow.length > 0)
-    yield found(
-      new Advice(`Indexes are gone, so queries take longer: ${slow.map(({ table }) => table).join(", ")}.`, {
-        hint: `run \`brandapi sync ${slow.map((resource) => syncedBy(resource).name).join(" ")}\`: it makes them anew`,
       }),
     );
 }

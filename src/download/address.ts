@@ -1,12 +1,15 @@
-import { addressPart, longestPart } from "../api/index.js";
+import { addressPart, longestPart } from "../api/address.js";
 import { isLoopback } from "../lib/loopback.js";
 
+const versioned = "/api/brand/v1/";
+/** Signed URLs have some thousand letters; no server takes more than this. */
+const longestUrl = 16_384;
+
 /**
- * The path, below the base URL, that gives an item's download URL. The item's own `download_path` may repeat the
- * versioned root or not, with what a gateway puts before it or without, and may be a whole URL: all are taken, if they
- * stay on the base URL's origin and below its path. Otherwise the path is built from source and id: API document, "8. GET
- * /content/{source}/{item_id}/download".
- * @returns null where no address can hold its id
+ * Returns the path, below the base URL, that gives an item's download URL. The item's own `download_path` is taken if it
+ * stays below the base URL, with or without the versioned root, or as a whole URL. Otherwise the path is made of source
+ * and id: API document, "8. GET /content/{source}/{item_id}/download".
+ * @returns null if no address can hold the id
  */
 export function downloadPath(
   item: { source: string; id: string; downloadPath: string | null },
@@ -17,16 +20,13 @@ export function downloadPath(
   return pathBelow(item.downloadPath ?? "", new URL(`${baseUrl}/`)) ?? built;
 }
 
-/** API document, "What the service does" 4. */
-const versioned = "/api/brand/v1/";
-
 function pathBelow(text: string, base: URL): string | null {
   const root = base.pathname;
-  // A backslash is a slash to `new URL`, and a control character is nothing at all.
+  // `new URL` reads a backslash as a slash, and skips control characters.
   if (!/^[\x21-\x5b\x5d-\x7e]+$/.test(text) || text.startsWith("//") || text.length > longestPart)
     return null;
   const isWhole = text.startsWith(root) || text.includes("://");
-  // A gateway before the API has a root of its own, of which the API knows nothing.
+  // A gateway before the API has a root of its own, which the API does not know.
   const path = text.startsWith(versioned) ? text.slice(versioned.length) : text;
   const below = isWhole ? text : `.${path.startsWith("/") ? "" : "/"}${path}`;
   if (!URL.canParse(below, base.href)) return null;
@@ -36,13 +36,9 @@ function pathBelow(text: string, base: URL): string | null {
   return stays && !url.search && !url.hash && found.length > 1 ? found : null;
 }
 
-/** Signed ones have some thousand letters; no server takes more than this. */
-const longestUrl = 16_384;
-
 /**
- * A signed URL that may be called: https, or http on loopback where the base URL is on loopback too (contract,
- * section 7); no user info.
- * @returns what is wrong with it, in words that do not quote it, where it may not
+ * Returns a signed URL that may be called: https, or http on loopback if the base URL is on loopback too; without user
+ * info. Otherwise returns the reason, which does not quote the URL.
  */
 export function readFileUrl(text: unknown, baseUrl: string): URL | { refused: string } {
   if (typeof text !== "string" || text.length > longestUrl || !URL.canParse(text))
@@ -50,6 +46,7 @@ export function readFileUrl(text: unknown, baseUrl: string): URL | { refused: st
   const url = new URL(text);
   if (url.username || url.password) return { refused: "its download URL holds a user name or password" };
   if (url.protocol === "https:") return url;
-  const local = url.protocol === "http:" && isLoopback(url.hostname) && isLoopback(new URL(baseUrl).hostname);
-  return local ? url : { refused: "its download URL is not https" };
+  const isLocal =
+    url.protocol === "http:" && isLoopback(url.hostname) && isLoopback(new URL(baseUrl).hostname);
+  return isLocal ? url : { refused: "its download URL is not https" };
 }

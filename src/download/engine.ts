@@ -1,25 +1,23 @@
-import { join } from "node:path";
-import type { Reporter, Task } from "../lib/reporter.js";
+import { lstatSync, realpathSync } from "node:fs";
+import { basename, join } from "node:path";
+import { ConfigurationError } from "../errors.js";
+import { makeFolder } from "../lib/make-folder.js";
+import type { Task } from "../lib/reporter.js";
 import { formatInstant } from "../lib/times.js";
 import type { Mirror } from "../mirror/index.js";
-import { type DownloadLog, downloadKey, type LibraryFile, nameOf, openDownloadLog } from "./catalogue.js";
+import { type DownloadLog, downloadKey, type LibraryFile, openDownloadLog } from "./catalogue.js";
 import { FileFailed } from "./failure.js";
 import { type FetchedFile, type FileAccess, fetchFile } from "./fetch-file.js";
-import { completeAt, explainFileError, openFolder } from "./folder.js";
-import { watchHost } from "./host.js";
-import { createMeter } from "./meter.js";
 import { fileName, foldName } from "./name.js";
-import { runEach } from "./pool.js";
 
 export interface DownloadAccess extends FileAccess {
   mirror: Mirror;
-  reporter: Pick<Reporter, "detail">;
   task: Pick<Task, "update" | "waiting">;
   /** The output folder. */
   folder: string;
 }
 
-/** What became of one file. */
+/** The result of one file; `resumed_from` counts the bytes that an earlier run had left. */
 export interface FileResult {
   source: string;
   id: string;
@@ -28,27 +26,30 @@ export interface FileResult {
   outcome: "downloaded" | "failed";
   bytes: number | null;
   sha256: string | null;
-  /** Bytes that an earlier run had left, and that were not fetched again. */
   resumed_from: number | null;
-  /** Why it failed. */
   error: string | null;
 }
 
-/** What a run came to, in files; `bytes` counts those downloaded. */
+/** The result of a run, in files; `bytes` counts those downloaded. */
 export interface DownloadSummary {
   folder: string;
   selected: number;
   already_complete: number;
   downloaded: number;
   failed: number;
-  /** Left alone because the file host had stopped answering. */
+  /** Files that were left alone because the file host had stopped answering. */
   not_tried: number;
   bytes: number;
 }
 
+/** Files on their way at once. */
+const atOnce = 4;
+/** After so many files in a row that failed because of the file host, it counts as down. */
+const mostHostFailures = 4;
+
 /**
- * Fetches files, four at a time, into one folder; those that are complete there already are left alone.
- * A file that cannot be had does not stop the others.
+ * Fetches files, four at a time, into one folder; those that are complete there are left alone. A file that cannot be
+ * fetched does not stop the others.
  * @param limit at most this many are fetched
  * @param onFile called as each file ends
  * @throws what concerns every file: the API's refusals, a full disk, the signal's reason
@@ -59,126 +60,108 @@ export async function downloadFiles(
   limit: number,
   onFile: (result: FileResult) => void,
 ): Promise<DownloadSummary> {
-  const folder = await openFolder(access.folder);
+  const { task } = access;
+  const folder = openFolder(access.folder);
   const log = openDownloadLog(access.mirror);
-  const { wanted, complete } = divide(files, folder, log);
-  const chosen = nameAll(wanted.slice(0, limit), log);
-  const summary: DownloadSummary = {
-    folder,
-    selected: files.length,
-    already_complete: complete,
-    downloaded: 0,
-    failed: 0,
-    not_tried: 0,
-    bytes: 0,
-  };
-  const meterFor = createMeter(
-    chosen.map(({ file }) => file.size),
-    (progress) => access.task.update(progress),
-  );
-  const host = watchHost(access.maxWaitMs, access.clock);
+  const wanted = files.filter((file) => !isComplete(file, folder, log));
+  const queue = withPaths(wanted.slice(0, limit), folder, log);
+  const total = queue.reduce((sum, { file }) => sum + (file.size ?? 0), 0);
+  const counts = { downloaded: 0, failed: 0, not_tried: 0, bytes: 0 };
+  let done = 0;
+  let hostFailures = 0;
+  task.update({ done, total });
 
-  async function fetchOne(file: LibraryFile, name: string, own: FileAccess): Promise<FetchedFile> {
-    const path = join(folder, name);
-    const meter = meterFor(file.size);
-    let last: number | null = null;
-    const memory = {
-      validator: () => log.validatorOf(path, file),
-      remember: (validator: string | null) => log.rememberValidator(path, file, validator),
-    };
-    try {
-      return await fetchFile(file, { folder, name, memory }, own, {
-        length(length, total) {
-          // The first length is what an earlier run had left.
-          if (last !== null && length > last) host.brought(length - last);
-          last = length;
-          meter.set(length, total);
-        },
-        called: host.called,
-        waiting(ms, reason) {
-          access.task.waiting(ms, reason);
-          access.reporter.detail(`${name}: ${reason}; again in ${Math.round(ms)} ms`);
-        },
-      });
-    } catch (error) {
-      meter.drop();
-      throw explainFileError(error, folder);
-    }
+  async function fetchOne({ file, path }: Placed, signal: AbortSignal): Promise<FetchedFile> {
+    let counted = 0;
+    return await fetchFile(file, path, { ...access, signal }, (length) => {
+      done += length - counted;
+      counted = length;
+      task.update({ done, total: Math.max(done, total) });
+    });
   }
 
-  async function settle({ file, name }: Named, own: FileAccess): Promise<void> {
-    if (host.isDown) {
-      summary.not_tried += 1;
-      return;
-    }
-    const { source, id } = file;
-    const path = join(folder, name);
-    const about = { source, id, path };
+  async function settle(placed: Placed, signal: AbortSignal): Promise<void> {
+    const { source, id } = placed.file;
+    const about = { source, id, path: placed.path };
     try {
-      const { bytes, sha256, resumedFrom } = await fetchOne(file, name, own);
-      host.finished();
+      const { bytes, sha256, resumedFrom } = await fetchOne(placed, signal);
+      hostFailures = 0;
       log.finish({ ...about, bytes, sha256, downloaded_at: formatInstant(access.clock.now()) });
-      summary.downloaded += 1;
-      summary.bytes += bytes;
+      counts.downloaded += 1;
+      counts.bytes += bytes;
       onFile({ ...about, outcome: "downloaded", bytes, sha256, resumed_from: resumedFrom, error: null });
     } catch (error) {
-      if (!(error instanceof FileFailed)) throw error;
-      if (error.hostDown) host.failed();
-      summary.failed += 1;
+      const failure = explain(error, folder);
+      if (!(failure instanceof FileFailed)) throw failure;
+      if (failure.kind === "host") hostFailures += 1;
+      counts.failed += 1;
       const nothing = { bytes: null, sha256: null, resumed_from: null };
-      onFile({ ...about, outcome: "failed", ...nothing, error: error.message });
+      onFile({ ...about, outcome: "failed", ...nothing, error: failure.message });
     }
   }
 
-  await withStop(access.signal, (signal, stop) => {
-    const own = { ...access, signal };
-    return runEach(chosen, (each) => settle(each, own), stop);
-  });
-  return summary;
+  // One failure of every file stops those under way.
+  const stop = new AbortController();
+  const signal = AbortSignal.any([access.signal, stop.signal]);
+  const next = queue.values();
+  const work = async () => {
+    for (const placed of next)
+      if (hostFailures >= mostHostFailures) counts.not_tried += 1;
+      else if (!signal.aborted) await settle(placed, signal).catch((error) => stop.abort(error));
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  signal.throwIfAborted();
+  return { folder, selected: files.length, already_complete: files.length - wanted.length, ...counts };
 }
 
-/** A signal that also aborts when one file's failure is every file's. */
-async function withStop(
-  outer: AbortSignal,
-  work: (signal: AbortSignal, stop: (reason: unknown) => void) => Promise<void>,
-): Promise<void> {
-  const inner = new AbortController();
-  const pass = () => inner.abort(outer.reason);
-  outer.throwIfAborted();
-  outer.addEventListener("abort", pass, { once: true });
+/** Makes the output folder if it is not there. @returns its real path */
+function openFolder(path: string): string {
   try {
-    await work(inner.signal, (reason) => inner.abort(reason));
-  } finally {
-    outer.removeEventListener("abort", pass);
+    makeFolder(path);
+    return realpathSync(path);
+  } catch (error) {
+    throw explain(error, path);
   }
 }
 
-/** What is still to be fetched. A complete file that was moved with its folder is found by its name. */
-function divide(files: readonly LibraryFile[], folder: string, log: DownloadLog) {
-  const wanted = files.filter((file) => {
-    const row = log.complete.get(downloadKey(file));
-    const path = completeAt(folder, file, row);
-    if (row === undefined || path === null) return true;
-    if (path !== row.path) log.finish({ ...row, path });
-    return false;
-  });
-  return { wanted, complete: files.length - wanted.length };
+/** True if the folder holds a file whole, by the mirror's row and both sizes. Notes the place of a moved folder. */
+function isComplete(file: LibraryFile, folder: string, log: DownloadLog): boolean {
+  const row = log.complete.get(downloadKey(file));
+  if (row === undefined || (file.size !== null && file.size !== row.bytes)) return false;
+  const path = join(folder, basename(row.path));
+  const there = lstatSync(path, { throwIfNoEntry: false });
+  if (!there?.isFile() || there.size !== row.bytes) return false;
+  if (path !== row.path) log.finish({ ...row, path });
+  return true;
 }
 
-interface Named {
+interface Placed {
   file: LibraryFile;
-  name: string;
+  path: string;
 }
 
-/** Names that no other file of the mirror has, nor another of this run. */
-function nameAll(files: readonly LibraryFile[], log: DownloadLog): Named[] {
+/** Gives each file a name that no other file of the mirror or of this run has. */
+function withPaths(files: readonly LibraryFile[], folder: string, log: DownloadLog): Placed[] {
   const own = new Set(files.map(downloadKey));
-  const taken = new Set(
-    [...log.complete].filter(([key]) => !own.has(key)).map(([, row]) => foldName(nameOf(row))),
-  );
+  const others = [...log.complete.values()].filter((row) => !own.has(downloadKey(row)));
+  const taken = new Set(others.map(({ path }) => foldName(basename(path))));
   return files.map((file) => {
     const name = fileName(file, taken);
     taken.add(foldName(name));
-    return { file, name };
+    return { file, path: join(folder, name) };
+  });
+}
+
+/** The system's errors that concern one file. */
+const ofOneFile = ["EISDIR", "EEXIST", "ENOTEMPTY", "ELOOP", "ENAMETOOLONG", "EILSEQ", "EINVAL", "EFBIG"];
+
+/** Returns what the file system said as one file's failure, or as an error that ends the run. */
+function explain(error: unknown, folder: string): unknown {
+  if (!(error instanceof Error) || !("code" in error) || !("syscall" in error)) return error;
+  const [words = ""] = error.message.split(", ");
+  if (ofOneFile.includes(String(error.code))) return new FileFailed(`cannot write it: ${words}`);
+  return new ConfigurationError(`Cannot write into ${folder}: ${words}`, {
+    hint: "mend it, or name another folder with `--out DIR`; what is complete is kept",
+    cause: error,
   });
 }

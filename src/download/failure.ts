@@ -1,14 +1,15 @@
 /**
- * Thrown when one file cannot be fetched, and the others still can. The message is what comes after its name, and
- * never holds a URL.
+ * Thrown if one file cannot be fetched and the others still can. The message follows the file's name, and never holds a
+ * URL. `again`: another try may succeed; `restart`: only from the first byte; `host`: the file host cannot be reached or
+ * keeps failing, which the next file may meet too.
  */
 export class FileFailed extends Error {
-  /** Whether it was the file host that could not be reached or kept failing: the next file may fare no better. */
-  readonly hostDown: boolean;
-
-  constructor(message: string, options: { hostDown?: boolean; cause?: unknown } = {}) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause });
-    this.name = "FileFailed";
-    this.hostDown = options.hostDown ?? false;
+  constructor(
+    message: string,
+    readonly kind: "final" | "again" | "restart" | "host" = "final",
+    /** Milliseconds that the file host asks to wait. */
+    readonly retryAfterMs?: number,
+  ) {
+    super(message);
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { formatInstant, parseTimestamp } from "../lib/times.js";
 
-/** What a file's name is made of: fields of a content item, as the API sent them. */
+/** The parts of a file's name: fields of a content item, as the API sent them. */
 export interface Nameable {
   source: string;
   id: string;
@@ -10,34 +10,30 @@ export interface Nameable {
   createdAt: string | null;
 }
 
-/** What an unfinished file's name ends in. */
+/** The ending of an unfinished file's name. */
 export const partSuffix = ".part";
 
-/** Most bytes of a name in UTF-8, `.part` included: file systems end at 255, Windows' whole paths at 260 characters. */
+/** Bytes of a name in UTF-8, `.part` included: file systems end at 255, Windows' whole paths at 260 characters. */
 const mostBytes = 200;
 const mostIdBytes = 64;
+/** Letters of a file name that are looked at: at its start, and at its end, where its extension is. */
+const [atStart, atEnd] = [900, 100];
 
 /**
- * `<date>_<id>_<name>`: a name for every common file system, whatever the API sent. It starts with the date or
- * `undated`, so it is never hidden, a flag, or a device of Windows; it holds no separator, so it stays in its folder.
- * Where sanitising changed the id, or the name is taken, a digest of source and id tells the files apart.
+ * Returns `<date>_<id>_<name>`: a name for every common file system, whatever the API sent. It begins with the date or
+ * `undated`, and therefore is never hidden, a flag, or a device of Windows; it holds no separator, and therefore stays in
+ * its folder. If the id had to be changed, or the name is taken, a digest of source and id makes it unique.
  * @param taken the folded names of other files (see `foldName`)
  */
 export function fileName(file: Nameable, taken: ReadonlySet<string>): string {
   const id = sanitise(file.id, mostIdBytes);
+  const plain = assemble(file, id);
+  if (id === file.id && !taken.has(foldName(plain))) return plain;
   const digest = createHash("sha256").update(`${file.source}\n${file.id}`).digest("hex").slice(0, 12);
-  const marks = id === file.id ? ["", `-${digest}`] : [`-${digest}`];
-  for (const mark of marks) {
-    const name = assemble(file, id + mark);
-    if (!taken.has(foldName(name))) return name;
-  }
-  for (let count = 2; ; count += 1) {
-    const name = assemble(file, `${id}-${digest}-${count}`);
-    if (!taken.has(foldName(name))) return name;
-  }
+  return assemble(file, `${id}-${digest}`);
 }
 
-/** What two names have in common that some file system takes for the same: case, and how letters are composed. */
+/** Returns the form in which a file system that ignores case, or how letters are composed, compares names. */
 export function foldName(name: string): string {
   return name.normalize("NFKD").toUpperCase().toLowerCase().normalize("NFKD");
 }
@@ -48,11 +44,10 @@ function assemble(file: Nameable, id: string): string {
   return prefix + sanitise(file.filename ?? "", room, extensionOf(file.mimeType));
 }
 
-/** The UTC day that the file was added. */
+/** Returns the UTC day on which the file was added. */
 function dayOf(createdAt: string | null): string {
-  const ms = createdAt === null ? undefined : parseTimestamp(createdAt);
-  const day = ms === undefined ? "" : formatInstant(ms).slice(0, 10);
-  return /^\d{4}-\d\d-\d\d$/.test(day) ? day : "undated";
+  const ms = parseTimestamp(createdAt ?? "");
+  return /^\d{4}-\d\d-\d\d/.exec(ms === undefined ? "" : formatInstant(ms))?.[0] ?? "undated";
 }
 
 /** Separators and what Windows reserves, with the look-alikes that some code page turns into them. */
@@ -60,10 +55,10 @@ const reserved = /[\p{Cc}\p{Cs}\p{Co}\p{Cn}<>:"/\\|?*＜＞：＂／＼｜？＊
 /** Invisible: bidirectional controls, joiners, fillers, variation selectors. */
 const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu;
 
-/** Text as a part of a file name, at most `room` bytes long; a short extension outlives the cut. Never empty. */
+/** Returns text as a part of a file name, at most `room` bytes long; a short extension outlives the cut. Never empty. */
 function sanitise(text: string, room: number, extension = ""): string {
-  const clean = bothEnds(text)
-    .normalize("NFC")
+  const short = text.length > atStart + atEnd ? text.slice(0, atStart) + text.slice(-atEnd) : text;
+  const clean = short
     .replace(invisible, "")
     .replace(reserved, "_")
     .replace(/[\s\p{Z}]+/gu, " ")
@@ -74,17 +69,10 @@ function sanitise(text: string, room: number, extension = ""): string {
   if (whole === "") return `file${extension}`;
   if (Buffer.byteLength(whole) <= room) return whole;
   const kept = /\.[\p{L}\p{N}]{1,10}$/u.exec(whole)?.[0] ?? "";
-  const stem = whole.slice(0, whole.length - kept.length);
-  return trimEnd(cut(stem, room - Buffer.byteLength(kept))) + kept;
-}
-
-/** More than a name has room for, and still little: a host can make it a million letters long. */
-const [atTheStart, atTheEnd] = [900, 100];
-
-/** A long text without its middle, before anything is done with it: its extension is at its end. */
-function bothEnds(text: string): string {
-  if (text.length <= atTheStart + atTheEnd) return text;
-  return text.slice(0, atTheStart) + text.slice(-atTheEnd);
+  const stem = Buffer.from(whole.slice(0, whole.length - kept.length));
+  // A character that was cut in two decodes to U+FFFD.
+  const cut = stem.toString("utf8", 0, room - Buffer.byteLength(kept)).replace(/\ufffd+$/, "");
+  return trimEnd(cut) + kept;
 }
 
 /** Windows drops dots and spaces from a name's end. */
@@ -92,36 +80,18 @@ function trimEnd(text: string): string {
   return text.replace(/[\s.]+$/u, "");
 }
 
-/** As many whole characters as fit. */
-function cut(text: string, room: number): string {
-  let bytes = 0;
-  let kept = "";
-  for (const character of text) {
-    bytes += Buffer.byteLength(character);
-    if (bytes > room) break;
-    kept += character;
-  }
-  return kept;
-}
+/** The types whose extension is not their own name. */
+const extensions: ReadonlyMap<string, string> = new Map([
+  ["image/jpeg", "jpg"],
+  ["video/quicktime", "mov"],
+  ["audio/mpeg", "mp3"],
+  ["audio/mp4", "m4a"],
+]);
 
-const extensions: Readonly<Record<string, string>> = {
-  "image/jpeg": ".jpg",
-  "image/png": ".png",
-  "image/webp": ".webp",
-  "image/gif": ".gif",
-  "image/heic": ".heic",
-  "video/mp4": ".mp4",
-  "video/quicktime": ".mov",
-  "video/webm": ".webm",
-  "audio/mpeg": ".mp3",
-  "audio/mp4": ".m4a",
-  "audio/wav": ".wav",
-  "application/pdf": ".pdf",
-  "application/zip": ".zip",
-};
-
-/** For files that came without a name. */
+/** Returns the extension of a file that came without a name. */
 function extensionOf(mimeType: string | null): string {
-  const known = mimeType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  return Object.hasOwn(extensions, known) ? (extensions[known] ?? "") : "";
+  const [type = ""] = mimeType?.toLowerCase().split(/[ ;]/) ?? [];
+  const extension =
+    extensions.get(type) ?? /^(?:image|video|audio|application)\/([a-z0-9]{2,4})$/.exec(type)?.[1];
+  return extension === undefined ? "" : `.${extension}`;
 }

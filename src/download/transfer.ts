@@ -1,123 +1,100 @@
-import { type Fault, faultOf, unlessAborted } from "../api/index.js";
-import type { Clock, Fetch } from "../deps.js";
-import { type Body, judge, type Transfer, wrongSize } from "./judge.js";
-import type { Part } from "./part.js";
-import type { Patience } from "./patience.js";
-import type { Room } from "./room.js";
+import type { FileHandle } from "node:fs/promises";
+import { faultOf } from "../api/faults.js";
+import type { Deps, Fetch } from "../deps.js";
+import { unlessAborted } from "../lib/unless-aborted.js";
+import { FileFailed } from "./failure.js";
 
-/** What calling the file host takes. */
 export interface FileHost {
   fetch: Fetch;
-  clock: Clock;
   signal: AbortSignal;
+  later?: Deps["later"] | undefined;
   userAgent: string;
-  patience: Pick<Patience, "watch">;
-  /** Where the API does not tell how long the file is. */
-  room: Room | null;
+  /** `--max-wait`, in milliseconds. */
+  maxWaitMs: number;
 }
 
-/** Where neither the API nor the file host says how long a file is. */
+/** The largest file that is taken if neither the API nor the file host says its size. */
 const mostBytes = 16 * 2 ** 30;
+/** A try lasts as long as this rate needs for the file, and `--max-wait` longer. */
+const slowestBytesPerMs = 64;
 
 /**
- * One request to the file host, streamed into the part: from its end where that can be continued, otherwise from
- * the first byte. Without the key, and with no header of ours but User-Agent and what a download needs.
- * @param onLength hears of the part's length as it changes, and of the whole file's, where known
- * @throws what the file system throws, or the signal's reason
+ * Downloads a file, or the rest of it, through a signed URL, without the key. Leaves in the part what has come.
+ * @param from the bytes that the part has already; only if the size is known
+ * @param size what the library says; null if it does not
+ * @param onLength called with the part's length as it grows
  */
 export async function transfer(
   url: URL,
-  part: Part,
-  size: number | null,
+  part: FileHandle,
+  { from, size }: { from: number; size: number | null },
   host: FileHost,
-  onLength: (length: number, total: number | null) => void,
-): Promise<Transfer> {
-  const { validator } = part;
-  const from = validator === null ? 0 : part.length;
-  const call = new AbortController();
-  const stop = () => call.abort(host.signal.reason);
-  host.signal.throwIfAborted();
-  host.signal.addEventListener("abort", stop, { once: true });
-  const endWatch = host.patience.watch(call);
+  onLength: (length: number) => void,
+): Promise<void> {
+  const limit = new AbortController();
+  const limitMs = host.maxWaitMs + (size ?? mostBytes) / slowestBytesPerMs;
+  const endLimit = host.later?.(Math.min(limitMs, 86_400_000), () => limit.abort());
+  const signal = AbortSignal.any([host.signal, limit.signal]);
+  const headers: Record<string, string> = { "user-agent": host.userAgent, "accept-encoding": "identity" };
+  if (from > 0) headers.range = `bytes=${from}-`;
   try {
-    const answer = await attempt(host.fetch(url, request(from, validator, host, call.signal)), call, host);
-    if ("fault" in answer) return { kind: "fault", fault: answer.fault };
-    const response = answer.value;
-    const judged = judge(response, { from, size, validator }, host.clock.now());
-    if (judged.kind !== "body") return judged;
-    if (!judged.continues) await part.restart(judged.validator);
-    onLength(part.length, judged.total);
-    return await receive(response, call, part, judged, size, host, onLength);
+    const call = host.fetch(url, { headers, redirect: "manual", signal });
+    const answer = await unlessAborted(call, signal).catch(explain);
+    let length = startOf(answer, from, size);
+    if (length < from) await part.truncate(length);
+    onLength(length);
+    const reader = answer.body?.getReader();
+    for (;;) {
+      const next = await unlessAborted(Promise.resolve(reader?.read()), signal).catch(explain);
+      if (next?.value === undefined) break;
+      length += next.value.byteLength;
+      if (length > (size ?? mostBytes)) throw wrongSize(size, length);
+      await part.appendFile(next.value);
+      onLength(length);
+    }
+    if (size === null || length === size) return;
+    throw answer.status === 206
+      ? new FileFailed("the file host sent only a part of it", "again")
+      : wrongSize(size, length);
   } finally {
-    endWatch();
-    host.signal.removeEventListener("abort", stop);
-    // Whatever of the answer is still on its way is not wanted.
-    call.abort();
+    endLimit?.();
+    // The rest of the answer is not wanted.
+    limit.abort();
   }
-}
 
-function request(from: number, validator: string | null, host: FileHost, signal: AbortSignal): RequestInit {
-  const range = from > 0 && validator !== null ? { range: `bytes=${from}-`, "if-range": validator } : {};
-  return {
-    method: "GET",
-    // Packed, lengths and ranges would be those of the packed bytes.
-    headers: { "user-agent": host.userAgent, "accept-encoding": "identity", ...range },
-    redirect: "manual",
-    signal,
-  };
-}
-
-async function receive(
-  response: Response,
-  call: AbortController,
-  part: Part,
-  { total }: Body,
-  size: number | null,
-  host: FileHost,
-  onLength: (length: number, total: number | null) => void,
-): Promise<Transfer> {
-  const reader = response.body?.getReader();
-  const cap = total ?? mostBytes;
-  while (reader) {
-    const next = await attempt(reader.read(), call, host);
-    if ("fault" in next) return { kind: "fault", fault: next.fault };
-    if (next.value.done) break;
-    const chunk: Uint8Array = next.value.value;
-    if (part.length + chunk.byteLength > cap) return tooLong(size, cap);
-    await host.room?.take(chunk.byteLength);
-    await part.append(chunk);
-    onLength(part.length, total);
-  }
-  if (total === null || part.length === total) return { kind: "complete" };
-  // A 206 may bring less than was asked for: the rest is asked for next.
-  if (response.status === 206)
-    return { kind: "fault", fault: { kind: "network", reason: "the file host sent only a part of it" } };
-  return size === null ? { kind: "mismatch", reason: "it ended early" } : wrongSize(size, part.length);
-}
-
-function tooLong(size: number | null, cap: number): Transfer {
-  if (size === null) return { kind: "refused", reason: `it is longer than ${cap} bytes` };
-  return {
-    kind: "mismatch",
-    reason: `the file host sends more than the ${size} bytes that the library says`,
-  };
-}
-
-/** A step of the exchange; a failure that is the network's becomes a fault. No cause: it could quote the URL. */
-async function attempt<Value>(
-  step: Promise<Value>,
-  call: AbortController,
-  { signal }: Pick<FileHost, "signal">,
-): Promise<{ value: Value } | { fault: Fault }> {
-  try {
-    return { value: await unlessAborted(step, call.signal) };
-  } catch (error) {
-    signal.throwIfAborted();
+  /** Throws the network's failure in words, without its cause, which could quote the URL. */
+  function explain(error: unknown): never {
+    host.signal.throwIfAborted();
+    if (limit.signal.aborted) throw new FileFailed("the file host took too long", "host");
     const fault = faultOf(error, "the file host");
-    if (fault?.kind === "permanent")
-      return { fault: { kind: "permanent", reason: fault.reason, hint: fault.hint } };
-    return {
-      fault: { kind: "network", reason: fault?.reason ?? "the connection to the file host broke off" },
-    };
+    throw new FileFailed(fault?.reason ?? "the connection to the file host broke off", "host");
   }
+}
+
+/** Returns the position of the first byte that an answer brings. @throws FileFailed if it brings none */
+function startOf({ status, headers }: Response, from: number, size: number | null): number {
+  if (status === 200) {
+    const stated = Number(headers.get("content-length") ?? size ?? 0);
+    if (size !== null && stated !== size && !headers.has("content-encoding")) throw wrongSize(size, stated);
+    return 0;
+  }
+  if (status === 206) {
+    const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get("content-range")?.trim() ?? "");
+    const isRest = from > 0 && Number(range?.[1]) === from && !headers.has("content-encoding");
+    if (isRest && (range?.[2] === "*" || Number(range?.[2]) === size)) return from;
+  }
+  if (status === 206 || status === 416) throw new FileFailed("the file host cannot continue it", "restart");
+  if (status === 401 || status === 403 || status === 410)
+    throw new FileFailed(`the file host refuses the download URL (${status})`, "again");
+  if (status >= 300 && status < 400)
+    throw new FileFailed(`the file host redirects it (${status}); redirects are not followed`);
+  if (status === 404) throw new FileFailed("the file host does not have it (404)");
+  const isPassing = status === 408 || status === 429 || status >= 500;
+  const retryAfterMs = Number(headers.get("retry-after") ?? 0) * 1_000 || undefined;
+  throw new FileFailed(`the file host answered ${status}`, isPassing ? "host" : "final", retryAfterMs);
+}
+
+function wrongSize(size: number | null, found: number): FileFailed {
+  if (size === null) return new FileFailed(`it is longer than ${mostBytes} bytes`);
+  return new FileFailed(`the file host sends ${found} bytes, the library says ${size}`, "restart");
 }

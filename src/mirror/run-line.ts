@@ -1,5 +1,7 @@
 import { counted } from "../lib/counted.js";
 import { formatSpan } from "../lib/times.js";
+import { findResource } from "../resources/index.js";
+import { detailsOf } from "../resources/types.js";
 import type { Run } from "./runs.js";
 
 /**
@@ -9,7 +11,7 @@ import type { Run } from "./runs.js";
 export function runLine(run: Run, floor: string | null): string {
   const took = Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at);
   const counts = [
-    `${run.rows_read} read`,
+    `${run.rows_read}${kindsOf(run)} read`,
     `${run.rows_new} new`,
     `${run.rows_changed} changed`,
     `${run.rows_removed} removed`,
@@ -17,6 +19,13 @@ export function runLine(run: Run, floor: string | null): string {
     ...(run.retries > 0 ? [counted(run.retries, "retry")] : []),
   ].join(", ");
   return `${counts} in ${formatSpan(Math.max(0, took))}, ${resultOf(run, floor)}`;
+}
+
+/** Returns " surveys and results" if a run reads both: its number is of more than the rows of one table. */
+function kindsOf({ resource }: Run): string {
+  const known = findResource(resource);
+  const details = known && detailsOf(known);
+  return details ? ` ${resource} and ${details.name.split("-").at(-1)}` : "";
 }
 
 function resultOf(run: Run, floor: string | null): string {

@@ -28,7 +28,6 @@ export const migrations: readonly string[] = [
   -- Counting a range reads this index and nothing else.
   CREATE INDEX records_dated ON records (resource, dated_at, flags, removed_at) WHERE dated_at IS NOT NULL;
   -- The rare ones: counting them reads nothing else.
-  CREATE INDEX records_undated ON records (resource, flags, removed_at) WHERE dated_at IS NULL;
   CREATE INDEX records_flagged ON records (resource, dated_at, flags) WHERE flags > 0 AND removed_at IS NULL;
   CREATE INDEX records_removed ON records (resource) WHERE removed_at IS NOT NULL;
 
@@ -37,8 +36,7 @@ export const migrations: readonly string[] = [
     version_id INTEGER PRIMARY KEY,
     record_id INTEGER NOT NULL,
     json TEXT NOT NULL,
-    since_at TEXT NOT NULL,
-    until_at TEXT NOT NULL,
+    since_at TEXT NOT NULL, until_at TEXT NOT NULL,
     present INTEGER NOT NULL,
     run_id INTEGER NOT NULL
   );
@@ -49,9 +47,7 @@ export const migrations: readonly string[] = [
     resource TEXT NOT NULL,
     key TEXT NOT NULL,
     kind TEXT NOT NULL,
-    field TEXT,
-    old TEXT,
-    new TEXT,
+    field TEXT, old TEXT, new TEXT,
     last_seen_unchanged_at TEXT,
     seen_changed_at TEXT NOT NULL,
     run_id INTEGER NOT NULL
@@ -66,19 +62,14 @@ export const migrations: readonly string[] = [
     finished_at TEXT,
     since TEXT,
     until TEXT,
-    requests INTEGER NOT NULL DEFAULT 0,
-    retries INTEGER NOT NULL DEFAULT 0,
-    rows_read INTEGER NOT NULL DEFAULT 0,
-    rows_new INTEGER NOT NULL DEFAULT 0,
-    rows_changed INTEGER NOT NULL DEFAULT 0,
-    rows_removed INTEGER NOT NULL DEFAULT 0,
+    requests INTEGER NOT NULL DEFAULT 0, retries INTEGER NOT NULL DEFAULT 0,
+    rows_read INTEGER NOT NULL DEFAULT 0, rows_new INTEGER NOT NULL DEFAULT 0,
+    rows_changed INTEGER NOT NULL DEFAULT 0, rows_removed INTEGER NOT NULL DEFAULT 0,
     verified INTEGER NOT NULL DEFAULT 0,
     outcome TEXT NOT NULL,
     error TEXT,
     covered_from TEXT,     -- null: from the beginning
-    api_total INTEGER,     -- null: nothing was counted
-    mirror_total INTEGER,
-    differing INTEGER
+    api_total INTEGER, mirror_total INTEGER, differing INTEGER -- null: nothing was counted
   );
   CREATE INDEX sync_runs_resource ON sync_runs (resource, run_id);
 
@@ -116,8 +107,7 @@ export const migrations: readonly string[] = [
     resource TEXT PRIMARY KEY,
     floor_ms INTEGER,      -- the oldest date that was ever asked for; null: from the beginning
     cursor_ms INTEGER,     -- the date that the audit has come to
-    window_ms INTEGER,
-    audit_requests INTEGER,
+    window_ms INTEGER, audit_requests INTEGER, -- the options of the newest run
     goal TEXT, goal_begun_at INTEGER, -- TODO: this line goes with the core before A1
     distrusted TEXT NOT NULL DEFAULT '[]' -- filters that are no evidence
   ) WITHOUT ROWID;
@@ -137,12 +127,8 @@ export const migrations: readonly string[] = [
   -- The ranking's all-time totals by day: a row only if a host's figures moved since the day before.
   CREATE TABLE analytics_hosts_snapshots (
     date TEXT NOT NULL,
-    host_id TEXT,
-    host_username TEXT,
-    clicks INTEGER,
-    buy_now_clicks INTEGER,
-    orders INTEGER,
-    sales REAL,
+    host_id TEXT, host_username TEXT,
+    clicks INTEGER, buy_now_clicks INTEGER, orders INTEGER, sales REAL, -- null: the host has left
     synced_at TEXT NOT NULL
   );
   CREATE INDEX analytics_hosts_snapshots_host ON analytics_hosts_snapshots (host_id, date);
@@ -152,10 +138,8 @@ export const migrations: readonly string[] = [
     source TEXT NOT NULL,
     id TEXT NOT NULL,
     path TEXT NOT NULL,
-    bytes INTEGER NOT NULL,
-    sha256 TEXT NOT NULL,
-    downloaded_at TEXT NOT NULL,
-    synced_at TEXT NOT NULL,
+    bytes INTEGER NOT NULL, sha256 TEXT NOT NULL,
+    downloaded_at TEXT NOT NULL, synced_at TEXT NOT NULL,
     PRIMARY KEY (source, id)
   ) WITHOUT ROWID;
   CREATE TABLE content_parts (path TEXT PRIMARY KEY, source TEXT, id TEXT, validator TEXT); -- TODO: goes with its user

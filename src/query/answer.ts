@@ -24,8 +24,8 @@ function* firstOf(rows: Iterable<Row>, most: number): Iterable<Row> {
 }
 
 /**
- * A person's statement as an export reads it: its columns as SQLite has them, so 0 and 1 stay numbers and JSON stays
- * text. Each reading asks the statement anew.
+ * Returns a person's statement as an export reads it: with SQLite's types, so 0 and 1 stay numbers and JSON stays text.
+ * Each reading runs the statement again.
  */
 export function answerSource(mirror: Mirror, statement: Statement, most?: number): Source {
   return {
@@ -33,7 +33,6 @@ export function answerSource(mirror: Mirror, statement: Statement, most?: number
     columns: answerColumns(mirror, statement.columns()),
     whole: false,
     count: () => null,
-    months: () => undefined,
     changed: () => undefined,
     identity: () => ({ key: [], parents: [], isList: false }),
     rows: () => readAnswer(statement, most),
@@ -42,7 +41,7 @@ export function answerSource(mirror: Mirror, statement: Statement, most?: number
   };
 }
 
-/** A column that is a table's own is of its type; of any other, each value says what it is. */
+/** A table's own column has its type; in an expression each value has its own. */
 function answerColumns(mirror: Mirror, columns: readonly ColumnDefinition[]): ReadableColumn[] {
   const known = new Map<string, readonly ReadableColumn[]>();
   const tables = new Set(listTables(mirror));
@@ -60,7 +59,7 @@ function asStored(own: ReadableColumn | undefined): ReadableColumn["type"] {
   return own?.type === "json" ? "text" : (own?.type ?? "any");
 }
 
-/** Two columns of one name would be one member of a JSON object. */
+/** Numbers columns of one name, because a JSON object has each member once. */
 function distinct(names: readonly string[]): string[] {
   const taken = new Set<string>();
   return names.map((name) => {
@@ -71,7 +70,7 @@ function distinct(names: readonly string[]): string[] {
   });
 }
 
-/** What is wrong with the mirror's file is told as such; all else is the statement's. */
+/** Reports errors of the mirror's file as they are, and all others as errors of the statement. */
 function* explained(statement: Statement): Iterable<Row> {
   try {
     const rows = statement.raw().safeIntegers().iterate() as Iterable<unknown[]>;
@@ -82,7 +81,7 @@ function* explained(statement: Statement): Iterable<Row> {
   }
 }
 
-/** Integers come as `bigint`, and bytes as hexadecimal text, since no format has another place for them. */
+/** Integers are `bigint`; bytes become hexadecimal text, because no format has a type for them. */
 function asCell(value: unknown): RowValue {
   return value instanceof Uint8Array ? Buffer.from(value).toString("hex") : (value as RowValue);
 }

@@ -6,15 +6,15 @@ import { typedTables } from "./names.js";
 import type { ReadableTable } from "./tables.js";
 import { selectOf, views } from "./views/index.js";
 
-/** What the mirror cannot tell of an earlier time, or can tell only in part. */
+/** The data that the mirror does not have of an earlier time. */
 export interface Gaps {
   /** Resources that it read first later than that, and when; null: never. */
   unread: { resource: string; firstReadAt: string | null }[];
-  /** Tables of which it keeps no history: what was read later than that is left out. */
+  /** Tables of which it keeps no history: rows read later are left out. */
   unkept: string[];
 }
 
-/** The mirror's own tables that views stand on: the rows that were there, as a condition on `at`. */
+/** The mirror's own tables below views, with the condition on `at` for the rows that existed then. */
 const ownRows: Readonly<Record<string, (at: string) => string>> = {
   changes: (at) => `seen_changed_at <= ${at}`,
   sync_runs: (at) => `coalesce(finished_at, started_at) <= ${at}`,
@@ -24,7 +24,7 @@ const ownRows: Readonly<Record<string, (at: string) => string>> = {
   analytics_hosts_days: (at) => `synced_at <= ${at}`,
 };
 
-/** Whether there is an earlier form of a table or view. @throws UsageError where there is none */
+/** @throws UsageError if the mirror keeps no earlier form of a table or view */
 export function checkAsOf({ name, shape }: ReadableTable): void {
   if (shape ? shape.resource.history : views.some((view) => view.name === name)) return;
   throw new UsageError(
@@ -36,8 +36,8 @@ export function checkAsOf({ name, shape }: ReadableTable): void {
 }
 
 /**
- * From now on this connection sees tables and views, and what a condition asks besides, as the mirror knew them at that
- * time: what they stand on is laid over the mirror's tables, and the views over that. Call it inside `withSnapshot`.
+ * Lays tables, views and the sources of a condition as of a time over the mirror's own, for this connection: first the
+ * tables, then the views on them. Call it inside `withSnapshot`.
  */
 export function layAsOf(
   mirror: Mirror,
@@ -64,10 +64,10 @@ export function layAsOf(
   };
 }
 
-/** The table that a snapshot is kept of, a day. */
+/** The table of which a snapshot per day is kept. */
 const ranking = "analytics_hosts";
 
-/** What a table without a history held: of a ranking its newest snapshot, of others the rows that were read by then. */
+/** Returns the rows of a table without a history: the newest snapshot of the ranking, else the rows read by then. */
 function rowsOf(name: string, time: string): string {
   if (name !== ranking) return `SELECT * FROM main.${quote(name)} WHERE synced_at <= ${time}`;
   const named = (column: string) =>
@@ -88,7 +88,7 @@ function unreadBefore(mirror: Mirror, resources: readonly string[], at: number):
     .filter(({ firstReadAt }) => firstReadAt === null || firstReadAt > formatInstant(at));
 }
 
-/** All tables and views that these stand on, themselves included. */
+/** Returns these tables and views with all that they are made of. */
 export function standOn(names: readonly string[]): Set<string> {
   const all = new Set(names);
   for (const name of all)

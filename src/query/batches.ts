@@ -4,7 +4,7 @@ import type { SqlValue } from "../records/index.js";
 export type RowValue = SqlValue | bigint;
 export type Row = readonly RowValue[];
 
-/** What is held at a time: a row can have millions of letters. */
+/** The most that is held at a time: a row can have millions of letters. */
 const mostRows = 500;
 const mostLetters = 1e6;
 
@@ -24,6 +24,6 @@ export function* inBatches(rows: Iterable<Row>): Iterable<Row[]> {
 }
 
 /** How much there is to hold of a row. */
-export function lettersOf(row: Row): number {
+function lettersOf(row: Row): number {
   return row.reduce<number>((sum, cell) => sum + (typeof cell === "string" ? cell.length : 8), 0);
 }

@@ -4,16 +4,10 @@ import { inBatches, type Row } from "./batches.js";
 import { valueSql } from "./select-sql.js";
 import type { ReadableColumn, ReadableTable } from "./tables.js";
 
-/** Up to where a reader has been told of what came and changed: the mirror's own numbers, which no clock moves. */
+/** Up to where a reader has read: the mirror's own numbers, which no clock moves. */
 export interface Bookmark {
-  /** The newest run: a mirror that does not know it is another one, or an old copy. */
+  /** The newest run and its times: a mirror without it is a different one, or an old copy. */
   run: string;
-  /** When it had ended, if it had: a copy that was made in the middle of it does not know that. */
-  ended?: string | null;
-  /** Whose the number of the newest record is: an old copy gives it to another one. */
-  record?: string;
-  /** And of which record, until when, the newest version is. */
-  version?: string;
   record_id: number;
   version_id: number;
 }
@@ -28,7 +22,7 @@ export interface ChangedRow {
   removedAt: string | null;
 }
 
-/** A row that its record's list had, and has no more: its parent's key columns, and the place. */
+/** A row that its record's list no longer has: its parent's key columns, and the place. */
 export interface LostRow {
   parents: Row;
   key: string;
@@ -36,51 +30,40 @@ export interface LostRow {
   lostAt: string;
 }
 
-/** What of a table's rows came, changed or went. */
+/** The rows of a table that came, changed or went. */
 export interface ChangedRows {
-  /** Whether what a record was is kept; otherwise all rows are told each time. */
+  /** True if previous forms of a record are kept; otherwise all rows are sent each time. */
   hasHistory: boolean;
   /** Up to where the mirror is now. */
   now(): Bookmark;
-  /** Whether this mirror was there then: the numbers of another one mean something else. */
+  /** True if the bookmark is of this mirror. */
   knows(bookmark: Bookmark): boolean;
-  /** Undefined: every row. */
+  /** All rows without a bookmark. */
   rows(after: Bookmark | undefined): Iterable<ChangedRow[]>;
   lost(after: Bookmark): Iterable<LostRow>;
 }
 
-const runName = "run_id || ' ' || started_at";
-const recordName = "resource || ' ' || key";
-const versionName = "record_id || ' ' || until_at";
+const begunRun = "run_id || ' ' || started_at || ' '";
+const runName = `${begunRun} || coalesce(finished_at, '')`;
 
-/** Undefined for a table that is not made of records. Call it inside `withSnapshot`. */
+/** Returns undefined for a table that is not made of records. Call it inside `withSnapshot`. */
 export function openChangedRows(mirror: Mirror, table: ReadableTable): ChangedRows | undefined {
   const { shape, columns } = table;
   if (!shape) return undefined;
   const { db } = mirror;
   return {
     hasHistory: shape.resource.history,
-    now() {
-      const newest = db.prepare(
-        `SELECT (SELECT ${runName} FROM sync_runs ORDER BY run_id DESC LIMIT 1) AS run,
-           (SELECT finished_at FROM sync_runs ORDER BY run_id DESC LIMIT 1) AS ended,
-           coalesce((SELECT ${recordName} FROM records ORDER BY record_id DESC LIMIT 1), '') AS record,
-           coalesce((SELECT ${versionName} FROM record_versions ORDER BY version_id DESC LIMIT 1), '') AS version,
-           coalesce((SELECT max(record_id) FROM records), 0) AS record_id,
-           coalesce((SELECT max(version_id) FROM record_versions), 0) AS version_id`,
-      );
-      return newest.get() as Bookmark;
-    },
-    knows({ ended = null, record, record_id, run, version, version_id }) {
-      const first = (sql: string, value: string | number) => db.prepare(sql).pluck().get(value);
-      const found = first(`SELECT finished_at FROM sync_runs WHERE ${runName} = ?`, run);
-      const newest = first(`SELECT ${recordName} FROM records WHERE record_id = ?`, record_id) ?? "";
-      const before =
-        first(`SELECT ${versionName} FROM record_versions WHERE version_id = ?`, version_id) ?? "";
-      // Of a state that an earlier version told, what it has.
-      const isRun = found !== undefined && (ended === null || ended === found);
-      return isRun && (record ?? newest) === newest && (version ?? before) === before;
-    },
+    now: () =>
+      db
+        .prepare(
+          `SELECT (SELECT ${runName} FROM sync_runs ORDER BY run_id DESC LIMIT 1) AS run,
+             coalesce((SELECT max(record_id) FROM records), 0) AS record_id,
+             coalesce((SELECT max(version_id) FROM record_versions), 0) AS version_id`,
+        )
+        .get() as Bookmark,
+    // A run that was under way then may have ended since.
+    knows: ({ run }) =>
+      db.prepare(`SELECT 1 FROM sync_runs WHERE ? IN (${runName}, ${begunRun})`).get(run) !== undefined,
     *rows(after) {
       const statement = db.prepare(rowsSql(shape, { columns, table, all: after === undefined })).raw();
       const found = after ? statement.iterate(after) : statement.iterate();
@@ -121,7 +104,7 @@ function rowsSql(
     ${all ? "" : `WHERE ${changedIds}`} ORDER BY ${rowId}`;
 }
 
-/** The oldest version since then is the record as it was told: what its list had beyond the present one is lost. */
+/** The oldest version since then is the record as it was sent: items beyond the present list's length are lost. */
 function lostSql({ resource, list }: TableShape): string {
   const path = `'$.${list?.path.map((member) => `"${member}"`).join(".")}'`;
   const parents = list?.field.parent.map(({ from }) => `p.${quote(from)}, `).join("") ?? "";

@@ -1,19 +1,19 @@
 import { type Mirror, quote } from "../mirror/index.js";
 import { retired, selectOf, type View, views } from "./views/index.js";
 
-/** Whether the mirror's views are as this version has them. */
+/** True if the mirror's views are those of this version. */
 export function areViewsCurrent(mirror: Mirror): boolean {
   return viewsToMake(mirror).length === 0;
 }
 
-/** The names of the views that are not as this version has them, or that it has no more. */
+/** Returns the names of the views that differ from this version's, or that it no longer has. */
 export function viewsToMake(mirror: Mirror): string[] {
   const there = viewsOf(mirror);
   const changed = views.filter((view) => there.get(view.name) !== statement(view));
   return [...changed.map(({ name }) => name), ...retired.filter((name) => there.has(name))];
 }
 
-/** Creates the views anew where they are not as this version has them. Their tables must be there. */
+/** Creates the views that are missing or differ from this version's. Their tables must exist. */
 export function createViews(mirror: Mirror): void {
   const there = viewsOf(mirror);
   const drop = (name: string) => there.size > 0 && mirror.db.exec(`DROP VIEW IF EXISTS ${quote(name)}`);

@@ -16,7 +16,7 @@ import {
 import { readTableNote } from "../records/index.js";
 import { details, resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
-import { countRemoved, finishedRuns, openState, readCoverage } from "../state/index.js";
+import { countRemoved, openState, readCoverage } from "../state/index.js";
 import { type Closing, readClosing } from "./closing.js";
 
 /** A range of dates, ISO 8601; `from` null: from the beginning. */
@@ -31,7 +31,7 @@ export interface ResourceHealth {
   /** Records that the API still has, as far as known, and those it no longer has. */
   rows: number;
   removed: number;
-  /** What was read completely, and what lies unread between; empty where a resource is not read by date. */
+  /** The ranges that were read completely, and those between them; empty if a resource is not read by date. */
   covered: ShownRange[];
   gaps: ShownRange[];
   /** The oldest date that was ever asked for, ISO 8601; null: from the beginning, or without dates. */
@@ -40,9 +40,9 @@ export interface ResourceHealth {
   last_success_at: string | null;
   age_seconds: number | null;
   last_run: Pick<Run, "run_id" | "started_at" | "finished_at" | "outcome" | "error"> | null;
-  /** What the last run ended with; null where it ended well. */
+  /** The error that the last run ended with, or null. */
   last_error: string | null;
-  /** What `verify` found, until a later proof says otherwise. */
+  /** The differences that `verify` found, until a later proof says otherwise. */
   found: { at: string; error: string } | null;
   /** A run that is under way now. */
   running: { started_at: string } | null;
@@ -63,7 +63,7 @@ export interface Health {
   stale: string[];
   /** The run that holds the mirror now. */
   under_way: UnderWay | null;
-  /** The last run, where it ended before it read anything. */
+  /** The last run, if it ended before it read anything. */
   failed_run: FailedRun | null;
   resources: ResourceHealth[];
   /** The names of the resources that were never read. */
@@ -99,15 +99,13 @@ export function readHealth(
   };
 }
 
-/**
- * When what was read longest ago was last read well, ISO 8601: what `--max-age` goes by. Null where nothing ever was.
- */
+/** Returns when the resource with the oldest data was last read well, ISO 8601: `--max-age` goes by it. Null: never. */
 export function oldestSuccess(mirror: Mirror): string | null {
   const times = [...resources, ...details].flatMap(({ name }) => lastGood(mirror, name)?.started_at ?? []);
   return times.sort()[0] ?? null;
 }
 
-/** Null where a resource was never tried, or only skipped because the key does not allow it. */
+/** Returns null if a resource was never tried, or was skipped because the key does not allow it. */
 function readResource(
   mirror: Mirror,
   resource: Resource,
@@ -115,44 +113,45 @@ function readResource(
   maxAgeMs: number | null,
   isLocked: boolean,
 ): ResourceHealth | null {
-  const last = asEnded(mirror, lastRun(mirror, resource.name), isLocked);
-  const good = lastGood(mirror, resource.name);
-  const isRunning = last?.outcome === "running";
-  if (!last || (last.outcome === "skipped" && !wasRead(mirror, resource.name))) return null;
+  const { name, table } = resource;
+  const last = asEnded(mirror, lastRun(mirror, name), isLocked);
+  if (!last || (last.outcome === "skipped" && !wasRead(mirror, name))) return null;
+  const good = lastGood(mirror, name);
   const ageMs = good ? now - Date.parse(good.started_at) : null;
-  const spans = readCoverage(mirror, resource.name);
+  const spans = readCoverage(mirror, name);
   const covered = join(spans);
+  const { run_id, started_at, finished_at, outcome, error } = last;
+  const isRunning = outcome === "running";
+  const state = openState(mirror, name);
+  const [floor, goal] = [state.floor(), state.goal()];
+  const removed = countRemoved(mirror, name);
+  const all = mirror.db.prepare(`SELECT count(*) FROM ${quote(table)}`).pluck();
   return {
-    resource: resource.name,
-    ...countRows(mirror, resource),
+    resource: name,
+    rows: (all.get() as number) - removed,
+    removed,
     covered: covered.map(asShown),
     gaps: gaps(covered).map(asShown),
-    covered_from: floorOf(mirror, resource),
+    covered_from: floor === null ? null : instantOrNull(floor),
     last_success_at: good?.started_at ?? null,
     age_seconds: ageMs === null ? null : Math.round(Math.max(0, ageMs) / 1_000),
-    last_run: {
-      run_id: last.run_id,
-      started_at: last.started_at,
-      finished_at: last.finished_at,
-      outcome: last.outcome,
-      error: last.error,
-    },
-    last_error: last.error,
-    found: foundOf(lastFinding(mirror, resource.name), readTableNote(mirror, resource.name)),
-    running: isRunning ? { started_at: last.started_at } : null,
-    unfinished: isRunning ? null : readUnfinished(mirror, resource),
+    last_run: { run_id, started_at, finished_at, outcome, error },
+    last_error: error,
+    found: foundOf(lastFinding(mirror, name), readTableNote(mirror, name)),
+    running: isRunning ? { started_at } : null,
+    unfinished: isRunning || !goal ? null : { begun_at: formatInstant(goal.begunAt) },
     closing: readClosing(mirror, resource, spans, now),
-    // A clock that was far ahead tells nothing of an age: a year of missed nights would look fresh.
+    // A time far in the future is stale, too: its clock was ahead.
     stale: maxAgeMs !== null && (ageMs === null || Math.abs(ageMs) > maxAgeMs),
   };
 }
 
-/** What of a resource was read completely. */
+/** Returns the ranges of a resource that were read completely. */
 export function readCovered(mirror: Mirror, resource: string): ShownRange[] {
   return join(readCoverage(mirror, resource)).map(asShown);
 }
 
-/** The same of the months of clicks: before the first that has a day, there is nothing to read. */
+/** Returns the same for the months of clicks: there is nothing to read before the first that has a day. */
 export function readClickCoverage(mirror: Mirror): ShownRange[] {
   const [first, ...others] = readCovered(mirror, "analytics-clicks");
   if (!first) return [];
@@ -160,43 +159,19 @@ export function readClickCoverage(mirror: Mirror): ShownRange[] {
   return [isAll ? { ...first, from: null } : first, ...others];
 }
 
-/** A run that is under way in no process, or was begun before another, was killed, as the next one will note. */
+/** A running run was killed if no process holds the mirror, or if a newer run has begun. */
 function asEnded({ db }: Mirror, run: Run | null, isLocked: boolean): Run | null {
   if (run?.outcome !== "running") return run;
   const newest = db.prepare("SELECT max(run_id) FROM sync_runs").pluck().get();
   return isLocked && run.run_id === newest ? run : { ...run, outcome: "stopped", error: "killed" };
 }
 
-/** What `verify` found of the records, until a later run proves them, and of the tables, which only `verify` looks at. */
+/** Joins what `verify` found in the records, until a later run proves them, and in the tables. */
 function foundOf(run: Run | null, tables: { at: string; error: string } | null): ResourceHealth["found"] {
   if (run === null) return tables;
   const { started_at: at, error } = run;
   const isSaid = tables === null || error?.includes(tables.error);
   return { at, error: [error ?? "", ...(isSaid ? [] : [tables.error])].join("; ") };
-}
-
-function countRows(mirror: Mirror, { name, table }: Resource): { rows: number; removed: number } {
-  const there = mirror.db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table);
-  if (there === undefined) return { rows: 0, removed: 0 };
-  const all = mirror.db
-    .prepare(`SELECT count(*) FROM ${quote(table)}`)
-    .pluck()
-    .get() as number;
-  const removed = countRemoved(mirror, name);
-  return { rows: all - removed, removed };
-}
-
-function readUnfinished(mirror: Mirror, { name }: Resource): ResourceHealth["unfinished"] {
-  const { runId } = finishedRuns(mirror, name);
-  const begun = readCoverage(mirror, name).filter((one) => one.runId > runId);
-  return begun.length === 0
-    ? null
-    : { begun_at: formatInstant(Math.min(...begun.map(({ readAt }) => readAt))) };
-}
-
-function floorOf(mirror: Mirror, { name }: Resource): string | null {
-  const floor = openState(mirror, name).floor();
-  return floor === null ? null : instantOrNull(floor);
 }
 
 function asShown({ from, to }: Range): ShownRange {

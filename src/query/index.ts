@@ -2,7 +2,7 @@
 
 export { answerSource, readAnswer } from "./answer.js";
 export { checkAsOf, layAsOf } from "./as-of.js";
-export { lettersOf, type Row, type RowValue } from "./batches.js";
+export type { Row, RowValue } from "./batches.js";
 export { type Change, type ChangeFilter, changesCondition, listChanges } from "./change-list.js";
 export type { Bookmark, ChangedRows } from "./changed-rows.js";
 export { checkCondition, explainRunning } from "./condition.js";
@@ -22,41 +22,34 @@ export { openMirror, openMirrorOrNone, openMirrorReadOnly } from "./open.js";
 export type { Parameters } from "./parameters.js";
 export { prepareReading } from "./read-only-sql.js";
 export {
+  type Clicks,
+  readClicks,
+} from "./report/clicks.js";
+export {
   countHosts,
   layOrders,
-  type RosterChange,
-  readRosterChanges,
   readShares,
   type Share,
 } from "./report/hosts.js";
 export { type Proof, readProof } from "./report/proof.js";
 export {
+  type RefundLoss,
   type RestatedOrder,
   type Restatement,
-  readClosedMonths,
+  readRefundLosses,
   readRestatedOrders,
-  readTriangle,
-  type TriangleCell,
+  readRestatements,
 } from "./report/refunds.js";
 export {
   type DayFigures,
   type Days,
   type Figures,
-  layDays,
-  type MonthFigures,
+  layFigures,
   readDays,
-  readMonths,
+  readFirstDay,
   readReached,
   readSums,
 } from "./report/sales.js";
-export {
-  type Campaign,
-  type Clicks,
-  type Delivered,
-  readCampaigns,
-  readClicks,
-  readDelivered,
-} from "./report/work.js";
 export { cellEnd, openSource, rowEnd, type Source, withSnapshot } from "./select.js";
 export { dateOf, type Selection } from "./select-sql.js";
 export { listFacts, readFacts, type TableFacts, unreadOf, wasSynced } from "./table-list.js";

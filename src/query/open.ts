@@ -18,7 +18,7 @@ import {
 import { isOutdated, reproject } from "../records/index.js";
 import { areViewsCurrent, createViews } from "./create-views.js";
 
-/** How long another program that writes is waited for at first, in milliseconds. */
+/** How long to wait for a different program that writes, in milliseconds. */
 const patienceMs = 10_000;
 
 /**
@@ -81,7 +81,7 @@ export async function openMirrorReadOnly(path: string): Promise<Mirror> {
 }
 
 /**
- * Opens what is there for reading; where there is no mirror yet, an empty one in memory.
+ * Opens the mirror for reading; without one, an empty one in memory.
  * @throws MirrorUnusable when what is there is no mirror of this version or an older one
  */
 export async function openMirrorOrNone(path: string): Promise<Mirror> {

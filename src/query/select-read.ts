@@ -12,7 +12,7 @@ export interface Reading {
   sql: SelectSql;
   /** The expressions to read. */
   values: readonly string[];
-  /** Whether they speak of `r`, the record. */
+  /** True if they use `r`, the record. */
   withRecords: boolean;
   limit: number | undefined;
 }
@@ -20,7 +20,7 @@ export interface Reading {
 /** Small rows are joined by the thousand, large ones by the dozen: a batch has about this many bytes. */
 const bytesPerBatch = 384 * 1_024;
 const joinedAtMost = 2_000;
-/** Bytes. A row that has more is a batch of its own: how many of them fit together, nobody knows before. */
+/** Bytes. A larger row is a batch of its own, because its size is not known before it is read. */
 const largeRow = 64 * 1_024;
 
 export function countRows(mirror: Mirror, { sql, limit = -1 }: Pick<Reading, "sql" | "limit">): number {
@@ -34,27 +34,6 @@ export function* readRows(mirror: Mirror, { sql, values, withRecords, limit }: R
   const order = sql.order.length > 0 ? ` ORDER BY ${sql.order.join(", ")}` : "";
   const select = `SELECT ${values.join(", ")} ${sql.from(withRecords)}${order}${end}`;
   yield* inBatches(mirror.db.prepare(select).raw().iterate() as IterableIterator<Row>);
-}
-
-/** The same, month after month; a batch is of one month. SQLite sorts in files where memory would not do. */
-export function* readMonths(
-  mirror: Mirror,
-  { sql, values, ...reading }: Reading,
-  month: string,
-): Iterable<{ month: string | null; rows: Row[] }> {
-  // A view's own order is of all its rows: within a month they are ordered by what they hold.
-  const within = sql.order.length > 0 ? sql.order : values.map((_, index) => String(index + 1));
-  const sorted = { ...sql, order: [String(values.length + 1), ...within] };
-  for (const batch of readRows(mirror, { ...reading, sql: sorted, values: [...values, month] })) {
-    const monthOf = (row: Row) => (row.at(-1) ?? null) as string | null;
-    for (let from = 0; from < batch.length; ) {
-      const now = monthOf(batch[from] ?? []);
-      const next = batch.findIndex((row, index) => index > from && monthOf(row) !== now);
-      const to = next < 0 ? batch.length : next;
-      yield { month: now, rows: batch.slice(from, to) };
-      from = to;
-    }
-  }
 }
 
 /** A statement a batch, each going on after the row where the last one stopped. */

@@ -1,12 +1,11 @@
 import { formatInstant } from "../lib/times.js";
-import { utc } from "../lib/utc.js";
 import { positionsPerRecord, quote, type StoredColumn } from "../mirror/index.js";
 import { mixed } from "../records/index.js";
 import type { TableShape } from "../resources/shape.js";
 import { asksOtherTables } from "./condition.js";
 import type { ReadableColumn, ReadableTable } from "./tables.js";
 
-/** What is to be read of a table. Times are milliseconds since 1970. */
+/** The rows and columns to read of a table. Times are milliseconds since 1970. */
 export interface Selection {
   table: ReadableTable;
   /** Names of columns, in the order wanted; undefined: all. */
@@ -25,9 +24,9 @@ export interface SelectSql {
   rowId: string | null;
   /** `FROM …`, with the table as `t` and, where `withRecords`, its records as `r`. */
   from(withRecords: boolean): string;
-  /** What rows are ordered by, of `t`. */
+  /** The columns of `t` that order the rows. */
   order: readonly string[];
-  /** Whether a statement for each batch would work the condition out again and again. */
+  /** True if one statement has to read everything, because each batch would evaluate the condition again. */
   once: boolean;
 }
 
@@ -114,16 +113,6 @@ export function dateOf(
   return { column: date, letters: isDay ? ofDay : null, in: shape.list ? shape.resource.table : "table" };
 }
 
-/** The month (UTC) of a row of `t`, by the date that `--since` goes by; undefined where there is none. */
-export function monthSql(table: ReadableTable): string | undefined {
-  const at = dateOf(table);
-  if (at === null) return undefined;
-  const month = (column: string) => `substr(${at.letters === null ? utc(column) : column}, 1, ${ofMonth})`;
-  if (at.in === "table") return month(`t.${quote(at.column)}`);
-  return `(SELECT ${month(`p.${quote(at.column)}`)} FROM ${quote(at.in)} AS p
-    WHERE p.record_id = t.row_id / ${positionsPerRecord})`;
-}
-
 /** Returns a column's value as SQL. In a column of several types the record alone tells true from 1. */
 export function valueSql(column: ReadableColumn, table: ReadableTable): string {
   const own = `t.${quote(column.name)}`;
@@ -133,7 +122,7 @@ export function valueSql(column: ReadableColumn, table: ReadableTable): string {
   return `CASE WHEN ${type} IN ('true', 'false') THEN ${type} ELSE ${own} END`;
 }
 
-/** Whether only the record tells a column's yes from its 1. */
+/** True if only the record distinguishes a column's true from its 1. */
 export function isMixed({ stored }: ReadableColumn): boolean {
   return stored?.open === true && stored.type === mixed;
 }

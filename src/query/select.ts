@@ -3,16 +3,8 @@ import { type Mirror, quote } from "../mirror/index.js";
 import { exportsRecords } from "../resources/shape.js";
 import type { Row } from "./batches.js";
 import { type ChangedRows, openChangedRows } from "./changed-rows.js";
-import { countRows, type Joined, readJoined, readMonths, readRows } from "./select-read.js";
-import {
-  isMixed,
-  monthSql,
-  openJsonSql,
-  removedIds,
-  type Selection,
-  selectSql,
-  valueSql,
-} from "./select-sql.js";
+import { countRows, type Joined, readJoined, readRows } from "./select-read.js";
+import { isMixed, openJsonSql, removedIds, type Selection, selectSql, valueSql } from "./select-sql.js";
 import type { ReadableColumn, ReadableTable } from "./tables.js";
 
 /** A selection or a query's answer, ready to be read: batch by batch, in one order, from one state of the mirror. */
@@ -20,7 +12,7 @@ export interface Source {
   /** The table's name, or `answer`. */
   name: string;
   columns: readonly ReadableColumn[];
-  /** Whether each row stands for a whole record, so that JSON gives the record itself. */
+  /** True if each row is a whole record, so that JSON gives the record itself. */
   whole: boolean;
   /** Values in the order of `columns`; with `json`, columns without a declared type come as JSON text. */
   rows(as: "values" | "json"): Iterable<readonly Row[]>;
@@ -31,9 +23,7 @@ export interface Source {
    * as nothing. Undefined if the table cannot be read so.
    */
   cells(options: { lineFeed: boolean }): Iterable<Joined> | undefined;
-  /** The same rows by the month (UTC) of the table's main date, null first; undefined where it has no such date. */
-  months(): Iterable<{ month: string | null; rows: Row[] }> | undefined;
-  /** What of the rows came, changed or went; undefined where they are not made of records. All else that was selected is passed over. */
+  /** The rows that came, changed or went, whatever else is selected; undefined if they are not made of records. */
   changed(): ChangedRows | undefined;
   /** The columns that name a row where the API documents them: a record's ids, or those of a list's parent. */
   identity(): { key: readonly string[]; parents: readonly string[]; isList: boolean };
@@ -77,10 +67,6 @@ export function openSource(mirror: Mirror, selection: Selection): Source {
     count: () => countRows(mirror, reading),
     changed: () => openChangedRows(mirror, { ...table, columns: chooseColumns({ table }) }),
     identity: () => identityOf(table),
-    months() {
-      const month = monthSql(table);
-      return month === undefined ? undefined : readMonths(mirror, reading, month);
-    },
     rows(as) {
       const open = as === "json" && columns.some((column) => column.stored?.open);
       if (!open) return readRows(mirror, reading);
@@ -94,7 +80,7 @@ export function openSource(mirror: Mirror, selection: Selection): Source {
       return readJoined(mirror, { ...whole, sql: batched }, { text: "r.json", separator: between });
     },
     cells({ lineFeed }) {
-      // Where a column has no declared type, only the value itself says what it is.
+      // A column without a declared type needs each value's own type.
       if (!batched || !table.isTyped) return undefined;
       const cells = columns.map((column, index) => cellSql(column, values[index] ?? "NULL"));
       const text = `concat_ws(${cellEndSql}, ${cells.join(", ")})`;
@@ -118,7 +104,7 @@ function chooseColumns({ table, columns }: Pick<Selection, "table" | "columns">)
   return [...new Set(columns)].flatMap((name) => table.columns.filter((column) => column.name === name));
 }
 
-/** Whether there are removed records to leave out; for a child table they are gathered first, once. */
+/** True if there are removed records to leave out. For a child table they are gathered once. */
 function noteRemoved(mirror: Mirror, { table, includeRemoved }: Selection): boolean {
   if (!table.shape || includeRemoved) return false;
   if (!table.shape.list) return true;

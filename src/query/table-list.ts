@@ -7,13 +7,13 @@ import { syncedBy, typedTables } from "./names.js";
 import { openSource } from "./select.js";
 import { describeTable, isHelper, listTables, type ReadableColumn, type ReadableTable } from "./tables.js";
 
-/** A table or view, as a person asks what it is. */
+/** A table or view, as `tables` shows it. */
 export interface TableFacts {
   name: string;
   kind: "table" | "view";
-  /** What a row is. */
+  /** One row's meaning. */
   about: string;
-  /** Rows that an export would give; null where its resource was never read, or nobody counted. */
+  /** Rows that an export would give; null if its resource was never read, or for a view in the list. */
   rows: number | null;
   columns: Pick<ReadableColumn, "name" | "type" | "about">[];
   /** A query to begin with. */
@@ -22,38 +22,26 @@ export interface TableFacts {
 
 /** Returns all tables and views, helpers too with `all`. The rows of a view are not counted, because some take long. */
 export function listFacts(mirror: Mirror, { all }: { all: boolean }): TableFacts[] {
-  const there = viewsOf(mirror);
   return listTables(mirror)
     .filter((name) => all || !isHelper(name))
-    .map((name) => factsOf(mirror, name, there, { countViews: false }));
+    .map((name) => factsOf(mirror, name, isView(mirror, name)));
 }
 
-/** One table or view, its rows counted. */
+/** Returns one table or view, its rows counted. */
 export function readFacts(mirror: Mirror, name: string): TableFacts {
-  return factsOf(mirror, name, viewsOf(mirror), { countViews: true });
+  return factsOf(mirror, name, false);
 }
 
-function factsOf(
-  mirror: Mirror,
-  name: string,
-  views: ReadonlySet<string>,
-  { countViews }: { countViews: boolean },
-): TableFacts {
+function factsOf(mirror: Mirror, name: string, isUncounted: boolean): TableFacts {
   const table = describeTable(mirror, name);
-  const kind = views.has(name) ? "view" : "table";
   return {
     name,
-    kind,
+    kind: isView(mirror, name) ? "view" : "table",
     about: table.about,
-    rows: kind === "table" || countViews ? rowsOf(mirror, table) : null,
+    rows: isUncounted ? null : rowsOf(mirror, table),
     columns: table.columns.map(({ name: column, type, about }) => ({ name: column, type, about })),
     example: exampleFor(name),
   };
-}
-
-/** Whether a resource was ever read, if only in part, by itself or with the one that it is the details of. */
-export function wasSynced(mirror: Mirror, resource: Resource): boolean {
-  return wasRead(mirror, resource.name, syncedBy(resource).name);
 }
 
 function rowsOf(mirror: Mirror, table: ReadableTable): number | null {
@@ -62,8 +50,13 @@ function rowsOf(mirror: Mirror, table: ReadableTable): number | null {
   return openSource(mirror, { table, includeRemoved: false }).count();
 }
 
-function viewsOf({ db }: Mirror): ReadonlySet<string> {
-  return new Set(db.prepare("SELECT name FROM sqlite_master WHERE type = 'view'").pluck().all() as string[]);
+function isView({ db }: Mirror, name: string): boolean {
+  return db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'view' AND name = ?").get(name) !== undefined;
+}
+
+/** True if a resource was ever read, if only in part, by itself or with the one that it is the details of. */
+export function wasSynced(mirror: Mirror, resource: Resource): boolean {
+  return wasRead(mirror, resource.name, syncedBy(resource).name);
 }
 
 /** Returns the tables of a statement that were never read, and the resource to sync; a view if all its tables are. */

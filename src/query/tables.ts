@@ -5,13 +5,13 @@ import type { ScalarType } from "../resources/types.js";
 import { knownTableNames, ownTables, typedTables } from "./names.js";
 import { type View, views } from "./views/index.js";
 
-/** A column as people read it. */
+/** A column of a table or view. */
 export interface ReadableColumn {
   name: string;
   /** `any`: each value says what it is. */
   type: ScalarType | "any";
   about: string;
-  /** Where its value stands in the record; null for what the mirror itself adds. */
+  /** The value's place in the record; null for columns that the mirror adds. */
   stored: StoredColumn | null;
   /** True if SQLite computes it from another column: exports have it only if it is named. */
   isComputed?: true;
@@ -22,15 +22,15 @@ export interface ReadableTable {
   name: string;
   about: string;
   columns: readonly ReadableColumn[];
-  /** The integer that orders its rows and never changes: `record_id`, `row_id` or a key; null where there is none. */
+  /** The integer that orders its rows and never changes: `record_id`, `row_id` or a key; null if it has none. */
   rowId: string | null;
-  /** What its rows are ordered by where there is no such integer; none for a view: its own order stands. */
+  /** The columns that order its rows if it has no such integer; none for a view, which has its own order. */
   orderBy: readonly string[];
-  /** What its rows are made from; null for system tables and views. */
+  /** The shape of its resource; null for system tables and views. */
   shape: TableShape | null;
-  /** Whether every column's type says what its values are. */
+  /** True if every column has a declared type. */
   isTyped: boolean;
-  /** The column that `--since` and `--until` go by; null where there is none. For typed tables: see the shape. */
+  /** The column that `--since` and `--until` go by, or null; the shape has it for typed tables. */
   date: string | null;
 }
 
@@ -48,7 +48,7 @@ const inner = new Set([
   "content_parts",
 ]);
 
-/** The names of the tables and views that a mirror holds now, the known ones first. */
+/** Returns the names of the tables and views that a mirror has now, the known ones first. */
 export function listTables(mirror: Mirror): readonly string[] {
   const there = mirror.db
     .prepare(
@@ -66,7 +66,7 @@ export function isHelper(name: string): boolean {
   return views.some((view) => view.name === name && view.isHelper);
 }
 
-/** A table or view that `listTables` names. */
+/** Describes a table or view that `listTables` names. */
 export function describeTable(mirror: Mirror, name: string): ReadableTable {
   const shape = typedTables().find((typed) => typed.name === name);
   if (shape) return describeTyped(mirror, shape);
@@ -118,7 +118,7 @@ function describeView(view: View): ReadableTable {
   };
 }
 
-/** System tables, snapshots and what a person has added, as SQLite itself describes them. */
+/** Describes system tables, snapshots and a person's own tables as SQLite does. */
 function describeOther(mirror: Mirror, name: string): ReadableTable {
   const info = mirror.db.pragma(`table_info(${quote(name)})`) as { name: string; type: string; pk: number }[];
   const keys = info.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
@@ -140,7 +140,7 @@ function describeOther(mirror: Mirror, name: string): ReadableTable {
   };
 }
 
-/** SQLite does not know what the API means by a column; a column of the same name elsewhere does. */
+/** A column of the same name in a typed table has the API's type; SQLite knows only its own. */
 function typeOf(table: string, column: { name: string; type: string }): ScalarType {
   if (table === "sync_runs" && column.name === "verified") return "boolean";
   const types = new Set(

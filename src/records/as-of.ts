@@ -24,7 +24,7 @@ export function readAsOf(mirror: Mirror, wanted: readonly TableShape[], at: numb
 function layTables(mirror: Mirror, resource: Resource, wanted: readonly TableShape[]): void {
   // Children are written with their parent; lists that were not asked for are left out.
   const shapes = tablesOf(resource).filter((shape) => shape.list === null || wanted.includes(shape));
-  const write = openTables(mirror, "temp", shapes, () => {});
+  const write = openTables(mirror, shapes, () => {}, "temp");
   for (const shape of shapes) copyUnchanged(mirror, shape);
   // Only versions other than a record's present one are parsed.
   const select = mirror.db.prepare<[number, string], StoredRow>(

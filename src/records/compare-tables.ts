@@ -3,7 +3,7 @@ import { type TableShape, tablesOf } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
 import type { Values } from "./cells.js";
 import { recordsOf, type StoredRecord } from "./stored-record.js";
-import { openRows, type TableRows } from "./table-rows.js";
+import { openRows } from "./table-rows.js";
 
 /** How a typed table differs from its records, in rows. */
 export interface TableDifference {
@@ -62,17 +62,9 @@ function compareRecord([main, ...children]: readonly TableComparison[], record: 
   for (const child of children) child.rows.items(record, parent, child.compare);
 }
 
-interface TableComparison {
-  rows: TableRows;
-  found: TableDifference;
-  /** Compares the table's next row with one as it would be written. */
-  compare(wanted: Values): void;
-  /** Counts the rows that are left: they belong to no record. */
-  end(): void;
-  close(): void;
-}
+type TableComparison = ReturnType<typeof openComparison>;
 
-function openComparison(mirror: Mirror, shape: TableShape, main: TableShape): TableComparison {
+function openComparison(mirror: Mirror, shape: TableShape, main: TableShape) {
   const rows = openRows(mirror, shape, main, false, () => {});
   const stored = readTable(mirror, shape, rows.names());
   const found = { table: shape.name, missing: 0, changed: 0, extra: 0 };
@@ -80,7 +72,8 @@ function openComparison(mirror: Mirror, shape: TableShape, main: TableShape): Ta
   return {
     rows,
     found,
-    compare(wanted) {
+    /** Compares the table's next row with one as it would be written. */
+    compare(wanted: Values): void {
       const id = Number(wanted.at(-1));
       for (; !next.done && Number(next.value.at(-1)) < id; next = stored.next()) found.extra += 1;
       if (next.done || next.value.at(-1) !== id) {
@@ -90,7 +83,8 @@ function openComparison(mirror: Mirror, shape: TableShape, main: TableShape): Ta
       if (!isSame(wanted, next.value)) found.changed += 1;
       next = stored.next();
     },
-    end() {
+    /** Counts the rows that are left: they belong to no record. */
+    end(): void {
       for (; !next.done; next = stored.next()) found.extra += 1;
     },
     close: () => void stored.return?.(),

@@ -1,4 +1,4 @@
-import { createIndexes, lastGood, type Mirror, type Schema } from "../mirror/index.js";
+import { createIndexes, type Mirror, type Schema } from "../mirror/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
 import type { StoredRecord } from "./stored-record.js";
@@ -8,20 +8,15 @@ import type { Complain } from "./values.js";
 /** Writes a record's rows. @param isNew true if it has no rows yet */
 export type WriteRows = (record: StoredRecord, isNew: boolean) => void;
 
-/** Prepares a resource's typed tables, and creates those that are missing. */
-export function openProjection(mirror: Mirror, resource: Resource, complain: Complain): WriteRows {
-  return openTables(mirror, "main", tablesOf(resource), complain);
-}
-
 /**
- * Prepares tables of one resource, the main one first. In `temp` they are this connection's own, and lie over those of
- * the same name.
+ * Prepares typed tables of one resource, the main one first, and creates those that are missing. In `temp` they are this
+ * connection's own, and lie over those of the same name.
  */
 export function openTables(
   mirror: Mirror,
-  schema: Schema,
   shapes: readonly TableShape[],
-  complain: Complain,
+  complain: Complain = () => {},
+  schema: Schema = "main",
 ): WriteRows {
   const [first, ...others] = shapes;
   if (!first) throw new Error("no table to write");
@@ -39,13 +34,4 @@ export function openTables(
 /** Creates the indexes of a resource's tables: after the first read, because sorted building is far cheaper. */
 export function indexProjection(mirror: Mirror, resource: Resource): void {
   for (const statement of tablesOf(resource).flatMap(createIndexes)) mirror.db.exec(statement);
-}
-
-/** True if a resource that was read to its end lacks an index. */
-export function withoutIndex(mirror: Mirror, resource: Resource): boolean {
-  const there = mirror.db.prepare("SELECT sql FROM sqlite_master WHERE type = 'index'").pluck().all();
-  const isMissing = (statement: string) => !there.includes(statement.replace(" IF NOT EXISTS", ""));
-  return (
-    lastGood(mirror, resource.name) !== null && tablesOf(resource).flatMap(createIndexes).some(isMissing)
-  );
 }

@@ -19,20 +19,10 @@ export type RecordText = Pick<
   "json" | "list_json" | "detailed_at" | "outdated" | "context" | "since_at"
 >;
 
-/** One resource's rows of the table `records`. */
-export interface RecordTable {
-  find(key: string): RecordRow | undefined;
-  /** Returns the id of the record of this key if it is present and its text is this one. */
-  findSame(key: string, json: string): number | undefined;
-  get(recordId: number): RecordRow | undefined;
-  /** @returns the new record's id; null if there is one with this key */
-  add(key: string, text: RecordText, value: Json): number | null;
-  /** Overwrites a record, which is present from then on. */
-  replace(recordId: number, text: RecordText, value: Json): void;
-  setRemoved(recordId: number, at: string): void;
-}
+export type RecordTable = ReturnType<typeof openRecordTable>;
 
-export function openRecordTable({ db }: Mirror, resource: Resource): RecordTable {
+/** Prepares reading and writing one resource's rows of the table `records`. */
+export function openRecordTable({ db }: Mirror, resource: Resource) {
   const columns =
     "record_id, key, json, list_json, detailed_at, outdated, context, dated_at, since_at, removed_at";
   const find = db.prepare<[string, string], RecordRow>(
@@ -68,15 +58,19 @@ export function openRecordTable({ db }: Mirror, resource: Resource): RecordTable
   ];
 
   return {
-    find: (key) => find.get(resource.name, key),
-    findSame: (key, json) => findSame.get(resource.name, key, json),
-    get: (recordId) => get.get(recordId),
-    add(key, text, value) {
+    find: (key: string) => find.get(resource.name, key),
+    /** Returns the id of the record of this key if it is present and its text is this one. */
+    findSame: (key: string, json: string) => findSame.get(resource.name, key, json),
+    get: (recordId: number) => get.get(recordId),
+    /** @returns the new record's id; null if there is one with this key */
+    add(key: string, text: RecordText, value: Json): number | null {
       const { changes, lastInsertRowid } = add.run(resource.name, key, ...bound(text, value));
       return changes === 1 ? Number(lastInsertRowid) : null;
     },
-    replace: (recordId, text, value) => void replace.run(...bound(text, value), recordId),
-    setRemoved: (recordId, at) => void setRemoved.run(at, at, recordId),
+    /** Overwrites a record, which is present from then on. */
+    replace: (recordId: number, text: RecordText, value: Json) =>
+      void replace.run(...bound(text, value), recordId),
+    setRemoved: (recordId: number, at: string) => void setRemoved.run(at, at, recordId),
   };
 }
 

@@ -1,9 +1,10 @@
 import type { Mirror } from "../mirror/index.js";
+import { tablesOf } from "../resources/shape.js";
 import type { Json, JsonObject, Resource } from "../resources/types.js";
 import { openChangeLog, type Readings } from "./changes.js";
 import { keyOf, keysOf } from "./keys.js";
 import { openNotices } from "./notices.js";
-import { openProjection } from "./projection.js";
+import { openTables } from "./projection.js";
 import { openRecordTable } from "./record-table.js";
 import { openRecordWriter } from "./record-writer.js";
 import { storedRecord } from "./stored-record.js";
@@ -52,14 +53,14 @@ export interface RecordOptions extends Readings {
 /** Opens a resource's records for writing. */
 export function openRecords(mirror: Mirror, resource: Resource, options: RecordOptions): RecordStore {
   let readAt = "";
-  const notices = openNotices(mirror);
+  const isNew = openNotices(mirror);
   const complain = (complaint: Complaint) => {
-    if (notices.isNew(complaint, readAt)) options.complain(complaint);
+    if (isNew(complaint, readAt)) options.complain(complaint);
   };
   const table = openRecordTable(mirror, resource);
   const log = openChangeLog(mirror, resource, options);
   const writeRecord = openRecordWriter(resource, table, log);
-  const writeRows = openProjection(mirror, resource, complain);
+  const writeRows = openTables(mirror, tablesOf(resource), complain);
   const watch = watchMembers(resource, complain);
 
   /** Only an undocumented endpoint may repeat an id: a documented one repeats a record that moved between pages. */

@@ -5,7 +5,7 @@ import { tablesOf } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
 import { dropDeclared } from "./discovered.js";
 import { openColumns } from "./open-columns.js";
-import { indexProjection, openProjection, type WriteRows } from "./projection.js";
+import { indexProjection, openTables, type WriteRows } from "./projection.js";
 import { recordsOf } from "./stored-record.js";
 import { createIfMissing } from "./table-writer.js";
 
@@ -45,8 +45,7 @@ function rebuild(mirror: Mirror, resource: Resource): void {
   }
   let write: WriteRows | undefined;
   for (const record of recordsOf(mirror, [resource.name])) {
-    // What is not as declared was said when the record came.
-    write ??= openProjection(mirror, resource, () => {});
+    write ??= openTables(mirror, tablesOf(resource));
     write(record, true);
   }
   if (write) indexProjection(mirror, resource);
@@ -69,16 +68,8 @@ function infoName({ table }: Resource): string {
 /** The version of the rules by which discovered members become columns, and rows get their times. */
 const rules = 3;
 
-const fingerprints = new WeakMap<Resource, string>();
-
 /** Returns a hash of all that a resource's rows depend on, beside its records. */
 function fingerprint(resource: Resource): string {
-  const known = fingerprints.get(resource) ?? computeFingerprint(resource);
-  fingerprints.set(resource, known);
-  return known;
-}
-
-function computeFingerprint(resource: Resource): string {
   const parts = tablesOf(resource).map((shape) => {
     const columns = shape.columns.map((column) => ({ ...column, open: false }));
     const sources = columns.map(({ from, path }) => [from, ...path]);

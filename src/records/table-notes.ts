@@ -25,22 +25,17 @@ export function noteTables(
   differences: readonly TableDifference[],
   at: string,
 ): TableNote | null {
-  const name = infoName(resource);
-  if (differences.length === 0) {
-    mirror.transaction(() => forgetInfo(mirror, name));
-    return null;
-  }
   const found = differences.map((one) => `${one.table}: ${differenceText(one)}`).join("; ");
   const error = `tables differ from the records (${found}): run \`brandapi verify ${resource} --repair\``;
-  mirror.transaction(() => writeInfo(mirror, name, JSON.stringify({ at, error })));
-  return { at, error };
+  const note = differences.length === 0 ? null : { at, error };
+  mirror.transaction(() => {
+    if (note) writeInfo(mirror, `tables:${resource}`, JSON.stringify(note));
+    else forgetInfo(mirror, `tables:${resource}`);
+  });
+  return note;
 }
 
 export function readTableNote(mirror: Mirror, resource: string): TableNote | null {
-  const text = readInfo(mirror, infoName(resource));
+  const text = readInfo(mirror, `tables:${resource}`);
   return text === null ? null : (JSON.parse(text) as TableNote);
-}
-
-function infoName(resource: string): string {
-  return `tables:${resource}`;
 }

@@ -12,14 +12,6 @@ import type { StoredRecord } from "./stored-record.js";
 import { openRows } from "./table-rows.js";
 import type { Complain } from "./values.js";
 
-/** Writes the rows of one table. */
-export interface TableWriter {
-  /** Writes a record's row of the main table. @returns its values, for the rows of its children */
-  writeMain(record: StoredRecord): Readonly<Values>;
-  writeItems(record: StoredRecord, parent: Readonly<Values>): void;
-  removeItems(record: StoredRecord): void;
-}
-
 /**
  * Prepares a table, and creates it if it is missing. A temporary one has the columns of the mirror's, and discovers
  * none.
@@ -31,7 +23,7 @@ export function openTable(
   shape: TableShape,
   main: TableShape,
   complain: Complain,
-): TableWriter {
+) {
   const { db } = mirror;
   const table = `${schema}.${quote(shape.name)}`;
   const rows = openRows(mirror, shape, main, schema === "main", complain);
@@ -54,13 +46,14 @@ export function openTable(
   }
 
   return {
-    writeMain(record) {
+    /** Writes a record's row of the main table. @returns its values, for the rows of its children */
+    writeMain(record: StoredRecord): Readonly<Values> {
       const values = rows.main(record);
       put(values);
       return values;
     },
-    writeItems: (record, parent) => rows.items(record, parent, put),
-    removeItems({ recordId }) {
+    writeItems: (record: StoredRecord, parent: Readonly<Values>) => rows.items(record, parent, put),
+    removeItems({ recordId }: StoredRecord): void {
       const first = recordId * positionsPerRecord;
       remove?.run(first, first + positionsPerRecord - 1);
     },

@@ -1,6 +1,78 @@
-/** The door of this room: figures, and the text that is made of them; the page is loaded by who writes it. */
+import { ConfigurationError } from "../errors.js";
+import { dayOf } from "../lib/ranges.js";
+import { formatInstant } from "../lib/times.js";
+import { type Mirror, readInfo, type UnderWay } from "../mirror/index.js";
+import { layFigures, layOrders, readFirstDay, readProof, readReached } from "../query/index.js";
+import { openContext } from "./context.js";
+import type { Document } from "./document.js";
+import type { Numbers } from "./numbers.js";
+import { choosePeriod, type Period } from "./period.js";
+import { clicksSection } from "./sections/clicks.js";
+import { hostsSection } from "./sections/hosts.js";
+import { proofLine, proofSection } from "./sections/proof.js";
+import { restatedSection } from "./sections/restated.js";
+import { salesSection, summaryOf } from "./sections/sales.js";
+import { daysSection, monthsSection } from "./sections/time.js";
 
-export { type Report, reportOf, type Sales, salesOf } from "./figures.js";
+export type { Document } from "./document.js";
 export { createNumbers, readLocale } from "./numbers.js";
-export { salesLines } from "./text/sales.js";
-export { writeText } from "./text/write.js";
+
+/** In the order in which people ask. */
+const sections = [
+  salesSection,
+  daysSection,
+  monthsSection,
+  restatedSection,
+  hostsSection,
+  clicksSection,
+  proofSection,
+];
+
+/**
+ * Returns the report. The mirror says how far its days go, not the clock: the same mirror gives the same report.
+ * @param asked milliseconds since 1970, as is `now`
+ * @param underWay the run that holds the mirror
+ * @throws ConfigurationError if the mirror has no orders, or none of that time
+ */
+export function makeReport(
+  mirror: Mirror,
+  asked: { since: number | undefined; until: number | undefined },
+  { now, underWay, numbers }: { now: number; underWay: UnderWay | null; numbers: Numbers },
+): Document {
+  const readTo = readReached(mirror);
+  if (readTo === null)
+    throw new ConfigurationError(`The mirror holds no orders yet: ${mirror.path}`, {
+      hint: "run `brandapi sync orders` first",
+    });
+  const reached = Date.parse(readTo);
+  const proof = readProof(mirror, readTo, underWay);
+  const period = choosePeriod(asked, reached, proof.covered);
+  layFigures(mirror);
+  refuseOutside(period, dayOf(reached), readFirstDay(mirror));
+  layOrders(mirror, { since: period.since, until: period.through }, period.before);
+  const context = openContext(mirror, period, { reached, proof, numbers });
+  return {
+    brand: readInfo(mirror, "brand_name") ?? "Brand",
+    period,
+    summary: summaryOf(context),
+    proof: proofLine(proof),
+    sections: sections.map((make) => make(context)),
+    made_at: formatInstant(now),
+    reached: readTo,
+  };
+}
+
+function refuseOutside(period: Period, last: string, first: string | null): void {
+  if (period.since > last)
+    throw new ConfigurationError(
+      `Orders were read through ${last}, and the report begins on ${period.since}.`,
+      {
+        hint: "choose an earlier time, or run `brandapi sync orders` first",
+      },
+    );
+  if (first !== null && period.until < first)
+    throw new ConfigurationError(
+      `The first order in the mirror is of ${first}, and the report ends on ${period.until}.`,
+      { hint: `the first month there is: \`--month ${first.slice(0, 7)}\`` },
+    );
+}

@@ -1,86 +1,72 @@
 import type { Env } from "../deps.js";
 import { UsageError } from "../errors.js";
+import { escapeText } from "../ui/text.js";
+import { shorten, truncate } from "../ui/width.js";
+import { Cell } from "./document.js";
 
-/** Numbers as the reader writes them. */
-export interface Numbers {
-  locale: string;
-  count(value: number): string;
-  /** With the digits of its currency: `1,234.50`, of JPY `1,234`, never less than a hundredth of it; without the currency's name. */
-  amount(value: number, currency: string | null): string;
-  /** The same with its sign, `+` included. */
-  signed(value: number, currency: string | null): string;
-  /** How much more or less than before: `+12.3 %`; empty where there was nothing before. */
-  change(now: number, before: number | null): string;
-  /** A ratio of 0 to 1. */
-  percent(ratio: number): string;
-  /** Short, for an axis: `25K`. */
-  short(value: number): string;
-}
+export type Numbers = ReturnType<typeof createNumbers>;
 
 /**
- * @param wanted `--locale`; without it the machine's
- * @throws UsageError where it is none
+ * Returns the locale for numbers: `--locale`, else the machine's, else English.
+ * @throws UsageError if `wanted` is no locale
  */
 export function readLocale(wanted: string | undefined, env: Env): string {
-  const own = env.LC_ALL || env.LC_NUMERIC || env.LANG || "";
-  const machine = own.split(/[.@]/)[0]?.replaceAll("_", "-") ?? "";
-  const locale = wanted ?? (/^(C|POSIX)?$/.test(machine) ? "en" : machine);
+  const machine = (env.LC_ALL || env.LC_NUMERIC || env.LANG || "").replace(/[.@].*/, "").replaceAll("_", "-");
   try {
-    const [known] = Intl.NumberFormat.supportedLocalesOf(locale);
-    if (known !== undefined || wanted === undefined) return known ?? "en";
-  } catch (error) {
-    if (wanted === undefined) return "en";
-    throw unknownLocale(wanted, error);
+    const [known] = Intl.NumberFormat.supportedLocalesOf(wanted ?? machine);
+    if (known !== undefined) return known;
+  } catch {
+    // It has not even the form of a locale.
   }
-  throw unknownLocale(wanted);
+  if (wanted === undefined) return "en";
+  throw new UsageError(`Not a locale: \`${wanted}\`.`, { hint: "use for example `en`, `de-CH` or `fr`" });
 }
 
-function unknownLocale(wanted: string, cause?: unknown): UsageError {
-  return new UsageError(`Not a locale: \`${wanted}\`.`, {
-    hint: "use for example `en`, `de-CH` or `fr`",
-    cause,
-  });
-}
-
-export function createNumbers(locale: string): Numbers {
+/** Returns what writes numbers as the reader's locale does. */
+export function createNumbers(locale: string) {
   const formats = new Map<string, Intl.NumberFormat>();
-  const format = (options: Intl.NumberFormatOptions) => {
+  const write = (value: number, options: Intl.NumberFormatOptions = {}) => {
     const key = JSON.stringify(options);
-    const known = formats.get(key) ?? new Intl.NumberFormat(locale, options);
-    formats.set(key, known);
-    return known;
+    const format = formats.get(key) ?? new Intl.NumberFormat(locale, options);
+    formats.set(key, format);
+    // A hyphen is no minus: lines break after it.
+    return format.format(value === 0 ? 0 : value).replaceAll("-", "\u2212");
   };
-  const money = (value: number, currency: string | null, signDisplay: "auto" | "exceptZero") => {
-    const digits = digitsOf(currency);
-    const fraction = { minimumFractionDigits: digits, maximumFractionDigits: Math.max(digits, 2) };
-    return proper(format({ ...fraction, signDisplay }).format(value === 0 ? 0 : value));
+  const digits = (least: number, most = least) => ({
+    minimumFractionDigits: least,
+    maximumFractionDigits: most,
+  });
+  const amount = (value: number, currency: string | null, sign: Intl.NumberFormatOptions = {}) => {
+    const least = digitsOf(currency);
+    return write(value, { ...digits(least, Math.max(least, 2)), ...sign });
   };
-  const percent = (ratio: number, signDisplay: "auto" | "exceptZero") =>
-    proper(
-      format({ style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1, signDisplay }).format(
-        ratio,
-      ),
-    );
+  const percent = (ratio: number, sign: Intl.NumberFormatOptions = {}) =>
+    write(ratio, { style: "percent", ...digits(1), ...sign });
+  const signed = { signDisplay: "exceptZero" } as const;
+  const codeOf = (currency: string | null) => (currency === null ? "" : `${currencyName(currency)} `);
   return {
-    locale,
-    count: (value) => format({}).format(value),
-    amount: (value, currency) => money(value, currency, "auto"),
-    signed: (value, currency) => money(value, currency, "exceptZero"),
-    change(now, before) {
-      if (before === null || before <= 0) return "";
-      return percent((now - before) / before, "exceptZero");
+    count: (value: number) => new Cell(value, write(value)),
+    amount: (value: number, currency: string | null) => new Cell(value, amount(value, currency)),
+    money: (value: number, currency: string | null) =>
+      new Cell(value, codeOf(currency) + amount(value, currency)),
+    signed: (value: number, currency: string | null) => new Cell(value, amount(value, currency, signed)),
+    /** Returns a ratio, such as `+12.3%`; empty if there was nothing before. */
+    change(now: number, before: number | null | undefined) {
+      const ratio = (now - (before ?? 0)) / (before || 1);
+      return before && before > 0 ? new Cell(ratio, percent(ratio, signed)) : new Cell(null);
     },
-    percent: (ratio) => percent(ratio, "auto"),
-    short: (value) => proper(format({ notation: "compact", maximumFractionDigits: 1 }).format(value)),
+    percent: (ratio: number) => percent(ratio),
+    /** For an axis: `25K`. */
+    short: (value: number) => write(value, { notation: "compact", maximumFractionDigits: 1 }),
   };
 }
 
-/** A hyphen is no minus: it breaks lines, and is hard to see before a digit. */
-function proper(text: string): string {
-  return text.replaceAll("-", "\u2212");
+/** Returns the currency's code, or `no currency`. Other text in its place is escaped and cut. */
+export function currencyName(currency: string | null): string {
+  return currency === null ? "no currency" : truncate(escapeText(shorten(currency)), 16);
 }
 
-/** The digits after the point; of what is no currency two. */
+/** Returns how many digits stand after the point: two if it is no currency code. */
 function digitsOf(currency: string | null): number {
   if (currency === null || !/^[A-Z]{3}$/.test(currency)) return 2;
   return (

@@ -1,42 +1,31 @@
 /**
  * Text from outside (hosts, servers, files) is data: before it reaches a terminal, whatever could move the cursor,
- * recolour, reorder or hide text becomes a visible escape (contract, section 7).
+ * recolour, reorder or hide text becomes a visible escape.
  */
 
 /** Scripts whose words need the zero-width joiner and non-joiner to be spelled at all. */
-const joiningScripts = [
-  "Arabic",
-  "Deva",
-  "Beng",
-  "Guru",
-  "Gujr",
-  "Orya",
-  "Taml",
-  "Telu",
-  "Knda",
-  "Mlym",
-  "Sinh",
-]
+const joining = "Arabic Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh"
+  .split(" ")
   .map((script) => `\\p{Script=${script}}`)
   .join("");
 
 /**
  * Kept: variation selectors after an emoji, joiners inside emoji sequences and inside words of joining scripts.
- * Escaped: C0, C1, whatever is invisible by default (bidirectional overrides, tags, fillers), annotations, line and
- * paragraph separators, lone surrogates.
+ * Captured, to be escaped: control characters, invisible ones (bidirectional overrides, tags, fillers), annotations,
+ * line and paragraph separators, lone surrogates.
  */
 export const unsafe = new RegExp(
   [
     "(?<=[\\p{Emoji}\\u20e3])[\\ufe0e\\ufe0f]",
     "(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})",
-    `(?<=[${joiningScripts}\\p{M}])[\\u200c\\u200d](?=[${joiningScripts}])`,
+    `(?<=[${joining}\\p{M}])[\\u200c\\u200d](?=[${joining}])`,
     "([\\p{Cc}\\p{Cs}\\ufff9-\\ufffb\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}])",
   ].join("|"),
   "gu",
 );
 const named: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** The text with everything that is not plainly visible written as an escape: `\n`, `\x1b`, `\u202e`. */
+/** Returns the text with everything that is not plainly visible as an escape: `\n`, `\x1b`, `\u202e`. */
 export function escapeText(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text;
   return text.replace(unsafe, (kept: string, character: string | undefined) =>
@@ -44,13 +33,10 @@ export function escapeText(text: string): string {
   );
 }
 
-/** Letters: more than any path has. Nobody reads such a word to its end. */
+/** More letters than any path has. */
 const longestWord = 4_200;
 
-/**
- * As `escapeText`, for messages of several lines: a line after the first is indented, so that none can pose as ours, and
- * of an endless word the beginning is shown.
- */
+/** As `escapeText`, for messages of several lines: later lines are indented, and an endless word is cut. */
 export function escapeLines(text: string): string {
   const brief = text.replace(/\S+/g, (word) => (word.length > longestWord ? `${word.slice(0, 200)}…` : word));
   return brief.split("\n").map(escapeText).join("\n  ");

@@ -62,6 +62,7 @@ export function testDeps(given: Partial<Deps> = {}, limits?: TimeOuts): Deps {
     stderr: new PassThrough(),
     clock: systemClock,
     fetch: createFetch(env, limits),
+    open: () => {},
     random: () => 0.5,
     signal: new AbortController().signal,
     killable: (work) => work(),

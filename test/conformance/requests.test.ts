@@ -1,87 +1,72 @@
 import { expect, test } from "vitest";
-import type { JsonObject } from "../../src/resources/types.js";
-import { brandForTest } from "../scenarios/brand.js";
-import type { FakeRecords } from "../support/fake-api.js";
-import { at, day, hour, nights, noon, ordersBefore } from "../support/nights.js";
-import { measureRequests, requestTable } from "./requests.js";
+import { makeBrand } from "../support/brand.js";
+import { day, fileAt, hour, memberOf, noon, openRecord, ordersBefore } from "../support/records.js";
 
-test("a second sync changes nothing, and both send few requests: the table of the README", async () => {
-  const brand = await brandForTest({ orders: 2_400 });
-  const costs = await measureRequests(brand);
-  expect(
-    brand.sql(
-      `SELECT resource, rows_new, rows_changed, rows_removed FROM sync_runs r
-       WHERE run_id = (SELECT max(run_id) FROM sync_runs WHERE resource = r.resource)
-         AND rows_new + rows_changed + rows_removed > 0
-         -- A day more of clicks.
-         AND resource NOT LIKE 'analytics-%'`,
-    ),
-  ).toEqual([]);
-  expect(`\n${requestTable(costs)}\n`).toMatchInlineSnapshot(`
-    "
-    | resource | first sync | least | second sync | least |
-    | --- | ---: | ---: | ---: | ---: |
-    | \`orders\` | 28 | 24 | 10 | 2 |
-    | \`roster\` | 2 | 2 | 2 | 2 |
-    | \`recommendations\` | 1 | 1 | 1 | 1 |
-    | \`opportunities\` | 47 | 47 | 36 | 36 |
-    | \`content\` | 6 | 4 | 6 | 1 |
-    | \`analytics-clicks\` | 26 | 25 | 3 | 2 |
-    | \`analytics-hosts\` | 2 | 2 | 2 | 2 |
-    | \`gifts\` | 2 | 1 | 2 | 1 |
-    | \`codes\` | 2 | 1 | 2 | 1 |
-    | \`surveys\` | 10 | 10 | 10 | 10 |
-    | all | 126 | 117 | 74 | 58 |
-    "
-  `);
+const many = <T>(count: number, make: (n: number) => T) => Array.from({ length: count }, (_, n) => make(n));
+
+test("lists cost one request per hundred records, details one each", async () => {
+  const brand = makeBrand({
+    history: 0,
+    roster: many(350, (n) => memberOf(`r${n}`)),
+    gifts: many(30, (n) => openRecord(`g${n}`)),
+  });
+  const { asked } = await brand.run(
+    "sync roster recommendations opportunities gifts surveys analytics-hosts",
+  );
+  const count = (start: string) => asked.filter(({ path }) => path.startsWith(start)).length;
+  expect({
+    me: count("/me"),
+    roster: count("/roster"),
+    recommendations: count("/recommendations"),
+    opportunities: count("/opportunities"),
+    surveys: count("/surveys/"),
+    hosts: count("/analytics/hosts"),
+  }).toEqual({ me: 1, roster: 4, recommendations: 1, opportunities: 1 + 46, surveys: 9, hosts: 1 });
+  expect(count("/gifts")).toBeLessThanOrEqual(2);
+  const others = asked.filter(
+    ({ path, query }) => !["/me"].includes(path) && query.per_page && query.per_page !== "100",
+  );
+  expect(others).toEqual([]);
 });
 
-const page = (count: number, make: (n: number) => JsonObject) =>
-  Array.from({ length: count }, (_, n) => make(n));
-
-test.each<[string, string, Partial<FakeRecords>, string[]]>([
-  [
-    "a roster of four pages is four requests",
-    "roster",
-    { roster: page(350, (n) => ({ relationship_id: `r${n}`, host: { id: `h${n}` } })) },
-    ["/roster 1", "/roster 2", "/roster 3", "/roster 4"],
-  ],
-  [
-    "content of three pages is its window and a count",
-    "content",
-    {
-      content: page(280, (n) => ({
-        id: `c${n}`,
-        source: "upload",
-        media_type: "image",
-        created_at: at(noon - n * 2 * day),
-        host: null,
-      })),
-    },
-    ["/content 1", "/content 1 of one"],
-  ],
-  [
-    "orders of twenty pages are their window, the figures and three counts",
-    "orders",
-    { orders: ordersBefore(noon, 2_000, 12 * hour) },
-    ["/analytics/clicks", "/orders 1", "/orders 1 of one", "/orders 1 of one", "/orders 1 of one"],
-  ],
-])("a quiet night, without the audit: %s", async (_, resource, records, requests) => {
-  const brand = await nights(records);
-  await brand.sync(resource);
+test("orders and content cost one request per hundred records, and a few counts", async () => {
+  const content = many(280, (n) => fileAt(`c${n}`, noon - n * 2 * day));
+  const brand = makeBrand({ orders: ordersBefore(noon, 2_400, 7 * hour), content });
+  const pages = ({ asked }: Awaited<ReturnType<typeof brand.run>>, path: string) => {
+    const list = asked.filter((one) => one.path === path);
+    return [list.filter(({ query }) => query.per_page === "100").length, list.length] as const;
+  };
+  const first = await brand.run("sync orders content");
+  expect(first.code).toBe(0);
+  expect(pages(first, "/orders")[0]).toBeLessThanOrEqual(25);
+  expect(pages(first, "/orders")[1]).toBeLessThanOrEqual(30);
+  expect(pages(first, "/content")[1]).toBeLessThanOrEqual(6);
   brand.pass(day);
-  const { asked, verified } = await brand.sync(resource, { audit: 0 });
-  expect(verified).toBe(true);
-  expect(
-    asked.map(({ path, query }) =>
-      [path, query.page, query.per_page === "1" ? "of one" : undefined].filter(Boolean).join(" "),
-    ),
-  ).toEqual(requests);
+  const second = await brand.run("sync orders content");
+  expect(pages(second, "/orders")[1]).toBeLessThanOrEqual(12);
+  expect(pages(second, "/content")[1]).toBeLessThanOrEqual(6);
 });
 
-test("a first sync takes one request in a hundred more than its pages, and a few", async () => {
-  const brand = await nights({ orders: ordersBefore(noon, 10_000, 2 * hour) });
-  const { requests, verified } = await brand.sync();
-  expect(verified).toBe(true);
-  expect(requests).toBeLessThanOrEqual(100 * 1.02 + 8);
+test("clicks are read month by month once, and then the months that are not settled", async () => {
+  const brand = makeBrand({ orders: ordersBefore(noon, 24, 30 * day) });
+  const months = async () =>
+    (await brand.run("sync analytics-clicks")).asked.filter(({ path }) => path !== "/me").length;
+  expect(await months()).toBeLessThanOrEqual(25);
+  brand.pass(day);
+  expect(await months()).toBeLessThanOrEqual(4);
+});
+
+test("details are read of campaigns that changed or are still open", async () => {
+  const brand = makeBrand({ history: 0 });
+  await brand.run("sync opportunities");
+  const done = brand.data.opportunities.filter(({ status }) =>
+    ["COMPLETED", "DECLINED", "ARCHIVED"].includes(status),
+  );
+  const [changed] = done;
+  brand.pass(100 * day);
+  brand.moveCampaign(changed?.id ?? "", "ARCHIVED");
+  const { asked } = await brand.run("sync opportunities");
+  const read = asked.map(({ path }) => path.split("/")[2]).filter(Boolean);
+  expect(read).toContain(changed?.id);
+  expect(read.length).toBeLessThan(46);
 });

@@ -1,10 +1,18 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import {
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join } from "node:path";
 import { expect, test } from "vitest";
-import { selectFiles } from "../../src/download/catalogue.js";
-import { downloadFiles } from "../../src/download/engine.js";
-import { cutAfter, everything, libraryOf, misbehave, type TestFile } from "./support.js";
+import { fileBytes } from "../../src/sandbox/index.js";
+import { download, fileOf, folderOf, isWhole, libraryOf, namesIn } from "./brand.js";
 
 const hostileNames = [
   "../../etc/passwd",
@@ -15,155 +23,152 @@ const hostileNames = [
   "\u001b[2J\u001b]0;owned\u0007.png",
   "photo\u202egnp.exe",
   "CON",
-  "aux.txt",
   ".bashrc",
   "-rf",
   "trailing. . .",
   "",
-  ".",
   "..",
   "name\nnext line.mp4",
   `${"long".repeat(120)}.jpeg`,
   "🏔️".repeat(150),
   "Same.JPG",
   "same.jpg",
-  "\ud800 lone.jpg",
   "%2e%2e%2fup.jpg",
 ];
 
-test("800 files, every fourth interrupted, expired, short or hostile in name, all arrive whole, inside the folder", async () => {
-  const files = Array.from(
-    { length: 800 },
-    (_, n): TestFile => ({
-      filename: n % 4 === 3 ? (hostileNames[((n - 3) / 4) % hostileNames.length] ?? null) : `photo ${n}.jpg`,
-      size: 200 + ((n * 379) % 9_000),
-      createdAt: Date.UTC(2026, 0, 1) + n * 3_600_000,
-    }),
+test("files of any name arrive whole, inside the folder, without the key, and are not fetched again", async () => {
+  const files = hostileNames.map(
+    (filename, n) => [`f${n}`, { filename, file_size_bytes: 1_000 + n }] as const,
   );
-  const library = await libraryOf(files);
-  const { sandbox, folder, out, ids, bytesOf } = library;
-  const place = new Map(ids.map((id, n) => [id, n]));
-  const trouble = (id: string) => (place.get(id) ?? 0) % 8;
-  const { requests } = await misbehave(
-    sandbox,
-    ({ id, count }, response) => {
-      const whole = bytesOf(id);
-      if (count > 1) return false;
-      if (trouble(id) === 0)
-        return cutAfter(response, whole, whole.length >> 1, { etag: `"${id.slice(0, 8)}-${whole.length}"` });
-      if (trouble(id) === 1)
-        return Boolean(response.writeHead(403).end("<Error>Request has expired</Error>"));
-      return Boolean(response.writeHead(200, { "content-length": 100 }).end(whole.subarray(0, 100)));
-    },
-    (id) => trouble(id) < 3,
-  );
-
-  const { summary, results } = await library.run();
-
-  expect(summary).toMatchObject({
-    selected: 800,
-    downloaded: 800,
-    failed: 0,
-    not_tried: 0,
-    already_complete: 0,
-  });
-  for (const { id, path, sha256, bytes } of results) {
-    const expected = bytesOf(id);
+  const brand = await libraryOf(Object.fromEntries(files));
+  const before = new Set(namesIn(brand));
+  const run = await download(brand);
+  expect(run.code, run.err).toBe(0);
+  expect(run.summary).toMatchObject({ selected: files.length, downloaded: files.length, failed: 0 });
+  for (const { id, path, bytes, sha256 } of run.files) {
+    const expected = fileBytes(id, 0, 1_000 + Number(id.slice(1)));
+    expect(join(folderOf(brand), basename(path))).toBe(path);
     expect(readFileSync(path).equals(expected)).toBe(true);
-    expect(sha256).toBe(createHash("sha256").update(expected).digest("hex"));
-    expect(bytes).toBe(expected.length);
+    expect({ bytes, sha256 }).toEqual({
+      bytes: expected.length,
+      sha256: createHash("sha256").update(expected).digest("hex"),
+    });
   }
-  expect(readdirSync(out)).toHaveLength(800);
-  expect(readdirSync(folder).filter((name) => !name.startsWith("mirror.sqlite"))).toEqual(["out"]);
-  expect(sandbox.leakedKeys).toBe(0);
-  for (const { headers } of requests) {
+  expect(namesIn(brand)).toHaveLength(before.size + files.length);
+  const toHost = run.asked.filter((request) => fileOf(request) !== undefined);
+  expect(toHost).toHaveLength(files.length);
+  for (const { headers } of toHost) {
     expect(headers.authorization).toBeUndefined();
-    expect(JSON.stringify(headers)).not.toContain(sandbox.key);
-    expect(headers["user-agent"]).toBe("brandapi/test");
+    expect(JSON.stringify(headers)).not.toContain(brand.key);
   }
-  expect(requests.some(({ range }) => range !== undefined)).toBe(true);
+  expect(brand.sql("SELECT count(*) AS n FROM content_downloads")).toEqual([{ n: files.length }]);
 
-  const rows = library.mirror.db.prepare("SELECT path, bytes FROM content_downloads").all() as {
-    path: string;
-    bytes: number;
-  }[];
-  expect(rows).toHaveLength(800);
-  for (const { path, bytes } of rows) expect(statSync(path).size).toBe(bytes);
-  expect(library.mirror.db.prepare("SELECT count(*) FROM content_parts").pluck().get()).toBe(0);
-  library.mirror.db.pragma("wal_checkpoint(TRUNCATE)");
-  const stored = readFileSync(join(folder, "mirror.sqlite"), "latin1");
-  expect(stored.includes("signature=")).toBe(false);
+  const again = await download(brand);
+  expect(again.summary).toMatchObject({ downloaded: 0, already_complete: files.length });
+  expect(again.asked.filter(({ path }) => path !== "/me")).toEqual([]);
+});
 
-  const asked = sandbox.log.length;
-  const second = await library.run();
-  expect(second.summary).toMatchObject({ downloaded: 0, already_complete: 800 });
-  expect(sandbox.log).toHaveLength(asked);
-}, 60_000);
+test("at most four files are on their way at once", async () => {
+  const brand = await libraryOf(Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`f${n}`, {}])));
+  let [now, most] = [0, 0];
+  const fetch: typeof brand.fetch = async (url, init) => {
+    if (!String(url).includes("/files/")) return await brand.fetch(url, init);
+    now += 1;
+    most = Math.max(most, now);
+    await new Promise((resolve) => setImmediate(resolve));
+    now -= 1;
+    return await brand.fetch(url, init);
+  };
+  expect((await download(brand, "", { fetch })).summary).toMatchObject({ downloaded: 12 });
+  expect(most).toBeGreaterThan(1);
+  expect(most).toBeLessThanOrEqual(4);
+});
 
-test("a file that was deleted or cut since is fetched again, and only that one", async () => {
-  const library = await libraryOf(["a.jpg", "b.jpg", "c.jpg"].map((filename) => ({ filename, size: 900 })));
-  const { results } = await library.run();
-  const [first, second] = results;
-  if (!first || !second) throw new Error("nothing was downloaded");
-  rmSync(first.path);
-  library.mirror.db.prepare("UPDATE content_downloads SET bytes = 899 WHERE id = ?").run(second.id);
-
-  const again = await library.run();
-
+test("a file that was deleted, or has another size in the library, is fetched again, and only that one", async () => {
+  const brand = await libraryOf({ a: {}, b: {}, c: {} });
+  const { files } = await download(brand);
+  rmSync(files[0]?.path ?? "");
+  brand.change("content", "upload/b", { file_size_bytes: 2_001 });
+  await brand.run("sync content --full");
+  const again = await download(brand);
+  expect(again.files.map(({ id }) => id)).toEqual(["a", "b"]);
   expect(again.summary).toMatchObject({ downloaded: 2, already_complete: 1 });
-  expect(again.results.map(({ id }) => id).sort()).toEqual([first.id, second.id].sort());
+  expect(statSync(again.files[1]?.path ?? "").size).toBe(2_001);
 });
 
 test("a folder that was moved is still complete, and the mirror learns the new place", async () => {
-  const library = await libraryOf([{ filename: "a.jpg", size: 900 }]);
-  await library.run();
-  const moved = join(library.folder, "moved");
-  renameSync(library.out, moved);
-
-  const { summary } = await library.run({ folder: moved });
-
-  expect(summary).toMatchObject({ downloaded: 0, already_complete: 1 });
-  const path = library.mirror.db.prepare("SELECT path FROM content_downloads").pluck().get() as string;
-  expect(path.startsWith(moved)).toBe(true);
+  const brand = await libraryOf({ a: {} });
+  await download(brand);
+  renameSync(folderOf(brand), join(brand.home, "moved"));
+  const run = await brand.run(`download content --out ${join(brand.home, "moved")}`);
+  expect(run.err).toContain("1 there already");
+  expect(brand.sql<{ path: string }>("SELECT path FROM content_downloads")[0]?.path).toContain("/moved/");
 });
 
 test("filters and a limit choose the newest files that are not there yet", async () => {
-  const day = (n: number) => Date.UTC(2026, 0, n);
-  const library = await libraryOf([
-    { filename: "old.jpg", size: 10, createdAt: day(1), source: "deliverable" },
-    { filename: "mid.jpg", size: 10, createdAt: day(10) },
-    { filename: "new.jpg", size: 10, createdAt: day(20) },
-  ]);
-  const names = async (selection: object, limit?: number) =>
-    (await library.run({}, { ...everything, ...selection }, limit)).results.map(({ path }) =>
-      path.replace(/^.*_/, ""),
-    );
-
-  expect(await names({ sources: ["deliverable"] })).toEqual(["old.jpg"]);
-  expect(await names({ hosts: ["00000000-0000-4000-8000-000000000000"] })).toEqual([]);
-  expect(await names({ mediaTypes: ["nothing-of-this"] })).toEqual([]);
-  // The API's dates may be finer than a millisecond: a range holds all of its last one.
-  library.mirror.db.exec("UPDATE records SET dated_at = dated_at + 0.5");
-  expect(await names({ since: day(5), until: day(10) })).toEqual(["mid.jpg"]);
-  expect(await names({}, 1)).toEqual(["new.jpg"]);
-  expect(await names({}, 1)).toEqual([]);
-});
-
-test("a file that has another size in the library than it had is fetched again", async () => {
-  const library = await libraryOf([{ filename: "a.jpg", size: 900 }]);
-  await library.run();
-  library.mirror.db.prepare("UPDATE content SET file_size_bytes = 901").run();
-  const { summary } = await library.run();
-  expect(summary).toMatchObject({ already_complete: 0, failed: 1 });
+  const brand = await libraryOf({
+    new: { media_type: "video" },
+    mid: {},
+    old: { source: "deliverable", download_path: "/content/deliverable/old/download" },
+  });
+  const idsOf = async (flags: string) => (await download(brand, flags)).files.map(({ id }) => id);
+  const host = "00000000-0000-4000-8000-000000000000";
+  expect(await idsOf(`--host ${host} ${host} --opportunity ${host},${host}`)).toEqual([]);
+  expect(await idsOf("--media-type audio,document")).toEqual([]);
+  expect(await idsOf("--source deliverable")).toEqual(["old"]);
+  expect(await idsOf("--since 2026-11-21T09:30:00Z --until 2026-11-21T10:30:00Z")).toEqual(["mid"]);
+  expect(await idsOf("--limit 1")).toEqual(["new"]);
+  expect(await idsOf("--limit 1")).toEqual([]);
 });
 
 test("two files that would have the same name both arrive", async () => {
-  const library = await libraryOf([{ filename: "a.jpg", size: 900 }]);
-  const [file] = selectFiles(library.mirror, everything);
-  if (!file) throw new Error("the library is empty");
-  // The same id in both sources: it is unique within its source only.
-  const same = { ...file, source: "deliverable" };
-  const summary = await downloadFiles([file, same], library.access(), 10, () => {});
-  expect(summary.downloaded).toBe(2);
-  expect(new Set(readdirSync(library.out).map((name) => name.toLowerCase())).size).toBe(2);
+  const brand = await libraryOf({
+    same: { filename: "a.jpg" },
+    Same: { filename: "A.jpg", created_at: "2026-11-21T11:00:00.000Z" },
+  });
+  const { files } = await download(brand);
+  expect(new Set(files.map(({ path }) => path.toLowerCase())).size).toBe(2);
+});
+
+test("links and folders planted in the output folder are never written through", async () => {
+  const brand = await libraryOf({ part: {}, hard: {}, final: {}, folder: {} });
+  const first = await download(brand);
+  const pathOf = (wanted: string) => first.files.find(({ id }) => id === wanted)?.path ?? "";
+  for (const { path } of first.files) rmSync(path);
+  const victim = join(brand.home, "victim");
+  writeFileSync(victim, "precious");
+  symlinkSync(victim, `${pathOf("part")}.part`);
+  linkSync(victim, `${pathOf("hard")}.part`);
+  symlinkSync(victim, pathOf("final"));
+  mkdirSync(pathOf("folder"));
+  const { summary, files } = await download(brand);
+  expect(readFileSync(victim, "utf8")).toBe("precious");
+  expect(summary).toMatchObject({ downloaded: 3, failed: 1 });
+  expect(files.find(({ id }) => id === "folder")?.error).toMatch(/^cannot write it: E/);
+  for (const file of files) if (file.id !== "folder") expect(isWhole(file, 2_000)).toBe(true);
+});
+
+test("the folder is ./brandapi-content, and one line says what was done", async () => {
+  const brand = await libraryOf({ a: {}, b: {} });
+  const run = await brand.run("download content");
+  expect(run).toMatchObject({ code: 0, out: "" });
+  expect(run.err).toContain(`download content: 2 files, 4.0 kB, in ${join(brand.home, "brandapi-content")}`);
+});
+
+test("an output folder that cannot be made ends the run with the system's words", async () => {
+  const brand = await libraryOf({ a: {} });
+  writeFileSync(join(brand.home, "file"), "");
+  const run = await brand.run("download content --out file/folder");
+  expect(run).toMatchObject({ code: 3, err: expect.stringMatching(/Cannot write into .*: E[A-Z]+: /) });
+});
+
+test.each([
+  ["download contnet", 2, "did you mean `content`?"],
+  ["download content --source uplaod", 2, "did you mean `upload`?"],
+  ["download content --media-type image,vidoe", 2, "did you mean `video`?"],
+  ["download content --limit none", 2, "whole number"],
+  ["download content --since 2026-02-01 --until 2026-01-01", 2, "swap"],
+])("`%s` ends with %i and a hint", async (command, code, hint) => {
+  const brand = await libraryOf({});
+  expect(await brand.run(command)).toMatchObject({ code, err: expect.stringContaining(hint) });
 });

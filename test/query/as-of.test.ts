@@ -122,12 +122,3 @@ test("a ranking is its newest snapshot of then; what has no history is left out,
     `the mirror keeps no history of \`analytics_clicks_top_hosts\`: what was read later than ${before} is left out`,
   );
 });
-
-test("of what is no record and no view there is none, and that is said before anything is written", async () => {
-  const { brand, before } = await twoNights();
-  const refusal = await told(brand, "sync_runs", "--as-of", before);
-  expect(refusal).toMatchObject({
-    code: 2,
-    err: expect.stringContaining("is for the API's records and the views, not for `sync_runs`"),
-  });
-});

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Mirror } from "../../src/mirror/mirror.js";
-import type { JsonObject } from "../../src/resources/types.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { borders, nastyOrders } from "./brand.js";
 import { currencyOf, dayOf, figuresOf, grouped, hostOf, monthOf, sorted } from "./oracle.js";
@@ -134,24 +133,6 @@ test("a day is that of the instant, in UTC, however the API writes it", () => {
       order_date,
       instant(order_date),
     ]);
-});
-
-test("a day compares with `date('now', …)` and a time with `datetime('now', …)` as people write them", () => {
-  const instant = (order: JsonObject) => Date.parse(String(order.order_date));
-  const since = Date.parse("2026-10-01T00:00:00Z");
-  const counted = present.filter((order) => !order.is_cancelled);
-  const count = (condition: string) =>
-    read<{ n: number }>(`SELECT count(*) AS n FROM orders_net WHERE ${condition}`)[0]?.n;
-  expect(count("ordered_at >= datetime('2026-10-01')")).toBe(
-    counted.filter((order) => instant(order) >= since).length,
-  );
-  expect(count("ordered_at > datetime('2026-09-01 12:30:00')")).toBe(
-    counted.filter((order) => instant(order) > Date.parse("2026-09-01T12:30:00Z")).length,
-  );
-  expect(count("day >= date('2026-10-01')")).toBe(counted.filter((order) => instant(order) >= since).length);
-  expect(count("day > date('2026-10-01')")).toBe(
-    counted.filter((order) => dayOf(order) > "2026-10-01").length,
-  );
 });
 
 test("one order's amounts are the API's own numbers, and what is not known is null", () => {

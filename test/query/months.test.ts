@@ -224,19 +224,6 @@ describe("month over month", () => {
     ]);
   });
 
-  test("a month that only a stopped run has read to its end is whole by the next", async () => {
-    const orders = everyDay(Date.UTC(2026, 8, 1), 29);
-    const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 8, 20, 3) });
-    await brand.sync("orders", { windowMs: day });
-    brand.pass(20 * day);
-    // All is read, and counted no more.
-    for (const how of ["stopped", "killed"] as const)
-      await brand.broken(how, ({ query }) => query.status === "cancelled", "orders", { windowMs: day });
-    const next = await brand.sync("orders", { windowMs: day });
-    expect(String(next.since) > "2026-09-30").toBe(true);
-    expect(months(brand)[0]?.is_partial).toBe(0);
-  });
-
   test("a hole that only a stopped run has read was reported by the next, not by the one that had left it", async () => {
     const orders = everyDay(Date.UTC(2026, 7, 1), 101);
     const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 8, 10) });
@@ -250,28 +237,5 @@ describe("month over month", () => {
       { month: "2026-09", reported_at: finished_at },
       { month: "2026-10", reported_at: finished_at },
     ]);
-  });
-
-  test("what a stopped read of everything had still to come to was never read by a narrow one", async () => {
-    const orders = everyDay(Date.UTC(2026, 7, 1), 100);
-    const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 10, 9) });
-    await brand.broken("stopped", ({ path }) => path === "/orders", "orders", { full: true });
-    await brand.sync("orders", { since: brand.now() - 7 * day });
-    brand.pass(day);
-    await brand.sync("orders", { since: brand.now() - 7 * day });
-    expect(brand.sql("SELECT * FROM restatements")).toEqual([]);
-    const { finished_at } = await brand.sync();
-    expect(brand.sql("SELECT DISTINCT reported_at FROM restatements")).toEqual([
-      { reported_at: finished_at },
-    ]);
-  });
-
-  test("a run that asked for nothing is no read of a month", async () => {
-    const orders = everyDay(Date.UTC(2026, 8, 1), 9, 1);
-    const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 8, 10) });
-    await brand.sync();
-    brand.pass(30 * day);
-    expect(await brand.sync("orders", { until: Date.UTC(2026, 5, 1) })).toMatchObject({ verified: false });
-    expect(months(brand)).toMatchObject([{ month: "2026-09", is_partial: 1 }]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readJoined, readRows } from "../../src/query/select-read.js";
+import { readJoined } from "../../src/query/select-read.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 
 const sql = { rowId: "record_id", from: () => "FROM orders AS t", order: ["t.record_id"], once: false };
@@ -28,11 +28,4 @@ test("a large row is a batch of its own, and all rows come once and in order", a
     expect(Buffer.concat(batches.map(({ bytes }) => bytes)).toString()).toBe(`${wanted.join("\n")}\n`);
     for (const { bytes, rows } of batches) if (bytes.length > large.length) expect(rows).toBe(1);
   }
-});
-
-test("value by value, too, rows come by what they hold", async () => {
-  const mirror = await mirrorOf(Array.from({ length: 40 }, () => large));
-  const batches = [...readRows(mirror, reading)];
-  expect(batches.flat()).toHaveLength(40);
-  expect(Math.max(...batches.map((rows) => rows.length))).toBeLessThanOrEqual(10);
 });

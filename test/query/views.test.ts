@@ -1,10 +1,9 @@
 import Sqlite from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import type { Mirror } from "../../src/mirror/mirror.js";
-import { knownTableNames } from "../../src/query/names.js";
 import { openMirror, openMirrorReadOnly } from "../../src/query/open.js";
 import { describeTable } from "../../src/query/tables.js";
-import { retired, views } from "../../src/query/views/index.js";
+import { views } from "../../src/query/views/index.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 import { nastyOrders } from "./brand.js";
@@ -56,11 +55,6 @@ describe("the registry of views", () => {
     }
     plain.close();
     mirror.db.close();
-  });
-
-  test("names no view twice, nor one that an earlier version had", () => {
-    expect(new Set(knownTableNames()).size).toBe(knownTableNames().length);
-    expect(knownTableNames().filter((name) => (retired as readonly string[]).includes(name))).toEqual([]);
   });
 });
 

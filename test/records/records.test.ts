@@ -290,10 +290,3 @@ describe("since when a change can have come", () => {
     ]);
   });
 });
-
-test("a page that fails half-way leaves nothing of itself", async () => {
-  const mirror = await mirrorForTest();
-  expect(() => write(mirror, orders, [order("o1"), { no: "id" }])).toThrow("has no `id`");
-  for (const table of ["records", "orders", "order_line_items", "notices"])
-    expect(rows(mirror, `SELECT * FROM ${table}`)).toEqual([]);
-});

@@ -1,74 +1,87 @@
 import { describe, expect, test } from "vitest";
 import { parseInstant } from "../../src/lib/times.js";
-import { choosePeriod } from "../../src/report/period.js";
+import { choosePeriod, type Read } from "../../src/report/period.js";
 
-const reached = "2026-11-22T17:00:00.000Z";
-
-/** What `--since` and `--until` make of it, for a mirror that was read up to `at`. */
-function period(since?: string, until?: string, at = reached, from: string | null = null) {
+/** Returns what `--since` and `--until` make of a mirror that was read up to a time. */
+function period(since?: string, until?: string, reached = "2026-11-22T17:00:00.000Z", read?: Read) {
   const instant = (text: string | undefined, edge: "start" | "end") =>
-    text === undefined ? undefined : parseInstant(text, edge, Date.parse(at));
+    text === undefined ? undefined : parseInstant(text, edge, Date.parse(reached));
   const asked = { since: instant(since, "start"), until: instant(until, "end") };
-  return choosePeriod(asked, Date.parse(at), [{ from, to: at }]);
+  return choosePeriod(asked, Date.parse(reached), read ?? [{ from: null, to: reached }]);
 }
 
-describe("the period of a report", () => {
-  test("is compared with nothing where a part of the time before was never read", () => {
-    const isRead = (from: string) => period("2026-11", "2026-11", reached, from).before.is_read;
-    expect(isRead("2026-10-01T00:00:00.000Z")).toBe(true);
-    expect(isRead("2026-10-01T00:00:01.000Z")).toBe(false);
+const month = (name: string, reached: string) => period(name, name, reached);
+const days = (one: { since: string; until: string } | null) => one && `${one.since} ${one.until}`;
+
+describe("whole days are compared with whole days", () => {
+  test.each([
+    ["the 23rd at noon", "2026-11", "2026-11-23T12:00:00Z", "2026-11-22", "2026-10-01 2026-10-22"],
+    ["the 1st at 05:00", "2026-12", "2026-12-01T05:00:00Z", "2026-12-01", null],
+    ["the 2nd at 05:00", "2026-12", "2026-12-02T05:00:00Z", "2026-12-01", "2026-11-01 2026-11-01"],
+    ["a month's last day", "2026-11", "2026-11-30T12:00:00Z", "2026-11-29", "2026-10-01 2026-10-29"],
+    ["its last instant", "2026-11", "2026-11-30T23:59:59.999Z", "2026-11-30", "2026-10-01 2026-10-31"],
+    [
+      "a March longer than February",
+      "2026-03",
+      "2026-03-31T12:00:00Z",
+      "2026-03-30",
+      "2026-02-01 2026-02-28",
+    ],
+    ["a past February", "2026-02", "2026-11-23T12:00:00Z", "2026-02-28", "2026-01-01 2026-01-31"],
+  ])("read on %s", (_, name, reached, through, before) => {
+    const one = month(name, reached);
+    expect([one.through, days(one.before)]).toEqual([through, before]);
   });
 
-  test("is without a word the month of the last whole day, beside as many days of the month before", () => {
-    expect(period()).toEqual({
-      since: "2026-11-01",
-      until: "2026-11-30",
-      name: "November 2026",
-      slug: "2026-11",
-      through: "2026-11-22",
-      is_partial: true,
-      is_read: true,
-      before: { since: "2026-10-01", until: "2026-10-22", name: "1 to 22 Oct 2026", is_read: true },
-    });
-    expect(period(undefined, undefined, "2026-11-01T04:57:00.000Z")).toMatchObject({
-      name: "October 2026",
-      is_partial: false,
-      before: { name: "September 2026" },
-    });
+  test("without a word the month is that of the last whole day", () => {
+    expect(period(undefined, undefined, "2026-12-01T05:00:00Z").name).toBe("November 2026");
+    expect(period(undefined, undefined, "2026-12-02T00:00:00Z").name).toBe("December 2026");
   });
 
-  test("is a month beside the whole month before", () => {
-    expect(period("2026-03", "2026-03")).toMatchObject({
-      slug: "2026-03",
-      is_partial: false,
-      before: { since: "2026-02-01", until: "2026-02-28", name: "February 2026", is_read: true },
-    });
+  test("a month stands beside the same days a year ago, a leap day beside the 28th", () => {
+    expect(days(month("2026-11", "2026-11-23T12:00:00Z").year_ago)).toBe("2025-11-01 2025-11-22");
+    expect(days(month("2024-02", "2024-03-01T00:00:00Z").year_ago)).toBe("2023-02-01 2023-02-28");
+    expect(days(month("2024-02", "2024-03-01T00:00:00Z").before)).toBe("2024-01-01 2024-01-31");
+    expect(period("2026-11-02", "2026-11-08").year_ago).toBeNull();
   });
 
-  test("has no more days before than the month before has", () => {
-    expect(period("2026-03", "2026-03", "2026-03-30T12:00:00.000Z").before).toMatchObject({
-      since: "2026-02-01",
-      until: "2026-02-28",
-    });
-  });
-
-  test("is any days beside as many days before them", () => {
+  test("other days stand beside as many days before", () => {
     expect(period("2026-10-05", "2026-10-11")).toMatchObject({
-      name: "5 to 11 Oct 2026",
+      name: "5–11 Oct 2026",
       slug: "2026-10-05-to-2026-10-11",
-      before: { since: "2026-09-28", until: "2026-10-04", name: "28 Sep to 4 Oct 2026", is_read: true },
+      before: { since: "2026-09-28", until: "2026-10-04", name: "28 Sep – 4 Oct 2026" },
     });
-    expect(period("7d")).toMatchObject({
-      since: "2026-11-15",
-      until: "2026-11-22",
-      is_partial: true,
-      before: { since: "2026-11-07", until: "2026-11-14" },
-    });
+    expect(period("7d")).toMatchObject({ since: "2026-11-15", through: "2026-11-21", is_partial: true });
+    expect(days(period("7d").before)).toBe("2026-11-08 2026-11-14");
+    expect(period("2025-12-30", "2026-01-02").name).toBe("30 Dec 2025 – 2 Jan 2026");
     expect(period("2026-10-05", "2026-10-05")).toMatchObject({ name: "5 Oct 2026", slug: "2026-10-05" });
   });
+});
 
-  test("is a quarter beside the quarter before, and days over New Year beside those before", () => {
-    expect(period("2026-07", "2026-09").before).toMatchObject({ since: "2026-04-01", until: "2026-06-30" });
-    expect(period("2025-12-30", "2026-01-02")).toMatchObject({ name: "30 Dec 2025 to 2 Jan 2026" });
+describe("days that were not read are compared with nothing", () => {
+  const since = (from: string): Read => [{ from, to: "2026-11-22T17:00:00.000Z" }];
+
+  test("because the mirror begins in the days before", () => {
+    const beside = (from: string) => period("2026-11", "2026-11", undefined, since(from)).before;
+    expect(beside("2026-10-01T00:00:00.000Z")).not.toBeNull();
+    expect(beside("2026-10-01T00:00:01.000Z")).toBeNull();
+  });
+
+  test("because the mirror begins in the month itself", () => {
+    const one = period("2026-10", "2026-10", undefined, since("2026-10-03T00:00:00.000Z"));
+    expect([one.is_read, one.before]).toEqual([false, null]);
+  });
+
+  test("but a month that was read in part is compared as far as it was read", () => {
+    const read = [
+      { from: null, to: "2026-02-15T11:00:00.000Z" },
+      { from: "2026-05-01T00:00:00.000Z", to: "2026-11-22T17:00:00.000Z" },
+    ];
+    const one = period("2026-02", "2026-02", undefined, read);
+    expect([one.through, one.is_partial, days(one.before)]).toEqual([
+      "2026-02-14",
+      true,
+      "2026-01-01 2026-01-14",
+    ]);
   });
 });

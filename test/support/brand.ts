@@ -34,6 +34,8 @@ export interface Asked {
   headers: Readonly<Record<string, string>>;
   /** 1 for the first of this brand's life. */
   number: number;
+  /** What was answered; 0 before, and where nothing was. */
+  status: number;
 }
 
 export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "results"> {
@@ -94,8 +96,12 @@ export interface TestBrand extends Happenings {
   mirrored(resource?: string): string[];
   /** The last row of `sync_runs`. */
   lastRun(resource?: string): Record<string, unknown>;
-  /** Serves the same API on loopback, for a process of its own: its environment. */
-  served(): Promise<Record<string, string>>;
+  /** Serves the same API on loopback by the system's clock, for a process of its own: its environment. */
+  served(options?: { latency?: number }): Promise<Record<string, string>>;
+  /** How many requests have been served so. */
+  servedCount(): number;
+  /** Waits until something is so, at most 20 seconds. */
+  until(isSo: () => boolean): Promise<void>;
 }
 
 export function makeBrand(options: TestBrandOptions = {}): TestBrand {
@@ -115,6 +121,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
   const db = join(home, `brand-${brands.length}.sqlite`);
   const secret = data.keys[0]?.secret ?? "";
   let last = { ...data };
+  let count = 0;
 
   const brand: TestBrand = {
     ...happeningsOf(data, clock.now),
@@ -149,6 +156,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
         method: init.method ?? "GET",
         headers: Object.fromEntries(new Headers(init.headers)),
         number: brand.asked.length + 1,
+        status: 0,
       };
       brand.asked.push(request);
       // Each answer has an instant of its own.
@@ -158,11 +166,9 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
       if (lags === "totals" || lags === "both") api.doubts = { ...api.doubts, totalsOf: last };
       if (lags === "figures" || lags === "both") api.doubts = { ...api.doubts, figuresOf: last };
       last = { ...data };
-      if (fault === undefined) return await fetchOf(api)(url, init);
-      if (typeof fault === "object" && "from" in fault)
-        return await fetchOf(createApi({ ...api, brands: [fault.from], now: clock.now }))(url, init);
-      const sleep = (ms: number) => clock.sleep(ms, init.signal ?? undefined);
-      return await spoil(fault, () => fetchOf(api)(url, init), sleep, init.signal);
+      const response = await answered(fault, url, init);
+      request.status = response.status;
+      return response;
     },
     once(isIt, happen) {
       const root = beside ?? brand;
@@ -220,13 +226,30 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
         .sort(),
     lastRun: (resource = "orders") =>
       brand.sql("SELECT * FROM sync_runs WHERE resource = ? ORDER BY run_id DESC LIMIT 1", resource)[0] ?? {},
-    async served() {
+    async served({ latency = 0 } = {}) {
       const real = createApi({ ...api, brands, now: Date.now, rateLimit: rateLimit ?? null });
-      const server = await serve(real, 0);
+      const server = await serve(real, 0, async () => {
+        count += 1;
+        if (latency > 0) await systemClock.sleep(latency);
+      });
       onTestFinished(() => server.close());
       return { ...brand.env, BRANDAPI_BASE_URL: server.baseUrl };
     },
+    servedCount: () => count,
+    async until(isSo) {
+      for (let n = 0; n < 2_000 && !isSo(); n += 1) await systemClock.sleep(10);
+      if (!isSo()) throw new Error("It did not become so within 20 seconds.");
+    },
   };
+
+  async function answered(fault: Fault | undefined, url: string | URL, init: RequestInit): Promise<Response> {
+    const from = typeof fault === "object" && "from" in fault ? fault.from : undefined;
+    const answer = () =>
+      fetchOf(from ? createApi({ ...api, brands: [from], now: clock.now }) : api)(url, init);
+    if (fault === undefined || (typeof fault === "object" && "from" in fault)) return await answer();
+    return await spoil(fault, answer, (ms) => clock.sleep(ms, init.signal ?? undefined), init.signal);
+  }
+
   return brand;
 }
 

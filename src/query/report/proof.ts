@@ -1,25 +1,25 @@
 import { lastProven, type Mirror, type Run, type UnderWay } from "../../mirror/index.js";
 import { type Health, type ResourceHealth, readHealth } from "../health.js";
 
-/** What speaks for the orders of this mirror, and what against. Times are ISO 8601. */
+/** The evidence for the orders of this mirror. Times are ISO 8601. */
 export interface Proof {
-  /** The newest read or `verify` that nothing spoke against. */
+  /** The newest verified run. */
   proven: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
-  /** What the newest run that did not end well said, where none proved the orders since. */
+  /** The error of the newest run, unless a later one was verified. */
   against: string | null;
-  /** When the day read longest ago was read. */
+  /** When the oldest data of any day was read. */
   oldest_read_at: string | null;
-  /** What was read completely. */
+  /** Ranges that were read completely. */
   covered: Health["resources"][number]["covered"];
-  /** What lies unread between what was read. */
+  /** Ranges between them that were never read. */
   gaps: Health["resources"][number]["gaps"];
-  /** When each resource was last read well; null: never. */
+  /** When each resource was last read without an error; null: never. */
   read: { resource: string; at: string | null }[];
 }
 
 /**
- * @param reached up to when orders were read: ages are told as of then, so that the same mirror tells the same
- * @param underWay the run that holds the mirror: it speaks against nothing, one that was killed does
+ * @param reached the end of what was read of the orders: ages count up to it, so the same mirror gives the same report
+ * @param underWay the run that holds the mirror: a running sync is no evidence against the data; a killed one is
  */
 export function readProof(mirror: Mirror, reached: string, underWay: UnderWay | null): Proof {
   const { resources } = readHealth(mirror, Date.parse(reached), null, underWay);
@@ -41,7 +41,7 @@ function failureSince(proof: number, last: ResourceHealth["last_run"]): string |
   return outcome === "stopped" || error === null ? `the last run was ${outcome}` : error;
 }
 
-/** From where on it was covered then, without a gap. A `verify` may read nothing: it proves what those before it have read. */
+/** Returns the range without a gap that a run proved. `verify` may read nothing: it proves what earlier runs read. */
 function provenBy({ db }: Mirror, run: Run): Proof["proven"] {
   const { run_id, started_at, finished_at, until, outcome } = run;
   const through = until !== null && until < started_at ? until : started_at;

@@ -1,6 +1,6 @@
 import type { Mirror } from "../../mirror/index.js";
 
-/** A closed month that is another than when it was reported: a row of `restatements`. */
+/** A row of `restatements`. */
 export interface Restatement {
   month: string;
   currency: string | null;
@@ -19,43 +19,49 @@ export interface RestatedOrder {
   order_number: string | null;
   what: string;
   seen_at: string;
-  net_reported: number;
-  net_now: number;
   difference: number;
-  host_username: string | null;
+  host_id: string | null;
+  host_name: string | null;
 }
 
-/** What was refunded of a month's orders at an age. */
-export interface TriangleCell {
-  month: string;
+/** What months of a currency lost to refunds after they were reported, as shares of the net reported. */
+export interface RefundLoss {
   currency: string | null;
-  age_months: number;
-  refunded_amount: number;
+  months: number;
+  share: number;
+  least: number;
+  most: number;
 }
 
-/** Every closed month, restated or not, oldest first. */
-export function readClosedMonths({ db }: Mirror): Restatement[] {
-  return db.prepare("SELECT * FROM restatements ORDER BY month, currency").all() as Restatement[];
+/** Returns the months from one on that changed since they were reported, newest first. */
+export function readRestatements({ db }: Mirror, sinceMonth: string): Restatement[] {
+  return db
+    .prepare("SELECT * FROM restatements WHERE difference <> 0 AND month >= ? ORDER BY month DESC, currency")
+    .all(sinceMonth) as Restatement[];
 }
 
-/** The orders that restated most, of months from one on: of each currency at most so many. */
+/** Returns the changed orders of these months, the largest differences first, at most so many per currency. */
 export function readRestatedOrders({ db }: Mirror, sinceMonth: string, most: number): RestatedOrder[] {
   return db
     .prepare(
-      `SELECT month, currency, order_id, order_number, what, seen_at, net_reported, net_now, difference, host_username
+      `SELECT month, currency, order_id, order_number, what, seen_at, difference, host_id, host_name
        FROM (SELECT *, row_number() OVER (PARTITION BY currency ORDER BY abs(difference) DESC, order_id) AS nth
          FROM restated_orders WHERE month >= ?) WHERE nth <= ? ORDER BY currency, nth`,
     )
     .all(sinceMonth, most) as RestatedOrder[];
 }
 
-export function readTriangle({ db }: Mirror): TriangleCell[] {
-  const months = (at: string) => `(substr(${at}, 1, 4) * 12 + substr(${at}, 6, 2))`;
+/** A month that was first read more than a month after its end is left out: most of its refunds had come by then. */
+export function readRefundLosses({ db }: Mirror): RefundLoss[] {
   return db
     .prepare(
-      `SELECT month, currency, age_months, round(total(refunded_amount), 6) AS refunded_amount
-       FROM (SELECT *, max(0, ${months("seen_changed_at")} - ${months("month")}) AS age_months FROM late_refunds)
-       WHERE month IS NOT NULL GROUP BY month, currency, age_months ORDER BY month, age_months`,
+      `WITH lost AS (SELECT month, currency, -total(difference) AS amount FROM restated_orders
+         WHERE what = 'refunded' GROUP BY month, currency),
+       months AS (SELECT r.currency, r.net_reported, coalesce(l.amount, 0) AS amount FROM restatements AS r
+         LEFT JOIN lost AS l ON l.month = r.month AND l.currency IS r.currency
+         WHERE r.net_reported > 0 AND r.reported_at < date(r.month || '-01', '+2 months'))
+       SELECT currency, count(*) AS months, sum(amount) / sum(net_reported) AS share,
+         min(amount / net_reported) AS least, max(amount / net_reported) AS most FROM months GROUP BY currency`,
     )
-    .all() as TriangleCell[];
+    .all() as RefundLoss[];
 }

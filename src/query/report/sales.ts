@@ -9,7 +9,7 @@ export interface Days {
   until: string;
 }
 
-/** The figures of contract section 9, amounts in the row's currency, rounded to six digits. */
+/** Amounts in the row's currency, rounded to six digits. */
 export interface Figures {
   currency: string | null;
   orders: number;
@@ -22,29 +22,31 @@ export interface Figures {
 }
 
 export type DayFigures = Figures & { day: string };
-export type MonthFigures = Figures & { month: string; is_partial: number; net_before: number | null };
 
 const figures = figureColumns.map(({ name }) => name).join(", ");
 
-/** Those that stand on the figures by day. */
-const onDays = ["sales_by_month", "restatements"];
-
 /**
- * The figures by day are worked out once: from here on this connection has them as a table, and the views that stand on
- * them over it. Call it inside `withSnapshot`.
+ * Computes the figures by day and the restated orders once, for the connection and for `restatements`, which is made of
+ * both. Call it inside `withSnapshot`.
  */
-export function layDays({ db }: Mirror): void {
-  db.exec("CREATE TEMP TABLE sales_by_day AS SELECT * FROM main.sales_by_day");
+export function layFigures({ db }: Mirror): void {
+  for (const table of ["sales_by_day", "restated_orders"])
+    db.exec(`CREATE TEMP TABLE ${table} AS SELECT * FROM main.${table}`);
   for (const view of views)
-    if (onDays.includes(view.name)) db.exec(`CREATE TEMP VIEW ${view.name} AS ${selectOf(view)}`);
+    if (view.name === "restatements") db.exec(`CREATE TEMP TABLE restatements AS ${selectOf(view)}`);
 }
 
-/** Up to when orders were read, ISO 8601; null where they never were. */
+/** Returns the end of what was read of the orders, ISO 8601; null if they never were. */
 export function readReached({ db }: Mirror): string | null {
   return db.prepare(`WITH ${reads} SELECT ${reachedAt}`).pluck().get() as string | null;
 }
 
-/** The figures of some days, a row a currency. */
+/** Returns the day of the first order; null if there is none. */
+export function readFirstDay({ db }: Mirror): string | null {
+  return db.prepare("SELECT min(day) FROM sales_by_day").pluck().get() as string | null;
+}
+
+/** Returns the figures of some days, a row per currency. */
 export function readSums({ db }: Mirror, days: Days): Figures[] {
   return db
     .prepare(
@@ -53,18 +55,11 @@ export function readSums({ db }: Mirror, days: Days): Figures[] {
     .all(days) as Figures[];
 }
 
-/** The figures by day, oldest first; a day without an order has no row. */
+/** Returns the figures by day, oldest first; a day without an order has no row. */
 export function readDays({ db }: Mirror, days: Days): DayFigures[] {
   return db
     .prepare(
       `SELECT day, currency, ${figures} FROM sales_by_day WHERE day BETWEEN @since AND @until ORDER BY day`,
     )
     .all(days) as DayFigures[];
-}
-
-/** Every month and currency, oldest first. */
-export function readMonths({ db }: Mirror): MonthFigures[] {
-  return db
-    .prepare("SELECT * FROM sales_by_month WHERE month IS NOT NULL ORDER BY month")
-    .all() as MonthFigures[];
 }

@@ -3,7 +3,7 @@ import type { ScalarField, ScalarType } from "../../resources/types.js";
 /** A view for analysts: it lies in the mirror, so that any SQL program has it. */
 export interface View {
   name: string;
-  /** What one row is, and what must be known to read it. */
+  /** One row's meaning, and what must be known to read it. */
   about: string;
   columns: readonly ViewColumn[];
   /** A query to begin with. */

@@ -1,138 +1,99 @@
 import { counted } from "../../lib/counted.js";
-import type { DayFigures, Figures } from "../../query/index.js";
-import { byDayChart } from "../charts/by-day.js";
-import { byMonthChart } from "../charts/by-month.js";
-import { currenciesNow, of, type Report } from "../figures.js";
-import { type Html, html, ticked } from "../html.js";
-import { pageTable, sourceLine } from "../page-table.js";
-import { dayName, shortMonth } from "../period.js";
-import { behind, key, section, type Telling } from "../section.js";
-import { comparison, currencyName, noDays, noOrder } from "../words.js";
+import type { Figures } from "../../query/index.js";
+import { type Context, of } from "../context.js";
+import { dayName } from "../dates.js";
+import { type Block, type Cell, type Figure, type Section, sentence } from "../document.js";
+import { currencyName, type Numbers } from "../numbers.js";
+import type { Comparison } from "../period.js";
 
-/** Orders, gross, refunds, net: a line a currency. */
-export function salesSection(telling: Telling): Html {
-  const { report } = telling;
-  const lines = currenciesNow(report).map((currency) => headline(telling, currency));
-  const none = html`<p>${noOrder(report)}</p>\n`;
-  return section("sales", "Sales", comparison(report), [
-    lines.length === 0 ? none : lines,
-    sourceLine(
-      "sales_by_day",
-      report.currencies_untold > 0 ? counted(report.currencies_untold, "currency") : "",
-    ),
+/** Net, gross, refunds and orders of each currency, beside the days before and the same days a year ago. */
+export function salesSection(context: Context): Section {
+  const { currencies, currencies_left_out: left } = context;
+  const more = left > 0 ? [sentence(`${counted(left, "currency")} more in \`sales_by_day\`.`)] : [];
+  const blocks = currencies.flatMap((currency): Block[] => [
+    {
+      kind: "figures",
+      title: currencyName(currency),
+      figures: [
+        figure(context, currency, "Net", ({ net_amount }) => net_amount),
+        figure(context, currency, "Gross", ({ gross_amount }) => gross_amount),
+        figure(context, currency, "Refunds", ({ refunded_amount }) => refunded_amount),
+        figure(context, currency, "Orders", ({ orders }) => orders, true),
+      ],
+    },
+    ...notes(context, currency),
   ]);
+  const all = blocks.length === 0 ? [sentence(noOrders(context))] : [...blocks, ...more];
+  return { id: "sales", title: "Sales", lead: lead(context), blocks: all };
 }
 
-function headline({ report, numbers }: Telling, currency: string | null): Html {
-  const [now] = of(report.sales.now, currency);
-  const [before] = of(report.sales.before, currency);
-  const metric = (title: string, value: (figures: Figures) => number, isCount = false) => {
-    const write = (one: number) => (isCount ? numbers.count(one) : numbers.amount(one, currency));
-    const current = now ? value(now) : 0;
-    const change = before ? numbers.change(current, value(before)) : "";
-    const then = report.period.before.is_read ? `${write(before ? value(before) : 0)} before` : "";
-    return html`<div><dt>${title}</dt><dd><b>${write(current)}</b>
-<span>${change === "" ? "" : html`<em>${change}</em> `}<span class="whole">${then}</span></span></dd></div>
-`;
-  };
-  const { cancelled_orders: cancelled = 0, orders_without_total: without = 0 } = now ?? {};
-  const notes = [
-    ...(cancelled > 0
-      ? [`${counted(cancelled, "cancelled order", numbers.count)} beside them, in no figure.`]
-      : []),
-    ...(without > 0
-      ? [`${counted(without, "order", numbers.count)} without a total, adding nothing to gross and net.`]
-      : []),
+/** Returns why there is nothing to show. */
+export function noOrders({ period }: Context): string {
+  return period.is_read ? "No orders." : "No orders in what was read of these days.";
+}
+
+/** Returns the first sentence to know: `Net is down 19.3% in USD and up 0.5% in EUR vs 1–23 Oct 2026.` */
+export function summaryOf({ currencies, sums, period, numbers }: Context): string {
+  const moves = currencies.flatMap((currency) => {
+    const [now, before] = [
+      of(sums.now, currency)[0]?.net_amount ?? 0,
+      of(sums.before, currency)[0]?.net_amount,
+    ];
+    if (before === undefined || before <= 0) return [];
+    const share = numbers.percent(Math.abs(now - before) / before);
+    const way = share === numbers.percent(0) ? "the same" : `${now > before ? "up" : "down"} ${share}`;
+    return [`${way} in ${currencyName(currency)}`];
+  });
+  const shown = moves.slice(0, 3);
+  const last = shown.pop();
+  if (last === undefined) return "";
+  return `Net is ${shown.length === 0 ? last : `${shown.join(", ")} and ${last}`} vs ${period.before?.name}.`;
+}
+
+function lead({ period, days }: Context): string {
+  if (!period.is_read) return "Some of these days were never read, so nothing is compared with them.";
+  const isCut = period.is_partial && days.until !== period.until;
+  const through = isCut ? `Whole days only, through ${dayName(days.until)}. ` : "";
+  if (period.before === null) return `${through}The days before were not read whole, so nothing is compared.`;
+  return `${through}Compared with ${period.before.name}, whose refunds have had longer to come.`;
+}
+
+function figure(
+  { sums, period, numbers }: Context,
+  currency: string | null,
+  title: string,
+  read: (figures: Figures) => number,
+  isCount = false,
+): Figure {
+  const sum = (rows: Figures[]) => of(rows, currency).map(read)[0] ?? 0;
+  const write = (value: number) => (isCount ? numbers.count(value) : numbers.amount(value, currency));
+  const now = sum(sums.now);
+  const value = isCount ? write(now) : numbers.money(now, currency);
+  const befores = [
+    { days: period.before, value: sum(sums.before) },
+    { days: period.year_ago, value: sum(sums.year_ago) },
   ];
-  return html`<div class="money">
-<h3>${currencyName(currency)}</h3>
-<dl class="metrics">
-${metric("Net", ({ net_amount }) => net_amount)}${metric("Gross", ({ gross_amount }) => gross_amount)}${metric("Refunds", ({ refunded_amount }) => refunded_amount)}${metric("Orders", ({ orders }) => orders, true)}</dl>
-${
-  notes.length === 0
-    ? ""
-    : html`<p class="note">${notes.join(" ")}</p>
-`
-}</div>
-`;
+  return { title, value, comparisons: compare(now, befores, numbers, write) };
 }
 
-export function daysSection(telling: Telling): Html {
-  const { report, numbers, draw } = telling;
-  const figures = report.currencies.flatMap((currency) => {
-    const now = of(report.days.now, currency);
-    const before = of(report.days.before, currency);
-    if (now.length + before.length === 0) return [];
-    const write = (value: number) => numbers.amount(value, currency);
-    const table = pageTable<DayFigures>(
-      `By day, ${currencyName(currency)}`,
-      [
-        { title: "Day", cell: ({ day }) => dayName(day) },
-        { title: "Orders", cell: ({ orders }) => numbers.count(orders), kind: "number" },
-        { title: "Gross", cell: ({ gross_amount }) => write(gross_amount), kind: "number", spare: true },
-        { title: "Refunds", cell: ({ refunded_amount }) => write(refunded_amount), kind: "number" },
-        { title: "Net", cell: ({ net_amount }) => write(net_amount), kind: "number" },
-      ],
-      [...before, ...now],
-      { source: "sales_by_day", hideCaption: true },
-    );
-    return [
-      html`<figure>
-<figcaption><h3>Net and refunds by day, ${currencyName(currency)}: ${report.period.name} against ${report.period.before.name}</h3></figcaption>
-${key(["now", report.period.name], ["before", report.period.before.name], ["tint", "refunds"])}${draw(byDayChart(telling, currency))}${behind("Day by day, in figures", table)}</figure>
-`,
-    ];
-  });
-  return section(
-    "days",
-    "By day",
-    "",
-    figures.length === 0 ? html`<p>${ticked(noDays(report))}</p>\n` : figures,
+/** Compares a figure with those of other days; null: there are none. */
+export function compare(
+  now: number,
+  befores: { days: Comparison | null; value: number | null }[],
+  { change }: Numbers,
+  write: (value: number) => Cell,
+): Figure["comparisons"] {
+  return befores.flatMap(({ days, value }) =>
+    days && value !== null ? [{ name: days.name, change: change(now, value), before: write(value) }] : [],
   );
 }
 
-export function monthsSection(telling: Telling): Html {
-  const { report, numbers, draw } = telling;
-  const figures = report.currencies.flatMap((currency) => {
-    const rows = of(report.months, currency).toReversed();
-    if (rows.length === 0) return [];
-    const write = (value: number) => numbers.amount(value, currency);
-    const table = pageTable<Report["months"][number]>(
-      `By month, ${currencyName(currency)}`,
-      [
-        {
-          title: "Month",
-          cell: ({ month, is_partial, is_read }) => {
-            const note = is_read ? (is_partial ? "so far" : "") : "read in part";
-            return html`${shortMonth(month)}${note === "" ? "" : html` <i>${note}</i>`}`;
-          },
-        },
-        { title: "Orders", cell: ({ orders }) => numbers.count(orders), kind: "number", spare: true },
-        { title: "Gross", cell: ({ gross_amount }) => write(gross_amount), kind: "number", spare: true },
-        { title: "Refunds", cell: ({ refunded_amount }) => write(refunded_amount), kind: "number" },
-        { title: "Net", cell: ({ net_amount }) => write(net_amount), kind: "number" },
-        {
-          title: "Change",
-          cell: ({ net_amount, net_before }) => numbers.change(net_amount, net_before),
-          kind: "number",
-        },
-      ],
-      rows,
-      { source: "sales_by_month", hideCaption: true },
-    );
-    return [
-      html`<figure>
-<figcaption><h3>What each month brought, and what of it was refunded, ${currencyName(currency)}</h3></figcaption>
-${key(["tall", "net"], ["tint", "refunded"])}<div class="pair months"><div>${draw(byMonthChart(telling, currency))}</div><div>${table}</div></div></figure>
-`,
-    ];
-  });
-  return section(
-    "months",
-    "The last thirteen months",
-    report.months.some(({ is_partial }) => is_partial)
-      ? "A month that is not over is compared with as many days of the month before."
-      : "",
-    figures,
-  );
+function notes({ sums, numbers }: Context, currency: string | null): Block[] {
+  const count = (value: number) => numbers.count(value).text;
+  return of(sums.now, currency).flatMap(({ cancelled_orders: cancelled, orders_without_total: without }) => [
+    ...(cancelled > 0 ? [sentence(`${counted(cancelled, "cancelled order", count)} not included.`)] : []),
+    ...(without > 0
+      ? [sentence(`${counted(without, "order", count)} without a total, adding nothing.`)]
+      : []),
+  ]);
 }

@@ -1,0 +1,18 @@
+/**
+ * Waits for work unless a signal aborts. undici may leave a read that is called off unsettled for ever, and Node ends a
+ * program that waits for nothing else.
+ * @throws what `work` throws, and the signal's reason
+ */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let stop = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}

@@ -1,0 +1,74 @@
+import { dayOf } from "../lib/ranges.js";
+import { dayMs } from "../lib/times.js";
+import type { Mirror } from "../mirror/index.js";
+import { type Days, type Figures, type Proof, readDays, readSums } from "../query/index.js";
+import type { Numbers } from "./numbers.js";
+import type { Period } from "./period.js";
+
+/** What every section is made from. */
+export interface Context {
+  mirror: Mirror;
+  period: Period;
+  /** The days of the figures: the period's whole days. */
+  days: Days;
+  sums: Record<"now" | "before" | "year_ago", Figures[]>;
+  /** Those of the period and the days before it, the one with the most orders first. */
+  currencies: (string | null)[];
+  currencies_left_out: number;
+  /** The end of what was read of the orders, milliseconds since 1970. */
+  reached: number;
+  proof: Proof;
+  numbers: Numbers;
+}
+
+/** There are a few, unless the API sends any text as a currency. */
+const mostCurrencies = 12;
+
+export function openContext(
+  mirror: Mirror,
+  period: Period,
+  rest: Pick<Context, "reached" | "proof" | "numbers">,
+): Context {
+  const sums = readPeriodSums(mirror, period);
+  const orders = new Map<string | null, number>();
+  for (const { currency, orders: count } of [...sums.now, ...sums.before])
+    orders.set(currency, (orders.get(currency) ?? 0) + count);
+  const all = [...orders].sort((a, b) => b[1] - a[1]).map(([currency]) => currency);
+  return {
+    mirror,
+    period,
+    days: { since: period.since, until: period.through },
+    sums,
+    currencies: all.slice(0, mostCurrencies),
+    currencies_left_out: Math.max(0, all.length - mostCurrencies),
+    ...rest,
+  };
+}
+
+export function readPeriodSums(
+  mirror: Mirror,
+  { since, through, before, year_ago }: Period,
+): Context["sums"] {
+  return {
+    now: readSums(mirror, { since, until: through }),
+    before: before ? readSums(mirror, before) : [],
+    year_ago: year_ago ? readSums(mirror, year_ago) : [],
+  };
+}
+
+/** Returns the rows of one currency. */
+export function of<Row extends { currency: string | null }>(
+  rows: readonly Row[],
+  currency: string | null,
+): Row[] {
+  return rows.filter((row) => row.currency === currency);
+}
+
+/** Returns the net of each day; a day without an order is zero. */
+export function netByDay({ mirror }: Context, { since, until }: Days, currency: string | null): number[] {
+  const rows = of(readDays(mirror, { since, until }), currency);
+  const net = new Map(rows.map(({ day, net_amount }) => [day, net_amount]));
+  const [from, to] = [Date.parse(since), Date.parse(until)];
+  const count = (to - from) / dayMs + 1;
+  return Array.from({ length: count }, (_, nth) => net.get(dayOf(from + nth * dayMs)) ?? 0);
+}

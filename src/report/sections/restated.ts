@@ -1,0 +1,75 @@
+import { readRefundLosses, readRestatedOrders, readRestatements } from "../../query/index.js";
+import type { Context } from "../context.js";
+import { dayName, monthsBefore, shortMonth } from "../dates.js";
+import { type Block, Cell, type Section, sentence, tableOf } from "../document.js";
+import { currencyName } from "../numbers.js";
+
+const monthsBack = 12;
+const mostOrders = 12;
+
+/** Months that are not any more what they were when they were reported, and the orders that changed them. */
+export function restatedSection(context: Context): Section {
+  const since = monthsBefore(context.period.until, monthsBack).slice(0, 7);
+  const tables = restatedTables(context, since);
+  const none = sentence("No reported month has changed.");
+  return {
+    id: "restated",
+    title: "Months that changed since you reported them",
+    lead: tables.length === 0 ? "" : "Orders came late, were refunded or were cancelled since.",
+    blocks: [...(tables.length === 0 ? [none] : tables), ...lossLines(context)],
+  };
+}
+
+function restatedTables({ mirror, currencies, numbers }: Context, since: string): Block[] {
+  const months = readRestatements(mirror, since);
+  if (months.length === 0) return [];
+  const all = months.reduce((sum, row) => sum + row.orders, 0);
+  const most = Math.max(3, Math.floor(mostOrders / Math.max(1, currencies.length)));
+  const orders = readRestatedOrders(mirror, since, most);
+  const title =
+    orders.length < all ? `The ${orders.length} largest of ${all} changed orders` : "Changed orders";
+  return [
+    tableOf("Months", "restatements", months, [
+      ["month", "Month", "short", ({ month }) => new Cell(month, shortMonth(month))],
+      ["currency", "Currency", "short", ({ currency }) => new Cell(currency, currencyName(currency))],
+      [
+        "reported_at",
+        "Reported",
+        "short",
+        (row) => new Cell(row.reported_at, dayName(row.reported_at)),
+        "spare",
+      ],
+      [
+        "net_reported",
+        "Net then",
+        "number",
+        (row) => numbers.amount(row.net_reported, row.currency),
+        "spare",
+      ],
+      ["net_now", "Net now", "number", (row) => numbers.amount(row.net_now, row.currency)],
+      ["difference", "Difference", "number", (row) => numbers.signed(row.difference, row.currency)],
+      ["orders", "Orders", "number", (row) => numbers.count(row.orders), "spare"],
+    ]),
+    tableOf(title, "restated_orders", orders, [
+      ["order", "Order", "name", (row) => new Cell(row.order_number ?? row.order_id)],
+      ["month", "Month", "short", ({ month }) => new Cell(month, shortMonth(month)), "spare"],
+      ["change", "Change", "short", ({ what }) => new Cell(what)],
+      ["seen_at", "Seen", "short", (row) => new Cell(row.seen_at, dayName(row.seen_at)), "spare"],
+      ["host", "Host", "name", (row) => new Cell(row.host_name, row.host_name ?? "no host"), "spare"],
+      ["currency", "Currency", "short", ({ currency }) => new Cell(currency, currencyName(currency))],
+      ["difference", "Difference", "number", (row) => numbers.signed(row.difference, row.currency)],
+    ]),
+  ];
+}
+
+/** Returns what reported months usually lose afterwards, a sentence per currency. */
+function lossLines({ mirror, currencies, numbers: { percent } }: Context): Block[] {
+  const losses = readRefundLosses(mirror).filter(({ currency }) => currencies.includes(currency));
+  return losses.map(({ currency, months, share, least, most }) => {
+    const whose = losses.length > 1 ? `${currencyName(currency)}: ` : "";
+    const range = months === 1 ? "1 month" : `${months} months, ${percent(least)} to ${percent(most)}`;
+    return sentence(
+      `${whose}Reported months have so far lost ${percent(share)} to later refunds (${range}).`,
+    );
+  });
+}

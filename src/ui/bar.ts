@@ -1,0 +1,62 @@
+import type { SingleBar } from "cli-progress";
+import type { Output } from "../deps.js";
+
+/** The terminal itself writes `^C` behind the bar; at the edge it would begin a new line. */
+const spareColumns = 3;
+
+/**
+ * Returns one line at the bottom of a terminal that is redrawn in place; other lines are printed above it. cli-progress
+ * draws, and is loaded when a bar is first shown.
+ */
+export function createBar(stream: Output, isDrawn: boolean) {
+  let line: ((width: number) => string) | undefined;
+  let bar: SingleBar | undefined;
+  let isClosed = false;
+
+  async function start(): Promise<void> {
+    if (!isDrawn) return;
+    const loaded = await import("cli-progress");
+    if (bar || isClosed || !line) return;
+    const { SingleBar } = loaded.default ?? loaded;
+    bar = new SingleBar({
+      stream,
+      format: () => line?.((stream.columns || 80) - spareColumns) ?? "",
+      clearOnComplete: true,
+      // Otherwise a colour code could be cut in two.
+      linewrap: false,
+      // A signal that ends the process cannot leave the cursor hidden.
+      hideCursor: false,
+      gracefulExit: false,
+      forceRedraw: true,
+      fps: 10,
+    });
+    bar.start(1, 0);
+  }
+
+  function stop(): void {
+    bar?.stop();
+    bar = undefined;
+  }
+
+  return {
+    isDrawn,
+    show(next: (width: number) => string): void {
+      line = next;
+      void start();
+    },
+    hide(): void {
+      line = undefined;
+      stop();
+    },
+    print(text: string): void {
+      stop();
+      stream.write(`${text}\n`);
+      if (line) void start();
+    },
+    /** Hides it for good. */
+    close(): void {
+      isClosed = true;
+      stop();
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import type { Mirror } from "../../src/mirror/index.js";
+import { listedRecord, openComparison, openRecords, presentRecords } from "../../src/records/index.js";
+import { opportunities } from "../../src/resources/opportunities.js";
+import type { JsonObject } from "../../src/resources/types.js";
+import { mirrorForTest, rows } from "./mirror.js";
+
+const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
+const listed = { id: "c1", title: "Spring", status: "OPEN" };
+const detailed = { ...listed, deliverables: [{ id: "d1", title: "Reel" }], assignments: [] };
+
+/** A mirror, and a function that writes a campaign as the list or its details have it, on a day. */
+async function campaigns() {
+  const mirror = await mirrorForTest();
+  const store = openRecords(mirror, opportunities, { runId: 1, coverage: [], complain: () => {} });
+  const write = (value: JsonObject, day: number, isDetail = false) =>
+    mirror.transaction(() => store.write([value], { readAt: at(day), isDetail }));
+  return { mirror, write };
+}
+
+const present = (mirror: Mirror) => [...presentRecords(mirror, "opportunities")];
+const changes = (mirror: Mirror) =>
+  rows(mirror, "SELECT field, old, new, last_seen_unchanged_at AS since FROM changes ORDER BY change_id");
+
+test("the first details complete a record, and are no change; later ones are", async () => {
+  const { mirror, write } = await campaigns();
+  write(listed, 1);
+  expect(write(detailed, 2, true)).toMatchObject({ added: 0, changed: 0 });
+  expect(present(mirror)).toMatchObject([{ value: detailed, detailedAt: at(2), isOutdated: false }]);
+  expect(changes(mirror)).toEqual([]);
+  expect(rows(mirror, "SELECT json, until_at FROM record_versions")).toEqual([
+    { json: JSON.stringify(listed), until_at: at(2) },
+  ]);
+  const later = { ...detailed, deliverables: [{ id: "d1", title: "Story" }] };
+  expect(write(later, 4, true)).toMatchObject({ changed: 1 });
+  // The list does not show it: it was last seen as it was with the details.
+  expect(changes(mirror)).toEqual([
+    { field: "deliverables.d1.title", old: "Reel", new: "Story", since: at(2) },
+  ]);
+});
+
+test("what the list shows lies over the details, and a member that it has no more is gone", async () => {
+  const { mirror, write } = await campaigns();
+  write(listed, 1);
+  write(detailed, 2, true);
+  write(listed, 3);
+  expect(present(mirror)).toMatchObject([{ value: detailed, isOutdated: false }]);
+  const next = { id: "c1", title: "Summer" };
+  expect(write(next, 4)).toMatchObject({ changed: 1 });
+  const { status: _, ...rest } = detailed;
+  expect(present(mirror)).toMatchObject([{ value: { ...rest, title: "Summer" }, isOutdated: true }]);
+  expect(listedRecord(mirror, present(mirror)[0]?.id ?? 0)).toEqual(next);
+  expect(rows(mirror, "SELECT title, status FROM opportunities")).toEqual([
+    { title: "Summer", status: null },
+  ]);
+  expect(rows(mirror, "SELECT id FROM opportunity_deliverables")).toEqual([{ id: "d1" }]);
+  write({ ...rest, title: "Summer" }, 5, true);
+  expect(present(mirror)).toMatchObject([{ detailedAt: at(5), isOutdated: false }]);
+});
+
+test("a record of the list is compared with what the list said before", async () => {
+  const { mirror, write } = await campaigns();
+  write(listed, 1);
+  write(detailed, 2, true);
+  const compare = openComparison(mirror, opportunities);
+  expect(compare(listed, "c1")).toBe("same");
+  expect(compare({ ...listed, title: "Summer" }, "c1")).toBe("changed");
+  expect(compare(listed, "c2")).toBe("missing");
+});

@@ -1,0 +1,41 @@
+import { describe, expect, test } from "vitest";
+import { UnexpectedAnswer } from "../../src/errors.js";
+import { keyOf } from "../../src/records/index.js";
+import { content } from "../../src/resources/content.js";
+import { orders } from "../../src/resources/orders.js";
+import type { Json, Resource } from "../../src/resources/types.js";
+import { gifts } from "../../src/resources/unshown.js";
+import { mirrorForTest, order, rows, write } from "./mirror.js";
+
+describe("a record's key", () => {
+  test.each([
+    ["its id", orders, { id: "o1" }, "o1"],
+    ["its id as text, if it is a number", orders, { id: 17 }, "17"],
+    ["both parts of it", content, { source: "upload", id: "c1" }, "upload/c1"],
+    ["parts that hold a slash, kept apart", content, { source: "a/b", id: "50%/c" }, "a%2Fb/50%25%2Fc"],
+    ["its place, if an undocumented one has no id", gifts, { colour: "red" }, "#4"],
+    ["its place, if an undocumented id is neither text nor a number", gifts, { id: { a: 1 } }, "#4"],
+    ["its place, if it is no object", gifts, "red", "#4"],
+  ] as [string, Resource, Json, string][])("is %s", (_, resource, value, key) => {
+    expect(keyOf(resource, value, 4)).toBe(key);
+  });
+
+  test.each([
+    ["documented record without its id", orders, { id: null }, "has no `id`"],
+    ["documented record without a part of it", content, { id: "c1" }, "has no `source`, `id`"],
+    ["number that a double rounds", orders, JSON.parse('{"id":9007199254740993}'), "more digits"],
+    ["number that a double rounds, where no shape is documented", gifts, { id: -1e300 }, "more digits"],
+  ] as [string, Resource, Json, string][])("a %s has none: it is refused", (_, resource, value, message) => {
+    expect(() => keyOf(resource, value, 0)).toThrow(UnexpectedAnswer);
+    expect(() => keyOf(resource, value, 0)).toThrow(message);
+  });
+});
+
+test("an answer with a record that has no key writes nothing of itself", async () => {
+  const mirror = await mirrorForTest();
+  mirror.transaction(() => {
+    expect(() => write(mirror, orders, [order("o1"), { no: "id" }])).toThrow("has no `id`");
+  });
+  for (const table of ["records", "orders", "order_line_items", "notices"])
+    expect(rows(mirror, `SELECT * FROM ${table}`)).toEqual([]);
+});

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { keepSnapshot } from "../../src/records/index.js";
+import type { Json } from "../../src/resources/types.js";
+import { mirrorForTest, rows } from "./mirror.js";
+
+const row = (id: string | null, clicks: number): Json => ({
+  host: id === null ? null : { id, username: `${id}!` },
+  clicks,
+  buy_now_clicks: 0,
+  orders: 1,
+  sales: 2.5,
+});
+
+test("a day's ranking takes a row per host that moved, one without figures per host that left", async () => {
+  const mirror = await mirrorForTest();
+  const keep = (day: string, ...ranking: Json[]) =>
+    keepSnapshot(mirror, day, `${day}T04:00:00.000Z`, ranking);
+  keep("2026-11-01", row("a", 5), row("b", 4), row(null, 1), row(null, 2));
+  keep("2026-11-02", row("a", 5), row(null, 3));
+  keep("2026-11-03", row("a", 6), row(null, 3));
+  keep("2026-11-03", row("a", 7), row(null, 3));
+  keep("2026-11-04", row("a", 7), row("b", 9), row(null, 3));
+  expect(
+    rows(mirror, "SELECT date, host_id, clicks, sales FROM analytics_hosts_snapshots ORDER BY date, host_id"),
+  ).toEqual([
+    { date: "2026-11-01", host_id: null, clicks: 3, sales: 5 },
+    { date: "2026-11-01", host_id: "a", clicks: 5, sales: 2.5 },
+    { date: "2026-11-01", host_id: "b", clicks: 4, sales: 2.5 },
+    { date: "2026-11-02", host_id: null, clicks: 3, sales: 2.5 },
+    { date: "2026-11-02", host_id: "b", clicks: null, sales: null },
+    { date: "2026-11-03", host_id: "a", clicks: 7, sales: 2.5 },
+    { date: "2026-11-04", host_id: "b", clicks: 9, sales: 2.5 },
+  ]);
+  expect(rows(mirror, "SELECT count(*) AS n FROM analytics_hosts_days")).toEqual([{ n: 4 }]);
+});

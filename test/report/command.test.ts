@@ -1,0 +1,142 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { displayWidth } from "../../src/ui/width.js";
+import { makeBrand, type TestBrand } from "../support/brand.js";
+import { day, noon, orderAt, ordersBefore } from "../support/records.js";
+
+let brand: TestBrand;
+
+/** An order every six hours since the middle of August, read on 21 November at noon. */
+beforeAll(async () => {
+  brand = makeBrand({ orders: ordersBefore(noon, 400, day / 4) });
+  await brand.run("sync orders");
+});
+
+const reports = () => readdirSync(brand.home).filter((name) => name.startsWith("report"));
+
+describe("where a report goes", () => {
+  test("the page into a file named for its period, or for `-o`; `-` is stdout", async () => {
+    const { code, out, err } = await brand.run("report --month 2026-09");
+    expect([code, out]).toEqual([0, ""]);
+    expect(err).toMatch(/^September 2026: [\d.]+ kB: report-2026-09\.html\n$/);
+    await brand.run("report --since 2026-09-03 --until 2026-09-09");
+    expect(reports()).toEqual(["report-2026-09-03-to-2026-09-09.html", "report-2026-09.html"]);
+    expect((await brand.run("report -o -")).out).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
+  });
+
+  test.each([
+    ["--text", "notes.txt", /^Brand, November 2026\n|^.*, November 2026\n/],
+    ["--json", "notes.json", /^\{"brand":/],
+    ["", "page.html", /^<!doctype html>/],
+  ])("`%s -o %s`", async (flag, file, begins) => {
+    expect((await brand.run(`report ${flag} -o ${file}`)).code).toBe(0);
+    expect(readFileSync(join(brand.home, file), "utf8")).toMatch(begins);
+  });
+
+  test.each([
+    ["", "r.pdf", ".html"],
+    ["", "r.csv", ".html"],
+    ["", "r", ".html"],
+    ["--text", "r.html", ".txt"],
+    ["--json", "r.txt", ".json"],
+  ])("`%s -o %s` is refused: the ending is %s", async (flag, file, ending) => {
+    const { code, err } = await brand.run(`report ${flag} -o ${file}`);
+    expect(code).toBe(2);
+    expect(err).toContain(`\`${ending}\``);
+    expect(existsSync(join(brand.home, file))).toBe(false);
+  });
+
+  test("a file stays as it was if the report fails, and the mirror is none", async () => {
+    const old = join(brand.home, "old.html");
+    writeFileSync(old, "old");
+    expect((await brand.run("report --month 2027-09 -o old.html")).code).toBe(3);
+    expect(readFileSync(old, "utf8")).toBe("old");
+    expect((await brand.run("report -o none/page.html")).code).toBe(3);
+  });
+
+  test("`--open` shows the file in the browser, and only a file", async () => {
+    const { opened, code } = await brand.run("report --open -o shown.html");
+    expect([code, opened]).toEqual([0, [join(brand.home, "shown.html")]]);
+    for (const words of ["--text", "--json", "-o -"])
+      expect((await brand.run(`report --open ${words}`)).code).toBe(2);
+    expect((await brand.run("report -o shown.html")).opened).toEqual([]);
+  });
+});
+
+describe("in a terminal", () => {
+  test("the text has 80 columns, and colour only if the stream is a terminal", async () => {
+    const { out } = await brand.run("report --text");
+    for (const line of out.split("\n")) expect(displayWidth(line), line).toBeLessThanOrEqual(80);
+    expect(out).toMatch(/^Net by day, EUR: [▁▂▃▄▅▆▇█]{20} up to /m);
+    expect(out).not.toContain("\u001b");
+    expect((await brand.run("report --text", { tty: true })).out).toContain("\u001b[1mSales");
+    expect((await brand.run("report --text --no-color", { tty: true })).out).toBe(out);
+    expect((await brand.run("report --text", { env: { LANG: "C" } })).out).toMatch(/: [ .:=+*#-]+ up to /);
+    expect((await brand.run("report --text -o in.txt", { tty: true })).code).toBe(0);
+    expect(readFileSync(join(brand.home, "in.txt"), "utf8")).not.toContain("\u001b");
+  });
+
+  test("text from outside cannot act on it", async () => {
+    const one = makeBrand({
+      orders: [
+        orderAt("a", noon - 2 * day, {
+          currency: "\u001b[2J",
+          host: { id: "h", username: "\u001b[31m\u202e" },
+        }),
+      ],
+    });
+    await one.run("sync orders");
+    for (const form of ["--text", "--json"])
+      expect((await one.run(`report ${form} --no-color`, { tty: true })).out).not.toMatch(
+        /\p{Cc}(?<!\n)|\u202e/u,
+      );
+  });
+});
+
+describe("the time", () => {
+  test.each([
+    ["--month october", "Not a month: `october`."],
+    ["--month 2026-13", "Not a month: `2026-13`."],
+    ["--month 2026-09 --since 7d", "`--month` does not go with `--since` and `--until`."],
+    ["--since 2026-09-09 --until 2026-09-01", "`--since` is later than `--until`."],
+    ["--locale tlhx-!", "Not a locale: `tlhx-!`."],
+    ["--text --json", "`--text` does not go with `--json`."],
+  ])("`%s` is refused", async (words, says) => {
+    const { code, err } = await brand.run(`report ${words}`);
+    expect([code, err.split("\n")[0]]).toEqual([2, `brandapi: ${says}`]);
+  });
+
+  test("before the first order, the first month is named; after the last read, the last day", async () => {
+    const early = await brand.run("report --month 2020-01 --text");
+    expect([early.code, early.out]).toEqual([3, ""]);
+    expect(early.err).toContain("`--month 2026-08`");
+    const late = await brand.run("report --month 2026-12");
+    expect(late.code).toBe(3);
+    expect(late.err).toContain("Orders were read through 2026-11-21");
+  });
+
+  test("without a mirror, or orders in it, the next step is named", async () => {
+    const one = makeBrand();
+    expect((await one.run("report")).err).toContain("No mirror yet");
+    await one.run("sync roster");
+    expect(await one.run("report")).toMatchObject({
+      code: 3,
+      err: expect.stringContaining("`brandapi sync orders`"),
+    });
+  });
+});
+
+test("it stays a report if any text is a currency, and the period is years", async () => {
+  const orders = Array.from({ length: 300 }, (_, n) =>
+    orderAt(`o${n}`, noon - (1 + (n % 48)) * day, { currency: `C${n}<b>${"x".repeat(n)}` }),
+  );
+  const one = makeBrand({ orders });
+  await one.run("sync orders");
+  const page = await one.run("report --since 2016-01-01 -o -");
+  expect(page.out.length).toBeLessThan(200_000);
+  for (const words of ["288 currencies more in <code>sales_by_day</code>", "too many days to show"])
+    expect(page.out.includes(words), words).toBe(true);
+  const { out } = await one.run("report --since 2016-01-01 --text");
+  for (const line of out.split("\n")) expect(displayWidth(line), line).toBeLessThanOrEqual(80);
+});

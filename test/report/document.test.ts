@@ -1,0 +1,251 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { makeBrand, type TestBrand } from "../support/brand.js";
+import { day, hour, noon, orderAt } from "../support/records.js";
+import { rowsOf, sectionOf, textOf } from "./reading.js";
+
+type Row = Record<string, string | number | null>;
+interface Block {
+  kind: string;
+  title?: string;
+  text?: string;
+  currency?: string | null;
+  rows?: Row[];
+  labels?: string[];
+  series?: { values: number[] }[];
+  figures?: { title: string; value: number; comparisons: { change: number | null; before: number }[] }[];
+}
+interface Report {
+  period: { through: string; before: { since: string; until: string } };
+  summary: string;
+  sections: { id: string; blocks: Block[] }[];
+}
+
+let brand: TestBrand;
+let report: Report;
+let page: string;
+
+/** A believable brand: a first sync on 21 November, three weeks of traffic, a second sync on 12 December at noon. */
+beforeAll(async () => {
+  brand = makeBrand({ history: 2_000, now: noon });
+  await brand.run("sync");
+  for (const id of brand.mirrored("orders").slice(0, 40)) brand.refund(id);
+  for (let nth = 0; nth < 60; nth += 1) {
+    brand.pass(8 * hour);
+    brand.order({ currency: nth % 2 ? "USD" : "EUR" });
+  }
+  brand.pass(day);
+  expect((await brand.run("sync")).code).toBe(0);
+  report = await reportOf(brand);
+  page = (await brand.run("report -o - --locale en")).out;
+}, 60_000);
+
+async function reportOf(one: TestBrand, words = ""): Promise<Report> {
+  const { code, out, err } = await one.run(`report --json --locale en ${words}`);
+  expect([code, err]).toEqual([0, ""]);
+  return JSON.parse(out);
+}
+
+const blocks = (one: Report, id: string, kind: string) =>
+  one.sections.find((section) => section.id === id)?.blocks.filter((block) => block.kind === kind) ?? [];
+const cents = (amount: unknown) => Math.round(Number(amount) * 100) / 100;
+const sum = (one: TestBrand, currency: string, since: string, until: string) =>
+  one.sql<Row>(
+    `SELECT total(net_amount) AS net, total(gross_amount) AS gross, total(refunded_amount) AS refunds, total(orders) AS orders
+     FROM sales_by_day WHERE currency = ? AND day BETWEEN ? AND ?`,
+    currency,
+    since,
+    until,
+  )[0] as Row;
+
+describe("every figure is its view's", () => {
+  test("sales, beside the same whole days of the month before", () => {
+    const { through, before } = report.period;
+    expect(through).toBe("2026-12-11");
+    const told = blocks(report, "sales", "figures");
+    expect(told.length).toBeGreaterThan(1);
+    for (const { title = "", figures = [] } of told) {
+      const now = sum(brand, title, "2026-12-01", through);
+      const then = sum(brand, title, before.since, before.until);
+      expect(figures.map(({ value }) => cents(value))).toEqual(
+        [now.net, now.gross, now.refunds, now.orders].map(cents),
+      );
+      expect(figures.map(({ comparisons }) => cents(comparisons[0]?.before))).toEqual(
+        [then.net, then.gross, then.refunds, then.orders].map(cents),
+      );
+    }
+  });
+
+  test("months: net through the last whole day, and its change, as in `sales_by_month`", () => {
+    for (const { title = "", rows = [] } of blocks(report, "months", "table")) {
+      const currency = title.slice(-3);
+      const view = brand.sql<Row>(
+        "SELECT * FROM sales_by_month WHERE currency = ? AND month >= '2025-12' ORDER BY month DESC",
+        currency,
+      );
+      expect(rows.map(({ month, net_amount }) => [month, cents(net_amount)])).toEqual(
+        view.map(({ month, net_through }) => [month, cents(net_through)]),
+      );
+      expect(rows.map(({ change }) => change)).toEqual(
+        view.map(({ net_through, net_before }) =>
+          Number(net_before) > 0 ? (Number(net_through) - Number(net_before)) / Number(net_before) : null,
+        ),
+      );
+      const [first] = rows;
+      const ago = sum(brand, currency, "2025-12-01", "2025-12-11");
+      const now = sum(brand, currency, "2026-12-01", "2026-12-11");
+      if (first?.month === "2026-12" && Number(ago.net) > 0)
+        expect(first.change_in_year).toBeCloseTo((Number(now.net) - Number(ago.net)) / Number(ago.net));
+    }
+  });
+
+  test("restated months and orders", () => {
+    const [months, orders] = blocks(report, "restated", "table");
+    const view = brand.sql<Row>(
+      "SELECT month, currency, difference FROM restatements WHERE difference <> 0 AND month >= '2025-12'",
+    );
+    const key = ({ month, currency, difference }: Row) => `${month} ${currency} ${difference}`;
+    expect(view.length).toBeGreaterThan(0);
+    expect(months?.rows?.map(key).sort()).toEqual(view.map(key).sort());
+    const all = brand.sql<Row>(
+      "SELECT coalesce(order_number, order_id) AS name, difference FROM restated_orders",
+    );
+    for (const { order, difference } of orders?.rows ?? [])
+      expect(all).toContainEqual({ name: order, difference });
+  });
+
+  test("hosts with the highest net", () => {
+    for (const { title = "", rows = [] } of blocks(report, "hosts", "table")) {
+      if (!title.startsWith("Highest")) continue;
+      const view = brand.sql<Row>(
+        `SELECT host_name, total(net_amount) AS net FROM order_figures WHERE currency = ? AND orders > 0
+         AND day BETWEEN '2026-12-01' AND '2026-12-11' GROUP BY host_id ORDER BY net DESC, host_id LIMIT 8`,
+        title.slice(13, 16),
+      );
+      expect(rows.length).toBeGreaterThan(0);
+      expect(rows.map(({ host, net_amount }) => [host, cents(net_amount)])).toEqual(
+        view.map(({ host_name, net }) => [host_name, cents(net)]),
+      );
+    }
+  });
+});
+
+test("page and text say what the JSON says, and the page has a table for each chart", async () => {
+  const text = (await brand.run("report --text --locale en")).out;
+  expect(textOf(page)).toContain(report.summary);
+  expect(text.replace(/\s+/g, " ")).toContain(report.summary);
+  for (const { title } of blocks(report, "months", "table")) {
+    expect(text).toContain(`${title}:`);
+    expect(page).toContain(`<caption>${title}</caption>`);
+  }
+  const [first] = rowsOf(sectionOf(page, "months")).slice(1);
+  expect(first?.[0]).toBe("Dec 2026, to the 11");
+  expect(text).toContain("Whole days only, through 11 Dec 2026.");
+});
+
+test("amounts keep their currency on a phone, where spare columns go", () => {
+  const phone = page.replace(/<t[hd][^>]*spare[\s\S]*?<\/t[hd]>/g, "");
+  for (const [table] of phone.matchAll(/<table>[\s\S]*?<\/table>/g)) {
+    const [head = [], ...rows] = rowsOf(table);
+    for (const row of rows)
+      if (row.some((cell) => /^[+−]?[\d,]+\.\d\d$/.test(cell)))
+        expect([...head, ...row].join(" ")).toMatch(/\b(EUR|USD|GBP)\b/);
+  }
+});
+
+describe("a day that has only begun", () => {
+  /** An order a day in October and November; December begins. */
+  const slow = () => {
+    const orders = Array.from({ length: 61 }, (_, nth) =>
+      orderAt(`o${nth}`, Date.UTC(2026, 9, 1, 9) + nth * day),
+    );
+    return makeBrand({ orders, now: Date.UTC(2026, 10, 24, 8) });
+  };
+
+  test("is in no figure, no chart, and turns no sign", async () => {
+    const one = slow();
+    one.data.orders = one.data.orders.filter(({ order_date }) => order_date < "2026-11-24");
+    await one.run("sync orders");
+    const told = await reportOf(one);
+    const [sales] = blocks(told, "sales", "figures");
+    expect(sales?.figures?.map(({ comparisons }) => comparisons[0]?.change)).toEqual([0, 0, null, 0]);
+    const [chart] = blocks(told, "days", "chart");
+    expect(chart?.labels?.at(-1)).toBe("23 Nov");
+    expect(chart?.series?.map(({ values }) => values.length)).toEqual([23, 23]);
+    expect(told.summary).toBe("Net is the same in EUR vs 1–23 Oct 2026.");
+    expect((await one.run("report --text --locale en")).out).toContain(
+      "Whole days only, through 23 Nov 2026.",
+    );
+  });
+
+  test("is compared with nothing if the month has no other", async () => {
+    const one = slow();
+    one.pass(7 * day);
+    await one.run("sync orders");
+    const told = await reportOf(one, "--month 2026-12");
+    expect([told.period.before, told.summary]).toEqual([null, ""]);
+  });
+});
+
+test("reported months say what they lost to later refunds", async () => {
+  const one = makeBrand({ now: Date.UTC(2026, 7, 1, 12) });
+  const refunds = [4, 2, 1];
+  for (const refund of refunds) {
+    const id = one.order({ currency: "EUR", total_amount: 100, refund_amount: 0 });
+    one.pass(31 * day);
+    await one.run("sync orders");
+    one.refund(id, refund);
+  }
+  one.pass(5 * day);
+  await one.run("sync orders");
+  expect((await one.run("report --text --locale en")).out).toContain(
+    "Reported months have so far lost 2.3% to later refunds (3 months, 1.0% to 4.0%).",
+  );
+});
+
+test("hosts have a name: the handle, else first and last name, else the id's first letters", async () => {
+  const host = (id: string, fields: object) => ({
+    host: { id, username: null, first_name: null, last_name: null, ...fields },
+  });
+  const one = makeBrand({
+    orders: [
+      orderAt("a", noon - 2 * day, host("h1", { username: "ada" })),
+      orderAt("b", noon - 2 * day, host("h2", { first_name: "Bo", last_name: "Berg" })),
+      orderAt("c", noon - 2 * day, host("0123456789abcdef", {})),
+    ],
+  });
+  await one.run("sync orders");
+  const [table] = blocks(await reportOf(one), "hosts", "table");
+  expect(table?.rows?.map(({ host }) => host).sort()).toEqual(["01234567", "Bo Berg", "ada"]);
+  expect((await one.run("report -o -")).out).not.toContain("no name");
+});
+
+test("clicks that were not read are no zero", async () => {
+  const one = makeBrand({ orders: [orderAt("a", noon - 2 * day)] });
+  await one.run("sync orders");
+  const text = (await one.run("report --text")).out;
+  expect(text).toContain("The mirror holds no clicks of these days.");
+  await one.run("sync");
+  expect((await one.run("report --text")).out).toMatch(/^ {2}Clicks +0 +vs|^ {2}Clicks +\d/m);
+});
+
+test("the same mirror gives the same bytes at any time, except for the time the page was made", async () => {
+  brand.pass(90 * day);
+  const again = (await brand.run("report -o - --locale en")).out;
+  const made = /Made [^<]* by brandapi/;
+  expect(again.replace(made, "") === page.replace(made, "")).toBe(true);
+  expect(again).not.toBe(page);
+});
+
+test("numbers are written as in the reader's locale", async () => {
+  const figure = async (words: string, env = {}) =>
+    /<dd><b>([^<]*)</.exec((await brand.run(`report -o - ${words}`, { env })).out)?.[1];
+  expect(await figure("--locale de")).toMatch(/^[A-Z]{3} [\d.]*\d,\d\d$/);
+  expect(await figure("", { LC_ALL: "fr_FR.UTF-8" })).toMatch(/^[A-Z]{3} [\d\u202f]*\d,\d\d$/);
+});
+
+test("the page asks for nothing and runs nothing, and its policy says so", () => {
+  expect(page).toMatch(
+    /content="default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; form-action 'none'"/,
+  );
+  expect(/<script|<link|<img|<iframe|\son\w+=|\sstyle=|\bhttps?:|url\(/.exec(page)?.[0]).toBeUndefined();
+});
