@@ -16,7 +16,7 @@ import {
 import { readTableNote } from "../records/index.js";
 import { details, resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
-import { countRemoved, openState, readCoverage } from "../state/index.js";
+import { countRemoved, finishedRuns, openState, readCoverage } from "../state/index.js";
 import { type Closing, readClosing } from "./closing.js";
 
 /** A range of dates, ISO 8601; `from` null: from the beginning. */
@@ -122,8 +122,9 @@ function readResource(
   const covered = join(spans);
   const { run_id, started_at, finished_at, outcome, error } = last;
   const isRunning = outcome === "running";
-  const state = openState(mirror, name);
-  const [floor, goal] = [state.floor(), state.goal()];
+  const floor = openState(mirror, name).floor();
+  const { runId } = finishedRuns(mirror, name);
+  const begun = spans.filter((one) => one.runId > runId).map(({ readAt }) => readAt);
   const removed = countRemoved(mirror, name);
   const all = mirror.db.prepare(`SELECT count(*) FROM ${quote(table)}`).pluck();
   return {
@@ -139,7 +140,7 @@ function readResource(
     last_error: error,
     found: foundOf(lastFinding(mirror, name), readTableNote(mirror, name)),
     running: isRunning ? { started_at } : null,
-    unfinished: isRunning || !goal ? null : { begun_at: formatInstant(goal.begunAt) },
+    unfinished: begun.length === 0 ? null : { begun_at: formatInstant(Math.min(...begun)) },
     closing: readClosing(mirror, resource, spans, now),
     // A time far in the future is stale, too: its clock was ahead.
     stale: maxAgeMs !== null && (ageMs === null || Math.abs(ageMs) > maxAgeMs),
