@@ -140,7 +140,7 @@ function readResource(
     last_error: error,
     found: foundOf(lastFinding(mirror, name), readTableNote(mirror, name)),
     running: isRunning ? { started_at } : null,
-    unfinished: begun.length === 0 ? null : { begun_at: formatInstant(Math.min(...begun)) },
+    unfinished: isRunning || begun.length === 0 ? null : { begun_at: formatInstant(Math.min(...begun)) },
     closing: readClosing(mirror, resource, spans, now),
     // A time far in the future is stale, too: its clock was ahead.
     stale: maxAgeMs !== null && (ageMs === null || Math.abs(ageMs) > maxAgeMs),
