@@ -38,10 +38,13 @@ export async function askNewest(run: DatedRun, range: Range): Promise<Newest> {
   );
   const { items: records, askedAt } = answer;
   const oldest = checkDates(run, records, range).at(-1) ?? range.to;
-  const isFull = records.length >= answer.pagination.per_page;
+  const { per_page, total_items } = answer.pagination;
+  const isCut = records.length >= per_page || records.length < total_items;
+  const isFull = records.length > 0 && isCut;
+
   const from = isFull ? oldest + 1_000 : range.from;
   const covers = from <= range.to ? { from, to: range.to } : null;
-  return { records, askedAt, total: answer.pagination.total_items, covers, oldest };
+  return { records, askedAt, total: total_items, covers, oldest };
 }
 
 /**

@@ -1,0 +1,194 @@
+import { copyFileSync, renameSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { makeBrand, readsOrders, type TestBrand } from "../support/brand.js";
+import { day, hour, minute, noon, orderAt, ordersBefore } from "../support/records.js";
+
+const second = 1_000;
+const orders = ordersBefore(noon - hour, 150, 20 * hour);
+
+/** What a sync of orders ends with, and what it says. */
+async function synced(brand: TestBrand, command = "sync orders") {
+  const { code, err } = await brand.run(command);
+  return { code, err, verified: brand.lastRun().verified };
+}
+
+describe("an answer that breaks an assumption is refused whole (exit 7)", () => {
+  test.each([
+    ["A1: not newest first", { order: "attribution" }, "newest first"],
+    ["A2: a date without a time", { shows: "days" }, "no timestamp with seconds"],
+    ["A3: a record below the range", { belowRange: true }, "outside the dates that were asked for"],
+  ] as const)("%s", async (_, doubts, says) => {
+    const brand = makeBrand({ orders: [...orders].sort((a, b) => (a.id < b.id ? -1 : 1)) });
+    await brand.run("sync orders --until 2026-11-01");
+    const before = brand.mirrored().length;
+    brand.doubts = doubts;
+    const { code, err } = await synced(brand, "sync orders --since 40d");
+    expect([code, brand.mirrored().length]).toEqual([7, before]);
+    expect(err).toContain(says);
+  });
+
+  test("A2: a time without seconds", async () => {
+    const brand = makeBrand({ orders: [orderAt("coarse", "2026-11-20T11:00Z")] });
+    expect((await synced(brand)).err).toContain("no timestamp with seconds");
+  });
+
+  test("A2: a record without a date, listed in every range", async () => {
+    const brand = makeBrand({
+      orders: [...orders, orderAt("none", null)],
+      doubts: { undated: "everywhere" },
+    });
+    expect((await synced(brand)).code).toBe(7);
+  });
+
+  test("A3: a record above the range", async () => {
+    const brand = makeBrand({ orders });
+    await brand.run("sync orders");
+    brand.pass(day);
+    brand.once(
+      ({ path, query }) => path === "/orders" && query.per_page === "100",
+      () => ({
+        envelope: (one: { data: object[] }) => ({
+          ...one,
+          data: [{ ...one.data[0], order_date: "2027-01-01T00:00:00Z" }, ...one.data.slice(1)],
+        }),
+      }),
+    );
+    const { code, err } = await synced(brand);
+    expect(code).toBe(7);
+    expect(err).toContain("outside the dates");
+  });
+});
+
+describe("an answer that hides something is caught by the counts", () => {
+  const hide = (ids: readonly string[]) => ({
+    envelope: (one: { data: { id: string }[] }) => ({
+      ...one,
+      data: one.data.filter(({ id }) => !ids.includes(id)),
+    }),
+  });
+
+  test("A4: it is read again", async () => {
+    const brand = makeBrand({ orders });
+    brand.once(
+      ({ path, query }) => path === "/orders" && query.per_page === "100",
+      () => hide(["o3"]),
+    );
+    expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
+    expect(brand.mirrored()).toHaveLength(150);
+  });
+
+  test("A4: what stays hidden is said with both numbers (exit 8), and nothing is removed", async () => {
+    const brand = makeBrand({ orders });
+    await brand.run("sync orders");
+    brand.before = ({ path, query }) =>
+      path === "/orders" && query.per_page === "100" ? (hide(["o3"]) as never) : undefined;
+    const { code, err, verified } = await synced(brand);
+    expect([code, verified]).toEqual([8, 0]);
+    expect(err).toContain("the API counts 150 orders and the mirror 149");
+    expect(brand.mirrored()).toHaveLength(150);
+  });
+
+  test("A5: a total that is capped is no proof", async () => {
+    const brand = makeBrand({ orders, doubts: { mostCounted: 25 } });
+    const { code, err } = await synced(brand);
+    expect(code).toBe(8);
+    expect(err).toContain("the API counts 25 orders and the mirror 150");
+  });
+
+  test("A6: a record that got another date is found where it is now", async () => {
+    const brand = makeBrand({ orders });
+    await brand.run("sync orders");
+    brand.redate("o140", noon - 50 * day);
+    expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
+    expect(brand.sql("SELECT order_date AS at FROM orders WHERE id = 'o140'")).toEqual([
+      { at: new Date(noon - 50 * day).toISOString() },
+    ]);
+  });
+});
+
+test("A7: a filter that means something else costs one run, and is no evidence until it agrees", async () => {
+  const brand = makeBrand({ orders, doubts: { refunded: "any" } });
+  brand.refund("o5", 1);
+  expect(await synced(brand)).toMatchObject({ code: 8, verified: 0 });
+  brand.pass(day);
+  expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
+  brand.doubts = {};
+  brand.pass(day);
+  expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
+  brand.doubts = { refunded: "any" };
+  brand.pass(day);
+  expect((await synced(brand)).code).toBe(8);
+});
+
+test("A8: more days moved than the budget reads: the run says how many are left", async () => {
+  const many = ordersBefore(noon - 40 * day, 13_000, hour);
+  const brand = makeBrand({ orders: many });
+  await brand.run("sync orders");
+  for (let n = 0; n < 13_000; n += 36) brand.refund(`o${n}`, 1);
+  const { code, err } = await synced(brand);
+  expect(code).toBe(8);
+  expect(err).toMatch(/the API's figures moved on \d+ days not read yet/);
+  expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
+});
+
+test("A9: a list that never settles", async () => {
+  const brand = makeBrand({ history: 50 });
+  brand.before = ({ path, query }) => {
+    if (path === "/roster" && query.page === "2") brand.leave(brand.data.roster[0]?.host.id ?? "");
+    return undefined;
+  };
+  brand.doubts = { mostPerPage: 20 };
+  const { code, err } = await brand.run("sync roster");
+  expect(code).toBe(8);
+  expect(err).toContain("never settled");
+});
+
+test.each([
+  ["six minutes ahead", 6 * minute, 3],
+  ["six minutes behind", -6 * minute, 3],
+  ["four minutes ahead", 4 * minute, 0],
+])("A10: this clock is %s", async (_, skew, code) => {
+  const brand = makeBrand({ orders });
+  const clock = { ...brand.clock, now: () => brand.now() + skew };
+  const ran = await brand.run("sync orders", { clock });
+  expect(ran.code, ran.err).toBe(code);
+});
+
+test("A11: a record that lies beside the dates is a warning each night, and nothing is verified", async () => {
+  const brand = makeBrand({ orders: [...orders, orderAt("none", null)], doubts: { undated: "apart" } });
+  for (const _ of [1, 2]) {
+    const { code, err, verified } = await synced(brand);
+    expect([code, verified]).toEqual([0, 0]);
+    expect(err).toContain("the API counts 1 more without a range of dates");
+    brand.pass(day);
+  }
+});
+
+test("A12: a mirror that is replaced in the middle ends the run with 3", async () => {
+  const brand = makeBrand({ orders: ordersBefore(noon - hour, 450, hour) });
+  await brand.run("sync orders --since 3d");
+  copyFileSync(brand.db, `${brand.db}.copy`);
+  brand.once(
+    ({ path, query }) => path === "/orders" && query.per_page === "100",
+    () => {
+      renameSync(`${brand.db}.copy`, brand.db);
+      return undefined;
+    },
+  );
+  const { code, err } = await brand.run("sync orders --full");
+  expect(code).toBe(3);
+  expect(err).not.toContain("verified");
+});
+
+test("dates finer than a second are cut at whole seconds: nothing is lost at an end", async () => {
+  const fine = Array.from({ length: 250 }, (_, n) =>
+    orderAt(`f${n}`, new Date(noon - hour - n * 700).toISOString().replace("Z", "987Z")),
+  );
+  for (const shows of ["everything", "seconds"] as const) {
+    const brand = makeBrand({ orders: fine, doubts: { shows } });
+    expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
+    expect(brand.mirrored()).toHaveLength(250);
+    brand.pass(second);
+    expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
+  }
+});

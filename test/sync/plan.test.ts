@@ -1,0 +1,112 @@
+import { expect, test } from "vitest";
+import { type Before, planDated } from "../../src/sync/plan.js";
+
+const day = 86_400_000;
+const first = Number.NEGATIVE_INFINITY;
+const now = 1_000 * day - 1;
+/** Days 0 to 1000 stand for dates. */
+const days = (from: number, to: number) => ({ from: from === first ? first : from * day, to: to * day - 1 });
+const read = (from: number, to: number, runId = 1) => ({ ...days(from, to), readAt: now - day, runId });
+const before = (given: Partial<Before>): Before => ({
+  coverage: [],
+  floor: null,
+  finishedUntil: null,
+  resumed: [],
+  missing: [],
+  ...given,
+});
+const asked = { full: false, windowMs: 30 * day };
+
+const table: [what: string, before: Before, options: object, ranges: object[], gaps: object[]][] = [
+  ["a first run reads everything", before({}), {}, [days(first, 1000)], []],
+  ["a first --since is a floor", before({}), { since: 900 * day }, [days(900, 1000)], []],
+  [
+    "a run reads from the end of the last finished run, less the window",
+    before({ coverage: [read(first, 999)], floor: first, finishedUntil: 999 * day - 1 }),
+    {},
+    [days(969, 1000)],
+    [],
+  ],
+  [
+    "the window ends at the floor",
+    before({ coverage: [read(980, 999)], floor: 980 * day, finishedUntil: 999 * day - 1 }),
+    {},
+    [days(980, 1000)],
+    [],
+  ],
+  [
+    "a gap is read with the window below it",
+    before({ coverage: [read(first, 800), read(850, 999)], floor: first, finishedUntil: 999 * day - 1 }),
+    {},
+    [days(969, 1000), days(770, 850)],
+    [],
+  ],
+  [
+    "three months off leave no gap",
+    before({ coverage: [read(first, 900)], floor: first, finishedUntil: 900 * day - 1 }),
+    {},
+    [days(870, 1000)],
+    [],
+  ],
+  [
+    "a narrow run that leaves a gap says so",
+    before({ coverage: [read(first, 900)], floor: first, finishedUntil: 900 * day - 1 }),
+    { since: 990 * day },
+    [days(990, 1000)],
+    [days(900, 990)],
+  ],
+  [
+    "an older --since moves the floor, and leaves a gap only until the next run",
+    before({ coverage: [read(900, 999)], floor: 900 * day, finishedUntil: 999 * day - 1 }),
+    { since: 800 * day, until: 850 * day - 1 },
+    [days(800, 850)],
+    [days(850, 900)],
+  ],
+  [
+    "--until alone cuts what a plain run reads",
+    before({ coverage: [read(first, 900)], floor: first, finishedUntil: 900 * day - 1 }),
+    { until: 950 * day - 1 },
+    [days(870, 950)],
+    [],
+  ],
+  [
+    "--full reads below the floor",
+    before({ coverage: [read(900, 999)], floor: 900 * day, finishedUntil: 999 * day - 1 }),
+    { full: true },
+    [days(first, 1000)],
+    [],
+  ],
+  [
+    "a first read that was stopped goes on below what it read, and with the window",
+    before({ coverage: [read(700, 1000, 2)], floor: first }),
+    {},
+    [days(970, 1000), days(first, 700)],
+    [],
+  ],
+  [
+    "what it read within the hour is not read again",
+    before({ coverage: [read(700, 1000, 2)], floor: first, resumed: [days(700, 1000)] }),
+    {},
+    [days(first, 700)],
+    [],
+  ],
+  [
+    "the day of a missing record is read in any case",
+    before({
+      coverage: [read(first, 999)],
+      floor: first,
+      finishedUntil: 999 * day - 1,
+      resumed: [days(969, 999)],
+      missing: [days(500, 501), days(980, 981)],
+    }),
+    {},
+    [days(999, 1000), days(980, 981), days(500, 501)],
+    [],
+  ],
+];
+
+test.each(table)("%s", (_, given, options, ranges, gaps) => {
+  const plan = planDated(given, { ...asked, ...options }, now);
+  expect(plan.ranges).toEqual(ranges.map((range) => expect.objectContaining(range)));
+  expect(plan.gaps).toEqual(gaps);
+});
