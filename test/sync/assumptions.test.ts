@@ -1,6 +1,6 @@
 import { copyFileSync, renameSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { makeBrand, readsOrders, type TestBrand } from "../support/brand.js";
+import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day, hour, minute, noon, orderAt, ordersBefore } from "../support/records.js";
 
 const second = 1_000;

@@ -1,0 +1,273 @@
+import { describe, expect, test } from "vitest";
+import { counts, makeBrand, type readsOrders } from "../support/brand.js";
+import { at, day, fileAt, hour, minute, noon, orderAt, ordersBefore } from "../support/records.js";
+
+const orders = ordersBefore(noon - hour, 350, 12 * hour);
+const pages = ({ path, query }: { path: string; query: Readonly<Record<string, string>> }) =>
+  path === "/orders" && query.per_page === "100";
+
+async function nightly(brand: ReturnType<typeof makeBrand>, command = "sync orders") {
+  brand.pass(day);
+  const ran = await brand.run(command);
+  return {
+    ...ran,
+    last: brand.lastRun(),
+    requests: ran.asked.filter(({ path }) => path === "/orders").length,
+  };
+}
+
+const amountOf = (brand: ReturnType<typeof makeBrand>, id: string) =>
+  brand.sql<{ refund: number }>("SELECT refund_amount AS refund FROM orders WHERE id = ?", id)[0]?.refund;
+
+describe("a first read", () => {
+  test("takes a request per hundred orders, the figures, three counts, and one without a range", async () => {
+    const brand = makeBrand({ orders });
+    const { asked, code } = await brand.run("sync orders");
+    expect(code).toBe(0);
+    expect(asked.filter(pages)).toHaveLength(4);
+    expect(asked.filter(counts)).toHaveLength(4);
+    expect(asked.filter(({ path }) => path === "/analytics/clicks")).toHaveLength(1);
+    expect(brand.mirrored()).toHaveLength(350);
+    expect(brand.lastRun()).toMatchObject({
+      outcome: "done",
+      verified: 1,
+      rows_new: 350,
+      api_total: 350,
+      mirror_total: 350,
+      differing: 0,
+    });
+  });
+
+  test("a first --since is a floor, and stays one", async () => {
+    const brand = makeBrand({ orders });
+    await brand.run("sync orders --since 2026-11-01");
+    const held = brand.mirrored().length;
+    const { code, last } = await nightly(brand);
+    expect([code, last.verified, brand.mirrored().length]).toEqual([0, 1, held]);
+    expect(last.covered_from).toBe("2026-11-01T00:00:00.000Z");
+  });
+
+  test("more orders of one second than a page holds are read as a list", async () => {
+    const crowd = Array.from({ length: 230 }, (_, n) => orderAt(`c${n}`, noon - 90 * day + (n % 900)));
+    const brand = makeBrand({ orders: [...orders.slice(0, 150), ...crowd, ...orders.slice(200)] });
+    await brand.run("sync orders");
+    expect(brand.lastRun()).toMatchObject({ outcome: "done", verified: 1 });
+    expect(brand.mirrored()).toHaveLength(530);
+    brand.withdraw("c7");
+    brand.attributeLate(noon - 90 * day);
+    expect(await nightly(brand)).toMatchObject({ code: 0, last: { verified: 1 } });
+    expect(brand.mirrored()).toHaveLength(530);
+    expect(brand.mirrored()).not.toContain("c7");
+  });
+});
+
+describe("a later run", () => {
+  test("nothing new: the window is read, figures and counts agree", async () => {
+    const brand = makeBrand({ orders });
+    await brand.run("sync orders");
+    const { last, requests } = await nightly(brand);
+    expect(last).toMatchObject({ outcome: "done", verified: 1, rows_new: 0, rows_changed: 0 });
+    // One page of the window, four counts; nothing is older than the audit's rest but what lies below: three pages.
+    expect(requests).toBe(1 + 4 + 3);
+  });
+
+  test("a refund in the window is read with it", async () => {
+    const brand = makeBrand({ orders });
+    await brand.run("sync orders");
+    brand.refund("o20", 3);
+    await nightly(brand);
+    expect(amountOf(brand, "o20")).toBe(3);
+  });
+
+  test("a refund of an old order moves its day's figures, and the day is read", async () => {
+    const brand = makeBrand({ orders: ordersBefore(noon - hour, 3_000, hour) });
+    await brand.run("sync orders --audit 0");
+    brand.refund("o2500", 3);
+    const { asked, last } = await nightly(brand, "sync orders --audit 0");
+    expect(amountOf(brand, "o2500")).toBe(3);
+    expect(last).toMatchObject({ verified: 1, rows_changed: 1 });
+    expect(asked.filter(pages)).toHaveLength(8 + 1);
+  });
+
+  test("if the figures are gross, the audit comes to it within the promised number of runs", async () => {
+    const brand = makeBrand({
+      orders: ordersBefore(noon - hour, 3_000, hour),
+      doubts: { revenue: "gross" },
+    });
+    await brand.run("sync orders");
+    brand.refund("o2500", 3);
+    let nights = 0;
+    while (amountOf(brand, "o2500") === 0 && nights < 10) {
+      await nightly(brand);
+      nights += 1;
+    }
+    expect(nights).toBeLessThanOrEqual(7);
+  });
+
+  test("an order that was attributed late is found by the counts, without figures", async () => {
+    const brand = makeBrand({ orders, doubts: { figures: "absent" } });
+    await brand.run("sync orders --audit 0");
+    const late = brand.attributeLate(noon - 150 * day);
+    const { err, last } = await nightly(brand, "sync orders --audit 0");
+    expect(brand.mirrored()).toContain(late);
+    expect(last).toMatchObject({ verified: 1, rows_new: 1 });
+    expect(err).toContain("gave no figures by day");
+  });
+
+  test("a withdrawn order gets removed_at, and loses it when it returns", async () => {
+    const brand = makeBrand({ orders });
+    await brand.run("sync orders");
+    const gone = brand.withdraw("o9", "o300");
+    const night = await nightly(brand);
+    expect(night.last).toMatchObject({ verified: 1, rows_removed: 2 });
+    expect(brand.mirrored()).toHaveLength(348);
+    brand.add("orders", ...gone);
+    expect((await nightly(brand)).last).toMatchObject({ verified: 1 });
+    expect(brand.mirrored()).toHaveLength(350);
+    expect(brand.sql("SELECT kind FROM changes WHERE key = 'o9' ORDER BY change_id")).toEqual([
+      { kind: "removed" },
+      { kind: "returned" },
+    ]);
+  });
+
+  test("a record that comes while pages are read is neither lost nor a false removal", async () => {
+    const brand = makeBrand({ orders });
+    await brand.run("sync orders");
+    brand.pass(day);
+    let fresh = "";
+    brand.once(pages, () => {
+      fresh = brand.order();
+    });
+    brand.once(counts, () => void brand.withdraw("o200"));
+    await brand.run("sync orders");
+    expect(brand.lastRun()).toMatchObject({ verified: 1 });
+    expect(brand.mirrored()).not.toContain("o200");
+    await nightly(brand);
+    expect(brand.mirrored()).toContain(fresh);
+  });
+
+  test("a cancelled old order is found by the filter's count", async () => {
+    const brand = makeBrand({ orders, doubts: { figures: "absent" } });
+    await brand.run("sync orders --audit 0");
+    brand.cancel("o330");
+    expect((await nightly(brand, "sync orders --audit 0")).last).toMatchObject({
+      verified: 1,
+      rows_changed: 1,
+    });
+  });
+});
+
+describe("removals", () => {
+  test("over half of more than 20 is refused, and nothing is removed, until it is accepted", async () => {
+    const brand = makeBrand({ orders });
+    await brand.run("sync orders");
+    brand.withdraw(...orders.slice(0, 200).map(({ id }) => id));
+    const refused = await nightly(brand);
+    expect(refused.code).toBe(8);
+    expect(refused.err).toContain("no longer returns 200 of 350 mirrored records: nothing was removed");
+    expect(brand.mirrored()).toHaveLength(350);
+    expect((await nightly(brand, "sync orders --accept-removals")).code).toBe(0);
+    expect(brand.mirrored()).toHaveLength(150);
+  });
+
+  test("all of a few is refused too", async () => {
+    const brand = makeBrand({ orders: orders.slice(0, 3) });
+    await brand.run("sync orders");
+    brand.withdraw("o0", "o1", "o2");
+    expect((await nightly(brand)).code).toBe(8);
+    expect(brand.mirrored()).toHaveLength(3);
+  });
+});
+
+describe("a run that is stopped", () => {
+  test("goes on where it was: what it read within the hour is not read again", async () => {
+    const brand = makeBrand({ orders: ordersBefore(noon - hour, 1_000, hour) });
+    let page = 0;
+    const fifth = (request: Parameters<typeof readsOrders>[0]) => pages(request) && ++page === 5;
+    await brand.stopped("sync orders", fifth);
+    const held = brand.mirrored().length;
+    expect(held).toBeGreaterThanOrEqual(300);
+    brand.pass(10 * minute);
+    const { asked, err } = await brand.run("sync orders");
+    // Six for what is left, one for what came since, and at most two for the day that both runs read a part of.
+    expect(asked.filter(pages).length).toBeLessThanOrEqual(9);
+    expect(err).toContain(`goes on with a stopped read: ${held} records already here`);
+    expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
+  });
+
+  test("killed: whole answers only, and the next run is complete", async () => {
+    const brand = makeBrand({ orders: ordersBefore(noon - hour, 1_000, hour) });
+    let page = 0;
+    await brand.killed("sync orders", (request) => pages(request) && ++page === 7);
+    expect(brand.sql("PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
+    brand.pass(2 * day);
+    await brand.run("sync orders");
+    expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
+  });
+
+  test("a record that was missing then is looked for before anything is removed", async () => {
+    const brand = makeBrand({ orders });
+    await brand.run("sync orders");
+    brand.pass(day);
+    const gone = brand.withdraw("o10");
+    await brand.stopped("sync orders", counts);
+    brand.add("orders", ...gone);
+    brand.pass(minute);
+    await brand.run("sync orders");
+    expect(brand.mirrored()).toContain("o10");
+    expect(brand.lastRun()).toMatchObject({ verified: 1, rows_removed: 0 });
+  });
+});
+
+describe("ranges", () => {
+  test("a narrow run that leaves a gap says so, and the next one reads it", async () => {
+    const brand = makeBrand({ orders });
+    await brand.run("sync orders");
+    brand.pass(90 * day);
+    for (let n = 0; n < 90; n += 1) brand.attributeLate(brand.now() - n * day - hour);
+    const narrow = await brand.run("sync orders --since 5d");
+    expect(narrow.err).toContain("has never been read and is not claimed as covered");
+    expect((await nightly(brand)).last).toMatchObject({ verified: 1 });
+    expect(brand.mirrored()).toHaveLength(440);
+    expect(brand.sql("SELECT count(*) AS spans FROM coverage WHERE from_at IS NULL")).toEqual([{ spans: 1 }]);
+  });
+
+  test("--dry-run asks for counts only, and writes nothing", async () => {
+    const brand = makeBrand({ orders });
+    const { asked, out } = await brand.run("sync orders --dry-run --json");
+    expect(asked.filter(pages)).toEqual([]);
+    expect(out).toContain('"requests"');
+  });
+});
+
+test("content: the end of a range is exclusive, and a partial run claims nothing", async () => {
+  const files = Array.from({ length: 130 }, (_, n) => fileAt(`f${n}`, noon - hour - n * 30 * minute));
+  const brand = makeBrand({ content: files });
+  const partial = await brand.run("sync content --media-type image");
+  expect([partial.code, brand.lastRun("content").verified]).toEqual([0, 0]);
+  expect(brand.sql("SELECT * FROM coverage")).toEqual([]);
+  const { asked } = await brand.run("sync content");
+  expect(brand.lastRun("content")).toMatchObject({ verified: 1 });
+  expect(brand.mirrored("content")).toHaveLength(130);
+  const ends = asked.flatMap(({ path, query }) => (path === "/content" ? (query.uploaded_before ?? []) : []));
+  expect(ends.every((end) => end.endsWith("00.000Z") || end.endsWith(".000Z"))).toBe(true);
+  brand.removeContent("upload/f100");
+  await nightly(brand, "sync content");
+  expect(brand.mirrored("content")).toHaveLength(129);
+});
+
+test("the interval of a change holds the instant at which it happened", async () => {
+  const brand = makeBrand({ orders });
+  await brand.run("sync orders");
+  const seen = brand.now();
+  brand.pass(5 * hour);
+  brand.refund("o3", 2);
+  const happened = brand.now();
+  brand.pass(5 * hour);
+  await brand.run("sync orders");
+  const [change] = brand.sql<{ from: string; to: string }>(
+    "SELECT last_seen_unchanged_at AS 'from', seen_changed_at AS 'to' FROM changes WHERE field = 'refund_amount'",
+  );
+  expect(change?.from && change.from <= at(seen)).toBe(true);
+  expect(change && change.from <= at(happened) && change.to >= at(happened)).toBe(true);
+});
