@@ -14,11 +14,6 @@ export function addressPart(id: string): string | null {
   return part.length > longestPart ? null : part;
 }
 
-/** Returns a base URL with the slash that keeps `new URL` from dropping its last segment. */
-export function baseOf(baseUrl: string): URL {
-  return new URL(baseUrl.replace(/\/*$/, "/"));
-}
-
 /**
  * Returns the address of a path below the base URL. An id from the API can be part of the path.
  * @throws UnexpectedAnswer if it leads anywhere else, because the key must not go there

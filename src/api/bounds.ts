@@ -1,11 +1,9 @@
 import type { Query } from "../resources/types.js";
 
-/** The most that an answer may hold. An answer that holds more is refused with exit code 7, and nothing of it is kept. */
+/** The most that an answer may hold. An answer that holds more is refused, and nothing of it is kept. */
 export const bounds = {
   /** Bytes after decompression. A page of 100 orders has 100 kB. */
   bytes: 16 * 2 ** 20,
-  /** Bytes of an answer that is one small object, such as `/me`, which has some hundred. */
-  smallBytes: 2 ** 20,
   /** Items of a list that is not asked for by pages. */
   items: 200_000,
   /** Levels of nesting. The document's deepest answer has six. */

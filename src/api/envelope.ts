@@ -3,8 +3,7 @@ import { counted } from "../lib/counted.js";
 import type { Json } from "../resources/types.js";
 import { bounds, isTooDeep } from "./bounds.js";
 import { Garbled } from "./faults.js";
-import { type Pagination, readPagination } from "./pagination.js";
-import { checkBase, isObject, named, unexpected } from "./shape.js";
+import { checkBase, isObject, type Pagination, readPagination, unexpected } from "./pagination.js";
 
 /** A 200, checked. */
 export interface Answer {
@@ -38,13 +37,12 @@ export function readEnvelope(
   if (isTooDeep(envelope)) throw refused(path, `is nested more than ${bounds.depth} levels deep`, checkBase);
   if (holdsKey(text, envelope, key)) throw refused(path, "holds the key itself", keySeen);
   if (!isObject(envelope)) throw unexpected(path, "is not an object");
-  if (envelope.success !== true) throw unexpected(path, `has ${named(envelope, "success")}, not true`);
+  if (envelope.success !== true) throw unexpected(path, "does not say `success: true`");
   const { data } = envelope;
-  if (typeof data !== "object" || data === null)
-    throw unexpected(path, `has ${named(envelope, "data")}, not an object or array`);
+  if (typeof data !== "object" || data === null) throw unexpected(path, "has no object or array as `data`");
   const items = Array.isArray(data) ? data : null;
   if (items && items.length > mostItems)
-    throw refused(path, `holds more than ${counted(mostItems, "item", inWords)}`, checkBase);
+    throw refused(path, `holds more than the ${counted(mostItems, "item")} that were asked for`, checkBase);
   return { data, items, pagination: readPagination(envelope.pagination, path) };
 }
 
@@ -72,10 +70,6 @@ function holdsKey(text: string, envelope: Json, key: string): boolean {
   if (key.length < shortestKey) return false;
   if (text.includes(key)) return true;
   return text.includes("\\") && JSON.stringify(envelope).includes(JSON.stringify(key).slice(1, -1));
-}
-
-function inWords(count: number): string {
-  return count.toLocaleString("en");
 }
 
 const keySeen = "check the base URL, tell the platform, and create a new key: this one may have been seen";

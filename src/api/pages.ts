@@ -2,21 +2,16 @@ import { isDeepStrictEqual } from "node:util";
 import { NotFound, RequestRefused, type UnexpectedAnswer } from "../errors.js";
 import type { Json, Query } from "../resources/types.js";
 import type { Answer } from "./envelope.js";
-import type { Pagination } from "./pagination.js";
+import { type Pagination, unexpected } from "./pagination.js";
 import type { ApiClient, RequestOptions } from "./requesting.js";
-import { follow } from "./sending.js";
-import { unexpected } from "./shape.js";
 
 export interface Page {
-  /** Its number, from 1. */
   page: number;
   items: readonly Json[];
   pagination: Pagination;
-  /** Milliseconds since 1970, just before the request was sent. */
+  /** As in Answer. */
   askedAt: number;
 }
-
-export type PagesOptions = Pick<RequestOptions, "scope" | "signal">;
 
 /** The API document, Limits: pages beyond this one cannot be asked for. */
 export const lastPage = 10_000;
@@ -30,9 +25,10 @@ export async function* readPages(
   api: Pick<ApiClient, "get">,
   path: string,
   query: Query,
-  options: PagesOptions = {},
+  options: RequestOptions = {},
 ): AsyncGenerator<Page, void> {
-  const { abort, end, signal } = follow(options.signal);
+  const end = new AbortController();
+  const signal = options.signal ? AbortSignal.any([options.signal, end.signal]) : end.signal;
   const ask = (page: number) => {
     const asked = askPage(api, path, { ...query, page }, page, { ...options, signal });
     // A failure is thrown when the page is taken.
@@ -56,8 +52,7 @@ export async function* readPages(
       if (page.page >= last) return;
     }
   } finally {
-    end();
-    abort(new Error("The reader of these pages has ended."));
+    end.abort(new Error("The reader of these pages has ended."));
   }
 }
 
@@ -71,9 +66,8 @@ async function askPage(
 ): Promise<Page | null> {
   try {
     const page = pageOf(path, await api.get(path, query, options));
-    if (page.page === number && (page.items.length > 0 || number === 1)) return page;
     // Some servers answer with nothing, or with their last page, when asked beyond it.
-    if (page.pagination.total_pages < number) return null;
+    if (number > 1 && page.pagination.total_pages < number) return null;
     if (page.page === number) return page;
     throw notPaged(path, `is page ${page.page} where page ${number} was asked for`);
   } catch (error) {

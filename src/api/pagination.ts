@@ -1,6 +1,6 @@
+import { UnexpectedAnswer } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import type { Json, JsonObject } from "../resources/types.js";
-import { isObject, kind, named, unexpected } from "./shape.js";
 
 /** The `pagination` of a list (API document, "Pagination object"). */
 export interface Pagination {
@@ -13,12 +13,12 @@ export interface Pagination {
 }
 
 const mostItems = 1e9;
-const mostPages = 1e7;
+export const checkBase = "check that the base URL is the brand API's and ends in /api/brand/v1";
 
 /** Returns an envelope's `pagination`, or null if it has none. @throws UnexpectedAnswer if it is not as documented */
 export function readPagination(value: Json | undefined, path: string): Pagination | null {
   if (value === undefined || value === null) return null;
-  if (!isObject(value)) throw unexpected(path, `has ${kind(value)} as \`pagination\`, not an object`);
+  if (!isObject(value)) throw unexpected(path, "has a `pagination` that is not an object");
   const pagination: Pagination = {
     page: whole(value, "page", 1, path),
     per_page: whole(value, "per_page", 1, path),
@@ -28,11 +28,9 @@ export function readPagination(value: Json | undefined, path: string): Paginatio
     has_prev: flag(value, "has_prev", path),
   };
   const { total_items, total_pages, per_page } = pagination;
-  if (total_items > mostItems) throw unexpected(path, `claims an absurd \`total_items\`: ${total_items}`);
-  if (total_pages >= mostPages) throw unexpected(path, `claims an absurd \`total_pages\`: ${total_pages}`);
-  if (Math.abs(total_pages - Math.ceil(total_items / per_page)) > 1) {
+  if (total_items > mostItems || Math.abs(total_pages - Math.ceil(total_items / per_page)) > 1) {
     const claim = `${counted(total_pages, "page")} for ${counted(total_items, "item")} at ${per_page} a page`;
-    throw unexpected(path, `contradicts itself: ${claim}`);
+    throw unexpected(path, `cannot be true: ${claim}`);
   }
   return pagination;
 }
@@ -40,11 +38,20 @@ export function readPagination(value: Json | undefined, path: string): Paginatio
 function whole(pagination: JsonObject, member: string, least: number, path: string): number {
   const value = pagination[member];
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return value;
-  throw unexpected(path, `has ${named(pagination, member)} in \`pagination\`, not a whole number`);
+  throw unexpected(path, `has no whole number as \`${member}\` in its \`pagination\``);
 }
 
 function flag(pagination: JsonObject, member: string, path: string): boolean {
   const value = pagination[member];
   if (typeof value === "boolean") return value;
-  throw unexpected(path, `has ${named(pagination, member)} in \`pagination\`, not true or false`);
+  throw unexpected(path, `has neither true nor false as \`${member}\` in its \`pagination\``);
+}
+
+export function isObject(value: Json): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Returns the error for an answer that is JSON, but not of the documented shape. It quotes no text of the server's. */
+export function unexpected(path: string, what: string, hint = checkBase): UnexpectedAnswer {
+  return new UnexpectedAnswer(`The API's answer to ${path} ${what}.`, { status: 200, hint });
 }

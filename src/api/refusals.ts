@@ -1,6 +1,5 @@
 import {
   AccessForbidden,
-  ApiUnavailable,
   type BrandapiError,
   KeyRejected,
   NotFound,
@@ -63,12 +62,6 @@ export function refusal(status: number, asked: Asked): BrandapiError {
       `The API redirected ${path} to another address (${status}); redirects are not followed, so that the key goes nowhere else.`,
       { status, hint: "set `--base-url` to the address that answers itself, without a redirect" },
     );
-  }
-  if (status === 407) {
-    return new ApiUnavailable("The proxy asks for a password (407).", {
-      status,
-      hint: "put the user and password into HTTPS_PROXY",
-    });
   }
   return new UnexpectedAnswer(`The API answered ${path} with an undocumented status: ${status}.`, {
     status,

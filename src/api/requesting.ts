@@ -16,19 +16,11 @@ export interface ApiSettings {
   windowMs?: number;
 }
 
-/**
- * Returns the requests a minute of all work. One is kept for `whoami` and the like, so that a person who asks right after
- * a sync, or during one, need not wait for a minute. Of a small limit, one is too much to keep.
- */
-export function workLimit(rateLimit: number | null): number | null {
-  return rateLimit !== null && rateLimit >= 20 ? rateLimit - 1 : rateLimit;
-}
-
 export interface ApiEvents {
   onRetry?(event: { path: string; reason: string; waitMs: number; attempt: number }): void;
   onWait?(event: { ms: number; reason: "budget" | "server" }): void;
   /** `status` is 0 if no answer came. */
-  onRequest?(event: { method: string; path: string; status: number; ms: number; bytes: number }): void;
+  onRequest?(event: { path: string; status: number; ms: number }): void;
   onNotice?(event: { message: string }): void;
 }
 
@@ -36,15 +28,6 @@ export interface RequestOptions {
   /** The scope that the endpoint needs, for the message of a 403. */
   scope?: string | undefined;
   signal?: AbortSignal | undefined;
-  /** Most bytes of the answer after decompression. */
-  maxBytes?: number | undefined;
-  /** Milliseconds to wait for a permit under the rate limit, if a person waits; else as long as it takes. */
-  patienceMs?: number | undefined;
-}
-
-export interface ApiStats {
-  requests: number;
-  retries: number;
 }
 
 export interface ApiClient {
@@ -53,6 +36,6 @@ export interface ApiClient {
    * @throws a BrandapiError that says what the person can do, or the signal's reason
    */
   get(path: string, query?: Query, options?: RequestOptions): Promise<Answer>;
-  readonly stats: Readonly<ApiStats>;
+  readonly stats: { readonly requests: number; readonly retries: number };
   close(): void;
 }

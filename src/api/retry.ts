@@ -1,15 +1,5 @@
 import type { Fault } from "./faults.js";
 
-/** What is known when a request has failed. Times in milliseconds. */
-export interface Situation {
-  /** How many times this request has failed, this one included: 1, 2, … */
-  attempt: number;
-  /** How long to go on without progress; 0 or less for no more tries. */
-  leftMs: number;
-  /** A number in [0, 1). */
-  random: number;
-}
-
 const baseMs = 500;
 const capMs = 30_000;
 const garbledTries = 4;
@@ -19,8 +9,12 @@ const noTimeMs = 5;
 /**
  * Returns how long to wait before the next try, or null to give up. Full jitter between tries; the last one is made at
  * the very end of what is left. Never earlier than the server asked for: if that is later than the end, there is none.
+ * @param situation how many times the request has failed, how long to go on without progress, a number in [0, 1)
  */
-export function nextTry(fault: Fault, { attempt, leftMs, random }: Situation): { waitMs: number } | null {
+export function nextTry(
+  fault: Fault,
+  { attempt, leftMs, random }: { attempt: number; leftMs: number; random: number },
+): { waitMs: number } | null {
   if (!mayPass(fault) || leftMs <= noTimeMs) return null;
   if (fault.kind === "garbled" && attempt > garbledTries) return null;
   const retryAfterMs = fault.kind === "status" ? fault.retryAfterMs : null;
@@ -35,6 +29,5 @@ export function nextTry(fault: Fault, { attempt, leftMs, random }: Situation): {
 export function mayPass(fault: Fault): boolean {
   if (fault.kind === "permanent") return false;
   if (fault.kind !== "status") return true;
-  const { status } = fault;
-  return status === 408 || status === 429 || (status >= 500 && status !== 501 && status !== 505);
+  return fault.status === 408 || fault.status === 429 || fault.status >= 500;
 }

@@ -1,86 +1,56 @@
-/** What a server's headers say about its rate limit. The API document gives no names: all usual ones are read. */
+/** What a server's headers say about its rate limit. */
 export interface ServerLimit {
   /** Requests left in the server's window. */
   remaining: number;
-  /** Milliseconds until the window starts anew; null if not said. */
-  resetMs: number | null;
-}
-
-const remainingNames = ["ratelimit-remaining", "x-ratelimit-remaining", "x-rate-limit-remaining"];
-const resetNames = ["ratelimit-reset", "x-ratelimit-reset", "x-rate-limit-reset"];
-
-/**
- * Reads `RateLimit-*`, `X-RateLimit-*`, `X-Rate-Limit-*` and both drafts of the combined `RateLimit`.
- * `now` is the wall clock in milliseconds, used where the answer carries no `Date` of its own.
- */
-export function readServerLimit(headers: Headers, now: number): ServerLimit | null {
-  const serverNow = dateOf(headers) ?? now;
-  const combined = readCombined(headers.get("ratelimit"), serverNow);
-  if (combined) return combined;
-  const remaining = amount(first(headers, remainingNames));
-  if (remaining === null) return null;
-  return { remaining, resetMs: readReset(first(headers, resetNames), serverNow) };
+  /** Milliseconds until the window starts anew. */
+  resetMs: number;
 }
 
 /** After a day, one request asks again: a mistaken header must not lock a key out of this machine for months. */
 export const longestHoldMs = 86_400_000;
 
-/** A longer wait is a mistake. */
-const longestRetryAfterMs = 366 * 86_400_000;
+/**
+ * Reads the usual rate-limit headers, because the API document gives no names: `RateLimit-*`, `X-RateLimit-*`,
+ * `X-Rate-Limit-*`, and the combined `RateLimit`, of which the tightest policy counts.
+ * @param now milliseconds since 1970, for an answer without a `Date`
+ * @returns null if the headers do not name both what is left and when the window starts anew
+ */
+export function readServerLimit(headers: Headers, now: number): ServerLimit | null {
+  const policies = ["ratelimit-", "x-ratelimit-", "x-rate-limit-"].map((prefix) => [
+    headers.get(`${prefix}remaining`),
+    headers.get(`${prefix}reset`),
+  ]);
+  // `"default";r=0;t=30, "day";r=900;t=40000`, or `limit=60, remaining=0, reset=30`.
+  const combined = /(?:\br|remaining)=(\d+)[\s,;]+(?:t|reset)=(\d+)/gi;
+  for (const [, left, reset] of (headers.get("ratelimit") ?? "").matchAll(combined))
+    policies.push([left ?? null, reset ?? null]);
+  const limits = policies.flatMap(([left, reset]) => {
+    const remaining = /^\s*(\d{1,9})/.exec(left ?? "")?.[1];
+    const resetMs = readReset(reset ?? "", dateOf(headers) ?? now);
+    return remaining === undefined || Number.isNaN(resetMs)
+      ? []
+      : [{ remaining: Number(remaining), resetMs }];
+  });
+  return limits.sort((a, b) => a.remaining - b.remaining)[0] ?? null;
+}
 
-/** Returns `Retry-After` in milliseconds from now; null if it is missing, past, absurd or unreadable. */
+/** Returns `Retry-After` in milliseconds from now; null if it is missing, past or unreadable. */
 export function readRetryAfter(headers: Headers, now: number): number | null {
-  const text = headers.get("retry-after")?.trim();
-  if (!text) return null;
-  const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : null;
-  const ms = seconds ?? Date.parse(text) - (dateOf(headers) ?? now);
-  return ms > 0 && ms <= longestRetryAfterMs ? ms : null;
-}
-
-/** `limit=60, remaining=0, reset=30`, or `"default";r=0;t=30, "day";r=900;t=40000`: the tightest policy counts. */
-function readCombined(text: string | null, now: number): ServerLimit | null {
-  if (!text) return null;
-  const old = amount(/(?:^|[\s,;])remaining=(\d+)/i.exec(text)?.[1]);
-  if (old !== null)
-    return { remaining: old, resetMs: readReset(/(?:^|[\s,;])reset=(\d+)/i.exec(text)?.[1], now) };
-  let tightest: ServerLimit | null = null;
-  for (const policy of text.split(",")) {
-    const remaining = amount(/;\s*r=(\d+)/i.exec(policy)?.[1]);
-    if (remaining === null || (tightest && tightest.remaining <= remaining)) continue;
-    tightest = { remaining, resetMs: readReset(/;\s*t=(\d+)/i.exec(policy)?.[1], now) };
-  }
-  return tightest;
-}
-
-/** Seconds from now, or an instant as epoch seconds, epoch milliseconds or a date. */
-function readReset(text: string | null | undefined, now: number): number | null {
-  if (!text) return null;
-  const value = /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : null;
-  if (value === null) return positive(Date.parse(text) - now);
-  if (value > 1e11) return positive(value - now);
-  if (value > 1e9) return positive(value * 1_000 - now);
-  return value * 1_000;
-}
-
-function positive(ms: number): number | null {
-  return Number.isFinite(ms) ? Math.max(0, ms) : null;
-}
-
-function amount(text: string | null | undefined): number | null {
-  const digits = /^\s*(\d{1,9})/.exec(text ?? "")?.[1];
-  return digits === undefined ? null : Number(digits);
-}
-
-function first(headers: Headers, names: readonly string[]): string | null {
-  for (const name of names) {
-    const value = headers.get(name);
-    if (value !== null) return value;
-  }
-  return null;
+  const text = headers.get("retry-after")?.trim() ?? "";
+  const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - (dateOf(headers) ?? now);
+  return ms > 0 ? ms : null;
 }
 
 /** Returns the server's own time, in milliseconds since 1970, to compare other times in its headers with. */
 export function dateOf(headers: Headers): number | null {
   const date = Date.parse(headers.get("date") ?? "");
   return Number.isNaN(date) ? null : date;
+}
+
+/** Returns milliseconds from now: of seconds, or of an instant as epoch seconds, epoch milliseconds or a date. */
+function readReset(text: string, now: number): number {
+  const value = /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN;
+  if (value <= 1e9) return value * 1_000;
+  const instant = Number.isNaN(value) ? Date.parse(text) : value > 1e11 ? value : value * 1_000;
+  return Math.max(0, instant - now);
 }

@@ -1,5 +1,4 @@
 import type { ApiClient, ApiEvents } from "../api/index.js";
-import { workLimit } from "../api/index.js";
 import { readSettings, requireAccess, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import type { Reporter } from "../lib/reporter.js";
@@ -41,7 +40,7 @@ export async function openApiWith(
   reporter: AccessReporter,
 ): Promise<ApiClient> {
   const { openApi } = await import("../api/index.js");
-  reporter.limited?.(workLimit(settings.rateLimit));
+  reporter.limited?.(settings.rateLimit);
   const { baseUrl, key, rateLimit, maxWaitMs, stateDir } = settings;
   const userAgent = `brandapi/${version}`;
   return openApi(
@@ -63,9 +62,9 @@ function eventsFor(reporter: AccessReporter): ApiEvents {
       reporter.waiting?.(ms, waits[reason], reason === "budget");
       reporter.detail(`waiting ${Math.round(ms)} ms: ${waits[reason]}`);
     },
-    onRequest({ method, path, status, ms, bytes }) {
+    onRequest({ path, status, ms }) {
       reporter.answered?.();
-      reporter.detail(`${method} ${path}: ${status || "no answer"}, ${Math.round(ms)} ms, ${bytes} bytes`);
+      reporter.detail(`GET ${path}: ${status || "no answer"}, ${Math.round(ms)} ms`);
     },
     onNotice({ message }) {
       reporter.note(message);

@@ -110,7 +110,7 @@ function lookAt(
     const api = await openApiWith({ ...known, ...requireAccess(known) }, { ...deps, fetch }, reporter);
     closers.push(() => api.close());
     const asked = deps.clock.monotonic();
-    const identity = await readIdentity(api, known.maxWaitMs);
+    const identity = await readIdentity(api);
     return { ...identity, tookMs: deps.clock.monotonic() - asked };
   });
   return { deps, options, settings, dbPath, mirror, me, clockOffset: () => offset };

@@ -1,4 +1,3 @@
-import { workLimit } from "../api/index.js";
 import type { Deps } from "../deps.js";
 import { AccessForbidden } from "../errors.js";
 import { counted } from "../lib/counted.js";
@@ -42,7 +41,7 @@ export async function printPlan(
       plan.skipped.push({ resource: resource.name, why: error.message });
     }
   }
-  const perMinute = workLimit(access.settings.rateLimit);
+  const perMinute = access.settings.rateLimit;
   plan.minutes = perMinute === null ? null : minutesFor(plan.requests, perMinute);
   if (json) printJson(deps.stdout, { profile, ...plan });
   else deps.stdout.write(planText(plan));

@@ -1,5 +1,4 @@
 import type { ApiClient } from "../api/index.js";
-import { bounds } from "../api/index.js";
 import type { Profile } from "../config/profiles.js";
 import { commandFor, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
@@ -31,11 +30,10 @@ const warnWithinDays = 14;
 
 /**
  * Asks `/me`, which needs no scope: an answer proves that the key works.
- * @param patienceMs where a person waits for it: how long it may wait for its turn under the rate limit
  * @throws UnexpectedAnswer when it names no brand or no scopes, KeyRejected, ApiUnavailable, and the like
  */
-export async function readIdentity(api: Pick<ApiClient, "get">, patienceMs?: number): Promise<Identity> {
-  const answer = await api.get("/me", {}, { patienceMs, maxBytes: bounds.smallBytes });
+export async function readIdentity(api: Pick<ApiClient, "get">): Promise<Identity> {
+  const answer = await api.get("/me");
   const { data } = answer;
   const brand = member(data, "brand");
   const key = member(data, "key");

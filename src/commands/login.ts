@@ -51,7 +51,7 @@ async function runLogin(options: LoginFlags, { deps, tell }: Context): Promise<v
   const check = async (entry: Entry): Promise<Identity> => {
     const api = await openApiWith({ ...settings, ...entry }, deps, reporter);
     try {
-      return await readIdentity(api, settings.maxWaitMs);
+      return await readIdentity(api);
     } finally {
       api.close();
     }

@@ -30,7 +30,7 @@ async function runWhoami(options: GlobalOptions, { deps }: Context): Promise<voi
       maxWaitMs: interactiveMaxWaitMs,
     });
     try {
-      const identity = await readIdentity(api, settings.maxWaitMs);
+      const identity = await readIdentity(api);
       printIdentity(deps, settings, identity);
       const warning = expiryWarning(identity.key.expires_at, deps.clock.now(), settings.profile);
       if (warning) reporter.warn(warning);

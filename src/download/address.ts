@@ -1,4 +1,4 @@
-import { addressPart, longestPart } from "../api/address.js";
+import { addressPart, longestPart } from "../api/index.js";
 import { isLoopback } from "../lib/loopback.js";
 
 const versioned = "/api/brand/v1/";

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream, lstatSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
-import { bounds } from "../api/bounds.js";
-import type { ApiClient } from "../api/client.js";
+import type { ApiClient } from "../api/index.js";
 import type { Clock } from "../deps.js";
 import { NotFound, RequestRefused } from "../errors.js";
 import type { Task } from "../lib/reporter.js";
@@ -100,7 +99,7 @@ async function sign(file: LibraryFile, { api, baseUrl, signal }: FileAccess): Pr
   const path = downloadPath(file, baseUrl);
   if (path === null) throw new FileFailed("no address can hold its id");
   const data = await api
-    .get(path, {}, { scope: "content:read", signal, maxBytes: bounds.smallBytes })
+    .get(path, {}, { scope: "content:read", signal })
     .then((answer): Json => answer.data)
     .catch((error: unknown) => {
       if (!(error instanceof NotFound || error instanceof RequestRefused)) throw error;

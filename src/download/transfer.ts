@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { faultOf } from "../api/faults.js";
+import { faultOf } from "../api/index.js";
 import type { Deps, Fetch } from "../deps.js";
 import { unlessAborted } from "../lib/unless-aborted.js";
 import { FileFailed } from "./failure.js";

@@ -147,14 +147,9 @@ function readResource(
   };
 }
 
-/** Returns the ranges of a resource that were read completely. */
-export function readCovered(mirror: Mirror, resource: string): ShownRange[] {
-  return join(readCoverage(mirror, resource)).map(asShown);
-}
-
-/** Returns the same for the months of clicks: there is nothing to read before the first that has a day. */
+/** Returns the months of clicks that were read: there is nothing to read before the first that has a day. */
 export function readClickCoverage(mirror: Mirror): ShownRange[] {
-  const [first, ...others] = readCovered(mirror, "analytics-clicks");
+  const [first, ...others] = join(readCoverage(mirror, "analytics-clicks")).map(asShown);
   if (!first) return [];
   const isAll = openState(mirror, "analytics-clicks").floor() === Number.NEGATIVE_INFINITY;
   return [isAll ? { ...first, from: null } : first, ...others];

@@ -13,7 +13,6 @@ export {
   oldestSuccess,
   type ResourceHealth,
   readClickCoverage,
-  readCovered,
   readHealth,
   type ShownRange,
 } from "./health.js";
@@ -33,15 +32,11 @@ export {
 } from "./report/hosts.js";
 export { type Proof, readProof } from "./report/proof.js";
 export {
-  type RefundLoss,
-  type RestatedOrder,
-  type Restatement,
   readRefundLosses,
   readRestatedOrders,
   readRestatements,
 } from "./report/refunds.js";
 export {
-  type DayFigures,
   type Days,
   type Figures,
   layFigures,

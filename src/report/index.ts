@@ -46,9 +46,10 @@ export function makeReport(
     });
   const reached = Date.parse(readTo);
   const proof = readProof(mirror, readTo, underWay);
-  const period = choosePeriod(asked, reached, proof.covered);
   layFigures(mirror);
-  refuseOutside(period, dayOf(reached), readFirstDay(mirror));
+  const first = readFirstDay(mirror);
+  const period = choosePeriod(asked, reached, proof.covered, first);
+  refuseOutside(period, dayOf(reached), first);
   layOrders(mirror, { since: period.since, until: period.through }, period.before);
   const context = openContext(mirror, period, { reached, proof, numbers });
   return {

@@ -16,6 +16,8 @@ export interface Period extends Days {
   slug: string;
   /** The last day of the figures: the last whole day that was read, or a day that has only begun if there is no other. */
   through: string;
+  /** False if the period's only day has just begun: its figures are compared with nothing. */
+  has_whole_day: boolean;
   /** True if some of the days are not over, or were not read to their end. */
   is_partial: boolean;
   /** True if everything up to `through` was read. */
@@ -39,12 +41,14 @@ export function isRead(read: Read, { since, until }: Days, reached: number): boo
  * Returns the period that was asked for, or else the month of the last whole day that was read. Only whole days are
  * compared: a month that is not over is held against as many days of the month before.
  * @param asked milliseconds since 1970; whole days are made of it
+ * @param first the day of the first order: there is nothing to compare with before it
  * @param reached the end of what was read of the orders, milliseconds since 1970
  */
 export function choosePeriod(
   asked: { since: number | undefined; until: number | undefined },
   reached: number,
   read: Read,
+  first: string | null = null,
 ): Period {
   const until = chooseUntil(asked, reached);
   const since = asked.since === undefined ? `${until.slice(0, 7)}-01` : dayOf(asked.since);
@@ -55,13 +59,16 @@ export function choosePeriod(
   const isPartial = until > lastWhole;
   const isWhole = isRead(read, { since, until: through }, reached);
   const comparison = (other: Days) =>
-    hasWhole && isWhole && isRead(read, other, reached) ? { ...other, name: daysName(other) } : null;
+    hasWhole && isWhole && isRead(read, other, reached) && other.until >= (first ?? other.until)
+      ? { ...other, name: daysName(other) }
+      : null;
   const isMonth = isWholeMonth(days);
   return {
     ...days,
     name: daysName(days),
     slug: isMonth ? since.slice(0, 7) : since === until ? since : `${since}-to-${until}`,
     through,
+    has_whole_day: hasWhole,
     is_partial: isPartial,
     is_read: isWhole,
     before: comparison(daysBefore(days, through, isPartial)),

@@ -1,65 +1,86 @@
-import { createInterface } from "node:readline";
-import { Writable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
 import type { Deps } from "../deps.js";
 import { Stopped, UsageError } from "../errors.js";
+import { createLine } from "./line.js";
 
-/** Opens questions on a terminal, one after another: one reader keeps the lines that were typed ahead. */
-export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stderr" | "signal">) {
-  let isHidden = false;
-  const output = new Writable({
-    write(text, _encoding, done) {
-      if (!isHidden) stderr.write(text);
-      done();
-    },
-  });
-  const reader = createInterface({ input: stdin, output, terminal: true, historySize: 0 });
-  const typed: string[] = [];
-  let stopped: unknown;
+/** Questions on a terminal, one after another; close it before anything else happens. */
+export interface Prompt {
+  /**
+   * Asks for one line, the question on stderr. With `hidden`, nothing that is typed is shown.
+   * Rejects with `Stopped` on Ctrl-C, with the signal's reason when it aborts, with UsageError at the end of input.
+   */
+  ask(question: string, options: { hidden: boolean }): Promise<string>;
+  /** Does something between two questions: the terminal is as it was, and Ctrl-C interrupts it. */
+  aside<T>(work: () => Promise<T>): Promise<T>;
+  /** Gives the terminal back as it was. */
+  close(): void;
+}
+
+/**
+ * Opens questions in raw mode, in which the terminal echoes nothing: a key that is typed ahead, while a question before
+ * it is answered, is not shown either, as Node's readline would do. It listens from the first question to the last,
+ * because a terminal that is paused between two does not always come back (Node 20).
+ */
+export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stderr" | "signal">): Prompt {
+  const decoder = new StringDecoder("utf8");
+  let typed = "";
+  let ended = false;
   let wake = () => {};
-  const stop = (why: unknown) => {
-    stopped ??= why;
+  const take = (chunk: Buffer | string) => {
+    typed += typeof chunk === "string" ? chunk : decoder.write(chunk);
     wake();
   };
-  const abort = () => stop(signal.reason);
-  reader.on("line", (line) => {
-    typed.push(line);
+  const end = () => {
+    ended = true;
     wake();
-  });
-  reader.on("SIGINT", () => stop(new Stopped("SIGINT", "nothing was stored")));
-  reader.on("close", () => stop(new UsageError("Nothing was entered.")));
-  signal.addEventListener("abort", abort, { once: true });
+  };
+  let isRaw = false;
+  const setRaw = (raw: boolean) => {
+    if (isRaw !== raw) stdin.setRawMode?.(raw);
+    isRaw = raw;
+  };
+  stdin.on("data", take).on("end", end);
+  stdin.resume();
+  signal.addEventListener("abort", end);
+
+  async function answer(hidden: boolean): Promise<string> {
+    const line = createLine((text) => hidden || stderr.write(text));
+    for (;;) {
+      signal.throwIfAborted();
+      const outcome = line.type(typed);
+      typed = "";
+      if (outcome === "interrupted") throw new Stopped("SIGINT", "nothing was stored");
+      if (outcome === "ended" || (outcome === undefined && ended))
+        throw new UsageError("Nothing was entered.");
+      if (outcome !== undefined) {
+        typed = outcome.rest;
+        return outcome.line;
+      }
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  }
 
   return {
-    /**
-     * Asks for one line, the question on stderr; nothing that is typed is shown with `hidden`.
-     * @throws Stopped on Ctrl-C, the signal's reason when it aborts, UsageError at the end of input
-     */
-    async ask(question: string, { hidden }: { hidden: boolean }): Promise<string> {
+    async ask(question, { hidden }) {
+      setRaw(true);
       stderr.write(question);
-      isHidden = hidden;
-      while (typed.length === 0 && stopped === undefined)
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      if (hidden) stderr.write("\n");
-      isHidden = true;
-      const line = typed.shift();
-      if (line === undefined) throw stopped;
-      return line;
-    },
-    /** Does something between two questions; Ctrl-C interrupts it. */
-    async aside<T>(work: () => Promise<T>): Promise<T> {
-      stdin.setRawMode?.(false);
       try {
-        return await work();
+        return await answer(hidden);
       } finally {
-        stdin.setRawMode?.(true);
+        stderr.write("\n");
       }
     },
-    /** Gives the terminal back as it was. */
-    close(): void {
-      signal.removeEventListener("abort", abort);
-      reader.close();
+    async aside(work) {
+      setRaw(false);
+      return await work();
+    },
+    close() {
+      signal.removeEventListener("abort", end);
+      stdin.off("data", take).off("end", end);
+      stdin.pause();
+      setRaw(false);
     },
   };
 }

@@ -3,20 +3,22 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
 import { onTestFinished } from "vitest";
-import { type ApiEvents, type ApiSettings, openApi } from "../../src/api/client.js";
-import { createFetch, type TimeOuts } from "../../src/api/transport.js";
-import { type Clock, type Deps, systemClock } from "../../src/deps.js";
+import { type ApiEvents, type ApiSettings, openApi } from "../../src/api/index.js";
+import { createFetch } from "../../src/api/transport.js";
+import { type Clock, type Deps, systemDeps } from "../../src/deps.js";
 
 export const key = "bk_test_5ecret-Key";
 
-/** A clock that stands still until someone sleeps. `jump` moves either of its hands, either way. */
+/** A clock that stands still until somebody sleeps. */
 export class FakeClock implements Clock {
   mono = 1_000_000;
   wall = Date.parse("2026-10-20T12:00:00Z");
   readonly slept: number[] = [];
 
+  get waitedMs(): number {
+    return this.slept.reduce((sum, ms) => sum + ms, 0);
+  }
   now(): number {
     return this.wall;
   }
@@ -41,33 +43,10 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** Deps with real sockets; the clock real unless given, `random` a fixed half. */
-export function testDeps(given: Partial<Deps> = {}, limits?: TimeOuts): Deps {
-  const env = given.env ?? {};
-  return {
-    env,
-    cwd: tmpdir(),
-    home: tmpdir(),
-    tmp: tmpdir(),
-    platform: process.platform,
-    machine: {
-      name: "mill",
-      home: tmpdir(),
-      node: process.execPath,
-      script: "brandapi.js",
-      version: "20.20.2",
-    },
-    stdin: new PassThrough(),
-    stdout: new PassThrough(),
-    stderr: new PassThrough(),
-    clock: systemClock,
-    fetch: createFetch(env, limits),
-    open: () => {},
-    random: () => 0.5,
-    signal: new AbortController().signal,
-    killable: (work) => work(),
-    ...given,
-  };
+/** Deps with real sockets and no deadlines; the clock real unless given, `random` a fixed half. */
+function testDeps(given: Partial<Deps>): Deps {
+  const { later: _, ...system } = systemDeps(new AbortController().signal, createFetch({}));
+  return { ...system, random: () => 0.5, ...given };
 }
 
 /** A client for a base URL, closed when the test ends. */
@@ -77,7 +56,6 @@ export function testApi(
     settings?: Partial<ApiSettings>;
     deps?: Partial<Deps>;
     events?: ApiEvents;
-    limits?: TimeOuts;
   } = {},
 ) {
   const settings: ApiSettings = {
@@ -89,7 +67,7 @@ export function testApi(
     statePath: "/nowhere",
     ...given.settings,
   };
-  const api = openApi(settings, testDeps(given.deps, given.limits), given.events);
+  const api = openApi(settings, testDeps(given.deps ?? {}), given.events);
   onTestFinished(() => api.close());
   return api;
 }

@@ -183,6 +183,7 @@ describe("a day that has only begun", () => {
     await one.run("sync orders");
     const told = await reportOf(one, "--month 2026-12");
     expect([told.period.before, told.summary]).toEqual([null, ""]);
+    expect((await one.run("report --month 2026-12 --text")).out).toContain("1 Dec 2026 has only begun");
   });
 });
 

@@ -67,6 +67,18 @@ describe("days that were not read are compared with nothing", () => {
     expect(beside("2026-10-01T00:00:01.000Z")).toBeNull();
   });
 
+  test("because the first order came later", () => {
+    const reached = Date.parse("2026-11-22T17:00:00Z");
+    const beside = (first: string) =>
+      choosePeriod(
+        { since: undefined, until: undefined },
+        reached,
+        [{ from: null, to: "2026-11-22T17:00:00Z" }],
+        first,
+      ).before;
+    expect([beside("2026-10-21") !== null, beside("2026-10-23")]).toEqual([true, null]);
+  });
+
   test("because the mirror begins in the month itself", () => {
     const one = period("2026-10", "2026-10", undefined, since("2026-10-03T00:00:00.000Z"));
     expect([one.is_read, one.before]).toEqual([false, null]);

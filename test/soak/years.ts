@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openApi } from "../../src/api/client.js";
+import { openApi } from "../../src/api/index.js";
 import { systemClock, systemDeps } from "../../src/deps.js";
 import { BrandapiError } from "../../src/errors.js";
 import { silentReporter } from "../../src/lib/reporter.js";

@@ -1,5 +1,5 @@
 import { tmpdir } from "node:os";
-import { type ApiClient, openApi } from "../../src/api/client.js";
+import { type ApiClient, openApi } from "../../src/api/index.js";
 import type { Deps, Fetch } from "../../src/deps.js";
 import type { JsonObject } from "../../src/resources/types.js";
 import { type Behaviour, documented } from "./fake/behaviour.js";

@@ -52,9 +52,11 @@ export function summaryOf({ currencies, sums, period, numbers }: Context): strin
 
 function lead({ period, days }: Context): string {
   if (!period.is_read) return "Some of these days were never read, so nothing is compared with them.";
+  if (!period.has_whole_day) return `${dayName(days.until)} has only begun, so nothing is compared with it.`;
   const isCut = period.is_partial && days.until !== period.until;
   const through = isCut ? `Whole days only, through ${dayName(days.until)}. ` : "";
-  if (period.before === null) return `${through}The days before were not read whole, so nothing is compared.`;
+  if (period.before === null)
+    return `${through}The mirror does not have all of the days before, so nothing is compared.`;
   return `${through}Compared with ${period.before.name}, whose refunds have had longer to come.`;
 }
 

@@ -41,14 +41,14 @@ interface Month {
 /** The last thirteen months, each beside the month before and the same month a year ago. */
 export function monthsSection(context: Context): Section {
   const { mirror, period, reached, proof, currencies } = context;
-  const first = readFirstDay(mirror)?.slice(0, 7) ?? "";
+  const first = readFirstDay(mirror);
   const months = Array.from({ length: monthsShown }, (_, nth) =>
     monthsBefore(`${period.until.slice(0, 7)}-01`, nth).slice(0, 7),
   )
-    .filter((month) => month >= first)
+    .filter((month) => month >= (first?.slice(0, 7) ?? month))
     .map((month) => {
       const asked = { since: Date.parse(`${month}-01`), until: Date.parse(lastDay(month)) };
-      const one = choosePeriod(asked, reached, proof.covered);
+      const one = choosePeriod(asked, reached, proof.covered, first);
       return { one, sums: readPeriodSums(mirror, one) };
     });
   const blocks = currencies.flatMap((currency) => monthBlocks(months, currency, context.numbers));

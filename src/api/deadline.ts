@@ -1,0 +1,25 @@
+import type { Deps } from "../deps.js";
+import { formatSpan } from "../lib/times.js";
+import { TooSlow } from "./faults.js";
+
+/** One request gets at least so long, however little patience there is: an answer takes its time. */
+const leastDeadlineMs = 5_000;
+
+/** Does one request with a signal that also aborts when the patience ends. That needs `deps.later`. */
+export async function withDeadline<T>(
+  signal: AbortSignal,
+  leftMs: number,
+  { later }: Pick<Deps, "later">,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const ms = Math.max(leastDeadlineMs, leftMs);
+  const deadline = new AbortController();
+  const callOff = later?.(ms, () =>
+    deadline.abort(new TooSlow(`no whole answer came within ${formatSpan(ms)}`)),
+  );
+  try {
+    return await work(AbortSignal.any([signal, deadline.signal]));
+  } finally {
+    callOff?.();
+  }
+}

@@ -1,0 +1,64 @@
+import { spawn } from "node:child_process";
+import { symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { rolldown } from "rolldown";
+import { expect, it } from "vitest";
+import { temporaryFolder } from "./support.js";
+
+const root = join(import.meta.dirname, "../..");
+/** A minute, shortened. */
+const windowMs = 3_000;
+const [processes, each, rateLimit] = [20, 6, 60];
+
+/** A program that sends requests, two at once, each under way for a few milliseconds. */
+const program = `
+import { Budget } from "./dist/budget.js";
+import { systemClock as clock } from "./dist/deps.js";
+const settings = { baseUrl: "https://api.test/", key: "k", rateLimit: ${rateLimit}, windowMs: ${windowMs}, statePath: process.argv[2] };
+const onNotice = ({ message }) => { throw new Error(message); };
+const budget = new Budget(settings, clock, { onNotice });
+const signal = new AbortController().signal;
+let left = ${each};
+async function send() {
+  while (left-- > 0) {
+    const permit = await budget.take(signal);
+    const sent = clock.monotonic();
+    await clock.sleep(5 * Math.random());
+    const answered = clock.monotonic();
+    budget.answered(permit, null);
+    console.log(JSON.stringify({ sent, answered }));
+  }
+}
+await Promise.all([send(), send()]);
+`;
+
+it("20 processes on one key never send more than 60 requests in any window, and all get through", async () => {
+  const folder = temporaryFolder();
+  const input = { budget: join(root, "src/api/budget.ts"), deps: join(root, "src/deps.ts") };
+  const bundle = await rolldown({ input, platform: "node", external: /^[^./]/ });
+  await bundle.write({ dir: join(folder, "dist") });
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+  writeFileSync(join(folder, "send.js"), program);
+  const sends = (await Promise.all(Array.from({ length: processes }, () => run(folder)))).flat();
+  expect(sends).toHaveLength(processes * each);
+  const sent = sends.map((one) => one.sent).sort((a, b) => a - b);
+  const answered = sends.map((one) => one.answered).sort((a, b) => a - b);
+  for (let at = 0; at + rateLimit < sends.length; at += 1) {
+    // However long the network took within [sent, answered], the server's window saw no more than the limit.
+    expect((sent[at + rateLimit] ?? 0) - (answered[at] ?? 0)).toBeGreaterThanOrEqual(windowMs);
+  }
+}, 60_000);
+
+async function run(folder: string): Promise<{ sent: number; answered: number }[]> {
+  const child = spawn(process.execPath, ["send.js", join(folder, "state")], { cwd: folder });
+  let [out, err] = ["", ""];
+  child.stdout.on("data", (chunk) => (out += chunk));
+  child.stderr.on("data", (chunk) => (err += chunk));
+  const code = await new Promise((resolve) => child.on("close", resolve));
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  return out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { sent: number; answered: number });
+}

@@ -1,0 +1,61 @@
+import { expect, it } from "vitest";
+import { FakeClock, freePort, key, rejection, sendJson, serve, temporaryFolder, testApi } from "./support.js";
+
+it("asks below the base URL with the key in its header only, and says when", async () => {
+  const server = await serve((_request, response) =>
+    sendJson(response, '{"success":true,"data":[{"id":"a"}]}', 200, {
+      date: "Tue, 20 Oct 2026 12:00:07 GMT",
+    }),
+  );
+  const api = testApi(server.baseUrl, { deps: { clock: new FakeClock() } });
+  const answer = await api.get("/orders", { page: 1, status: "all", end_date: undefined });
+  const request = server.requests[0];
+  expect([request?.method, request?.url]).toEqual(["GET", "/api/brand/v1/orders?page=1&status=all"]);
+  expect(request?.headers).toMatchObject({
+    authorization: `Bearer ${key}`,
+    accept: "application/json",
+    "user-agent": "brandapi/test",
+  });
+  expect(answer).toEqual({
+    data: [{ id: "a" }],
+    items: [{ id: "a" }],
+    pagination: null,
+    askedAt: Date.parse("2026-10-20T12:00:00Z"),
+    date: Date.parse("2026-10-20T12:00:07Z"),
+  });
+  expect(api.stats).toEqual({ requests: 1, retries: 0 });
+});
+
+it.each([
+  [{ per_page: 1 }, "the 1 item"],
+  [{}, "the 200000 items"],
+])("takes no more items than %j asks for", async (query, most) => {
+  const items = JSON.stringify(Array(200_001).fill(0));
+  const server = await serve((_request, response) => sendJson(response, `{"success":true,"data":${items}}`));
+  const error = await rejection(testApi(server.baseUrl).get("/orders", query));
+  expect(error).toMatchObject({ name: "AnswerRefused", exitCode: 7 });
+  expect(error.message).toContain(`holds more than ${most} that were asked for`);
+});
+
+it("heeds what the answer says is left of the server's limit", async () => {
+  const headers = { "ratelimit-remaining": "0", "ratelimit-reset": "25" };
+  const server = await serve((_request, response) =>
+    sendJson(response, '{"success":true,"data":{}}', 200, headers),
+  );
+  const clock = new FakeClock();
+  const settings = { rateLimit: 60, maxWaitMs: 60_000, statePath: temporaryFolder() };
+  const api = testApi(server.baseUrl, { settings, deps: { clock } });
+  await api.get("/me");
+  await api.get("/me");
+  expect(clock.waitedMs).toBe(25_000);
+});
+
+it("counts requests that got no answer against the budget, too", async () => {
+  const clock = new FakeClock();
+  const settings = { rateLimit: 1, statePath: temporaryFolder() };
+  const api = testApi(`http://127.0.0.1:${await freePort()}/api/brand/v1`, { settings, deps: { clock } });
+  await rejection(api.get("/me"));
+  await rejection(api.get("/me"));
+  expect(clock.waitedMs).toBe(60_050);
+  expect(api.stats.requests).toBe(2);
+});

@@ -1,0 +1,215 @@
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { faultOf } from "../../src/api/faults.js";
+import type { ApiEvents } from "../../src/api/index.js";
+import type { Deps } from "../../src/deps.js";
+import { FakeClock, freePort, key, rejection, sendJson, serve, serveBytes, testApi } from "./support.js";
+
+const good = '{"success":true,"data":[]}';
+const head = (more: string) => `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${more}\r\n`;
+/** Deadlines that a test can wait for. */
+function later(_ms: number, call: () => void) {
+  const timer = setTimeout(call, 1_500);
+  return () => clearTimeout(timer);
+}
+
+/** A client whose waits take no time, which is patient for a minute. */
+function patient(baseUrl: string, deps: Partial<Deps> = {}, events: ApiEvents = {}) {
+  const clock = new FakeClock();
+  const api = testApi(baseUrl, { settings: { maxWaitMs: 60_000 }, deps: { clock, ...deps }, events });
+  return { api, clock };
+}
+
+describe("a broken connection is tried again until it works", () => {
+  it.each([
+    ["reset before the answer", (socket: Socket) => socket.resetAndDestroy()],
+    [
+      "reset in the body",
+      (socket: Socket) =>
+        socket.write(`${head("content-length: 26\r\n")}{"succ`, () =>
+          setTimeout(() => socket.resetAndDestroy(), 20),
+        ),
+    ],
+    ["cut short in the body", (socket: Socket) => socket.end(`${head("content-length: 26\r\n")}{"succ`)],
+    [
+      "cut short in a chunked body",
+      (socket: Socket) => socket.end(`${head("transfer-encoding: chunked\r\n")}6\r\n{"succ\r\n`),
+    ],
+    ["stalled before the answer", () => {}],
+    ["stalled in the body", (socket: Socket) => socket.write(`${head("content-length: 26\r\n")}{"succ`)],
+  ])("%s", async (_name, fail) => {
+    const server = await serveBytes((socket, count) => {
+      if (count === 1) fail(socket);
+      else socket.end(`${head(`content-length: ${good.length}\r\nconnection: close\r\n`)}${good}`);
+    });
+    const reasons: string[] = [];
+    const events: ApiEvents = { onRetry: ({ reason }) => reasons.push(reason) };
+    const { api } = patient(server.baseUrl, { later }, events);
+    expect((await api.get("/orders")).data).toEqual([]);
+    expect(api.stats).toMatchObject({ requests: 2, retries: 1 });
+    expect(reasons).toHaveLength(1);
+  });
+});
+
+describe("an API that stays away", () => {
+  it("is given up after the patience, with the last reason in words", async () => {
+    const server = await serve((_request, response) => sendJson(response, "x", 503));
+    const { api, clock } = patient(server.baseUrl);
+    const error = await rejection(api.get("/orders"));
+    expect(error).toMatchObject({ name: "ApiUnavailable", exitCode: 6, status: 503 });
+    expect(error.message).toMatch(
+      /^The API is unavailable: it answered 503, service unavailable \(tried \d+ times in 60s\)\.$/,
+    );
+    expect(error.hint).toContain("--max-wait");
+    expect(clock.waitedMs).toBeCloseTo(60_000, 0);
+  });
+
+  it("is named by host and port when nothing listens there", async () => {
+    const port = await freePort();
+    const baseUrl = `http://127.0.0.1:${port}/api/brand/v1`;
+    const error = await rejection(patient(baseUrl).api.get("/me"));
+    expect(error.message).toContain(`could not connect to 127.0.0.1:${port}: connection refused`);
+    expect(error.exitCode).toBe(6);
+  });
+});
+
+describe("a Retry-After", () => {
+  it.each([
+    ["20", 20_125],
+    ["60", 60_000],
+  ])("of %s s is waited out", async (seconds, expected) => {
+    const server = await serve((_request, response, count) =>
+      sendJson(response, good, count > 1 ? 200 : 429, { "retry-after": seconds }),
+    );
+    const { api, clock } = patient(server.baseUrl);
+    await api.get("/orders");
+    expect(clock.slept[0]).toBe(expected);
+    expect(server.requests.length).toBe(2);
+  });
+
+  it.each([
+    [429, "25", "25s", 3],
+    [429, "61", "61s", 1],
+    [503, "120", "2m", 1],
+  ])("with a %i of %s s, longer than is left of the patience, ends it", async (status, wait, said, tries) => {
+    const server = await serve((_request, response) =>
+      sendJson(response, "", status, { "retry-after": wait }),
+    );
+    const error = await rejection(patient(server.baseUrl).api.get("/orders"));
+    expect(error).toMatchObject({ name: "ApiUnavailable", exitCode: 6, status });
+    expect(error.message).toContain(
+      `, and asks to wait ${said}, longer than is left of \`--max-wait\` (tried `,
+    );
+    expect(server.requests.length).toBe(tries);
+  });
+});
+
+it.each([
+  ["a captive portal's page", Buffer.from("<title>Log in</title>"), {}, /a web page, not JSON/],
+  ["invalid UTF-8", Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), {}, /not UTF-8/],
+  ["a damaged gzip", Buffer.from("no gzip"), { "content-encoding": "gzip" }, /compressed body is damaged/],
+])("a 200 that is %s is asked for five times in all, then refused", async (_name, body, headers, message) => {
+  const server = await serve((_request, response) => response.writeHead(200, headers).end(body));
+  const error = await rejection(patient(server.baseUrl).api.get("/orders"));
+  expect(error).toMatchObject({ name: "UnexpectedAnswer", exitCode: 7 });
+  expect(error.message).toMatch(message);
+  expect(server.requests.length).toBe(5);
+});
+
+describe("a body", () => {
+  const packed = (text: string | Buffer) => (_request: unknown, response: ServerResponse) =>
+    response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(text));
+  const endless = (_request: unknown, response: ServerResponse) => {
+    const more = () => {
+      while (!response.destroyed && response.write("x".repeat(65_536)));
+    };
+    response.on("drain", more);
+    more();
+  };
+
+  it("may begin with a byte order mark, and be compressed", async () => {
+    const server = await serve(packed(`\ufeff${good}`));
+    expect((await patient(server.baseUrl).api.get("/orders")).data).toEqual([]);
+  });
+
+  it.each([
+    ["a compressed bomb", packed(Buffer.alloc(40 * 2 ** 20, " "))],
+    ["without end", endless],
+  ])("that is %s is refused at 16 MiB, once", async (_name, answer) => {
+    const server = await serve(answer);
+    const error = await rejection(patient(server.baseUrl).api.get("/orders"));
+    expect(error).toMatchObject({ name: "AnswerRefused", exitCode: 7 });
+    expect(error.message).toBe("The API's answer to /orders is larger than 16 MiB: it is refused.");
+    expect(server.requests.length).toBe(1);
+  });
+});
+
+it("a redirect is not followed: the key goes nowhere else", async () => {
+  const evil = await serve((_request, response) => sendJson(response, good));
+  const server = await serve((_request, response) =>
+    sendJson(response, "", 307, { location: `${evil.baseUrl}/orders` }),
+  );
+  const error = await rejection(patient(server.baseUrl).api.get("/orders"));
+  expect(error).toMatchObject({ name: "UnexpectedAnswer", status: 307 });
+  expect([evil.requests.length, server.requests.length]).toEqual([0, 1]);
+});
+
+describe("an abort", () => {
+  const settings = { maxWaitMs: 60_000 };
+
+  it.each(["of the program", "of the request"])(
+    "%s ends a request under way with its reason",
+    async (whose) => {
+      const stop = new AbortController();
+      const server = await serve(() => stop.abort(new Error("stop now")));
+      const [deps, options] =
+        whose === "of the program" ? [{ signal: stop.signal }, {}] : [{}, { signal: stop.signal }];
+      const error = await rejection(testApi(server.baseUrl, { settings, deps }).get("/orders", {}, options));
+      expect(error.message).toBe("stop now");
+      expect(server.requests.length).toBe(1);
+    },
+  );
+
+  it("ends a wait between two tries", async () => {
+    const stop = new AbortController();
+    const server = await serve((_request, response) => sendJson(response, "", 429, { "retry-after": "50" }));
+    const events = { onRetry: () => setImmediate(() => stop.abort(new Error("stop now"))) };
+    const api = testApi(server.baseUrl, { settings, deps: { signal: stop.signal }, events });
+    expect((await rejection(api.get("/orders"))).message).toBe("stop now");
+  });
+});
+
+describe("an exception of fetch", () => {
+  const wrapped = (code: string) =>
+    new TypeError("fetch failed", { cause: Object.assign(new Error("x"), { code }) });
+
+  it.each([
+    ["ENOTFOUND", "network", /could not connect to h: the name is unknown/],
+    ["UND_ERR_CONNECT_TIMEOUT", "network", /could not connect to h: timed out while connecting/],
+    ["UND_ERR_BODY_TIMEOUT", "network", /h: the answer stalled/],
+    ["CERT_HAS_EXPIRED", "permanent", /certificate of h cannot be trusted \(CERT_HAS_EXPIRED\)/],
+    ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "permanent", /certificate/],
+    ["ERR_SSL_WRONG_VERSION_NUMBER", "permanent", /does not speak TLS/],
+  ])("with %s is a %s fault", (code, kind, reason) => {
+    const fault = faultOf(wrapped(code), "h");
+    expect(fault?.kind).toBe(kind);
+    expect(fault?.reason).toMatch(reason);
+    if (code.includes("CERT"))
+      expect(fault).toMatchObject({ hint: expect.stringContaining("NODE_EXTRA_CA_CERTS") });
+  });
+
+  it("that is a defect of the program is not taken for the network's", () => {
+    expect(faultOf(new TypeError("x is not a function"), "h")).toBeNull();
+    expect(faultOf("text", "h")).toBeNull();
+  });
+
+  it("that quotes the key does not go into the error", async () => {
+    const fetch = () => Promise.reject(new TypeError("fetch failed", { cause: new Error(`header ${key}`) }));
+    const api = testApi("https://api.test/api/brand/v1", { deps: { fetch } });
+    const error = await rejection(api.get("/orders"));
+    expect(error.name).toBe("ApiUnavailable");
+    expect(error.cause).toBeUndefined();
+  });
+});

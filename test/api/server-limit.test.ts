@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { readRetryAfter, readServerLimit } from "../../src/api/server-limit.js";
+
+const now = Date.parse("2026-10-20T12:00:00Z");
+const left = (remaining: number, resetMs: number) => ({ remaining, resetMs });
+
+describe("rate-limit headers", () => {
+  it.each([
+    ["RateLimit-", "0", "30", left(0, 30_000)],
+    ["X-RateLimit-", "7", "30", left(7, 30_000)],
+    ["X-Rate-Limit-", "7", "1.5", left(7, 1_500)],
+    ["X-RateLimit-", "0", String(now / 1_000 + 20), left(0, 20_000)],
+    ["X-RateLimit-", "0", String(now + 20_000), left(0, 20_000)],
+    ["X-RateLimit-", "0", "2026-10-20T12:00:20Z", left(0, 20_000)],
+    ["X-RateLimit-", "0", "2026-10-20T11:00:00Z", left(0, 0)],
+    ["RateLimit-", "59, 59;w=60", "30", left(59, 30_000)],
+    ["RateLimit-", "5", "soon", null],
+    ["RateLimit-", "many", "30", null],
+  ])("%sRemaining: %s, Reset: %s say %j", (prefix, remaining, reset, expected) => {
+    const headers = new Headers({ [`${prefix}Remaining`]: remaining, [`${prefix}Reset`]: reset });
+    expect(readServerLimit(headers, now)).toEqual(expected);
+  });
+
+  it.each([
+    ['"default";r=0;t=30', left(0, 30_000)],
+    ['"day";r=900;t=40000, "minute";r=3;t=12', left(3, 12_000)],
+    ["limit=60, remaining=0, reset=30", left(0, 30_000)],
+    ["limit=60;remaining=4;reset=30", left(4, 30_000)],
+    ["what?", null],
+  ])("RateLimit: %s says %j", (text, expected) => {
+    expect(readServerLimit(new Headers({ RateLimit: text }), now)).toEqual(expected);
+  });
+
+  it("that name an instant are read by the server's own clock", () => {
+    const headers = new Headers({
+      date: "Tue, 20 Oct 2026 15:00:00 GMT",
+      "x-ratelimit-remaining": "0",
+      "x-ratelimit-reset": "2026-10-20T15:00:09Z",
+    });
+    expect(readServerLimit(headers, now)?.resetMs).toBe(9_000);
+  });
+});
+
+it.each([
+  ["30", 30_000],
+  [" 2 ", 2_000],
+  ["1.5", 1_500],
+  ["Tue, 20 Oct 2026 12:00:45 GMT", 45_000],
+  ["Tue, 20 Oct 2026 11:59:00 GMT", null],
+  ["0", null],
+  ["-5", null],
+  ["later", null],
+  ["", null],
+])("Retry-After: %j is %j ms", (value, expected) => {
+  expect(readRetryAfter(new Headers({ "retry-after": value }), now)).toBe(expected);
+});
