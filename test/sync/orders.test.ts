@@ -134,11 +134,13 @@ describe("a later run", () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.pass(day);
-    let fresh = "";
-    brand.once(pages, () => {
-      fresh = brand.order();
-    });
-    brand.once(counts, () => void brand.withdraw("o200"));
+    let fresh: string | undefined;
+    let gone: unknown;
+    brand.before = (request) => {
+      if (pages(request)) fresh ??= brand.order();
+      if (counts(request)) gone ??= brand.withdraw("o200");
+      return undefined;
+    };
     await brand.run("sync orders");
     expect(brand.lastRun()).toMatchObject({ verified: 1 });
     expect(brand.mirrored()).not.toContain("o200");
