@@ -47,6 +47,11 @@ export function faultOf(cause: unknown, host: string): Fault | null {
   const { code, message } = rootOf(cause);
   if (compression.test(code)) return { kind: "garbled", reason: "its compressed body is damaged", cause };
   const permanent = (reason: string, hint: string): Fault => ({ kind: "permanent", reason, hint, cause });
+  if (message === "bad port")
+    return permanent(
+      `could not connect to ${host}: the port is not one for HTTP`,
+      "check the base URL's port",
+    );
   if (code === "EPROTO" || code.startsWith("ERR_SSL_"))
     return permanent(
       `${host} does not speak TLS as expected`,

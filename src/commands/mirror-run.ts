@@ -5,9 +5,9 @@ import { hideKeys } from "../lib/secrets.js";
 import { formatInstant } from "../lib/times.js";
 import {
   checkOwner,
+  checkPlace,
   claimMirror,
   closeMirror,
-  isEmptyFile,
   isMade,
   type Lock,
   lockMirror,
@@ -94,7 +94,7 @@ export async function withMirrorRun(
       closers.unshift(() => mirror.db.close());
       return await work({ ...session, mirror });
     }
-    if (isEmptyFile(settings.dbPath))
+    if (checkPlace(settings.dbPath) && !isMade(settings.dbPath))
       reporter.warn(`the mirror was an empty file, and is filled from the beginning: ${settings.dbPath}`);
     const mirror = await killable(() => openMirror(settings.dbPath));
     try {

@@ -12,10 +12,10 @@ export {
   writeInfo,
 } from "./info.js";
 export { findDamage } from "./integrity.js";
-export { firstRead, isSetBack, lastFinding, lastGood, lastProven, lastRun, wasRead } from "./last-runs.js";
+export { firstRead, lastFinding, lastGood, lastProven, lastRun, wasRead } from "./last-runs.js";
 export { type Lock, lockMirror, runUnderWay } from "./lock.js";
 export { closeMirror, type Mirror, mirrorOf, statement } from "./mirror.js";
-export { checkFile, checkPlace, isEmptyFile, isMade, mirrorFiles } from "./place.js";
+export { checkFile, checkPlace, isMade, mirrorFiles } from "./place.js";
 export { runLine } from "./run-line.js";
 export { blankRun, type Outcome, type Run, type RunEnd, recordRun, saveRun } from "./runs.js";
 export { openTransaction, type Transaction } from "./transaction.js";

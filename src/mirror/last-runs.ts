@@ -1,4 +1,3 @@
-import { formatInstant } from "../lib/times.js";
 import { type Mirror, statement } from "./mirror.js";
 import type { Run } from "./runs.js";
 
@@ -58,16 +57,4 @@ export function firstRead({ db }: Mirror, resource?: string): string | null {
     "SELECT min(started_at) FROM main.sync_runs WHERE rows_read > 0 AND resource = coalesce(?, resource)",
   );
   return first.pluck().get(resource ?? null) as string | null;
-}
-
-/** For the core before A10 only; goes with it. */
-export function isSetBack({ db }: Mirror, { resource, run_id, started_at }: Run): boolean {
-  const evening = formatInstant(Date.parse(started_at) - 12 * 3_600_000);
-  const before = db.prepare(
-    `SELECT started_at FROM sync_runs WHERE resource = @resource AND (run_id < @run_id OR @run_id = 0)
-       AND outcome IN ('done', 'incomplete') AND NOT started_at BETWEEN @evening AND @started_at
-     ORDER BY run_id DESC LIMIT 1`,
-  );
-  const found = before.pluck().get({ resource, run_id, started_at, evening }) as string | undefined;
-  return found !== undefined && found > started_at;
 }

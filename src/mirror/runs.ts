@@ -88,16 +88,14 @@ export interface RunEnd {
   error: unknown;
 }
 
-/** Where a run is recorded; `stats` are the requests and retries of this process so far. */
-interface Recorder {
-  mirror: Mirror;
-  clock: { now(): number };
-  api: { readonly stats: Readonly<Pick<Run, "requests" | "retries">> };
-}
+type Stats = Readonly<Pick<Run, "requests" | "retries">>;
 
-/** Records a run of a resource however it ends: `work` returns its outcome, or throws. */
+/**
+ * Records a run of a resource however it ends: `work` returns its outcome, or throws.
+ * @param access.api `stats` are the requests and retries of this process so far
+ */
 export async function recordRun(
-  { mirror, clock, api }: Recorder,
+  { mirror, clock, api }: { mirror: Mirror; clock: { now(): number }; api: { readonly stats: Stats } },
   resource: string,
   { work, outcomeOf }: { work(run: Run): Promise<Outcome>; outcomeOf(error: unknown): Outcome },
 ): Promise<RunEnd> {

@@ -108,7 +108,6 @@ export const migrations: readonly string[] = [
     floor_ms INTEGER,      -- the oldest date that was ever asked for; null: from the beginning
     cursor_ms INTEGER,     -- the date that the audit has come to
     window_ms INTEGER, audit_requests INTEGER, -- the options of the newest run
-    goal TEXT, goal_begun_at INTEGER, -- TODO: this line goes with the core before A1
     distrusted TEXT NOT NULL DEFAULT '[]' -- filters that are no evidence
   ) WITHOUT ROWID;
 
@@ -142,6 +141,5 @@ export const migrations: readonly string[] = [
     downloaded_at TEXT NOT NULL, synced_at TEXT NOT NULL,
     PRIMARY KEY (source, id)
   ) WITHOUT ROWID;
-  CREATE TABLE content_parts (path TEXT PRIMARY KEY, source TEXT, id TEXT, validator TEXT); -- TODO: goes with its user
   `,
 ];

@@ -40,9 +40,10 @@ export function noteProgress(mirror: Mirror, progress: RunProgress): void {
 
 /** Notes a failed run until another gets further; null: one did. */
 export function noteFailedRun(mirror: Mirror, run: FailedRun | null): void {
-  mirror.transaction(() =>
-    run === null ? forgetInfo(mirror, failedName) : writeInfo(mirror, failedName, JSON.stringify(run)),
-  );
+  mirror.transaction(() => {
+    if (run) writeInfo(mirror, failedName, JSON.stringify(run));
+    else forgetInfo(mirror, failedName);
+  });
 }
 
 export function readFailedRun(mirror: Mirror): FailedRun | null {

@@ -45,7 +45,6 @@ const inner = new Set([
   "open_columns",
   "notices",
   "day_figures",
-  "content_parts",
 ]);
 
 /** Returns the names of the tables and views that a mirror has now, the known ones first. */

@@ -15,8 +15,6 @@ export function complaintText(complaint: Complaint, resource: Resource): string 
       ? `${table}: not every attribute becomes a column (\`${path}\` does not): all are kept in JSON exports`
       : `${table}: the column of \`${path}\` is \`${complaint.name}\``;
   }
-  if (complaint.kind === "repeat")
-    return `${table}: several records of one answer have the same id: each is kept, as a row of its own`;
   const { column, found } = complaint;
   return `${table}.${column}: the API sent a value of another type (${found}): it is kept in JSON exports, and null in the column`;
 }

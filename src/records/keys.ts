@@ -17,22 +17,6 @@ export function keyOf(resource: Resource, value: Json, position: number): string
   return `#${position}`;
 }
 
-/** Returns the keys of one answer's records: of several with the same id, the second is `id#2`. */
-export function keysOf(resource: Resource, values: readonly Json[], position = 0): string[] {
-  const counts = new Map<string, number>();
-  return values.map((value, index) => {
-    const key = keyOf(resource, value, position + index);
-    const count = (counts.get(key) ?? 0) + 1;
-    counts.set(key, count);
-    return count === 1 ? key : `${key}#${count}`;
-  });
-}
-
-/** True if a key is an id, false if it is only a place in the answer. */
-export function hasId(key: string): boolean {
-  return !/^#\d+$/.test(key);
-}
-
 /** Returns a record's id as text, for addresses; null if it has none, or one that is neither text nor a number. */
 export function idText(resource: Resource, value: Json): string | null {
   return idAt(resource, value, pathsOf(resource)[0] ?? ["id"]);

@@ -20,6 +20,5 @@ function subjectOf(complaint: Complaint): string {
   const { kind, table } = complaint;
   if (kind === "type") return `type:${table}.${complaint.column}:${complaint.found}`;
   if (kind === "attribute") return `attribute:${table}.${complaint.path}`;
-  if (kind === "column") return `column:${table}.${complaint.name === null ? "" : complaint.path}`;
-  return `repeat:${table}`;
+  return `column:${table}.${complaint.name === null ? "" : complaint.path}`;
 }

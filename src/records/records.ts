@@ -2,7 +2,7 @@ import type { Mirror } from "../mirror/index.js";
 import { tablesOf } from "../resources/shape.js";
 import type { Json, JsonObject, Resource } from "../resources/types.js";
 import { openChangeLog, type Readings } from "./changes.js";
-import { keyOf, keysOf } from "./keys.js";
+import { keyOf } from "./keys.js";
 import { openNotices } from "./notices.js";
 import { openTables } from "./projection.js";
 import { openRecordTable } from "./record-table.js";
@@ -36,7 +36,7 @@ export interface WriteOptions {
 /** The records of one resource: the truth, with its projection and its history. Call both in a transaction. */
 export interface RecordStore {
   /**
-   * Writes whole records. Of an endpoint without a documented shape, records with the same id are kept apart.
+   * Writes whole records.
    * @throws UnexpectedAnswer before anything is written, if a record's id is missing or inexact
    */
   write(values: readonly Json[], options: WriteOptions): Written;
@@ -63,14 +63,6 @@ export function openRecords(mirror: Mirror, resource: Resource, options: RecordO
   const writeRows = openTables(mirror, tablesOf(resource), complain);
   const watch = watchMembers(resource, complain);
 
-  /** Only an undocumented endpoint may repeat an id: a documented one repeats a record that moved between pages. */
-  function keysFor(values: readonly Json[], { keyPrefix = "", position = 0 }: WriteOptions): string[] {
-    const ids = values.map((value, index) => keyOf(resource, value, position + index));
-    const keys = resource.pagination === "unknown" ? keysOf(resource, values, position) : ids;
-    if (keys.some((key, index) => key !== ids[index])) complain({ kind: "repeat", table: resource.table });
-    return keyPrefix === "" ? keys : keys.map((key) => keyPrefix + key);
-  }
-
   function remove(recordId: number, at: string): boolean {
     const row = table.get(recordId);
     if (!row || row.removed_at !== null) return false;
@@ -83,8 +75,9 @@ export function openRecords(mirror: Mirror, resource: Resource, options: RecordO
   return {
     write(values, options) {
       readAt = options.readAt;
-      const keys = keysFor(values, options);
-      const { context = {} } = options;
+      const { context = {}, keyPrefix = "", position = 0 } = options;
+      // All keys, before anything is written.
+      const keys = values.map((value, index) => keyPrefix + keyOf(resource, value, position + index));
       const written: Written = { ids: [], added: 0, changed: 0 };
       for (const [index, sent] of values.entries()) {
         const { id, effect, value, sinceAt } = writeRecord(sent, keys[index] ?? "", options);

@@ -8,13 +8,11 @@ export type SqlValue = string | number | null;
  * A part of an answer that is not as declared. `type`: a field of another type, which stays in the record and is null
  * in its column. `attribute`: a member that this version does not know, by its path; it stays in the record.
  * `column`: a member whose column has another name, or null: it stays in the record only.
- * `repeat`: several records of one answer have the same id.
  */
 export type Complaint =
   | { kind: "type"; table: string; column: string; found: string }
   | { kind: "attribute"; table: string; path: string }
-  | { kind: "column"; table: string; path: string; name: string | null }
-  | { kind: "repeat"; table: string };
+  | { kind: "column"; table: string; path: string; name: string | null };
 
 export type Complain = (complaint: Complaint) => void;
 

@@ -8,28 +8,6 @@ export interface JsonObject {
   [member: string]: Json;
 }
 
-/** One record as the API sent it: the exact text (minified outside strings) and what it parses to. */
-export interface ApiRecord {
-  json: string;
-  /** Of a record that is held already it is parsed when somebody asks. */
-  readonly value: Json;
-  /** True where every number is known to print as it was sent; otherwise that is to be looked at. */
-  plain?: boolean;
-  /** Where the mirror held this very text when the answer came. */
-  held?: HeldRecord;
-  /** The instant it is dated, in milliseconds, once somebody asked; null where it has none. */
-  dated?: number | null;
-}
-
-/** A record of the mirror: its id there, and the instant it is dated, in milliseconds; null where it has none. */
-export interface HeldRecord {
-  id: number;
-  dated: number | null;
-}
-
-/** Tells of a record's text whether the mirror holds it to the letter: then it has been parsed and checked before. */
-export type Recognise = (json: string) => HeldRecord | undefined;
-
 /** Query parameters of a request; `undefined` leaves one out. */
 export type Query = Record<string, string | number | undefined>;
 

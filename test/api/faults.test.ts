@@ -200,6 +200,11 @@ describe("an exception of fetch", () => {
       expect(fault).toMatchObject({ hint: expect.stringContaining("NODE_EXTRA_CA_CERTS") });
   });
 
+  it("for a port that fetch refuses to use is permanent", async () => {
+    const error = await rejection(patient("http://127.0.0.1:9/api/brand/v1").api.get("/me"));
+    expect(error.message).toContain("could not connect to 127.0.0.1:9: the port is not one for HTTP");
+  });
+
   it("that is a defect of the program is not taken for the network's", () => {
     expect(faultOf(new TypeError("x is not a function"), "h")).toBeNull();
     expect(faultOf("text", "h")).toBeNull();
