@@ -54,9 +54,7 @@ export function streamSink(stream: Output): Sink {
     const isGone = error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED";
     failure ??= isGone ? new ReaderGone() : error;
   };
-  const noteClosed = () => {
-    failure ??= new ReaderGone();
-  };
+  const noteClosed = () => note(Object.assign(new Error("closed"), { code: "EPIPE" }));
   stream.on("error", note).on("close", noteClosed);
   const leave = async () => void stream.off("error", note).off("close", noteClosed);
   return {

@@ -1,5 +1,6 @@
 import { constants, crc32, deflateRawSync } from "node:zlib";
 import { Zip, type ZipInputFile } from "fflate";
+import { UsageError } from "../errors.js";
 
 /** A zip file that is made piece by piece. */
 export interface ZipStream {
@@ -16,11 +17,8 @@ const mostBytes = 2 ** 32 - 1;
 /** Sheets compress well: a higher level takes far longer and saves little. */
 const level = 3;
 
-/**
- * Opens a zip file. fflate lays it out; Node's own zlib compresses each piece, several times as fast.
- * @param tooLarge returns the error to throw for a file beyond 4 GB
- */
-export function openZip(tooLarge: () => Error): ZipStream {
+/** Opens a zip file. fflate lays it out; Node's own zlib compresses each piece, several times as fast. */
+export function openZip(): ZipStream {
   let made: Uint8Array[] = [];
   const zip = new Zip((error, data) => {
     if (error) throw error;
@@ -39,7 +37,8 @@ export function openZip(tooLarge: () => Error): ZipStream {
       const data = Buffer.from(text);
       if (!file) throw new Error("no file in the zip was begun");
       file.size += data.length;
-      if (file.size > mostBytes) throw tooLarge();
+      if (file.size > mostBytes)
+        throw new UsageError("A sheet is larger than 4 GB.", { hint: "write CSV: `-o FILE.csv`" });
       file.crc = crc32(data, file.crc);
       file.ondata?.(null, deflateRawSync(data, { level, finishFlush: constants.Z_SYNC_FLUSH }), false);
     },

@@ -8,12 +8,8 @@ import { singerSchema, singerValue } from "../singer-values.js";
 /** When a row was removed; null while it is there. */
 const deletedAt = "_sdc_deleted_at";
 
-/** What a target has received of a stream: up to where, and with which columns. */
-interface StreamBookmark extends Bookmark {
-  columns: string;
-}
-
-type Bookmarks = Record<string, StreamBookmark>;
+/** What a target has received of each stream: up to where, and with which columns. */
+type Bookmarks = Record<string, Bookmark & { columns: string }>;
 
 interface Stream {
   source: Source;
@@ -41,13 +37,7 @@ export function* write(sources: Sources, options: WriteOptions): Iterable<Chunk>
     const before = changed.hasHistory ? bookmarks[source.name] : undefined;
     const known = before && changed.knows(before) ? before : undefined;
     const schema = { type: "object", properties };
-    yield line({
-      type: "SCHEMA",
-      stream: source.name,
-      schema,
-      key_properties: keys,
-      bookmark_properties: [],
-    });
+    yield line({ type: "SCHEMA", stream: source.name, schema, key_properties: keys });
     // A new column is in every row.
     yield* recordLines(stream, known?.columns === columns ? known : undefined, options);
     if (known) yield* lostLines(stream, known);
