@@ -12,7 +12,13 @@ import type { Sink } from "./sink.js";
  * @throws ConfigurationError with the system's words if it cannot be written
  */
 export async function openFileSink(path: string, { random }: Pick<Deps, "random">): Promise<Sink> {
-  const failed = cannotWrite(path);
+  const failed = (cause: Error): never => {
+    // The rest of Node's message names the temporary file.
+    throw new ConfigurationError(`Cannot write ${path}: ${cause.message.split(", ")[0]}`, {
+      hint: "check the folder and its disk; a file that was there before is untouched",
+      cause,
+    });
+  };
   const target = await realpath(path).catch(() => path);
   const old = existsSync(target) ? statSync(target) : undefined;
   const isFile = old === undefined || old.isFile();
@@ -52,15 +58,4 @@ async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r").catch(() => undefined);
   await handle?.sync().catch(() => {});
   await handle?.close();
-}
-
-function cannotWrite(path: string) {
-  return (error: Error): never => {
-    // The rest of Node's message names the temporary file.
-    const [words] = error.message.split(", ");
-    throw new ConfigurationError(`Cannot write ${path}: ${words}`, {
-      hint: "check the folder and its disk; a file that was there before is untouched",
-      cause: error,
-    });
-  };
 }

@@ -3,11 +3,9 @@ import { canStartFormula } from "./formulas.js";
 
 /** How joined cells are finished. */
 export interface Cells {
-  /** One byte. */
   delimiter: string;
   /** For each column, true if it can hold a formula. */
   texts: readonly boolean[];
-  /** Returns the text to write for a cell. */
   asText(text: string): string;
   /** True if lines end with CRLF: each row already has a line feed after its end. */
   crlf: boolean;

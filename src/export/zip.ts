@@ -2,23 +2,13 @@ import { constants, crc32, deflateRawSync } from "node:zlib";
 import { Zip, type ZipInputFile } from "fflate";
 import { UsageError } from "../errors.js";
 
-/** A zip file that is made piece by piece. */
-export interface ZipStream {
-  /** Ends the file before, and begins the next. */
-  begin(name: string): void;
-  write(text: string): void;
-  end(): void;
-  /** Returns what was made since the last time. */
-  take(): Uint8Array;
-}
-
 /** A zip holds longer files only in another form. */
 const mostBytes = 2 ** 32 - 1;
 /** Sheets compress well: a higher level takes far longer and saves little. */
 const level = 3;
 
 /** Opens a zip file. fflate lays it out; Node's own zlib compresses each piece, several times as fast. */
-export function openZip(): ZipStream {
+export function openZip() {
   let made: Uint8Array[] = [];
   const zip = new Zip((error, data) => {
     if (error) throw error;
@@ -27,13 +17,14 @@ export function openZip(): ZipStream {
   let file: ZipInputFile | undefined;
   const endFile = () => file?.ondata?.(null, deflateRawSync(new Uint8Array()), true);
   return {
-    begin(name) {
+    /** Ends the file before, and begins the next. */
+    begin(name: string) {
       endFile();
       // Always the same time, because the same rows give the same bytes.
       file = { filename: name, size: 0, crc: 0, compression: 8, mtime: new Date(2000, 0, 1) };
       zip.add(file);
     },
-    write(text) {
+    write(text: string) {
       const data = Buffer.from(text);
       if (!file) throw new Error("no file in the zip was begun");
       file.size += data.length;
@@ -46,10 +37,13 @@ export function openZip(): ZipStream {
       endFile();
       zip.end();
     },
-    take() {
+    /** Returns what was made since the last time. */
+    take(): Uint8Array {
       const taken = Buffer.concat(made);
       made = [];
       return taken;
     },
   };
 }
+
+export type ZipStream = ReturnType<typeof openZip>;

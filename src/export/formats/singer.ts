@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { UsageError } from "../../errors.js";
 import { counted } from "../../lib/counted.js";
-import type { Bookmark, ChangedRows, ReadableColumn, Source } from "../../query/index.js";
+import type { Bookmark, ChangedRows, Source } from "../../query/index.js";
 import type { Chunk, Sources, WriteOptions } from "../format.js";
 import { singerSchema, singerValue } from "../singer-values.js";
 
@@ -18,7 +18,6 @@ interface Stream {
   keys: readonly string[];
   /** The keys that are not columns of the table. */
   added: readonly string[];
-  columns: readonly ReadableColumn[];
   properties: Readonly<Record<string, object>>;
 }
 
@@ -59,24 +58,22 @@ function openStream(source: Source): Stream {
   // A column that the API's document does not have can mean anything.
   const isDeclared = (name: string) => source.columns.some((one) => one.name === name && !one.stored?.open);
   const added = keys.filter((name) => !isDeclared(name));
-  const columns = source.columns.filter(({ name }) => !added.includes(name) && name !== deletedAt);
   const properties = Object.fromEntries([
+    ...source.columns.map(({ name, type }) => [name, singerSchema(type, keys.includes(name))] as const),
     ...added.map((name) => [name, { type: [name === "position" ? "integer" : "string"] }] as const),
-    ...columns.map(({ name, type }) => [name, singerSchema(type, keys.includes(name))] as const),
     [deletedAt, { type: ["null", "string"], format: "date-time" }] as const,
   ]);
-  return { source, changed, keys, added, columns, properties };
+  return { source, changed, keys, added, properties };
 }
 
 function* recordLines(stream: Stream, after: Bookmark | undefined, options: WriteOptions): Iterable<Chunk> {
-  const { source, changed, keys, added, columns } = stream;
-  const places = columns.map((column) => source.columns.indexOf(column));
+  const { source, changed, keys, added } = stream;
   let unfit = 0;
   for (const rows of changed.rows(after)) {
     const lines = rows.map(({ values, key, position, removedAt }) => {
       const record: Record<string, unknown> = {};
-      for (const [index, { name, type }] of columns.entries()) {
-        const value = values[places[index] ?? 0] ?? null;
+      for (const [index, { name, type }] of source.columns.entries()) {
+        const value = values[index] ?? null;
         const converted = value === null ? null : singerValue(value, type);
         if (converted === undefined) unfit += 1;
         // An id that is not text has no place in its column, and a target needs it.
