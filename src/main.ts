@@ -50,7 +50,7 @@ export async function run(argv: readonly string[], deps: Deps): Promise<ExitCode
 async function keysInUse(argv: readonly string[], deps: Deps): Promise<string[]> {
   const { BRANDAPI_KEY: key = "" } = deps.env;
   if (argv.length === 0 || argv.some((word) => ["help", "-h", "--help"].includes(word))) return [key];
-  const { storedKeys } = await import("./config/stored-keys.js");
+  const { storedKeys } = await import("./config/profiles.js");
   return [key, ...(await storedKeys(deps))];
 }
 

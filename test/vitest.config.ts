@@ -21,18 +21,12 @@ const alone = ["test/api/{refusals,transport}.test.ts", "test/download/disk.test
 /** The longest: one that began last would have the machine to itself. Of the others, the largest files begin. */
 const longest = [
   "soak/kill",
-  "faults/odd-values",
-  "faults/flood",
-  "faults/protocol",
   "properties/histories",
-  "scenarios/stops",
   "sync/audit",
-  "faults/outage",
   "faults/processes",
   "report/browser",
-  "faults/large-answers",
-  "faults/file-host",
-  "faults/large-records",
+  "stories/stories",
+  "conformance/faithful",
 ];
 
 /** Vitest itself knows how long files take only where it has run before. */

@@ -27,8 +27,6 @@ export async function openAccess(
   defaults: { maxWaitMs?: number } = {},
 ): Promise<{ settings: Settings; api: ApiClient }> {
   const settings = await readSettings(options, deps, defaults);
-  if (settings.hidesStoredKey && options.profile !== undefined)
-    reporter.warn(`BRANDAPI_KEY is set, and goes before the key of the profile \`${settings.profile}\`.`);
   const api = await openApiWith({ ...settings, ...requireAccess(settings) }, deps, reporter);
   return { settings, api };
 }

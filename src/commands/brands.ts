@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { type KnownProfile, readKnownProfiles } from "../config/known.js";
+import { type KnownProfile, readKnownProfiles } from "../config/profiles.js";
 import type { Deps } from "../deps.js";
 import { type Mirror, readInfo } from "../mirror/index.js";
 import { oldestSuccess, openMirrorOrNone } from "../query/index.js";

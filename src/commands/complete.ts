@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from "commander";
-import { readKnownProfiles } from "../config/known.js";
 import { type GlobalOptions, valueAfter } from "../config/options.js";
+import { readKnownProfiles } from "../config/profiles.js";
 import { chooseMirror, chooseProfile } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { checkIdentity, connect } from "../mirror/index.js";

@@ -89,7 +89,7 @@ async function runExport(
   try {
     const checked = checkRequest([...listTables(mirror), ...knownTableNames()]);
     await withSnapshot(mirror, async () => {
-      const tables = args.map((name) => findTable(mirror, name));
+      const tables = [...new Set(args)].map((name) => findTable(mirror, name));
       for (const table of tables) checkSelection(mirror, table, selection);
       const isCut = chooseDates(tables, selection);
       const outputs = outputsOf(checked, tables, deps);

@@ -38,14 +38,13 @@ export function login(context: Context): Command {
 }
 
 async function runLogin(options: LoginFlags, { deps, tell }: Context): Promise<void> {
-  const { readSettings } = await import("../config/settings.js");
+  const { environmentFor, readSettings } = await import("../config/settings.js");
   const { interactiveMaxWaitMs, openApiWith } = await import("./access.js");
   const { createReporter } = await import("../ui/reporter.js");
   const { readIdentity } = await import("./identity.js");
   const settings = await readSettings(options, deps, {
     maxWaitMs: interactiveMaxWaitMs,
-    keyFrom: "flag",
-    isNew: true,
+    isLogin: true,
   });
   const reporter = createReporter(deps, options);
   const check = async (entry: Entry): Promise<Identity> => {
@@ -61,7 +60,8 @@ async function runLogin(options: LoginFlags, { deps, tell }: Context): Promise<v
     const db = options.db === undefined ? {} : { db: settings.dbPath };
     await store(settings, { baseUrl, key, ...db, ...told(identity) });
     for (const name of ["BRANDAPI_KEY", "BRANDAPI_BASE_URL"])
-      if (deps.env[name]) reporter.warn(`${name} is set, and goes before what was stored.`);
+      if (environmentFor(options, deps.env)[name])
+        reporter.warn(`${name} is set, and goes before what was stored.`);
     await show(deps, settings, baseUrl, identity);
   } finally {
     reporter.close();

@@ -23,7 +23,7 @@ export function logout(context: Context): Command {
 async function runLogout(options: GlobalOptions, { deps }: Context): Promise<void> {
   const { existsSync } = await import("node:fs");
   const { chooseMirror, chooseProfile } = await import("../config/settings.js");
-  const { refuseMistyped } = await import("../config/known.js");
+  const { refuseMistyped } = await import("../config/profiles.js");
   const { readProfiles, writeProfiles } = await import("../config/profiles.js");
   const { createReporter } = await import("../ui/reporter.js");
   const reporter = createReporter(deps, options);

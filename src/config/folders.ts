@@ -4,32 +4,23 @@ import { ConfigurationError } from "../errors.js";
 
 /** Where the program keeps its files: settings, mirrors, and what it needs between runs (the rate budget). */
 export interface Folders {
-  config: string;
-  data: string;
-  state: string;
+  readonly config: string;
+  readonly data: string;
+  readonly state: string;
 }
-
-const kinds = {
-  config: { variable: "XDG_CONFIG_HOME", linux: ".config", windows: "APPDATA", windowsDefault: "Roaming" },
-  data: {
-    variable: "XDG_DATA_HOME",
-    linux: ".local/share",
-    windows: "LOCALAPPDATA",
-    windowsDefault: "Local",
-  },
-  state: {
-    variable: "XDG_STATE_HOME",
-    linux: ".local/state",
-    windows: "LOCALAPPDATA",
-    windowsDefault: "Local",
-  },
-} as const;
 
 type Surroundings = Pick<Deps, "env" | "cwd" | "home" | "platform">;
 
+/** For each folder: the XDG variable, the place in a Linux home, the Windows variable and its default. */
+const places = {
+  config: ["XDG_CONFIG_HOME", ".config", "APPDATA", "Roaming"],
+  data: ["XDG_DATA_HOME", ".local/share", "LOCALAPPDATA", "Local"],
+  state: ["XDG_STATE_HOME", ".local/state", "LOCALAPPDATA", "Local"],
+} as const;
+
 /**
- * The platform's folders for this program; `BRANDAPI_CONFIG_DIR` moves the settings (contract, section 2). Each is
- * looked for when it is asked for: without a home folder, what is named otherwise still works.
+ * Returns the platform's folders for this program; `BRANDAPI_CONFIG_DIR` moves the settings. Each is found when it is
+ * used: without a home folder, whatever is named otherwise still works.
  */
 export function findFolders(deps: Surroundings): Folders {
   const own = deps.env.BRANDAPI_CONFIG_DIR;
@@ -46,23 +37,19 @@ export function findFolders(deps: Surroundings): Folders {
   };
 }
 
-/** A path as a person gives it in a flag, the environment or the config file: `~/` is the home folder. */
+/** Returns a path of a flag, the environment or the config file in full: `~/` is the home folder. */
 export function expandPath(path: string, deps: Surroundings): string {
   if (path.includes("\0"))
     throw new ConfigurationError(`No path can hold a NUL character: ${path}`, { hint: "check the path" });
   if (path === "~" || path.startsWith("~/")) return join(homeFolder(deps), path.slice(1));
-  if (deps.cwd === "" && !isAbsolute(path))
-    throw new ConfigurationError(
-      `The folder that this runs in is gone, so a path in it leads nowhere: ${path}`,
-      {
-        hint: "go to a folder that is there, such as `cd ~`",
-      },
-    );
-  return resolve(deps.cwd, path);
+  if (deps.cwd !== "" || isAbsolute(path)) return resolve(deps.cwd, path);
+  throw new ConfigurationError(`The current folder is gone, so a path in it leads nowhere: ${path}`, {
+    hint: "go to a folder that exists, such as `cd ~`",
+  });
 }
 
-function platformFolder(kind: keyof typeof kinds, deps: Surroundings): string {
-  const { variable, linux, windows, windowsDefault } = kinds[kind];
+function platformFolder(kind: keyof typeof places, deps: Surroundings): string {
+  const [variable, linux, windows, windowsDefault] = places[kind];
   const xdg = deps.env[variable];
   // The XDG specification: a relative path is invalid and to be ignored.
   if (xdg && isAbsolute(xdg)) return join(xdg, "brandapi");
@@ -72,12 +59,9 @@ function platformFolder(kind: keyof typeof kinds, deps: Surroundings): string {
   return join(homeFolder(deps), linux, "brandapi");
 }
 
-function homeFolder(deps: Surroundings): string {
-  if (isAbsolute(deps.home)) return deps.home;
-  throw new ConfigurationError(
-    "No home folder is known, so settings, mirrors and the rate limit's file have no place.",
-    {
-      hint: "set HOME, or BRANDAPI_CONFIG_DIR, BRANDAPI_DB and XDG_STATE_HOME",
-    },
-  );
+function homeFolder({ home }: Surroundings): string {
+  if (isAbsolute(home)) return home;
+  throw new ConfigurationError("No home folder is known, so settings and mirrors have no place.", {
+    hint: "set HOME, or BRANDAPI_CONFIG_DIR, BRANDAPI_DB and XDG_STATE_HOME",
+  });
 }

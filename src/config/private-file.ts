@@ -1,64 +1,34 @@
 import { randomBytes } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, type Stats } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { open, realpath, rename, rm } from "node:fs/promises";
-import { userInfo } from "node:os";
+import { platform } from "node:os";
 import { dirname } from "node:path";
 import { ConfigurationError } from "../errors.js";
 import { makeFolder } from "../lib/make-folder.js";
+import { shellWord } from "../lib/shell.js";
 
-/**
- * Refuses a file with a secret that other users of this machine may read (contract, section 2).
- * Only for a regular file of the current user, who can mend it; a pipe or a mounted secret of root is not theirs.
- */
-export function checkPrivate(path: string, stat: Stats): void {
-  if (!stat.isFile() || (stat.mode & 0o077) === 0 || !isOwn(stat, currentUser().uid)) return;
+/** Neither a key nor a config file of ours is that large: in bytes. */
+const mostBytes = 1_048_576;
+
+/** Returns a file's text. Throws what the system says, and ConfigurationError if the file is too large. */
+export function readText(path: string): string {
+  if (statSync(path).size > mostBytes)
+    throw new ConfigurationError(`The file is too large: ${path}`, { hint: "check the path" });
+  return readFileSync(path, "utf8").replace(/^\ufeff/, "");
+}
+
+/** Refuses a file with a key that other users of this machine may read. Windows keeps permissions elsewhere. */
+export function checkPrivate(path: string): void {
+  const stat = statSync(path);
+  if (platform() === "win32" || !stat.isFile() || (stat.mode & 0o077) === 0) return;
   throw new ConfigurationError(`Other users of this machine may read the key in ${path}`, {
-    hint: `run \`chmod 600 ${quoteForShell(path)}\``,
+    hint: `run \`chmod 600 ${shellWord(path)}\``,
   });
 }
 
 /**
- * Refuses a folder in which others could put a config file of theirs, with an address of theirs for the key. Whoever
- * runs as root may have been handed somebody's folder, as in a container.
- */
-export function checkFolder(
-  path: string,
-  stat: Pick<Stats, "mode" | "uid">,
-  user: number | undefined = currentUser().uid,
-): void {
-  if (user === windows) return;
-  const isForeign = user !== undefined && user !== 0 && ![user, 0].includes(stat.uid);
-  if (!isForeign && (stat.mode & 0o022) === 0) return;
-  const isMendable = isOwn(stat, user) && (stat.mode & sticky) === 0;
-  throw new ConfigurationError(
-    isForeign
-      ? `The config folder belongs to another user: ${path}`
-      : `Other users of this machine may write to the config folder: ${path}`,
-    {
-      hint: isMendable
-        ? `run \`chmod 700 ${quoteForShell(path)}\``
-        : "name a folder of your own with BRANDAPI_CONFIG_DIR",
-    },
-  );
-}
-
-/**
- * Opens a file for reading, without waiting: a pipe that nobody writes to would hold up a thread, and with it the
- * program's end. Throws what the system says, and ENOTSUP for what is no file.
- * @param options.pipes a pipe is taken too; read it as a stream
- */
-export function openToRead(path: string, options: { pipes?: boolean } = {}): { fd: number; stat: Stats } {
-  // Windows has no such pipes.
-  const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  const stat = fstatSync(fd);
-  if (stat.isFile() || (options.pipes && stat.isFIFO())) return { fd, stat };
-  closeSync(fd);
-  throw Object.assign(new Error("not a file"), { code: stat.isDirectory() ? "EISDIR" : "ENOTSUP" });
-}
-
-/**
- * Writes the whole file or nothing: beside it with mode 0600, then renamed. Missing folders are created 0700.
- * A symbolic link stays one: what it points to is replaced.
+ * Writes the whole file or nothing: beside it with mode 0600, then renamed. Missing folders get mode 0700. A symbolic
+ * link stays one: the file that it points to is replaced.
  */
 export async function writePrivate(path: string, text: string): Promise<void> {
   const target = await realpath(path).catch(() => path);
@@ -77,26 +47,4 @@ export async function writePrivate(path: string, text: string): Promise<void> {
     await rm(beside, { force: true });
     throw error;
   }
-}
-
-/** Windows has no user numbers, and keeps permissions elsewhere. */
-const windows = -1;
-/** A folder like /tmp: shared on purpose. */
-const sticky = 0o1000;
-
-function isOwn(stat: Pick<Stats, "uid">, user: number | undefined): boolean {
-  return user === undefined ? stat.uid !== 0 : user !== windows && stat.uid === user;
-}
-
-export function currentUser(): { uid?: number } {
-  try {
-    return { uid: userInfo().uid };
-  } catch {
-    // A container's made-up user id has no entry in the system's list of users.
-    return {};
-  }
-}
-
-function quoteForShell(path: string): string {
-  return /^[\w./@%+:,-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,8 +1,11 @@
-import { closeSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import type { Deps } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
-import { reasonOf } from "./key.js";
-import { checkFolder, checkPrivate, openToRead, writePrivate } from "./private-file.js";
+import { nearest } from "../lib/nearest.js";
+import { wordsOf } from "../lib/system-errors.js";
+import { expandPath, findFolders } from "./folders.js";
+import { checkPrivate, readText, writePrivate } from "./private-file.js";
 
 /** What the config file holds for one brand. Members unknown to this version are kept when it is written. */
 export interface Profile {
@@ -18,107 +21,113 @@ export interface Profile {
 
 export type Profiles = ReadonlyMap<string, Profile>;
 
+/** A brand that is set up on this machine: by `login`, or by a mirror in the data folder. */
+export interface KnownProfile {
+  name: string;
+  stored: Profile;
+  /** The path of its own mirror, which may not exist yet. */
+  mirror: string;
+}
+
+type Surroundings = Pick<Deps, "env" | "cwd" | "home" | "platform">;
+
 const members = ["baseUrl", "key", "db", "brandId", "brandName", "keyId", "keyExpiresAt"] as const;
-/** A file that large is not ours. */
-const mostBytes = 1_048_576;
 
 export function configFile(configDir: string): string {
   return join(configDir, "config.json");
 }
 
-/**
- * `[A-Za-z0-9._-]+`, not starting with a dot: it becomes a file's name.
- * @throws ConfigurationError where it is none; UsageError where it was typed as a flag's value
- */
-export function checkProfileName(name: string, { isTyped = false } = {}): string {
-  if (isProfileName(name)) return name;
-  throw new (isTyped ? UsageError : ConfigurationError)(`Not a profile name: \`${name}\`.`, {
-    hint: "use letters, digits, `.`, `_` and `-`, not starting with a dot",
-  });
-}
-
+/** True for a name that can be a file's: `[A-Za-z0-9._-]+`, not starting with a dot. */
 export function isProfileName(name: string): boolean {
   return /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/.test(name);
 }
 
 /**
- * Reads `{"profiles": {"<name>": {"baseUrl", "key", "db", …}}}`; no file is no profiles.
- * @param options.mending the file is about to be rewritten with safe permissions, so that loose ones are no obstacle
- * @throws ConfigurationError when it is unreadable, garbled, in a folder that others may write to, or open to others
- * while it holds a key; never its content
+ * Reads `{"profiles": {"<name>": {"baseUrl", "key", "db", …}}}`; no file means no profiles.
+ * @param options.mending the file is about to be rewritten with safe permissions
+ * @throws ConfigurationError if it is unreadable, garbled, or open to others while it holds a key; never its content
  */
 export async function readProfiles(
   configDir: string,
   options: { mending?: boolean } = {},
 ): Promise<Map<string, Profile>> {
   const path = configFile(configDir);
-  const content = readContent(path);
-  if (content === undefined) return new Map();
-  if (!options.mending) checkFolder(configDir, statSync(configDir));
-  const profiles = parseProfiles(content.text, path);
-  const holdsKey = [...profiles.values()].some((profile) => profile.key !== undefined);
-  if (holdsKey && !options.mending) checkPrivate(path, content.stat);
-  return profiles;
+  const { profiles = {} } = readRoot(path);
+  if (!isObject(profiles)) throw garbled(path, "has `profiles` that is not an object");
+  const all = new Map<string, Profile>();
+  for (const [name, profile] of Object.entries(profiles)) {
+    if (!isObject(profile))
+      throw garbled(path, `has a profile that is not an object: ${JSON.stringify(name)}`);
+    const wrong = members.find((one) => profile[one] !== undefined && typeof profile[one] !== "string");
+    if (wrong)
+      throw garbled(path, `has a \`${wrong}\` that is not text in the profile ${JSON.stringify(name)}`);
+    all.set(name, profile);
+  }
+  if (!options.mending && [...all.values()].some(({ key }) => key !== undefined)) checkPrivate(path);
+  return all;
 }
 
 /** Replaces the profiles in the config file, atomically, and keeps what else it holds; folder 0700, file 0600. */
 export async function writeProfiles(configDir: string, profiles: Profiles): Promise<void> {
   const path = configFile(configDir);
-  const present = readContent(path);
-  const folder = statSync(configDir, { throwIfNoEntry: false });
-  if (!present && folder) checkFolder(configDir, folder);
-  const root = present ? parseRoot(present.text, path) : {};
-  try {
-    const text = JSON.stringify({ ...root, profiles: Object.fromEntries(profiles) }, null, 2);
-    await writePrivate(path, `${text}\n`);
-  } catch (error) {
-    throw new ConfigurationError(`The settings cannot be written (${reasonOf(error)}): ${path}`, {
+  const root = { ...readRoot(path), profiles: Object.fromEntries(profiles) };
+  await writePrivate(path, `${JSON.stringify(root, null, 2)}\n`).catch((error: unknown) => {
+    throw new ConfigurationError(`cannot write ${path}: ${wordsOf(error)}`, {
       hint: "make the folder writable, or name another with BRANDAPI_CONFIG_DIR",
     });
-  }
+  });
 }
 
-function readContent(path: string) {
+/** Every key that the config file holds; none if it cannot be read, which other code reports. */
+export async function storedKeys(deps: Deps): Promise<string[]> {
   try {
-    const { fd, stat } = openToRead(path);
-    try {
-      if (stat.size > mostBytes) throw garbled(path, "is too large to be one");
-      return { text: readFileSync(fd, "utf8"), stat };
-    } finally {
-      closeSync(fd);
-    }
-  } catch (error) {
-    if (error instanceof ConfigurationError) throw error;
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw new ConfigurationError(`The config file cannot be read (${reasonOf(error)}): ${path}`, {
-      hint: "mend its permissions, or name another folder with BRANDAPI_CONFIG_DIR",
-    });
+    const profiles = await readProfiles(findFolders(deps).config, { mending: true });
+    return [...profiles.values()].flatMap(({ key }) => key ?? []);
+  } catch {
+    return [];
   }
 }
 
-function parseProfiles(text: string, path: string): Map<string, Profile> {
-  const root = parseRoot(text, path);
-  if (root.profiles === undefined) return new Map();
-  if (!isObject(root.profiles)) throw garbled(path, "has `profiles` that is not an object");
-  const profiles = new Map<string, Profile>();
-  for (const [name, profile] of Object.entries(root.profiles)) {
-    if (!isObject(profile))
-      throw garbled(path, `has a profile that is not an object: ${JSON.stringify(name)}`);
-    for (const member of members)
-      if (profile[member] !== undefined && typeof profile[member] !== "string")
-        throw garbled(path, `has a \`${member}\` that is not text in the profile ${JSON.stringify(name)}`);
-    profiles.set(name, profile);
-  }
-  return profiles;
+/** The profiles of the config file in its order, then those that only have a mirror. */
+export async function readKnownProfiles(deps: Surroundings): Promise<KnownProfile[]> {
+  const { config, data } = findFolders(deps);
+  const stored = await readProfiles(config);
+  const mirrored = (existsSync(data) ? readdirSync(data).sort() : [])
+    .filter((file) => file.endsWith(".sqlite"))
+    .map((file) => file.slice(0, -".sqlite".length))
+    // If one folder serves for everything, as on macOS, the rate budget lies among the mirrors.
+    .filter((name) => isProfileName(name) && name !== "rate");
+  return [...new Set([...stored.keys(), ...mirrored])].map((name) => {
+    const profile = stored.get(name) ?? {};
+    return { name, stored: profile, mirror: ownMirror(name, profile, deps) };
+  });
 }
 
-function parseRoot(text: string, path: string): Record<string, unknown> {
+/** The mirror of a profile if neither a flag nor the environment names another. */
+export function ownMirror(name: string, { db }: Profile, deps: Surroundings): string {
+  return db ? expandPath(db, deps) : join(findFolders(deps).data, `${name}.sqlite`);
+}
+
+/** @throws UsageError for an unknown profile whose name is near a stored one: it would begin a second mirror */
+export function refuseMistyped(name: string, stored: Profiles, deps: Surroundings): void {
+  const near = stored.has(name) ? undefined : nearest(name, stored.keys());
+  if (near === undefined || existsSync(ownMirror(name, {}, deps))) return;
+  throw new UsageError(`Unknown profile: \`${name}\`.`, {
+    hint: `did you mean \`${near}\`? A new brand begins with \`brandapi login --profile ${name}\``,
+  });
+}
+
+function readRoot(path: string): Record<string, unknown> {
+  if (!existsSync(path)) return {};
   let root: unknown;
   try {
-    root = JSON.parse(text.replace(/^\ufeff/, ""));
-  } catch {
+    root = JSON.parse(readText(path));
+  } catch (error) {
     // The parser's own message quotes the text around the fault, and that may be the key: neither shown nor kept.
-    throw garbled(path, "is not valid JSON");
+    if (error instanceof SyntaxError) throw garbled(path, "is not valid JSON");
+    throw new ConfigurationError(`cannot read ${path}: ${wordsOf(error)}`, {
+      hint: "mend its permissions, or name another folder with BRANDAPI_CONFIG_DIR",
+    });
   }
   if (!isObject(root)) throw garbled(path, "is not a JSON object");
   return root;

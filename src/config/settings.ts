@@ -1,38 +1,34 @@
-import type { Deps } from "../deps.js";
-import { ConfigurationError } from "../errors.js";
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Deps, Env } from "../deps.js";
+import { ConfigurationError, UsageError } from "../errors.js";
+import { shellWord } from "../lib/shell.js";
 import { checkBaseUrl } from "./base-url.js";
 import { expandPath, findFolders } from "./folders.js";
 import { checkKey, readKeyFile } from "./key.js";
-import { ownMirror, refuseMistyped } from "./known.js";
 import type { GlobalOptions } from "./options.js";
-import { checkProfileName, configFile, type Profile, readProfiles } from "./profiles.js";
+import {
+  configFile,
+  isProfileName,
+  ownMirror,
+  type Profile,
+  readProfiles,
+  refuseMistyped,
+} from "./profiles.js";
 
-/** How much is printed, and how. */
-export interface OutputSettings {
-  json: boolean;
-  quiet: boolean;
-  verbose: boolean;
-  /** Whether colour is allowed; each stream still has to be a terminal. */
-  color: boolean;
-  /** Whether bars are allowed. */
-  progress: boolean;
-}
-
-/** What one run works with: flag, then environment, then profile, then default (contract, section 2). */
+/** What one run works with: flag, then environment, then profile, then default. */
 export interface Settings {
   profile: string;
   baseUrl: string | undefined;
   key: string | undefined;
-  /** The origin that the key was stored for; undefined where the key itself was given, by a file or the environment. */
+  /** The origin that the key was stored for; undefined if the key was given by a file or the environment. */
   keyOrigin: string | undefined;
-  /** Whether the environment's key goes before one that the profile has stored. */
-  hidesStoredKey: boolean;
   dbPath: string;
-  /** Whose the profile's own mirror is, as `login` was told; undefined where that is not known, or another file is named. */
+  /** The brand of the profile's own mirror, as `login` stored it; undefined if unknown, or if another file is named. */
   brand: { id: string; name: string } | undefined;
   configDir: string;
-  /** Where what is needed between runs is kept, such as the rate budget. */
-  stateDir: string;
+  /** The folder of what is kept between runs, such as the rate budget. */
+  readonly stateDir: string;
   /** Requests a minute for the key; null for no limit. */
   rateLimit: number | null;
   /** Milliseconds without progress until the API counts as unavailable. */
@@ -40,43 +36,53 @@ export interface Settings {
   output: OutputSettings;
 }
 
-const defaultRateLimit = 60;
-const defaultMaxWaitMs = 300_000;
+/** How much is printed, and how. */
+export interface OutputSettings {
+  json: boolean;
+  quiet: boolean;
+  verbose: boolean;
+  /** False forbids colour; each stream must still be a terminal. */
+  color: boolean;
+  progress: boolean;
+}
 
-/** What a command may want otherwise. */
 export interface SettingsOptions {
-  /** The patience where `--max-wait` is not given, in milliseconds. */
+  /** The patience without `--max-wait`, in milliseconds. */
   maxWaitMs?: number;
-  /** `flag`: only `--key-file` names the key; neither the environment's nor the stored one is looked at. */
-  keyFrom?: "anywhere" | "flag";
-  /** Whether a name that is near a stored profile's is taken as it is: `login` may well make a new one. */
-  isNew?: boolean;
+  /** True for `login`: only `--key-file` names the key, and the profile may be new. */
+  isLogin?: boolean;
 }
 
 /**
  * Reads flags, environment and the profile. A missing key or base URL is not yet an error: see `requireAccess`.
- * @throws ConfigurationError for a value that breaks the contract's section 2, UsageError for a mistyped profile
+ * @throws ConfigurationError for an invalid value, UsageError for a mistyped profile
  */
 export async function readSettings(
   options: GlobalOptions,
   deps: Deps,
-  { maxWaitMs = defaultMaxWaitMs, keyFrom = "anywhere", isNew = false }: SettingsOptions = {},
+  { maxWaitMs = 300_000, isLogin = false }: SettingsOptions = {},
 ): Promise<Settings> {
-  const profileName = chooseProfile(options, deps.env);
+  const name = chooseProfile(options, deps.env);
   const folders = findFolders(deps);
   const stored = await readProfiles(folders.config);
-  if (!isNew) refuseMistyped(profileName, stored, deps);
-  const profile = stored.get(profileName) ?? {};
-  const where = `the profile \`${profileName}\` in ${configFile(folders.config)}`;
-  const others = keyFrom === "flag" ? {} : { env: deps.env.BRANDAPI_KEY, profile };
+  if (!isLogin) refuseMistyped(name, stored, deps);
+  const profile = stored.get(name) ?? {};
+  const env = environmentFor(options, deps.env);
+  const source = `the profile \`${name}\` in ${configFile(folders.config)}`;
+  const urlEnv = isLogin ? deps.env : env;
+  const baseUrl = firstOf(
+    [options.baseUrl, "--base-url"],
+    [urlEnv.BRANDAPI_BASE_URL || undefined, "BRANDAPI_BASE_URL"],
+    [profile.baseUrl, source],
+  );
+  const { brandId, brandName } = profile;
+  const ownsMirror = (options.db ?? env.BRANDAPI_DB) === undefined;
   return {
-    profile: profileName,
-    baseUrl: chooseBaseUrl(options, deps.env, profile, where),
-    ...(await chooseKey(options, deps, others, where)),
-    hidesStoredKey:
-      !options.keyFile && Boolean(others.env) && profile.key !== undefined && profile.key !== others.env,
-    dbPath: chooseMirror(options, deps, profileName, profile),
-    brand: namedMirror(options, deps) ? undefined : brandOf(profile),
+    profile: name,
+    baseUrl: baseUrl && checkBaseUrl(...baseUrl),
+    ...chooseKey(options, deps, isLogin ? {} : { env, profile, source }),
+    dbPath: chooseMirror(options, deps, name, profile),
+    brand: ownsMirror && brandId !== undefined ? { id: brandId, name: brandName ?? brandId } : undefined,
     configDir: folders.config,
     get stateDir() {
       return folders.state;
@@ -87,34 +93,44 @@ export async function readSettings(
   };
 }
 
+/** The environment as far as it counts: `--profile` on the command line sets another brand's variables aside. */
+export function environmentFor({ profile }: GlobalOptions, env: Env): Env {
+  if (profile === undefined) return env;
+  const { BRANDAPI_DB, BRANDAPI_BASE_URL, BRANDAPI_KEY, ...rest } = env;
+  return rest;
+}
+
 /** The profile's name: flag, environment, `default`. */
-export function chooseProfile(options: GlobalOptions, env: Deps["env"]): string {
-  const { profile } = options;
-  return checkProfileName(profile ?? (env.BRANDAPI_PROFILE || "default"), { isTyped: profile !== undefined });
+export function chooseProfile({ profile }: GlobalOptions, env: Env): string {
+  const name = profile ?? (env.BRANDAPI_PROFILE || "default");
+  if (isProfileName(name)) return name;
+  throw new (profile === undefined ? ConfigurationError : UsageError)(`Not a profile name: \`${name}\`.`, {
+    hint: "use letters, digits, `.`, `_` and `-`, not starting with a dot",
+  });
 }
 
-/** The mirror file of a profile: flag, environment, the profile's own, `<profile>.sqlite` in the data folder. */
+/**
+ * The mirror file of a profile: flag, environment, the profile's own, `<profile>.sqlite` in the data folder.
+ * @throws ConfigurationError if it is named in a folder that does not exist
+ */
 export function chooseMirror(options: GlobalOptions, deps: Deps, name: string, profile: Profile): string {
-  const path = namedMirror(options, deps);
-  return path ? expandPath(path, deps) : ownMirror(name, profile, deps);
-}
-
-function namedMirror(options: GlobalOptions, { env }: Deps): string | undefined {
-  return options.db ?? env.BRANDAPI_DB;
-}
-
-function brandOf({ brandId, brandName }: Profile): Settings["brand"] {
-  return brandId === undefined ? undefined : { id: brandId, name: brandName ?? brandId };
+  const named = options.db ?? (environmentFor(options, deps.env).BRANDAPI_DB || profile.db);
+  if (!named) return ownMirror(name, {}, deps);
+  const path = expandPath(named, deps);
+  if (existsSync(dirname(path))) return path;
+  throw new ConfigurationError(`The mirror's folder does not exist: ${dirname(path)}`, {
+    hint: `check the path, or run \`mkdir -p ${shellWord(dirname(path))}\``,
+  });
 }
 
 /** What flags alone decide: usable before any file is read. */
-export function readOutput(options: GlobalOptions): OutputSettings {
+export function readOutput({ json, quiet, verbose, color, progress }: GlobalOptions): OutputSettings {
   return {
-    json: options.json === true,
-    quiet: options.quiet === true,
-    verbose: options.verbose === true,
-    color: options.color !== false,
-    progress: options.progress !== false,
+    json: json === true,
+    quiet: quiet === true,
+    verbose: verbose === true,
+    color: color !== false,
+    progress: progress !== false,
   };
 }
 
@@ -124,11 +140,13 @@ export function commandFor(command: "login" | "sync", profile: string): string {
 }
 
 /**
- * @throws ConfigurationError when the base URL or the key is missing, or the key was stored for another origin than the
- * one that would get it now
+ * Returns the base URL and the key.
+ * @throws ConfigurationError if one is missing, or the key was stored for another origin
  */
-export function requireAccess(settings: Settings): { baseUrl: string; key: string } {
-  const { baseUrl, key, keyOrigin, profile } = settings;
+export function requireAccess({ baseUrl, key, keyOrigin, profile }: Settings): {
+  baseUrl: string;
+  key: string;
+} {
   if (baseUrl === undefined || key === undefined) {
     const missing = key !== undefined ? "base URL" : baseUrl !== undefined ? "key" : "key and no base URL";
     throw new ConfigurationError(`No ${missing} for the profile \`${profile}\`.`, {
@@ -136,42 +154,38 @@ export function requireAccess(settings: Settings): { baseUrl: string; key: strin
     });
   }
   const { origin } = new URL(baseUrl);
-  if (keyOrigin !== undefined && keyOrigin !== origin)
-    throw new ConfigurationError(
-      `The key of the profile \`${profile}\` is for ${keyOrigin}: it is not sent to ${origin}.`,
-      {
-        hint: "give that address a key of its own: `brandapi login --profile NAME`, BRANDAPI_KEY or --key-file",
-      },
-    );
-  return { baseUrl, key };
+  if (keyOrigin === undefined || keyOrigin === origin) return { baseUrl, key };
+  throw new ConfigurationError(
+    `The key of the profile \`${profile}\` is for ${keyOrigin}: it is not sent to ${origin}.`,
+    {
+      hint: "give that address a key of its own: `brandapi login --profile NAME`, BRANDAPI_KEY or --key-file",
+    },
+  );
 }
 
-function chooseBaseUrl(options: GlobalOptions, env: Deps["env"], profile: Profile, where: string) {
-  if (options.baseUrl !== undefined) return checkBaseUrl(options.baseUrl, "--base-url");
-  if (env.BRANDAPI_BASE_URL) return checkBaseUrl(env.BRANDAPI_BASE_URL, "BRANDAPI_BASE_URL");
-  return profile.baseUrl === undefined ? undefined : checkBaseUrl(profile.baseUrl, where);
+type Sourced = readonly [value: string, source: string];
+
+function firstOf(...all: readonly (readonly [string | undefined, string])[]): Sourced | undefined {
+  return all.find((one): one is Sourced => one[0] !== undefined);
 }
 
-async function chooseKey(
+function chooseKey(
   options: GlobalOptions,
   deps: Deps,
-  others: { env?: string | undefined; profile?: Profile },
-  where: string,
-): Promise<Pick<Settings, "key" | "keyOrigin">> {
-  const given = (key: string) => ({ key, keyOrigin: undefined });
+  { env, profile, source = "" }: { env?: Env; profile?: Profile; source?: string },
+): Pick<Settings, "key" | "keyOrigin"> {
   if (options.keyFile !== undefined)
-    return given(await readKeyFile(expandPath(options.keyFile, deps), deps.signal));
-  if (others.env) return given(checkKey(others.env, "BRANDAPI_KEY"));
-  const { key, baseUrl } = others.profile ?? {};
+    return { key: readKeyFile(expandPath(options.keyFile, deps)), keyOrigin: undefined };
+  if (env?.BRANDAPI_KEY) return { key: checkKey(env.BRANDAPI_KEY, "BRANDAPI_KEY"), keyOrigin: undefined };
+  const { key, baseUrl } = profile ?? {};
   if (key === undefined) return { key, keyOrigin: undefined };
-  const keyOrigin = baseUrl === undefined ? undefined : new URL(checkBaseUrl(baseUrl, where)).origin;
-  return { key: checkKey(key, where), keyOrigin };
+  const keyOrigin = baseUrl === undefined ? undefined : new URL(checkBaseUrl(baseUrl, source)).origin;
+  return { key: checkKey(key, source), keyOrigin };
 }
 
-function chooseRateLimit(options: GlobalOptions, env: Deps["env"]): number | null {
+function chooseRateLimit(options: GlobalOptions, env: Env): number | null {
   if (options.rateLimit !== undefined) return options.rateLimit === "none" ? null : options.rateLimit;
-  const text = env.BRANDAPI_RATE_LIMIT;
-  if (!text) return defaultRateLimit;
+  const text = env.BRANDAPI_RATE_LIMIT || "60";
   if (text === "none") return null;
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
   throw new ConfigurationError("BRANDAPI_RATE_LIMIT is not a number of requests a minute.", {

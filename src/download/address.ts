@@ -1,39 +1,17 @@
-import { addressPart, longestPart } from "../api/index.js";
+import { addressPart } from "../api/index.js";
 import { isLoopback } from "../lib/loopback.js";
 
-const versioned = "/api/brand/v1/";
 /** Signed URLs have some thousand letters; no server takes more than this. */
 const longestUrl = 16_384;
 
 /**
- * Returns the path, below the base URL, that gives an item's download URL. The item's own `download_path` is taken if it
- * stays below the base URL, with or without the versioned root, or as a whole URL. Otherwise the path is made of source
- * and id: API document, "8. GET /content/{source}/{item_id}/download".
- * @returns null if no address can hold the id
+ * Returns the path, below the base URL, that gives an item's download URL; null if no address can hold its id. An item's
+ * `download_path` is this path, with the API's root or without: made of source and id it leads nowhere else. API document,
+ * "8. GET /content/{source}/{item_id}/download".
  */
-export function downloadPath(
-  item: { source: string; id: string; downloadPath: string | null },
-  baseUrl: string,
-): string | null {
+export function downloadPath(item: { source: string; id: string }): string | null {
   const [source, id] = [addressPart(item.source), addressPart(item.id)];
-  const built = source === null || id === null ? null : `/content/${source}/${id}/download`;
-  return pathBelow(item.downloadPath ?? "", new URL(`${baseUrl}/`)) ?? built;
-}
-
-function pathBelow(text: string, base: URL): string | null {
-  const root = base.pathname;
-  // `new URL` reads a backslash as a slash, and skips control characters.
-  if (!/^[\x21-\x5b\x5d-\x7e]+$/.test(text) || text.startsWith("//") || text.length > longestPart)
-    return null;
-  const isWhole = text.startsWith(root) || text.includes("://");
-  // A gateway before the API has a root of its own, which the API does not know.
-  const path = text.startsWith(versioned) ? text.slice(versioned.length) : text;
-  const below = isWhole ? text : `.${path.startsWith("/") ? "" : "/"}${path}`;
-  if (!URL.canParse(below, base.href)) return null;
-  const url = new URL(below, base);
-  const stays = url.origin === base.origin && url.pathname.startsWith(root) && !url.username && !url.password;
-  const found = url.pathname.slice(root.length - 1);
-  return stays && !url.search && !url.hash && found.length > 1 ? found : null;
+  return source === null || id === null ? null : `/content/${source}/${id}/download`;
 }
 
 /**

@@ -19,7 +19,6 @@ export interface LibraryFile {
   /** Bytes; null if the API does not say. */
   size: number | null;
   createdAt: string | null;
-  downloadPath: string | null;
 }
 
 /** A row of `content_downloads`. */
@@ -42,8 +41,7 @@ export function selectFiles({ db }: Mirror, { since, until, ...lists }: Selectio
     // An id that is a number is null in its column, but the key of the record (source/id) has it.
     `SELECT coalesce(c.source, substr(r.key, 1, instr(r.key, '/') - 1)) AS source,
        coalesce(c.id, substr(r.key, instr(r.key, '/') + 1)) AS id, c.filename, c.mime_type AS mimeType,
-       iif(c.file_size_bytes >= 0, c.file_size_bytes, NULL) AS size, c.created_at AS createdAt,
-       c.download_path AS downloadPath
+       iif(c.file_size_bytes >= 0, c.file_size_bytes, NULL) AS size, c.created_at AS createdAt
      FROM content AS c JOIN records AS r USING (record_id)
      WHERE c.removed_at IS NULL AND ${oneOf("c.source", "sources")} AND ${oneOf("c.media_type", "mediaTypes")}
        AND ${oneOf("c.opportunity_id", "opportunities")} AND ${oneOf("c.host_id", "hosts")}

@@ -1,6 +1,5 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
-import { ConfigurationError } from "../errors.js";
 import { makeFolder } from "../lib/make-folder.js";
 import type { Task } from "../lib/reporter.js";
 import { formatInstant } from "../lib/times.js";
@@ -61,7 +60,8 @@ export async function downloadFiles(
   onFile: (result: FileResult) => void,
 ): Promise<DownloadSummary> {
   const { task } = access;
-  const folder = openFolder(access.folder);
+  makeFolder(access.folder);
+  const folder = realpathSync(access.folder);
   const log = openDownloadLog(access.mirror);
   const wanted = files.filter((file) => !isComplete(file, folder, log));
   const queue = withPaths(wanted.slice(0, limit), folder, log);
@@ -91,8 +91,8 @@ export async function downloadFiles(
       counts.bytes += bytes;
       onFile({ ...about, outcome: "downloaded", bytes, sha256, resumed_from: resumedFrom, error: null });
     } catch (error) {
-      const failure = explain(error, folder);
-      if (!(failure instanceof FileFailed)) throw failure;
+      const failure = failureOf(error);
+      if (!failure) throw error;
       if (failure.kind === "host") hostFailures += 1;
       counts.failed += 1;
       const nothing = { bytes: null, sha256: null, resumed_from: null };
@@ -112,16 +112,6 @@ export async function downloadFiles(
   await Promise.all(Array.from({ length: atOnce }, work));
   signal.throwIfAborted();
   return { folder, selected: files.length, already_complete: files.length - wanted.length, ...counts };
-}
-
-/** Makes the output folder if it is not there. @returns its real path */
-function openFolder(path: string): string {
-  try {
-    makeFolder(path);
-    return realpathSync(path);
-  } catch (error) {
-    throw explain(error, path);
-  }
 }
 
 /** True if the folder holds a file whole, by the mirror's row and both sizes. Notes the place of a moved folder. */
@@ -155,13 +145,10 @@ function withPaths(files: readonly LibraryFile[], folder: string, log: DownloadL
 /** The system's errors that concern one file. */
 const ofOneFile = ["EISDIR", "EEXIST", "ENOTEMPTY", "ELOOP", "ENAMETOOLONG", "EILSEQ", "EINVAL", "EFBIG"];
 
-/** Returns what the file system said as one file's failure, or as an error that ends the run. */
-function explain(error: unknown, folder: string): unknown {
-  if (!(error instanceof Error) || !("code" in error) || !("syscall" in error)) return error;
-  const [words = ""] = error.message.split(", ");
-  if (ofOneFile.includes(String(error.code))) return new FileFailed(`cannot write it: ${words}`);
-  return new ConfigurationError(`Cannot write into ${folder}: ${words}`, {
-    hint: "mend it, or name another folder with `--out DIR`; what is complete is kept",
-    cause: error,
-  });
+/** Returns an error as one file's failure; undefined if it concerns every file. */
+function failureOf(error: unknown): FileFailed | undefined {
+  if (error instanceof FileFailed) return error;
+  if (!(error instanceof Error) || !("code" in error) || !ofOneFile.includes(String(error.code)))
+    return undefined;
+  return new FileFailed(`cannot write it: ${error.message.split(", ")[0]}`);
 }

@@ -7,7 +7,6 @@ export interface Chunk {
 }
 
 export interface WriteOptions {
-  /** CSV for spreadsheets: see `formats/csv.ts`. */
   excel: boolean;
   /** The sign between two cells of CSV; a comma by default. */
   delimiter?: string;
@@ -16,7 +15,6 @@ export interface WriteOptions {
   remember?(state: unknown): void;
   /** Called with the rows of a table when all were written, by a format that holds several. */
   finished?(table: string, rows: number): void;
-  /** Reports something that the person should know about the data. */
   warn(text: string): void;
 }
 
@@ -30,7 +28,6 @@ export interface Format {
   name: string;
   flag: string;
   about: string;
-  /** The endings of files in this format. */
   extensions: readonly string[];
   /** True if it is text: `.gz` may follow its endings, and a terminal can show it. */
   isText: boolean;

@@ -3,21 +3,12 @@ import { canStartFormula } from "./formulas.js";
 
 /** How joined cells are finished. */
 export interface Cells {
-  /** One byte. */
   delimiter: string;
   /** For each column, true if it can hold a formula. */
   texts: readonly boolean[];
-  /** Returns the text to write for a cell. */
   asText(text: string): string;
   /** True if lines end with CRLF: each row already has a line feed after its end. */
   crlf: boolean;
-}
-
-/** A cell that cannot be written as it stands. */
-interface Replacement {
-  from: number;
-  to: number;
-  text: string;
 }
 
 const [plain, special, endOfCell, endOfRow] = [0, 1, 2, 3];
@@ -38,8 +29,8 @@ export function finishCells(bytes: Buffer, { delimiter, texts, asText, crlf }: C
   kinds[cellEnd] = endOfCell;
   kinds[rowEnd] = endOfRow;
   const needsQuotes = new RegExp(`["\\r\\n\\x${comma.toString(16).padStart(2, "0")}]`);
-  const replacements: Replacement[] = [];
-  let [column, from, isSpecial] = [0, 0, false];
+  const pieces: Buffer[] = [];
+  let [column, from, copied, isSpecial] = [0, 0, 0, false];
   for (let at = 0; at < bytes.length; at++) {
     const kind = kinds[bytes[at] as number];
     if (kind === plain) continue;
@@ -50,7 +41,8 @@ export function finishCells(bytes: Buffer, { delimiter, texts, asText, crlf }: C
     if ((isSpecial || starts[bytes[from] as number] === 1) && at > from && texts[column]) {
       const text = asText(bytes.toString("utf8", from, at));
       const quoted = needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-      replacements.push({ from, to: at, text: quoted });
+      pieces.push(bytes.subarray(copied, from), Buffer.from(quoted));
+      copied = at;
     }
     isSpecial = false;
     if (kind === endOfCell) {
@@ -63,15 +55,5 @@ export function finishCells(bytes: Buffer, { delimiter, texts, asText, crlf }: C
     }
     from = at + 1;
   }
-  return replacements.length === 0 ? bytes : replaceCells(bytes, replacements);
-}
-
-function replaceCells(bytes: Buffer, replacements: readonly Replacement[]): Buffer {
-  const pieces: Buffer[] = [];
-  let copied = 0;
-  for (const { from, to, text } of replacements) {
-    pieces.push(bytes.subarray(copied, from), Buffer.from(text));
-    copied = to;
-  }
-  return Buffer.concat([...pieces, bytes.subarray(copied)]);
+  return pieces.length === 0 ? bytes : Buffer.concat([...pieces, bytes.subarray(copied)]);
 }

@@ -20,20 +20,20 @@ export function cellOf(value: RowValue, type: ReadableColumn["type"]): string {
 function typedCell(value: Exclude<RowValue, null>, type: ReadableColumn["type"]): string | undefined {
   if (type === "text" || type === "json") return undefined;
   if (typeof value !== "string") return type === "boolean" ? yesNoCell(value) : numberCell(value);
-  if (type === "date") return dayCell(value);
-  if (type === "timestamp") return timeCell(value);
-  if (type !== "any") return undefined;
+  const day = type === "date" || type === "any" ? datedCell(asDay(value), styles.day) : undefined;
   // In the answer to a query only the API's own form is a time.
+  const isTime = type === "timestamp" || (type === "any" && ownTime.test(value));
   return (
-    dayCell(value) ??
-    (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/.test(value) ? timeCell(value) : undefined)
+    day ?? (isTime ? datedCell((parseTimestamp(value) ?? Number.NaN) / 86_400_000, styles.time) : undefined)
   );
 }
 
+const ownTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
+
 /** A spreadsheet would round an integer of 16 digits, which is an id: it is text. */
 function numberCell(value: number | bigint): string | undefined {
-  const isHeld =
-    Number.isFinite(Number(value)) && !(Number.isInteger(Number(value)) && Math.abs(Number(value)) >= 1e15);
+  const number = Number(value);
+  const isHeld = Number.isFinite(number) && !(Number.isInteger(number) && Math.abs(number) >= 1e15);
   return isHeld ? `><v>${value}</v></c>` : undefined;
 }
 
@@ -42,20 +42,10 @@ function yesNoCell(value: number | bigint): string | undefined {
   return value === 0 || value === 1 ? ` s="${styles.yesNo}"><v>${value}</v></c>` : undefined;
 }
 
-function dayCell(value: string): string | undefined {
-  const day = asDay(value);
-  return day === undefined ? undefined : datedCell(day, styles.day);
-}
-
-function timeCell(value: string): string | undefined {
-  const ms = parseTimestamp(value);
-  return ms === undefined ? undefined : datedCell(ms / 86_400_000, styles.time);
-}
-
 /** Days since the end of 1899. Spreadsheets disagree before March 1900, and have no dates after 9999. */
-function datedCell(days: number, style: number): string | undefined {
-  const serial = days + 25_569;
-  return serial < 61 || serial >= 2_958_466 ? undefined : ` s="${style}"><v>${serial}</v></c>`;
+function datedCell(daysSince1970: number | undefined, style: number): string | undefined {
+  const serial = (daysSince1970 ?? Number.NaN) + 25_569;
+  return serial >= 61 && serial < 2_958_466 ? ` s="${style}"><v>${serial}</v></c>` : undefined;
 }
 
 export function textCell(text: string, style: number = styles.text): string {
@@ -69,10 +59,8 @@ export function xmlText(text: string): string {
   return text
     .toWellFormed()
     .replace(/_(?=x[0-9A-Fa-f]{4}_)/g, "_x005F_")
-    .replace(/(?![\t\n])[\p{Cc}\ufffe\uffff]/gu, code)
+    .replace(/(?![\t\n])[\p{Cc}\ufffe\uffff]/gu, (sign) => `_x${hex(sign)}_`)
     .replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
-function code(sign: string): string {
-  return `_x${sign.charCodeAt(0).toString(16).padStart(4, "0").toUpperCase()}_`;
-}
+const hex = (sign: string) => sign.charCodeAt(0).toString(16).padStart(4, "0").toUpperCase();

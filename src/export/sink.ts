@@ -2,7 +2,6 @@ import { once } from "node:events";
 import type { Output } from "../deps.js";
 import type { Chunk } from "./format.js";
 
-/** The destination of an export. */
 export interface Sink {
   /** Resolves when the next piece may come. */
   write(data: Uint8Array | string): Promise<void>;
@@ -12,7 +11,6 @@ export interface Sink {
   discard(): Promise<void>;
 }
 
-/** What an export wrote. */
 export interface Exported {
   rows: number;
   bytes: number;
@@ -20,10 +18,7 @@ export interface Exported {
   cutShort: boolean;
 }
 
-/**
- * Writes all pieces into a sink.
- * @throws what went wrong, after the sink has put everything back
- */
+/** Writes all pieces into a sink. @throws what went wrong, after the sink has put everything back */
 export async function writeAll(
   chunks: Iterable<Chunk> | AsyncIterable<Chunk>,
   sink: Sink,
@@ -54,9 +49,7 @@ export function streamSink(stream: Output): Sink {
     const isGone = error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED";
     failure ??= isGone ? new ReaderGone() : error;
   };
-  const noteClosed = () => {
-    failure ??= new ReaderGone();
-  };
+  const noteClosed = () => note(Object.assign(new Error("closed"), { code: "EPIPE" }));
   stream.on("error", note).on("close", noteClosed);
   const leave = async () => void stream.off("error", note).off("close", noteClosed);
   return {

@@ -1,4 +1,4 @@
-import { styles, xmlText } from "./sheet-cells.js";
+import { xmlText } from "./sheet-cells.js";
 
 export const xmlHead = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 export const sheetNamespace = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
@@ -38,25 +38,16 @@ export function workbookParts(sheets: readonly string[]): readonly (readonly [na
 }
 
 function styleSheet(): string {
-  // Excel's own format 49 is text: what is typed into such a cell stays text.
-  const formats = { general: 0, text: 49, day: 164, time: 165, yesNo: 166 };
+  const xf = (format: number, fontId = 0) =>
+    `<xf numFmtId="${format}" fontId="${fontId}" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"/>`;
+  // In the order of `styles`. Excel's own format 49 is text: what is typed into such a cell stays text.
+  const cells = [xf(0), xf(49), xf(164), xf(165), xf(49, 1), xf(166)];
   const font = (weight: string) => `<font>${weight}<sz val="11"/><name val="Calibri"/></font>`;
-  const cells: string[] = [];
-  const style = (index: number, format: number, fontId = 0) => {
-    cells[index] =
-      `<xf numFmtId="${format}" fontId="${fontId}" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"/>`;
-  };
-  style(0, formats.general);
-  style(styles.text, formats.text);
-  style(styles.day, formats.day);
-  style(styles.time, formats.time);
-  style(styles.header, formats.text, 1);
-  style(styles.yesNo, formats.yesNo);
   return (
     `<styleSheet xmlns="${sheetNamespace}"><numFmts count="3">` +
-    `<numFmt numFmtId="${formats.day}" formatCode="yyyy\\-mm\\-dd"/>` +
-    `<numFmt numFmtId="${formats.time}" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/>` +
-    `<numFmt numFmtId="${formats.yesNo}" formatCode="&quot;true&quot;;&quot;true&quot;;&quot;false&quot;"/></numFmts>` +
+    '<numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/>' +
+    '<numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/>' +
+    '<numFmt numFmtId="166" formatCode="&quot;true&quot;;&quot;true&quot;;&quot;false&quot;"/></numFmts>' +
     `<fonts count="2">${font("")}${font("<b/>")}</fonts>` +
     '<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>' +
     '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>' +
@@ -66,15 +57,8 @@ function styleSheet(): string {
   );
 }
 
-/** Returns names that a spreadsheet takes: 31 letters, without some signs, none twice in any case. */
+/** Returns names that a spreadsheet takes: 31 letters, without some signs. */
 export function sheetNames(names: readonly string[]): string[] {
-  const taken = new Set<string>();
-  return names.map((name) => {
-    const plain = name.replace(/[[\]:*?/\\']/g, "_");
-    let free = plain.slice(0, 31);
-    for (let n = 2; taken.has(free.toLowerCase()); n++)
-      free = `${plain.slice(0, 30 - String(n).length)}_${n}`;
-    taken.add(free.toLowerCase());
-    return free;
-  });
+  const plain = names.map((name) => name.replace(/[[\]:*?/\\']/g, "_"));
+  return plain.map((name, index) => (name.length <= 31 ? name : `${name.slice(0, 28)}_${index + 1}`));
 }

@@ -1,26 +1,14 @@
 import { constants, crc32, deflateRawSync } from "node:zlib";
 import { Zip, type ZipInputFile } from "fflate";
-
-/** A zip file that is made piece by piece. */
-export interface ZipStream {
-  /** Ends the file before, and begins the next. */
-  begin(name: string): void;
-  write(text: string): void;
-  end(): void;
-  /** Returns what was made since the last time. */
-  take(): Uint8Array;
-}
+import { UsageError } from "../errors.js";
 
 /** A zip holds longer files only in another form. */
 const mostBytes = 2 ** 32 - 1;
 /** Sheets compress well: a higher level takes far longer and saves little. */
 const level = 3;
 
-/**
- * Opens a zip file. fflate lays it out; Node's own zlib compresses each piece, several times as fast.
- * @param tooLarge returns the error to throw for a file beyond 4 GB
- */
-export function openZip(tooLarge: () => Error): ZipStream {
+/** Opens a zip file. fflate lays it out; Node's own zlib compresses each piece, several times as fast. */
+export function openZip() {
   let made: Uint8Array[] = [];
   const zip = new Zip((error, data) => {
     if (error) throw error;
@@ -29,17 +17,19 @@ export function openZip(tooLarge: () => Error): ZipStream {
   let file: ZipInputFile | undefined;
   const endFile = () => file?.ondata?.(null, deflateRawSync(new Uint8Array()), true);
   return {
-    begin(name) {
+    /** Ends the file before, and begins the next. */
+    begin(name: string) {
       endFile();
       // Always the same time, because the same rows give the same bytes.
       file = { filename: name, size: 0, crc: 0, compression: 8, mtime: new Date(2000, 0, 1) };
       zip.add(file);
     },
-    write(text) {
+    write(text: string) {
       const data = Buffer.from(text);
       if (!file) throw new Error("no file in the zip was begun");
       file.size += data.length;
-      if (file.size > mostBytes) throw tooLarge();
+      if (file.size > mostBytes)
+        throw new UsageError("A sheet is larger than 4 GB.", { hint: "write CSV: `-o FILE.csv`" });
       file.crc = crc32(data, file.crc);
       file.ondata?.(null, deflateRawSync(data, { level, finishFlush: constants.Z_SYNC_FLUSH }), false);
     },
@@ -47,10 +37,13 @@ export function openZip(tooLarge: () => Error): ZipStream {
       endFile();
       zip.end();
     },
-    take() {
+    /** Returns what was made since the last time. */
+    take(): Uint8Array {
       const taken = Buffer.concat(made);
       made = [];
       return taken;
     },
   };
 }
+
+export type ZipStream = ReturnType<typeof openZip>;

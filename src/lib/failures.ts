@@ -3,8 +3,8 @@ import { BrandapiError, ConfigurationError, MirrorBusy, MirrorUnusable } from ".
 import { systemFailure } from "./system-errors.js";
 
 /**
- * Any thrown value as an error that a person can act on: what the operating system, SQLite and Node's loader say is
- * put into words here, wherever it came from. Everything else is a defect in this program.
+ * Returns any thrown value as an error that a person can act on: what the operating system, SQLite and Node's loader say
+ * gets a message and a hint here. Everything else is a defect in this program.
  */
 export function asBrandapiError(error: unknown): BrandapiError {
   if (error instanceof BrandapiError) return error;
@@ -21,28 +21,24 @@ export function asBrandapiError(error: unknown): BrandapiError {
 }
 
 /** better-sqlite3 is compiled for one Node version; npm may have been told to skip that. */
-function explainNative(error: unknown): BrandapiError | undefined {
-  const text = error instanceof Error ? error.message : "";
-  const unbuilt = /Could not locate the bindings file/.test(text);
-  const otherNode = /NODE_MODULE_VERSION|ERR_DLOPEN_FAILED/.test(`${text} ${codeOf(error)}`);
-  if (unbuilt || otherNode)
-    return new ConfigurationError(
-      unbuilt
-        ? "better-sqlite3 is installed but not built."
-        : "better-sqlite3 was built for another version of Node.",
-      { hint: rebuildHint(fileURLToPath(import.meta.url)), cause: error },
-    );
-  const lost = /Cannot find (?:package|module) '([^']+)'/.exec(text)?.[1];
-  if (!lost || !/MODULE_NOT_FOUND/.test(codeOf(error))) return undefined;
-  return new ConfigurationError(`A part of brandapi is not installed: ${lost}`, {
+function explainNative(cause: unknown): BrandapiError | undefined {
+  const text = cause instanceof Error ? cause.message : "";
+  const hint = rebuildHint(fileURLToPath(import.meta.url));
+  if (/Could not locate the bindings file/.test(text))
+    return new ConfigurationError("better-sqlite3 is installed but not built.", { hint, cause });
+  if (/NODE_MODULE_VERSION|ERR_DLOPEN_FAILED/.test(`${text} ${codeOf(cause)}`))
+    return new ConfigurationError("better-sqlite3 was built for another version of Node.", { hint, cause });
+  const missing = /Cannot find (?:package|module) '([^']+)'/.exec(text)?.[1];
+  if (!missing || !/MODULE_NOT_FOUND/.test(codeOf(cause))) return undefined;
+  return new ConfigurationError(`A part of brandapi is not installed: ${missing}`, {
     hint: "run `npm ci` in brandapi's folder",
-    cause: error,
+    cause,
   });
 }
 
 /**
- * How to build better-sqlite3 again. Where brandapi is installed globally, npm 12 runs no package's script without leave;
- * a checkout's package.json gives it.
+ * Returns how to build better-sqlite3 again. For a global installation npm 12 runs no package's script without leave; a
+ * checkout's package.json gives it.
  * @param file a file of this program
  */
 export function rebuildHint(file: string): string {
@@ -52,57 +48,47 @@ export function rebuildHint(file: string): string {
   return `run \`npm rebuild -g --prefix ${place} --allow-scripts=better-sqlite3 better-sqlite3\``;
 }
 
-const sqliteFailures: readonly [code: RegExp, message: string, hint: string][] = [
-  [
-    /^SQLITE_FULL/,
-    "The disk is full, so the mirror cannot grow.",
-    "free some space, then run the same command again: what was read is kept",
-  ],
-  [
-    /^SQLITE_(CORRUPT|NOTADB)/,
-    "The mirror is damaged, or not a mirror at all.",
-    "move the file away and run `brandapi sync`, or name another with --db",
-  ],
+const again = "then run the same command again: what was read is kept";
+const sqliteFailures: readonly [code: RegExp, hint: string][] = [
+  [/^SQLITE_FULL/, `free some space, ${again}`],
+  [/^SQLITE_(CORRUPT|NOTADB)/, "move the file away and run `brandapi sync`, or name another with --db"],
   [
     /^SQLITE_(READONLY|CANTOPEN|PERM|AUTH)/,
-    "The mirror cannot be opened for this.",
     "check the permissions of the file and its folder, or name another with --db",
   ],
-  [/^SQLITE_TOOBIG/, "A text is longer than SQLite can hold.", "ask for less of it"],
-  [
-    /^SQLITE_IOERR/,
-    "The disk failed, or is full, while the mirror was read or written.",
-    "check the disk and its free space, then run the same command again: what was read is kept",
-  ],
+  [/^SQLITE_TOOBIG/, "ask for less of it"],
+  [/^SQLITE_IOERR/, `check the disk and its free space, ${again}`],
 ];
 
-function explainSqlite(error: unknown): BrandapiError | undefined {
-  const code = codeOf(error);
+function explainSqlite(cause: unknown): BrandapiError | undefined {
+  const code = codeOf(cause);
   if (/^SQLITE_(BUSY|LOCKED|PROTOCOL)/.test(code))
     return new MirrorBusy("Another program holds the mirror and does not let go of it.", {
       hint: "close the program that has the file open, then run the same command again",
-      cause: error,
+      cause,
     });
-  const failure = sqliteFailures.find(([pattern]) => pattern.test(code));
-  return failure && new MirrorUnusable(failure[1], { hint: failure[2], cause: error });
+  const hint = sqliteFailures.find(([pattern]) => pattern.test(code))?.[1];
+  if (hint === undefined) return undefined;
+  const words = cause instanceof Error ? cause.message : String(cause);
+  return new MirrorUnusable(`cannot use the mirror: ${code}: ${words}`, { hint, cause });
 }
 
-function explainSystem(error: unknown): BrandapiError | undefined {
-  const failure = systemFailure(error);
+function explainSystem(cause: unknown): BrandapiError | undefined {
+  const failure = systemFailure(cause);
   if (!failure) return undefined;
   const { hint, path, why } = failure;
-  const said = why.charAt(0).toUpperCase() + why.slice(1);
-  return new ConfigurationError(path === undefined ? `${said}.` : `${said}: ${path}`, { hint, cause: error });
+  const what = path === undefined ? "the system refused" : `cannot use ${path}`;
+  return new ConfigurationError(`${what}: ${why}`, { hint, cause });
 }
 
-/** What Node says where it gets no more memory. At the end of its own heap it stops without asking anybody. */
-function explainMemory(error: unknown): BrandapiError | undefined {
-  const text = error instanceof RangeError || codeOf(error) === "SQLITE_NOMEM" ? String(error) : "";
+/** What Node and SQLite say if they get no more memory. */
+function explainMemory(cause: unknown): BrandapiError | undefined {
+  const text = cause instanceof RangeError || codeOf(cause) === "SQLITE_NOMEM" ? String(cause) : "";
   if (!/out of memory|allocation failed|Invalid (array buffer|typed array|string) length/i.test(text))
     return undefined;
   return new ConfigurationError("There is too little memory for this.", {
     hint: "close other programs, or raise the limit (`ulimit -v`, the container's)",
-    cause: error,
+    cause,
   });
 }
 

@@ -41,10 +41,14 @@ export class SyncState {
     return this.#coverage;
   }
 
-  /** Covers a range, and notes its records that were not shown as missing. @returns how many those are */
-  cover({ range, ids, askedAt, runId }: Shown): number {
+  /**
+   * Covers a range, and notes the records that were not shown as missing.
+   * @param shown the range that the answers showed whole; a list without dates is shown whole and covers up to an instant
+   * @returns how many are missing
+   */
+  cover({ range, ids, askedAt, runId }: Shown, shown: Range = range): number {
     const { mirror, resource } = this;
-    const gone = presentIds(mirror, resource, range).filter((id) => !ids.has(id));
+    const gone = presentIds(mirror, resource, shown).filter((id) => !ids.has(id));
     this.missing.note(gone, this.#coverage);
     const after = addCovered(this.#coverage, { ...range, readAt: askedAt, runId });
     writeCoverage(mirror, resource, this.#coverage, after);

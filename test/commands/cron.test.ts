@@ -101,7 +101,7 @@ describe("cron", () => {
     const env = {
       BRANDAPI_KEY: "brk_from_environment",
       BRANDAPI_PROFILE: "acme",
-      BRANDAPI_DB: "shop/acme.sqlite",
+      BRANDAPI_DB: "acme.sqlite",
       BRANDAPI_CONFIG_DIR: "~/settings",
       BRANDAPI_RATE_LIMIT: "30",
       XDG_STATE_HOME: "/var/state",
@@ -110,7 +110,7 @@ describe("cron", () => {
     };
     const base = "https://platform.example/api/brand/v1";
     const { out, err } = await brandapi(`cron --base-url ${base} --key-file key`, { home, env });
-    const flags = `--profile acme --db ${home}/shop/acme.sqlite --base-url ${base} --key-file ${home}/key`;
+    const flags = `--profile acme --db ${home}/acme.sqlite --base-url ${base} --key-file ${home}/key`;
     const set = `BRANDAPI_CONFIG_DIR=${home}/settings BRANDAPI_RATE_LIMIT=30 XDG_STATE_HOME=/var/state NO_PROXY=localhost`;
     const program = `${process.execPath} ${binPath}`;
     expect(commandsOf(out)).toEqual([
@@ -126,9 +126,10 @@ describe("cron", () => {
   test("warns where the key stands in the environment, which nothing has at night, and prints all the same", async () => {
     const env = {
       BRANDAPI_KEY: "brk_environment",
+      BRANDAPI_PROFILE: "acme",
       BRANDAPI_BASE_URL: "https://platform.example/api/brand/v1",
     };
-    const { code, out, err } = await brandapi("cron --profile acme", { env });
+    const { code, out, err } = await brandapi("cron", { env });
     expect(code).toBe(0);
     expect(err).toBe(
       "warning: No key for the profile `acme`. At night there is only what `brandapi login --profile acme` has stored.\n",
@@ -153,4 +154,11 @@ describe("cron", () => {
       expect({ code, out }).toEqual({ code: 3, out: "" });
     }
   });
+});
+
+test("`npx brandapi cron` is refused with 3 and the command that installs: its path ends with npm's cache", async () => {
+  const script = "/home/ada/.npm/_npx/1a2b3c/node_modules/.bin/brandapi";
+  const { code, out, err } = await brandapi("cron", { machine: { script } });
+  expect({ code, out }).toEqual({ code: 3, out: "" });
+  expect(err).toContain("hint: run `npm install -g brandapi`, then `brandapi cron`");
 });

@@ -66,7 +66,7 @@ describe("profiles", () => {
   test("knows a brand that has a mirror only: its key stands in the environment", async () => {
     const brands = await brandsForTest();
     const env = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
-    expect((await brands.run("sync roster --profile acme", { env })).code).toBe(0);
+    expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "acme" } })).code).toBe(0);
     expect(await list(brands)).toMatchObject([
       { profile: "acme", brand: { name: "Fjell & Fern" }, key: { stored: false, days_left: 1094 } },
     ]);
@@ -132,12 +132,12 @@ describe("a mistyped profile", () => {
   test("is a new brand once `login` has stored it, and where its mirror is there already", async () => {
     const brands = await brandsForTest();
     const env = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
-    expect((await brands.run("sync roster --profile shop-eu", { env })).code).toBe(0);
+    expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "shop-eu" } })).code).toBe(0);
     await brands.login("shop-us", brands.sandbox.key);
-    expect((await brands.run("sync roster --profile shop-eu", { env })).code).toBe(0);
+    expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "shop-eu" } })).code).toBe(0);
     await brands.login("shop-uk", brands.sandbox.key);
     expect((await brands.run("sync roster --profile shop-uk")).code).toBe(0);
     // Nothing like any of them: a brand whose key stands in the environment.
-    expect((await brands.run("sync roster --profile atlas", { env })).code).toBe(0);
+    expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "atlas" } })).code).toBe(0);
   });
 });

@@ -8,15 +8,14 @@ test.each(["verify", "verify orders", "verify --repair", "verify --json"])(
   "`%s` without a mirror says so as `export` does, and makes none",
   async (command) => {
     const brand = await brandForTest();
-    const folder = join(brand.home, "elsewhere");
-    const path = join(folder, "none.sqlite");
+    const path = join(brand.home, "none.sqlite");
     const { code, err, requests } = await brand.run([...command.split(" "), "--db", path]);
     const exported = await brand.run(["export", "orders", "--csv", "--db", path]);
     expect(err).toBe(exported.err);
     expect(err).toContain("No mirror yet:");
     expect(code).toBe(3);
     expect(requests).toEqual([]);
-    expect(existsSync(folder)).toBe(false);
+    expect(existsSync(path)).toBe(false);
     expect(readdirSync(brand.home)).not.toContain("mirror.sqlite");
   },
 );

@@ -5,7 +5,7 @@ import { day, noon, openRecord, orderAt } from "../support/records.js";
 test("amounts and rates come back as they were sent, to 15 digits", async () => {
   const amounts = [0.1, 77.7, 1234567890123.45, 1e-7, -5, 0];
   const brand = makeBrand({
-    orders: amounts.map((n, place) => orderAt(`o${place}`, noon - place * day, { total_amount: n })),
+    orders: amounts.map((n, place) => orderAt(`o${place}`, noon - (place + 1) * day, { total_amount: n })),
   });
   await brand.run("sync orders");
   const { out } = await brand.run("export orders --csv --columns total_amount");

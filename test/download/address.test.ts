@@ -2,48 +2,13 @@ import { expect, test } from "vitest";
 import { downloadPath, readFileUrl } from "../../src/download/address.js";
 
 const base = "https://platform.example/shop/api/brand/v1";
-const item = { source: "upload", id: "7d5c1a52" };
-const built = "/content/upload/7d5c1a52/download";
-
-test.each([
-  ["/content/upload/7d5c1a52/download"],
-  ["content/upload/7d5c1a52/download"],
-  ["/shop/api/brand/v1/content/upload/7d5c1a52/download"],
-  ["https://platform.example/shop/api/brand/v1/content/upload/7d5c1a52/download"],
-  // The API does not know of the gateway before it.
-  ["/api/brand/v1/content/upload/7d5c1a52/download"],
-])("the download path %j leads below the base URL", (downloadPath_) => {
-  expect(downloadPath({ ...item, downloadPath: downloadPath_ }, base)).toBe(built);
-});
-
-test.each([
-  [null],
-  [""],
-  ["/"],
-  ["//evil.example/content/upload/7d5c1a52/download"],
-  ["https://evil.example/shop/api/brand/v1/content/x"],
-  ["https://platform.example.evil.example/shop/api/brand/v1/content/x"],
-  ["https://user@platform.example/shop/api/brand/v1/content/x"],
-  ["http://platform.example/shop/api/brand/v1/content/x"],
-  ["https://platform.example/elsewhere"],
-  ["https://platform.example/elsewhere/on/the/same/origin"],
-  ["../../../admin"],
-  ["/shop/api/brand/v1/../../../admin"],
-  ["/api/brand/v1/../../../admin"],
-  ["\\\\evil.example\\x"],
-  ["/content/x?key=1"],
-  ["/content/x#y"],
-  ["/content/a b"],
-])("the odd download path %j gives way to the documented one", (downloadPath_) => {
-  expect(downloadPath({ ...item, downloadPath: downloadPath_ }, base)).toBe(built);
-});
-
-test("ids that are no UUIDs are escaped in the documented path", () => {
-  const odd = { source: "up/load", id: "../a?b#c", downloadPath: null };
-  expect(downloadPath(odd, base)).toBe("/content/up%2Fload/..%2Fa%3Fb%23c/download");
+test("the download path is made of source and id, escaped; an id that no address can hold has none", () => {
+  expect(downloadPath({ source: "upload", id: "7d5c1a52" })).toBe("/content/upload/7d5c1a52/download");
+  expect(downloadPath({ source: "up/load", id: "../a?b#c" })).toBe(
+    "/content/up%2Fload/..%2Fa%3Fb%23c/download",
+  );
   for (const id of ["..", "\ud800", "x".repeat(20_000)])
-    expect(downloadPath({ ...odd, id }, base)).toBe(null);
-  expect(downloadPath({ ...item, downloadPath: `/content/${"x".repeat(20_000)}` }, base)).toBe(built);
+    expect(downloadPath({ source: "upload", id })).toBe(null);
 });
 
 test.each([

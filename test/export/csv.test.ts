@@ -126,18 +126,6 @@ describe("CSV", () => {
     );
   });
 
-  it("is so too where the last cell of a row ends in the sign that ends rows on their way", async () => {
-    const mirror = await makeMirror();
-    try {
-      const host = { id: "h", username: "\x1e", last_name: null };
-      writeRead(mirror, "orders", [anOrder(0, { host }), anOrder(1, { host: null })]);
-      const cells = await csvOf(mirror, "orders_net", true, byCells);
-      expect(cells.csv.toString()).toBe((await csvOf(mirror, "orders_net", true, byRows)).csv.toString());
-    } finally {
-      mirror.db.close();
-    }
-  });
-
   it("read back by another reader equals the table", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(order, { minLength: 1, maxLength: 20 }), async (orders) => {
@@ -210,41 +198,16 @@ describe("CSV", () => {
     expect(run.err).toContain("3 cells would run as a formula");
   });
 
-  it("for Excel leaves nothing to run where a semicolon or a tab ends a cell, as elsewhere", async () => {
-    const cells = [
-      "a;=1+1",
-      "b\t@x",
-      'c"; \u0000+2',
-      "d\n =3",
-      "e;;-1",
-      "f;g - 1",
-      "h\t\t=2",
-      "i\n- a list\n@name",
-    ];
-    const mirror = await makeMirror();
-    writeRead(
-      mirror,
-      "orders",
-      cells.map((order_number, n) => anOrder(n, { order_number })),
-    );
-    mirror.db.close();
-    const flags = ["--csv", "--columns", "order_number,currency", "--db", mirror.path];
-    const run = await brandapi(["export", "orders", "--excel", ...flags]);
-    for (const delimiter of [";", "\t"])
-      for (const cell of run.out.split(new RegExp(`${delimiter}|\r\n|\n(?![-@])`)))
-        expect(cell).not.toMatch(/^[\s\0]*[=+\-@]/);
-    expect(run.out).toContain("f;g - 1,EUR");
-    expect(run.out).toContain("\n- a list\n@name");
-    const exact = await brandapi(["export", "orders", ...flags]);
-    expect(exact.err).toContain("6 cells would run as a formula");
-    expect(parse(exact.out).map(([cell]: string[]) => cell)).toEqual(expect.arrayContaining(cells));
-  });
-
-  it("judges a megabyte of separators and blanks in no time to speak of", () => {
-    for (const sign of [";", "\t", " ", "\n", "; ", "\t ", "=", ";="]) {
-      const text = sign.repeat(1e6 / sign.length);
-      expect(neutralize(text).length).toBeGreaterThanOrEqual(text.length);
-    }
+  it.each([
+    ["a;=1+1", "a;'=1+1"],
+    ["b\t@x", "b\t'@x"],
+    ["d\n =3", "d\n' =3"],
+    ["e;;-1", "e;;'-1"],
+    ["f;g - 1", "f;g - 1"],
+    ["i\n- a list\n@name", "i\n- a list\n@name"],
+    ["-5.00", "-5.00"],
+  ])("for Excel makes %j safe, also where another sign ends a cell", (text, safe) => {
+    expect(neutralize(text)).toBe(safe);
   });
 
   it("for Excel has a BOM and CRLF, and makes formulas text but not numbers", async () => {

@@ -56,12 +56,6 @@ test("`.gz` after a text ending is the same, compressed, and the same bytes each
   expect(gunzipSync(await exported(db, "o.gz", "--csv")).equals(await exported(db, "o.csv"))).toBe(true);
 });
 
-test("the note of a compressed file counts all rows", async () => {
-  const home = makeHome();
-  const run = await brandapi(["export", "orders", "-o", "o.csv.gz", "--db", await mirrorOf(1_234)], { home });
-  expect(run.err).toMatch(/^orders: 1,234 rows, [\d.]+ k?B in /);
-});
-
 test.each([
   ["orders.pdf", ".pdf"],
   ["orders.xls", ".xls"],

@@ -10,11 +10,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openFileSink } from "../../src/export/file-sink.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, mirrorOfOrders } from "../support/mirror.js";
 import { spawnBrandapi } from "../support/process.js";
-import { brandapi, testDeps } from "../support/program.js";
+import { brandapi } from "../support/program.js";
 
 describe("export -o", () => {
   it("writes the file whole, says how much it was, and leaves nothing beside it", async () => {
@@ -139,13 +138,5 @@ describe("export -o", () => {
     const run = await brandapi(["export", "orders", "--csv", "-o", "/dev/null", "--db", path]);
     expect(run.code).toBe(0);
     expect(readdirSync("/dev").filter((name) => name.endsWith(".part"))).toEqual([]);
-  });
-
-  it("leaves nothing when it is discarded", async () => {
-    const home = makeHome();
-    const sink = await openFileSink(join(home, "x.csv"), testDeps());
-    await sink.write("half");
-    await sink.discard();
-    expect(readdirSync(home)).toEqual([]);
   });
 });

@@ -1,8 +1,6 @@
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
-import { beginRun, saveRun } from "../../src/mirror/runs.js";
-import { openRecords } from "../../src/records/index.js";
-import { anOrder, makeMirror, resourceOf, writeRead } from "../support/mirror.js";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 
 async function rows(path: string, ...args: string[]): Promise<string[]> {
@@ -250,19 +248,6 @@ describe("what export selects", () => {
   });
 });
 
-it("reads a view as an older version left it", async () => {
-  const mirror = await makeMirror();
-  writeRead(mirror, "orders", [anOrder(1), anOrder(2)]);
-  const columns = ["orders-net", "--columns", "id,net_amount,is_cancelled"];
-  const now = await rows(mirror.path, ...columns);
-  expect(now).toEqual(["order-1 101.5 false", "order-2 102.5 false"]);
-  const find = mirror.db.prepare("SELECT sql FROM sqlite_master WHERE name = 'orders_net'").pluck();
-  const old = (find.get() as string).replace(", record_id", "");
-  mirror.db.exec(`DROP VIEW orders_net; ${old}`);
-  mirror.db.close();
-  expect(await rows(mirror.path, ...columns)).toEqual(now);
-});
-
 describe("export --as-of", () => {
   it("gives the records as the mirror knew them then, in every format", async () => {
     const mirror = await makeMirror();
@@ -293,71 +278,6 @@ describe("export --as-of", () => {
     expect(
       await rows(mirror.path, "orders", ...columns, "--include-removed", "--as-of", "2026-11-03"),
     ).toHaveLength(3);
-  });
-
-  it("gives columns that were discovered later their place, beside rows that have changed since", async () => {
-    const mirror = await makeMirror();
-    const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
-    writeRead(mirror, "gifts", [{ id: "a", kind: "shoe" }, { id: "b" }], { at: at(1), whole: true });
-    writeRead(mirror, "gifts", [{ id: "b", sent: true, kind: "cap" }], { at: at(3) });
-    mirror.db.close();
-    const columns = ["gifts", "--columns", "id,kind,sent,synced_at"];
-    expect(await rows(mirror.path, ...columns, "--as-of", at(2))).toEqual([
-      `a shoe  ${at(1)}`,
-      `b   ${at(1)}`,
-    ]);
-    expect(await rows(mirror.path, ...columns, "--as-of", at(4))).toEqual([
-      `a shoe  ${at(1)}`,
-      `b cap true ${at(3)}`,
-    ]);
-  });
-
-  it("holds a number of an undocumented field as the mirror does, whole or not", async () => {
-    const mirror = await makeMirror();
-    writeRead(mirror, "gifts", [{ id: "a", size: 41 }, { id: "b" }], { at: "2026-11-01T00:00:00.000Z" });
-    writeRead(mirror, "gifts", [{ id: "a", size: 42 }], { at: "2026-11-02T00:00:00.000Z" });
-    mirror.db.close();
-    const whole = ["gifts", "--columns", "id,size", "--where", "typeof(size) = 'integer'"];
-    expect(await rows(mirror.path, ...whole)).toEqual(["a 42"]);
-    expect(await rows(mirror.path, ...whole, "--as-of", "2026-11-01")).toEqual(["a 41"]);
-  });
-
-  it("gives a campaign whose details were read later as the list had it", async () => {
-    const mirror = await makeMirror();
-    const campaign = { id: "p1", title: "Spring" };
-    const detailed = { ...campaign, assignments: [{ id: "a1", status: "ACTIVE" }] };
-    const run = beginRun(mirror, "opportunities", "2026-11-01T00:00:00.000Z");
-    const options = { runId: run.run_id, coverage: [], complain: () => {} };
-    const store = openRecords(mirror, resourceOf("opportunities"), options);
-    store.write([campaign], { readAt: "2026-11-01T00:00:00.000Z" });
-    store.write([detailed], { readAt: "2026-11-03T00:00:00.000Z", isDetail: true });
-    saveRun(mirror, { ...run, finished_at: "2026-11-03T00:00:00.000Z", rows_read: 1, outcome: "done" });
-    mirror.db.close();
-    const asOf = async (date: string) => {
-      const told = await brandapi([
-        "export",
-        "opportunities",
-        "--json",
-        "--as-of",
-        date,
-        "--db",
-        mirror.path,
-      ]);
-      return JSON.parse(told.out) as unknown;
-    };
-    expect(await asOf("2026-11-02")).toEqual([campaign]);
-    expect(await asOf("2026-11-03")).toEqual([detailed]);
-  });
-
-  it("takes the version that was read last where the clock was set back in between", async () => {
-    const mirror = await makeMirror();
-    writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T10:00:00.000Z" });
-    writeRead(mirror, "orders", [anOrder(1, { refund_amount: 1 })], { at: "2026-11-01T12:00:00.000Z" });
-    writeRead(mirror, "orders", [anOrder(1, { refund_amount: 2 })], { at: "2026-11-01T11:00:00.000Z" });
-    mirror.db.close();
-    const columns = ["orders", "--columns", "refund_amount", "--as-of"];
-    expect(await rows(mirror.path, ...columns, "2026-11-01T11:30:00Z")).toEqual(["2"]);
-    expect(await rows(mirror.path, ...columns, "2026-11-01T10:30:00Z")).toEqual(["0"]);
   });
 
   it("says that a time is yet to come, and gives what is known now", async () => {

@@ -1,15 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import { expect, test } from "vitest";
-import { openMirror } from "../../src/query/open.js";
 import type { JsonObject } from "../../src/resources/types.js";
-import { brandForTest, day, orderAged } from "../scenarios/brand.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
-import { come, hour, nights, noon, orderAt, ordersBefore, withdraw } from "../support/nights.js";
 import { binPath, spawnBrandapi } from "../support/process.js";
 import { brandapi } from "../support/program.js";
 
@@ -188,23 +185,6 @@ test("what is no time goes as null with a word", async () => {
   expect([first?.record.order_date, second?.record.order_date]).toEqual([null, "2026-10-01T12:00:00.000Z"]);
 });
 
-test("a late refund of a reported month is sent alone", async () => {
-  const brand = await brandForTest({ orders: 600 });
-  const state = join(brand.home, "state.json");
-  await brand.run("sync orders");
-  const tgt = target();
-  const send = async () => tgt.take((await brand.run(`export orders --singer --state ${state}`)).out);
-  expect(await send()).toHaveLength(brand.mirrored("orders").length);
-  const order = orderAged(brand.sandbox, 45);
-  brand.sandbox.events.refund(order.id, 1);
-  brand.sandbox.advance(day);
-  await brand.run("sync orders --window 60d");
-  expect((await send()).map(({ record }) => [record.id, record.refund_amount])).toEqual([[order.id, 1]]);
-  expect(brand.sql("SELECT month, order_id FROM restated_orders")).toEqual([
-    { month: order.order_date.slice(0, 7), order_id: order.id },
-  ]);
-});
-
 test("the state of another mirror is none: everything is sent", async () => {
   const home = makeHome();
   const args = async (db: string) =>
@@ -251,53 +231,4 @@ test.each([
   const run = await brandapi(["export", ...args, "--db", await mirrorOfOrders(makeHome(), 1)], { home });
   expect(run).toMatchObject({ code, out: "", err: expect.stringContaining(message) });
   expect(readFileSync(join(home, "bad.json"), "utf8")).toBe("[]");
-});
-
-test("a mirror restored from a copy that was made in the middle of a run is told from the beginning", async () => {
-  const brand = await nights({ orders: ordersBefore(noon, 150, 12 * hour) });
-  await brand.sync();
-  brand.pass(day);
-  come(brand, orderAt("a0", noon), orderAt("a1", noon + hour));
-  const copy = join(brand.home, "copy.sqlite");
-  const state = join(brand.home, "state.json");
-  const told = async () => {
-    const { out } = await brand.run(`export orders --singer --state ${state}`);
-    return out.split("\n").filter((one) => one.startsWith('{"type":"RECORD"')).length;
-  };
-  brand.once(
-    ({ path }) => path === "/orders",
-    () => {
-      for (const end of ["", "-wal"]) copyFileSync(brand.mirror.path + end, copy + end);
-    },
-  );
-  await brand.sync();
-  expect(await told()).toBe(152);
-  expect(await told()).toBe(0);
-  brand.mirror.db.close();
-  for (const end of ["", "-wal"]) rmSync(brand.mirror.path + end, { force: true });
-  for (const end of ["", "-wal"]) if (existsSync(copy + end)) renameSync(copy + end, brand.mirror.path + end);
-  brand.mirror = await openMirror(brand.mirror.path);
-  withdraw(brand, "a0", "a1");
-  come(brand, orderAt("b0", noon), orderAt("b1", noon + hour));
-  await brand.sync();
-  expect(await told()).toBe(152);
-});
-
-test("a state that was told in the middle of a run goes on after it", async () => {
-  const brand = await nights({ orders: ordersBefore(noon, 150, 12 * hour) });
-  const state = join(brand.home, "state.json");
-  const told = async () => {
-    const { out } = await brand.run(`export orders --singer --state ${state}`);
-    return out.split("\n").filter((one) => one.startsWith('{"type":"RECORD"')).length;
-  };
-  await brand.sync();
-  const exports: number[] = [];
-  brand.pass(day);
-  come(brand, orderAt("new", noon + hour));
-  brand.mirror.db.exec("UPDATE sync_runs SET finished_at = NULL");
-  exports.push(await told());
-  brand.mirror.db.exec("UPDATE sync_runs SET finished_at = '2026-11-21T12:00:09.000Z'");
-  await brand.sync();
-  exports.push(await told());
-  expect(exports).toEqual([150, 1]);
 });

@@ -12,37 +12,37 @@ test.each<[string, Error, string]>([
   [
     "a full disk",
     withCode("ENOSPC: no space left on device, write", "ENOSPC", { path: "/d/x.csv" }),
-    "The disk is full: /d/x.csv",
+    "cannot use /d/x.csv: ENOSPC: no space left on device",
   ],
   [
     "a folder that is not writable",
     withCode("EACCES: permission denied", "EACCES", { path: "/d" }),
-    "Permission was denied: /d",
+    "cannot use /d: EACCES: permission denied",
   ],
   [
     "a read-only disk",
     withCode("EROFS: read-only file system", "EROFS", { path: "/d" }),
-    "The disk is read-only: /d",
+    "cannot use /d: EROFS: read-only file system",
   ],
   [
     "a full disk under the mirror",
     withCode("database or disk is full", "SQLITE_FULL"),
-    "The disk is full, so the mirror",
+    "cannot use the mirror: SQLITE_FULL: database or disk is full",
   ],
   [
     "a damaged mirror",
     withCode("database disk image is malformed", "SQLITE_CORRUPT"),
-    "The mirror is damaged",
+    "cannot use the mirror: SQLITE_CORRUPT: ",
   ],
   [
     "a file that is no mirror",
     withCode("file is not a database", "SQLITE_NOTADB"),
-    "The mirror is damaged, or not",
+    "cannot use the mirror: SQLITE_NOTADB: file is not a database",
   ],
   [
     "a read-only mirror",
     withCode("attempt to write a readonly database", "SQLITE_READONLY_DBMOVED"),
-    "The mirror cannot be opened",
+    "cannot use the mirror: SQLITE_READONLY_DBMOVED: ",
   ],
   [
     "an unbuilt better-sqlite3",
@@ -76,11 +76,9 @@ test("what the system says is never a defect, whatever its code", () => {
   for (const code of Object.keys(constants.errno).filter((name) => !name.startsWith("WSA"))) {
     const { exitCode, hint, message } = said(code);
     expect({ code, exitCode }).toEqual({ code, exitCode: 3 });
-    expect(message).toMatch(/^[A-Z].*: \/d\/x$/);
+    expect(message).toBe(`cannot use /d/x: ${code}: x`);
     expect(hint).toBeTruthy();
   }
-  expect(said("ELOOP").message).toBe("Symbolic links lead in a circle: /d/x");
-  expect(said("EUNKNOWN").message).toContain("EUNKNOWN, open");
 });
 
 test("a mirror that another program holds is busy, which is no defect", () => {

@@ -1,6 +1,6 @@
 import { type Options, stringify } from "csv-stringify/sync";
 import { counted } from "../../lib/counted.js";
-import type { ReadableColumn, Row } from "../../query/index.js";
+import type { ReadableColumn, RowValue } from "../../query/index.js";
 import type { Chunk, Sources, WriteOptions } from "../format.js";
 import { neutralize } from "../formulas.js";
 import { type Cells, finishCells } from "../joined-cells.js";
@@ -22,6 +22,7 @@ export function* write([source]: Sources, options: WriteOptions): Iterable<Chunk
     // Most readers skip an empty line.
     quoted_empty: columns.length === 1,
   };
+  const texts = columns.map(isText);
   let formulas = 0;
   const asText = (text: string): string => {
     const safe = neutralize(text);
@@ -31,12 +32,22 @@ export function* write([source]: Sources, options: WriteOptions): Iterable<Chunk
   yield { data: (excel ? "\ufeff" : "") + stringify([columns.map(({ name }) => name)], csv), rows: 0 };
   const joined = columns.length > 1 ? source.cells({ lineFeed: excel }) : undefined;
   if (joined) {
-    const cells: Cells = { delimiter, texts: columns.map(isText), asText, crlf: excel };
+    const cells: Cells = { delimiter, texts, asText, crlf: excel };
     for (const { bytes, rows } of joined) yield { data: finishCells(bytes, cells), rows };
   } else {
-    const toCells = rowWriter(columns, asText);
+    const toCell = (value: RowValue, index: number) => {
+      if (typeof value === "string" && texts[index]) return asText(value);
+      // csv-stringify writes false as nothing.
+      return columns[index]?.type === "boolean" && typeof value === "number" ? String(value === 1) : value;
+    };
     for (const rows of source.rows("values"))
-      yield { data: stringify(rows.map(toCells), csv), rows: rows.length };
+      yield {
+        data: stringify(
+          rows.map((row) => row.map(toCell)),
+          csv,
+        ),
+        rows: rows.length,
+      };
   }
   if (formulas > 0 && !excel)
     warn(
@@ -48,15 +59,4 @@ export function* write([source]: Sources, options: WriteOptions): Iterable<Chunk
 /** True if a column can hold a formula. */
 function isText({ type, stored }: ReadableColumn): boolean {
   return stored?.open === true || (type !== "number" && type !== "integer" && type !== "boolean");
-}
-
-/** Returns what makes a row's cells: booleans as words, because csv-stringify writes false as nothing. */
-function rowWriter(columns: readonly ReadableColumn[], asText: (text: string) => string) {
-  const texts = columns.map(isText);
-  return (row: Row) =>
-    row.map((value, index) => {
-      if (typeof value === "string" && texts[index]) return asText(value);
-      if (columns[index]?.type !== "boolean" || value === null) return value;
-      return value === 1 ? "true" : value === 0 ? "false" : value;
-    });
 }

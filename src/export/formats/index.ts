@@ -2,58 +2,24 @@ import type { Format } from "../format.js";
 
 /** The registry of formats. */
 export const formats: readonly Format[] = [
+  text("csv", "comma-separated values, with a header", [".csv", ".tsv"], () => import("./csv.js")),
+  text("json", "one array of records, in the API's own shape", [".json"], () => import("./json.js")),
+  text("ndjson", "one record per line, likewise", [".ndjson", ".jsonl"], () => import("./ndjson.js")),
   {
-    name: "csv",
-    flag: "--csv",
-    about: "comma-separated values, with a header",
-    extensions: [".csv", ".tsv"],
-    isText: true,
-    holdsMany: false,
-    load: () => import("./csv.js"),
-  },
-  {
-    name: "json",
-    flag: "--json",
-    about: "one array of records, in the API's own shape",
-    extensions: [".json"],
-    isText: true,
-    holdsMany: false,
-    load: () => import("./json.js"),
-  },
-  {
-    name: "ndjson",
-    flag: "--ndjson",
-    about: "one record per line, in the API's own shape",
-    extensions: [".ndjson", ".jsonl"],
-    isText: true,
-    holdsMany: false,
-    load: () => import("./ndjson.js"),
-  },
-  {
-    name: "xlsx",
-    flag: "--xlsx",
-    about: "a workbook for spreadsheets, one sheet per table",
-    extensions: [".xlsx"],
+    ...text("xlsx", "a workbook, one sheet per table", [".xlsx"], () => import("./xlsx.js")),
     isText: false,
     holdsMany: true,
-    load: () => import("./xlsx.js"),
   },
   {
-    name: "parquet",
-    flag: "--parquet",
-    about: "for DuckDB, Spark, BigQuery and others",
-    extensions: [".parquet"],
+    ...text("parquet", "for DuckDB, Spark, BigQuery and others", [".parquet"], () => import("./parquet.js")),
     isText: false,
-    holdsMany: false,
-    load: () => import("./parquet.js"),
   },
   {
-    name: "singer",
-    flag: "--singer",
-    about: "lines for Singer and Meltano targets",
-    extensions: [],
-    isText: true,
+    ...text("singer", "lines for Singer and Meltano targets", [], () => import("./singer.js")),
     holdsMany: true,
-    load: () => import("./singer.js"),
   },
 ];
+
+function text(name: string, about: string, extensions: readonly string[], load: Format["load"]): Format {
+  return { name, flag: `--${name}`, about, extensions, isText: true, holdsMany: false, load };
+}

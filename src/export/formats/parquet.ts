@@ -1,5 +1,5 @@
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
-import type { ReadableColumn, Row } from "../../query/index.js";
+import type { Row, Source } from "../../query/index.js";
 import type { Chunk, Sources } from "../format.js";
 import { findTypes, type StoredType } from "../parquet-types.js";
 
@@ -7,27 +7,20 @@ import { findTypes, type StoredType } from "../parquet-types.js";
 const groupRows = 20_000;
 const groupLetters = 16e6;
 
-/** A file's columns and their types. */
-export interface Layout {
-  name: string;
-  columns: readonly ReadableColumn[];
-  types: readonly StoredType[];
-}
-
 /**
  * Parquet: timestamps in microseconds of UTC, days as dates, booleans, whole numbers, amounts as DECIMAL(18, 6) if every
  * value of the column has a place in it and as DOUBLE otherwise; JSON is text. The rows are read twice: first to find
  * the types, then to be written.
  */
 export function* write([source]: Sources): Iterable<Chunk> {
-  const { name, columns } = source;
-  const types = findTypes(columns, source.rows("values"));
-  yield* writeRows({ name, columns, types }, source.rows("values"));
+  const types = findTypes(source.columns, source.rows("values"));
+  yield* writeRows(source, types, source.rows("values"));
 }
 
-/** Writes one file of rows that are laid out so. */
+/** Writes one file of rows, which can be a part of a table's. */
 export function* writeRows(
-  { name, columns, types }: Layout,
+  { name, columns }: Pick<Source, "name" | "columns">,
+  types: readonly StoredType[],
   batches: Iterable<readonly Row[]>,
 ): Iterable<Chunk> {
   const bytes = new ByteWriter();

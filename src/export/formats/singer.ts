@@ -1,19 +1,15 @@
 import { createHash } from "node:crypto";
 import { UsageError } from "../../errors.js";
 import { counted } from "../../lib/counted.js";
-import type { Bookmark, ChangedRows, ReadableColumn, Source } from "../../query/index.js";
+import type { Bookmark, ChangedRows, Source } from "../../query/index.js";
 import type { Chunk, Sources, WriteOptions } from "../format.js";
 import { singerSchema, singerValue } from "../singer-values.js";
 
 /** When a row was removed; null while it is there. */
 const deletedAt = "_sdc_deleted_at";
 
-/** What a target has received of a stream: up to where, and with which columns. */
-interface StreamBookmark extends Bookmark {
-  columns: string;
-}
-
-type Bookmarks = Record<string, StreamBookmark>;
+/** What a target has received of each stream: up to where, and with which columns. */
+type Bookmarks = Record<string, Bookmark & { columns: string }>;
 
 interface Stream {
   source: Source;
@@ -22,7 +18,6 @@ interface Stream {
   keys: readonly string[];
   /** The keys that are not columns of the table. */
   added: readonly string[];
-  columns: readonly ReadableColumn[];
   properties: Readonly<Record<string, object>>;
 }
 
@@ -41,13 +36,7 @@ export function* write(sources: Sources, options: WriteOptions): Iterable<Chunk>
     const before = changed.hasHistory ? bookmarks[source.name] : undefined;
     const known = before && changed.knows(before) ? before : undefined;
     const schema = { type: "object", properties };
-    yield line({
-      type: "SCHEMA",
-      stream: source.name,
-      schema,
-      key_properties: keys,
-      bookmark_properties: [],
-    });
+    yield line({ type: "SCHEMA", stream: source.name, schema, key_properties: keys });
     // A new column is in every row.
     yield* recordLines(stream, known?.columns === columns ? known : undefined, options);
     if (known) yield* lostLines(stream, known);
@@ -69,24 +58,22 @@ function openStream(source: Source): Stream {
   // A column that the API's document does not have can mean anything.
   const isDeclared = (name: string) => source.columns.some((one) => one.name === name && !one.stored?.open);
   const added = keys.filter((name) => !isDeclared(name));
-  const columns = source.columns.filter(({ name }) => !added.includes(name) && name !== deletedAt);
   const properties = Object.fromEntries([
+    ...source.columns.map(({ name, type }) => [name, singerSchema(type, keys.includes(name))] as const),
     ...added.map((name) => [name, { type: [name === "position" ? "integer" : "string"] }] as const),
-    ...columns.map(({ name, type }) => [name, singerSchema(type, keys.includes(name))] as const),
     [deletedAt, { type: ["null", "string"], format: "date-time" }] as const,
   ]);
-  return { source, changed, keys, added, columns, properties };
+  return { source, changed, keys, added, properties };
 }
 
 function* recordLines(stream: Stream, after: Bookmark | undefined, options: WriteOptions): Iterable<Chunk> {
-  const { source, changed, keys, added, columns } = stream;
-  const places = columns.map((column) => source.columns.indexOf(column));
+  const { source, changed, keys, added } = stream;
   let unfit = 0;
   for (const rows of changed.rows(after)) {
     const lines = rows.map(({ values, key, position, removedAt }) => {
       const record: Record<string, unknown> = {};
-      for (const [index, { name, type }] of columns.entries()) {
-        const value = values[places[index] ?? 0] ?? null;
+      for (const [index, { name, type }] of source.columns.entries()) {
+        const value = values[index] ?? null;
         const converted = value === null ? null : singerValue(value, type);
         if (converted === undefined) unfit += 1;
         // An id that is not text has no place in its column, and a target needs it.

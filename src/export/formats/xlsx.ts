@@ -18,7 +18,7 @@ const pieceLetters = 256 * 1_024;
  */
 export function* write(sources: Sources, { warn, finished }: WriteOptions): Iterable<Chunk> {
   for (const source of sources) checkRows(source.name, source.count() ?? 0);
-  const zip = openZip(() => tooMuch("A sheet is larger than 4 GB."));
+  const zip = openZip();
   for (const [name, xml] of workbookParts(sheetNames(sources.map(({ name }) => name)))) {
     zip.begin(name);
     zip.write(xml);
@@ -91,11 +91,10 @@ function columnLetters(column: number): string {
 
 function checkRows(name: string, rows: number): void {
   if (rows >= rowsOfSheet)
-    throw tooMuch(`\`${name}\` has more rows than a sheet holds, which are 1,048,576 with the header.`);
-}
-
-function tooMuch(message: string): UsageError {
-  return new UsageError(message, {
-    hint: "take fewer with `--since` or `--limit`, or write CSV: `-o FILE.csv`",
-  });
+    throw new UsageError(
+      `\`${name}\` has more rows than a sheet holds, which are 1,048,576 with the header.`,
+      {
+        hint: "take fewer with `--since` or `--limit`, or write CSV: `-o FILE.csv`",
+      },
+    );
 }

@@ -33,7 +33,7 @@ export async function readAll(run: SyncRun): Promise<void> {
   const shown = await syncList(run, {}, everything);
   if (!shown) return void shortfalls.push(`the list of ${resource.name} never settled`);
   mirror.transaction(() =>
-    state.cover({ ...shown, range: { from: Number.NEGATIVE_INFINITY, to: shown.askedAt } }),
+    state.cover({ ...shown, range: { from: Number.NEGATIVE_INFINITY, to: shown.askedAt } }, everything),
   );
   row.api_total = row.mirror_total = shown.ids.size;
   row.differing = 0;

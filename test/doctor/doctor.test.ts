@@ -1,0 +1,128 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { makeHome } from "../support/home.js";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { brandapi, type ProgramOptions } from "../support/program.js";
+
+/** What `/me` answers, and when the API says that it is. */
+function apiOf({ status = 200, behindMs = 0 } = {}): NonNullable<ProgramOptions["fetch"]> {
+  const me = {
+    brand: { id: "b1", name: "Acme" },
+    key: { id: "k1", scopes: ["orders:read"], expires_at: null },
+  };
+  const body = status === 200 ? { success: true, data: me } : {};
+  return async () =>
+    Response.json(body, { status, headers: { date: new Date(Date.now() + behindMs).toUTCString() } });
+}
+
+const access = {
+  BRANDAPI_BASE_URL: "http://127.0.0.1:1/api/brand/v1",
+  BRANDAPI_KEY: "brk_test",
+  BRANDAPI_RATE_LIMIT: "none",
+};
+let home: string;
+
+beforeAll(async () => {
+  home = makeHome();
+  const mirror = await makeMirror(home);
+  writeRead(mirror, "orders", [anOrder(1)]);
+  mirror.db.close();
+});
+
+interface Line {
+  check: string;
+  state: string;
+  text: string;
+  hint: string | null;
+}
+
+async function doctor(options: ProgramOptions = {}) {
+  const env = { ...access, BRANDAPI_DB: join(home, "mirror.sqlite"), ...options.env };
+  const { code, out, err } = await brandapi("doctor --json", { home, fetch: apiOf(), ...options, env });
+  const lines = out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Line);
+  return { code, err, lines, of: (check: string) => lines.find((line) => line.check === check) };
+}
+
+test("where all is well each line is ok, one request is sent, and nothing is written", async () => {
+  const { code, err, lines } = await doctor();
+  expect(lines.map(({ check, state }) => `${check}: ${state}`)).toEqual([
+    "node: ok",
+    "settings: ok",
+    "disk: ok",
+    "mirror: ok",
+    "tables: ok",
+    "key: ok",
+    "clock: ok",
+  ]);
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  expect(lines[0]?.text).toContain("`mode=ro`");
+});
+
+test("people read a line a check, and with --quiet only what is not ok", async () => {
+  const env = { ...access, BRANDAPI_DB: join(home, "mirror.sqlite") };
+  const all = await brandapi("doctor", { home, env, fetch: apiOf() });
+  expect(all.out).toMatch(/^ok node: Node .*\nok settings: profile `default`: http:\/\/127.*\nok disk: /);
+  expect((await brandapi("doctor --quiet", { home, env, fetch: apiOf() })).out).toBe("");
+});
+
+test.each([
+  [{ env: { BRANDAPI_KEY: "" } }, 3, "settings", "run `brandapi login`"],
+  [{ env: { BRANDAPI_DB: "gone/m.sqlite" } }, 3, "settings", "mkdir -p"],
+  [{ fetch: apiOf({ status: 401 }) }, 4, "key", "then `brandapi login`"],
+] as const)(
+  "%j fails with %i: %s, and the checks that need it point there",
+  async (options, exit, check, hint) => {
+    const { code, of, lines } = await doctor(options);
+    expect(code).toBe(exit);
+    expect(of(check)).toMatchObject({ state: "failed", hint: expect.stringContaining(hint) });
+    expect(lines.filter(({ state }) => state === "failed")).toHaveLength(1);
+    expect(lines.some(({ text }) => text === `not checked: see \`${check}\``)).toBe(true);
+  },
+);
+
+test("no mirror, and a clock that is ten minutes off, are warnings: 0", async () => {
+  const { code, of } = await doctor({
+    home: makeHome(),
+    env: { BRANDAPI_DB: "" },
+    fetch: apiOf({ behindMs: 600_000 }),
+  });
+  expect(code).toBe(0);
+  expect(of("mirror")).toMatchObject({ state: "warning", hint: expect.stringContaining("`brandapi sync`") });
+  expect(of("clock")).toMatchObject({ state: "warning", text: expect.stringContaining("10m behind") });
+});
+
+test("a file that is no mirror fails with 3, tables that differ from the records with 8", async () => {
+  const folder = makeHome();
+  const path = join(folder, "mirror.sqlite");
+  writeFileSync(path, "no mirror".repeat(1_000));
+  const broken = await doctor({ home: folder, env: { BRANDAPI_DB: path } });
+  expect({ code: broken.code, state: broken.of("mirror")?.state }).toEqual({ code: 3, state: "failed" });
+  const other = makeHome();
+  const mirror = await makeMirror(other);
+  writeRead(mirror, "orders", [anOrder(1)]);
+  mirror.db.exec("UPDATE orders SET total_amount = 1e6");
+  mirror.db.close();
+  const differing = await doctor({ home: other, env: { BRANDAPI_DB: join(other, "mirror.sqlite") } });
+  expect(differing.code).toBe(8);
+  expect(differing.of("tables")).toMatchObject({
+    state: "failed",
+    hint: "run `brandapi verify orders --repair`",
+  });
+});
+
+test.skipIf(process.getuid?.() === 0)(
+  "a folder that cannot be written fails with 3 and the system's words",
+  async () => {
+    const folder = makeHome();
+    (await makeMirror(folder)).db.close();
+    chmodSync(folder, 0o500);
+    const { code, of } = await doctor({ env: { BRANDAPI_DB: join(folder, "mirror.sqlite") } });
+    chmodSync(folder, 0o700);
+    expect(code).toBe(3);
+    expect(of("disk")?.text).toContain("EACCES: permission denied");
+  },
+);
