@@ -69,7 +69,9 @@ const shortestKey = 8;
 function holdsKey(text: string, envelope: Json, key: string): boolean {
   if (key.length < shortestKey) return false;
   if (text.includes(key)) return true;
-  return text.includes("\\") && JSON.stringify(envelope).includes(JSON.stringify(key).slice(1, -1));
+  // Of the characters of a key, JSON can escape ASCII as \u00xx, and the slash.
+  const isEscaped = text.includes("\\u00") || (key.includes("/") && text.includes("\\/"));
+  return isEscaped && JSON.stringify(envelope).includes(JSON.stringify(key).slice(1, -1));
 }
 
 const keySeen = "check the base URL, tell the platform, and create a new key: this one may have been seen";

@@ -2,5 +2,5 @@
 export { countPresent, countRemoved } from "./counting.js";
 export { addCovered, readCoverage, recordCoverage } from "./coverage.js";
 export { finishedRuns } from "./finished.js";
-export { countKnown, type Missing, noteKnown, presentIds } from "./missing.js";
+export { type Missing, presentIds } from "./missing.js";
 export { openState, type Shown, type SyncState } from "./state.js";

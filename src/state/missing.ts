@@ -1,6 +1,6 @@
 import { type Covered, everything, lastRead, type Range } from "../lib/ranges.js";
-import { type Mirror, readInfo, statement, writeInfo } from "../mirror/index.js";
-import { countPresent, parameters, present } from "./counting.js";
+import { type Mirror, statement } from "../mirror/index.js";
+import { parameters, present } from "./counting.js";
 
 /** A present record that the newest reading of its date did not show; `dated` in milliseconds, null without a date. */
 export interface Missing {
@@ -61,21 +61,4 @@ export class MissingRecords {
 export function presentIds(mirror: Mirror, resource: string, range: Range = everything): number[] {
   const select = statement(mirror, `SELECT record_id FROM records WHERE ${present(range)}`).pluck();
   return select.all(...parameters(resource, range)) as number[];
-}
-
-/** Notes the newest record of a mirror at the end of a verified run. Ids only grow. */
-export function noteKnown(mirror: Mirror, resource: string): void {
-  const newest = statement(mirror, "SELECT coalesce(max(record_id), 0) FROM records").pluck().get();
-  writeInfo(mirror, `known:${resource}`, String(newest));
-}
-
-/** Returns the present records that the last verified run knew, as the newest id and their number. */
-export function countKnown(mirror: Mirror, resource: string): { newest: number; count: number } {
-  const known = readInfo(mirror, `known:${resource}`);
-  if (known === null) return { newest: Number.MAX_SAFE_INTEGER, count: countPresent(mirror, resource) };
-  const select = "SELECT count(*) FROM records WHERE resource = ? AND removed_at IS NULL AND record_id <= ?";
-  return {
-    newest: Number(known),
-    count: statement(mirror, select).pluck().get(resource, Number(known)) as number,
-  };
 }

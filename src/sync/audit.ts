@@ -30,9 +30,3 @@ function nextDue(covered: readonly Covered[], at: number, freshSince: number): R
   const whole = head && join(covered).find((range) => range.from <= head.from && range.to >= head.to);
   return head && whole ? { from: whole.from, to: Math.min(at, head.to) } : null;
 }
-
-/** Returns how many runs of an audit read every record that lies below an instant. @param requests of a run */
-export function auditRuns(records: number, requests: number): number {
-  // Two answers, one below the other, share a record.
-  return Math.ceil(records / Math.max(1, requests * 98));
-}

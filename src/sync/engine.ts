@@ -5,7 +5,7 @@ import { formatInstant, instantOrNull } from "../lib/times.js";
 import { blankRun, type Outcome, type RunEnd, recordRun, runLine } from "../mirror/index.js";
 import { indexProjection, type RecordStore } from "../records/index.js";
 import type { Resource } from "../resources/types.js";
-import { noteKnown, openState } from "../state/index.js";
+import { openState } from "../state/index.js";
 import type { Access, PlanStep, SyncRun } from "./run.js";
 import { openStore } from "./store.js";
 import { strategies } from "./strategies/index.js";
@@ -25,7 +25,6 @@ export async function syncResource(access: Access, resource: Resource, named = t
       indexProjection(access.mirror, resource);
       if (one.shortfalls.length > 0) throw incomplete(resource, one.shortfalls);
       row.verified = !one.isPartial;
-      if (row.verified) access.mirror.transaction(() => noteKnown(access.mirror, resource.name));
       floor = instantOrNull(one.state.floor() ?? Number.NaN);
       return "done";
     },

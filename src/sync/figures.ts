@@ -22,7 +22,7 @@ export async function askFigures(run: DatedRun): Promise<ReadonlyMap<string, str
   const { figures: declared } = resource.strategy;
   if (!declared) return null;
   try {
-    const { days } = await askPoints(run, declared);
+    const days = await askPoints(run, declared);
     const figuresOf = (point: Json) => declared.figures.map((name) => Number(valueAt(point, [name])) || 0);
     const all = [...days].map(([day, point]) => [day, figuresOf(point)] as const);
     return new Map(
@@ -43,19 +43,11 @@ function endsRun(error: BrandapiError): boolean {
   return [AnswerRefused, KeyRejected, Stopped].some((kind) => error instanceof kind);
 }
 
-/** Returns the points of every day. Resources that go by the same points ask once a run. */
+/** Returns the points of every day by its name (`2026-01-31`). Resources that go by the same points ask once a run. */
 export async function askPoints(run: SyncRun, declared: DailyFigures): Promise<Points> {
-  const known = run.points.get(declared);
-  if (known instanceof Error) throw known;
-  if (known) return known;
-  try {
-    const points = await requestPoints(run, declared);
-    run.points.set(declared, points);
-    return points;
-  } catch (error) {
-    if (error instanceof BrandapiError) run.points.set(declared, error);
-    throw error;
-  }
+  const points = run.points.get(declared) ?? requestPoints(run, declared);
+  run.points.set(declared, points);
+  return await points;
 }
 
 async function requestPoints(
@@ -63,12 +55,12 @@ async function requestPoints(
   declared: DailyFigures,
 ): Promise<Points> {
   const query = { ...declared.query, end_date: formatInstant(now) };
-  const { data, askedAt } = await api.get(declared.path, query, { scope: resource.scope, signal });
+  const { data } = await api.get(declared.path, query, { scope: resource.scope, signal });
   const list = valueAt(data, [declared.points]);
   if (!Array.isArray(list))
     throw new UnexpectedAnswer(`The API's answer to ${declared.path} has no \`${declared.points}\`.`);
   const days = list.map((point: Json): [string, Json] => [dayNameOf(point, declared), point]);
-  return { askedAt, days: new Map(days.filter(([day]) => Number.isFinite(Date.parse(day)))) };
+  return new Map(days.filter(([day]) => Number.isFinite(Date.parse(day))));
 }
 
 /** Returns the day of a point: `2026-01-31`. */

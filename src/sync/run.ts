@@ -1,6 +1,5 @@
 import type { ApiClient } from "../api/index.js";
 import type { Clock } from "../deps.js";
-import type { BrandapiError } from "../errors.js";
 import type { Reporter, Task } from "../lib/reporter.js";
 import type { Mirror, Run } from "../mirror/index.js";
 import type { RecordStore } from "../records/index.js";
@@ -41,11 +40,8 @@ export const defaultOptions: SyncOptions = {
   perHost: false,
 };
 
-/** The API's points by day (`YYYY-MM-DD`), and when they were asked for. */
-export interface Points {
-  askedAt: number;
-  days: ReadonlyMap<string, Json>;
-}
+/** The API's points by day (`YYYY-MM-DD`). */
+export type Points = ReadonlyMap<string, Json>;
 
 /** What every engine works with. */
 export interface Access {
@@ -55,13 +51,13 @@ export interface Access {
   signal: AbortSignal;
   reporter: Reporter;
   options: SyncOptions;
-  /** The points by day that an earlier resource of the same run was given, or why it got none. */
-  points?: Map<DailyFigures, Points | BrandapiError>;
+  /** The points by day that an earlier resource of the same run asked for. */
+  points?: Map<DailyFigures, Promise<Points>>;
 }
 
 /** One resource's run: what a strategy is given, and what it leaves behind. */
 export interface SyncRun<How extends Strategy = Strategy> extends Access {
-  points: Map<DailyFigures, Points | BrandapiError>;
+  points: Map<DailyFigures, Promise<Points>>;
   resource: Resource<How>;
   /** The last instant that the run reads, in milliseconds: the end of the last whole second. */
   now: number;

@@ -26,7 +26,7 @@ export const monthly: StrategyRun<Monthly> = {
   async run(run) {
     const { mirror, now, options, resource, row, state } = run;
     const series = seriesOf(run);
-    const { days } = await askPoints(run, resource.strategy.figures);
+    const days = await askPoints(run, resource.strategy.figures);
     if (series.some(isPlain)) mirror.transaction(() => state.setFloor(floorOf(run)));
     else run.isPartial = true;
     const due = series.flatMap((one) => dueMonths(run, one, days));

@@ -33,7 +33,7 @@ export function seriesOf({ mirror, options }: SyncRun): Series[] {
  * and with `--full`, every month since the first day that has points. Otherwise those that were never read, that the
  * window touched when they were last read, or whose points are not the mirror's.
  */
-export function dueMonths(run: SyncRun<Monthly>, series: Series, points: Points["days"]): Month[] {
+export function dueMonths(run: SyncRun<Monthly>, series: Series, points: Points): Month[] {
   const { now, options, state } = run;
   const { full, since, until = now, windowMs } = options;
   const days = [...points.keys()].sort();
@@ -52,7 +52,7 @@ export function dueMonths(run: SyncRun<Monthly>, series: Series, points: Points[
 }
 
 /** Returns the months of which some day's point is not the mirror's. A day without activity may have zeros or no point. */
-function movedMonths({ mirror, resource }: SyncRun<Monthly>, points: Points["days"]): Set<string> {
+function movedMonths({ mirror, resource }: SyncRun<Monthly>, points: Points): Set<string> {
   const { figures } = resource.strategy;
   const mirrored = new Map<string, Json>();
   for (const { value } of presentRecords(mirror, resource.name, "/day/#0"))

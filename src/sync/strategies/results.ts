@@ -4,7 +4,7 @@ import { noteDetailed, presentDetails } from "../../records/index.js";
 import type { Resource } from "../../resources/types.js";
 import { askEach } from "../ask-each.js";
 import { readListOf, whyNotWhole } from "../list.js";
-import { refuseRemovals } from "../removals.js";
+import { guardRemovals } from "../removals.js";
 import type { SyncRun } from "../run.js";
 import { openStore } from "../store.js";
 import type { Parent } from "./details.js";
@@ -26,7 +26,7 @@ export async function syncResults(
     const gone = (presentDetails(mirror, resource.name, parent).get(survey.askBy) ?? []).filter(
       (id) => !ids.has(id),
     );
-    refuseRemovals(run, gone.length, gone.length + ids.size);
+    guardRemovals(run, gone.length, gone.length + ids.size);
     store.remove(gone, at);
     noteDetailed(mirror, survey.id, at);
   }

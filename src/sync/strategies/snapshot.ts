@@ -3,7 +3,7 @@ import { hostIdOf, keepSnapshot } from "../../records/index.js";
 import type { Json } from "../../resources/types.js";
 import { countPresent, presentIds, recordCoverage } from "../../state/index.js";
 import { readList, readOnce, whyNotWhole } from "../list.js";
-import { refuseRemovals } from "../removals.js";
+import { guardRemovals } from "../removals.js";
 import { mostPerPage, type StrategyRun } from "../run.js";
 import { full } from "./full.js";
 
@@ -22,7 +22,7 @@ export const snapshot: StrategyRun = {
     const list = await readList(() => readOnce(run, resource.path, query), nameOf);
     if (!list.isWhole) return void shortfalls.push(`the ranking ${whyNotWhole(list)}`);
     const present = countPresent(mirror, resource.name);
-    refuseRemovals(run, Math.max(0, present - list.items.length), present);
+    guardRemovals(run, Math.max(0, present - list.items.length), present);
     const at = formatInstant(list.askedAt);
     mirror.transaction(() => {
       const ids = new Set<number>();
