@@ -1,9 +1,11 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { viewNames } from "../../src/query/names.js";
+import { naturalPace, passTime } from "../../src/sandbox/index.js";
 import { answers } from "../docs/answers.js";
-import { brandForTest, day } from "../scenarios/brand.js";
+import { makeBrand } from "../support/brand.js";
 import { askDuckDb } from "../support/duckdb.js";
+import { day } from "../support/records.js";
 
 const month = (at: number) => new Date(at).toISOString().slice(0, 7);
 const date = (at: number) => new Date(at).toISOString().slice(0, 10);
@@ -29,9 +31,11 @@ function plain(rows: readonly Record<string, unknown>[]): unknown[] {
 }
 
 test("the ten questions have the same answers in DuckDB, from Parquet, as in the mirror", async () => {
-  const brand = await brandForTest({ orders: 1_500, seed: 11, now: Date.now() - 75 * day, pace: 1 });
+  const begun = Date.now() - 75 * day;
+  const brand = makeBrand({ history: 1_500, seed: 11, now: begun });
   expect((await brand.run("sync")).code).toBe(0);
-  brand.sandbox.advance(75 * day);
+  passTime(brand.data, begun, begun + 75 * day, naturalPace(1_500));
+  brand.pass(75 * day);
   expect((await brand.run("sync --window 400d")).code).toBe(0);
   const asked = viewNames.filter((view) => answers.some(({ sql }) => sql.includes(view)));
   expect(asked.length).toBeGreaterThan(7);
