@@ -68,7 +68,7 @@ async function runVerify(names: readonly string[], options: VerifyFlags, { deps 
         if (options.json) printJson(deps.stdout, verdict);
         else deps.stdout.write(verdictText(verdict));
       });
-      if (!options.json && verdicts.length > 0) deps.stdout.write(`${blindText(verdicts)}\n`);
+      if (!options.json && verdicts.length > 0) deps.stdout.write(blindText(verdicts));
       if (due.length === 0)
         throw new Incomplete("Nothing to compare: nothing was ever synced into this mirror.", {
           hint: "run `brandapi sync`",
@@ -132,13 +132,12 @@ function verdictText(verdict: FullVerdict): string {
 
 /** What a proof cannot see: each thing once, with those that it is true of. */
 function blindText(verdicts: readonly FullVerdict[]): string {
-  const texts = [...new Set(verdicts.map(({ blind_spot }) => blind_spot))];
-  return texts
-    .map((text) => {
-      const names = verdicts.filter(({ blind_spot }) => blind_spot === text).map(({ resource }) => resource);
-      return `cannot see (${names.join(", ")}): ${text}`;
-    })
-    .join("\n");
+  const spots = verdicts.filter(({ blind_spot }) => blind_spot !== "" && !blind_spot.startsWith("nothing"));
+  const texts = [...new Set(spots.map(({ blind_spot }) => blind_spot))].map((text) => {
+    const names = spots.filter(({ blind_spot }) => blind_spot === text).map(({ resource }) => resource);
+    return `${names.join(", ")}: ${text}`;
+  });
+  return texts.length === 0 ? "" : `cannot see: ${texts.join("; ")}\n`;
 }
 
 interface Group {
