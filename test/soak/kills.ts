@@ -1,0 +1,155 @@
+import { spawn } from "node:child_process";
+import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { randomOf, type SoakBrand } from "./brand.js";
+import { compare, inspect } from "./inspect.js";
+
+export interface Strikes {
+  points: number;
+  seed: number;
+  bin: string;
+  say(line: string): void;
+}
+
+export interface Report {
+  /** Strikes that came while the work was under way, and those that came too late. */
+  landed: number;
+  late: number;
+  lost: string[];
+}
+
+interface Ended {
+  code: number | null;
+  signal: string | null;
+  out: string;
+}
+
+/** Runs the program, and strikes after some milliseconds; null: not at all. */
+function run(
+  bin: string,
+  args: string[],
+  env: SoakBrand["env"],
+  strike: ((out: string) => void) | null,
+  afterMs = 0,
+) {
+  const child = spawn(process.execPath, [bin, ...args], { env: { PATH: process.env.PATH, ...env } });
+  let out = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (out += String(chunk)));
+  let isOver = false;
+  const struck = { landed: false };
+  if (strike)
+    setTimeout(() => {
+      if (isOver) return;
+      struck.landed = true;
+      strike(out);
+    }, afterMs);
+  const ended = new Promise<Ended>((resolve) =>
+    child.on("close", (code, signal) => {
+      isOver = true;
+      resolve({ code, signal, out });
+    }),
+  );
+  return { child, ended, struck };
+}
+
+const jobs = [["sync", "orders"], ["sync", "orders", "--full"], ["verify", "orders", "--repair"], ["sync"]];
+
+/** `kill -9` at random moments. Nothing that was kept may be lost, and nothing may be kept that was never sent. */
+export async function strikeProcesses(
+  brand: SoakBrand,
+  { bin, points, say, seed }: Strikes,
+): Promise<Report> {
+  const random = randomOf(seed);
+  const db = join(brand.folder, "mirror.sqlite");
+  const report: Report = { landed: 0, late: 0, lost: [] };
+  let longestMs = 1_500;
+  while (report.landed < points) {
+    if (random() < 0.05) for (const end of ["", "-wal", "-shm", "-lock"]) rmSync(db + end, { force: true });
+    brand.live();
+    const before = inspect(db, brand).held;
+    const job = jobs[Math.floor(random() * jobs.length)] ?? [];
+    const startedAt = performance.now();
+    const { child, ended, struck } = run(
+      bin,
+      [...job, "--db", db],
+      brand.env,
+      () => child.kill("SIGKILL"),
+      random() * longestMs,
+    );
+    await ended;
+    if (struck.landed) report.landed += 1;
+    else {
+      report.late += 1;
+      longestMs = Math.max(800, performance.now() - startedAt);
+    }
+    const { held, wrong } = inspect(db, brand);
+    report.lost.push(...wrong.slice(0, 3));
+    if (held < before - 50) report.lost.push(`${before - held} orders fewer than before`);
+    if (report.landed % 25 === 0 && struck.landed) report.lost.push(...(await finish(brand, bin, db)));
+    if (report.landed % 100 === 0 && struck.landed)
+      say(`  ${report.landed} landed, ${report.lost.length} lost`);
+    if (report.lost.length > 5) break;
+  }
+  return report;
+}
+
+/** Reads everything: afterwards the mirror is the API. */
+async function finish(brand: SoakBrand, bin: string, db: string): Promise<string[]> {
+  for (const job of [
+    ["sync", "orders"],
+    ["sync", "orders", "--full"],
+  ]) {
+    const { code, out } = await run(bin, [...job, "--db", db], brand.env, null).ended;
+    if (code !== 0) return [`a peaceful ${job.join(" ")} ended with ${code}: ${out.slice(-300)}`];
+  }
+  return compare(db, brand).slice(0, 3);
+}
+
+/** Replaces, removes or moves the mirror in the middle of a run, which has to end with 3 and claim nothing. */
+export async function strikeFiles(brand: SoakBrand, { bin, points, say, seed }: Strikes): Promise<Report> {
+  const random = randomOf(seed);
+  const db = join(brand.folder, "mirror.sqlite");
+  const copy = join(brand.folder, "copy.sqlite");
+  const report: Report = { landed: 0, late: 0, lost: [] };
+  await run(bin, ["sync", "orders", "--db", db], brand.env, null).ended;
+  copyFileSync(db, copy);
+  const strikes = [
+    () => {
+      copyFileSync(copy, `${copy}.new`);
+      renameSync(`${copy}.new`, db);
+    },
+    () => rmSync(db, { force: true }),
+    () => renameSync(db, `${db}.moved`),
+  ];
+  while (report.landed < points) {
+    brand.live();
+    const strike = strikes[Math.floor(random() * strikes.length)];
+    const args = ["sync", "orders", "--full", "--db", db];
+    let isThere = false;
+    const asked = brand.served();
+    const { ended, struck } = run(
+      bin,
+      args,
+      brand.env,
+      (said) => {
+        // After `/me` and another request the mirror is open.
+        isThere = brand.served() > asked + 1 && !said.includes("verified") && existsSync(db);
+        if (isThere) strike?.();
+      },
+      250 + random() * 900,
+    );
+    const { code, out } = await ended;
+    if (struck.landed && isThere) report.landed += 1;
+    else report.late += 1;
+    if (struck.landed && isThere && code !== 3) report.lost.push(`ended with ${code}: ${out.slice(-200)}`);
+    if (struck.landed && isThere && /, verified/.test(out))
+      report.lost.push(`told a success: ${out.slice(-200)}`);
+    report.lost.push(...inspect(db, brand).wrong.slice(0, 3));
+    for (const end of ["", "-wal", "-shm", "-lock"]) rmSync(db + end, { force: true });
+    copyFileSync(copy, db);
+    if (report.landed % 50 === 0 && struck.landed)
+      say(`  ${report.landed} landed, ${report.lost.length} lost`);
+    if (report.lost.length > 5) break;
+  }
+  return report;
+}
