@@ -1,11 +1,12 @@
-import { AnswerRefused, type BrandapiError, NotFound, UnexpectedAnswer } from "../errors.js";
+import { AnswerRefused, type BrandapiError, Incomplete, NotFound, UnexpectedAnswer } from "../errors.js";
 import { progressed, type SyncRun } from "./run.js";
 
 /** Requests at once: the API's budget counts requests, not connections. */
 const inFlight = 4;
 
 /**
- * Does the work of each item, four at a time. An item whose answer is not as documented keeps no other out.
+ * Does the work of each item, four at a time. An item whose answer is not as documented, or is not believed, keeps no
+ * other out.
  * @returns the items that the API answered 404 for
  * @throws the first failure, after the other items
  */
@@ -23,6 +24,7 @@ export async function askEach<Item>(
         await work(item);
       } catch (error) {
         if (error instanceof NotFound) lost.push(item);
+        else if (error instanceof Incomplete) failures.push(error);
         else if (error instanceof UnexpectedAnswer && !(error instanceof AnswerRefused)) failures.push(error);
         else {
           next = items.length;

@@ -74,7 +74,8 @@ export async function* halve(
 ): AsyncGenerator<Counted, void> {
   const { check, from, to } = counted;
   const records = run.state.count(counted);
-  const middle = startOfSecond(run.state.nthDate(counted, Math.floor(records / 2)) ?? to);
+  // Without a record of the mirror there is no middle: all of it is to be read.
+  const middle = startOfSecond(run.state.nthDate(counted, Math.floor(records / 2)) ?? from);
   const isEnough =
     Math.max(pagesFor(records), check === allRecords ? pagesFor(counted.api) : 1) <= enoughPages;
   const isSplit = middle > from && middle <= to;

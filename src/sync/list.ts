@@ -25,30 +25,54 @@ export interface List {
 /** A9: a list settles within so many readings. */
 const mostReadings = 3;
 
-/** Reads a list until it is whole, at most three times. @param nameOf tells its records apart */
+/** One reading of a list. */
+interface Reading extends Pick<List, "total" | "askedAt" | "isTooLong"> {
+  answers: (readonly Json[])[];
+  /** True if the API's count fell meanwhile. */
+  fell: boolean;
+}
+
+/** Reads a list until it is whole, at most three times. @param idOf returns null for a record without an id */
 export async function readList(
-  read: () => Promise<Omit<List, "distinct" | "isWhole"> & { fell: boolean }>,
-  nameOf: (item: Json, position: number) => string,
+  read: () => Promise<Reading>,
+  idOf: (item: Json) => string | null,
 ): Promise<List> {
   for (let reading = 1; ; reading += 1) {
-    const { fell, ...list } = await read();
-    const distinct = new Set(list.items.map(nameOf)).size;
+    const { answers, fell, ...list } = await read();
+    const distinct = countDistinct(answers, idOf);
     const isWhole = distinct === list.total && !fell;
-    if (isWhole || list.isTooLong || reading === mostReadings) return { ...list, distinct, isWhole };
+    if (isWhole || list.isTooLong || reading === mostReadings)
+      return { ...list, items: answers.flat(), distinct, isWhole };
   }
+}
+
+/** Counts records. Without an id a record is known by what it says; equal ones count as several in one answer only. */
+function countDistinct(answers: readonly (readonly Json[])[], idOf: (item: Json) => string | null): number {
+  const names = new Set<string>();
+  for (const items of answers) {
+    const equal = new Map<string, number>();
+    for (const item of items) {
+      const id = idOf(item);
+      const text = id === null ? JSON.stringify(item) : "";
+      const nth = (equal.get(text) ?? 0) + 1;
+      equal.set(text, nth);
+      names.add(id ?? `#${nth} ${text}`);
+    }
+  }
+  return names.size;
 }
 
 /** Reads all pages of a list once. */
 export async function readOnce(run: SyncRun, path: string, query: Query, check = (_: readonly Json[]) => {}) {
   const { api, clock, resource, signal } = run;
-  const list = { items: [] as Json[], total: 0, askedAt: clock.now(), isTooLong: false, fell: false };
+  const list: Reading = { answers: [], total: 0, askedAt: clock.now(), isTooLong: false, fell: false };
   for await (const { items, page, pagination, askedAt } of readPages(api, path, query, {
     scope: resource.scope,
     signal,
   })) {
     check(items);
     if (page === 1) list.askedAt = askedAt;
-    list.items.push(...items);
+    list.answers.push(items);
     list.fell ||= pagination.total_items < list.total;
     list.total = pagination.total_items;
     list.isTooLong = pagination.total_pages > lastPage;
@@ -61,7 +85,7 @@ export async function readOnce(run: SyncRun, path: string, query: Query, check =
  * Reads a list whose pages the API document does not describe: bare first, because parameters are strict. Pages are asked
  * for only if the answer announces more; a refused `per_page` is left out. One object is a list of one.
  */
-async function readUndescribed(run: SyncRun, path: string) {
+async function readUndescribed(run: SyncRun, path: string): Promise<Reading> {
   const { api, resource, signal } = run;
   const { data, items, pagination, askedAt } = await api.get(path, resource.query, {
     scope: resource.scope,
@@ -77,7 +101,7 @@ async function readUndescribed(run: SyncRun, path: string) {
     }
   progressed(run, records.length, 0);
   return {
-    items: [...records],
+    answers: [records],
     total: pagination?.total_items ?? records.length,
     askedAt,
     isTooLong: false,
@@ -93,14 +117,13 @@ export async function readListOf(
   check?: (records: readonly Json[]) => void,
 ): Promise<List> {
   const asked = { ...own, ...query, per_page: mostPerPage };
-  const nameOf = (item: Json, position: number) => {
-    const key = keyOf(run.resource, item, position);
-    // A place tells no records apart in a list that moves.
-    return key.startsWith("#") ? `${key} ${JSON.stringify(item)}` : key;
+  const idOf = (item: Json) => {
+    const key = keyOf(run.resource, item, 0);
+    return key === "#0" ? null : key;
   };
   return await readList(
     () => (pagination === "unknown" ? readUndescribed(run, path) : readOnce(run, path, asked, check)),
-    nameOf,
+    idOf,
   );
 }
 
@@ -114,20 +137,24 @@ export function whyNotWhole({ distinct, isTooLong, total }: List): string {
 /**
  * Reads a list into the mirror. If a present record is not on it, it is read once more, because a record that leaves
  * while another comes draws a third past the reader. The list claims what was there at its first reading.
- * @returns null if it never settled
+ * @param what names the list in the shortfall that is noted if it is not whole
  */
 export async function syncList(
   run: SyncRun,
+  what: string,
   query: Query,
   range: Range,
   check?: (records: readonly Json[]) => void,
 ): Promise<Shown | null> {
-  const { mirror, resource, row, state, store } = run;
+  const { mirror, resource, row, shortfalls, state, store } = run;
   const ids = new Set<number>();
   let askedAt: number | null = null;
   do {
     const list = await readListOf(run, resource, query, check);
-    if (!list.isWhole) return null;
+    if (!list.isWhole) {
+      shortfalls.push(`${what} ${whyNotWhole(list)}`);
+      return null;
+    }
     const isAgain = askedAt !== null;
     askedAt ??= list.askedAt;
     mirror.transaction(() => {

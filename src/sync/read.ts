@@ -68,19 +68,19 @@ function keepAnswer(
 
 /** Reads a second that has more records than an answer holds: as a list, whole or not at all. */
 async function readSecond(run: DatedRun, second: Range): Promise<void> {
-  const { mirror, resource, shortfalls, state } = run;
+  const { mirror, resource, state } = run;
   const changes = () => run.row.rows_new + run.row.rows_changed;
   const before = changes();
   const shown = await syncList(
     run,
+    describe(second),
     rangeQuery(resource.strategy, second),
     second,
     (records) => void checkDates(run, records, second),
   );
-  if (!shown) shortfalls.push(`${describe(second)} never settled`);
-  else
-    mirror.transaction(() => {
-      const missing = state.cover(shown);
-      keepDays(run, second, changes() - before + missing > 0);
-    });
+  if (!shown) return;
+  mirror.transaction(() => {
+    const missing = state.cover(shown);
+    keepDays(run, second, changes() - before + missing > 0);
+  });
 }

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { answers } from "../../bin/docs/answers.js";
 import { viewNames } from "../../src/query/names.js";
 import { naturalPace, passTime } from "../../src/sandbox/index.js";
-import { answers } from "../docs/answers.js";
 import { makeBrand } from "../support/brand.js";
 import { askDuckDb } from "../support/duckdb.js";
 import { day } from "../support/records.js";

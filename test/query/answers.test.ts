@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { answers } from "../docs/answers.js";
-import { shown } from "../docs/shown.js";
+import { answers } from "../../bin/docs/answers.js";
+import { shown } from "../../bin/docs/shown.js";
 import { makeBrand } from "../support/brand.js";
 import { day } from "../support/records.js";
 

@@ -3,9 +3,11 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
 import { views } from "../../src/query/views/index.js";
-import { brandForTest, day } from "../scenarios/brand.js";
+import { naturalPace, passTime } from "../../src/sandbox/index.js";
+import { makeBrand } from "../support/brand.js";
 import { change, come, type Nights, nights, orderAt } from "../support/nights.js";
 import { brandapi } from "../support/program.js";
+import { day } from "../support/records.js";
 
 type Row = Record<string, unknown>;
 
@@ -22,16 +24,17 @@ function copyOf(path: string, to: string): string {
 }
 
 test("each view as of a time is the view of the mirror as it was then", async () => {
-  const brand = await brandForTest({ orders: 1_200, seed: 3, pace: 1 });
+  const brand = makeBrand({ history: 1_200, seed: 3 });
   const then: { path: string; at: string }[] = [];
   for (const [month, days] of [30, 35, 25].entries()) {
     expect((await brand.run("sync")).code).toBe(0);
-    brand.sandbox.advance(day);
+    brand.pass(day);
     then.push({
-      path: copyOf(brand.dbPath, join(brand.home, `then-${month}.sqlite`)),
-      at: new Date(brand.sandbox.now()).toISOString(),
+      path: copyOf(brand.db, join(brand.home, `then-${month}.sqlite`)),
+      at: new Date(brand.now()).toISOString(),
     });
-    brand.sandbox.advance((days - 1) * day);
+    passTime(brand.data, brand.now(), brand.now() + (days - 1) * day, naturalPace(1_200));
+    brand.pass((days - 1) * day);
   }
   const rowsOf = async (command: string) => {
     const { code, err, out } = await brand.run(command);

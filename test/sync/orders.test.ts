@@ -114,6 +114,15 @@ describe("a later run", () => {
     expect(err).toContain("gave no figures by day");
   });
 
+  test("a whole history that comes after a first sync of an empty brand is read in one run, without figures", async () => {
+    const brand = makeBrand({ doubts: { figures: "absent" } });
+    await brand.run("sync orders");
+    brand.data.orders = ordersBefore(noon - 40 * day, 450, 6 * hour);
+    const { code, last, requests } = await nightly(brand, "sync orders --audit 0");
+    expect([code, last.verified, brand.mirrored().length]).toEqual([0, 1, 450]);
+    expect(requests).toBeLessThan(20);
+  });
+
   test("a withdrawn order gets removed_at, and loses it when it returns", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");

@@ -1,5 +1,5 @@
 import type { Mirror } from "../../mirror/index.js";
-import { figureColumns, summed } from "../views/figures.js";
+import { figureNames, summed } from "../views/figures.js";
 import { reachedAt, reads } from "../views/history.js";
 import { selectOf, views } from "../views/index.js";
 
@@ -22,8 +22,6 @@ export interface Figures {
 }
 
 export type DayFigures = Figures & { day: string };
-
-const figures = figureColumns.map(({ name }) => name).join(", ");
 
 /**
  * Computes the figures by day and the restated orders once, for the connection and for `restatements`, which is made of
@@ -59,7 +57,7 @@ export function readSums({ db }: Mirror, days: Days): Figures[] {
 export function readDays({ db }: Mirror, days: Days): DayFigures[] {
   return db
     .prepare(
-      `SELECT day, currency, ${figures} FROM sales_by_day WHERE day BETWEEN @since AND @until ORDER BY day`,
+      `SELECT day, currency, ${figureNames} FROM sales_by_day WHERE day BETWEEN @since AND @until ORDER BY day`,
     )
     .all(days) as DayFigures[];
 }

@@ -1,5 +1,5 @@
-import { date, integer, number } from "../../resources/types.js";
-import { fullName, hostColumns, hostName } from "./figures.js";
+import { columnsOf, host } from "./columns.js";
+import { fullName, hostName } from "./figures.js";
 import type { View } from "./view.js";
 
 const named = `(SELECT ${fullName("a.host")} FROM analytics_hosts AS a WHERE a.host_id = s.host_id LIMIT 1)`;
@@ -9,15 +9,10 @@ export const analyticsHostsDaily: View = {
   about:
     "one row per host and day: clicks and sales as the difference between one snapshot of the all-time totals and the " +
     "previous one (`since`)",
-  columns: [
-    date("date"),
-    date("since", "the day of the previous snapshot"),
-    ...hostColumns,
-    integer("clicks"),
-    integer("buy_now_clicks"),
-    integer("orders"),
-    number("sales"),
-  ],
+  columns: columnsOf(`date since ${host} clicks buy_now_clicks orders sales`, {
+    since: "the day of the previous snapshot",
+    orders: "the ranking's",
+  }),
   date: "date",
   example: "SELECT date, sum(clicks), sum(sales) FROM analytics_hosts_daily GROUP BY date",
   sql: `SELECT date, since, host_id, host_username, host_name, clicks, buy_now_clicks, orders, sales FROM (

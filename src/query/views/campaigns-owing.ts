@@ -1,4 +1,4 @@
-import { boolean, date, integer, number, text } from "../../resources/types.js";
+import { columnsOf } from "./columns.js";
 import type { View } from "./view.js";
 
 /** A state that this version does not know counts as open. */
@@ -7,18 +7,12 @@ export const campaignsOwing: View = {
   about:
     "one row per campaign that still owes or is owed something: open deliverables and assignments, payments that the " +
     "brand has not made, payments that hosts have earned and not received",
-  columns: [
-    text("id", "the campaign's id"),
-    text("title"),
-    text("status"),
-    date("deadline", "when deliverables are due"),
-    boolean("is_overdue", "whether an open deliverable was due before the mirror last read campaigns"),
-    integer("deliverables_open", "asked for and not done, in a campaign that runs or has ended"),
-    integer("assignments_open", "hosts who have accepted and not completed"),
-    integer("payments_open", "assignments for which the brand has still to pay"),
-    integer("payouts_open", "assignments whose host has earned and not been paid"),
-    number("flat_fee", "the campaign's fixed fee per host, without commission and bonuses"),
-  ],
+  columns: columnsOf(
+    "id title status deadline is_overdue deliverables_open assignments_open payments_open payouts_open flat_fee",
+    {
+      id: "the campaign's id",
+    },
+  ),
   example: `SELECT title, status, deadline, deliverables_open, assignments_open, payments_open, payouts_open
 FROM campaigns_owing ORDER BY deadline`,
   sql: `SELECT * FROM (

@@ -1,5 +1,5 @@
-import { integer, number, text } from "../../resources/types.js";
-import { hostColumns, money } from "./figures.js";
+import { columnsOf, host } from "./columns.js";
+import { money } from "./figures.js";
 import { versions } from "./history.js";
 import type { View } from "./view.js";
 
@@ -9,13 +9,7 @@ export const commissionByHost: View = {
   about:
     "one row per host and currency: the commission of the orders that count, and what was taken back, which is the " +
     "highest commission that this mirror has seen on each order less the present one; the API does not say what was paid",
-  columns: [
-    ...hostColumns,
-    text("currency"),
-    integer("orders", "orders that count"),
-    number("commission_amount", "their commission as the API states it: earned, not paid"),
-    number("taken_back", "by refunds, cancellations, withdrawals and corrections, since each was first read"),
-  ],
+  columns: columnsOf(`${host} currency orders commission_amount taken_back`),
   example: `SELECT host_name, currency, orders, commission_amount, taken_back FROM commission_by_host
 ORDER BY commission_amount DESC LIMIT 10`,
   sql: `WITH ${versions},

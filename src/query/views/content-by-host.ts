@@ -1,21 +1,11 @@
-import { integer, timestamp } from "../../resources/types.js";
-import { hostColumns, hostName } from "./figures.js";
+import { columnsOf, host } from "./columns.js";
+import { hostName } from "./figures.js";
 import type { View } from "./view.js";
 
 export const contentByHost: View = {
   name: "content_by_host",
   about: "one row per host with files in the library; files without a host have their own row",
-  columns: [
-    ...hostColumns,
-    integer("files"),
-    integer("deliverables", "files that a campaign asked for"),
-    integer("uploads"),
-    integer("images"),
-    integer("videos"),
-    integer("campaigns", "campaigns that the files belong to"),
-    integer("bytes"),
-    timestamp("last_added_at"),
-  ],
+  columns: columnsOf(`${host} files deliverables uploads images videos campaigns bytes last_added_at`),
   example:
     "SELECT host_name, files, images, videos, last_added_at FROM content_by_host ORDER BY files DESC LIMIT 10",
   sql: `SELECT host_id, host_username, ${hostName("host", "nullif(host_name, '')")} AS host_name, count(*) AS files,

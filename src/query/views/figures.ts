@@ -1,31 +1,4 @@
-import { integer, number, text } from "../../resources/types.js";
-import type { ViewColumn } from "./view.js";
-
-/**
- * One definition of each figure: every view of orders is made of these. Views lie in the mirror for any program, so they
- * use nothing that is younger than SQLite 3.38.
- */
-export const figureColumns: readonly ViewColumn[] = [
-  integer("orders", "orders that count: neither removed nor cancelled"),
-  integer("cancelled_orders", "beside them: in no other figure"),
-  integer("orders_without_total", "orders that count and have no total: they add nothing to the gross"),
-  number("gross_amount", "`total_amount` of the orders that count"),
-  number("refunded_amount", "their `refund_amount`"),
-  number("net_amount", "gross less refunded"),
-  number("commission_amount", "as the API states it: what was earned, not what was paid"),
-];
-
-export const currency = text(
-  "currency",
-  "amounts of different currencies are never added; null: the API names none",
-);
-
-/** The columns that name a host. */
-export const hostColumns: readonly ViewColumn[] = [
-  text("host_id"),
-  text("host_username", "the handle"),
-  text("host_name", "the handle, else first and last name, else the id's first eight letters"),
-];
+import { amounts, counts, figures } from "./columns.js";
 
 /** Returns a host's first and last name from its record's columns; null if it has neither. */
 export function fullName(host = "host"): string {
@@ -38,7 +11,8 @@ export function hostName(host = "host", otherwise = fullName(host)): string {
 }
 
 /**
- * The figures of one order, from the columns of the table `orders`. The net of an order without a refund is the API's
+ * The figures of one order, from the columns of the table `orders`. Views lie in the mirror for any program, so they use
+ * nothing that is younger than SQLite 3.38. The net of an order without a refund is the API's
  * own number; others are rounded to six digits, because binary fractions leave a rest.
  */
 export const ofOrder = [
@@ -59,12 +33,13 @@ export const ofOrder = [
   .join(", ");
 
 /** The names of the figures, with commas between. */
-export const figureNames = figureColumns.map(({ name }) => name).join(", ");
+export const figureNames = figures.replaceAll(" ", ", ");
 
 /** The figures of a group: of orders, or of groups of them. */
-export const summed = figureColumns
-  .map(({ name, type }) => `${type === "integer" ? `sum(${name})` : money(name)} AS ${name}`)
-  .join(", ");
+export const summed = [
+  ...counts.split(" ").map((name) => `sum(${name}) AS ${name}`),
+  ...amounts.split(" ").map((name) => `${money(name)} AS ${name}`),
+].join(", ");
 
 /** Returns a sum of amounts: 0 if there is none, rounded to six digits. */
 export function money(amount: string): string {

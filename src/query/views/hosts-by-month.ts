@@ -1,5 +1,5 @@
-import { integer, number, text } from "../../resources/types.js";
-import { figureColumns, hostColumns, summed } from "./figures.js";
+import { columnsOf, figures, host } from "./columns.js";
+import { figureNames, summed } from "./figures.js";
 import type { View } from "./view.js";
 
 /** A month's ranking is the newest answer for all hosts. Its rows without a host are added up. */
@@ -17,21 +17,14 @@ export const hostsByMonth: View = {
   about:
     "one row per host, month (UTC) and currency with orders; orders without a host have their own row; beside them what " +
     "the API's ranking of the month says of the host: it is of all currencies, so it stands in each of their rows",
-  columns: [
-    ...hostColumns,
-    text("month"),
-    text("currency"),
-    ...figureColumns,
-    integer("clicks", "the ranking's `total_clicks`"),
-    number("conversion_rate", "the ranking's: tracked orders divided by buy-now clicks, 0 to 1"),
-    integer("ranking_orders", "the ranking's `orders`: its number, not ours"),
-    number("ranking_revenue", "the ranking's `revenue`, in the store currency"),
-  ],
+  columns: columnsOf(
+    `${host} month currency ${figures} clicks conversion_rate ranking_orders ranking_revenue`,
+  ),
   date: "month",
   example: `SELECT host_name, currency, orders, net_amount, clicks, conversion_rate FROM hosts_by_month
 WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY net_amount DESC LIMIT 10`,
   sql: `WITH ${rankings}
-    SELECT m.host_id, m.host_username, m.host_name, m.month, m.currency, ${figureColumns.map(({ name }) => `m.${name}`).join(", ")},
+    SELECT m.host_id, m.host_username, m.host_name, m.month, m.currency, ${figureNames},
       r.clicks, r.conversion_rate, r.ranking_orders, r.ranking_revenue
     FROM (SELECT host_id, host_username, host_name, month, currency, ${summed}, max(ordered_at) FROM order_figures
       GROUP BY month, host_id, currency) AS m

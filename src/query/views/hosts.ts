@@ -1,4 +1,4 @@
-import { boolean, integer, json, number, text } from "../../resources/types.js";
+import { columnsOf } from "./columns.js";
 import { fullName, summed } from "./figures.js";
 import type { View } from "./view.js";
 
@@ -13,24 +13,12 @@ export const hosts: View = {
   about:
     "one row per host: roster, orders that count, net amounts and commission by currency, recommended products, and " +
     "the numbers of the API's own ranking of all time; orders without a host have their own row",
-  columns: [
-    text("id"),
-    text("username", "the handle"),
-    text("host_name", "the handle, else first and last name, else the id's first eight letters"),
-    boolean("on_roster"),
-    number("commission_rate", "the roster's, percentage"),
-    text("campaigns_status"),
-    integer("orders", "orders that count"),
-    integer("cancelled_orders"),
-    integer("orders_without_total"),
-    json("net_by_currency"),
-    json("commission_by_currency"),
-    integer("clicks", "the ranking's"),
-    integer("buy_now_clicks", "the ranking's"),
-    integer("ranking_orders", "the ranking's `orders`: its number, not ours"),
-    number("ranking_sales", "the ranking's `sales`, in the store currency"),
-    integer("recommended_products"),
-  ],
+  columns: columnsOf(
+    "id username host_name on_roster commission_rate campaigns_status orders cancelled_orders orders_without_total net_by_currency commission_by_currency clicks buy_now_clicks ranking_orders ranking_sales recommended_products",
+    {
+      id: "the host's id",
+    },
+  ),
   example:
     "SELECT host_name, orders, ranking_orders, net_by_currency, clicks FROM hosts ORDER BY orders DESC LIMIT 10",
   sql: `WITH ids AS (

@@ -1,5 +1,4 @@
-import { integer, number, text, timestamp } from "../../resources/types.js";
-import { hostColumns } from "./figures.js";
+import { columnsOf, host } from "./columns.js";
 import type { View } from "./view.js";
 
 /** Milliseconds between two times. */
@@ -11,19 +10,12 @@ export const lateRefunds: View = {
   about:
     "one row per refund that this mirror saw come, of an order that counts; the API gives no date of a refund, so its " +
     "age is at least and at most so many days; a refund that was there when the order was first read has no row",
-  columns: [
-    text("order_id"),
-    text("order_number"),
-    timestamp("order_date"),
-    text("month", "the order's month in UTC"),
-    text("currency"),
-    number("refunded_amount", "what came; less than 0 if a refund was taken back"),
-    integer("days_at_least", "whole days from the order to when it was last seen without the refund"),
-    integer("days_at_most", "days from the order to when the refund was seen, a day begun counted whole"),
-    timestamp("last_seen_unchanged_at"),
-    timestamp("seen_changed_at"),
-    ...hostColumns,
-  ],
+  columns: columnsOf(
+    `order_id order_number order_date month currency refunded_amount days_at_least days_at_most last_seen_unchanged_at seen_changed_at ${host}`,
+    {
+      refunded_amount: "less than 0 if a refund was taken back",
+    },
+  ),
   date: "seen_changed_at",
   example: `SELECT order_number, order_date, currency, refunded_amount, days_at_least, days_at_most FROM late_refunds
 WHERE days_at_least > 30 ORDER BY seen_changed_at DESC LIMIT 20`,

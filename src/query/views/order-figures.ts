@@ -1,24 +1,7 @@
 import { utc } from "../../lib/utc.js";
-import { boolean, date, text, timestamp } from "../../resources/types.js";
-import { figureColumns, hostColumns, hostName, ofOrder } from "./figures.js";
-import type { View, ViewColumn } from "./view.js";
-
-export const orderColumns: readonly ViewColumn[] = [
-  text("id", "platform order id"),
-  text("order_number", "number the customer saw"),
-  timestamp("order_date", "when placed, as the API sent it"),
-  text("ordered_at", "the same in UTC as SQLite writes times: compares with `datetime('now', '-7 days')`"),
-  date("day", "its day in UTC: compares with `date('now', '-7 days')`"),
-  text("month", "its month in UTC, `2026-10`"),
-  text("currency", "ISO 4217 code; null: the API names none"),
-];
-
-export const otherColumns: readonly ViewColumn[] = [
-  boolean("is_cancelled"),
-  boolean("is_refunded", "true when fully refunded"),
-  text("attribution", "`tracked` or `manual`"),
-  ...hostColumns,
-];
+import { columnsOf, figures, host } from "./columns.js";
+import { hostName, ofOrder } from "./figures.js";
+import type { View } from "./view.js";
 
 export const orderFigures: View = {
   name: "order_figures",
@@ -26,14 +9,9 @@ export const orderFigures: View = {
   about:
     "one row per order that the API still has, with what it adds to each figure; every other view of orders is a sum " +
     "of these; a cancelled order adds to `cancelled_orders` alone",
-  columns: [
-    ...orderColumns,
-    ...figureColumns,
-    ...otherColumns,
-    text("product_id"),
-    text("product_title", "the product that the shopper came from"),
-    timestamp("synced_at", "when this form of it was first read"),
-  ],
+  columns: columnsOf(
+    `id order_number order_date ordered_at day month currency ${figures} is_cancelled is_refunded attribution ${host} product_id product_title synced_at`,
+  ),
   date: "order_date",
   rowId: "record_id",
   example: `SELECT product_title, currency, sum(orders) AS orders, sum(cancelled_orders) AS cancelled,

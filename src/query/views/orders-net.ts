@@ -1,9 +1,9 @@
-import { figureColumns } from "./figures.js";
-import { orderColumns, otherColumns } from "./order-figures.js";
+import { amounts, columnsOf, host } from "./columns.js";
 import type { View } from "./view.js";
 
-const amounts = figureColumns.filter(({ type }) => type === "number");
-const columns = [...orderColumns, ...amounts, ...otherColumns];
+const columns = columnsOf(
+  `id order_number order_date ordered_at day month currency ${amounts} is_cancelled is_refunded attribution ${host}`,
+);
 
 export const ordersNet: View = {
   name: "orders_net",

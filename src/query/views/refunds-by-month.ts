@@ -1,18 +1,12 @@
-import { integer, number, text } from "../../resources/types.js";
-import { currency, figureColumns, summed } from "./figures.js";
+import { columnsOf, figures } from "./columns.js";
+import { summed } from "./figures.js";
 import type { View } from "./view.js";
 
 export const refundsByMonth: View = {
   name: "refunds_by_month",
   about:
     "one row per month of orders (UTC) and currency, with what of it was refunded, whenever the refund came",
-  columns: [
-    text("month"),
-    currency,
-    ...figureColumns,
-    integer("refunded_orders", "orders that count and were refunded, wholly or in part"),
-    number("refund_rate", "refunded amount by gross amount, 0 to 1; null without a gross"),
-  ],
+  columns: columnsOf(`month currency ${figures} refunded_orders refund_rate`),
   date: "month",
   example: `SELECT month, currency, refunded_amount, round(100 * refund_rate, 1) AS percent FROM refunds_by_month
 WHERE month >= strftime('%Y-%m', 'now', 'start of month', '-12 months') ORDER BY currency, month`,

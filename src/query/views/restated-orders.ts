@@ -1,5 +1,5 @@
-import { number, text, timestamp } from "../../resources/types.js";
-import { hostColumns, hostName, money, ofOrder } from "./figures.js";
+import { columnsOf, host } from "./columns.js";
+import { hostName, money, ofOrder } from "./figures.js";
 import { reads, reportedAt, versions } from "./history.js";
 import type { View } from "./view.js";
 
@@ -14,23 +14,12 @@ export const restatedOrders: View = {
   about:
     "one row per order whose net in a month and currency has changed since the month was reported; an order that moved " +
     "to a different month or currency has a row in each",
-  columns: [
-    text("month"),
-    text("currency"),
-    timestamp("reported_at", "when the first complete read of the month after its end was done"),
-    text("order_id"),
-    text("order_number"),
-    timestamp("order_date", "as it is now"),
-    number("net_reported", "what it added to the month's net then"),
-    number("net_now"),
-    number("difference", "now less reported"),
-    text(
-      "what",
-      "`late` (first seen since), `refunded`, `cancelled`, `withdrawn` (the API no longer returns it), `returned`, `reinstated` (no longer cancelled), `redated`, `currency` or `amount`",
-    ),
-    timestamp("seen_at", "when its present form was first read"),
-    ...hostColumns,
-  ],
+  columns: columnsOf(
+    `month currency reported_at order_id order_number order_date net_reported net_now difference what seen_at ${host}`,
+    {
+      what: "`late` (first seen since), `refunded`, `cancelled`, `withdrawn` (the API no longer returns it), `returned`, `reinstated` (no longer cancelled), `redated`, `currency` or `amount`",
+    },
+  ),
   date: "month",
   example: `SELECT order_number, what, net_reported, net_now, difference FROM restated_orders
 WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY abs(difference) DESC LIMIT 20`,

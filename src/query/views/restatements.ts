@@ -1,4 +1,4 @@
-import { integer, number, text, timestamp } from "../../resources/types.js";
+import { columnsOf } from "./columns.js";
 import { money } from "./figures.js";
 import { reads, reportedAt } from "./history.js";
 import type { View } from "./view.js";
@@ -8,15 +8,9 @@ export const restatements: View = {
   about:
     "one row per closed month and currency: its net when it was reported and now; `restated_orders` names the orders " +
     "that make the difference, and `export sales_by_month --as-of` the `reported_at` shows all that was known then",
-  columns: [
-    text("month"),
-    text("currency"),
-    timestamp("reported_at", "when the first complete read of the month after its end was done"),
-    number("net_reported", "the month's net then"),
-    number("net_now"),
-    number("difference", "now less reported"),
-    integer("orders", "how many orders make it"),
-  ],
+  columns: columnsOf("month currency reported_at net_reported net_now difference orders", {
+    orders: "how many orders make the difference",
+  }),
   date: "month",
   example: "SELECT * FROM restatements WHERE difference <> 0 ORDER BY month DESC, currency",
   sql: `WITH ${reads}

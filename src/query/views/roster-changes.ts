@@ -1,5 +1,5 @@
-import { number, text, timestamp } from "../../resources/types.js";
-import { hostColumns, hostName } from "./figures.js";
+import { columnsOf, host } from "./columns.js";
+import { hostName } from "./figures.js";
 import type { View } from "./view.js";
 
 export const rosterChanges: View = {
@@ -7,15 +7,9 @@ export const rosterChanges: View = {
   about:
     "one row per change of the roster that this mirror saw: a host joined, left, or has a different rate; hosts that " +
     "the first sync found are no change (`roster` says when they joined)",
-  columns: [
-    timestamp("seen_at", "when it was first seen"),
-    text("what", "`joined`, `left` or `rate`"),
-    ...hostColumns,
-    number("old", "the previous commission rate, percentage; null for `joined` and `left`"),
-    number("new", "the rate since then"),
-    timestamp("last_seen_at", "when it was last seen as before: the change came between the two"),
-    text("relationship_id"),
-  ],
+  columns: columnsOf(`seen_at what ${host} old new last_seen_at relationship_id`, {
+    what: "`joined`, `left` or `rate`",
+  }),
   date: "seen_at",
   example: `SELECT seen_at, what, host_name, old, new FROM roster_changes
 WHERE seen_at >= date('now', 'start of month', '-1 month') ORDER BY seen_at`,

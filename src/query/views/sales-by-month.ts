@@ -1,5 +1,5 @@
-import { boolean, number, text } from "../../resources/types.js";
-import { currency, figureColumns, figureNames, money, summed } from "./figures.js";
+import { columnsOf, figures } from "./columns.js";
+import { figureNames, money, summed } from "./figures.js";
 import { reachedAt, reads, reportedAt } from "./history.js";
 import type { View } from "./view.js";
 
@@ -13,20 +13,7 @@ export const salesByMonth: View = {
   about:
     "one row per month (UTC) and currency; a month that is not over is compared with the month before through the same " +
     "day: both end with the last whole day that was read",
-  columns: [
-    text("month"),
-    currency,
-    ...figureColumns,
-    boolean("is_partial", "whether the mirror has not read all of it yet"),
-    number(
-      "net_through",
-      "net through the last whole day that was read, to hold against `net_before`; null: there is no whole day yet",
-    ),
-    number(
-      "net_before",
-      "net of the month before, of a month that is not over through the same day; null: there is none, it was not read whole, or no day is over yet",
-    ),
-  ],
+  columns: columnsOf(`month currency ${figures} is_partial net_through net_before`),
   date: "month",
   example: `SELECT month, currency, net_through, net_before, round(100 * (net_through / net_before - 1), 1) AS growth
 FROM sales_by_month WHERE month >= strftime('%Y-%m', 'now', 'start of month', '-6 months')

@@ -1,4 +1,5 @@
-import type { ScalarField, ScalarType } from "../../resources/types.js";
+import type { ScalarType } from "../../resources/types.js";
+import type { ViewColumn } from "./columns.js";
 
 /** A view for analysts: it lies in the mirror, so that any SQL program has it. */
 export interface View {
@@ -16,8 +17,6 @@ export interface View {
   /** True if other views stand on it and people rarely need it: `tables --all` lists it. */
   isHelper?: true;
 }
-
-export type ViewColumn = Pick<ScalarField, "name" | "type" | "about">;
 
 const sqlTypes: Record<ScalarType, string> = {
   text: "TEXT",

@@ -29,9 +29,9 @@ export function planOf(listed: number | null): PlanStep {
 
 /** Reads a whole list, and removes the records that are no longer on it. */
 export async function readAll(run: SyncRun): Promise<void> {
-  const { mirror, resource, row, shortfalls, state } = run;
-  const shown = await syncList(run, {}, everything);
-  if (!shown) return void shortfalls.push(`the list of ${resource.name} never settled`);
+  const { mirror, resource, row, state } = run;
+  const shown = await syncList(run, `the list of ${resource.name}`, {}, everything);
+  if (!shown) return;
   mirror.transaction(() =>
     state.cover({ ...shown, range: { from: Number.NEGATIVE_INFINITY, to: shown.askedAt } }, everything),
   );

@@ -1,9 +1,10 @@
+import { Incomplete, NotFound } from "../../errors.js";
 import { counted } from "../../lib/counted.js";
 import { formatInstant } from "../../lib/times.js";
-import { noteDetailed, presentDetails } from "../../records/index.js";
+import { noteDetailed, noteOutdated, presentDetails, type RecordStore } from "../../records/index.js";
 import type { Resource } from "../../resources/types.js";
 import { askEach } from "../ask-each.js";
-import { readListOf, whyNotWhole } from "../list.js";
+import { type List, readListOf, whyNotWhole } from "../list.js";
 import { guardRemovals } from "../removals.js";
 import type { SyncRun } from "../run.js";
 import { openStore } from "../store.js";
@@ -19,47 +20,62 @@ export async function syncResults(
   path: (id: string) => string,
   { resource, parent }: { resource: Resource; parent: string },
 ): Promise<void> {
-  const { clock, mirror, reporter, row, shortfalls } = run;
+  const { clock, mirror, reporter, row } = run;
   const store = openStore(run, resource, row, { coverage: [] });
+  removeOrphans(run, store, resource, parent);
+  let notFound = 0;
 
-  function replace(survey: Parent, ids: ReadonlySet<number>, at: string): void {
-    const gone = (presentDetails(mirror, resource.name, parent).get(survey.askBy) ?? []).filter(
-      (id) => !ids.has(id),
-    );
-    guardRemovals(run, gone.length, gone.length + ids.size);
-    store.remove(gone, at);
-    noteDetailed(mirror, survey.id, at);
+  /** Returns the results of a survey; none if the API answers 404. */
+  async function ask(survey: Parent): Promise<List> {
+    const askedAt = clock.now();
+    try {
+      return await readListOf({ ...run, resource }, { ...resource, path: path(survey.askBy) });
+    } catch (error) {
+      if (!(error instanceof NotFound)) throw error;
+      notFound += 1;
+      return { items: [], total: 0, askedAt, distinct: 0, isWhole: true, isTooLong: false };
+    }
   }
 
-  const lost = await askEach(run, due, async (survey) => {
-    const list = await readListOf({ ...run, resource }, { ...resource, path: path(survey.askBy) });
-    if (!list.isWhole) return void shortfalls.push(`${path(survey.askBy)} ${whyNotWhole(list)}`);
+  function replace(survey: Parent, list: List): void {
+    const context = { [parent]: survey.askBy };
     const readAt = formatInstant(list.askedAt);
-    mirror.transaction(() => {
-      const context = { [parent]: survey.askBy };
-      const { ids } = store.write(list.items, { readAt, context, keyPrefix: `${survey.key}/` });
-      replace(survey, new Set(ids), readAt);
-    });
+    const { ids } = store.write(list.items, { readAt, context, keyPrefix: `${survey.key}/` });
+    const before = presentDetails(mirror, resource.name, parent).get(survey.askBy) ?? [];
+    const gone = before.filter((id) => !ids.includes(id));
+    guardRemovals(run, gone.length, gone.length + ids.length);
+    store.remove(gone, readAt);
+    noteDetailed(mirror, survey.id, readAt);
+  }
+
+  await askEach(run, due, async (survey) => {
+    const list = await ask(survey);
+    try {
+      if (!list.isWhole)
+        throw new Incomplete(`${resource.name}: ${path(survey.askBy)} ${whyNotWhole(list)}.`, {
+          hint: "run the same command again",
+        });
+      mirror.transaction(() => replace(survey, list));
+    } catch (error) {
+      // Until they are read, `verify` does not call them proven.
+      mirror.transaction(() => noteOutdated(mirror, survey.id));
+      throw error;
+    }
   });
-  const at = formatInstant(clock.now());
-  mirror.transaction(() => {
-    for (const survey of lost) replace(survey, new Set(), at);
-  });
-  if (lost.length > 0)
+  if (notFound > 0)
     reporter.note(
-      `${run.resource.name}: the API answers 404 for the results of ${counted(lost.length, "survey")}`,
+      `${run.resource.name}: the API answers 404 for the results of ${counted(notFound, "survey")}`,
     );
-  removeOrphans(run, store, resource, parent, at);
 }
 
 /** Removes the results of surveys that are no longer there. */
 function removeOrphans(
-  { mirror, resource: { name } }: SyncRun,
-  store: ReturnType<typeof openStore>,
+  { clock, mirror, resource: { name } }: SyncRun,
+  store: RecordStore,
   resource: Resource,
   parent: string,
-  at: string,
 ): void {
+  const at = formatInstant(clock.now());
   const there = mirror.db.prepare(
     "SELECT 1 FROM records WHERE resource = ? AND key = ? AND removed_at IS NULL",
   );

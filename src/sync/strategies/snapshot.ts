@@ -1,6 +1,5 @@
 import { formatInstant } from "../../lib/times.js";
 import { hostIdOf, keepSnapshot } from "../../records/index.js";
-import type { Json } from "../../resources/types.js";
 import { countPresent, presentIds, recordCoverage } from "../../state/index.js";
 import { readList, readOnce, whyNotWhole } from "../list.js";
 import { guardRemovals } from "../removals.js";
@@ -17,9 +16,7 @@ export const snapshot: StrategyRun = {
   async run(run) {
     const { mirror, resource, row, shortfalls, store } = run;
     const query = { ...resource.query, sort: "sale_amount", order: "desc", per_page: mostPerPage };
-    // Rows without a host cannot be told apart: each is one.
-    const nameOf = (item: Json, position: number) => hostIdOf(item) ?? `#${position}`;
-    const list = await readList(() => readOnce(run, resource.path, query), nameOf);
+    const list = await readList(() => readOnce(run, resource.path, query), hostIdOf);
     if (!list.isWhole) return void shortfalls.push(`the ranking ${whyNotWhole(list)}`);
     const present = countPresent(mirror, resource.name);
     guardRemovals(run, Math.max(0, present - list.items.length), present);

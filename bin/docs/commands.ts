@@ -1,8 +1,10 @@
 import type { Command, Option } from "commander";
 import { exitMeanings } from "../../src/errors.js";
 import { formats } from "../../src/export/formats/index.js";
-import { commands, programTree } from "../support/commands.js";
 import { table } from "./markdown.js";
+import { programTree } from "./program.js";
+
+const commands = programTree().commands.filter((one) => one.name() !== "help");
 
 /** The documents' parts that follow from the registries of commands, formats and exit codes. */
 export function commandSections(): [name: string, text: string][] {

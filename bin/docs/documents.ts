@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { pathToFileURL } from "node:url";
 
 /** The pages that people read: the README for the first hour, and one beside each thing that takes longer to say. */
 const paths = [
@@ -22,9 +22,10 @@ export interface Document {
   text: string;
 }
 
-export const root = new URL("../../", import.meta.url);
+/** The repository: scripts and tests are run there. */
+export const root = pathToFileURL(`${process.cwd()}/`);
 
 export const documents: readonly Document[] = paths.map((path) => {
   const url = new URL(path, root);
-  return { path, url, text: readFileSync(fileURLToPath(url), "utf8") };
+  return { path, url, text: readFileSync(url, "utf8") };
 });

@@ -1,0 +1,17 @@
+import { rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { build } from "rolldown";
+
+/**
+ * `npm run docs`: the parts of the documents that follow from the program's own registries, written into them.
+ * `-- --answers` runs the demo and shows what the queries print today; `-- --pictures` needs Chromium.
+ */
+const dir = fileURLToPath(new URL("../.docs", import.meta.url));
+const input = fileURLToPath(new URL("docs/write.ts", import.meta.url));
+const output = { dir, entryFileNames: "[name].mjs", chunkFileNames: "[name].mjs" };
+try {
+  await build({ input, platform: "node", logLevel: "warn", external: /^[^./]/, output });
+  await import(`${dir}/write.mjs`);
+} finally {
+  rmSync(dir, { recursive: true, force: true });
+}

@@ -1,0 +1,55 @@
+import { Writable } from "node:stream";
+import type { Command } from "commander";
+import { type Output, systemDeps } from "../../src/deps.js";
+import { exitCodes } from "../../src/errors.js";
+import { run } from "../../src/main.js";
+import { buildProgram } from "../../src/program.js";
+
+/** Commander's tree as the program has it; nothing of it is run. */
+export function programTree(): Command {
+  const deps = systemDeps(new AbortController().signal, fetch);
+  return buildProgram({
+    deps,
+    exitCode: exitCodes.done,
+    tell: () => exitCodes.defect,
+    brandapi: async () => {},
+  });
+}
+
+/**
+ * Runs one command line with a home folder of its own, and returns what it printed to stdout.
+ * @param now the instant that the program takes for the present; without it, the system's
+ * @throws Error with what it printed to stderr, if it did not end with 0
+ */
+export async function runProgram(
+  argv: readonly string[],
+  { home, now, columns }: { home: string; now?: number; columns?: number },
+): Promise<string> {
+  const [out, err] = [keep(columns), keep()];
+  const deps = systemDeps(new AbortController().signal, (url, init) => fetch(url, init));
+  const clock = now === undefined ? deps.clock : { ...deps.clock, now: () => now };
+  const code = await run(argv, {
+    ...deps,
+    env: { LANG: "C.UTF-8" },
+    cwd: home,
+    home,
+    clock,
+    stdout: out.stream,
+    stderr: err.stream,
+  });
+  if (code !== 0) throw new Error(`brandapi ${argv.join(" ")} ended with ${code}: ${err.text()}`);
+  return out.text();
+}
+
+/** A stream that keeps its text; with `columns` a terminal's. */
+function keep(columns?: number): { stream: Output; text(): string } {
+  const pieces: string[] = [];
+  const stream = new Writable({
+    write(piece, _encoding, done) {
+      pieces.push(String(piece));
+      done();
+    },
+  });
+  const terminal = columns === undefined ? { isTTY: false } : { isTTY: true, columns };
+  return { stream: Object.assign(stream, terminal), text: () => pieces.join("") };
+}

@@ -1,0 +1,92 @@
+import { orders } from "../../resources/orders.js";
+import { tablesOf } from "../../resources/shape.js";
+import {
+  boolean,
+  date,
+  integer,
+  json,
+  number,
+  type ScalarField,
+  text,
+  timestamp,
+} from "../../resources/types.js";
+
+export type ViewColumn = Pick<ScalarField, "name" | "type" | "about">;
+
+/** The figures of orders, in the order in which views have them: counts, then amounts. */
+export const counts = "orders cancelled_orders orders_without_total";
+export const amounts = "gross_amount refunded_amount net_amount commission_amount";
+export const figures = `${counts} ${amounts}`;
+
+/** The columns that name a host. */
+export const host = "host_id host_username host_name";
+
+const own: readonly ViewColumn[] = [
+  integer("orders", "orders that count: neither removed nor cancelled"),
+  integer("cancelled_orders", "in no other figure"),
+  integer("orders_without_total", "orders that count and have no total: they add nothing to the gross"),
+  number("gross_amount", "`total_amount` of the orders that count"),
+  number("refunded_amount", "their `refund_amount`"),
+  number("net_amount", "gross less refunded"),
+  number("commission_amount", "as the API states it: what was earned, not what was paid"),
+  text("currency", "amounts of different currencies are never added; null: the API names none"),
+  text("host_username", "the handle"),
+  text("username", "the handle"),
+  text("host_name", "the handle, else first and last name, else the id's first eight letters"),
+  text("ordered_at", "`order_date` in UTC: compares with `datetime('now', '-7 days')`"),
+  date("day", "in UTC: compares with `date('now', '-7 days')`"),
+  text("month", "in UTC, `2026-10`"),
+  timestamp("synced_at", "when this form of it was first read"),
+  boolean("is_partial", "true if the mirror has not read all of it yet"),
+  number("net_through", "net through the last whole day that was read, to compare with `net_before`"),
+  number("net_before", "net of the month before; of a month that is not over, through the same day"),
+  timestamp("reported_at", "when the first complete read of the month after its end was done"),
+  number("net_reported", "net at that time"),
+  number("net_now"),
+  number("difference", "now less reported"),
+  timestamp("seen_at", "when it was first seen"),
+  timestamp("last_seen_at", "when it was last seen as before: the change came between the two"),
+  number("old", "the previous commission rate, percentage"),
+  number("new", "the rate since then"),
+  integer("refunded_orders", "orders that count and were refunded, wholly or in part"),
+  number("refund_rate", "refunded amount by gross amount, 0 to 1"),
+  integer("days_at_least", "whole days from the order to when it was last seen without the refund"),
+  integer("days_at_most", "days from the order to when the refund was seen, rounded up"),
+  timestamp("last_seen_unchanged_at"),
+  timestamp("seen_changed_at"),
+  number("taken_back", "by refunds, cancellations, withdrawals and corrections"),
+  boolean("on_roster"),
+  json("net_by_currency"),
+  json("commission_by_currency"),
+  integer("clicks", "the ranking's"),
+  integer("buy_now_clicks", "the ranking's"),
+  number("conversion_rate", "the ranking's: tracked orders divided by buy-now clicks, 0 to 1"),
+  integer("ranking_orders", "the ranking's `orders`, which can differ from ours"),
+  number("ranking_revenue", "the ranking's, in the store currency"),
+  number("ranking_sales", "the ranking's, in the store currency"),
+  number("sales", "the ranking's, in the store currency"),
+  integer("recommended_products"),
+  ...["files", "deliverables", "uploads", "images", "videos", "campaigns", "bytes"].map((name) =>
+    integer(name),
+  ),
+  timestamp("last_added_at"),
+  ...["date", "since", "deadline"].map((name) => date(name)),
+  boolean("is_overdue", "true if an open deliverable was due before campaigns were last read"),
+  integer("deliverables_open", "asked for and not done, in a campaign that runs or has ended"),
+  integer("assignments_open", "hosts who have accepted and not completed"),
+  integer("payments_open", "assignments for which the brand has still to pay"),
+  integer("payouts_open", "assignments whose host has earned and not been paid"),
+  number("flat_fee", "the campaign's fixed fee per host, without commission and bonuses"),
+];
+
+const known = new Map(
+  [...tablesOf(orders).flatMap(({ columns }) => columns), ...own].map((one) => [one.name, one]),
+);
+
+/** Returns the columns of these names, with blanks between: as here, else as `orders` has them, else text. */
+export function columnsOf(names: string, abouts: Readonly<Record<string, string>> = {}): ViewColumn[] {
+  return names.split(" ").map((name) => {
+    const { type, about } = known.get(name) ?? text(name);
+    return { name, type, about: abouts[name] ?? about };
+  });
+}

@@ -1,0 +1,237 @@
+import { describe, expect, test } from "vitest";
+import { type Asked, makeBrand, type TestBrand } from "../support/brand.js";
+import { day, memberOf, openRecord } from "../support/records.js";
+
+const members = Array.from({ length: 60 }, (_, n) => memberOf(`r${n}`));
+const gifts = Array.from({ length: 60 }, (_, n) => openRecord(`g${n}`, { state: "sent" }));
+const page =
+  (path: string, number: number) =>
+  ({ path: asked, query }: Asked) =>
+    asked === path && query.page === String(number);
+const requests = (asked: readonly Asked[], path: string) =>
+  asked.filter((one) => one.path === path).map(({ query }) => query);
+
+async function nightly(brand: TestBrand, command: string) {
+  brand.pass(day);
+  const { asked, code, err } = await brand.run(command);
+  return { asked, code, err, last: brand.lastRun(command.split(" ")[1]) };
+}
+
+describe("the roster", () => {
+  test("a host who leaves is removed, and returns under another relationship as another record", async () => {
+    const brand = makeBrand({ roster: members.slice(0, 4) });
+    await brand.run("sync roster");
+    brand.leave("h-r2");
+    expect((await nightly(brand, "sync roster")).last).toMatchObject({ verified: 1, rows_removed: 1 });
+    brand.add("roster", { ...memberOf("r2"), relationship_id: "again" });
+    expect((await nightly(brand, "sync roster")).last).toMatchObject({ verified: 1, rows_new: 1 });
+    expect(brand.mirrored("roster")).toEqual(["again", "r0", "r1", "r3"]);
+    expect(
+      brand.sql("SELECT key, removed_at IS NULL AS here FROM records WHERE json LIKE '%h-r2%' ORDER BY key"),
+    ).toEqual([
+      { key: "again", here: 1 },
+      { key: "r2", here: 0 },
+    ]);
+  });
+
+  test("takes a request per page, and is read once if nobody is missing", async () => {
+    const brand = makeBrand({ roster: members, doubts: { mostPerPage: 20 } });
+    await brand.run("sync roster");
+    expect(requests((await nightly(brand, "sync roster")).asked, "/roster")).toHaveLength(3);
+  });
+
+  test("one leaves while another comes, which draws a third past the reader: nobody is removed for it", async () => {
+    const brand = makeBrand({ roster: members, doubts: { mostPerPage: 20 } });
+    await brand.run("sync roster");
+    let happened = "";
+    brand.once(page("/roster", 2), () => {
+      happened = new Date(brand.now()).toISOString();
+      brand.remove("roster", "r0");
+      brand.data.roster = [...brand.data.roster, memberOf("new")];
+    });
+    const { asked, last } = await nightly(brand, "sync roster");
+    expect(requests(asked, "/roster")).toHaveLength(6);
+    expect(last).toMatchObject({ verified: 1, rows_removed: 0 });
+    expect(brand.mirrored("roster")).toContain("r20");
+    // The list claims what was there at its first reading: `r0` was, and goes the next night.
+    const [claim] = brand.sql<{ to_at: string }>("SELECT to_at FROM coverage WHERE resource = 'roster'");
+    expect(claim && claim.to_at < happened).toBe(true);
+    await nightly(brand, "sync roster");
+    expect(brand.mirrored("roster")).toEqual(brand.data.roster.map((one) => one.relationship_id).sort());
+  });
+
+  test.each([
+    ["comes", (brand: TestBrand) => brand.add("roster", memberOf("new"))],
+    ["leaves", (brand: TestBrand) => brand.remove("roster", "r3")],
+  ])(
+    "one %s while pages are read: the list is read again until it agrees with its count",
+    async (_, happens) => {
+      const brand = makeBrand({ roster: members, doubts: { mostPerPage: 20 } });
+      brand.once(page("/roster", 2), () => void happens(brand));
+      expect(await nightly(brand, "sync roster")).toMatchObject({ code: 0, last: { verified: 1 } });
+      expect(brand.mirrored("roster")).toEqual(brand.data.roster.map((one) => one.relationship_id).sort());
+    },
+  );
+
+  test("with more pages than can be asked for is incomplete, and says so", async () => {
+    const brand = makeBrand({ roster: members });
+    brand.before = ({ path, query }) =>
+      path !== "/roster"
+        ? undefined
+        : {
+            envelope: (one) => ({
+              ...one,
+              data: query.page === "1" ? one.data : [],
+              pagination: {
+                ...(one.pagination as object),
+                page: Number(query.page),
+                total_items: 1_000_001,
+                total_pages: 10_001,
+                has_next: true,
+              },
+            }),
+          };
+    const { code, err } = await brand.run("sync roster");
+    expect(code).toBe(8);
+    expect(err).toContain("is longer than the API lets anyone read: 60 of 1000001 were found");
+  });
+});
+
+test("recommendations: one record per host, whose products are replaced", async () => {
+  const brand = makeBrand({ history: 20 });
+  await brand.run("sync recommendations");
+  const hostId = brand.data.recommendations[0]?.host.id ?? "";
+  const products = () =>
+    brand.sql<{ id: string }>("SELECT id FROM recommendation_products WHERE host_id = ?", hostId);
+  brand.recommend(hostId, 2);
+  await nightly(brand, "sync recommendations");
+  expect(products()).toEqual([{ id: brand.data.products[2]?.id }]);
+  brand.recommend(hostId);
+  expect((await nightly(brand, "sync recommendations")).last).toMatchObject({ verified: 1, rows_removed: 1 });
+  expect(brand.mirrored("recommendations")).not.toContain(hostId);
+});
+
+describe("a list whose paging is not documented", () => {
+  test.each([
+    ["of 25: one request without parameters", 25, {}, [{}]],
+    ["that announces more: pages of 100", 60, {}, [{}, { page: "1", per_page: "100" }]],
+    ["in one answer", 60, { unshown: "whole" }, [{}]],
+  ] as const)("%s", async (_, count, doubts, asked) => {
+    const brand = makeBrand({ codes: gifts.slice(0, count), doubts });
+    expect(requests((await brand.run("sync codes")).asked, "/codes")).toEqual(asked);
+    expect(brand.lastRun("codes")).toMatchObject({ verified: 1 });
+    expect(brand.mirrored("codes")).toHaveLength(count);
+  });
+
+  test("that refuses `per_page` is paged without", async () => {
+    const brand = makeBrand({ gifts });
+    brand.before = ({ query }) => (query.per_page ? { status: 400 } : undefined);
+    const { asked, code } = await brand.run("sync gifts");
+    expect(code).toBe(0);
+    expect(requests(asked, "/gifts").slice(2)).toEqual([{ page: "1" }, { page: "2" }, { page: "3" }]);
+    expect(brand.mirrored("gifts")).toHaveLength(60);
+  });
+
+  test("that announces more, and refuses every page, is incomplete", async () => {
+    const brand = makeBrand({ gifts });
+    brand.before = ({ query }) => (query.page ? { status: 400 } : undefined);
+    const { code, err } = await brand.run("sync gifts");
+    expect(code).toBe(8);
+    expect(err).toContain("25 distinct records were read where the API counts 60");
+  });
+
+  test("records without ids have their places as keys, and equal ones are several", async () => {
+    const rows = ["a", "b", "a"].map((title) => ({ title }));
+    const brand = makeBrand({ gifts: rows as never, doubts: { unshown: "whole" } });
+    expect(await nightly(brand, "sync gifts")).toMatchObject({ code: 0, last: { verified: 1 } });
+    expect(brand.sql("SELECT key, json FROM records ORDER BY key")).toEqual([
+      { key: "#0", json: '{"title":"a"}' },
+      { key: "#1", json: '{"title":"b"}' },
+      { key: "#2", json: '{"title":"a"}' },
+    ]);
+    brand.data.gifts = brand.data.gifts.slice(0, 2);
+    await nightly(brand, "sync gifts");
+    expect(brand.mirrored("gifts")).toEqual(["#0", "#1"]);
+  });
+
+  test("records without ids: one that comes while pages are read hides no other", async () => {
+    const rows = Array.from({ length: 45 }, (_, n) => ({ title: `t${n}` }));
+    const brand = makeBrand({ gifts: rows as never, doubts: { mostPerPage: 20 } });
+    brand.once(page("/gifts", 2), () => brand.add("gifts", { title: "new" } as never));
+    expect(await nightly(brand, "sync gifts")).toMatchObject({ code: 0, last: { verified: 1 } });
+    const held = brand.sql<{ title: string }>("SELECT json ->> 'title' AS title FROM records");
+    expect(new Set(held.map(({ title }) => title)).size).toBe(46);
+  });
+
+  test("ids that are numbers are text, and a number that a double rounds is refused with 7", async () => {
+    const brand = makeBrand({ codes: [openRecord(7), openRecord(9_007_199_254_740_991)] });
+    await brand.run("sync codes");
+    expect(brand.mirrored("codes")).toEqual(["7", "9007199254740991"]);
+    brand.before = ({ path }) =>
+      path === "/codes"
+        ? { body: '{"success":true,"data":[{"id":1},{"id":12345678901234567890}]}' }
+        : undefined;
+    const { code, err } = await nightly(brand, "sync codes");
+    expect(code).toBe(7);
+    expect(err).toContain("more digits than can be kept exactly");
+    expect(brand.mirrored("codes")).toEqual(["7", "9007199254740991"]);
+  });
+
+  test.each([
+    ["one object", { id: "only", rate: 5 }, ["only"]],
+    ["one object without an id", { rate: 5 }, ["#0"]],
+    ["text, numbers, null, lists", ["a", 7, null, ["b"], true], ["#0", "#1", "#2", "#3", "#4"]],
+    ["an id that is an object, or empty", [{ id: { n: 1 } }, { id: "" }], ["", "#0"]],
+  ])("%s is kept whole", async (_, data, keys) => {
+    const brand = makeBrand();
+    brand.before = ({ path }) =>
+      path === "/gifts" ? { body: JSON.stringify({ success: true, data }) } : undefined;
+    const { code, err } = await brand.run("sync gifts");
+    expect(code, err).toBe(0);
+    expect(brand.mirrored("gifts")).toEqual(keys);
+    const { out } = await brand.run("export gifts --ndjson");
+    expect(new Set(out.trim().split("\n"))).toEqual(new Set([data].flat().map((one) => JSON.stringify(one))));
+  });
+});
+
+describe("removals", () => {
+  test.each(["roster", "gifts"] as const)("%s: never on one empty answer", async (list) => {
+    const brand = makeBrand({ roster: members.slice(0, 3), gifts: gifts.slice(0, 3) });
+    await brand.run(`sync ${list}`);
+    brand.once(
+      ({ path }) => path === `/${list}`,
+      () => ({ from: { ...brand.snapshot(), [list]: [] } }),
+    );
+    expect(await nightly(brand, `sync ${list}`)).toMatchObject({ code: 0, last: { rows_removed: 0 } });
+    brand.data[list] = [];
+    const { code, err } = await nightly(brand, `sync ${list}`);
+    expect(code).toBe(8);
+    expect(err).toContain("no longer returns 3 of 3 mirrored records: nothing was removed");
+    expect(brand.mirrored(list)).toHaveLength(3);
+    expect((await nightly(brand, `sync ${list} --accept-removals`)).code).toBe(0);
+    expect(brand.mirrored(list)).toEqual([]);
+  });
+
+  test.each([
+    [20, 21, 8],
+    [10, 21, 0],
+    [11, 21, 8],
+    [15, 20, 0],
+  ])("%i of %i: exit %i", async (gone, of, code) => {
+    const brand = makeBrand({ roster: members.slice(0, of) });
+    await brand.run("sync roster");
+    brand.data.roster = brand.data.roster.slice(gone);
+    expect((await nightly(brand, "sync roster")).code).toBe(code);
+    expect(brand.mirrored("roster")).toHaveLength(code === 0 ? of - gone : of);
+  });
+
+  test("what is refused is not forgotten, and a record that is back is no longer missing", async () => {
+    const brand = makeBrand({ gifts: gifts.slice(0, 30) });
+    await brand.run("sync gifts");
+    const gone = brand.remove("gifts", ...gifts.slice(0, 20).map(({ id }) => String(id)));
+    expect((await nightly(brand, "sync gifts")).code).toBe(8);
+    brand.add("gifts", ...gone.slice(0, 15));
+    expect(await nightly(brand, "sync gifts")).toMatchObject({ code: 0, last: { rows_removed: 5 } });
+    expect(brand.mirrored("gifts")).toHaveLength(25);
+  });
+});
