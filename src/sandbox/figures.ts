@@ -4,17 +4,12 @@ import { inRange, type Range } from "./dated.js";
 import type { Doubts } from "./doubts.js";
 import { dateText, day, hour } from "./time.js";
 
-/** Sales and traffic of some hosts in some time; amounts in hundredths. All but the unique counts add up. */
-export interface Figures {
-  orders: number;
-  tracked: number;
-  revenue: number;
-  subtotal: number;
-  buyNow: number;
-  visits: number;
-  /** Days on which anything happened: what makes unique counts fall short of the sum of their days. */
-  days: number;
-}
+/**
+ * Sales and traffic of some hosts in some time; amounts in hundredths. `days` are those on which anything happened: they
+ * make unique counts fall short of the sum of their days. All the others add up.
+ */
+const members = ["orders", "tracked", "revenue", "subtotal", "buyNow", "visits", "days"] as const;
+export type Figures = Record<(typeof members)[number], number>;
 
 export interface Sums {
   /** By the milliseconds of the day's midnight (UTC), rising. */
@@ -28,13 +23,7 @@ export function noFigures(): Figures {
 }
 
 export function addFigures(sum: Figures, other: Figures): void {
-  sum.orders += other.orders;
-  sum.tracked += other.tracked;
-  sum.revenue += other.revenue;
-  sum.subtotal += other.subtotal;
-  sum.buyNow += other.buyNow;
-  sum.visits += other.visits;
-  sum.days += other.days;
+  for (const member of members) sum[member] += other[member];
 }
 
 const recentDays = 90;

@@ -7,54 +7,43 @@ import { timeText } from "./time.js";
 /** How something goes when its time has come. */
 export type Course = (d: Draws, happenings: Happenings, brand: Brand, at: number) => unknown;
 
-const campaignSteps: Record<string, readonly string[]> = {
+/** The states that may follow a campaign's, an assignment's, or a payment's. */
+const after: Record<string, readonly string[]> = {
   DRAFT: ["READY"],
   READY: ["PROPOSED"],
   PROPOSED: ["ACTIVE", "ACTIVE", "DECLINED"],
   ACTIVE: ["COMPLETED"],
-  COMPLETED: ["ARCHIVED"],
-};
-const brandPaymentSteps: Record<string, string> = {
-  NOT_INVOICED: "INVOICED",
-  INVOICED: "PAYMENT_PENDING",
-  PAYMENT_PENDING: "PAID",
-};
-const hostPaymentSteps: Record<string, string> = {
-  NOT_EARNED: "EARNED",
-  EARNED: "SCHEDULED_FOR_PAYOUT",
-  SCHEDULED_FOR_PAYOUT: "PAID",
+  NOT_INVOICED: ["INVOICED"],
+  INVOICED: ["PAYMENT_PENDING"],
+  PAYMENT_PENDING: ["PAID"],
+  NOT_EARNED: ["EARNED"],
+  EARNED: ["SCHEDULED_FOR_PAYOUT"],
+  SCHEDULED_FOR_PAYOUT: ["PAID"],
 };
 
 /** One campaign goes one step further. */
-export function nextOfCampaign(d: Draws, { moveCampaign }: Happenings, { opportunities }: Brand): void {
+export const nextOfCampaign: Course = (d, { moveCampaign }, { opportunities }) => {
   if (opportunities.length === 0) return;
   const { id, status } = pick(d, opportunities);
-  const choices = campaignSteps[status];
+  const choices = status === "COMPLETED" ? ["ARCHIVED"] : after[status];
   if (choices) moveCampaign(id, pick(d, choices));
-}
+};
 
 /** One assignment goes one step further: its work, or one of its payments once the work is done. */
-export function nextOfAssignment(
-  d: Draws,
-  { changeAssignment }: Happenings,
-  { opportunities }: Brand,
-  at: number,
-): void {
+export const nextOfAssignment: Course = (d, { changeAssignment }, { opportunities }, at) => {
   const assignments = opportunities.flatMap((one) => one.assignments);
   if (assignments.length === 0) return;
   const assignment = pick(d, assignments);
-  const fields = stepOf(d, assignment, timeText(at));
-  if (fields) changeAssignment(assignment.id, fields);
-}
+  const payment = chance(d, 0.5) ? "brand_payment_state" : "athlete_payment_state";
+  const member = assignment.status === "COMPLETED" ? payment : "status";
+  const choices = after[assignment[member] ?? ""];
+  if (choices) changeAssignment(assignment.id, stepTo(member, pick(d, choices), timeText(at)));
+};
 
-function stepOf(d: Draws, now: Assignment, at: string): Partial<Assignment> | undefined {
-  const { status, brand_payment_state: brand, athlete_payment_state: host } = now;
-  if (status === "DRAFT") return { status: "READY" };
-  if (status === "READY") return { status: "PROPOSED" };
-  if (status === "PROPOSED")
-    return chance(d, 0.75) ? { status: "ACTIVE", accepted_at: at } : { status: "DECLINED", declined_at: at };
-  if (status === "ACTIVE") return { status: "COMPLETED", completed_at: at, athlete_payment_state: "EARNED" };
-  if (status !== "COMPLETED") return undefined;
-  if (chance(d, 0.5)) return { brand_payment_state: brandPaymentSteps[brand ?? ""] ?? brand };
-  return { athlete_payment_state: hostPaymentSteps[host ?? ""] ?? host };
+/** A step of the work has its own date. */
+function stepTo(member: keyof Assignment, state: string, at: string): Partial<Assignment> {
+  if (state === "ACTIVE") return { status: state, accepted_at: at };
+  if (state === "DECLINED") return { status: state, declined_at: at };
+  if (state === "COMPLETED") return { status: state, completed_at: at, athlete_payment_state: "EARNED" };
+  return { [member]: state };
 }

@@ -3,74 +3,44 @@
  * happening puts another record, and another array, where the old one was.
  */
 type Open = { [member: string]: unknown };
+/** Texts that may be null. */
+type Texts<Names extends string> = Record<Names, string | null>;
+type Numbers<Names extends string> = Record<Names, number | null>;
 
-export type Host = {
-  id: string;
-  username: string | null;
-  first_name: string | null;
-  last_name: string | null;
-  profile_photo: string | null;
-};
+export type Host = { id: string } & Texts<"username" | "first_name" | "last_name" | "profile_photo">;
 
-export type HostProfile = Host & {
-  title: string | null;
-  intro: string | null;
-  discipline: string | null;
-  specialty: string | null;
-  location: string | null;
-  socials: Record<string, string> | null;
-};
+export type HostProfile = Host &
+  Texts<"title" | "intro" | "discipline" | "specialty" | "location"> & {
+    socials: Record<string, string> | null;
+  };
 
-export type LineItem = {
-  title: string | null;
-  variant_title: string | null;
-  sku: string | null;
-  quantity: number | null;
-  price: number | null;
-};
+export type LineItem = Texts<"title" | "variant_title" | "sku"> & Numbers<"quantity" | "price">;
 
-export type Order = Open & {
-  id: string;
-  external_order_id: string | null;
-  order_number: string | null;
-  order_date: string;
-  currency: string | null;
-  total_amount: number | null;
-  subtotal_amount: number | null;
-  refund_amount: number | null;
-  financial_status: string | null;
-  fulfillment_status: string | null;
-  is_cancelled: boolean;
-  is_refunded: boolean;
-  commission_rate: number;
-  commission_amount: number | null;
-  attribution: string;
-  host: Host | null;
-  product: { id: string; title: string; cover_photo: string | null } | null;
-  gear_list: { id: string; title: string } | null;
-  line_items: LineItem[];
-};
+export type Order = Open &
+  Texts<"external_order_id" | "order_number" | "currency" | "financial_status" | "fulfillment_status"> &
+  Numbers<"total_amount" | "subtotal_amount" | "refund_amount" | "commission_amount"> & {
+    id: string;
+    order_date: string;
+    is_cancelled: boolean;
+    is_refunded: boolean;
+    commission_rate: number;
+    attribution: string;
+    host: Host | null;
+    product: { id: string; title: string; cover_photo: string | null } | null;
+    gear_list: { id: string; title: string } | null;
+    line_items: LineItem[];
+  };
 
-export type Assignment = Open & {
-  id: string;
-  status: string;
-  brand_payment_state: string | null;
-  athlete_payment_state: string | null;
-  accepted_at: string | null;
-  declined_at: string | null;
-  completed_at: string | null;
-  created_at: string;
-  updated_at: string;
-  host: Host | null;
-};
+export type Assignment = Open &
+  Texts<"brand_payment_state" | "athlete_payment_state" | "accepted_at" | "declined_at" | "completed_at"> & {
+    id: string;
+    status: string;
+    created_at: string;
+    updated_at: string;
+    host: Host | null;
+  };
 
-export type Deliverable = {
-  id: string;
-  title: string;
-  description: string | null;
-  due_date: string | null;
-  completed_at: string | null;
-};
+export type Deliverable = { id: string; title: string } & Texts<"description" | "due_date" | "completed_at">;
 
 /** An opportunity in the detail's shape: the list leaves out `deliverables` and `assignments`. */
 export type Campaign = Open & {
@@ -84,25 +54,14 @@ export type Campaign = Open & {
   assignments: Assignment[];
 };
 
-export type ContentItem = Open & {
-  id: string;
-  source: string;
-  media_type: string;
-  filename: string | null;
-  mime_type: string | null;
-  file_size_bytes: number | null;
-  created_at: string;
-  uploaded_by: string;
-  host: { id: string; username: string | null; name: string | null } | null;
-  opportunity: {
-    id: string;
-    title: string;
-    assignment_id: string | null;
-    assignment_status: string | null;
-  } | null;
-  deliverable: { id: string; title: string; due_date: string | null } | null;
-  download_path: string;
-};
+export type ContentItem = Open &
+  Record<"id" | "source" | "media_type" | "created_at" | "uploaded_by" | "download_path", string> &
+  Texts<"filename" | "mime_type"> & {
+    file_size_bytes: number | null;
+    host: ({ id: string } & Texts<"username" | "name">) | null;
+    opportunity: ({ id: string; title: string } & Texts<"assignment_id" | "assignment_status">) | null;
+    deliverable: { id: string; title: string; due_date: string | null } | null;
+  };
 
 export type RosterEntry = Open & {
   relationship_id: string;
@@ -111,7 +70,7 @@ export type RosterEntry = Open & {
   commission_rate: number;
   joined_at: string;
   activated_at: string | null;
-  campaigns: { status: string; invited: number; active: number; completed: number; declined: number } | null;
+  campaigns: ({ status: string } & Record<"invited" | "active" | "completed" | "declined", number>) | null;
 };
 
 export type Recommendation = Open & {
