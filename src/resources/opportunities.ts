@@ -33,7 +33,6 @@ export const opportunities = {
     kind: "details",
     path: (id) => `/opportunities/${encodeURIComponent(id)}`,
     open: canStillMove,
-    revised: "updated_at",
     into: "merge",
   },
   key: ["id"],

@@ -81,8 +81,6 @@ export interface Details {
   path(key: string): string;
   /** Whether the details can have changed although the list's record has not. */
   open(record: JsonObject): boolean;
-  /** The member that tells which of two records is newer; details older than the list's record are not kept. */
-  revised?: string;
   /** Where details go: `merge` makes them the record; a resource keeps them beside it, with `parent` in its context. */
   into: "merge" | { resource: Resource; parent: string };
 }

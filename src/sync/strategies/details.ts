@@ -2,15 +2,7 @@ import { addressPart } from "../../api/index.js";
 import { UnexpectedAnswer } from "../../errors.js";
 import { counted } from "../../lib/counted.js";
 import { formatInstant } from "../../lib/times.js";
-import {
-  idText,
-  isPresent,
-  keyOf,
-  listedRecord,
-  noteOutdated,
-  type Present,
-  presentRecords,
-} from "../../records/index.js";
+import { idText, isPresent, keyOf, listedRecord, type Present, presentRecords } from "../../records/index.js";
 import type { Details, JsonObject } from "../../resources/types.js";
 import { finishedRuns } from "../../state/index.js";
 import { askEach } from "../ask-each.js";
@@ -96,9 +88,6 @@ async function mergeDetails(
   // A record may have gone since the list was read: only the list can say.
   await readAll(run);
   const still = lost.filter(({ key }) => isPresent(mirror, run.resource.name, key));
-  mirror.transaction(() => {
-    for (const { id } of still) noteOutdated(mirror, id);
-  });
   if (still.length > 0)
     shortfalls.push(`the API lists ${counted(still.length, "record")}, but answers 404 for the details`);
 }

@@ -1,7 +1,7 @@
 import { Incomplete, NotFound } from "../../errors.js";
 import { counted } from "../../lib/counted.js";
 import { formatInstant } from "../../lib/times.js";
-import { noteDetailed, noteOutdated, presentDetails, type RecordStore } from "../../records/index.js";
+import { noteDetailed, presentDetails, type RecordStore } from "../../records/index.js";
 import type { Resource } from "../../resources/types.js";
 import { askEach } from "../ask-each.js";
 import { type List, readListOf, whyNotWhole } from "../list.js";
@@ -50,17 +50,11 @@ export async function syncResults(
 
   await askEach(run, due, async (survey) => {
     const list = await ask(survey);
-    try {
-      if (!list.isWhole)
-        throw new Incomplete(`${resource.name}: ${path(survey.askBy)} ${whyNotWhole(list)}.`, {
-          hint: "run the same command again",
-        });
-      mirror.transaction(() => replace(survey, list));
-    } catch (error) {
-      // Until they are read, `verify` does not call them proven.
-      mirror.transaction(() => noteOutdated(mirror, survey.id));
-      throw error;
-    }
+    if (!list.isWhole)
+      throw new Incomplete(`${path(survey.askBy)} ${whyNotWhole(list)}.`, {
+        hint: "run the same command again",
+      });
+    mirror.transaction(() => replace(survey, list));
   });
   if (notFound > 0)
     reporter.note(

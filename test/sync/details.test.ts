@@ -1,0 +1,253 @@
+import { describe, expect, test } from "vitest";
+import type { Brand } from "../../src/sandbox/index.js";
+import { type Asked, makeBrand, type TestBrand } from "../support/brand.js";
+import { at, day, hour, minute, noon, openRecord } from "../support/records.js";
+
+type Campaign = Brand["opportunities"][number];
+
+function campaign(id: string, fields: Record<string, unknown> = {}): Campaign {
+  const dates = { created_at: at(noon - 90 * day), updated_at: at(noon - 80 * day) };
+  const lists = { attachments: [], deliverables: [], assignments: [] };
+  return {
+    id,
+    title: "T",
+    status: "ACTIVE",
+    assignment_counts: {},
+    ...dates,
+    ...lists,
+    ...fields,
+  } as unknown as Campaign;
+}
+
+const paid = { id: "a1", status: "COMPLETED", brand_payment_state: "PAID", athlete_payment_state: "PAID" };
+const campaigns = [
+  campaign("active"),
+  campaign("archived", { status: "ARCHIVED" }),
+  campaign("owing", { status: "COMPLETED", assignments: [{ ...paid, athlete_payment_state: "EARNED" }] }),
+  campaign("paid", { status: "COMPLETED", assignments: [paid] }),
+];
+
+/** Runs a sync, and returns whose details it asked for. */
+async function night(brand: TestBrand, command = "sync opportunities", after = day) {
+  brand.pass(after);
+  const { asked, code, err } = await brand.run(command);
+  return { code, err, details: detailsOf(asked), last: brand.lastRun(command.split(" ")[1]) };
+}
+
+const detailsOf = (asked: readonly Asked[]) =>
+  asked.flatMap(({ path }) => path.match(/^\/\w+\/(.+?)(?:\/results)?$/)?.[1] ?? []).sort();
+const detail = (id: string) => (request: Asked) => request.path === `/opportunities/${id}`;
+
+describe("details of campaigns", () => {
+  test("all at first; later those that changed or can still move", async () => {
+    const brand = makeBrand({ opportunities: campaigns });
+    expect((await night(brand)).details).toEqual(["active", "archived", "owing", "paid"]);
+    expect(await night(brand)).toMatchObject({ details: ["active", "owing"], last: { verified: 1 } });
+    brand.change("opportunities", "archived", { title: "another" });
+    expect((await night(brand)).details).toEqual(["active", "archived", "owing"]);
+    expect((await night(brand)).details).toEqual(["active", "owing"]);
+  });
+
+  test("--details all reads settled ones too, as --full does; --details none none, and nothing is verified", async () => {
+    const brand = makeBrand({ opportunities: campaigns });
+    await night(brand);
+    expect((await night(brand, "sync opportunities --details all")).details).toHaveLength(4);
+    expect((await night(brand, "sync opportunities --full")).details).toHaveLength(4);
+    expect((await night(brand, "sync opportunities --full --details changed")).details).toHaveLength(2);
+    expect(await night(brand, "sync opportunities --details none")).toMatchObject({
+      code: 0,
+      details: [],
+      last: { verified: 0, outcome: "done" },
+    });
+  });
+
+  test("that were left out are read by the next run, and not proven before", async () => {
+    const brand = makeBrand({ opportunities: campaigns });
+    await night(brand, "sync opportunities --details none");
+    const { code, out } = await brand.run("verify opportunities --json");
+    expect([code, JSON.parse(out.split("\n")[0] ?? "")]).toMatchObject([8, { state: "unproven", unread: 4 }]);
+    expect((await night(brand)).details).toHaveLength(4);
+    expect((await brand.run("verify opportunities")).code).toBe(0);
+  });
+
+  test("a change that only the details show is mirrored", async () => {
+    const brand = makeBrand({ opportunities: campaigns });
+    await night(brand);
+    brand.change("opportunities", "owing", { assignments: [paid] as never });
+    await night(brand);
+    expect(
+      brand.sql("SELECT athlete_payment_state AS state FROM opportunity_assignments ORDER BY 1"),
+    ).toEqual([{ state: "PAID" }, { state: "PAID" }]);
+    expect((await night(brand)).details).toEqual(["active"]);
+  });
+
+  test("a campaign that goes between the list and its details is removed", async () => {
+    const brand = makeBrand({ opportunities: campaigns });
+    await night(brand);
+    brand.once(detail("owing"), () => void brand.remove("opportunities", "owing"));
+    expect(await night(brand)).toMatchObject({ code: 0, last: { verified: 1, rows_removed: 1 } });
+    expect(brand.mirrored("opportunities")).not.toContain("owing");
+  });
+
+  test.each([
+    ["404", { status: 404 }, 8, "but answers 404 for the details"],
+    ["another campaign", { body: '{"success":true,"data":{"id":"else"}}' }, 7, "is another record"],
+    ["no object", { body: '{"success":true,"data":[]}' }, 7, ""],
+  ])("%s instead of details keeps no other out, and they are not proven", async (_, fault, code, says) => {
+    const brand = makeBrand({ opportunities: campaigns });
+    await night(brand);
+    brand.before = (request) => (detail("active")(request) ? fault : undefined);
+    brand.change("opportunities", "paid", { title: "another" });
+    for (const _night of [1, 2]) {
+      const ran = await night(brand, "sync opportunities --details all");
+      expect([ran.code, ran.details.length]).toEqual([code, 4]);
+      expect(ran.err).toContain(says);
+    }
+    expect(brand.sql("SELECT title FROM opportunities WHERE id = 'paid'")).toEqual([{ title: "another" }]);
+    expect((await brand.run("verify opportunities")).code).toBe(8);
+    brand.before = undefined;
+    await night(brand);
+    expect((await brand.run("verify opportunities")).code).toBe(0);
+  });
+
+  test("four are asked for at a time", async () => {
+    const brand = makeBrand({ opportunities: Array.from({ length: 10 }, (_, n) => campaign(`c${n}`)) });
+    let [now, most] = [0, 0];
+    const fetch: typeof brand.fetch = async (url, init) => {
+      now += 1;
+      most = Math.max(most, now);
+      await new Promise((resolve) => setImmediate(resolve));
+      now -= 1;
+      return await brand.fetch(url, init);
+    };
+    await brand.run("sync opportunities", { fetch });
+    expect(most).toBe(4);
+    expect(brand.sql("SELECT * FROM records WHERE detailed_at IS NOT NULL")).toHaveLength(10);
+  });
+
+  test("a run that was stopped goes on within the hour, and begins again after it", async () => {
+    const brand = makeBrand({ opportunities: Array.from({ length: 20 }, (_, n) => campaign(`c${n}`)) });
+    await night(brand);
+    for (const [later, isOn] of [
+      [minute, true],
+      [2 * hour, false],
+    ] as const) {
+      brand.pass(day);
+      let count = 0;
+      const isTenth = ({ path }: Asked) => path.startsWith("/opportunities/") && ++count === 10;
+      const began = at(brand.now());
+      await brand.stopped("sync opportunities", isTenth);
+      const fresh = brand.sql("SELECT * FROM records WHERE detailed_at >= ?", began).length;
+      expect(fresh).toBeGreaterThan(5);
+      expect((await night(brand, "sync opportunities", later)).details).toHaveLength(isOn ? 20 - fresh : 20);
+    }
+  });
+});
+
+describe("results of surveys", () => {
+  const surveys = ["s1", "s2"].map((id) => openRecord(id));
+  const question = (id: string, share = 0.5) => ({ id, share });
+  const results = { s1: [question("q1"), question("q2")], s2: [question("q1")] };
+  const held = (brand: TestBrand) =>
+    brand
+      .sql<{ it: string }>(
+        "SELECT survey_id || ' ' || coalesce(id, '') AS it FROM survey_results WHERE removed_at IS NULL ORDER BY 1",
+      )
+      .map(({ it }) => it);
+
+  test("are replaced per survey", async () => {
+    const brand = makeBrand({ surveys, results });
+    expect(await night(brand, "sync surveys")).toMatchObject({
+      details: ["s1", "s2"],
+      last: { verified: 1 },
+    });
+    brand.changeResults("s1", [question("q2", 0.7), question("q3")]);
+    expect((await night(brand, "sync surveys")).last).toMatchObject({ rows_removed: 1, rows_new: 1 });
+    expect(held(brand)).toEqual(["s1 q2", "s1 q3", "s2 q1"]);
+    expect(brand.sql("SELECT share FROM survey_results WHERE id = 'q2'")).toEqual([{ share: 0.7 }]);
+  });
+
+  test("of a survey that goes go with it", async () => {
+    const brand = makeBrand({ surveys, results });
+    await night(brand, "sync surveys");
+    brand.remove("surveys", "s1");
+    expect(await night(brand, "sync surveys")).toMatchObject({ code: 0, last: { rows_removed: 3 } });
+    expect(held(brand)).toEqual(["s2 q1"]);
+  });
+
+  test.each([
+    ["no results", { body: '{"success":true,"data":[]}' }],
+    ["404", { status: 404 }],
+  ])(
+    "%s of a survey that had some: they stay until that is accepted, and no other survey waits",
+    async (_, fault) => {
+      const brand = makeBrand({ surveys, results });
+      await night(brand, "sync surveys");
+      brand.before = ({ path }) => (path === "/surveys/s1/results" ? fault : undefined);
+      brand.changeResults("s2", [question("q1", 0.9)]);
+      const { code, err } = await night(brand, "sync surveys");
+      expect(code).toBe(8);
+      expect(err).toContain("no longer returns 2 of 2 mirrored records: nothing was removed");
+      expect(held(brand)).toEqual(["s1 q1", "s1 q2", "s2 q1"]);
+      expect(brand.sql("SELECT share FROM survey_results WHERE survey_id = 's2'")).toEqual([{ share: 0.9 }]);
+      expect((await brand.run("verify surveys")).code).toBe(8);
+      expect((await night(brand, "sync surveys --accept-removals")).code).toBe(0);
+      expect(held(brand)).toEqual(["s2 q1"]);
+      expect((await brand.run("verify surveys")).code).toBe(0);
+    },
+  );
+
+  test("404 for a survey that never had any is a note", async () => {
+    const brand = makeBrand({ surveys, results });
+    brand.before = ({ path }) => (path === "/surveys/s1/results" ? { status: 404 } : undefined);
+    const { code, err, last } = await night(brand, "sync surveys");
+    expect([code, last.verified]).toEqual([0, 1]);
+    expect(err).toContain("the API answers 404 for the results of 1 survey");
+  });
+
+  test.each([
+    ["one object", { questions: 3 }, ["s1/#0"]],
+    ["scalars and null", [4, null, "x"], ["s1/#0", "s1/#1", "s1/#2"]],
+    ["nothing", [], []],
+  ])("of an unknown shape are kept whole: %s", async (_, shape, keys) => {
+    const brand = makeBrand({ surveys: surveys.slice(0, 1), results: { s1: shape } });
+    expect((await night(brand, "sync surveys")).code).toBe(0);
+    expect(brand.mirrored("survey-results")).toEqual(keys);
+    const texts = brand.sql<{ json: string }>("SELECT json FROM records WHERE resource = 'survey-results'");
+    expect(texts.map(({ json }) => json)).toEqual([shape].flat().map((one) => JSON.stringify(one)));
+  });
+
+  test("in pages are read to the end", async () => {
+    const many = Array.from({ length: 60 }, (_, n) => question(`q${n}`));
+    const brand = makeBrand({ surveys: surveys.slice(0, 1) });
+    brand.before = ({ path, query }) => {
+      if (path !== "/surveys/s1/results") return undefined;
+      const [page, per_page] = [Number(query.page ?? 1), Number(query.per_page ?? 25)];
+      const data = many.slice((page - 1) * per_page, page * per_page);
+      const total_pages = Math.ceil(60 / per_page);
+      const pagination = { page, per_page, total_items: 60, total_pages, has_next: page < total_pages };
+      return {
+        body: JSON.stringify({ success: true, data, pagination: { ...pagination, has_prev: page > 1 } }),
+      };
+    };
+    expect((await night(brand, "sync surveys")).last).toMatchObject({ verified: 1 });
+    expect(brand.mirrored("survey-results")).toHaveLength(60);
+  });
+});
+
+test.each(["opportunities", "surveys"] as const)(
+  "%s: an id is one part of an address, or none",
+  async (list) => {
+    const ids = ["a/b", "../me", "x?y#z", "..", "", "fine"];
+    const records = ids.map((id) => (list === "surveys" ? openRecord(id) : campaign(id)));
+    const brand = makeBrand({ [list]: records });
+    brand.before = ({ path }) =>
+      list === "opportunities" && path.startsWith("/opportunities/")
+        ? { body: JSON.stringify({ success: true, data: campaign(decodeURIComponent(path.slice(15))) }) }
+        : undefined;
+    const { code, err, details } = await night(brand, `sync ${list}`);
+    expect(code, err).toBe(0);
+    expect(details).toEqual(["a/b", "../me", "x?y#z", "fine"].map(encodeURIComponent).sort());
+    expect(brand.mirrored(list)).toEqual([...ids].sort());
+  },
+);
