@@ -13,7 +13,6 @@ const paths = [
   "src/resources/README.md",
   "test/bench/README.md",
   "test/package/README.md",
-  "test/soak/README.md",
 ] as const;
 
 export interface Document {

@@ -18,15 +18,10 @@ export function reasonsOf(health: Health, running: string | null): string[] {
 }
 
 function marksOfResource(health: ResourceHealth): string[] {
-  const { resource, found, gaps, last_run, running, unfinished, stale } = health;
+  const { resource, found, gaps, last_run, running, stale } = health;
   return [
     ...(running ? [`${resource}: being read since ${minuteOf(running.started_at)}`] : []),
     ...gaps.map((gap) => `${resource}: not read: ${gapText(gap)}`),
-    ...(unfinished && last_run?.outcome !== "skipped"
-      ? [
-          `${resource}: a read begun ${minuteOf(unfinished.begun_at)} was stopped: the next sync goes on there`,
-        ]
-      : []),
     // An incomplete sync since then says what is still open: its word stands.
     ...(found && found.at !== last_run?.started_at && last_run?.outcome !== "incomplete"
       ? [`${resource}: \`verify\` found: ${escapeText(found.error)}`]

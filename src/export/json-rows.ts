@@ -14,7 +14,7 @@ export function* jsonRows(source: Source, separator: ",\n" | "\n"): Iterable<Chu
     name: `${JSON.stringify(column.name)}:`,
     write: valueWriter(column),
   }));
-  for (const rows of source.rows("json")) {
+  for (const rows of source.rows()) {
     const objects = rows.map((row) => {
       const pairs = members.map(({ name, write }, index) => name + write(row[index] ?? null));
       return `{${pairs.join(",")}}`;
@@ -24,8 +24,8 @@ export function* jsonRows(source: Source, separator: ",\n" | "\n"): Iterable<Chu
 }
 
 function valueWriter({ type, stored }: ReadableColumn): (value: RowValue) => string {
-  // Columns without a declared type are read as JSON text.
-  if (stored?.open || (stored && type === "json")) return (value) => String(value);
+  if (stored?.open && type === "json") return writeValue;
+  if (stored && type === "json") return (value) => String(value);
   if (type === "json") return (value) => (isJson(value) ? String(value) : writeValue(value));
   if (type === "boolean") return (value) => (value === null ? "null" : String(value !== 0));
   return writeValue;

@@ -8,19 +8,10 @@ import { describeTable, listTables, type ReadableColumn } from "./tables.js";
 
 /**
  * Reads the answer to a person's statement in batches, at most so many rows.
- * @throws UsageError with what SQLite stops at
+ * @throws UsageError with SQLite's message if it stops
  */
-export function* readAnswer(statement: Statement, most = Number.POSITIVE_INFINITY): Iterable<Row[]> {
-  yield* inBatches(firstOf(explained(statement), most));
-}
-
-function* firstOf(rows: Iterable<Row>, most: number): Iterable<Row> {
-  let left = most;
-  for (const row of rows) {
-    if (left === 0) break;
-    left -= 1;
-    yield row;
-  }
+export function readAnswer(statement: Statement, most = Number.POSITIVE_INFINITY): Iterable<Row[]> {
+  return inBatches(cellsOf(statement, most));
 }
 
 /**
@@ -71,10 +62,13 @@ function distinct(names: readonly string[]): string[] {
 }
 
 /** Reports errors of the mirror's file as they are, and all others as errors of the statement. */
-function* explained(statement: Statement): Iterable<Row> {
+function* cellsOf(statement: Statement, most: number): Iterable<Row> {
+  let left = most;
   try {
-    const rows = statement.raw().safeIntegers().iterate() as Iterable<unknown[]>;
-    for (const row of rows) yield row.map(asCell);
+    for (const row of statement.raw().safeIntegers().iterate() as Iterable<unknown[]>) {
+      if (left-- <= 0) return;
+      yield row.map(asCell);
+    }
   } catch (error) {
     if (!(error instanceof Error) || isOfFile(error)) throw error;
     throw new UsageError(`SQLite stopped: ${error.message}.`, { hint: "check the query", cause: error });

@@ -1,7 +1,6 @@
 import { type Mirror, positionsPerRecord, quote } from "../mirror/index.js";
 import type { TableShape } from "../resources/shape.js";
 import { inBatches, type Row } from "./batches.js";
-import { valueSql } from "./select-sql.js";
 import type { ReadableColumn, ReadableTable } from "./tables.js";
 
 /** Up to where a reader has read: the mirror's own numbers, which no clock moves. */
@@ -98,7 +97,7 @@ function rowsSql(
   const rowId = list ? "t.row_id" : "t.record_id";
   const recordId = list ? `t.row_id / ${positionsPerRecord}` : "t.record_id";
   const position = list ? `t.row_id % ${positionsPerRecord}` : "NULL";
-  const values = columns.map((column) => valueSql(column, table));
+  const values = columns.map(({ name }) => `t.${quote(name)}`);
   return `SELECT ${[...values, "r.key", position, "r.removed_at"].join(", ")}
     FROM ${quote(table.name)} AS t CROSS JOIN records AS r ON r.record_id = ${recordId}
     ${all ? "" : `WHERE ${changedIds}`} ORDER BY ${rowId}`;

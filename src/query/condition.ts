@@ -1,6 +1,6 @@
 import { UsageError } from "../errors.js";
 import { type Mirror, quote } from "../mirror/index.js";
-import { parametersOf } from "./parameters.js";
+import { parametersOf } from "./read-only-sql.js";
 import type { ReadableTable } from "./tables.js";
 
 /**
@@ -39,9 +39,4 @@ function refused(why: string, cause?: unknown): UsageError {
     hint: "use for example `--where \"currency = 'EUR' AND total_amount > 100\"`",
     cause,
   });
-}
-
-/** True if a condition asks other tables: it is then evaluated once, not once per batch. */
-export function asksOtherTables(condition: string): boolean {
-  return /\bselect\b/i.test(condition);
 }

@@ -1,4 +1,4 @@
-import { gaps, join, type Range } from "../lib/ranges.js";
+import { type Covered, gaps, join, type Range } from "../lib/ranges.js";
 import { formatInstant, instantOrNull } from "../lib/times.js";
 import {
   type FailedRun,
@@ -16,8 +16,7 @@ import {
 import { readTableNote } from "../records/index.js";
 import { details, resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
-import { countRemoved, finishedRuns, openState, readCoverage } from "../state/index.js";
-import { type Closing, readClosing } from "./closing.js";
+import { countPresent, countRemoved, openState, readCoverage } from "../state/index.js";
 
 /** A range of dates, ISO 8601; `from` null: from the beginning. */
 export interface ShownRange {
@@ -28,28 +27,23 @@ export interface ShownRange {
 /** How one resource stands. Times are ISO 8601, ages seconds. */
 export interface ResourceHealth {
   resource: string;
-  /** Records that the API still has, as far as known, and those it no longer has. */
+  /** Records that the API still has, as far as known, and those that it no longer has. */
   rows: number;
   removed: number;
   /** The ranges that were read completely, and those between them; empty if a resource is not read by date. */
   covered: ShownRange[];
   gaps: ShownRange[];
-  /** The oldest date that was ever asked for, ISO 8601; null: from the beginning, or without dates. */
-  covered_from: string | null;
   /** When the last verified run up to its own time began: what the mirror says is as of then. */
   last_success_at: string | null;
   age_seconds: number | null;
   last_run: Pick<Run, "run_id" | "started_at" | "finished_at" | "outcome" | "error"> | null;
-  /** The error that the last run ended with, or null. */
   last_error: string | null;
   /** The differences that `verify` found, until a later proof says otherwise. */
   found: { at: string; error: string } | null;
   /** A run that is under way now. */
   running: { started_at: string } | null;
-  /** A read that stopped half-way: the next run goes on from there. */
-  unfinished: { begun_at: string } | null;
-  /** How changes to old records are found; null where a resource is not read by date. */
-  closing: Closing | null;
+  /** When the oldest check of a day was, and the nights within which each record is read again; null without an audit. */
+  closing: { oldest_read_at: string; reread_within_days: number | null } | null;
   stale: boolean;
 }
 
@@ -59,14 +53,13 @@ export interface Health {
   brand: { id: string; name: string } | null;
   checked_at: string;
   max_age_seconds: number | null;
-  /** The names of the resources that are older than allowed; all of them where nothing was ever read. */
+  /** The names of the resources that are older than allowed; all of them if nothing was ever read. */
   stale: string[];
   /** The run that holds the mirror now. */
   under_way: UnderWay | null;
   /** The last run, if it ended before it read anything. */
   failed_run: FailedRun | null;
   resources: ResourceHealth[];
-  /** The names of the resources that were never read. */
   never_read: string[];
 }
 
@@ -84,6 +77,7 @@ export function readHealth(
     .map((resource) => readResource(mirror, resource, now, maxAgeMs, underWay !== null))
     .filter((health) => health !== null);
   const id = readInfo(mirror, "brand_id");
+  const names = found.map(({ resource }) => resource);
   return {
     db: mirror.path,
     brand: id === null ? null : { id, name: readInfo(mirror, "brand_name") ?? "" },
@@ -93,9 +87,7 @@ export function readHealth(
     under_way: underWay,
     failed_run: readFailedRun(mirror),
     resources: found,
-    never_read: resources
-      .map(({ name }) => name)
-      .filter((name) => !found.some(({ resource }) => resource === name)),
+    never_read: resources.map(({ name }) => name).filter((name) => !names.includes(name)),
   };
 }
 
@@ -121,10 +113,6 @@ function readResource(
   const spans = readCoverage(mirror, name);
   const covered = join(spans);
   const { run_id, started_at, finished_at, outcome, error } = last;
-  const isRunning = outcome === "running";
-  const floor = openState(mirror, name).floor();
-  const { runId } = finishedRuns(mirror, name);
-  const begun = spans.filter((one) => one.runId > runId).map(({ readAt }) => readAt);
   const removed = countRemoved(mirror, name);
   const all = mirror.db.prepare(`SELECT count(*) FROM ${quote(table)}`).pluck();
   return {
@@ -133,17 +121,30 @@ function readResource(
     removed,
     covered: covered.map(asShown),
     gaps: gaps(covered).map(asShown),
-    covered_from: floor === null ? null : instantOrNull(floor),
     last_success_at: good?.started_at ?? null,
     age_seconds: ageMs === null ? null : Math.round(Math.max(0, ageMs) / 1_000),
     last_run: { run_id, started_at, finished_at, outcome, error },
     last_error: error,
     found: foundOf(lastFinding(mirror, name), readTableNote(mirror, name)),
-    running: isRunning ? { started_at } : null,
-    unfinished: isRunning || begun.length === 0 ? null : { begun_at: formatInstant(Math.min(...begun)) },
-    closing: readClosing(mirror, resource, spans, now),
+    running: outcome === "running" ? { started_at } : null,
+    closing: closingOf(mirror, resource, spans, now),
     // A time far in the future is stale, too: its clock was ahead.
     stale: maxAgeMs !== null && (ageMs === null || Math.abs(ageMs) > maxAgeMs),
+  };
+}
+
+/** The fewest records that a request of the audit reads: a page, less what it shares with the next. */
+const recordsPerRequest = 98;
+
+function closingOf(mirror: Mirror, resource: Resource, spans: readonly Covered[], now: number) {
+  const used = openState(mirror, resource.name).used();
+  if (resource.strategy.kind !== "dated" || spans.length === 0 || !used) return null;
+  const to = now - used.windowMs;
+  const behind = countPresent(mirror, resource.name, { from: Number.NEGATIVE_INFINITY, to });
+  const nights = behind === 0 ? 0 : Math.ceil(behind / (used.audit * recordsPerRequest));
+  return {
+    oldest_read_at: formatInstant(Math.min(...spans.map(({ readAt }) => readAt))),
+    reread_within_days: Number.isFinite(nights) ? nights + 1 : null,
   };
 }
 

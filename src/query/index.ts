@@ -7,7 +7,6 @@ export { type Change, type ChangeFilter, changesCondition, listChanges } from ".
 export type { Bookmark, ChangedRows } from "./changed-rows.js";
 export { checkCondition, explainRunning } from "./condition.js";
 export { viewsToMake } from "./create-views.js";
-export { readGrowth } from "./growth.js";
 export {
   type Health,
   oldestSuccess,
@@ -18,8 +17,7 @@ export {
 } from "./health.js";
 export { knownTableNames, syncedBy, typedTables } from "./names.js";
 export { openMirror, openMirrorOrNone, openMirrorReadOnly } from "./open.js";
-export type { Parameters } from "./parameters.js";
-export { prepareReading } from "./read-only-sql.js";
+export { type Parameters, prepareReading } from "./read-only-sql.js";
 export {
   type Clicks,
   readClicks,

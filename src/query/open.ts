@@ -16,7 +16,7 @@ import {
   schemaVersion,
 } from "../mirror/index.js";
 import { isOutdated, reproject } from "../records/index.js";
-import { areViewsCurrent, createViews } from "./create-views.js";
+import { createViews, viewsToMake } from "./create-views.js";
 
 /** How long to wait for a different program that writes, in milliseconds. */
 const patienceMs = 10_000;
@@ -65,7 +65,7 @@ export async function openMirrorReadOnly(path: string): Promise<Mirror> {
     const version = schemaVersion(mirror);
     if (version === "none")
       throw new ConfigurationError(`The mirror is empty: ${path}.`, { hint: "run `brandapi sync` first" });
-    if (version === "current" && !isOutdated(mirror) && areViewsCurrent(mirror)) return mirror;
+    if (version === "current" && !isOutdated(mirror) && viewsToMake(mirror).length === 0) return mirror;
     mirror.db.close();
     // It would be taken by surprise: its tables would be other ones from one statement to the next.
     if (version === "older" && (await runUnderWay(path)))

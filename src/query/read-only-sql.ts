@@ -1,12 +1,18 @@
 import type { Statement } from "better-sqlite3";
 import { UsageError } from "../errors.js";
-import { nearest } from "../lib/nearest.js";
+import { nearest, suggest } from "../lib/nearest.js";
 import type { Mirror } from "../mirror/index.js";
-import { checkParameters, type Parameters } from "./parameters.js";
-import { describeTable, isHelper, listTables } from "./tables.js";
+import { describeTable, listTables } from "./tables.js";
+
+/** Values by name. A whole number is a `bigint`, because SQLite takes a `number` for a fraction. */
+export type Parameters = ReadonlyMap<string, string | number | bigint>;
 
 /** Comments, then the statement's first word: ATTACH and some pragmas are read-only for SQLite, too. */
 const reading = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|with|values|explain)\b/i;
+
+/** Texts, quoted names and comments, none of which holds a parameter; then the parameters. */
+const tokens =
+  /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|(\?)\d*|[:@$](\w+)/g;
 
 /**
  * Compiles a person's SQL: one statement that reads, with the values of its parameters.
@@ -18,8 +24,23 @@ export function prepareReading(mirror: Mirror, sql: string, values: Parameters =
     throw new UsageError("`query` only reads: this statement would do something else.", {
       hint: "begin with SELECT or WITH; only `brandapi sync` changes the mirror",
     });
-  checkParameters(sql, values);
+  const names = parametersOf(sql);
+  const unknown = [...values.keys()].find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new UsageError(`The statement has no parameter \`:${unknown}\`.`, {
+      hint: names.length > 0 ? suggest(unknown, names) : `write \`:${unknown}\` where its value belongs`,
+    });
+  const missing = names.find((name) => !values.has(name));
+  if (missing !== undefined)
+    throw new UsageError(`A parameter has no value: \`:${missing}\`.`, {
+      hint: `add \`-p ${missing}=VALUE\``,
+    });
   return values.size > 0 ? statement.bind(Object.fromEntries(values)) : statement;
+}
+
+/** Returns the names of a statement's parameters: `:name`, `@name` or `$name`; `?` for one without a name. */
+export function parametersOf(sql: string): string[] {
+  return [...new Set([...sql.matchAll(tokens)].flatMap(([, unnamed, name]) => unnamed ?? name ?? []))];
 }
 
 function compile(mirror: Mirror, sql: string): Statement {
@@ -27,49 +48,23 @@ function compile(mirror: Mirror, sql: string): Statement {
     return mirror.db.prepare(sql);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    const { message } = error;
-    if (/more than one statement/.test(message))
-      throw new UsageError("`query` takes one statement, and these are several.", {
-        hint: "send them one at a time",
-        cause: error,
-      });
-    if (/no statements/.test(message))
-      throw new UsageError("There is no SQL statement in this.", { hint: whereToLook, cause: error });
-    throw new UsageError(`SQLite does not understand this: ${message}.`, {
-      hint: hintFor(mirror, sql, message),
+    throw new UsageError(`SQLite does not understand this: ${error.message}.`, {
+      hint: nearestName(mirror, sql, error.message) ?? "`brandapi tables` lists the tables and views",
       cause: error,
     });
   }
 }
 
-const whereToLook = "`brandapi tables` lists the tables and views";
-
-/** Returns the tables that have a missing column, or the nearest name, or where the names are listed. */
-function hintFor(mirror: Mirror, sql: string, message: string): string {
+/** Returns the table, or the column of the statement's tables, that a missing one most likely meant. */
+function nearestName(mirror: Mirror, sql: string, message: string): string | undefined {
   const [, what, name] = /no such (table|column): (?:\w+\.)*(\w+)/.exec(message) ?? [];
-  // A word of SQL's own, such as `order`, is a syntax error and not a missing table.
-  const [, word] = /near "(\w+)": syntax error/.exec(message) ?? [];
-  const isNamed = word !== undefined && new RegExp(`\\b(?:from|join)\\s+${word}\\b`, "i").test(sql);
+  if (name === undefined) return undefined;
   const tables = listTables(mirror);
-  if (what === "table" || isNamed) {
-    const near = nearest(name ?? word ?? "", tables);
-    return near === undefined ? whereToLook : `did you mean \`${near}\`?`;
-  }
-  return what === undefined || name === undefined ? whereToLook : columnHint(mirror, sql, name, tables);
-}
-
-function columnHint(mirror: Mirror, sql: string, typed: string, tables: readonly string[]): string {
-  const namesOf = (table: string) => describeTable(mirror, table).columns.map((column) => column.name);
   const asked = tables.filter((table) => new RegExp(`\\b${table}\\b`, "i").test(sql));
-  const [first = "orders"] = asked;
-  const having = tables.filter((table) => !isHelper(table) && namesOf(table).includes(typed.toLowerCase()));
-  // `orders_net` is nearer to `orders` than `sales_by_month` is.
-  const ofFirst = having.filter((table) => table.startsWith(first));
-  const best = [...new Set([...ofFirst, ...having])].slice(0, 2);
-  if (best.length > 0)
-    return `\`${typed}\` is a column of ${best.map((table) => `\`${table}\``).join(" and ")}`;
-  const near = nearest(typed, asked.flatMap(namesOf));
-  return near === undefined
-    ? `see the columns with \`brandapi tables ${first}\``
-    : `did you mean \`${near}\`?`;
+  const columns = asked.flatMap((table) => describeTable(mirror, table).columns.map((column) => column.name));
+  const near = nearest(name, what === "table" ? tables : columns);
+  if (near !== undefined) return `did you mean \`${near}\`?`;
+  return what === "column" && asked[0] !== undefined
+    ? `see the columns with \`brandapi tables ${asked[0]}\``
+    : undefined;
 }

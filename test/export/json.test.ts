@@ -86,7 +86,7 @@ describe("JSON and NDJSON", () => {
     ]);
     mirror.db.close();
     expect(await exported(mirror.path, "codes", "--ndjson", "--columns", "live,value,note")).toBe(
-      '{"live":true,"value":10.5,"note":"x"}\n{"live":1,"value":"10.50","note":5}\n',
+      '{"live":1,"value":10.5,"note":"x"}\n{"live":1,"value":"10.50","note":5}\n',
     );
   });
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { strFromU8, unzipSync } from "fflate";
 import { expect, test } from "vitest";
-import { brandForTest } from "../scenarios/brand.js";
+import { makeBrand } from "../support/brand.js";
 import { makeHome } from "../support/home.js";
 import { openWorkbook, type SheetCell, soffice } from "../support/libreoffice.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
@@ -188,7 +188,7 @@ test.skipIf(soffice === undefined).each([
 ])(
   "LibreOffice in %s (skipped where it is not installed) has every cell as the mirror does",
   async (locale, point) => {
-    const brand = await brandForTest({ orders: 400 });
+    const brand = makeBrand({ history: 400 });
     await brand.run("sync orders roster");
     const path = join(brand.home, "october.xlsx");
     expect((await brand.run(["export", "orders", "roster", "-o", path])).code).toBe(0);

@@ -83,6 +83,7 @@ export async function strikeProcesses(
       longestMs = Math.max(800, performance.now() - startedAt);
     }
     const { held, wrong } = inspect(db, brand);
+    for (const what of wrong.slice(0, 3)) say(`  after \`${job.join(" ")}\`: ${what}`);
     report.lost.push(...wrong.slice(0, 3));
     if (held < before - 50) report.lost.push(`${before - held} orders fewer than before`);
     if (report.landed % 25 === 0 && struck.landed) report.lost.push(...(await finish(brand, bin, db)));

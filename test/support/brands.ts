@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { makeHome } from "./home.js";
-import type { Sandbox, SandboxOptions } from "./old-sandbox/index.js";
 import { brandapi, type ProgramOptions, type ProgramResult } from "./program.js";
-import { sandboxForTest } from "./sandbox.js";
+import { type Sandbox, type SandboxOptions, sandboxForTest } from "./sandbox.js";
 
 /** A person with several brands on one machine: profiles of their own, and nothing in the environment. */
 export interface Brands {

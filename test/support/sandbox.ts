@@ -1,16 +1,61 @@
 import { onTestFinished } from "vitest";
 import { systemClock } from "../../src/deps.js";
-import { type Sandbox, type SandboxOptions, startSandbox } from "./old-sandbox/index.js";
+import { type ApiKey, createApi, createBrand, serve } from "../../src/sandbox/index.js";
 import type { ProgramOptions } from "./program.js";
 
-/** The documented API on loopback, without a rate limit unless one is asked for; closed when the test is over. */
-export async function sandboxForTest(options: SandboxOptions = {}): Promise<Sandbox> {
-  const sandbox = await startSandbox({ rateLimit: null, orders: 300, ...options }, { clock: systemClock });
-  onTestFinished(() => sandbox.close());
-  return sandbox;
+/** The API on loopback, for processes and for what types at a terminal. */
+export interface Sandbox {
+  baseUrl: string;
+  key: string;
+  /** Returns a key by its name; `other-brand` is one of another brand. */
+  secretOf(name: string): string;
+  requests(): number;
+  now(): number;
+  /** Lets time pass in which nothing happens. */
+  advance(ms: number): void;
+  setKey(name: string, change: Partial<ApiKey>): void;
 }
 
-/** The environment of someone who uses this sandbox, with its key of every scope or another. */
-export function envFor(sandbox: Sandbox, key: string = sandbox.key): NonNullable<ProgramOptions["env"]> {
-  return { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: key, BRANDAPI_RATE_LIMIT: "none" };
+export interface SandboxOptions {
+  orders?: number;
+  latencyMs?: number;
+  /** Milliseconds since 1970 at its start. Default: the system's. */
+  now?: number;
+}
+
+/** Serves a believable brand until the test is over. */
+export async function sandboxForTest(options: SandboxOptions = {}): Promise<Sandbox> {
+  const started = systemClock.monotonic();
+  let begun = options.now ?? systemClock.now();
+  const now = () => Math.floor(begun + systemClock.monotonic() - started);
+  const brand = createBrand({ seed: 1, orders: options.orders ?? 300, now: begun });
+  const other = createBrand({ seed: 2, orders: 50, now: begun, name: "Basalt Cycling" });
+  let count = 0;
+  const served = await serve(createApi({ brands: [brand, other], now }), 0, () => {
+    count += 1;
+    return options.latencyMs ? systemClock.sleep(options.latencyMs) : undefined;
+  });
+  onTestFinished(() => served.close());
+  return {
+    baseUrl: served.baseUrl,
+    key: brand.keys[0]?.secret ?? "",
+    secretOf(name) {
+      const key = name === "other-brand" ? other.keys[0] : brand.keys.find((one) => one.name === name);
+      if (!key) throw new RangeError(`There is no key ${name}.`);
+      return key.secret;
+    },
+    requests: () => count,
+    now,
+    advance(ms) {
+      begun += ms;
+    },
+    setKey(name, change) {
+      brand.keys = brand.keys.map((key) => (key.name === name ? { ...key, ...change } : key));
+    },
+  };
+}
+
+/** The environment of a person who uses this sandbox. */
+export function envFor({ baseUrl, key }: Sandbox): NonNullable<ProgramOptions["env"]> {
+  return { BRANDAPI_BASE_URL: baseUrl, BRANDAPI_KEY: key, BRANDAPI_RATE_LIMIT: "none" };
 }

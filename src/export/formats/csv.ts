@@ -40,7 +40,7 @@ export function* write([source]: Sources, options: WriteOptions): Iterable<Chunk
       // csv-stringify writes false as nothing.
       return columns[index]?.type === "boolean" && typeof value === "number" ? String(value === 1) : value;
     };
-    for (const rows of source.rows("values"))
+    for (const rows of source.rows())
       yield {
         data: stringify(
           rows.map((row) => row.map(toCell)),

@@ -13,8 +13,8 @@ const groupLetters = 16e6;
  * the types, then to be written.
  */
 export function* write([source]: Sources): Iterable<Chunk> {
-  const types = findTypes(source.columns, source.rows("values"));
-  yield* writeRows(source, types, source.rows("values"));
+  const types = findTypes(source.columns, source.rows());
+  yield* writeRows(source, types, source.rows());
 }
 
 /** Writes one file of rows, which can be a part of a table's. */

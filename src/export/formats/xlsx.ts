@@ -43,7 +43,7 @@ function* writeSheet(source: Source, zip: ZipStream, cut: { count: number }): Ge
   let text = sheetStart(columns, letters);
   let rows = 0;
   let number = 1;
-  for (const batch of source.rows("values"))
+  for (const batch of source.rows())
     for (const row of batch) {
       number += 1;
       rows += 1;

@@ -29,16 +29,12 @@ export const versions = `forms AS MATERIALIZED (
       host_id, host_username, ${hostName()} AS host_name, ${ofOrder} FROM forms)`;
 
 /**
- * `covered`: what was covered after the last answer to a run; `from_at` is never null. A run that began later than two
- * runs after it, or later than the last one, had a clock that was ahead: it says nothing.
+ * `covered`: what was covered after the last answer to a run; `from_at` is never null.
  * `reads`: the runs of `covered` that were complete.
  */
 export const reads = `covered AS MATERIALIZED (
     SELECT run_id, outcome, verified, started_at, finished_at, coalesce(from_at, '') AS from_at, to_at
-    FROM (SELECT *, min(max(started_at, next_at)) OVER (ORDER BY run_id ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS later_at
-      FROM (SELECT *, lead(started_at, 1, '') OVER (ORDER BY run_id) AS next_at FROM sync_runs WHERE resource = 'orders'))
-      JOIN run_coverage USING (run_id)
-    WHERE coalesce(started_at <= later_at, 1)),
+    FROM sync_runs JOIN run_coverage USING (run_id) WHERE resource = 'orders'),
   reads AS MATERIALIZED (
     SELECT * FROM covered WHERE outcome = 'done' OR (outcome = 'verified' AND verified))`;
 

@@ -35,6 +35,3 @@ export const views: readonly View[] = [
   orderFigures,
   analyticsHostsDaily,
 ];
-
-/** Views of earlier versions, which are dropped from a mirror that has them. */
-export const retired = ["refund_triangle", "campaign_progress", "codes_current", "gifts_current"] as const;

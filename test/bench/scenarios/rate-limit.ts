@@ -1,7 +1,6 @@
 import { join } from "node:path";
-import { systemClock } from "../../../src/deps.js";
-import { startSandbox } from "../../support/old-sandbox/index.js";
 import { runBrandapi, type Scenario } from "../bench.js";
+import { serveBrand } from "../served.js";
 import type { Line } from "../table.js";
 
 /** Real minutes: 30, 90 and 300 pages against 60 requests in any 60 seconds. */
@@ -12,17 +11,14 @@ export const rateLimit: Scenario = {
   async run(bench) {
     return await Promise.all(
       [30, 90, 300].map(async (pages): Promise<Line> => {
-        const sandbox = await startSandbox(
-          { orders: pages * 100, rateLimit: 60, seed: pages },
-          { clock: systemClock },
-        );
+        const sandbox = await serveBrand({ orders: pages * 100, rateLimit: 60, seed: pages });
         try {
           const one = await runBrandapi(
             bench,
             ["sync", "orders", "--quiet", "--db", join(bench.folder, `${pages}.sqlite`)],
             { BRANDAPI_BASE_URL: sandbox.baseUrl, BRANDAPI_KEY: sandbox.key, HOME: bench.folder },
           );
-          const sent = sandbox.log.length;
+          const sent = sandbox.statuses.length;
           // The first 60 are free, each further 60 cost a minute.
           const least = Math.floor((sent - 1) / 60) * 60_000;
           bench.say(`${pages} pages: ${(one.wallMs / 1_000).toFixed(1)} s`);
@@ -30,7 +26,7 @@ export const rateLimit: Scenario = {
             what: `${pages} pages`,
             ...(least > 0 ? { ratio: one.wallMs / least, to: "the limit at best", goal: "1.05" } : {}),
             measured: one,
-            note: `${sent} requests, ${sandbox.log.filter(({ status }) => status === 429).length} refused; best ${least / 1_000} s`,
+            note: `${sent} requests, ${sandbox.statuses.filter((status) => status === 429).length} refused; best ${least / 1_000} s`,
           };
         } finally {
           await sandbox.close();

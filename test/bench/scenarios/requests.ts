@@ -1,7 +1,6 @@
 import { join } from "node:path";
-import { systemClock } from "../../../src/deps.js";
-import { type Sandbox, startSandbox } from "../../support/old-sandbox/index.js";
 import { type Bench, runBrandapi, type Scenario } from "../bench.js";
+import { type ServedBrand, serveBrand } from "../served.js";
 import type { Line } from "../table.js";
 
 /** Requests sent, against the least that could bring the same records. */
@@ -9,21 +8,22 @@ export const requests: Scenario = {
   name: "requests",
   about: "Requests, against the least possible",
   async run(bench) {
-    const sandbox = await startSandbox({ orders: 100_000, rateLimit: null }, { clock: systemClock });
+    const sandbox = await serveBrand({ orders: 100_000 });
     try {
+      const { brand } = sandbox;
+      const lists = ["roster", "recommendations", "content", "opportunities"] as const;
       const least = {
-        orders: pages(sandbox.count("orders")),
+        orders: pages(brand.orders.length),
+        // The ranking has a row for each host, and one for sales without a host.
         all:
-          (["roster", "recommendations", "content", "opportunities", "analytics-hosts"] as const).reduce(
-            (sum, set) => sum + pages(sandbox.count(set)),
-            0,
-          ) + sandbox.count("opportunities"),
+          lists.reduce((sum, list) => sum + pages(brand[list].length), pages(brand.people.length + 1)) +
+          brand.opportunities.length,
       };
       const lines: Line[] = [];
       const add = async (what: string, args: readonly string[], possible: number) =>
         lines.push(lineOf(what, await count(bench, sandbox, args), possible));
       await add("first sync of 100,000 orders", ["sync", "orders"], least.orders);
-      const inWindow = await windowPages(sandbox);
+      const inWindow = windowPages(sandbox);
       await add("nightly sync of the orders", ["sync", "orders"], inWindow);
       await add("full sync of the orders", ["sync", "orders", "--full"], least.orders);
       await add(
@@ -46,23 +46,19 @@ function pages(records: number): number {
   return Math.max(1, Math.ceil(records / 100));
 }
 
-async function windowPages(sandbox: Sandbox): Promise<number> {
-  const from = new Date(sandbox.now() - 30 * 86_400_000).toISOString();
-  const answer = await fetch(`${sandbox.baseUrl}/orders?per_page=1&start_date=${from}`, {
-    headers: { authorization: `Bearer ${sandbox.key}` },
-  });
-  const { pagination } = (await answer.json()) as { pagination: { total_items: number } };
-  return pages(pagination.total_items);
+function windowPages({ brand }: ServedBrand): number {
+  const from = new Date(Date.now() - 30 * 86_400_000).toISOString();
+  return pages(brand.orders.filter(({ order_date }) => order_date >= from).length);
 }
 
-async function count(bench: Bench, sandbox: Sandbox, args: readonly string[]): Promise<number> {
-  const before = sandbox.log.length;
+async function count(bench: Bench, sandbox: ServedBrand, args: readonly string[]): Promise<number> {
+  const before = sandbox.statuses.length;
   await runBrandapi(bench, [...args, "--quiet", "--db", join(bench.folder, "mirror.sqlite")], {
     BRANDAPI_BASE_URL: sandbox.baseUrl,
     BRANDAPI_KEY: sandbox.key,
     BRANDAPI_RATE_LIMIT: "none",
   });
-  return sandbox.log.length - before;
+  return sandbox.statuses.length - before;
 }
 
 function lineOf(what: string, sent: number, least: number): Line {

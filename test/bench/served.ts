@@ -1,0 +1,36 @@
+import { systemClock } from "../../src/deps.js";
+import { type Brand, createApi, createBrand, serve } from "../../src/sandbox/index.js";
+
+/** A believable brand on loopback, and what was answered. */
+export interface ServedBrand {
+  brand: Brand;
+  baseUrl: string;
+  key: string;
+  statuses: number[];
+  close(): Promise<void>;
+}
+
+export async function serveBrand({
+  orders,
+  seed = 1,
+  rateLimit = null,
+  latencyMs = 0,
+}: {
+  orders: number;
+  seed?: number;
+  rateLimit?: number | null;
+  latencyMs?: number;
+}): Promise<ServedBrand> {
+  const { now, monotonic } = systemClock;
+  const brand = createBrand({ seed, orders, now: now() });
+  const api = createApi({ brands: [brand], now, monotonic, rateLimit });
+  const statuses: number[] = [];
+  const { answer } = api;
+  api.answer = (request) => {
+    const answered = answer(request);
+    statuses.push(answered.status);
+    return answered;
+  };
+  const served = await serve(api, 0, () => (latencyMs > 0 ? systemClock.sleep(latencyMs) : undefined));
+  return { brand, key: brand.keys[0]?.secret ?? "", statuses, ...served };
+}
