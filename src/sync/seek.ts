@@ -91,5 +91,5 @@ function broken(path: string, what: string): UnexpectedAnswer {
 }
 
 function shown(value: unknown): string {
-  return `\`${String(JSON.stringify(value) ?? value).slice(0, 60)}\``;
+  return value === undefined ? "nothing" : `\`${JSON.stringify(value).slice(0, 60)}\``;
 }

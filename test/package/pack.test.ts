@@ -42,21 +42,7 @@ test("the tarball holds the built program, what a reader needs, and nothing else
     "package.json",
   ]);
   expect(paths).toContain("dist/main.js");
-  expect(paths).toContain("dist/brandapi.1");
   expect(unpackedSize).toBeLessThan(3_700_000);
-});
-
-test("every built file that does something comes with its source map, and the maps hold the sources", () => {
-  const paths = pack().files.map(({ path }) => path);
-  const built = paths.filter((path) => path.startsWith("dist/") && path.endsWith(".js"));
-  expect(built.length).toBeGreaterThan(0);
-  const mapped = built.filter((path) => paths.includes(`${path}.map`));
-  for (const path of built.filter((one) => !mapped.includes(one)))
-    expect(withoutImports(readFileSync(`${root}/${path}`, "utf8")), path).toBe("");
-  for (const path of mapped) {
-    const { sources = [], sourcesContent = [] } = JSON.parse(readFileSync(`${root}/${path}.map`, "utf8"));
-    expect(sourcesContent.filter(Boolean), path).toHaveLength(sources.length);
-  }
 });
 
 test("the program's file can be run, and its package needs no folder of this checkout", () => {
@@ -67,8 +53,3 @@ test("the program's file can be run, and its package needs no folder of this che
     Object.values(packageJson.dependencies).filter((wanted) => String(wanted).startsWith("file:")),
   ).toEqual([]);
 });
-
-/** What is left of a file that only passes on what others export: nothing. */
-function withoutImports(text: string): string {
-  return text.replace(/^(import|export)\b[^;]*;$/gm, "").trim();
-}
