@@ -5,8 +5,8 @@ import { ApiUnavailable, type BrandapiError, ConfigurationError, Incomplete, Usa
 import { counted } from "../lib/counted.js";
 import { suggest } from "../lib/nearest.js";
 import { content } from "../resources/content.js";
-import { printJson } from "../ui/data.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
+import { printJson } from "../ui/print.js";
 import { version } from "../version.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { maxWait, parsed, rateLimit, wait } from "./flags.js";

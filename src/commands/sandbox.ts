@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { ConfigurationError, Stopped, UsageError } from "../errors.js";
 import { dayMs } from "../lib/times.js";
 import { sandboxChoices } from "../sandbox/choices.js";
-import { printJson } from "../ui/data.js";
+import { printJson } from "../ui/print.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parsed, parseRateLimit } from "./flags.js";
 import { examples, notes } from "./help.js";

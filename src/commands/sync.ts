@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import { AccessForbidden, UsageError } from "../errors.js";
 import { parseWindow } from "../lib/times.js";
 import { resources } from "../resources/index.js";
-import { printJson } from "../ui/data.js";
+import { printJson } from "../ui/print.js";
 import { chooseResources } from "./choose.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { allProfiles, maxWait, parsed, rateLimit, wait } from "./flags.js";
