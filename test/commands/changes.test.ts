@@ -105,7 +105,7 @@ record  what              was      is now              key
   });
 
   it("says since when it has looked, where that is later than what was asked for", async () => {
-    const brand = await nights({ orders: [orderAt("a", noon)] });
+    const brand = await nights({ orders: [orderAt("a", noon - day)] });
     await brand.sync();
     const told = (command: string) => brand.run(command).then(({ err }) => err);
     expect(await told("changes")).toBe("No changes were seen since the first read, 2026-11-21 12:00 UTC.\n");
