@@ -11,11 +11,9 @@ import { formatCount } from "../ui/numbers.js";
 import type { Style } from "../ui/style.js";
 import { renderTable } from "../ui/table.js";
 import { terminalWidth, truncate } from "../ui/width.js";
-import { chooseResources } from "./choose.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { parsed } from "./flags.js";
+import { chooseResources, parseCount, parsed, parseRange } from "./flags.js";
 import { examples } from "./help.js";
-import { parseCount, parseRange } from "./values.js";
 
 interface ChangesFlags extends GlobalOptions {
   since?: string;
@@ -77,7 +75,7 @@ async function runChanges(
     throw new UsageError(`Changes of \`${chosen.name}\` are not kept.`, {
       hint: `changes are kept of ${kept.join(", ")}`,
     });
-  const { since, until } = parseRange(options, now, lately);
+  const { since = 0, until } = parseRange({ ...options, since: options.since ?? lately }, now);
   const filter = {
     resource: chosen?.name,
     since: formatInstant(since),

@@ -6,7 +6,7 @@ import { UsageError } from "../errors.js";
 import { openFileSink } from "../export/file-sink.js";
 import type { Chunk, Sources, WriteOptions } from "../export/format.js";
 import { type Exported, type Sink, streamSink, writeAll } from "../export/sink.js";
-import { openDataEscaper } from "../ui/data.js";
+import { escapeData } from "../ui/text.js";
 import type { Output } from "./output.js";
 
 /**
@@ -32,15 +32,8 @@ export async function writeOutput(
 export function dataSink({ stdout }: Pick<Deps, "stdout">): Sink {
   const sink = streamSink(stdout);
   if (!stdout.isTTY) return sink;
-  const escaper = openDataEscaper();
-  return {
-    write: (data) => sink.write(escaper.piece(data)),
-    async finish() {
-      await sink.write(escaper.end());
-      await sink.finish();
-    },
-    discard: sink.discard,
-  };
+  // A piece is whole rows, so no character is cut in two.
+  return { ...sink, write: (data) => sink.write(escapeData(Buffer.from(data).toString())) };
 }
 
 /** Returns the same, compressed on the way. */

@@ -6,10 +6,9 @@ import { Incomplete } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { dayMs } from "../lib/times.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { parsed } from "./flags.js";
+import { parseCount, parsed } from "./flags.js";
 import { examples } from "./help.js";
 import { parseOrders } from "./sandbox.js";
-import { parseCount } from "./values.js";
 
 interface DemoFlags extends GlobalOptions {
   out?: string;

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { ChecksFailed } from "../errors.js";
-import { printJson } from "../ui/data.js";
+import { printJson } from "../ui/print.js";
 import { escapeText } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { hintFor } from "./errors.js";

@@ -1,17 +1,16 @@
-import { Argument, Command, Option } from "commander";
+import { Argument, Command } from "commander";
 import { expandPath } from "../config/folders.js";
 import type { DownloadSummary, FileResult } from "../download/index.js";
 import { ApiUnavailable, type BrandapiError, ConfigurationError, Incomplete, UsageError } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { suggest } from "../lib/nearest.js";
 import { content } from "../resources/content.js";
-import { printJson } from "../ui/data.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
+import { printJson } from "../ui/print.js";
 import { version } from "../version.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { maxWait, parsed, rateLimit, wait } from "./flags.js";
+import { filterFlag, maxWait, parsed, parseList, parseRange, rateLimit, wait } from "./flags.js";
 import { examples } from "./help.js";
-import { filterValues, parseFilter, parseList, parseRange } from "./values.js";
 
 interface DownloadFlags {
   out?: string;
@@ -45,16 +44,8 @@ export function download(context: Context): Command {
     )
     .addArgument(new Argument("<what>", "content"))
     .option("-o, --out <dir>", `the folder that the files go to (default: ./${defaultFolder})`)
-    .addOption(
-      new Option("--source <list>", "only files of these sources")
-        .choices(filterValues("source"))
-        .argParser(parseFilter("source")),
-    )
-    .addOption(
-      new Option("--media-type <list>", "only files of these types")
-        .choices(filterValues("media_type"))
-        .argParser(parseFilter("media_type")),
-    )
+    .addOption(filterFlag("source", "only files of these sources"))
+    .addOption(filterFlag("media_type", "only files of these types"))
     .addOption(parsed("--opportunity <id...>", "only files of these campaigns", parseList))
     .addOption(parsed("--host <id...>", "only files of these hosts", parseList))
     .option("--since <time>", "only files added from here")

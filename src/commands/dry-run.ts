@@ -5,7 +5,7 @@ import type { Resource } from "../resources/types.js";
 import { planResource } from "../sync/engine.js";
 import { type Skipped, smallFirst } from "../sync/resources.js";
 import type { Access, PlanStep } from "../sync/run.js";
-import { printJson } from "../ui/data.js";
+import { printJson } from "../ui/print.js";
 
 /** What `sync --dry-run --json` prints, one object in all. */
 interface Plan {

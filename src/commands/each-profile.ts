@@ -1,6 +1,6 @@
 import type { Deps } from "../deps.js";
 import { ApiUnavailable, ConfigurationError, type ExitCode, exitCodes, UsageError } from "../errors.js";
-import { headed } from "../ui/headed.js";
+import { headed } from "../ui/print.js";
 import { createReporter } from "../ui/reporter.js";
 import { styleFor } from "../ui/style.js";
 import { interactiveMaxWaitMs } from "./access.js";

@@ -4,7 +4,7 @@ import { type ExitCode, Stopped } from "../errors.js";
 import { asBrandapiError } from "../lib/failures.js";
 import { hideKeys } from "../lib/secrets.js";
 import { shellWord } from "../lib/shell.js";
-import { printJson } from "../ui/data.js";
+import { printJson } from "../ui/print.js";
 import { escapeLines } from "../ui/text.js";
 
 /**

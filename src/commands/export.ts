@@ -4,10 +4,9 @@ import { UsageError } from "../errors.js";
 import { parseInstant } from "../lib/times.js";
 import { knownTableNames } from "../query/names.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { parsed } from "./flags.js";
+import { parseCount, parsed, parseList, parseRange } from "./flags.js";
 import { examples } from "./help.js";
 import { chooseOutput, noFormat, type Output, type OutputFlags, outputFlags } from "./output.js";
-import { parseCount, parseList, parseRange } from "./values.js";
 
 interface ExportFlags extends OutputFlags {
   columns?: string[];

@@ -1,8 +1,12 @@
 import { type Command, Option } from "commander";
 import { UsageError } from "../errors.js";
-import { parseDuration } from "../lib/times.js";
+import { suggest } from "../lib/nearest.js";
+import { parseDuration, parseInstant } from "../lib/times.js";
+import { content } from "../resources/content.js";
+import { findResource, resources } from "../resources/index.js";
+import type { Filter, Resource } from "../resources/types.js";
 
-/** The flags of every command. `brandapi help flags` shows them. */
+/** Adds the flags of every command. `brandapi help flags` shows them. */
 export function addGlobalFlags(program: Command): Command {
   return program
     .option("--profile <profile>", "the brand to work for (BRANDAPI_PROFILE)")
@@ -16,45 +20,68 @@ export function addGlobalFlags(program: Command): Command {
     .option("--no-progress", "no progress bars");
 }
 
-/** `--rate-limit`, for every command that asks the API. */
+/** Returns `--rate-limit`, for every command that asks the API. */
 export function rateLimit(): Option {
-  return new Option(
-    "--rate-limit <n>",
-    "requests a minute for the key, or `none` (BRANDAPI_RATE_LIMIT; default: 60)",
-  )
-    .argParser(parseRateLimit)
-    .hideHelp();
+  const about = "requests a minute for the key, or `none` (BRANDAPI_RATE_LIMIT; default: 60)";
+  return parsed("--rate-limit <n>", about, parseRateLimit).hideHelp();
 }
 
-/** `--max-wait`. @param byDefault what the command uses without the flag */
+/** Returns `--max-wait`. @param byDefault the command's patience without the flag */
 export function maxWait(byDefault = "5m"): Option {
-  return new Option(
-    "--max-wait <duration>",
-    `give up after this long without progress (default: ${byDefault})`,
-  )
-    .argParser(parseDuration)
-    .hideHelp();
+  const about = `give up after this long without progress (default: ${byDefault})`;
+  return parsed("--max-wait <duration>", about, parseDuration).hideHelp();
 }
 
-/** `--wait`, for commands that hold the mirror. */
+/** Returns `--wait`, for commands that hold the mirror. */
 export function wait(): Option {
   return new Option("--wait", "queue behind another run on this mirror, however long it takes");
 }
 
-/** `--all-profiles`: see each-profile.ts. */
+/** Returns `--all-profiles`: see each-profile.ts. */
 export function allProfiles(): Option {
-  return new Option(
-    "--all-profiles",
-    "every brand that is set up here, one after another; the exit code is the worst of them",
-  );
+  const about = "every brand that is set up here, one after another; the exit code is the worst of them";
+  return new Option("--all-profiles", about);
 }
 
-/** An option whose value is checked and turned into something else. */
+/** Returns `--source` or `--media-type`, a list of values that the API documents: it answers others with 400. */
+export function filterFlag(parameter: "source" | "media_type", about: string): Option {
+  const filters: readonly Filter[] = content.strategy.filters;
+  const known = filters.find((filter) => filter.parameter === parameter)?.values ?? [];
+  return new Option(`--${parameter.replace("_", "-")} <list>`, about)
+    .choices(known)
+    .argParser((text: string, previous: unknown) => {
+      const values = parseList(text, previous);
+      const unknown = values.find((value) => !known.includes(value));
+      if (unknown === undefined) return values;
+      throw new UsageError(`Not a ${parameter.replace("_", " ")}: \`${unknown}\`.`, {
+        hint: suggest(unknown, known),
+      });
+    });
+}
+
+/** Returns an option whose value is checked and turned into something else. */
 export function parsed<T>(flags: string, about: string, parse: (text: string, previous: T) => T): Option {
   return new Option(flags, about).argParser(parse);
 }
 
-/** `--rate-limit`: a whole number of requests a minute, or `none`. */
+/** Parses a list: values with commas between them, or the flag several times. */
+export function parseList(text: string, previous: unknown): string[] {
+  const values = text
+    .split(",")
+    .map((value) => value.trim())
+    .filter((value) => value !== "");
+  if (values.length === 0)
+    throw new UsageError("A list is empty.", { hint: "name values with commas between them" });
+  return [...(Array.isArray(previous) ? previous.map(String) : []), ...values];
+}
+
+/** Parses a whole number from 0. */
+export function parseCount(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new UsageError(`Not a whole number: \`${text}\`.`, { hint: "use a number such as 5" });
+}
+
+/** Parses a whole number of requests a minute, or `none`. */
 export function parseRateLimit(text: string): number | "none" {
   if (text === "none") return "none";
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
@@ -63,8 +90,45 @@ export function parseRateLimit(text: string): number | "none" {
   });
 }
 
-/** An empty `--db` comes from a script's variable that is not set; it does not ask for the default mirror. */
+/** Refuses an empty `--db`, which comes from a script's variable that is not set. */
 function parseMirror(text: string): string {
   if (text !== "") return text;
   throw new UsageError("`--db` names no file.", { hint: "name one, or leave `--db` out" });
+}
+
+/**
+ * Parses `--since` and `--until`.
+ * @returns milliseconds since 1970
+ * @throws UsageError if one is not a time, or the range ends before it begins
+ */
+export function parseRange(
+  { since: from, until: to }: { since?: string | undefined; until?: string | undefined },
+  now: number,
+): { since: number | undefined; until: number | undefined } {
+  const since = from === undefined ? undefined : parseInstant(from, "start", now);
+  const until = to === undefined ? undefined : parseInstant(to, "end", now);
+  if (since !== undefined && until !== undefined && since > until)
+    throw new UsageError("`--since` is later than `--until`.", {
+      hint: "give a `--since` before `--until`",
+    });
+  return { since, until };
+}
+
+/** The resources that a command line chooses. */
+export interface Chosen {
+  resources: readonly Resource[];
+  /** False if the command line names none, and all are meant. */
+  named: boolean;
+}
+
+/** Returns the resources of these names, in the registry's order; all of them if there are no names. */
+export function chooseResources(names: readonly string[]): Chosen {
+  if (names.length === 0) return { resources, named: false };
+  const chosen = names.map((name) => {
+    const resource = findResource(name);
+    if (resource) return resource;
+    const known = resources.map((one) => one.name);
+    throw new UsageError(`Unknown resource: \`${name}\`.`, { hint: suggest(name, known) });
+  });
+  return { resources: resources.filter((resource) => chosen.includes(resource)), named: true };
 }

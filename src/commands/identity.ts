@@ -8,8 +8,8 @@ import { dayMs, formatSpan, parseTimestamp } from "../lib/times.js";
 import { type Mirror, rememberedKey } from "../mirror/index.js";
 import type { Json, JsonObject } from "../resources/types.js";
 import { clockSkew } from "../sync/clock.js";
-import { printJson } from "../ui/data.js";
 import { renderFacts } from "../ui/facts.js";
+import { printJson } from "../ui/print.js";
 import { styleFor } from "../ui/style.js";
 import { terminalWidth } from "../ui/width.js";
 

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { findFolders } from "../config/folders.js";
-import { printJson } from "../ui/data.js";
+import { printJson } from "../ui/print.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { examples } from "./help.js";
 

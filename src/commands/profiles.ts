@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { counted } from "../lib/counted.js";
 import { formatSpan } from "../lib/times.js";
-import { printJson } from "../ui/data.js";
+import { printJson } from "../ui/print.js";
 import { renderTable } from "../ui/table.js";
 import { escapeText } from "../ui/text.js";
 import { terminalWidth } from "../ui/width.js";

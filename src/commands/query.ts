@@ -11,10 +11,9 @@ import { formatBytes, formatCount } from "../ui/numbers.js";
 import { renderTable, tableFits } from "../ui/table.js";
 import { terminalWidth } from "../ui/width.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { parsed } from "./flags.js";
+import { parseCount, parsed } from "./flags.js";
 import { examples } from "./help.js";
 import { chooseOutput, noFormat, type Output, type OutputFlags, outputFlags } from "./output.js";
-import { parseCount, parseParameter } from "./values.js";
 
 interface QueryFlags extends OutputFlags, GlobalOptions {
   file?: string;
@@ -168,4 +167,20 @@ async function tableText(
     ),
   );
   return `${lists.join("\n\n")}\n`;
+}
+
+/** Parses `name=value`. A value that reads as a number is one; in single quotes it is text. */
+function parseParameter(text: string, previous: Parameters | undefined): Parameters {
+  const [, name, value] = /^:?([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined)
+    throw new UsageError(`Not a parameter: \`${text}\`.`, {
+      hint: "use `-p name=value`, and `:name` in the statement",
+    });
+  return new Map([...(previous ?? []), [name, parameterValue(value)]]);
+}
+
+function parameterValue(text: string): string | number | bigint {
+  if (/^-?(?:0|[1-9]\d{0,17})$/.test(text)) return BigInt(text);
+  if (/^-?(?:0|[1-9]\d{0,14})\.\d{1,15}$/.test(text)) return Number(text);
+  return /^'([\s\S]*)'$/.exec(text)?.[1] ?? text;
 }

@@ -5,14 +5,13 @@ import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import type { Document } from "../report/index.js";
-import { escapeData } from "../ui/data.js";
 import { formatBytes } from "../ui/numbers.js";
+import { escapeData } from "../ui/text.js";
 import { terminalWidth } from "../ui/width.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { parsed } from "./flags.js";
+import { parsed, parseRange } from "./flags.js";
 import { examples } from "./help.js";
 import { isStdout } from "./output.js";
-import { parseRange } from "./values.js";
 
 interface ReportFlags extends GlobalOptions {
   month?: string;

@@ -2,11 +2,10 @@ import { Command } from "commander";
 import { ConfigurationError, Stopped, UsageError } from "../errors.js";
 import { dayMs } from "../lib/times.js";
 import { sandboxChoices } from "../sandbox/choices.js";
-import { printJson } from "../ui/data.js";
+import { printJson } from "../ui/print.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { parsed, parseRateLimit } from "./flags.js";
+import { parseCount, parsed, parseRateLimit } from "./flags.js";
 import { examples, notes } from "./help.js";
-import { parseCount } from "./values.js";
 
 interface SandboxFlags extends GlobalOptions {
   port?: number;

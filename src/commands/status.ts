@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { MirrorStale } from "../errors.js";
 import { formatSpan, parseDuration } from "../lib/times.js";
-import { printJson } from "../ui/data.js";
+import { printJson } from "../ui/print.js";
 import { terminalWidth } from "../ui/width.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { allProfiles, parsed } from "./flags.js";

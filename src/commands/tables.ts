@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import type { Deps } from "../deps.js";
 import type { TableFacts } from "../query/index.js";
-import { printJson } from "../ui/data.js";
 import { formatCount } from "../ui/numbers.js";
+import { printJson } from "../ui/print.js";
 import type { Style } from "../ui/style.js";
 import { renderTable } from "../ui/table.js";
 import { terminalWidth } from "../ui/width.js";

@@ -3,12 +3,11 @@ import { Incomplete } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { minuteOf } from "../lib/times.js";
 import { resources } from "../resources/index.js";
-import { printJson } from "../ui/data.js";
+import { printJson } from "../ui/print.js";
 import type { FullVerdict } from "../verify/engine.js";
 import type { MonthResult } from "../verify/report.js";
-import { chooseResources } from "./choose.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { maxWait, rateLimit, wait } from "./flags.js";
+import { chooseResources, maxWait, rateLimit, wait } from "./flags.js";
 import { examples } from "./help.js";
 
 interface VerifyFlags extends GlobalOptions {

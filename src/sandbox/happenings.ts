@@ -1,4 +1,5 @@
-import type { Brand, ListName, Lists } from "./brand.js";
+import type { Brand } from "./brand.js";
+import { changesOf } from "./changes.js";
 import { countsOf, createCampaign } from "./data/campaigns.js";
 import { campaignsOf, createRecommendation, createRosterEntry } from "./data/hosts.js";
 import { createContent } from "./data/library.js";
@@ -10,46 +11,13 @@ import { timeText } from "./time.js";
 
 export type Happenings = ReturnType<typeof happeningsOf>;
 
-/** The member by which each list names its records; a library file is `source/id`. */
-export function keyOfRecord(list: ListName, record: Lists[ListName][number]): string {
-  if (list === "content") return `${record.source}/${record.id}`;
-  if (list === "recommendations") return (record as Lists["recommendations"][number]).host.id;
-  return String(list === "roster" ? record.relationship_id : record.id);
-}
-
 /**
  * What can happen at a brand. Each puts another array, with other records, where the old one was; one that names a
  * record which is not there throws a `RangeError`.
  * @param now milliseconds since 1970: when it happens
  */
 export function happeningsOf(brand: Brand, now: () => number) {
-  /** A record comes: it stands first, as the last that came. */
-  function add<L extends ListName>(list: L, ...records: Lists[L][number][]): void {
-    brand[list] = [...records, ...brand[list]] as unknown as Brand[L];
-  }
-
-  /** Replaces the records whose key this is by another form of themselves. */
-  function change<L extends ListName>(
-    list: L,
-    key: string,
-    to: Partial<Lists[L][number]> | ((record: Lists[L][number]) => Lists[L][number]),
-  ): void {
-    const records: readonly Lists[L][number][] = brand[list];
-    const place = records.findIndex((record) => keyOfRecord(list, record) === key);
-    const record = records[place];
-    if (!record) throw new RangeError(`${list} has no ${key}.`);
-    const other = typeof to === "function" ? to(record) : { ...record, ...to };
-    brand[list] = records.with(place, other) as unknown as Brand[L];
-  }
-
-  /** Takes records out, and returns them: `add` brings them back. */
-  function remove<L extends ListName>(list: L, ...keys: string[]): Lists[L][number][] {
-    const records: readonly Lists[L][number][] = brand[list];
-    const gone = records.filter((record) => keys.includes(keyOfRecord(list, record)));
-    if (gone.length < keys.length) throw new RangeError(`${list} has no ${keys.join(", ")}.`);
-    brand[list] = records.filter((record) => !gone.includes(record)) as unknown as Brand[L];
-    return gone;
-  }
+  const { add, change, remove, changeAll } = changesOf(brand);
 
   function personOf(hostId: string) {
     const person = brand.people.find(({ profile }) => profile.id === hostId);
@@ -63,17 +31,10 @@ export function happeningsOf(brand: Brand, now: () => number) {
     return order.id;
   }
 
-  /** Changes every record of a list that `fields` says something for. */
-  function changeAll<L extends ListName>(list: L, to: (record: Lists[L][number]) => Lists[L][number]): void {
-    const records: readonly Lists[L][number][] = brand[list];
-    brand[list] = records.map(to) as unknown as Brand[L];
-  }
-
   return {
     add,
     change,
     remove,
-
     /** A shopper orders: a link or a code attributes it at once. Returns the order's id. */
     order: (fields?: Partial<Order>, at = now()) => place(at, false, fields),
     /** The team matches an order by hand that was placed at `date`. Returns its id. */
@@ -102,7 +63,6 @@ export function happeningsOf(brand: Brand, now: () => number) {
         one.commission_rate === before ? { ...one, commission_rate: rate } : one,
       );
     },
-
     /** A host joins the roster: one who left, or somebody new. Returns the host's id. */
     join(hostId?: string): string {
       const person = hostId === undefined ? createPerson(brand.seed, brand.serial++) : personOf(hostId);
@@ -112,8 +72,7 @@ export function happeningsOf(brand: Brand, now: () => number) {
     },
     leave(hostId: string) {
       const entry = brand.roster.find(({ host }) => host.id === hostId);
-      if (!entry) throw new RangeError(`The roster has no host ${hostId}.`);
-      remove("roster", entry.relationship_id);
+      remove("roster", entry?.relationship_id ?? hostId);
     },
     /** Agrees a rate with a host of the roster; null: the default again. Orders keep theirs. */
     agreeRate(hostId: string, rate: number | null) {
@@ -142,7 +101,6 @@ export function happeningsOf(brand: Brand, now: () => number) {
       const products = places.flatMap((n) => brand.products.slice(n, n + 1));
       if (products.length > 0) add("recommendations", createRecommendation(personOf(hostId), products));
     },
-
     /** A campaign is proposed to hosts. Returns its id. */
     propose(): string {
       const campaign = createCampaign(brand, brand.serial++, now(), now());
@@ -174,7 +132,6 @@ export function happeningsOf(brand: Brand, now: () => number) {
           : one,
       );
     },
-
     /** A file is added to the library. Returns its key, `source/id`. */
     addContent(fields: Partial<ContentItem> = {}): string {
       const item = { ...createContent(brand, brand.serial++, now()), ...fields };
@@ -183,7 +140,6 @@ export function happeningsOf(brand: Brand, now: () => number) {
       return `${item.source}/${item.id}`;
     },
     removeContent: (key: string) => remove("content", key),
-
     addGift: () => add("gifts", createGift(brand, brand.serial++, now())),
     addCode: () => add("codes", createCode(brand, brand.serial++, now())),
     /** Another answer as the results of a survey. */

@@ -1,10 +1,11 @@
 export { type Api, type ApiOptions, createApi, fetchOf, testBaseUrl } from "./api.js";
 export { type Brand, emptyBrand, type ListName, type Lists } from "./brand.js";
+export { keyOfRecord } from "./changes.js";
 export { type BrandOptions, createBrand } from "./data/create.js";
 export { type Doubts, documented } from "./doubts.js";
 export { fileBytes } from "./files.js";
 export type { Answer, ApiRequest } from "./handler.js";
-export { type Happenings, happeningsOf, keyOfRecord } from "./happenings.js";
+export { type Happenings, happeningsOf } from "./happenings.js";
 export { type ApiKey, createKey, createKeys, scopes } from "./keys.js";
 export { naturalPace, passTime } from "./live.js";
 export type * from "./records.js";

@@ -11,12 +11,11 @@ const spareColumns = 3;
 export function createBar(stream: Output, isDrawn: boolean) {
   let line: ((width: number) => string) | undefined;
   let bar: SingleBar | undefined;
-  let isClosed = false;
 
   async function start(): Promise<void> {
-    if (!isDrawn) return;
+    if (!isDrawn || !line) return;
     const loaded = await import("cli-progress");
-    if (bar || isClosed || !line) return;
+    if (bar || !line) return;
     const { SingleBar } = loaded.default ?? loaded;
     bar = new SingleBar({
       stream,
@@ -40,23 +39,16 @@ export function createBar(stream: Output, isDrawn: boolean) {
 
   return {
     isDrawn,
-    show(next: (width: number) => string): void {
+    /** Draws what `next` returns until it is called without it. */
+    show(next?: (width: number) => string): void {
       line = next;
-      void start();
-    },
-    hide(): void {
-      line = undefined;
-      stop();
+      if (next) void start();
+      else stop();
     },
     print(text: string): void {
       stop();
       stream.write(`${text}\n`);
-      if (line) void start();
-    },
-    /** Hides it for good. */
-    close(): void {
-      isClosed = true;
-      stop();
+      void start();
     },
   };
 }

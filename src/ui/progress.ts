@@ -1,4 +1,3 @@
-import type { Expected } from "../lib/reporter.js";
 import { formatSpan } from "../lib/times.js";
 import { formatBytes, formatCount } from "./numbers.js";
 import type { Style } from "./style.js";
@@ -16,22 +15,11 @@ export interface Progress {
   /** Which task of how many. */
   position: number;
   of: number;
-  /** Requests done, of all tasks. */
+  /** Requests done, of all tasks, and requests to come, as far as is known. */
   requests: number;
-  /** Requests to come, as far as is known. */
   left: number;
   /** True if `left` counts every task to come. */
   isKnown: boolean;
-}
-
-/** Counts what is left: of the task under way, and of those to come by what each took the last time. */
-export function requestsLeft(
-  { unit, done, total }: Pick<Progress, "unit" | "done" | "total">,
-  toCome: readonly Expected[],
-): Pick<Progress, "left" | "isKnown"> {
-  const own = unit === "pages" ? total && Math.max(0, total - done) : 0;
-  const all = [own, ...toCome.map(({ requests }) => requests)];
-  return { left: all.reduce<number>((sum, one) => sum + (one ?? 0), 0), isKnown: !all.includes(undefined) };
 }
 
 const nameWidth = 16;
@@ -46,35 +34,26 @@ export function progressLine(
   width: number,
   look: { style: Style; unicode: boolean; perMinute: number | null },
 ): string {
-  const { name, position, of } = progress;
+  const { name, position, of, unit, done, total, requests, left, isKnown } = progress;
   const { style, unicode } = look;
   const title = of > 1 ? `${name} (${position} of ${of})` : (name ?? "");
   const head = pad(truncate(escapeText(shorten(title)), nameWidth * 2), nameWidth);
-  const tail = countText(progress, look.perMinute);
+  const tail = unit === "pages" ? requestsText(progress, look.perMinute) : countText(progress);
   const room = Math.min(30, width - displayWidth(head) - displayWidth(tail) - 3);
-  const share = shareOf(progress);
-  if (share === undefined || room < shortestBar) return truncate(`${head}  ${tail}`, width);
-  const full = Math.round(share * room);
-  const [done, open] = unicode ? ["█", "░"] : ["#", "-"];
-  return `${style.bold(head)} ${style.cyan(done.repeat(full))}${style.dim(open.repeat(room - full))}  ${tail}`;
+  const all = unit !== "pages" ? total : isKnown ? requests + left : undefined;
+  if (!all || room < shortestBar) return truncate(`${head}  ${tail}`, width);
+  const full = Math.round(Math.min(1, (unit === "pages" ? requests : done) / all) * room);
+  const [filled, open] = unicode ? ["█", "░"] : ["#", "-"];
+  return `${style.bold(head)} ${style.cyan(filled.repeat(full))}${style.dim(open.repeat(room - full))}  ${tail}`;
 }
 
-function countText(
-  { unit, done, total, requests, left, isKnown }: Progress,
-  perMinute: number | null,
-): string {
-  if (unit !== "pages") {
-    const write = unit === "bytes" ? formatBytes : (count: number) => `${formatCount(count)} ${unit}`;
-    return total === undefined ? write(done) : `${write(done)} of ${write(total)}`;
-  }
-  const text = `${formatCount(requests)} requests done`;
-  if (left === 0) return text;
-  const least = isKnown ? "" : "at least ";
+function countText({ unit, done, total }: Progress): string {
+  const write = unit === "bytes" ? formatBytes : (count: number) => `${formatCount(count)} ${unit}`;
+  return total === undefined ? write(done) : `${write(done)} of ${write(total)}`;
+}
+
+function requestsText({ requests, left, isKnown }: Progress, perMinute: number | null): string {
   const time = perMinute === null ? "" : `, ${formatSpan((left / perMinute) * 60_000)}`;
-  return `${text}, ${least}${formatCount(left)} left${time}`;
-}
-
-function shareOf({ unit, done, total, requests, left, isKnown }: Progress): number | undefined {
-  if (unit === "pages") return isKnown && requests + left > 0 ? requests / (requests + left) : undefined;
-  return total === undefined ? undefined : Math.min(1, total <= 0 ? 1 : done / total);
+  const rest = left === 0 ? "" : `, ${isKnown ? "" : "at least "}${formatCount(left)} left${time}`;
+  return `${formatCount(requests)} requests done${rest}`;
 }

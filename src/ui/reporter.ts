@@ -3,7 +3,7 @@ import type { Expected, Reporter, Task } from "../lib/reporter.js";
 import { hideKeys } from "../lib/secrets.js";
 import { formatSpan } from "../lib/times.js";
 import { createBar } from "./bar.js";
-import { type Progress, progressLine, requestsLeft } from "./progress.js";
+import { type Progress, progressLine } from "./progress.js";
 import { styleFor } from "./style.js";
 import { escapeLines } from "./text.js";
 
@@ -48,11 +48,23 @@ export function createReporter(
   let task: Pick<Progress, "name" | "unit" | "done" | "total"> = none;
   let waitedFor = "";
   let toldAt = Number.NEGATIVE_INFINITY;
-  signal.addEventListener("abort", bar.close, { once: true });
+  const hide = () => bar.show();
+  signal.addEventListener("abort", hide, { once: true });
 
+  /** Requests to come: of the task under way, and of later ones what each took the last time. */
   function progress(): Progress {
-    const left = requestsLeft(task, expected.slice(position));
-    return { ...task, position, of: Math.max(1, expected.length), requests, ...left };
+    const { unit, done, total } = task;
+    const own = unit === "pages" ? total && Math.max(0, total - done) : 0;
+    const all = [own, ...expected.slice(position).map((one) => one.requests)];
+    const left = all.reduce<number>((sum, one) => sum + (one ?? 0), 0);
+    return {
+      ...task,
+      position,
+      of: Math.max(1, expected.length),
+      requests,
+      left,
+      isKnown: !all.includes(undefined),
+    };
   }
 
   function tell(isNews: boolean): void {
@@ -66,7 +78,8 @@ export function createReporter(
     const own = { name, unit, done: 0, total };
     task = own;
     position = expected.findIndex((one) => one.name === name) + 1 || 1;
-    bar.show((width) => progressLine(progress(), width, { style, unicode: drawsUnicode(deps), perMinute }));
+    if (!signal.aborted)
+      bar.show((width) => progressLine(progress(), width, { style, unicode: drawsUnicode(deps), perMinute }));
     tell(true);
     return {
       update({ done, total: newTotal = own.total }) {
@@ -77,7 +90,7 @@ export function createReporter(
       end(summary) {
         if (task !== own) return;
         task = none;
-        bar.hide();
+        hide();
         if (!isQuiet && summary !== null) bar.print(`${style.bold(clean(name))}: ${clean(summary)}`);
       },
     };
@@ -112,8 +125,8 @@ export function createReporter(
       perMinute = limit;
     },
     close() {
-      signal.removeEventListener("abort", bar.close);
-      bar.close();
+      signal.removeEventListener("abort", hide);
+      hide();
     },
   };
 }

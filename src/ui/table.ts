@@ -29,13 +29,13 @@ const narrowestWrapped = 24;
  */
 export function renderTable(titles: readonly string[], rows: Rows, options: TableOptions = {}): string {
   const { style, width = Number.POSITIVE_INFINITY, none, spare = [] } = options;
-  const { lines, widths: natural } = measure(titles, rows, none);
-  if (spare.length > 0 && widthOf(natural) > width) {
-    const dropped = titles.indexOf(spare[0] ?? "");
+  const { lines, widths } = measure(titles, rows, none);
+  const dropped = titles.indexOf(spare[0] ?? "");
+  if (dropped >= 0 && widthOf(widths) > width) {
     const others = <T>(cells: readonly T[]): T[] => cells.filter((_, index) => index !== dropped);
     return renderTable(others(titles), rows.map(others), { ...options, spare: spare.slice(1) });
   }
-  const widths = options.wrap ? lastNarrowed(natural, width) : narrow(natural, width);
+  narrow(widths, width, options.wrap ?? false);
   const isNumber = (cell: Cell) => ["number", "bigint"].includes(typeof (cell ?? 0));
   const isRight = titles.map(
     (title, index) => options.alignRight?.includes(title) ?? rows.every((row) => isNumber(row[index])),
@@ -77,23 +77,14 @@ function widthOf(columns: readonly number[]): number {
   return columns.reduce((sum, one) => sum + one, 0) + gap.length * (columns.length - 1);
 }
 
-/** Narrows the widest columns, evenly, until all fit. */
-function narrow(natural: readonly number[], width: number): number[] {
-  const fitted = [...natural];
-  let left = width - gap.length * (natural.length - 1);
-  const ascending = natural.map((one, index) => ({ one, index })).sort((a, b) => a.one - b.one);
-  ascending.forEach(({ one, index }, position) => {
-    const share = Math.max(narrowest, Math.floor(left / (ascending.length - position)));
-    fitted[index] = Math.min(one, share);
-    left -= fitted[index];
-  });
-  return fitted;
-}
-
-function lastNarrowed(natural: readonly number[], width: number): number[] {
-  const last = natural.at(-1) ?? 0;
-  const room = width - (widthOf(natural) - last);
-  return [...natural.slice(0, -1), Math.min(last, Math.max(narrowestWrapped, room))];
+/** Narrows the widest column, or the one that is wrapped, again and again, until all fit. */
+function narrow(widths: number[], width: number, isWrapped: boolean): void {
+  const least = isWrapped ? narrowestWrapped : narrowest;
+  for (let over = widthOf(widths) - width; over > 0; over--) {
+    const column = isWrapped ? widths.length - 1 : widths.indexOf(Math.max(...widths));
+    if ((widths[column] ?? 0) <= least) return;
+    widths[column] = (widths[column] ?? 0) - 1;
+  }
 }
 
 function wrapLast(line: readonly string[], room: number): string[][] {

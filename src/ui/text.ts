@@ -14,7 +14,7 @@ const joining = "Arabic Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh"
  * Captured, to be escaped: control characters, invisible ones (bidirectional overrides, tags, fillers), annotations,
  * line and paragraph separators, lone surrogates.
  */
-export const unsafe = new RegExp(
+const unsafe = new RegExp(
   [
     "(?<=[\\p{Emoji}\\u20e3])[\\ufe0e\\ufe0f]",
     "(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})",
@@ -28,8 +28,8 @@ const named: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 /** Returns the text with everything that is not plainly visible as an escape: `\n`, `\x1b`, `\u202e`. */
 export function escapeText(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text;
-  return text.replace(unsafe, (kept: string, character: string | undefined) =>
-    character === undefined ? kept : (named[character] ?? escapeCharacter(character)),
+  return text.replace(unsafe, (kept: string, unseen: string | undefined) =>
+    unseen === undefined ? kept : (named[unseen] ?? escapeCharacter(unseen)),
   );
 }
 
@@ -42,9 +42,21 @@ export function escapeLines(text: string): string {
   return brief.split("\n").map(escapeText).join("\n  ");
 }
 
+/** As `escapeText`, for data: line ends and tabs stay, and the rest becomes `\u001b`, which JSON reads as the same text. */
+export function escapeData(text: string): string {
+  if (/^[\x20-\x7e\n\t]*$/.test(text)) return text;
+  return text.replace(unsafe, (kept: string, unseen: string | undefined, at: number) => {
+    const isLineEnd = unseen === "\n" || unseen === "\t" || (unseen === "\r" && text[at + 1] === "\n");
+    return unseen === undefined || isLineEnd ? kept : unseen.split("").map(escapeUnit).join("");
+  });
+}
+
 function escapeCharacter(character: string): string {
   const code = character.codePointAt(0) ?? 0;
-  if (code <= 0xff) return `\\x${code.toString(16).padStart(2, "0")}`;
-  if (code <= 0xffff) return `\\u${code.toString(16).padStart(4, "0")}`;
-  return `\\u{${code.toString(16)}}`;
+  if (code > 0xffff) return `\\u{${code.toString(16)}}`;
+  return code > 0xff ? escapeUnit(character) : `\\x${code.toString(16).padStart(2, "0")}`;
+}
+
+function escapeUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

@@ -105,7 +105,7 @@ record  what              was      is now              key
   });
 
   it("says since when it has looked, where that is later than what was asked for", async () => {
-    const brand = await nights({ orders: [orderAt("a", noon)] });
+    const brand = await nights({ orders: [orderAt("a", noon - day)] });
     await brand.sync();
     const told = (command: string) => brand.run(command).then(({ err }) => err);
     expect(await told("changes")).toBe("No changes were seen since the first read, 2026-11-21 12:00 UTC.\n");
@@ -146,8 +146,8 @@ record  what              was      is now              key
   );
 
   it.each([
-    [["--since", "2026-11-04", "--until", "2026-11-02"], "swap them"],
-    [["--until", "2026-10-01"], "without `--since` it is 7d: give one"],
+    [["--since", "2026-11-04", "--until", "2026-11-02"], "give a `--since` before `--until`"],
+    [["--until", "2026-10-01"], "give a `--since` before `--until`"],
   ])(
     "refuses %j, which ends before it begins: it would pass for a time without changes",
     async (range, hint) => {

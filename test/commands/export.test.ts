@@ -20,7 +20,9 @@ test("a range that ends before it begins is refused, and is not an export withou
   mirror.db.close();
   const swapped = ["--since", "2026-02-01", "--until", "2026-01-01"];
   const { code, err, out } = await brandapi(["export", "orders", "--csv", ...swapped, "--db", mirror.path]);
-  expect(err).toBe("brandapi: `--since` is later than `--until`.\n  hint: swap them\n");
+  expect(err).toBe(
+    "brandapi: `--since` is later than `--until`.\n  hint: give a `--since` before `--until`\n",
+  );
   expect(out).toBe("");
   expect(code).toBe(2);
 });

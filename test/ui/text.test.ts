@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { escapeData, openDataEscaper } from "../../src/ui/data.js";
-import { escapeLines, escapeText } from "../../src/ui/text.js";
+import { escapeData, escapeLines, escapeText } from "../../src/ui/text.js";
 import { displayWidth, pad, shorten, truncate } from "../../src/ui/width.js";
 import fc from "../support/property.js";
 
@@ -58,25 +57,6 @@ test.each([
   ["Zoë 北京 👩‍👩‍👧", "Zoë 北京 👩‍👩‍👧"],
 ])("data keeps its line ends and tabs, and loses what acts on a terminal: %j", (text, escaped) => {
   expect(escapeData(text)).toBe(escaped);
-});
-
-test("data that comes in pieces, cut anywhere, is escaped as a whole", () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.constantFrom("\r", "\n", "\t", "\u001b", "\u009b", "é", "北", "😀", "\u{e0041}", "a"), {
-        maxLength: 12,
-      }),
-      fc.integer({ min: 1, max: 4 }),
-      (letters, size) => {
-        const text = letters.join("");
-        const bytes = Buffer.from(text);
-        const escaper = openDataEscaper();
-        let shown = "";
-        for (let at = 0; at < bytes.length; at += size) shown += escaper.piece(bytes.subarray(at, at + size));
-        expect(shown + escaper.end()).toBe(escapeData(text));
-      },
-    ),
-  );
 });
 
 test("JSON escaped for a terminal is still the same value", () => {

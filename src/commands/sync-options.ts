@@ -1,0 +1,83 @@
+import { UsageError } from "../errors.js";
+import { type Resource, takesDates } from "../resources/types.js";
+import { defaultOptions, type SyncOptions } from "../sync/run.js";
+import type { GlobalOptions } from "./context.js";
+import { type Chosen, parseRange } from "./flags.js";
+
+export interface SyncFlags extends GlobalOptions {
+  since?: string;
+  until?: string;
+  window?: number;
+  full?: boolean;
+  dryRun?: boolean;
+  audit?: number;
+  acceptRemovals?: boolean;
+  wait?: boolean;
+  details?: SyncOptions["details"];
+  source?: string[];
+  mediaType?: string[];
+  opportunity?: string[];
+  host?: string[];
+  groupBy?: string;
+  perHost?: boolean;
+  allProfiles?: boolean;
+}
+
+/** Returns what the flags ask of a sync. @throws UsageError for times that make no range in the past */
+export function readOptions(flags: SyncFlags, now: number): SyncOptions {
+  const { since, until } = parseRange(flags, now);
+  if (since !== undefined && since > now)
+    throw new UsageError("`--since` lies in the future.", { hint: "choose a time in the past" });
+  const full = flags.full ?? false;
+  return {
+    ...defaultOptions,
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+    full,
+    windowMs: flags.window ?? defaultOptions.windowMs,
+    acceptRemovals: flags.acceptRemovals ?? false,
+    audit: flags.audit ?? defaultOptions.audit,
+    details: flags.details ?? (full ? "all" : defaultOptions.details),
+    groupBy: flags.groupBy ?? defaultOptions.groupBy,
+    hosts: flags.host ?? [],
+    perHost: flags.perHost ?? false,
+    filters: {
+      source: flags.source ?? [],
+      media_type: flags.mediaType ?? [],
+      opportunity_id: flags.opportunity ?? [],
+      host_id: flags.host ?? [],
+    },
+  };
+}
+
+/** Which resources a flag makes a difference to. */
+const uses: Partial<Record<keyof SyncFlags, (resource: Resource) => boolean>> = {
+  since: takesDates,
+  until: takesDates,
+  source: isFiltered,
+  mediaType: isFiltered,
+  opportunity: isFiltered,
+  host: (resource) => isFiltered(resource) || isMonthly(resource),
+  groupBy: isMonthly,
+  perHost: isMonthly,
+};
+
+function isFiltered({ strategy }: Resource): boolean {
+  return strategy.kind === "dated" && strategy.filters !== undefined;
+}
+
+function isMonthly({ strategy }: Resource): boolean {
+  return strategy.kind === "monthly";
+}
+
+/** @throws UsageError for a flag that makes no difference to a resource that was named */
+export function refuseUseless({ resources, named }: Chosen, flags: SyncFlags): void {
+  for (const name of Object.keys(flags) as (keyof SyncFlags)[]) {
+    const other = resources.find((resource) => uses[name]?.(resource) === false);
+    if (!named || other === undefined) continue;
+    const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    throw new UsageError(`\`${other.name}\` takes no \`--${flag}\`.`, {
+      hint: `leave it out, or sync \`${other.name}\` by itself`,
+    });
+  }
+}
