@@ -4,7 +4,7 @@ import { build } from "rolldown";
 
 /**
  * `npm run docs`: the parts of the documents that follow from the program's own registries, written into them.
- * `-- --answers` runs the demo and shows what the queries print today; `-- --pictures` needs Chromium.
+ * `-- --pictures` needs Chromium.
  */
 const dir = fileURLToPath(new URL("../.docs", import.meta.url));
 const input = fileURLToPath(new URL("docs/write.ts", import.meta.url));

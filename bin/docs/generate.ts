@@ -1,24 +1,67 @@
+import type { Option } from "commander";
+import { exitMeanings } from "../../src/errors.js";
+import { formats } from "../../src/export/formats/index.js";
+import { views } from "../../src/query/views/index.js";
+import { resources } from "../../src/resources/index.js";
+import { tablesOf } from "../../src/resources/shape.js";
+import { detailsOf } from "../../src/resources/types.js";
 import { answers } from "./answers.js";
-import { commandSections } from "./commands.js";
-import { fill } from "./markdown.js";
-import { referenceSections } from "./reference.js";
-import { shown } from "./shown.js";
+import { programTree } from "./program.js";
 
-/** Every part of the documents that is made from the registries, by its name. */
-export async function generatedSections(): Promise<ReadonlyMap<string, string>> {
-  return new Map([...commandSections(), ...(await referenceSections()), ["answers", answersText()]]);
+const marked = /(<!-- generated: ([a-z -]+) -->\n)[\s\S]*?(<!-- \/generated -->)/g;
+
+/** Returns a document with each part between `<!-- generated: NAME -->` and `<!-- /generated -->` written anew. */
+export function regenerate(text: string): string {
+  return text.replace(marked, (_, start: string, name: string, end: string) => {
+    const section = sections[name];
+    if (section === undefined) throw new Error(`no generated section is called: ${name}`);
+    return `${start}\n${section()}\n\n${end}`;
+  });
 }
 
-/** A document with its generated parts made anew. `npm run docs` writes it. */
-export async function regenerate(text: string): Promise<string> {
-  return fill(text, await generatedSections());
+const sections: Readonly<Record<string, () => string>> = {
+  commands: () =>
+    table(
+      ["command", "does"],
+      programTree()
+        .commands.filter((one) => one.name() !== "help")
+        .map((one) => [`\`${one.name()}\``, one.summary()]),
+    ),
+  "flags everywhere": () => table(["flag", "does"], programTree().options.map(flagRow)),
+  formats: () =>
+    table(
+      ["flag", "gives", "chosen by the name of `-o`"],
+      formats.map(({ about, extensions, flag }) => [
+        `\`${flag}\``,
+        about,
+        extensions.map((one) => `\`${one}\``).join(", "),
+      ]),
+    ),
+  "exit codes": () => table(["code", "meaning"], Object.entries(exitMeanings)),
+  resources: () =>
+    table(
+      ["`sync` resource", "endpoint", "scope", "tables"],
+      resources.map((resource) => {
+        const all = [resource, detailsOf(resource) ?? []].flat();
+        const names = all.flatMap(tablesOf).map(({ name }) => `\`${name}\``);
+        return [`\`${resource.name}\``, `\`${resource.path}\``, `\`${resource.scope}\``, names.join(", ")];
+      }),
+    ),
+  answers: () =>
+    answers.map(({ question, sql }) => `### ${question}\n\n\`\`\`sql\n${sql};\n\`\`\``).join("\n\n"),
+  views: () =>
+    table(
+      ["view", "a row is"],
+      views.filter((one) => !one.isHelper).map(({ about, name }) => [`\`${name}\``, about]),
+    ),
+};
+
+function flagRow({ description, flags }: Option): string[] {
+  return [`\`${flags}\``, description];
 }
 
-function answersText(): string {
-  return answers
-    .map(
-      ({ name, question, sql }) =>
-        `### ${question}\n\n\`\`\`sql\n${sql};\n\`\`\`\n\n\`\`\`text\n${shown[name]}\n\`\`\``,
-    )
-    .join("\n\n");
+function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return [line(titles), line(titles.map(() => "---")), ...rows.map(line)].join("\n");
 }

@@ -1,4 +1,5 @@
 import { allRecords, type Counted, count, countBeside, countCovered, halve } from "./counts.js";
+import { movedDays, rangesOfDays } from "./figures.js";
 import { readRange } from "./read.js";
 import type { DatedRun } from "./run.js";
 
@@ -14,6 +15,8 @@ export async function reconcile(run: DatedRun, left: () => number): Promise<void
   let differing = await countDiffering(run);
   for (let round = 1; round <= mostRounds && differing.length > 0 && left() > 0; round += 1) {
     for (const counted of differing) await readDiffering(run, counted, left);
+    // A part of a day that changed says nothing of the rest of the day.
+    await readMoved(run, left);
     differing = await countDiffering(run);
   }
   if (differing.length === 0 && shortfalls.length === 0) {
@@ -31,6 +34,14 @@ export async function reconcile(run: DatedRun, left: () => number): Promise<void
     shortfalls.push(
       `the API counts ${api} ${check === allRecords ? resource.name : check.name} and the mirror ${mirror}`,
     );
+}
+
+/** Reads the days whose figures are not those of their last reading (A8), while the budget lasts. */
+export async function readMoved(run: DatedRun, left: () => number): Promise<void> {
+  for (const range of rangesOfDays(run, movedDays(run))) {
+    if (left() <= 0) return;
+    await readRange(run, range);
+  }
 }
 
 /** Counts, and returns what differs and is evidence. A filter that was distrusted and agrees by now is trusted again. */

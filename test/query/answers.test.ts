@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { answers } from "../../bin/docs/answers.js";
-import { shown } from "../../bin/docs/shown.js";
 import { makeBrand } from "../support/brand.js";
 import { day } from "../support/records.js";
 
@@ -23,18 +22,12 @@ async function aBrand() {
   return brand;
 }
 
-test("each question that people ask is one SELECT of at most three lines, and the page shows its columns", async () => {
+test("each question that people ask is one SELECT of at most three lines, and has rows", async () => {
   const brand = await aBrand();
-  for (const { name, question, sql } of answers) {
+  for (const { question, sql } of answers) {
     expect(sql.split("\n").length).toBeLessThanOrEqual(3);
     const { code, out } = await brand.run(["query", sql, "--json"]);
     const rows = JSON.parse(out) as Record<string, unknown>[];
     expect([question, code, rows.length > 0]).toEqual([question, 0, true]);
-    const titles = shown[name].split("\n")[0]?.replace("…", "").trim().split(/\s+/) ?? [];
-    const names = Object.keys(rows[0] ?? {});
-    expect([question, names.map((one, at) => one.startsWith(titles[at] ?? "-"))]).toEqual([
-      question,
-      names.map(() => true),
-    ]);
   }
 }, 60_000);

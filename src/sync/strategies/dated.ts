@@ -5,10 +5,10 @@ import type { Dated } from "../../resources/types.js";
 import { finishedRuns } from "../../state/index.js";
 import { audit } from "../audit.js";
 import { checksOf, countRange } from "../counts.js";
-import { askFigures, movedDays, rangesOfDays } from "../figures.js";
+import { askFigures, movedDays } from "../figures.js";
 import { planDated } from "../plan.js";
 import { readRange } from "../read.js";
-import { reconcile } from "../reconcile.js";
+import { readMoved, reconcile } from "../reconcile.js";
 import { removeMissing } from "../removals.js";
 import { budgetOf, type DatedRun, type PlanStep, pagesFor, type StrategyRun } from "../run.js";
 import { filterQueries, readFiltered } from "./filtered.js";
@@ -37,9 +37,9 @@ export const dated: StrategyRun<Dated> = {
     begin(run, ranges, floor);
     run.figures = await askFigures(run);
     for (const range of ranges) await readRange(run, range);
+    await audit(run);
     const left = budgetOf(run, options.budget);
     await readMoved(run, left);
-    await audit(run);
     await reconcile(run, left);
     noteMoved(run);
     if (shortfalls.length === 0) removeMissing(run);
@@ -80,14 +80,6 @@ function begin(
     state.setFloor(floor);
     state.setUsed(options);
   });
-}
-
-/** Reads the days whose figures moved since they were last read (A8), while the budget lasts. */
-async function readMoved(run: DatedRun, left: () => number): Promise<void> {
-  for (const range of rangesOfDays(run, movedDays(run))) {
-    if (left() <= 0) return;
-    await readRange(run, range);
-  }
 }
 
 function noteMoved(run: DatedRun): void {
