@@ -6,7 +6,7 @@ import { shown } from "./shown.js";
 
 /** Every part of the documents that is made from the registries, by its name. */
 export async function generatedSections(): Promise<ReadonlyMap<string, string>> {
-  return new Map([...commandSections(), ...(await referenceSections()), ["answers", answersText()]]);
+  return new Map([...commandSections(), ...referenceSections(), ["answers", answersText()]]);
 }
 
 /** A document with its generated parts made anew. `npm run docs` writes it. */

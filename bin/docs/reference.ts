@@ -1,10 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { Mirror } from "../../src/mirror/mirror.js";
 import { exampleFor } from "../../src/query/examples.js";
-import { openMirror } from "../../src/query/open.js";
-import { describeTable } from "../../src/query/tables.js";
 import { type View, views } from "../../src/query/views/index.js";
 import { details, resources } from "../../src/resources/index.js";
 import { type TableShape, tablesOf } from "../../src/resources/shape.js";
@@ -20,31 +14,14 @@ const strategies: Readonly<Record<Strategy["kind"], string>> = {
   snapshot: "whole, each time, with a snapshot a day",
 };
 
-/** The documents' parts that follow from the registries of resources, tables and views. */
-export async function referenceSections(): Promise<[name: string, text: string][]> {
-  const folder = mkdtempSync(join(tmpdir(), "brandapi-docs-"));
-  const mirror = await openMirror(join(folder, "mirror.sqlite"));
-  try {
-    return [
-      ["resources", overview()],
-      ["tables", [...resources, ...details].map(resourceText).join("\n\n")],
-      ["views", views.map(viewText).join("\n\n")],
-      ["system tables", systemText(mirror)],
-    ];
-  } finally {
-    mirror.db.close();
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** The tables of a mirror that neither a resource nor a view accounts for. */
-export function ownTablesOf(mirror: Mirror): string[] {
-  const typed = new Set([...resources, ...details].flatMap(tablesOf).map(({ name }) => name));
-  const all = mirror.db
-    .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite^_%' ESCAPE '^'")
-    .pluck()
-    .all() as string[];
-  return all.filter((name) => !typed.has(name));
+/** Returns the documents' parts that follow from the registries of resources, tables and views. */
+export function referenceSections(): [name: string, text: string][] {
+  return [
+    ["resources", overview()],
+    ["tables", [...resources, ...details].map(resourceText).join("\n\n")],
+    ["views", views.map(viewText).join("\n")],
+    ["system tables", systemText()],
+  ];
 }
 
 function overview(): string {
@@ -85,18 +62,13 @@ function tableText(shape: TableShape): string {
   return `<details><summary><code>${name}</code>: ${about}</summary>\n\n${list}${more}</details>\n\n${sql(exampleFor(name))}`;
 }
 
-function viewText({ name, about, columns, example }: View): string {
-  const rows = columns.map((column) => [code(column.name), column.type, column.about]);
-  const list = `<details><summary>its columns</summary>\n\n${table(["column", "type", "about"], rows)}\n\n</details>`;
-  return [`### ${name}`, wrap(`${capital(about)}.`), list, sql(example)].join("\n\n");
+function viewText({ name, about }: View): string {
+  return wrap(`- **\`${name}\`**: ${about.split(";")[0]}`, 108, "  ");
 }
 
-function systemText(mirror: Mirror): string {
+function systemText(): string {
   return Object.entries(systemTables)
-    .map(([name, about]) => {
-      const columns = describeTable(mirror, name).columns.map((column) => code(column.name));
-      return wrap(`- **\`${name}\`**: ${about}. ${columns.join(", ")}`, 108, "  ");
-    })
+    .map(([name, about]) => wrap(`- **\`${name}\`**: ${about}`, 108, "  "))
     .join("\n");
 }
 

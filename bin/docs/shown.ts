@@ -10,7 +10,7 @@ type Name = (typeof answers)[number]["name"];
 /** The first lines that `brandapi query` printed for each answer, of the demo's mirror: `npm run docs -- --answers`. */
 export const shown: Record<Name, string> = stored;
 
-const mostLines = 5;
+const mostLines = 4;
 const mostColumns = 105;
 
 /** Runs the demo, and returns what each answer prints of its mirror today. */
