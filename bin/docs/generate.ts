@@ -7,6 +7,7 @@ import { tablesOf } from "../../src/resources/shape.js";
 import { detailsOf } from "../../src/resources/types.js";
 import { answers } from "./answers.js";
 import { programTree } from "./program.js";
+import { systemTables } from "./system-tables.js";
 
 const marked = /(<!-- generated: ([a-z -]+) -->\n)[\s\S]*?(<!-- \/generated -->)/g;
 
@@ -49,6 +50,11 @@ const sections: Readonly<Record<string, () => string>> = {
     ),
   answers: () =>
     answers.map(({ question, sql }) => `### ${question}\n\n\`\`\`sql\n${sql};\n\`\`\``).join("\n\n"),
+  "system tables": () =>
+    table(
+      ["table", "holds"],
+      Object.entries(systemTables).map(([name, about]) => [`\`${name}\``, about]),
+    ),
   views: () =>
     table(
       ["view", "a row is"],

@@ -18,6 +18,7 @@ import { examples } from "./help.js";
 interface ChangesFlags extends GlobalOptions {
   since?: string;
   until?: string;
+  run?: number;
   limit?: number;
   csv?: boolean;
 }
@@ -45,6 +46,7 @@ export function changes(context: Context): Command {
     .argument("[resource]", kept.join(", "))
     .option("--since <time>", `seen since then (default: ${lately})`)
     .option("--until <time>", "seen until then")
+    .addOption(parsed("--run <n>", "those that this run found, by its `run_id` in `sync_runs`", parseCount))
     .addOption(parsed("--limit <n>", "the newest so many; in a table, whole records", parseCount))
     .option("--csv", "CSV on stdout, as `export changes` writes it")
     .option("--json", "a JSON array on stdout, as `export changes` writes it")
@@ -75,8 +77,12 @@ async function runChanges(
     throw new UsageError(`Changes of \`${chosen.name}\` are not kept.`, {
       hint: `changes are kept of ${kept.join(", ")}`,
     });
-  const { since = 0, until } = parseRange({ ...options, since: options.since ?? lately }, now);
+  const { run } = options;
+  // A run may be as old as it likes.
+  const from = options.since ?? (run === undefined ? lately : "1970-01-01");
+  const { since = 0, until } = parseRange({ ...options, since: from }, now);
   const filter = {
+    run,
     resource: chosen?.name,
     since: formatInstant(since),
     until: until === undefined ? undefined : formatInstant(until),
@@ -130,7 +136,11 @@ async function printChanges(mirror: Mirror, { deps, settings, filter, limit }: R
     const isLater = first !== null && first > filter.since && first <= (filter.until ?? first);
     const since = isLater ? `the first read, ${minuteOf(first)}` : minuteOf(filter.since);
     const until = filter.until === undefined ? "" : ` until ${minuteOf(filter.until)}`;
-    if (!quiet) deps.stderr.write(`No changes were seen since ${since}${until} UTC.\n`);
+    const none =
+      filter.run === undefined
+        ? `No changes were seen since ${since}${until} UTC.`
+        : `Run ${filter.run} found no changes.`;
+    if (!quiet) deps.stderr.write(`${none}\n`);
     return;
   }
   const groups = groupTogether(changes).map((group) => renderGroup(group, style, width));

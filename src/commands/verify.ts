@@ -3,15 +3,18 @@ import { Incomplete } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { minuteOf } from "../lib/times.js";
 import { resources } from "../resources/index.js";
+import { formatCount } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import type { FullVerdict } from "../verify/engine.js";
 import type { MonthResult } from "../verify/report.js";
 import type { Context, GlobalOptions } from "./context.js";
+import { evidenceText } from "./evidence-text.js";
 import { chooseResources, maxWait, rateLimit, wait } from "./flags.js";
 import { examples } from "./help.js";
 
 interface VerifyFlags extends GlobalOptions {
   repair?: boolean;
+  evidence?: boolean;
   acceptRemovals?: boolean;
   wait?: boolean;
 }
@@ -26,6 +29,7 @@ export function verify(context: Context): Command {
     )
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
     .option("--repair", "read again what differs, and make tables that differ anew from the records")
+    .option("--evidence", "each number of the proof, with the request and the SQL that print it")
     .option("--accept-removals", "apply removals even where they look implausible")
     .addOption(wait())
     .addOption(rateLimit())
@@ -34,6 +38,7 @@ export function verify(context: Context): Command {
       "after",
       examples(
         ["brandapi verify orders", "compare the whole history, month by month"],
+        ["brandapi verify orders --evidence", "the same, with the lines that repeat it by hand"],
         ["brandapi verify --repair", "everything that was synced, and mend what differs"],
       ),
     )
@@ -64,8 +69,9 @@ async function runVerify(names: readonly string[], options: VerifyFlags, { deps 
       const ended = await workThrough(access, { due, named: chosen.named }, async (resource) => {
         const verdict = await verifyResource(access, resource, repair);
         verdicts.push(verdict);
-        if (options.json) printJson(deps.stdout, verdict);
-        else deps.stdout.write(verdictText(verdict));
+        const evidence = options.evidence ? verdict.claims?.() : undefined;
+        if (options.json) printJson(deps.stdout, { ...verdict, claims: undefined, evidence });
+        else deps.stdout.write(`${verdictText(verdict)}${evidence ? evidenceText(evidence) : ""}`);
       });
       if (!options.json && verdicts.length > 0) deps.stdout.write(blindText(verdicts));
       if (due.length === 0)
@@ -119,14 +125,22 @@ function differing(records: readonly string[], tables: readonly string[]): strin
 
 /** A verdict as a person reads it: months of one state on one line, what differs spelled out. */
 function verdictText(verdict: FullVerdict): string {
-  const head = `${verdict.resource}: ${verdict.state} (${counted(verdict.requests, "request")})`;
+  const { api_total: api, mended, mirror_total: here, requests, resource } = verdict;
+  const totals =
+    api === null || here === null ? "" : `, ${formatCount(api)} in the API and ${formatCount(here)} here`;
+  const head = `${resource}: ${verdict.state}${totals} (${counted(requests, "request")})`;
+  const repair = mended
+    ? [
+        `  mended: ${mended.rows_new} new, ${mended.rows_changed} changed, ${mended.rows_removed} removed: \`brandapi changes ${resource} --run ${mended.run_id}\``,
+      ]
+    : [];
   const lines = grouped(verdict.months).map(({ first, last, state, why, readAt }) => {
     const months = first === last ? first : `${first} to ${last}`;
     return `  ${months}: ${state}: ${why}${readAt ? `; read since ${minuteOf(readAt)}` : ""}`;
   });
   const { differences, state } = verdict.tables;
   const tables = differences.map(({ table, why }) => `  table ${table}: ${state}: ${why}`);
-  return `${[head, ...lines, ...tables].join("\n")}\n`;
+  return `${[head, ...repair, ...lines, ...tables].join("\n")}\n`;
 }
 
 /** What a proof cannot see: each thing once, with those that it is true of. */

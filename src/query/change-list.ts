@@ -21,6 +21,8 @@ export interface Change {
 /** Times are text as the mirror writes them. */
 export interface ChangeFilter {
   resource: string | undefined;
+  /** The run that found them, by its `run_id`. */
+  run?: number | undefined;
   since: string;
   until: string | undefined;
 }
@@ -58,10 +60,11 @@ export function listChanges(
 }
 
 /** Returns a condition on `changes`; with a limit, on the newest so many. */
-export function changesCondition({ resource, since, until }: ChangeFilter, limit?: number): string {
+export function changesCondition({ resource, run, since, until }: ChangeFilter, limit?: number): string {
   const condition = [
     `seen_changed_at >= ${literal(since)}`,
     ...(until === undefined ? [] : [`seen_changed_at <= ${literal(until)}`]),
+    ...(run === undefined ? [] : [`run_id = ${run}`]),
     ...(resource === undefined ? [] : [`resource = ${literal(resource)}`]),
   ].join(" AND ");
   if (limit === undefined) return condition;

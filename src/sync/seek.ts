@@ -63,7 +63,7 @@ export function checkDates({ resource }: DatedRun, records: readonly Json[], ran
     if (second === undefined)
       throw broken(
         resource.path,
-        `shows ${shown(text)} as \`${resource.strategy.date}\`, which is no timestamp with seconds`,
+        `shows ${text === undefined ? "nothing" : shown(text)} as \`${resource.strategy.date}\`, which is no timestamp with seconds`,
       );
     if (second > newest)
       throw broken(resource.path, `is not newest first: ${shown(text)} stands below an older record`);

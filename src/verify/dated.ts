@@ -1,6 +1,7 @@
 import { dayOf, holds, join, monthsOf, type Range, touches, within } from "../lib/ranges.js";
 import { instantOrNull, minuteOf } from "../lib/times.js";
 import type { DatedRun } from "../sync/run.js";
+import { datedClaims } from "./claims.js";
 import { type Evidence, gatherEvidence } from "./evidence.js";
 import { type Finding, type MonthResult, stateOf, unproven } from "./report.js";
 
@@ -26,7 +27,8 @@ export async function verifyDated(run: DatedRun): Promise<Finding> {
   const wanted = evidence.unread.filter(({ to }) => to >= floor);
   const unread = wanted.reduce((sum, { api, mirror }) => sum + Math.max(0, api - mirror), 0);
   const unsettled = evidence.beside > 0 ? { unsettled: true } : {};
-  return { ...base, state: stateOf(months), months, unread, ...unsettled };
+  const claims = () => datedClaims(run, evidence);
+  return { ...base, state: stateOf(months), months, unread, claims, ...unsettled };
 }
 
 /** Records from before the oldest date that was read: nobody asked for them, or a reading was stopped above them. */

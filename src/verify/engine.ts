@@ -5,6 +5,7 @@ import { openState } from "../state/index.js";
 import { endsEverything, openRun, syncResource } from "../sync/engine.js";
 import type { Access, SyncOptions, SyncRun } from "../sync/run.js";
 import { verifyDated } from "./dated.js";
+import { restatedClaim } from "./list-claims.js";
 import { verifyDetails, verifyList } from "./lists.js";
 import { type Finding, unproven, type Verdict } from "./report.js";
 import { proveTables, type TableFinding } from "./tables.js";
@@ -38,7 +39,7 @@ export async function verifyResource(
   const verdict = await verifyRecords(access, resource, repair, error).catch((why: unknown) => {
     if (error === null || endsEverything(why) || !(why instanceof BrandapiError)) throw why;
     // The API could not be asked, but the tables differ.
-    return { ...unproven(resource.name, why.message, "the API"), requests: 0 };
+    return { ...unproven(resource.name, why.message, "the API"), ...uncounted, requests: 0 };
   });
   const isMended = tables.state === "repaired" && verdict.state === "proven";
   const state = tables.state === "different" ? "different" : isMended ? "repaired" : verdict.state;
@@ -55,11 +56,11 @@ async function verifyRecords(
   const before = access.api.stats.requests;
   const spent = () => access.api.stats.requests - before;
   const proof = proofs[resource.strategy.kind];
-  if (!proof) return { ...restated(resource), requests: 0 };
+  if (!proof) return { ...restated(access, resource), ...uncounted, requests: 0 };
   const verdict = await recordProof(access, resource, proof, tableError);
   const isMendable = verdict.state === "different" || (verdict.unread ?? 0) > 0;
   if (!repair || !isMendable) return { ...verdict, requests: spent() };
-  const { error } = await syncResource(
+  const { run, error } = await syncResource(
     { ...access, options: repairing(access, resource, verdict.state) },
     resource,
   );
@@ -67,7 +68,9 @@ async function verifyRecords(
   // The second proof reports by month what could not be mended.
   if (error !== null) access.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
   const after = await recordProof({ ...access, points: new Map() }, resource, proof, tableError);
-  return { ...after, state: after.state === "proven" ? "repaired" : after.state, requests: spent() };
+  const { run_id, rows_new, rows_changed, rows_removed } = run;
+  const mended = { run_id, rows_new, rows_changed, rows_removed };
+  return { ...after, state: after.state === "proven" ? "repaired" : after.state, mended, requests: spent() };
 }
 
 /** Returns the options of a repair: it reads all that differs, and a list that differs whole. */
@@ -88,8 +91,8 @@ async function recordProof(
   resource: Resource,
   { prove }: Proof,
   tableError: string | null,
-): Promise<Finding> {
-  const result: { verdict?: Finding } = {};
+): Promise<Omit<Verdict, "requests">> {
+  const result: { verdict?: Omit<Verdict, "requests"> } = {};
   const task = access.reporter.begin({ name: resource.name, unit: "pages" });
   const { error } = await recordRun(access, resource.name, {
     async work(row) {
@@ -98,7 +101,8 @@ async function recordProof(
       const found = [...run.shortfalls, differing(verdict) ?? [], tableError ?? []].flat();
       row.verified = found.length === 0 && !verdict.never_read && !verdict.unsettled;
       row.error = found.join("; ") || null;
-      result.verdict = verdict;
+      const { api_total, mirror_total, differing: counts } = row;
+      result.verdict = { ...verdict, api_total, mirror_total, differing: counts };
       return "verified";
     },
     outcomeOf: (error) => (error instanceof Stopped ? "stopped" : "failed"),
@@ -117,8 +121,12 @@ function differing({ resource, state, months, unread }: Finding): string | null 
   return `${resource} differs from the API (${named.slice(0, 3).join(", ")}${more}): run \`brandapi verify ${resource} --repair\``;
 }
 
-function restated({ name }: Resource): Finding {
+const uncounted = { api_total: null, mirror_total: null, differing: null };
+
+function restated(access: Access, resource: Resource): Finding {
+  const { name } = resource;
   const why =
     "the API restates these figures at any time: the mirror has them as they were when they were last read";
-  return unproven(name, why, `nothing can be proven: \`sync ${name}\` reads the newest again`);
+  const claims = () => [restatedClaim(openRun(access, resource))];
+  return { ...unproven(name, why, `nothing can be proven: \`sync ${name}\` reads the newest again`), claims };
 }

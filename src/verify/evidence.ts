@@ -1,4 +1,4 @@
-import { dayOf, dayRange, join, type Range, subtract } from "../lib/ranges.js";
+import { everything as allDates, dayOf, dayRange, join, type Range, subtract } from "../lib/ranges.js";
 import { allRecords, type Counted, count, countCovered, countListed, halve } from "../sync/counts.js";
 import { askFigures, movedDays } from "../sync/figures.js";
 import { budgetOf, type DatedRun } from "../sync/run.js";
@@ -9,6 +9,9 @@ const mostRequests = 100;
 /** Something that contradicts the mirror, and its dates. */
 export interface Against extends Range {
   text: string;
+  /** The count that differs, or the day whose figures moved. */
+  counted?: Counted;
+  day?: string;
 }
 
 /** Everything that a proof of a dated resource goes by. Nothing is read but counts and figures. */
@@ -18,49 +21,60 @@ export interface Evidence {
   /** The filters that are evidence, `all` first. */
   checks: string[];
   /** Days with figures, and those whose figures are not what they were when the day was read; null: no figures. */
-  figures: { days: number; moved: string[] } | null;
+  figures: { askedAt: number; moved: string[] } | null;
   /** What is covered by nothing, oldest first: the API's count is `api`. */
   unread: Counted[];
-  /** Records that a count without a range has, and no range (A11). */
+  /** The API's count without a range, and how many of it no range has (A11). */
+  everything: Pick<Counted, "api" | "askedAt">;
   beside: number;
   against: Against[];
 }
 
 /** Asks for the evidence: figures by day, the counts of all that is covered, of what is not, and of everything. */
 export async function gatherEvidence(run: DatedRun): Promise<Evidence> {
-  const { row, state } = run;
+  const { clock, row, state } = run;
   const left = budgetOf(run, mostRequests);
+  const askedAt = clock.now();
   run.figures = await askFigures(run);
   const moved = movedDays(run);
   const counts = await countCovered(run);
   const distrusted = state.distrusted();
   const evidence = counts.filter(({ check }) => !distrusted.has(check.name));
   const differing = evidence.filter(({ api, mirror }) => api !== mirror);
-  const against: Against[] = moved.map((day) => ofDay(day, "its figures changed since it was read"));
+  const against: Against[] = moved.map((day) => ({
+    ...ofDay(day, "its figures changed since it was read"),
+    day,
+  }));
   for (const one of differing) for await (const part of halve(run, one, left)) against.push(ofCount(part));
   for (const { dated } of state.missing.all())
     if (dated !== null) against.push(ofDay(dayOf(dated), "a record is no longer there"));
-  const { unread, beside } = await countUnread(run, sum(counts.filter(({ check }) => check === allRecords)));
+  const { beside, everything, unread } = await countUnread(
+    run,
+    sum(counts.filter(({ check }) => check === allRecords)),
+  );
   Object.assign(row, { ...totals(counts), differing: differing.length });
-  const figures = run.figures && { days: run.figures.size, moved };
+  const figures = run.figures && { askedAt, moved };
   return {
     counts,
     checks: [...new Set(evidence.map(({ check }) => check.name))],
     figures,
     unread,
+    everything,
     beside,
     against,
   };
 }
 
 /** Counts what lies below, between and above what was read; what no range has lies beside the dates. */
-async function countUnread(run: DatedRun, covered: number): Promise<Pick<Evidence, "unread" | "beside">> {
-  const everything = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
+async function countUnread(
+  run: DatedRun,
+  covered: number,
+): Promise<Pick<Evidence, "unread" | "everything" | "beside">> {
   const unread: Counted[] = [];
-  for (const range of subtract([everything], join(run.state.coverage())))
+  for (const range of subtract([allDates], join(run.state.coverage())))
     unread.push(await count(run, range, allRecords));
-  const { total } = await countListed(run, {});
-  return { unread, beside: Math.max(0, total - covered - sum(unread)) };
+  const { total, askedAt } = await countListed(run, {});
+  return { unread, everything: { api: total, askedAt }, beside: Math.max(0, total - covered - sum(unread)) };
 }
 
 function sum(counts: readonly Counted[]): number {
@@ -76,9 +90,10 @@ function ofDay(day: string, what: string): Against {
   return { ...dayRange(day), text: `${day}: ${what}` };
 }
 
-function ofCount({ api, check, from, mirror, to }: Counted): Against {
+function ofCount(counted: Counted): Against {
+  const { api, check, from, mirror, to } = counted;
   const last = dayOf(to);
   const first = Number.isFinite(from) ? dayOf(from) : null;
   const days = first === null ? `through ${last}` : first === last ? last : `${first} to ${last}`;
-  return { from, to, text: `${days}: ${check.name}: ${api} in the API, ${mirror} here` };
+  return { from, to, counted, text: `${days}: ${check.name}: ${api} in the API, ${mirror} here` };
 }

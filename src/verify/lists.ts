@@ -1,4 +1,5 @@
 import { counted } from "../lib/counted.js";
+import { everything } from "../lib/ranges.js";
 import { formatInstant } from "../lib/times.js";
 import { keyOf, openComparison } from "../records/index.js";
 import type { Details } from "../resources/types.js";
@@ -6,6 +7,8 @@ import { countPresent } from "../state/index.js";
 import { readListOf, whyNotWhole } from "../sync/list.js";
 import type { SyncRun } from "../sync/run.js";
 import { countPending } from "../sync/strategies/details.js";
+import { claimOf } from "./claim.js";
+import { listClaim } from "./list-claims.js";
 import type { Finding, MonthResult } from "./report.js";
 
 /** Proves a resource that the API cannot filter: the list is read and compared with the mirror. Nothing is written. */
@@ -44,6 +47,12 @@ async function compareList(
         ? ["unproven", `the details of ${unread} were not read as they are now`]
         : ["proven", `${counted(found.length, "record")} read, all the same`];
   const month = { month: "all", state, why, read_at: formatInstant(clock.now()) };
+  const agrees = state === "unproven" && !list.isWhole ? null : differing === 0;
+  const unseen = { mirror: here, note: blind_spot };
+  const claims = () => [
+    listClaim(run, list, { mirror: here, agrees, note: why }),
+    ...(blind_spot === "" ? [] : [claimOf(run, "blind spot", everything, unseen)]),
+  ];
   const unsettled = list.isWhole ? {} : { unsettled: true };
   return {
     resource: resource.name,
@@ -52,6 +61,7 @@ async function compareList(
     blind_spot,
     covered_from: null,
     unread,
+    claims,
     ...unsettled,
   };
 }

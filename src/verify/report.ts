@@ -1,3 +1,6 @@
+import type { Run } from "../mirror/index.js";
+import type { Claim } from "./claim.js";
+
 /** What is known of a calendar month, or of everything where a resource has no dates. */
 export interface MonthResult {
   /** `2026-01`, or `all`; `before 2026-01-01` and `since 2026-11-01` of what was never read. */
@@ -10,7 +13,7 @@ export interface MonthResult {
 }
 
 /** One resource's verdict: a line of `verify --json`. */
-export interface Verdict {
+export interface Verdict extends Totals {
   resource: string;
   state: "proven" | "unproven" | "different" | "repaired";
   months: MonthResult[];
@@ -26,10 +29,17 @@ export interface Verdict {
   unsettled?: boolean;
   /** Set if nothing was ever read completely. */
   never_read?: boolean;
+  /** What a repair has written, and its run. */
+  mended?: Pick<Run, "run_id" | "rows_new" | "rows_changed" | "rows_removed">;
+  /** Returns each number that the verdict goes by, and what it does not prove. */
+  claims?: () => Claim[];
 }
 
-/** A verdict before its requests are counted. */
-export type Finding = Omit<Verdict, "requests">;
+/** A verdict before its requests and its run's counts are known. */
+export type Finding = Omit<Verdict, "requests" | keyof Totals>;
+
+/** The counts of a proof: as in `sync_runs`. */
+export type Totals = Pick<Run, "api_total" | "mirror_total" | "differing">;
 
 /** The verdict where nothing could be compared. */
 export function unproven(resource: string, why: string, blind_spot: string): Finding {

@@ -5,7 +5,7 @@ import type { View } from "./view.js";
 export const campaignsOwing: View = {
   name: "campaigns_owing",
   about:
-    "one row per campaign that still owes or is owed something: open deliverables and assignments, payments that the " +
+    "one row per campaign that still owes or is owed something; open deliverables and assignments, payments that the " +
     "brand has not made, payments that hosts have earned and not received",
   columns: columnsOf(
     "id title status deadline is_overdue deliverables_open assignments_open payments_open payouts_open flat_fee",

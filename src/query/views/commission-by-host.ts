@@ -7,7 +7,7 @@ import type { View } from "./view.js";
 export const commissionByHost: View = {
   name: "commission_by_host",
   about:
-    "one row per host and currency: the commission of the orders that count, and what was taken back, which is the " +
+    "one row per host and currency: the commission of the orders that count, and what was taken back; that is the " +
     "highest commission that this mirror has seen on each order less the present one; the API does not say what was paid",
   columns: columnsOf(`${host} currency orders commission_amount taken_back`),
   example: `SELECT host_name, currency, orders, commission_amount, taken_back FROM commission_by_host

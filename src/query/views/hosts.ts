@@ -11,8 +11,7 @@ function idsOf(table: string): string {
 export const hosts: View = {
   name: "hosts",
   about:
-    "one row per host: roster, orders that count, net amounts and commission by currency, recommended products, and " +
-    "the numbers of the API's own ranking of all time; orders without a host have their own row",
+    "one row per host: roster, orders, net and commission by currency, products, and the API's own ranking; orders without a host have their own row",
   columns: columnsOf(
     "id username host_name on_roster commission_rate campaigns_status orders cancelled_orders orders_without_total net_by_currency commission_by_currency clicks buy_now_clicks ranking_orders ranking_sales recommended_products",
     {

@@ -11,7 +11,7 @@ import type { View } from "./view.js";
 export const restatedOrders: View = {
   name: "restated_orders",
   about:
-    "one row per order whose net in a month and currency has changed since the month was reported; an order that moved " +
+    "one row per order whose net has changed since its month was reported; an order that moved " +
     "to a different month or currency has a row in each",
   columns: columnsOf(
     `month currency reported_at order_id order_number order_date net_reported net_now difference what seen_at ${host}`,

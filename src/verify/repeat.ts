@@ -1,0 +1,41 @@
+import type { Range } from "../lib/ranges.js";
+import { shellWord } from "../lib/shell.js";
+import { instantOrNull } from "../lib/times.js";
+import type { Mirror } from "../mirror/index.js";
+import type { Query, Resource } from "../resources/types.js";
+
+/** Prints the API's count of a list. */
+export const totalItems = `grep -o '"total_items": *[0-9]*' | grep -o '[0-9]*$'`;
+
+/** Returns a curl line whose output is one number. The key and the base URL stay variables of the shell. */
+export function curlLine(path: string, query: Query, printing: string): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  const words = given.map(([name, value]) =>
+    `${name}=${encodeURIComponent(String(value))}`.replaceAll("%3A", ":"),
+  );
+  const address = `$BRANDAPI_BASE_URL${path}${words.length > 0 ? `?${words.join("&")}` : ""}`;
+  return `curl -fsS -H "Authorization: Bearer $BRANDAPI_KEY" "${address}" | ${printing}`;
+}
+
+/** Returns a line for the sqlite3 shell that opens the mirror read-only and prints what a statement selects. */
+export function sqliteLine({ path }: Mirror, sql: string): string {
+  const uri = `file:${encodeURI(path).replaceAll("?", "%3F").replaceAll("#", "%23")}?mode=ro`;
+  return `sqlite3 ${shellWord(uri).replace(/^[^'].*/, "'$&'")} "${sql.replace(/[\\"$`]/g, "\\$&")}"`;
+}
+
+/** Returns SQL that counts a resource's present records of a range. @param also further conditions */
+export function countingSql(
+  { date, table }: Pick<Resource, "date" | "table">,
+  { from, to }: Range,
+  also: readonly string[] = [],
+): string {
+  // Ranges begin and end with whole seconds.
+  const second = (ms: number) => instantOrNull(ms)?.slice(0, 19).replace("T", " ");
+  const conditions = [
+    "removed_at IS NULL",
+    ...(Number.isFinite(from) ? [`datetime(${date}) >= '${second(from)}'`] : []),
+    ...(Number.isFinite(to) ? [`datetime(${date}) <= '${second(to)}'`] : []),
+    ...also,
+  ];
+  return `SELECT count(*) FROM ${table} WHERE ${conditions.join(" AND ")}`;
+}

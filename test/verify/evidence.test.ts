@@ -1,0 +1,163 @@
+import { exec, spawnSync } from "node:child_process";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { resources } from "../../src/resources/index.js";
+import type { Claim } from "../../src/verify/claim.js";
+import { makeBrand, type TestBrand } from "../support/brand.js";
+import { day, noon, orderAt, ordersBefore } from "../support/records.js";
+
+async function evidenceOf(brand: TestBrand, command: string): Promise<Claim[]> {
+  const { out } = await brand.run(`verify ${command} --json --evidence`);
+  const lines = out.split("\n").filter((line) => line.startsWith('{"resource"'));
+  return lines.flatMap((line) => (JSON.parse(line) as { evidence: Claim[] }).evidence);
+}
+
+const installed = ["sqlite3", "jq"].filter((name) => spawnSync(name, ["--version"]).status === 0);
+const shell = promisify(exec);
+
+/** Runs a line as it was printed, and returns the number that it prints. */
+async function printed(brand: TestBrand, line: string, env: Record<string, string>): Promise<number> {
+  if (line.startsWith("sqlite3") && !installed.includes("sqlite3")) {
+    const sql = line.slice(line.indexOf('"') + 1, -1).replace(/\\(.)/g, "$1");
+    return Number(Object.values(brand.sql(sql)[0] ?? {})[0]);
+  }
+  const [asking = "", filter = ""] = line.split(" | jq ");
+  const command = installed.includes("jq") || filter === "" ? line : asking;
+  const { stdout, stderr } = await shell(command, {
+    env: { PATH: process.env.PATH, ...env },
+    shell: "/bin/sh",
+  });
+  expect(stderr, line).toBe("");
+  if (command !== line) return withoutJq(JSON.parse(stdout), filter);
+  expect(stdout, line).toMatch(/^[\d.]+\n$/);
+  return Number(stdout);
+}
+
+/** Does what the filters do, on a machine without jq. */
+function withoutJq({ data, pagination }: Answered, filter: string): number {
+  const points = data.timeseries ?? [];
+  const [, figure] = /\[\]\.(\w+)\] \| add/.exec(filter) ?? [];
+  if (figure !== undefined) return points.reduce((sum, point) => sum + Number(point[figure]), 0);
+  const isAny = ({ orders, revenue, subtotal_revenue }: Point) => orders || revenue || subtotal_revenue;
+  return pagination?.total_items ?? (data.timeseries ? points.filter(isAny).length : [data].flat().length);
+}
+
+type Point = Record<string, unknown>;
+interface Answered {
+  data: { timeseries?: Point[] };
+  pagination?: { total_items: number };
+}
+
+test.each([
+  ["that nothing happened to", () => {}],
+  [
+    "that was changed in silence",
+    (brand: TestBrand) => {
+      const [cancelled = "", withdrawn = "", refunded = ""] = brand.data.orders.slice(60).map(({ id }) => id);
+      brand.cancel(cancelled);
+      brand.withdraw(withdrawn);
+      brand.refund(refunded, 0.5);
+      brand.attributeLate(noon - 200 * day);
+      brand.leave(brand.data.roster[0]?.host.id ?? "");
+      brand.addGift();
+    },
+  ],
+])(
+  "each curl and sqlite3 line, of all resources of a brand %s, prints the number beside it",
+  async (_, happen) => {
+    const brand = makeBrand({ history: 250 });
+    expect((await brand.run("sync")).code).toBe(0);
+    happen(brand);
+    const claims = await evidenceOf(brand, "");
+    const env = await brand.served();
+    expect(new Set(claims.map(({ resource }) => resource))).toEqual(
+      new Set(resources.map(({ name }) => name)),
+    );
+    for (const { api, mirror, request, sql, note } of claims) {
+      if (request !== null) expect(await printed(brand, request, env), request).toBe(api);
+      if (sql !== null) expect(await printed(brand, sql, env), sql).toBe(mirror);
+      expect(request === null && sql === null && note === null).toBe(false);
+    }
+    expect(claims.filter(({ request }) => request !== null).length).toBeGreaterThan(12);
+    expect(JSON.stringify(claims)).not.toContain(brand.key);
+    expect(claims.some(({ agrees }) => agrees === false)).toBe(happen.length > 0);
+  },
+  60_000,
+);
+
+test("evidence takes no request more than the proof, which names both totals without it", async () => {
+  const brand = makeBrand({ history: 120 });
+  await brand.run("sync");
+  brand.cancel(brand.data.orders[50]?.id ?? "");
+  const plain = await brand.run("verify");
+  const evidence = await brand.run("verify --evidence");
+  const paths = ({ asked }: typeof plain) => asked.map(({ path, query }) => [path, Object.keys(query)]);
+  expect(paths(evidence)).toEqual(paths(plain));
+  expect(plain.out).toContain("orders: different, 120 in the API and 120 here (");
+  expect(plain.out).not.toContain("curl");
+  expect((await brand.run("verify orders --json")).out).toMatch(
+    /"api_total":120,"mirror_total":120,"differing":1,/,
+  );
+  expect(brand.lastRun()).toMatchObject({ api_total: 120, mirror_total: 120, differing: 1 });
+});
+
+test("the table says what was counted, what is not proven, and by which night each record is read again", async () => {
+  const brand = makeBrand({ orders: ordersBefore(noon - 10 * day, 600, day / 4) });
+  await brand.run("sync orders --audit 2");
+  const { out } = await brand.run("verify orders --evidence");
+  const lines = out.split("\n");
+  expect(lines.filter((line) => /^ {2}\S/.test(line)).slice(1)).toEqual([
+    "  check               from              to                API  mirror            asked at          note",
+    "  all                                   2026-11-21 11:59  600     600  agrees    2026-11-21 12:00",
+    "  cancelled                             2026-11-21 11:59    0       0  agrees    2026-11-21 12:00",
+    "  refunded                              2026-11-21 11:59    0       0  agrees    2026-11-21 12:00",
+    "  days with figures                     2026-11-20 23:59  151     151  agrees    2026-11-21 12:00  the figures of each are those of its last reading",
+    "  all, without dates                                      600     600  agrees    2026-11-21 12:00",
+    "  blind spot          2026-10-22 12:00  2026-11-21 11:59           81  unproven                    read again by the night of 2026-11-22",
+    "  blind spot          2026-09-03 12:00  2026-10-22 11:59          196  unproven                    read again by the night of 2026-11-22",
+    "  blind spot          2026-07-16 12:00  2026-09-03 11:59          196  unproven                    read again by the night of 2026-11-23",
+    "  blind spot                            2026-07-16 11:59          127  unproven                    read again by the night of 2026-11-24",
+  ]);
+  expect(lines.slice(4, 6)).toEqual([
+    `    curl -fsS -H "Authorization: Bearer $BRANDAPI_KEY" "$BRANDAPI_BASE_URL/orders?end_date=2026-11-21T11:59:59.999Z&page=1&per_page=1" | grep -o '"total_items": *[0-9]*' | grep -o '[0-9]*$'`,
+    `    sqlite3 'file:${brand.db}?mode=ro' "SELECT count(*) FROM orders WHERE removed_at IS NULL AND datetime(order_date) <= '2026-11-21 11:59:59'"`,
+  ]);
+});
+
+test("a date that was never read, a filter and an undated record are told as unproven", async () => {
+  const brand = makeBrand({ orders: [orderAt("old", noon - 100 * day), orderAt("new", noon - day)] });
+  await brand.run("sync orders --since 30d");
+  const unproven = async () => (await evidenceOf(brand, "orders")).filter(({ agrees }) => agrees === null);
+  expect(await unproven()).toMatchObject([
+    { check: "all", from: null, to: "2026-10-22T11:59:59.999Z", api: 1, mirror: 0, note: "never read" },
+    { check: "all, without dates", api: 2, mirror: 1, note: "not all of it was read" },
+    { check: "blind spot", mirror: 1 },
+  ]);
+  brand.doubts = { refunded: "any" };
+  brand.refund("old", 3);
+  brand.add("orders", orderAt("undated", null));
+  await brand.run("sync orders --full --audit 0");
+  expect(await unproven()).toMatchObject([
+    { check: "refunded", api: 1, mirror: 0, note: expect.stringContaining("no evidence") },
+    { check: "all, without dates", api: 3, mirror: 2, note: "1 more than in all dates: not read" },
+    { check: "blind spot", mirror: 1, note: "read again by the night of 2026-11-22" },
+    { check: "blind spot", mirror: 1, note: "no nightly sync reads them again (`--audit 0`)" },
+  ]);
+});
+
+test("a repair names what it has mended, and `changes --run` lists it", async () => {
+  const brand = makeBrand({ orders: ordersBefore(noon - 40 * day, 50, day) });
+  await brand.run("sync orders");
+  brand.pass(day);
+  const [cancelled = "", withdrawn = ""] = brand.data.orders.map(({ id }) => id);
+  brand.cancel(cancelled);
+  brand.withdraw(withdrawn);
+  const late = brand.attributeLate(noon - 90 * day);
+  const { out, code } = await brand.run("verify orders --repair");
+  expect(code).toBe(0);
+  const [, run] =
+    /^ {2}mended: 1 new, 1 changed, 1 removed: `brandapi changes orders --run (\d+)`$/m.exec(out) ?? [];
+  const listed = JSON.parse((await brand.run(`changes orders --run ${run} --json`)).out) as { key: string }[];
+  expect(new Set(listed.map(({ key }) => key))).toEqual(new Set([cancelled, withdrawn, late]));
+  expect((await brand.run("changes --run 1")).err).toBe("Run 1 found no changes.\n");
+});
