@@ -17,7 +17,8 @@ export { type Lock, lockMirror, runUnderWay } from "./lock.js";
 export { closeMirror, type Mirror, mirrorOf, statement } from "./mirror.js";
 export { checkFile, checkPlace, isMade, mirrorFiles } from "./place.js";
 export { runLine } from "./run-line.js";
-export { blankRun, type Outcome, type Run, type RunEnd, recordRun, saveRun } from "./runs.js";
+export { beginRun, blankRun, type Outcome, type Run, type RunEnd, recordRun, saveRun } from "./runs.js";
+export { scrub } from "./scrub.js";
 export { openTransaction, type Transaction } from "./transaction.js";
 export {
   columnNames,
