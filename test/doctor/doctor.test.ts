@@ -55,6 +55,8 @@ test("where all is well each line is ok, one request is sent, and nothing is wri
     "disk: ok",
     "mirror: ok",
     "tables: ok",
+    "backup: ok",
+    "kept: ok",
     "key: ok",
     "clock: ok",
   ]);
