@@ -5,7 +5,7 @@ import { nearest } from "../lib/nearest.js";
 import { formatInstant } from "../lib/times.js";
 import type { Mirror } from "../mirror/index.js";
 import type { Held } from "../records/index.js";
-import { printJson } from "../ui/data.js";
+import { printJson } from "../ui/print.js";
 import { escapeText } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { wait } from "./flags.js";

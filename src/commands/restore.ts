@@ -16,7 +16,7 @@ import {
 } from "../mirror/index.js";
 import { openMirror, openMirrorOrNone } from "../query/index.js";
 import { keepOut, readKeptOut } from "../records/index.js";
-import { printJson } from "../ui/data.js";
+import { printJson } from "../ui/print.js";
 import { createReporter } from "../ui/reporter.js";
 import { escapeText } from "../ui/text.js";
 import { fileTime } from "./backup.js";

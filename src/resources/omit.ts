@@ -69,7 +69,7 @@ function isNeeded({ key, strategy }: Resource, path: string): boolean {
   } else if (strategy.kind === "monthly") {
     const { day, figures, points } = strategy.figures;
     needed.push(...[day, ...figures].map((member) => `${points}.${member}`));
-  } else if (strategy.kind === "details" && strategy.revised) needed.push(strategy.revised);
+  }
   return needed.some((one) =>
     one
       .split(".")
