@@ -12,9 +12,8 @@ import { formatBytes } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import { escapeText } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { parsed } from "./flags.js";
+import { parseCount, parsed } from "./flags.js";
 import { examples } from "./help.js";
-import { parseCount } from "./values.js";
 
 interface BackupFlags extends GlobalOptions {
   keep?: number;

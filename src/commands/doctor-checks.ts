@@ -11,7 +11,7 @@ import { loadSqlite } from "../lib/sqlite.js";
 import { formatSpan } from "../lib/times.js";
 import { damagedHint, findDamage, type Mirror, readInfo, schemaVersion } from "../mirror/index.js";
 import { openMirrorOrNone, syncedBy, typedTables, viewsToMake, withSnapshot } from "../query/index.js";
-import { compareTables, differenceText, isOfOtherShape, readKeptOut } from "../records/index.js";
+import { compareTables, differenceText, isOfOtherShape } from "../records/index.js";
 import { details, resources } from "../resources/index.js";
 import { formatBytes } from "../ui/numbers.js";
 import { openApiWith } from "./access.js";
