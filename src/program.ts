@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import { backup } from "./commands/backup.js";
 import { changes } from "./commands/changes.js";
 import { completion, completionQuestion } from "./commands/completion.js";
 import type { Context } from "./commands/context.js";
@@ -8,6 +9,7 @@ import { doctor } from "./commands/doctor.js";
 import { download } from "./commands/download.js";
 import { exportTables } from "./commands/export.js";
 import { addGlobalFlags } from "./commands/flags.js";
+import { forget } from "./commands/forget.js";
 import { helpCommand, setUpHelp } from "./commands/help.js";
 import { login } from "./commands/login.js";
 import { logout } from "./commands/logout.js";
@@ -28,7 +30,7 @@ import { version } from "./version.js";
 /** The commands, grouped and in order as help lists them. Each makes commander's own object. */
 const groups: Readonly<Record<string, readonly ((context: Context) => Command)[]>> = {
   "Set up:": [login, logout, whoami, doctor, profiles, completion],
-  "Keep the mirror:": [sync, verify, status, download, cron],
+  "Keep the mirror:": [sync, verify, status, download, cron, backup, forget],
   "Use the data:": [report, exportTables, query, tables, changes],
   "Without a key:": [demo, sandbox],
 };

@@ -7,9 +7,11 @@ import { shellCommand, shellWord } from "../lib/shell.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { allProfiles } from "./flags.js";
 import { examples } from "./help.js";
+import { parsePing, ping } from "./ping.js";
 
 interface CronFlags extends GlobalOptions {
   allProfiles?: boolean;
+  ping?: string;
 }
 
 /** A night was missed after a day, and two hours for a sync that takes longer than the one before. */
@@ -25,6 +27,7 @@ export function cron(context: Context): Command {
         "writes a log, and `status --max-age 26h`, which says what is stale. The key is never in them.",
     )
     .addOption(allProfiles())
+    .addOption(ping("the nightly sync pings this address (BRANDAPI_PING)"))
     .addHelpText(
       "after",
       examples(
@@ -51,7 +54,8 @@ async function runCron(options: CronFlags, { deps }: Context): Promise<void> {
     : await nameBrand(options, deps, reporter.warn);
   const env = await carriedEnv(deps, reporter.warn);
   const log = join(findFolders(deps).state, `${name}.log`);
-  const sync = [node, script, "sync", ...flags];
+  const pinged = options.ping ?? (deps.env.BRANDAPI_PING && parsePing(deps.env.BRANDAPI_PING));
+  const sync = [node, script, "sync", ...flags, ...(pinged ? ["--ping", pinged] : [])];
   const check = [node, script, "status", ...flags, "--max-age", maxAge, "--quiet"];
   // Some crons halve a doubled backslash before the shell sees it, others do not.
   const unfit = [...sync, ...Object.values(env), log].find((value) => /[\p{Cc}\\]/u.test(value));

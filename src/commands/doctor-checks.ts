@@ -9,7 +9,7 @@ import { silentReporter } from "../lib/reporter.js";
 import { hideKeys } from "../lib/secrets.js";
 import { loadSqlite } from "../lib/sqlite.js";
 import { formatSpan } from "../lib/times.js";
-import { findDamage, type Mirror, readInfo, schemaVersion } from "../mirror/index.js";
+import { damagedHint, findDamage, type Mirror, readInfo, schemaVersion } from "../mirror/index.js";
 import { openMirrorOrNone, syncedBy, typedTables, viewsToMake, withSnapshot } from "../query/index.js";
 import { compareTables, differenceText, isOfOtherShape } from "../records/index.js";
 import { details, resources } from "../resources/index.js";
@@ -17,6 +17,7 @@ import { formatBytes } from "../ui/numbers.js";
 import { openApiWith } from "./access.js";
 import type { GlobalOptions } from "./context.js";
 import { readIdentity } from "./identity.js";
+import { backupOf, leftIn } from "./kept.js";
 
 /** Milliseconds. Somebody waits, and a dead network is one of the answers. */
 const patienceMs = 5_000;
@@ -76,7 +77,7 @@ const checks: Readonly<Record<string, (look: Look) => Promise<string>>> = {
     const damage = await deps.killable(async () => findDamage(open));
     if (damage === null) return `${open.path}: sound, of ${readInfo(open, "brand_name") ?? "no brand yet"}`;
     throw new MirrorUnusable(`The mirror is damaged (${damage}): ${open.path}`, {
-      hint: "restore it from a backup, or move it away and run `brandapi sync --full`",
+      hint: damagedHint,
     });
   },
 
@@ -97,6 +98,19 @@ const checks: Readonly<Record<string, (look: Look) => Promise<string>>> = {
     throw new Advice(`Views are missing, or of another version: ${views.join(", ")}.`, {
       hint: "run `brandapi status`: it makes them again",
     });
+  },
+
+  async backup({ deps, mirror }) {
+    const { text, wrong } = backupOf(await mirror(), deps.clock.now());
+    if (wrong) throw new Advice(text, { hint: wrong });
+    return text;
+  },
+
+  async kept({ deps, mirror }) {
+    const open = await mirror();
+    const { text, wrong } = await withSnapshot(open, () => deps.killable(async () => leftIn(open)));
+    if (wrong) throw new Incomplete(text, { hint: wrong });
+    return text;
   },
 
   async key({ offset }) {

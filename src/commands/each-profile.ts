@@ -71,7 +71,7 @@ async function chooseBrands(
 
 /** What is printed for a brand stands under its name. */
 function depsFor(profile: string, options: GlobalOptions, deps: Deps): Deps {
-  const { BRANDAPI_PROFILE, BRANDAPI_BASE_URL, BRANDAPI_KEY, BRANDAPI_DB, ...env } = deps.env;
+  const { BRANDAPI_PROFILE, BRANDAPI_BASE_URL, BRANDAPI_KEY, BRANDAPI_DB, BRANDAPI_PING, ...env } = deps.env;
   const under = (stream: typeof deps.stdout) =>
     headed(stream, styleFor(stream, { color: options.color !== false }, env).bold(`[${profile}]`));
   return {

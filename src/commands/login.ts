@@ -3,14 +3,18 @@ import type { Profile } from "../config/profiles.js";
 import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
+import { parseOmit } from "../resources/omit.js";
 import type { Entry } from "./ask-access.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { maxWait, rateLimit } from "./flags.js";
+import { maxWait, parsed, rateLimit } from "./flags.js";
 import { examples } from "./help.js";
 import type { Identity } from "./identity.js";
+import { ping } from "./ping.js";
 
 interface LoginFlags extends GlobalOptions {
   keyStdin?: boolean;
+  ping?: string;
+  omit?: string[];
 }
 
 export function login(context: Context): Command {
@@ -21,6 +25,10 @@ export function login(context: Context): Command {
         "It is checked with the API first, then stored in a file that only you can read.",
     )
     .option("--key-stdin", "read the key from stdin: for scripts")
+    .addOption(ping("each sync pings this address: a dead-man's switch"))
+    .addOption(
+      parsed("--omit <members>", "never keep these, such as host.last_name,roster:host.socials", parseOmit),
+    )
     .addOption(rateLimit())
     .addOption(maxWait("15s"))
     .addHelpText(
@@ -47,6 +55,9 @@ async function runLogin(options: LoginFlags, { deps, tell }: Context): Promise<v
     isLogin: true,
   });
   const reporter = createReporter(deps, options);
+  const { omit, ping } = options;
+  const more: Profile = { ...(ping && { ping }), ...(omit && { omit: omit.join(",") }) };
+  if (Object.keys(more).length > 0 && isKeyKept(options) && (await keep(settings, more, deps))) return;
   const check = async (entry: Entry): Promise<Identity> => {
     const api = await openApiWith({ ...settings, ...entry }, deps, reporter);
     try {
@@ -58,7 +69,7 @@ async function runLogin(options: LoginFlags, { deps, tell }: Context): Promise<v
   try {
     const { baseUrl, key, checked: identity } = await enter(settings, deps, { check, tell });
     const db = options.db === undefined ? {} : { db: settings.dbPath };
-    await store(settings, { baseUrl, key, ...db, ...told(identity) });
+    await store(settings, { baseUrl, key, ...db, ...more, ...told(identity) });
     for (const name of ["BRANDAPI_KEY", "BRANDAPI_BASE_URL"])
       if (environmentFor(options, deps.env)[name])
         reporter.warn(`${name} is set, and goes before what was stored.`);
@@ -66,6 +77,21 @@ async function runLogin(options: LoginFlags, { deps, tell }: Context): Promise<v
   } finally {
     reporter.close();
   }
+}
+
+/** True if only what is said of a stored profile changes. */
+function isKeyKept({ keyStdin, keyFile, baseUrl, db }: LoginFlags): boolean {
+  return !keyStdin && [keyFile, baseUrl, db].every((one) => one === undefined);
+}
+
+/** Changes a profile that has a key. @returns false if there is none */
+async function keep(settings: Settings, more: Profile, deps: Deps): Promise<boolean> {
+  const { configFile, readProfiles } = await import("../config/profiles.js");
+  if ((await readProfiles(settings.configDir)).get(settings.profile)?.key === undefined) return false;
+  await store(settings, more);
+  if (!settings.output.quiet)
+    deps.stderr.write(`Stored in ${configFile(settings.configDir)}; the key is as it was.\n`);
+  return true;
 }
 
 /** What no flag gave comes from the terminal, or the key from stdin where that is no terminal; all of it checked. */

@@ -1,6 +1,7 @@
 import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { AccessForbidden, ApiUnavailable, KeyRejected } from "../errors.js";
+import { counted } from "../lib/counted.js";
 import { hideKeys } from "../lib/secrets.js";
 import { formatInstant } from "../lib/times.js";
 import {
@@ -18,6 +19,7 @@ import {
   schemaVersion,
 } from "../mirror/index.js";
 import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/index.js";
+import { keepOut } from "../records/index.js";
 import { refuseSkew } from "../sync/clock.js";
 import type { Access } from "../sync/run.js";
 import type { Progress } from "../ui/progress.js";
@@ -101,6 +103,7 @@ export async function withMirrorRun(
       claimMirror(mirror, identity.brand);
       noteFailedRun(mirror, null);
       rememberKey(mirror, identity.key);
+      if (purpose === "write") await killable(async () => omitMembers(mirror, settings.omit, reporter));
       written = mirror;
       return await work({ ...session, mirror });
     } finally {
@@ -110,6 +113,14 @@ export async function withMirrorRun(
   } finally {
     for (const close of closers) close();
   }
+}
+
+/** Keeps out what the profile says, and takes what is new there out of all that is stored. */
+function omitMembers(mirror: Mirror, omit: readonly string[], reporter: { note(text: string): void }): void {
+  const { held } = keepOut(mirror, { omit });
+  if (held === null) return;
+  const records = Object.values(held.records).reduce((sum, count) => sum + count, 0);
+  reporter.note(`omits ${omit.join(", ")}: ${counted(records, "record")} held it, and were rewritten`);
 }
 
 /** For `status`: what is told in a night is told to nobody. A mirror that is yet to be made stays unmade. */

@@ -42,6 +42,7 @@ async function runStatus(options: StatusFlags, context: Context): Promise<void> 
   }
   const { readSettings } = await import("../config/settings.js");
   const { openMirrorReadOnly, readHealth } = await import("../query/index.js");
+  const { keptOf, keptText } = await import("./kept.js");
   const { checkPlace, runUnderWay, underWayText } = await import("../mirror/index.js");
   const { createReporter } = await import("../ui/reporter.js");
   const { styleFor } = await import("../ui/style.js");
@@ -56,10 +57,12 @@ async function runStatus(options: StatusFlags, context: Context): Promise<void> 
     const health = readHealth(mirror, deps.clock.now(), maxAge, await runUnderWay(settings.dbPath));
     const { under_way: other } = health;
     const running = other && `A run is under way ${underWayText(other, deps.clock.now())}`;
-    if (settings.output.json) printJson(deps.stdout, { profile, ...health });
+    const kept = keptOf(mirror, settings.omit);
+    if (settings.output.json) printJson(deps.stdout, { profile, ...health, ...kept });
     else if (!settings.output.quiet) {
       const width = terminalWidth(deps.stdout);
       deps.stdout.write(healthText(health, styleFor(deps.stdout, settings.output, deps.env), width, running));
+      deps.stdout.write(keptText(kept, deps.clock.now()));
     }
     const reporter = createReporter(deps, settings.output);
     const warning = await knownExpiryWarning(settings, mirror, deps.clock.now());

@@ -5,6 +5,7 @@ import type { GlobalOptions } from "./context.js";
 import { type Chosen, parseRange } from "./flags.js";
 
 export interface SyncFlags extends GlobalOptions {
+  ping?: string;
   since?: string;
   until?: string;
   window?: number;

@@ -18,6 +18,7 @@ import {
   wait,
 } from "./flags.js";
 import { examples } from "./help.js";
+import { ping, storedPing, withPings } from "./ping.js";
 import { readOptions, refuseUseless, type SyncFlags } from "./sync-options.js";
 
 export function sync(context: Context): Command {
@@ -42,6 +43,7 @@ export function sync(context: Context): Command {
     .option("--accept-removals", "apply removals even where they look implausible")
     .addOption(wait())
     .addOption(allProfiles())
+    .addOption(ping("tell a dead-man's switch how it went (BRANDAPI_PING)"))
     .addOption(
       parsed("--audit <n>", "requests spent on the oldest reads (default: 5)", parseCount).hideHelp(),
     )
@@ -80,40 +82,47 @@ export function sync(context: Context): Command {
 
 async function runSync(names: readonly string[], flags: SyncFlags, context: Context): Promise<void> {
   const { deps, profile } = context;
-  if (flags.allProfiles) {
-    const { eachProfile } = await import("./each-profile.js");
-    return await eachProfile(flags, context, "sync", (own, theirs) => runSync(names, own, theirs));
-  }
   const chosen = chooseResources(names);
   refuseUseless(chosen, flags);
   const options = readOptions(flags, deps.clock.now());
+  if (flags.allProfiles) {
+    const { eachProfile, refuseSingle } = await import("./each-profile.js");
+    refuseSingle(flags);
+    // One address hears of all brands together; a profile's own hears of that brand.
+    const { ping = deps.env.BRANDAPI_PING, ...rest } = flags;
+    const work = () => eachProfile(rest, context, "sync", (own, theirs) => runSync(names, own, theirs));
+    return await withPings(flags.dryRun ? undefined : ping, flags, context, work);
+  }
   const { withMirrorRun } = await import("./mirror-run.js");
   const purpose = flags.dryRun ? "plan" : "write";
   const run = { deps, options: flags, purpose, wait: flags.wait ?? false, command: "sync" } as const;
-  await withMirrorRun(run, async (session) => {
-    const access = { ...session, options };
-    const { allowed, skipped } = divide(chosen, session.identity.key.scopes);
-    if (allowed.length === 0)
-      throw new AccessForbidden("The key has none of the scopes that a sync needs: nothing was read.", {
-        hint: "create a key with scopes in the console: settings, integrations, brand API",
+  const url = flags.dryRun ? undefined : (flags.ping ?? (await storedPing(flags, deps)));
+  const work = () =>
+    withMirrorRun(run, async (session) => {
+      const access = { ...session, options };
+      const { allowed, skipped } = divide(chosen, session.identity.key.scopes);
+      if (allowed.length === 0)
+        throw new AccessForbidden("The key has none of the scopes that a sync needs: nothing was read.", {
+          hint: "create a key with scopes in the console: settings, integrations, brand API",
+        });
+      if (flags.dryRun) {
+        const { printPlan } = await import("./dry-run.js");
+        return await printPlan(access, { allowed, skipped }, deps, flags.json === true, profile);
+      }
+      const { syncResources } = await import("../sync/resources.js");
+      const { failureOf } = await import("./failed-resources.js");
+      const ended = await syncResources(access, { allowed, skipped, named: chosen.named }, (row) => {
+        if (flags.json) printJson(deps.stdout, { profile, ...row });
       });
-    if (flags.dryRun) {
-      const { printPlan } = await import("./dry-run.js");
-      return await printPlan(access, { allowed, skipped }, deps, flags.json === true, profile);
-    }
-    const { syncResources } = await import("../sync/resources.js");
-    const { failureOf } = await import("./failed-resources.js");
-    const ended = await syncResources(access, { allowed, skipped, named: chosen.named }, (row) => {
-      if (flags.json) printJson(deps.stdout, { profile, ...row });
+      if (ended.failures.length === 0 && ended.succeeded === 0)
+        throw new AccessForbidden("Neither the key nor the plan allows any of it: nothing was read.", {
+          hint: "see `brandapi whoami` for the key's scopes, and the brand's plan",
+        });
+      const hint = "what succeeded is kept; see `brandapi status`";
+      const failure = failureOf(ended, allowed.length, { failed: "failed", left: "Not read", hint });
+      if (failure !== undefined) throw failure;
     });
-    if (ended.failures.length === 0 && ended.succeeded === 0)
-      throw new AccessForbidden("Neither the key nor the plan allows any of it: nothing was read.", {
-        hint: "see `brandapi whoami` for the key's scopes, and the brand's plan",
-      });
-    const hint = "what succeeded is kept; see `brandapi status`";
-    const failure = failureOf(ended, allowed.length, { failed: "failed", left: "Not read", hint });
-    if (failure !== undefined) throw failure;
-  });
+  await withPings(url, flags, context, work);
 }
 
 /** Leaves out what the key does not allow, unless it was named: then the API refuses it. */

@@ -17,6 +17,10 @@ export interface Profile {
   brandName?: string;
   keyId?: string | undefined;
   keyExpiresAt?: string | undefined;
+  /** The address that a sync pings. */
+  ping?: string;
+  /** Members that the mirror does not keep, with commas between. */
+  omit?: string;
 }
 
 export type Profiles = ReadonlyMap<string, Profile>;
@@ -31,7 +35,9 @@ export interface KnownProfile {
 
 type Surroundings = Pick<Deps, "env" | "cwd" | "home" | "platform">;
 
-const members = ["baseUrl", "key", "db", "brandId", "brandName", "keyId", "keyExpiresAt"] as const;
+const members = [
+  ...(["baseUrl", "key", "db", "brandId", "brandName", "keyId", "keyExpiresAt", "ping", "omit"] as const),
+] as const;
 
 export function configFile(configDir: string): string {
   return join(configDir, "config.json");

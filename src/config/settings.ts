@@ -33,6 +33,10 @@ export interface Settings {
   rateLimit: number | null;
   /** Milliseconds without progress until the API counts as unavailable. */
   maxWaitMs: number;
+  /** The address that a sync pings: `BRANDAPI_PING`, else the profile's. */
+  ping: string | undefined;
+  /** Members that the mirror does not keep. */
+  omit: readonly string[];
   output: OutputSettings;
 }
 
@@ -89,6 +93,8 @@ export async function readSettings(
     },
     rateLimit: chooseRateLimit(options, deps.env),
     maxWaitMs: options.maxWait ?? maxWaitMs,
+    ping: deps.env.BRANDAPI_PING || profile.ping,
+    omit: profile.omit ? profile.omit.split(",") : [],
     output: readOutput(options),
   };
 }

@@ -1,6 +1,7 @@
 import { MirrorUnusable } from "../errors.js";
 
-export const damagedHint = "restore it from a backup, or move it away and run `brandapi sync --full`";
+export const damagedHint =
+  "run `brandapi backup --restore FILE`, or move it away and run `brandapi sync --full`";
 
 /** Returns SQLite's error as a sentence about the mirror; any other error unchanged. */
 export function asMirrorError(error: unknown, path: string): unknown {

@@ -1,7 +1,8 @@
 /** The door of this room: everything that other rooms may use. */
 
 export { busyMs, connect, createFile, layOut } from "./connect.js";
-export { asMirrorError } from "./errors.js";
+export { checkCopy, contentsOf, copyMirror } from "./copy.js";
+export { asMirrorError, damagedHint } from "./errors.js";
 export {
   checkOwner,
   claimMirror,
@@ -12,12 +13,14 @@ export {
   writeInfo,
 } from "./info.js";
 export { findDamage } from "./integrity.js";
+export { type Backup, lastBackup, noteBackup } from "./last-backup.js";
 export { firstRead, lastFinding, lastGood, lastProven, lastRun, wasRead } from "./last-runs.js";
 export { type Lock, lockMirror, runUnderWay } from "./lock.js";
 export { closeMirror, type Mirror, mirrorOf, statement } from "./mirror.js";
 export { checkFile, checkPlace, isMade, mirrorFiles } from "./place.js";
 export { runLine } from "./run-line.js";
-export { blankRun, type Outcome, type Run, type RunEnd, recordRun, saveRun } from "./runs.js";
+export { beginRun, blankRun, type Outcome, type Run, type RunEnd, recordRun, saveRun } from "./runs.js";
+export { scrub } from "./scrub.js";
 export { openTransaction, type Transaction } from "./transaction.js";
 export {
   columnNames,

@@ -70,7 +70,8 @@ function itemsById(value: Json | undefined): JsonObject | undefined {
   return items;
 }
 
-function asText(value: Json | undefined): string | null {
+/** Returns a value as `changes` spells it. */
+export function asText(value: Json | undefined): string | null {
   if (value === undefined || value === null) return null;
   return typeof value === "string" ? value : JSON.stringify(value);
 }

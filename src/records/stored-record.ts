@@ -1,6 +1,6 @@
 import type { Statement } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
-import type { Mirror } from "../mirror/index.js";
+import { damagedHint, type Mirror } from "../mirror/index.js";
 import type { JsonObject } from "../resources/types.js";
 import { asObject } from "./values.js";
 
@@ -34,7 +34,7 @@ export function storedRecord({ path }: Mirror, row: StoredRow): StoredRecord {
     };
   } catch (cause) {
     throw new MirrorUnusable(`The mirror is damaged, record ${row.record_id} is not JSON: ${path}.`, {
-      hint: "restore it from a backup, or move it away and run `brandapi sync --full`",
+      hint: damagedHint,
       cause,
     });
   }

@@ -88,6 +88,9 @@ describe("status", () => {
           stale: false,
         },
       ],
+      last_backup: null,
+      omit: [],
+      forgotten: [],
     });
   });
 

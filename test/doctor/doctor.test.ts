@@ -1,6 +1,7 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import { noteBackup } from "../../src/mirror/last-backup.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi, type ProgramOptions } from "../support/program.js";
@@ -27,6 +28,7 @@ beforeAll(async () => {
   home = makeHome();
   const mirror = await makeMirror(home);
   writeRead(mirror, "orders", [anOrder(1)]);
+  noteBackup(mirror, { at: new Date().toISOString(), path: mirror.path });
   mirror.db.close();
 });
 
@@ -55,6 +57,8 @@ test("where all is well each line is ok, one request is sent, and nothing is wri
     "disk: ok",
     "mirror: ok",
     "tables: ok",
+    "backup: ok",
+    "kept: ok",
     "key: ok",
     "clock: ok",
   ]);
