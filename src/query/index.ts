@@ -18,37 +18,12 @@ export {
 export { knownTableNames, syncedBy, typedTables } from "./names.js";
 export { openMirror, openMirrorOrNone, openMirrorReadOnly } from "./open.js";
 export { type Parameters, prepareReading } from "./read-only-sql.js";
-export {
-  type Clicks,
-  readClicks,
-} from "./report/clicks.js";
-export {
-  countHosts,
-  layOrders,
-  readShares,
-  type Share,
-} from "./report/hosts.js";
+export { type Clicks, readClicks } from "./report/clicks.js";
+export { layOrders, readShares, type Share } from "./report/hosts.js";
 export { type Proof, readProof } from "./report/proof.js";
-export {
-  readRefundLosses,
-  readRestatedOrders,
-  readRestatements,
-} from "./report/refunds.js";
-export {
-  type Days,
-  type Figures,
-  layFigures,
-  readDays,
-  readFirstDay,
-  readReached,
-  readSums,
-} from "./report/sales.js";
+export { readRefundLosses, readRestatedOrders, readRestatements } from "./report/refunds.js";
+export * from "./report/sales.js";
 export { cellEnd, openSource, rowEnd, type Source, withSnapshot } from "./select.js";
 export { dateOf, type Selection } from "./select-sql.js";
 export { listFacts, readFacts, type TableFacts, unreadOf, wasSynced } from "./table-list.js";
-export {
-  describeTable,
-  listTables,
-  type ReadableColumn,
-  type ReadableTable,
-} from "./tables.js";
+export { describeTable, listTables, type ReadableColumn, type ReadableTable } from "./tables.js";

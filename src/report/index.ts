@@ -65,15 +65,11 @@ export function makeReport(
 
 function refuseOutside(period: Period, last: string, first: string | null): void {
   if (period.since > last)
-    throw new ConfigurationError(
-      `Orders were read through ${last}, and the report begins on ${period.since}.`,
-      {
-        hint: "choose an earlier time, or run `brandapi sync orders` first",
-      },
-    );
+    throw new ConfigurationError(`Orders were read through ${last}: the report begins later.`, {
+      hint: "choose an earlier time, or run `brandapi sync orders` first",
+    });
   if (first !== null && period.until < first)
-    throw new ConfigurationError(
-      `The first order in the mirror is of ${first}, and the report ends on ${period.until}.`,
-      { hint: `the first month there is: \`--month ${first.slice(0, 7)}\`` },
-    );
+    throw new ConfigurationError(`The mirror's first order is of ${first}: the report ends earlier.`, {
+      hint: `the first month there is: \`--month ${first.slice(0, 7)}\``,
+    });
 }

@@ -41,13 +41,3 @@ export function readShares({ db }: Mirror, by: "made" | "moved", most: number): 
     )
     .all(most) as Share[];
 }
-
-/** Returns how many hosts brought an order in the period, a row per currency. */
-export function countHosts({ db }: Mirror): { currency: string | null; hosts: number }[] {
-  return db
-    .prepare(
-      `SELECT currency, count(DISTINCT host_id) AS hosts FROM told_orders WHERE is_now AND orders > 0
-       GROUP BY currency`,
-    )
-    .all() as { currency: string | null; hosts: number }[];
-}

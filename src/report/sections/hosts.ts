@@ -1,4 +1,4 @@
-import { countHosts, readShares, type Share } from "../../query/index.js";
+import { readShares, type Share } from "../../query/index.js";
 import { type Context, of } from "../context.js";
 import { type Block, Cell, type Section, sentence, tableOf } from "../document.js";
 import { currencyName } from "../numbers.js";
@@ -11,13 +11,11 @@ export function hostsSection(context: Context): Section {
   const { mirror, period, currencies, numbers } = context;
   const made = readShares(mirror, "made", mostHosts);
   const moved = period.before ? readShares(mirror, "moved", mostHosts) : [];
-  const counts = countHosts(mirror);
   const host = ({ host_name }: Share) => new Cell(host_name, host_name ?? "no host");
   const tables = currencies.flatMap((currency): Block[] => {
     const code = currencyName(currency);
     const [best, movers] = [of(made, currency), of(moved, currency)];
-    const hosts = numbers.count(of(counts, currency)[0]?.hosts ?? 0).text;
-    const highest = tableOf(`Highest net, ${code}, of ${hosts} hosts with orders`, "order_figures", best, [
+    const highest = tableOf(`Highest net, ${code}`, "order_figures", best, [
       ["host", "Host", "name", host],
       ["orders", "Orders", "number", (row) => numbers.count(row.orders), "spare"],
       ["net_amount", `Net, ${code}`, "number", (row) => numbers.amount(row.net_amount, currency)],

@@ -1,7 +1,7 @@
 import { readRefundLosses, readRestatedOrders, readRestatements } from "../../query/index.js";
 import type { Context } from "../context.js";
 import { dayName, monthsBefore, shortMonth } from "../dates.js";
-import { type Block, Cell, type Section, sentence, tableOf } from "../document.js";
+import { type Block, Cell, type ColumnOf, type Section, sentence, tableOf } from "../document.js";
 import { currencyName } from "../numbers.js";
 
 const monthsBack = 12;
@@ -21,6 +21,7 @@ export function restatedSection(context: Context): Section {
 }
 
 function restatedTables({ mirror, currencies, numbers }: Context, since: string): Block[] {
+  const { amount, count, signed } = numbers;
   const months = readRestatements(mirror, since);
   if (months.length === 0) return [];
   const all = months.reduce((sum, row) => sum + row.orders, 0);
@@ -28,39 +29,41 @@ function restatedTables({ mirror, currencies, numbers }: Context, since: string)
   const orders = readRestatedOrders(mirror, since, most);
   const title =
     orders.length < all ? `The ${orders.length} largest of ${all} changed orders` : "Changed orders";
+  const dayCell = (at: string) => new Cell(at, dayName(at));
   return [
     tableOf("Months", "restatements", months, [
-      ["month", "Month", "short", ({ month }) => new Cell(month, shortMonth(month))],
-      ["currency", "Currency", "short", ({ currency }) => new Cell(currency, currencyName(currency))],
-      [
-        "reported_at",
-        "Reported",
-        "short",
-        (row) => new Cell(row.reported_at, dayName(row.reported_at)),
-        "spare",
-      ],
-      [
-        "net_reported",
-        "Net then",
-        "number",
-        (row) => numbers.amount(row.net_reported, row.currency),
-        "spare",
-      ],
-      ["net_now", "Net now", "number", (row) => numbers.amount(row.net_now, row.currency)],
-      ["difference", "Difference", "number", (row) => numbers.signed(row.difference, row.currency)],
-      ["orders", "Orders", "number", (row) => numbers.count(row.orders), "spare"],
+      month,
+      currency,
+      ["reported_at", "Reported", "short", (row) => dayCell(row.reported_at), "spare"],
+      ["net_reported", "Net then", "number", (row) => amount(row.net_reported, row.currency), "spare"],
+      ["net_now", "Net now", "number", (row) => amount(row.net_now, row.currency)],
+      ["difference", "Difference", "number", (row) => signed(row.difference, row.currency)],
+      ["orders", "Orders", "number", (row) => count(row.orders), "spare"],
     ]),
     tableOf(title, "restated_orders", orders, [
       ["order", "Order", "name", (row) => new Cell(row.order_number ?? row.order_id)],
-      ["month", "Month", "short", ({ month }) => new Cell(month, shortMonth(month)), "spare"],
+      [...month, "spare"],
       ["change", "Change", "short", ({ what }) => new Cell(what)],
-      ["seen_at", "Seen", "short", (row) => new Cell(row.seen_at, dayName(row.seen_at)), "spare"],
+      ["seen_at", "Seen", "short", (row) => dayCell(row.seen_at), "spare"],
       ["host", "Host", "name", (row) => new Cell(row.host_name, row.host_name ?? "no host"), "spare"],
-      ["currency", "Currency", "short", ({ currency }) => new Cell(currency, currencyName(currency))],
-      ["difference", "Difference", "number", (row) => numbers.signed(row.difference, row.currency)],
+      currency,
+      ["difference", "Difference", "number", (row) => signed(row.difference, row.currency)],
     ]),
   ];
 }
+
+const month = [
+  "month",
+  "Month",
+  "short",
+  (row: { month: string }) => new Cell(row.month, shortMonth(row.month)),
+] satisfies ColumnOf<never>;
+const currency = [
+  "currency",
+  "Currency",
+  "short",
+  (row: { currency: string | null }) => new Cell(row.currency, currencyName(row.currency)),
+] satisfies ColumnOf<never>;
 
 /** Returns what reported months usually lose afterwards, a sentence per currency. */
 function lossLines({ mirror, currencies, numbers: { percent } }: Context): Block[] {

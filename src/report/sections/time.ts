@@ -66,6 +66,7 @@ function monthBlocks(months: readonly Month[], currency: string | null, numbers:
   const rows = months.flatMap(({ one, sums }) => of(sums.now, currency).map((now) => ({ one, sums, now })));
   if (rows.length === 0) return [];
   const code = currencyName(currency);
+  const { amount } = numbers;
   const values = (value: (figures: Figures) => number) =>
     months.map(({ sums }) => of(sums.now, currency).map(value)[0] ?? null).toReversed();
   const change = (now: Figures, other: Figures[]) =>
@@ -73,21 +74,15 @@ function monthBlocks(months: readonly Month[], currency: string | null, numbers:
   const columns: ColumnOf<(typeof rows)[number]>[] = [
     ["month", "Month", "name", ({ one }) => new Cell(one.slug, shortMonth(one.since) + noteOf(one))],
     ["orders", "Orders", "number", ({ now }) => numbers.count(now.orders), "spare"],
-    [
-      "gross_amount",
-      `Gross, ${code}`,
-      "number",
-      ({ now }) => numbers.amount(now.gross_amount, currency),
-      "spare",
-    ],
+    ["gross_amount", `Gross, ${code}`, "number", ({ now }) => amount(now.gross_amount, currency), "spare"],
     [
       "refunded_amount",
       `Refunds, ${code}`,
       "number",
-      ({ now }) => numbers.amount(now.refunded_amount, currency),
+      ({ now }) => amount(now.refunded_amount, currency),
       "spare",
     ],
-    ["net_amount", `Net, ${code}`, "number", ({ now }) => numbers.amount(now.net_amount, currency)],
+    ["net_amount", `Net, ${code}`, "number", ({ now }) => amount(now.net_amount, currency)],
     ["change", "vs month before", "number", ({ now, sums }) => change(now, sums.before)],
     ["change_in_year", "vs year ago", "number", ({ now, sums }) => change(now, sums.year_ago), "spare"],
   ];
