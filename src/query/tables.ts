@@ -139,17 +139,9 @@ function describeOther(mirror: Mirror, name: string): ReadableTable {
   };
 }
 
-/** A column of the same name in a typed table has the API's type; SQLite knows only its own. */
-function typeOf(table: string, column: { name: string; type: string }): ScalarType {
-  if (table === "sync_runs" && column.name === "verified") return "boolean";
-  const types = new Set(
-    typedTables().flatMap(({ columns }) =>
-      columns.filter(({ name }) => name === column.name).map(({ type }) => type),
-    ),
-  );
-  const [only] = types;
-  if (only !== undefined && types.size === 1) return only;
-  if (column.name === "date") return "date";
-  if (column.type.startsWith("INT")) return "integer";
-  return column.type === "REAL" || column.type === "NUM" ? "number" : "text";
+function typeOf(table: string, { name, type }: { name: string; type: string }): ScalarType {
+  if (table === "sync_runs" && name === "verified") return "boolean";
+  if (name === "date") return "date";
+  if (type.startsWith("INT")) return "integer";
+  return type === "REAL" || type === "NUM" ? "number" : "text";
 }

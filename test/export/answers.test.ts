@@ -30,7 +30,7 @@ function plain(rows: readonly Record<string, unknown>[]): unknown[] {
   return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, one]) => [name, value(one)])));
 }
 
-test("the ten questions have the same answers in DuckDB, from Parquet, as in the mirror", async () => {
+test("the questions have the same answers in DuckDB, from Parquet, as in the mirror", async () => {
   const begun = Date.now() - 75 * day;
   const brand = makeBrand({ history: 1_500, seed: 11, now: begun });
   expect((await brand.run("sync")).code).toBe(0);
@@ -38,7 +38,7 @@ test("the ten questions have the same answers in DuckDB, from Parquet, as in the
   brand.pass(75 * day);
   expect((await brand.run("sync --window 400d")).code).toBe(0);
   const asked = viewNames.filter((view) => answers.some(({ sql }) => sql.includes(view)));
-  expect(asked.length).toBeGreaterThan(7);
+  expect(asked.length).toBeGreaterThan(3);
   const views: string[] = [];
   for (const name of asked) {
     const file = join(brand.home, `${name}.parquet`);
