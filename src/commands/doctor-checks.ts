@@ -14,10 +14,10 @@ import { openMirrorOrNone, syncedBy, typedTables, viewsToMake, withSnapshot } fr
 import { compareTables, differenceText, isOfOtherShape } from "../records/index.js";
 import { details, resources } from "../resources/index.js";
 import { formatBytes } from "../ui/numbers.js";
-import { openApiWith } from "./access.js";
 import type { GlobalOptions } from "./context.js";
 import { readIdentity } from "./identity.js";
 import { backupOf, leftIn } from "./kept.js";
+import { openApi } from "./open-api.js";
 
 /** Milliseconds. Somebody waits, and a dead network is one of the answers. */
 const patienceMs = 5_000;
@@ -184,7 +184,7 @@ function lookAt(deps: Deps, options: GlobalOptions, closers: (() => void)[]): Lo
       if (!Number.isNaN(date)) ms = date - deps.clock.now();
       return answer;
     };
-    const api = await openApiWith({ ...known, ...requireAccess(known) }, { ...deps, fetch }, silentReporter);
+    const api = await openApi(known, { ...deps, fetch }, silentReporter);
     closers.push(() => api.close());
     await readIdentity(api);
     return ms;

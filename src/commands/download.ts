@@ -84,7 +84,7 @@ async function runDownload(
     since,
     until,
   };
-  const { withMirrorRun } = await import("./mirror-run.js");
+  const { withMirrorRun } = await import("./session.js");
   const wait = options.wait ?? false;
   await withMirrorRun({ deps, options, purpose: "write", wait, command: "download" }, async (session) => {
     const { downloadFiles, selectFiles } = await import("../download/index.js");

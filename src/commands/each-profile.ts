@@ -3,9 +3,9 @@ import { ApiUnavailable, ConfigurationError, type ExitCode, exitCodes, UsageErro
 import { headed } from "../ui/print.js";
 import { createReporter } from "../ui/reporter.js";
 import { styleFor } from "../ui/style.js";
-import { interactiveMaxWaitMs } from "./access.js";
 import { type Brand, lookAtBrands } from "./brands.js";
 import type { Context, GlobalOptions } from "./context.js";
+import { interactiveMaxWaitMs } from "./open-api.js";
 
 /**
  * Runs a command for each brand of this machine, one after another, each with what is stored for it: a flag or a

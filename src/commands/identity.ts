@@ -6,22 +6,18 @@ import { UnexpectedAnswer } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { dayMs, formatSpan, parseTimestamp } from "../lib/times.js";
 import { type Mirror, rememberedKey } from "../mirror/index.js";
-import type { Json, JsonObject } from "../resources/types.js";
+import type { Json } from "../resources/types.js";
 import { clockSkew } from "../sync/clock.js";
 import { renderFacts } from "../ui/facts.js";
 import { printJson } from "../ui/print.js";
 import { styleFor } from "../ui/style.js";
 import { terminalWidth } from "../ui/width.js";
 
-/** Whose key it is: the API document, "1. GET /me" and "Brand". Members unknown to this version are left out. */
+/** The brand and the key, as `/me` says. Source: the API document, "1. GET /me" and "Brand". */
 export interface Identity {
   brand: { id: string; name: string };
-  key: {
-    id: string | null;
-    scopes: readonly string[];
-    /** A timestamp as the API sent it. */
-    expires_at: string | null;
-  };
+  /** `expires_at` is a timestamp as the API sent it. */
+  key: { id: string | null; scopes: readonly string[]; expires_at: string | null };
   /** How far this machine's clock is off the API's, as a sentence; null if it is right. */
   skew: string | null;
 }
@@ -30,31 +26,28 @@ const warnWithinDays = 14;
 
 /**
  * Asks `/me`, which needs no scope: an answer proves that the key works.
- * @throws UnexpectedAnswer when it names no brand or no scopes, KeyRejected, ApiUnavailable, and the like
+ * @throws UnexpectedAnswer if it names no brand or no scopes, and what the API client throws
  */
 export async function readIdentity(api: Pick<ApiClient, "get">): Promise<Identity> {
   const answer = await api.get("/me");
-  const { data } = answer;
-  const brand = member(data, "brand");
-  const key = member(data, "key");
-  const id = member(brand, "id");
-  if (typeof id !== "string" || id === "") throw unexpected("it names no `brand.id`");
-  const scopes = member(key, "scopes");
-  if (!Array.isArray(scopes)) throw unexpected("`key.scopes` is not a list");
+  const brand = members(members(answer.data).brand);
+  const key = members(members(answer.data).key);
+  if (typeof brand.id !== "string" || brand.id === "") throw unexpected("it names no `brand.id`");
+  if (!Array.isArray(key.scopes)) throw unexpected("`key.scopes` is not a list");
   return {
-    brand: { id, name: text(member(brand, "name")) ?? "" },
+    brand: { id: brand.id, name: text(brand.name) ?? "" },
     key: {
-      id: text(member(key, "id")),
-      scopes: scopes.filter((scope) => typeof scope === "string"),
-      expires_at: text(member(key, "expires_at")),
+      id: text(key.id),
+      scopes: key.scopes.filter((scope) => typeof scope === "string"),
+      expires_at: text(key.expires_at),
     },
     skew: clockSkew(answer),
   };
 }
 
 /**
- * When a profile's key expires, without asking: the mirror was told last where it was the same key, or none is stored.
- * @param mirror null where there is none that can be opened
+ * Returns when a profile's key expires, without a request: what the mirror was told last, unless of a different key.
+ * @param mirror null if there is none that can be opened
  */
 export function lastKnownExpiry({ keyId, keyExpiresAt }: Profile, mirror: Mirror | null): string | null {
   const told = mirror && rememberedKey(mirror);
@@ -62,15 +55,14 @@ export function lastKnownExpiry({ keyId, keyExpiresAt }: Profile, mirror: Mirror
   return (isOther ? undefined : told?.expires_at) ?? keyExpiresAt ?? null;
 }
 
-/** Whole days until the key expires, negative once it has; null when the API gave no readable time. */
+/** Returns the whole days until the key expires, negative once it has; null if the API gave no readable time. */
 export function daysLeft(expiresAt: string | null, now: number): number | null {
   const expires = expiresAt === null ? undefined : parseTimestamp(expiresAt);
   return expires === undefined ? null : Math.floor((expires - now) / dayMs);
 }
 
-/** What to say, at every sync, about a key with 14 days or less left (contract, section 3); otherwise undefined. */
+/** Returns the warning about a key with 14 days or less left; otherwise undefined. */
 export function expiryWarning(expiresAt: string | null, now: number, profile: string): string | undefined {
-  // As many whole days as `whoami` says.
   const days = daysLeft(expiresAt, now);
   if (expiresAt === null || days === null || days > warnWithinDays) return undefined;
   const left = days > 0 ? days * dayMs : (parseTimestamp(expiresAt) ?? now) - now;
@@ -81,35 +73,24 @@ export function expiryWarning(expiresAt: string | null, now: number, profile: st
   );
 }
 
-/** The same warning without asking anybody, for a mirror that is open. */
-export async function knownExpiryWarning(
-  { configDir, profile }: Pick<Settings, "configDir" | "profile">,
-  mirror: Mirror,
-  now: number,
-): Promise<string | undefined> {
-  const { readProfiles } = await import("../config/profiles.js");
-  const stored = (await readProfiles(configDir)).get(profile) ?? {};
-  return expiryWarning(lastKnownExpiry(stored, mirror), now, profile);
-}
-
-/** Prints whose key it is: for people as lines, with `--json` as `{"brand":{…},"key":{…,"days_left"}}`. */
+/** Prints the identity: as lines, or with `--json` as `{"brand":{…},"key":{…,"days_left"}}`. */
 export function printIdentity(
   deps: Deps,
   settings: Pick<Settings, "profile" | "baseUrl" | "dbPath" | "output">,
   { brand, key }: Identity,
 ): void {
-  const left = daysLeft(key.expires_at, deps.clock.now());
+  const { id, scopes, expires_at } = key;
+  const days_left = daysLeft(expires_at, deps.clock.now());
   if (settings.output.json) {
-    const { id, scopes, expires_at } = key;
-    printJson(deps.stdout, { brand, key: { id, scopes, expires_at, days_left: left } });
+    printJson(deps.stdout, { brand, key: { id, scopes, expires_at, days_left } });
     return;
   }
-  const expires = key.expires_at === null ? "not said" : `${key.expires_at} (${daysInWords(left)})`;
+  const left = days_left === null ? "not a known form of time" : leftText(days_left);
   const facts = [
     ["brand", `${brand.name} (${brand.id})`],
-    ["key", key.id ?? "not said"],
-    ["scopes", key.scopes.length === 0 ? "none" : key.scopes.join(", ")],
-    ["expires", expires],
+    ["key", id ?? "not said"],
+    ["scopes", scopes.join(", ") || "none"],
+    ["expires", expires_at === null ? "not said" : `${expires_at} (${left})`],
     ["API", settings.baseUrl ?? ""],
     ["profile", settings.profile],
     ["mirror", settings.dbPath],
@@ -118,9 +99,13 @@ export function printIdentity(
   deps.stdout.write(`${renderFacts(facts, { style, width: terminalWidth(deps.stdout) })}\n`);
 }
 
-function member(value: Json | undefined, name: string): Json | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  return (value as JsonObject)[name];
+/** Returns `3 days left`, or `expired`. */
+export function leftText(days: number): string {
+  return days < 0 ? "expired" : `${counted(days, "day")} left`;
+}
+
+function members(value: Json | undefined): Readonly<Record<string, Json>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 }
 
 function text(value: Json | undefined): string | null {
@@ -131,10 +116,4 @@ function unexpected(what: string): UnexpectedAnswer {
   return new UnexpectedAnswer(`The answer to /me is not as documented: ${what}.`, {
     hint: "check that the base URL is the API's",
   });
-}
-
-function daysInWords(left: number | null): string {
-  if (left === null) return "not a time that this program can read";
-  if (left < 0) return "expired";
-  return `${counted(left, "day")} left`;
 }

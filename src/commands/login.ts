@@ -4,7 +4,6 @@ import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { parseOmit } from "../resources/omit.js";
-import type { Entry } from "./ask-access.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { maxWait, parsed, rateLimit } from "./flags.js";
 import { examples } from "./help.js";
@@ -45,11 +44,11 @@ export function login(context: Context): Command {
     .action((_, command: Command) => runLogin(command.optsWithGlobals(), context));
 }
 
-async function runLogin(options: LoginFlags, { deps, tell }: Context): Promise<void> {
+async function runLogin(options: LoginFlags, { deps }: Context): Promise<void> {
   const { environmentFor, readSettings } = await import("../config/settings.js");
-  const { interactiveMaxWaitMs, openApiWith } = await import("./access.js");
   const { createReporter } = await import("../ui/reporter.js");
   const { readIdentity } = await import("./identity.js");
+  const { interactiveMaxWaitMs, openApi } = await import("./open-api.js");
   const settings = await readSettings(options, deps, {
     maxWaitMs: interactiveMaxWaitMs,
     isLogin: true,
@@ -58,23 +57,18 @@ async function runLogin(options: LoginFlags, { deps, tell }: Context): Promise<v
   const { omit, ping } = options;
   const more: Profile = { ...(ping && { ping }), ...(omit && { omit: omit.join(",") }) };
   if (Object.keys(more).length > 0 && isKeyKept(options) && (await keep(settings, more, deps))) return;
-  const check = async (entry: Entry): Promise<Identity> => {
-    const api = await openApiWith({ ...settings, ...entry }, deps, reporter);
-    try {
-      return await readIdentity(api);
-    } finally {
-      api.close();
-    }
-  };
+  const entered = await enter(settings, deps);
+  const api = await openApi({ ...settings, ...entered }, deps, reporter);
   try {
-    const { baseUrl, key, checked: identity } = await enter(settings, deps, { check, tell });
+    const identity = await readIdentity(api);
     const db = options.db === undefined ? {} : { db: settings.dbPath };
-    await store(settings, { baseUrl, key, ...db, ...more, ...told(identity) });
+    await store(settings, { ...entered, ...db, ...more, ...told(identity) });
     for (const name of ["BRANDAPI_KEY", "BRANDAPI_BASE_URL"])
       if (environmentFor(options, deps.env)[name])
         reporter.warn(`${name} is set, and goes before what was stored.`);
-    await show(deps, settings, baseUrl, identity);
+    await show(deps, settings, entered.baseUrl, identity);
   } finally {
+    api.close();
     reporter.close();
   }
 }
@@ -94,31 +88,36 @@ async function keep(settings: Settings, more: Profile, deps: Deps): Promise<bool
   return true;
 }
 
-/** What no flag gave comes from the terminal, or the key from stdin where that is no terminal; all of it checked. */
+/** Returns what the flags give; the rest is read from the terminal, or the key from stdin if that is not a terminal. */
 async function enter(
-  settings: Settings,
+  { baseUrl, key, profile }: Settings,
   deps: Deps,
-  { check, tell }: { check(entry: Entry): Promise<Identity> } & Pick<Context, "tell">,
-): Promise<Entry & { checked: Identity }> {
-  const { baseUrl, key, output, profile } = settings;
-  if (baseUrl !== undefined && key !== undefined)
-    return { baseUrl, key, checked: await check({ baseUrl, key }) };
-  if (deps.stdin.isTTY) {
-    const { askAccess } = await import("./ask-access.js");
-    // JSON is for a program: it gets one answer.
-    const again = output.json ? undefined : (error: unknown) => void tell(error);
-    return await askAccess({ profile, given: { baseUrl, key }, check, tell: again }, deps);
-  }
-  if (baseUrl === undefined)
+): Promise<{ baseUrl: string; key: string }> {
+  if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
+  const { checkKey, readKeyStream } = await import("../config/key.js");
+  if (!deps.stdin.isTTY) {
+    if (baseUrl !== undefined) return { baseUrl, key: await readKeyStream(deps.stdin, deps.signal) };
     throw new ConfigurationError("No base URL was given.", {
       hint: "add `--base-url https://…/api/brand/v1`, the address that your platform names",
     });
-  const { readKeyStream } = await import("../config/key.js");
-  const piped = { baseUrl, key: await readKeyStream(deps.stdin, deps.signal) };
-  return { ...piped, checked: await check(piped) };
+  }
+  const { checkBaseUrl } = await import("../config/base-url.js");
+  const { openPrompt } = await import("../ui/prompt.js");
+  const prompt = openPrompt(deps);
+  const ask = (question: string, hidden: boolean) => prompt.ask(question, { hidden });
+  try {
+    return {
+      baseUrl: baseUrl ?? checkBaseUrl(await ask("Base URL (ends in /api/brand/v1): ", false), "the prompt"),
+      key:
+        key ??
+        checkKey(await ask(`API key for the profile \`${profile}\` (not shown): `, true), "the prompt"),
+    };
+  } finally {
+    prompt.close();
+  }
 }
 
-/** What `/me` said, for commands that ask nobody; what it did not say replaces what it said of an earlier key. */
+/** Returns what `/me` says, for commands without a network; what it leaves out is removed from the profile. */
 function told({ brand, key }: Identity): Profile {
   return {
     brandId: brand.id,

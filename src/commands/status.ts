@@ -48,7 +48,8 @@ async function runStatus(options: StatusFlags, context: Context): Promise<void> 
   const { styleFor } = await import("../ui/style.js");
   const { reasonsOf } = await import("./health-marks.js");
   const { healthText } = await import("./health-text.js");
-  const { knownExpiryWarning } = await import("./identity.js");
+  const { readProfiles } = await import("../config/profiles.js");
+  const { expiryWarning, lastKnownExpiry } = await import("./identity.js");
   const settings = await readSettings(options, deps);
   const maxAge = options.maxAge ?? null;
   if (maxAge !== null && !checkPlace(settings.dbPath)) throw neverSynced(settings.dbPath);
@@ -65,7 +66,8 @@ async function runStatus(options: StatusFlags, context: Context): Promise<void> 
       deps.stdout.write(keptText(kept, deps.clock.now()));
     }
     const reporter = createReporter(deps, settings.output);
-    const warning = await knownExpiryWarning(settings, mirror, deps.clock.now());
+    const stored = (await readProfiles(settings.configDir)).get(settings.profile) ?? {};
+    const warning = expiryWarning(lastKnownExpiry(stored, mirror), deps.clock.now(), settings.profile);
     if (warning) reporter.warn(warning);
     if (maxAge === null) return;
     if (health.resources.length === 0) throw neverSynced(settings.dbPath);

@@ -93,7 +93,7 @@ async function runSync(names: readonly string[], flags: SyncFlags, context: Cont
     const work = () => eachProfile(rest, context, "sync", (own, theirs) => runSync(names, own, theirs));
     return await withPings(flags.dryRun ? undefined : ping, flags, context, work);
   }
-  const { withMirrorRun } = await import("./mirror-run.js");
+  const { withMirrorRun } = await import("./session.js");
   const purpose = flags.dryRun ? "plan" : "write";
   const run = { deps, options: flags, purpose, wait: flags.wait ?? false, command: "sync" } as const;
   const url = flags.dryRun ? undefined : (flags.ping ?? (await storedPing(flags, deps)));

@@ -47,7 +47,7 @@ export function verify(context: Context): Command {
 
 async function runVerify(names: readonly string[], options: VerifyFlags, { deps }: Context): Promise<void> {
   const chosen = chooseResources(names);
-  const { withMirrorRun } = await import("./mirror-run.js");
+  const { withMirrorRun } = await import("./session.js");
   await withMirrorRun(
     { deps, options, purpose: "prove", wait: options.wait ?? false, command: "verify" },
     async (session) => {

@@ -21,24 +21,20 @@ export function whoami(context: Context): Command {
 }
 
 async function runWhoami(options: GlobalOptions, { deps }: Context): Promise<void> {
-  const { interactiveMaxWaitMs, openAccess } = await import("./access.js");
-  const { expiryWarning, printIdentity, readIdentity } = await import("./identity.js");
+  const { readSettings } = await import("../config/settings.js");
   const { createReporter } = await import("../ui/reporter.js");
+  const { expiryWarning, printIdentity, readIdentity } = await import("./identity.js");
+  const { interactiveMaxWaitMs, openApi } = await import("./open-api.js");
+  const settings = await readSettings(options, deps, { maxWaitMs: interactiveMaxWaitMs });
   const reporter = createReporter(deps, options);
+  const api = await openApi(settings, deps, reporter);
   try {
-    const { settings, api } = await openAccess(options, deps, reporter, {
-      maxWaitMs: interactiveMaxWaitMs,
-    });
-    try {
-      const identity = await readIdentity(api);
-      printIdentity(deps, settings, identity);
-      const warning = expiryWarning(identity.key.expires_at, deps.clock.now(), settings.profile);
-      if (warning) reporter.warn(warning);
-      if (identity.skew !== null) reporter.warn(identity.skew);
-    } finally {
-      api.close();
-    }
+    const identity = await readIdentity(api);
+    printIdentity(deps, settings, identity);
+    const warning = expiryWarning(identity.key.expires_at, deps.clock.now(), settings.profile);
+    for (const text of [warning, identity.skew]) if (text) reporter.warn(text);
   } finally {
+    api.close();
     reporter.close();
   }
 }

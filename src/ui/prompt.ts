@@ -9,8 +9,6 @@ export interface Prompt {
    * Rejects with `Stopped` on Ctrl-C, with the signal's reason when it aborts, with UsageError at the end of input.
    */
   ask(question: string, options: { hidden: boolean }): Promise<string>;
-  /** Does something between two questions: the terminal is as it was, and Ctrl-C interrupts it. */
-  aside<T>(work: () => Promise<T>): Promise<T>;
   /** Gives the terminal back as it was. */
   close(): void;
 }
@@ -78,10 +76,6 @@ export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stde
       } finally {
         stderr.write("\n");
       }
-    },
-    async aside(work) {
-      stdin.setRawMode?.(false);
-      return await work();
     },
     close() {
       signal.removeEventListener("abort", end);

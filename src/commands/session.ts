@@ -1,0 +1,135 @@
+import { readSettings, type Settings } from "../config/settings.js";
+import type { Deps } from "../deps.js";
+import { AccessForbidden, ApiUnavailable, KeyRejected } from "../errors.js";
+import { counted } from "../lib/counted.js";
+import type { Reporter } from "../lib/reporter.js";
+import { hideKeys } from "../lib/secrets.js";
+import { formatInstant } from "../lib/times.js";
+import {
+  checkOwner,
+  claimMirror,
+  closeMirror,
+  isMade,
+  lockMirror,
+  type Mirror,
+  noteFailedRun,
+  noteProgress,
+  rememberKey,
+  schemaVersion,
+} from "../mirror/index.js";
+import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/index.js";
+import { keepOut } from "../records/index.js";
+import { refuseSkew } from "../sync/clock.js";
+import type { Access } from "../sync/run.js";
+import { createReporter } from "../ui/reporter.js";
+import type { GlobalOptions } from "./context.js";
+import { expiryWarning, type Identity, readIdentity } from "./identity.js";
+import { openApi } from "./open-api.js";
+
+/** What a command that reads the API into the mirror works with. */
+export interface MirrorSession extends Omit<Access, "options"> {
+  identity: Identity;
+  settings: Settings;
+}
+
+export interface MirrorRunOptions {
+  deps: Deps;
+  options: GlobalOptions;
+  /** `write` and `prove` hold the mirror's lock; `prove` needs a mirror; `plan` writes nothing. */
+  purpose: "write" | "prove" | "plan";
+  /** True to queue behind another run. */
+  wait: boolean;
+  /** The command's name, for `status` in another terminal. */
+  command: string;
+}
+
+/**
+ * Opens the API and the mirror for one run, and closes both however it ends: takes the mirror's lock, asks whose key it
+ * is, and refuses another brand's mirror before anything is written.
+ * @throws MirrorUnusable if the mirror was replaced or removed during the run
+ */
+export async function withMirrorRun(
+  { deps, options, purpose, wait, command }: MirrorRunOptions,
+  work: (session: MirrorSession) => Promise<void>,
+): Promise<void> {
+  const { clock, signal, killable } = deps;
+  let written: Mirror | undefined;
+  const reporter = createReporter(deps, options, {
+    progressed({ name: resource, position, of, requests, left, isKnown }) {
+      const progress = { command, resource, position, of, requests, requests_left: isKnown ? left : null };
+      if (written) noteProgress(written, { ...progress, at: formatInstant(clock.now()) });
+    },
+  });
+  const closers = [reporter.close];
+  try {
+    const settings = await readSettings(options, deps);
+    const { dbPath } = settings;
+    const api = await openApi(settings, deps, reporter);
+    closers.unshift(() => api.close());
+    const open = purpose === "prove" ? openMirrorReadOnly : openPresent;
+    const present = await killable(() => open(dbPath));
+    closers.unshift(() => present.db.close());
+    if (purpose !== "plan")
+      closers.unshift((await lockMirror(dbPath, { wait, clock, signal, queued: reporter.note })).release);
+    const identity = await readIdentity(api).catch(async (error: unknown) => {
+      // This error matters more than one of the note.
+      if (purpose !== "plan")
+        await noteFailure(dbPath, { command, at: formatInstant(clock.now()) }, error).catch(() => {});
+      throw error;
+    });
+    refuseSkew(identity.skew);
+    const warning = expiryWarning(identity.key.expires_at, clock.now(), settings.profile);
+    if (warning) reporter.warn(warning);
+    checkOwner(present, identity.brand, settings.brand);
+    const session = { api, clock, signal, killable, reporter, identity, settings };
+    if (purpose === "plan") return await work({ ...session, mirror: present });
+    present.db.close();
+    const mirror = await killable(() => openMirror(dbPath));
+    try {
+      claimMirror(mirror, identity.brand);
+      noteFailedRun(mirror, null);
+      rememberKey(mirror, identity.key);
+      if (purpose === "write") await killable(async () => omitMembers(mirror, settings.omit, reporter));
+      written = mirror;
+      return await work({ ...session, mirror });
+    } finally {
+      written = undefined;
+      closeMirror(mirror);
+    }
+  } finally {
+    for (const close of closers) close();
+  }
+}
+
+/** Opens the mirror for reading, brought up to date from what it holds; without one, an empty one in memory. */
+async function openPresent(path: string): Promise<Mirror> {
+  const mirror = await openMirrorOrNone(path);
+  if (schemaVersion(mirror) !== "older") return mirror;
+  mirror.db.close();
+  return await openMirrorReadOnly(path);
+}
+
+/** Removes what the profile omits from all that is stored, and from what is stored from now on. */
+function omitMembers(mirror: Mirror, omit: readonly string[], { note }: Pick<Reporter, "note">): void {
+  const { held } = keepOut(mirror, { omit });
+  if (held === null) return;
+  const records = Object.values(held.records).reduce((sum, count) => sum + count, 0);
+  note(`omits ${omit.join(", ")}: ${counted(records, "record")} held it, and were rewritten`);
+}
+
+/** Records the error for `status`, because nobody reads a nightly run's output. Does not create a mirror. */
+async function noteFailure(
+  path: string,
+  run: { command: string; at: string },
+  error: unknown,
+): Promise<void> {
+  const isOfApi =
+    error instanceof ApiUnavailable || error instanceof KeyRejected || error instanceof AccessForbidden;
+  if (!isOfApi || !isMade(path)) return;
+  const mirror = await openMirror(path);
+  try {
+    noteFailedRun(mirror, { ...run, error: hideKeys(error.message) });
+  } finally {
+    closeMirror(mirror);
+  }
+}
