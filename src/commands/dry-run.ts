@@ -7,12 +7,13 @@ import { type Skipped, smallFirst } from "../sync/resources.js";
 import type { Access, PlanStep } from "../sync/run.js";
 import { printJson } from "../ui/print.js";
 
-/** What `sync --dry-run --json` prints, one object in all. */
+/** The plan of a sync, as `sync --dry-run --json` prints it. */
 interface Plan {
+  profile: string | undefined;
   resources: { resource: string; steps: PlanStep[]; requests: number }[];
   skipped: { resource: string; why: string }[];
   requests: number;
-  /** Minutes at the rate limit, the first burst included; null where there is no limit. */
+  /** Minutes at the rate limit, the first burst included; null without a limit. */
   minutes: number | null;
 }
 
@@ -20,55 +21,42 @@ interface Plan {
 export async function printPlan(
   access: Access & { settings: { rateLimit: number | null } },
   chosen: { allowed: readonly Resource[]; skipped: readonly Skipped[] },
-  deps: Pick<Deps, "stdout">,
-  json: boolean,
-  profile?: string,
+  { stdout }: Pick<Deps, "stdout">,
+  { json, profile }: { json: boolean; profile: string | undefined },
 ): Promise<void> {
-  const plan: Plan = {
-    resources: [],
-    skipped: chosen.skipped.map(({ resource, why }) => ({ resource: resource.name, why })),
-    requests: 0,
-    minutes: null,
-  };
-  for (const resource of smallFirst(chosen.allowed)) {
+  const skipped = chosen.skipped.map(({ resource, why }) => ({ resource: resource.name, why }));
+  const resources: Plan["resources"] = [];
+  for (const resource of smallFirst(chosen.allowed))
     try {
       const steps = await planResource(access, resource);
-      const requests = steps.reduce((sum, step) => sum + step.requests, 0);
-      plan.resources.push({ resource: resource.name, steps, requests });
-      plan.requests += requests;
+      resources.push({ resource: resource.name, steps, requests: sumOf(steps) });
     } catch (error) {
       if (!(error instanceof AccessForbidden)) throw error;
-      plan.skipped.push({ resource: resource.name, why: error.message });
+      skipped.push({ resource: resource.name, why: error.message });
     }
-  }
-  const perMinute = access.settings.rateLimit;
-  plan.minutes = perMinute === null ? null : minutesFor(plan.requests, perMinute);
-  if (json) printJson(deps.stdout, { profile, ...plan });
-  else deps.stdout.write(planText(plan));
+  const requests = sumOf(resources);
+  const { rateLimit } = access.settings;
+  // A minute's worth of requests goes at once.
+  const minutes = rateLimit === null ? null : Math.max(0, Math.ceil(requests / rateLimit) - 1);
+  const plan = { profile, resources, skipped, requests, minutes };
+  if (json) printJson(stdout, plan);
+  else stdout.write(planText(plan));
 }
 
-/** A window's worth goes at once; each further one has to wait a minute. */
-export function minutesFor(requests: number, perMinute: number): number {
-  return Math.max(0, Math.ceil(requests / perMinute) - 1);
+function sumOf(parts: readonly { requests: number }[]): number {
+  return parts.reduce((sum, { requests }) => sum + requests, 0);
 }
 
-function planText(plan: Plan): string {
-  const width = Math.max(0, ...plan.resources.map(({ resource }) => resource.length));
-  const lines = plan.resources.flatMap(({ resource, steps }) =>
-    steps.map(({ open, requests, what }) => {
-      const more = open ? " or more" : "";
-      return `${resource.padEnd(width)}  ${what} (${counted(requests, "request")}${more})`;
-    }),
+function planText({ resources, skipped, requests, minutes }: Plan): string {
+  const width = Math.max(0, ...resources.map(({ resource }) => resource.length));
+  const steps = resources.flatMap(({ resource, steps }) => steps.map((step) => ({ resource, ...step })));
+  const lines = steps.map(
+    ({ resource, what, requests, open }) =>
+      `${resource.padEnd(width)}  ${what} (${counted(requests, "request")}${open ? " or more" : ""})`,
   );
-  const skipped = plan.skipped.map(({ resource, why }) => `${resource}: skipped: ${why}`);
+  const left = skipped.map(({ resource, why }) => `${resource}: skipped: ${why}`);
+  const least = steps.some(({ open }) => open) ? "At least " : "";
   const time =
-    plan.minutes === null
-      ? ""
-      : plan.minutes === 0
-        ? ", within a minute"
-        : `, about ${plan.minutes} min at the rate limit`;
-  const isOpen = plan.resources.some(({ steps }) => steps.some((step) => step.open));
-  const least = isOpen ? "At least " : "";
-  const all = `${counted(plan.requests, "request")} in all`;
-  return `${[...lines, ...skipped, `${least}${all}${time}. Nothing was written.`].join("\n")}\n`;
+    minutes === null ? "" : minutes === 0 ? ", within a minute" : `, about ${minutes} min at the rate limit`;
+  return `${[...lines, ...left, `${least}${counted(requests, "request")} in all${time}. Nothing was written.`].join("\n")}\n`;
 }

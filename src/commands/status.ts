@@ -46,8 +46,7 @@ async function runStatus(options: StatusFlags, context: Context): Promise<void> 
   const { checkPlace, runUnderWay, underWayText } = await import("../mirror/index.js");
   const { createReporter } = await import("../ui/reporter.js");
   const { styleFor } = await import("../ui/style.js");
-  const { reasonsOf } = await import("./health-marks.js");
-  const { healthText } = await import("./health-text.js");
+  const { reasonsOf, statusText } = await import("./status-text.js");
   const { readProfiles } = await import("../config/profiles.js");
   const { expiryWarning, lastKnownExpiry } = await import("./identity.js");
   const settings = await readSettings(options, deps);
@@ -62,7 +61,7 @@ async function runStatus(options: StatusFlags, context: Context): Promise<void> 
     if (settings.output.json) printJson(deps.stdout, { profile, ...health, ...kept });
     else if (!settings.output.quiet) {
       const width = terminalWidth(deps.stdout);
-      deps.stdout.write(healthText(health, styleFor(deps.stdout, settings.output, deps.env), width, running));
+      deps.stdout.write(statusText(health, styleFor(deps.stdout, settings.output, deps.env), width, running));
       deps.stdout.write(keptText(kept, deps.clock.now()));
     }
     const reporter = createReporter(deps, settings.output);

@@ -107,7 +107,7 @@ async function runSync(names: readonly string[], flags: SyncFlags, context: Cont
         });
       if (flags.dryRun) {
         const { printPlan } = await import("./dry-run.js");
-        return await printPlan(access, { allowed, skipped }, deps, flags.json === true, profile);
+        return await printPlan(access, { allowed, skipped }, deps, { json: flags.json === true, profile });
       }
       const { syncResources } = await import("../sync/resources.js");
       const { failureOf } = await import("./failed-resources.js");

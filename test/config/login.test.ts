@@ -76,59 +76,6 @@ test("login at a terminal asks for the base URL and the key, and never shows the
   expect(login.raw.at(-1)).toBe(false);
 });
 
-test("login at a terminal asks again for an address or a key that is wrong, and keeps what was right", async () => {
-  const sandbox = await sandboxForTest();
-  const nowhere = "http://127.0.0.1:59999/api/brand/v1";
-  const typed = ["platform.example", nowhere, sandbox.baseUrl, "two words", "brk_unknown", sandbox.key];
-  // The second address is one until it is asked, with the first key that could be one.
-  const stdin = [typed[0], typed[1], typed[4], typed[2], typed[3], typed[5]]
-    .map((line) => `${line}\r`)
-    .join("");
-  const login = await brandapi("login --max-wait 0s", { tty: true, stdin });
-  expect(
-    login.err
-      .replace(/\(tried.*\)/, "(tried)")
-      .split("\n")
-      .filter((line) => !/^(API key|Stored|$)/.test(line)),
-  ).toEqual([
-    "Base URL (ends in /api/brand/v1): platform.example",
-    "brandapi: The base URL from the prompt does not start with https://",
-    "  hint: did you mean https://platform.example/api/brand/v1?",
-    `Base URL (ends in /api/brand/v1): ${nowhere}`,
-    expect.stringMatching(/^brandapi: The API .*could not connect to 127/),
-    expect.stringContaining("  hint: "),
-    `Base URL (ends in /api/brand/v1): ${sandbox.baseUrl}`,
-    expect.stringMatching(/^brandapi: The API rejected the key \(401\)/),
-    expect.stringContaining("  hint: "),
-    "brandapi: The key from the prompt has a space or line break in it.",
-    expect.stringContaining("  hint: "),
-  ]);
-  expect(login.code).toBe(0);
-  expect(JSON.parse(readFileSync(configOf(login.home), "utf8")).profiles.default).toMatchObject({
-    baseUrl: sandbox.baseUrl,
-    key: sandbox.key,
-  });
-  for (const key of [sandbox.key, "brk_unknown"]) expect(login.err + login.out).not.toContain(key);
-  expect(login.raw.at(-1)).toBe(false);
-});
-
-test("login gives up after three wrong keys, and asks but once for JSON or for what a flag gave", async () => {
-  const sandbox = await sandboxForTest();
-  const wrong = "brk_wrong\r".repeat(4);
-  const asked = (err: string) => err.split("API key for the profile").length - 1;
-  const thrice = await brandapi(`login --base-url ${sandbox.baseUrl}`, { tty: true, stdin: wrong });
-  expect({ code: thrice.code, asked: asked(thrice.err) }).toEqual({ code: 4, asked: 3 });
-  expect(thrice.err.match(/rejected the key/g)).toHaveLength(3);
-  const json = await brandapi(`login --json --base-url ${sandbox.baseUrl}`, { tty: true, stdin: wrong });
-  expect({ code: json.code, asked: asked(json.err) }).toEqual({ code: 4, asked: 1 });
-  const flag = await brandapi("login --base-url http://127.0.0.1:1/api/brand/v1 --max-wait 0s", {
-    tty: true,
-    stdin: wrong,
-  });
-  expect({ code: flag.code, asked: asked(flag.err) }).toEqual({ code: 6, asked: 1 });
-  expect(existsSync(configOf(thrice.home))).toBe(false);
-});
-
 test("a key that the API rejects is not stored", async () => {
   const sandbox = await sandboxForTest();
   for (const key of ["brk_unknown", sandbox.secretOf("expired"), sandbox.secretOf("revoked")]) {
