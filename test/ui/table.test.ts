@@ -35,18 +35,6 @@ test("spare columns go, one after another, before anything is cut", () => {
   expect(renderTable(titles, rows, { spare })).toBe(renderTable(titles, rows));
 });
 
-test("many wide columns share the width evenly", () => {
-  const wide = Array.from({ length: 5 }, (_, index) => `column_${index}_with_a_long_name`);
-  const table = renderTable(wide, [wide.map(() => "x".repeat(50))], { width: 80 });
-  for (const line of table.split("\n")) expect(displayWidth(line)).toBeLessThanOrEqual(80);
-  expect(
-    table
-      .split("\n")[1]
-      ?.split(/\s+/)
-      .map((cell) => cell.length),
-  ).toEqual([14, 14, 14, 15, 15]);
-});
-
 test("colour is for the stream that is a terminal, and for none with --no-color, NO_COLOR or a dumb terminal", () => {
   const terminal = capture({ isTTY: true, columns: 80 });
   const pipe = capture({ isTTY: false, columns: 80 });
