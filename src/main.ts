@@ -129,5 +129,7 @@ function fetchWhenNeeded(env: Deps["env"]): Fetch {
 
 async function prepareFetch(env: Deps["env"]): Promise<Fetch> {
   const { createFetch } = await import("./api/transport.js");
+  const { keepMemorySmall } = await import("./lib/memory.js");
+  keepMemorySmall();
   return createFetch(env);
 }
