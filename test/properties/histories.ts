@@ -74,8 +74,8 @@ function beginningOf(undated: boolean): fc.Arbitrary<Beginning> {
   const few = fc.record({
     seed: fc.integer({ min: 1, max: 1_000 }),
     records: fc.oneof(
-      { weight: 15, arbitrary: fc.integer({ min: 0, max: 60 }) },
-      fc.integer({ min: 200, max: 500 }),
+      { weight: 40, arbitrary: fc.integer({ min: 0, max: 60 }) },
+      fc.integer({ min: 200, max: 400 }),
     ),
     crowd: fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, fc.integer({ min: 2, max: 30 })),
   });
