@@ -74,7 +74,8 @@ export function dayNameOf(point: Json, { day }: DailyFigures): string {
  */
 export function keepDays(run: DatedRun, covers: Range, isChanged: boolean): void {
   const { figures, row, state } = run;
-  const known = [...(figures?.keys() ?? []), ...(isChanged ? state.figures().keys() : [])];
+  // A day that lost all its records may have no figures any more.
+  const known = [...(figures?.keys() ?? []), state.oldestDay() ?? []].flat();
   if (known.length === 0) return;
   const oldest = Date.parse(known.reduce((a, b) => (a < b ? a : b)));
   const read = join(state.coverage().filter(({ runId }) => runId === row.run_id));

@@ -75,9 +75,9 @@ export function begin(watched: Watched, beginning: Beginning, now: number): Fiel
   // A list that is read whole takes a request for each of its records, or their pages.
   const length = isDated(watched) ? records : records % 61;
   const list = Array.from({ length }, (_, n) => {
-    const far = mixed(seed, n, 1) % 2 === 0 ? 60 * day : 700 * day;
+    const age = (mixed(seed, n, 1) % (n % 2 === 0 ? 60 : 700)) * day + (mixed(seed, n, 3) % day);
     const isAlone = mixed(seed, n, 2) % 4 === 0 || n % crowd === 0;
-    if (isAlone) date = dateAt(now - second - (mixed(seed, n, 3, 5) % far), seed + n);
+    if (isAlone) date = dateAt(now - second - age, seed + n);
     return makeRecord(watched, `${watched[0]}${n}`, n < undated ? null : date, seed + n);
   });
   // In the order in which they were attributed, whatever their dates.

@@ -136,14 +136,20 @@ function swapsAt(world: World, instant: number, second: number): number {
   return new Set(left.filter((gap) => came.has(gap))).size;
 }
 
-/** A verified campaign has details of a time after the run began, or one that was stopped within the hour before. */
-function oldDetails({ runs, truth, watched }: World, end: RunEnd, { present }: Claims): string[] {
-  if (watched !== "opportunities" || end.job !== "sync") return [];
+/** Returns when the reading of details began that a run stands for: it goes on with one that was stopped within the hour. */
+export function resumedSince({ runs }: World, end: RunEnd): number {
   const finished = runs.findLastIndex(
     (run) => run !== end && run.job === "sync" && (run.code === 0 || run.code === 8),
   );
   const resumed = runs.slice(finished + 1).find(({ startedAt }) => startedAt >= end.startedAt - 3_600_000);
-  const since = resumed?.startedAt ?? end.startedAt;
+  return resumed?.startedAt ?? end.startedAt;
+}
+
+/** A verified campaign has details of a time after the run began. */
+function oldDetails(world: World, end: RunEnd, { present }: Claims): string[] {
+  const { truth, watched } = world;
+  if (watched !== "opportunities" || end.job !== "sync") return [];
+  const since = resumedSince(world, end);
   const detailsOf = ({ assignments, deliverables }: Record<string, unknown>) =>
     JSON.stringify([assignments, deliverables]);
   return present.flatMap(({ full, key }) => {

@@ -1,6 +1,6 @@
 import { createApi } from "../../src/sandbox/index.js";
 import type { Watched } from "./brand.js";
-import { textOf } from "./check.js";
+import { resumedSince, textOf } from "./check.js";
 import type { History } from "./histories.js";
 import { playStep } from "./play.js";
 import { createWorld, type World } from "./world.js";
@@ -112,8 +112,9 @@ export async function playParts(
       if (end?.code === 1 || (step === peaceful && !end?.verified))
         return [`step ${index}: ${textOf(end?.error)}`];
       if (!end?.verified) continue;
+      const since = watched === "surveys" ? resumedSince(world, end) : end.startedAt;
       const then = states.filter(
-        ({ at }, n) => at <= end.endedAt && (states[n + 1]?.at ?? Number.POSITIVE_INFINITY) > end.startedAt,
+        ({ at }, n) => at <= end.endedAt && (states[n + 1]?.at ?? Number.POSITIVE_INFINITY) > since,
       );
       const mine = mirror((sql) => world.mirror().db.prepare(sql).all() as Fields[], end.startedAt);
       const parts = new Set([...mine.keys(), ...then.flatMap((state) => [...state.parts.keys()])]);
