@@ -2,18 +2,19 @@ import { Command } from "commander";
 import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
-import { formats } from "../export/formats/index.js";
 import { formatInstant, minuteOf } from "../lib/times.js";
 import type { Mirror } from "../mirror/index.js";
 import type { Change, ChangeFilter } from "../query/index.js";
 import { resources } from "../resources/index.js";
 import { formatCount } from "../ui/numbers.js";
+import type { TerminalReporter } from "../ui/reporter.js";
 import type { Style } from "../ui/style.js";
 import { renderTable } from "../ui/table.js";
 import { terminalWidth, truncate } from "../ui/width.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { chooseResources, parseCount, parsed, parseRange } from "./flags.js";
 import { examples } from "./help.js";
+import { chooseOutput, type Output, writeOutput } from "./output.js";
 
 interface ChangesFlags extends GlobalOptions {
   since?: string;
@@ -28,12 +29,13 @@ interface Request {
   settings: Settings;
   filter: ChangeFilter;
   limit: number | undefined;
+  reporter: TerminalReporter;
 }
 
 /** The resources whose changes are kept. */
 const kept = resources.filter(({ history }) => history).map(({ name }) => name);
 const lately = "7d";
-/** A screen is for reading; files take everything. */
+/** The most changes in a terminal; files take all. */
 const shownAtMost = 500;
 
 export function changes(context: Context): Command {
@@ -62,93 +64,82 @@ export function changes(context: Context): Command {
     );
 }
 
-async function runChanges(
-  resource: string | undefined,
-  options: ChangesFlags,
-  { deps }: Context,
-): Promise<void> {
-  if (options.csv && options.json)
-    throw new UsageError("One format at a time, not `--csv` and `--json`.", {
-      hint: "leave one of them out",
-    });
-  const now = deps.clock.now();
-  const chosen = resource === undefined ? undefined : chooseResources([resource]).resources[0];
-  if (chosen && !chosen.history)
-    throw new UsageError(`Changes of \`${chosen.name}\` are not kept.`, {
+async function runChanges(name: string | undefined, options: ChangesFlags, { deps }: Context): Promise<void> {
+  const resource = name === undefined ? undefined : chooseResources([name]).resources[0];
+  if (resource && !resource.history)
+    throw new UsageError(`Changes of \`${resource.name}\` are not kept.`, {
       hint: `changes are kept of ${kept.join(", ")}`,
     });
-  const { run } = options;
-  // A run may be as old as it likes.
+  const { csv, json, run, limit } = options;
+  const output = chooseOutput({ csv, json });
+  // A run may be of any age.
   const from = options.since ?? (run === undefined ? lately : "1970-01-01");
-  const { since = 0, until } = parseRange({ ...options, since: from }, now);
+  const { since = 0, until } = parseRange({ ...options, since: from }, deps.clock.now());
   const filter = {
     run,
-    resource: chosen?.name,
+    resource: resource?.name,
     since: formatInstant(since),
     until: until === undefined ? undefined : formatInstant(until),
   };
   const { readSettings } = await import("../config/settings.js");
   const { openMirrorReadOnly } = await import("../query/index.js");
+  const { createReporter } = await import("../ui/reporter.js");
   const settings = await readSettings(options, deps);
   const mirror = await openMirrorReadOnly(settings.dbPath);
-  const request = { deps, settings, filter, limit: options.limit };
+  const reporter = createReporter(deps, settings.output);
+  const request = { deps, settings, filter, limit, reporter };
   try {
-    if (options.csv || options.json) await writeChanges(mirror, options.csv ? "csv" : "json", request);
+    if (output) await writeChanges(mirror, output, request);
     else await printChanges(mirror, request);
   } finally {
     mirror.db.close();
+    reporter.close();
   }
 }
 
-async function writeChanges(mirror: Mirror, name: "csv" | "json", request: Request): Promise<void> {
-  const { deps, settings, filter, limit } = request;
-  const { writeAll } = await import("../export/sink.js");
-  const { changesCondition } = await import("../query/index.js");
-  const { openSource, withSnapshot } = await import("../query/index.js");
-  const { createReporter } = await import("../ui/reporter.js");
-  const { dataSink } = await import("./data-sink.js");
-  const { findTable } = await import("./table.js");
-  const reporter = createReporter(deps, settings.output);
-  const { write } = (await formats.find((one) => one.name === name)?.load()) ?? {};
-  if (!write) throw new Error(`no format: ${name}`);
+async function writeChanges(
+  mirror: Mirror,
+  output: Output,
+  { deps, settings, filter, limit, reporter: { warn } }: Request,
+): Promise<void> {
+  const { changesCondition, describeTable, openSource, withSnapshot } = await import("../query/index.js");
+  const table = describeTable(mirror, "changes");
   await withSnapshot(mirror, async () => {
     const source = openSource(mirror, {
-      table: findTable(mirror, "changes"),
+      table,
       where: changesCondition(filter, limit),
       includeRemoved: true,
     });
-    await writeAll(write([source], { excel: false, warn: reporter.warn }), dataSink(deps));
+    await writeOutput([source], output, { deps, dbPath: settings.dbPath, warn });
   });
-  reporter.close();
 }
 
-/** The newest last. */
-async function printChanges(mirror: Mirror, { deps, settings, filter, limit }: Request): Promise<void> {
+/** Prints the changes, the newest last. */
+async function printChanges(
+  mirror: Mirror,
+  { deps, settings, filter, limit, reporter }: Request,
+): Promise<void> {
   const { firstRead } = await import("../mirror/index.js");
   const { listChanges } = await import("../query/index.js");
   const { styleFor } = await import("../ui/style.js");
   const { changes, total } = listChanges(mirror, filter, limit ?? shownAtMost);
   const style = styleFor(deps.stdout, settings.output, deps.env);
   const width = terminalWidth(deps.stdout);
-  const quiet = settings.output.quiet;
-  if (total === 0) {
-    const first = firstRead(mirror, filter.resource);
-    const isLater = first !== null && first > filter.since && first <= (filter.until ?? first);
-    const since = isLater ? `the first read, ${minuteOf(first)}` : minuteOf(filter.since);
-    const until = filter.until === undefined ? "" : ` until ${minuteOf(filter.until)}`;
-    const none =
-      filter.run === undefined
-        ? `No changes were seen since ${since}${until} UTC.`
-        : `Run ${filter.run} found no changes.`;
-    if (!quiet) deps.stderr.write(`${none}\n`);
-    return;
-  }
+  if (total === 0) return reporter.note(noneText(filter, firstRead(mirror, filter.resource)));
   const groups = groupTogether(changes).map((group) => renderGroup(group, style, width));
   deps.stdout.write(`${groups.join("\n\n")}\n`);
-  if (total > changes.length && !quiet)
-    deps.stderr.write(
-      `The newest ${formatCount(changes.length)} of ${formatCount(total)} changes; more with \`--limit\`, all with \`--csv\`.\n`,
-    );
+  if (total > changes.length) {
+    const [shown, all] = [changes.length, total].map(formatCount);
+    reporter.note(`The newest ${shown} of ${all} changes; more with \`--limit\`, all with \`--csv\`.`);
+  }
+}
+
+/** @param first when the mirror was first read: nothing is known of the time before */
+function noneText({ run, since, until }: ChangeFilter, first: string | null): string {
+  if (run !== undefined) return `Run ${run} found no changes.`;
+  const isLater = first !== null && first > since && first <= (until ?? first);
+  const from = isLater ? `the first read, ${minuteOf(first)}` : minuteOf(since);
+  return `No changes were seen since ${from}${until === undefined ? "" : ` until ${minuteOf(until)}`} UTC.`;
 }
 
 /** Groups neighbours whose heading is the same. */

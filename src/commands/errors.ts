@@ -8,8 +8,8 @@ import { printJson } from "../ui/print.js";
 import { escapeLines } from "../ui/text.js";
 
 /**
- * Prints an error on stderr, with `--json` also on stdout. What came from outside is escaped, and what looks like a key
- * is hidden: a person may have typed it.
+ * Prints an error on stderr, with `--json` also on stdout. Text from outside is escaped, and what looks like a key is
+ * hidden, because a person may have typed it.
  * @param keys in use, whatever their form
  * @param profile named if the error belongs to one profile of several
  */
@@ -30,18 +30,18 @@ export function reportError(
   deps.stderr.write(`brandapi: ${whose}${escapeLines(message)}\n`);
   if (hint) deps.stderr.write(`  hint: ${escapeLines(hint)}\n`);
   if (hasFlag(argv, "--verbose"))
-    for (const stack of stacks(error)) deps.stderr.write(`  ${escapeLines(hideKeys(stack, keys))}\n`);
+    for (const stack of stacksOf(error)) deps.stderr.write(`  ${escapeLines(hideKeys(stack, keys))}\n`);
   return known.exitCode;
 }
 
-/** The flags that the commands of a hint repeat: without them, another mirror would be meant. */
+/** The flags that the commands of a hint repeat, because without them they would be for a different mirror. */
 const carried: Readonly<Record<string, readonly string[]>> = {
   login: ["--profile"],
   sync: ["--profile", "--db"],
   verify: ["--profile", "--db"],
 };
 
-/** A hint whose commands are for the profile and the mirror of the command line that failed. */
+/** Returns the hint with its commands for the profile and the mirror of the command line that failed. */
 export function hintFor(hint: string, argv: readonly string[], keys: readonly string[] = []): string {
   return hint.replace(/`brandapi (login|sync|verify)\b[^`]*/g, (command, name: string) => {
     const flags = (carried[name] ?? []).filter((flag) => !hint.includes(flag));
@@ -54,12 +54,10 @@ export function hintFor(hint: string, argv: readonly string[], keys: readonly st
   });
 }
 
-/** The stop that a signal asked for, if the error comes from it: an aborted call, or a mirror that could not be written. */
-function stopOf(error: unknown, signal: AbortSignal): Stopped | undefined {
-  const reason: unknown = signal.aborted ? signal.reason : undefined;
-  const isBusy = error instanceof Error && "code" in error && error.code === "SQLITE_BUSY";
-  const isOfStop = error instanceof Error && (error.name === "AbortError" || isBusy);
-  return isOfStop && reason instanceof Stopped ? reason : undefined;
+/** Returns the stop that a signal asked for, if the error is of a call that it cut short. */
+function stopOf(error: unknown, { aborted, reason }: AbortSignal): Stopped | undefined {
+  const isCutShort = error instanceof Error && error.name === "AbortError";
+  return aborted && isCutShort && reason instanceof Stopped ? reason : undefined;
 }
 
 function hasFlag(argv: readonly string[], flag: string): boolean {
@@ -67,9 +65,7 @@ function hasFlag(argv: readonly string[], flag: string): boolean {
   return (end < 0 ? argv : argv.slice(0, end)).includes(flag);
 }
 
-function stacks(error: unknown): string[] {
-  const found: string[] = [];
-  for (let one = error; one instanceof Error && found.length < 8; one = one.cause)
-    found.push(one.stack ?? String(one));
-  return found;
+/** Returns the stack traces of an error and its causes. */
+function stacksOf(error: unknown): string[] {
+  return error instanceof Error ? [error.stack ?? String(error), ...stacksOf(error.cause)] : [];
 }

@@ -8,7 +8,7 @@ import { parseCount, parsed, parseList, parseRange } from "./flags.js";
 import { examples } from "./help.js";
 import { chooseOutput, noFormat, type Output, type OutputFlags, outputFlags } from "./output.js";
 
-interface ExportFlags extends OutputFlags {
+interface ExportFlags extends OutputFlags, GlobalOptions {
   columns?: string[];
   where?: string;
   since?: string;
@@ -51,55 +51,46 @@ export function exportTables(context: Context): Command {
     );
 }
 
-async function runExport(
-  args: readonly string[],
-  options: ExportFlags & GlobalOptions,
-  { deps }: Context,
-): Promise<void> {
-  const now = deps.clock.now();
-  const { since, until } = parseRange(options, now);
-  if (since !== undefined && since > now)
-    throw new UsageError(`\`--since\` is in the future: ${options.since}.`, {
-      hint: "choose a time in the past",
-    });
-  const asOf = options.asOf === undefined ? undefined : parseInstant(options.asOf, "end", now);
-  const { columns, where, limit, includeRemoved = false } = options;
-  const selection = { columns, where, limit, includeRemoved, since, until, asOf };
-  const output = chooseOutput(options);
+async function runExport(names: readonly string[], options: ExportFlags, { deps }: Context): Promise<void> {
   const { readSettings } = await import("../config/settings.js");
   const { explainRunning, listTables, openMirrorReadOnly, openSource, withSnapshot } = await import(
     "../query/index.js"
   );
   const { createReporter } = await import("../ui/reporter.js");
+  const { outputsOf, writeFile } = await import("./export-files.js");
   const { checkSelection, checkTableName, chooseDates, findTable, readThen } = await import("./table.js");
-  const { refuseKept } = await import("./kept-files.js");
-  const { outputsOf, writeFile } = await import("./write-tables.js");
-  const settings = await readSettings(options, deps);
-  // An unknown table is reported first, then a missing format.
-  const checkRequest = (names: readonly string[]): Output => {
-    for (const name of args) checkTableName(name, names);
-    if (!output) throw noFormat();
-    checkSinger(output, options);
-    return output;
+  const output = chooseOutput({ ...options });
+  const now = deps.clock.now();
+  const asOf = options.asOf === undefined ? undefined : parseInstant(options.asOf, "end", now);
+  const range = parseRange(options, now);
+  if (range.since !== undefined && range.since > now)
+    throw new UsageError(`\`--since\` is in the future: ${options.since}.`, {
+      hint: "choose a time in the past",
+    });
+  const selection = {
+    ...options,
+    ...range,
+    asOf,
+    includeRemoved: options.includeRemoved ?? false,
   };
-  if (!existsSync(settings.dbPath)) checkRequest(knownTableNames());
-  const mirror = await openMirrorReadOnly(settings.dbPath);
+  const settings = await readSettings(options, deps);
+  const { dbPath } = settings;
+  if (!existsSync(dbPath)) for (const name of names) checkTableName(name, knownTableNames());
+  const mirror = await openMirrorReadOnly(dbPath);
   const reporter = createReporter(deps, settings.output);
   try {
-    const checked = checkRequest([...listTables(mirror), ...knownTableNames()]);
+    for (const name of names) checkTableName(name, [...listTables(mirror), ...knownTableNames()]);
+    if (!output) throw noFormat();
+    checkSinger(output, options);
     await withSnapshot(mirror, async () => {
-      const tables = [...new Set(args)].map((name) => findTable(mirror, name));
+      const found = names.map((name) => findTable(mirror, name));
+      const tables = [...new Map(found.map((table) => [table.name, table])).values()];
       for (const table of tables) checkSelection(mirror, table, selection);
       const isCut = chooseDates(tables, selection);
-      const outputs = outputsOf(checked, tables, deps);
-      const written = [options.state, ...outputs.map(({ path }) => path)];
-      refuseKept(
-        written.map((file, index) => ({ flag: index === 0 ? "--state" : "-o", file })),
-        [],
-        { options, settings, deps },
-      );
+      const outputs = outputsOf(output, tables, deps);
       try {
-        if (asOf !== undefined) readThen(mirror, tables, { at: asOf, where, now }, reporter.warn);
+        if (asOf !== undefined)
+          readThen(mirror, tables, { at: asOf, where: options.where, now }, reporter.warn);
         const sources = tables.map((table) =>
           openSource(mirror, {
             ...selection,
@@ -109,10 +100,11 @@ async function runExport(
         );
         for (const [index, each] of outputs.entries()) {
           const [first, ...others] = outputs.length === 1 ? sources : sources.slice(index, index + 1);
-          if (first) await writeFile([first, ...others], each, { state: options.state, deps, reporter });
+          if (first)
+            await writeFile([first, ...others], each, { state: options.state, dbPath, deps, reporter });
         }
       } catch (error) {
-        throw explainRunning(error, where);
+        throw explainRunning(error, options.where);
       }
     });
   } finally {
@@ -122,16 +114,17 @@ async function runExport(
 }
 
 /** Refuses to select rows for Singer: a target cannot tell a row that was not selected from one that did not change. */
-function checkSinger({ format }: Output, options: ExportFlags): void {
+function checkSinger({ format }: Output, { state, ...options }: ExportFlags): void {
+  const isSinger = format.name === "singer";
   const selecting = ["columns", "where", "since", "until", "limit", "asOf", "includeRemoved"] as const;
-  const asked = selecting.find((name) => options[name] !== undefined);
-  const flag = asked?.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  if (format.name === "singer" && flag !== undefined)
-    throw new UsageError(`\`--singer\` sends whole tables, without \`--${flag}\`.`, {
-      hint: "leave one of them out",
-    });
-  if (format.name !== "singer" && options.state !== undefined)
+  const flag = selecting.find((name) => options[name] !== undefined);
+  if (isSinger && flag !== undefined)
+    throw new UsageError(
+      `\`--singer\` sends whole tables, without \`--${flag.replace(/[A-Z]/g, (one) => `-${one.toLowerCase()}`)}\`.`,
+      { hint: "leave one of them out" },
+    );
+  if (!isSinger && state !== undefined)
     throw new UsageError(`\`--state\` is for \`--singer\`, not for \`${format.flag}\`.`, {
-      hint: "leave one of them out",
+      hint: "leave it out",
     });
 }

@@ -1,5 +1,5 @@
 import { extname } from "node:path";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { expandPath } from "../config/folders.js";
 import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
@@ -11,7 +11,6 @@ import { terminalWidth } from "../ui/width.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parsed, parseRange } from "./flags.js";
 import { examples } from "./help.js";
-import { isStdout } from "./output.js";
 
 interface ReportFlags extends GlobalOptions {
   month?: string;
@@ -30,11 +29,16 @@ export function report(context: Context): Command {
       "Made from the mirror; nothing is downloaded. Compares with the previous period, and a month with the same " +
         "month a year ago. Default: the month of the last complete day (UTC).",
     )
-    .addOption(parsed("--month <month>", "the month: 2026-10, `this-month` or `last-month`", parseMonth))
+    .addOption(
+      parsed("--month <month>", "the month: 2026-10, `this-month` or `last-month`", parseMonth).conflicts([
+        "since",
+        "until",
+      ]),
+    )
     .option("--since <time>", "from this day on")
     .option("--until <time>", "through this day")
     .option("-o, --out <file>", "the file to write; `-`: stdout (default: report-2026-10.html)")
-    .option("--open", "show the page in the browser")
+    .addOption(new Option("--open", "show the page in the browser").conflicts("text"))
     .option("--text", "text on stdout instead; with `-o`, in a `.txt` file")
     .option("--json", "JSON on stdout instead; with `-o`, in a `.json` file")
     .option("--locale <name>", "how numbers are written: en, de-CH, fr (default: this machine's)")
@@ -53,8 +57,10 @@ export function report(context: Context): Command {
 
 async function runReport(options: ReportFlags, deps: Deps): Promise<void> {
   const form = options.text ? "text" : options.json ? "json" : "html";
-  refuseFlags(options, form);
-  const asked = askedRange(options, deps.clock.now());
+  if (options.text && options.json)
+    throw new UsageError("`--text` does not go with `--json`.", { hint: "leave one of them out" });
+  const { month: since, month: until } = options;
+  const asked = parseRange(since === undefined ? options : { since, until }, deps.clock.now());
   const { readSettings } = await import("../config/settings.js");
   const { runUnderWay } = await import("../mirror/index.js");
   const { openMirrorReadOnly, withSnapshot } = await import("../query/index.js");
@@ -69,7 +75,10 @@ async function runReport(options: ReportFlags, deps: Deps): Promise<void> {
       makeReport(mirror, asked, { now, underWay, numbers }),
     );
     const file = options.out ?? (form === "html" ? `report-${made.period.slug}.html` : "-");
-    if (isStdout(file)) deps.stdout.write(await write(made, form, deps, settings));
+    if (file !== "-") checkEnding(file, form);
+    if (file === "-" && options.open)
+      throw new UsageError("`--open` shows the page, which needs a file.", { hint: "name one with `-o`" });
+    if (file === "-") deps.stdout.write(await write(made, form, deps, settings, terminalWidth(deps.stdout)));
     else await save(made, form, file, { options, deps, settings });
   } finally {
     mirror.db.close();
@@ -79,44 +88,33 @@ async function runReport(options: ReportFlags, deps: Deps): Promise<void> {
 const endings = { html: ".html", text: ".txt", json: ".json" };
 type Form = keyof typeof endings;
 
-/** @throws UsageError if flags contradict each other, or the file's name has another ending */
-function refuseFlags({ out, open, text, json }: ReportFlags, form: Form): void {
-  if (text && json)
-    throw new UsageError("`--text` does not go with `--json`.", { hint: "leave one of them out" });
-  const isPrinted = out === undefined ? form !== "html" : isStdout(out);
-  if (open && (form !== "html" || isPrinted))
-    throw new UsageError("`--open` shows the page, which needs a file.", {
-      hint: "leave out `--text`, `--json` and `-o -`",
-    });
+/** @throws UsageError if the file's name has the ending of a different form, or of something else */
+function checkEnding(file: string, form: Form): void {
   const ending = endings[form];
-  if (out !== undefined && !isPrinted && extname(out).toLowerCase() !== ending)
-    throw new UsageError(`This report is written as \`${ending}\`, not as \`${extname(out)}\`: ${out}`, {
+  if (extname(file).toLowerCase() !== ending)
+    throw new UsageError(`This report is written as \`${ending}\`, not as \`${extname(file)}\`: ${file}`, {
       hint: `name it \`-o report${ending}\`; \`--text\` writes \`.txt\`, \`--json\` writes \`.json\``,
     });
 }
 
-/** @param isFile true if no terminal reads it: it has no colour, and its text is 80 columns wide */
+/** @param width the terminal's columns; undefined for files and pipes, which get 80 */
 async function write(
   made: Document,
   form: Form,
   deps: Deps,
   settings: Settings,
-  isFile = false,
+  width?: number,
 ): Promise<string> {
-  if (form === "html") {
-    const { writeHtml } = await import("../report/write-html.js");
-    return writeHtml(made);
-  }
+  if (form === "html") return (await import("../report/write-html.js")).writeHtml(made);
   if (form === "json") {
     const line = `${JSON.stringify(made)}\n`;
-    return deps.stdout.isTTY && !isFile ? escapeData(line) : line;
+    return width === undefined ? line : escapeData(line);
   }
   const { writeText } = await import("../report/write-text.js");
   const { styleFor } = await import("../ui/style.js");
   const { drawsUnicode } = await import("../ui/reporter.js");
-  const style = styleFor(deps.stdout, { color: settings.output.color && !isFile }, deps.env);
-  const width = Math.min(80, (isFile ? undefined : terminalWidth(deps.stdout)) ?? 80);
-  return writeText(made, { style, unicode: drawsUnicode(deps), width });
+  const style = styleFor(deps.stdout, { color: settings.output.color && width !== undefined }, deps.env);
+  return writeText(made, { style, unicode: drawsUnicode(deps), width: Math.min(80, width ?? 80) });
 }
 
 async function save(
@@ -128,9 +126,7 @@ async function save(
   const { openFileSink } = await import("../export/file-sink.js");
   const { writeAll } = await import("../export/sink.js");
   const { createReporter } = await import("../ui/reporter.js");
-  const { refuseKept } = await import("./kept-files.js");
-  refuseKept([{ flag: "-o", file }], [], { options, settings, deps });
-  const data = await write(made, form, deps, settings, true);
+  const data = await write(made, form, deps, settings);
   const path = expandPath(file, deps);
   const { bytes } = await writeAll([{ data, rows: 0 }], await openFileSink(path, deps));
   const reporter = createReporter(deps, settings.output);
@@ -143,13 +139,4 @@ async function save(
 function parseMonth(text: string): string {
   if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text) || text === "this-month" || text === "last-month") return text;
   throw new UsageError(`Not a month: \`${text}\`.`, { hint: "use for example `2026-10` or `last-month`" });
-}
-
-function askedRange({ month, since, until }: ReportFlags, now: number) {
-  if (month === undefined) return parseRange({ since, until }, now);
-  if (since !== undefined || until !== undefined)
-    throw new UsageError("`--month` does not go with `--since` and `--until`.", {
-      hint: "leave one of them out",
-    });
-  return parseRange({ since: month, until: month }, now);
 }

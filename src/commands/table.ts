@@ -19,18 +19,17 @@ import {
 import { takesDates } from "../resources/types.js";
 
 /**
- * The table that a person means, spelled with `-` or `_`.
+ * Returns the table of a name, spelled with `-` or `_`.
  * @throws UsageError for an unknown one, ConfigurationError for one that was not synced yet
  */
 export function findTable(mirror: Mirror, name: string): ReadableTable {
-  const wanted = name.replaceAll("-", "_").toLowerCase();
-  const names = listTables(mirror);
-  const known = typedTables().find((shape) => shape.name === wanted);
+  const own = checkTableName(name, [...listTables(mirror), ...knownTableNames()]);
+  const known = typedTables().find((shape) => shape.name === own);
   if (known && !wasSynced(mirror, known.resource))
-    throw new ConfigurationError(`The mirror holds no \`${known.name}\` yet: ${mirror.path}`, {
+    throw new ConfigurationError(`The mirror holds no \`${own}\` yet: ${mirror.path}`, {
       hint: `run \`brandapi sync ${syncedBy(known.resource).name}\` first`,
     });
-  return describeTable(mirror, checkTableName(name, [...names, ...knownTableNames()]));
+  return describeTable(mirror, own);
 }
 
 /** @returns the table's own name @throws UsageError with the nearest valid name */
@@ -38,13 +37,13 @@ export function checkTableName(name: string, names: readonly string[]): string {
   const wanted = name.replaceAll("-", "_").toLowerCase();
   const found = names.find((one) => one.toLowerCase() === wanted);
   if (found) return found;
-  const near = nearest(wanted, new Set(names));
+  const near = nearest(wanted, names);
   throw new UsageError(`Unknown table: \`${name}\`.`, {
     hint: near ? `did you mean \`${near}\`?` : "`brandapi tables` lists the tables and views",
   });
 }
 
-/** @throws UsageError where the table does not have what is asked of it */
+/** @throws UsageError if the table lacks a column, a history, or what the condition names */
 export function checkSelection(
   mirror: Mirror,
   table: ReadableTable,

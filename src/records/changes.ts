@@ -74,7 +74,8 @@ export function openChangeLog(
       // By its former date: a reading of its present date need not have covered that.
       let unchanged = lastSeenUnchanged(row, row.dated_at);
       if (row.removed_at !== null) {
-        note("returned", key, lastSeenUnchanged(row, datedOf(resource, after)), at);
+        // It was removed at the end of a run, and may have returned after the reading that did not show it.
+        note("returned", key, lastRead(spans, datedOf(resource, after)) ?? row.since_at, at);
         unchanged = seenBeforeRemoval.get(resource.name, key, row.removed_at) ?? row.since_at;
       }
       const listed = isDetail && row.list_json !== null ? asObject(JSON.parse(row.list_json)) : null;

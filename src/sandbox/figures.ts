@@ -2,6 +2,7 @@ import type { Brand } from "./brand.js";
 import { hash } from "./data/random.js";
 import { inRange, type Range } from "./dated.js";
 import type { Doubts } from "./doubts.js";
+import type { Order } from "./records.js";
 import { dateText, day, hour } from "./time.js";
 
 /**
@@ -33,16 +34,14 @@ const mostDays = 4_000;
 /** Adds up what happened in a range by `now`: sales follow from the orders, so a refund moves its day. */
 export function addUp(brand: Brand, range: Range, hostId: string | null, doubts: Doubts, now: number): Sums {
   const sums: Sums = { byDay: new Map(), byHost: new Map() };
-  const orders = inRange(
-    brand.orders,
-    (order) => order.order_date,
-    range,
-    { ...doubts, order: "date", belowRange: false, undated: "apart" },
-    0,
-  );
-  const dates = orders.map(({ order_date }) => Date.parse(order_date)).filter((at) => !Number.isNaN(at));
-  const first = Math.max(midnight(dates.at(-1) ?? now), now - mostDays * day);
-  const last = Math.max(now, dates[0] ?? 0);
+  const sorted = { ...doubts, order: "date", belowRange: false, undated: "apart" } as const;
+  const ordersOf = (range: Range) => inRange(brand.orders, (order) => order.order_date, range, sorted, 0);
+  const orders = ordersOf(range);
+  const datesOf = (found: readonly Order[]) => found.map(({ order_date }) => Date.parse(order_date));
+  // Traffic begins with the first order of all: a month by itself shows the same days as the whole history does.
+  const all = ordersOf({ from: null, to: now * 1_000 });
+  const first = Math.max(midnight(datesOf(all.slice(-1))[0] ?? now), now - mostDays * day);
+  const last = Math.max(now, datesOf(orders.slice(0, 1))[0] ?? 0);
   const [from, to] = [fromOf(range, first), Math.min(last, (range.to ?? Number.POSITIVE_INFINITY) / 1_000)];
   const cells = new Map<string, Figures>();
   const oldest = doubts.figures === "recent" ? now - recentDays * day : Number.NEGATIVE_INFINITY;

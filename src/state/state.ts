@@ -101,6 +101,12 @@ export class SyncState {
     return new Map(select.all(this.resource) as [string, string][]);
   }
 
+  /** Returns the oldest day that has figures; null if none has. */
+  oldestDay(): string | null {
+    const select = this.#prepared("SELECT min(day) FROM day_figures WHERE resource = ?").pluck();
+    return select.get(this.resource) as string | null;
+  }
+
   /** Keeps a day's figures. Null drops them: without any, the day counts as one that has none. */
   setFigures(day: string, figures: string | null): void {
     if (figures === null)

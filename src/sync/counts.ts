@@ -60,26 +60,27 @@ export function checksOf({ resource }: DatedRun): Check[] {
   return [allRecords, ...counts.map(({ name, query }, bit) => ({ name, query, flags: 1 << bit }))];
 }
 
-/** A range of two pages is read rather than halved: to count a half costs as much as it saves. */
-const enoughPages = 2;
+/** True if a range takes two requests to read: to count a half costs as much as it saves. */
+function isShort(counted: Counted, records: number): boolean {
+  return pagesFor(Math.max(records, counted.check === allRecords ? counted.api : 1)) <= 2;
+}
 
 /**
- * Halves a range in which a count differs, newest first, until a part takes two requests to read.
+ * Halves a range in which a count differs, newest first, until a part is short enough.
  * @param left requests that may still be spent; if there are none, the part at hand is not halved
  */
 export async function* halve(
   run: DatedRun,
   counted: Counted,
   left: () => number,
+  isEnough = isShort,
 ): AsyncGenerator<Counted, void> {
   const { check, from, to } = counted;
   const records = run.state.count(counted);
   // Without a record of the mirror there is no middle: all of it is to be read.
   const middle = startOfSecond(run.state.nthDate(counted, Math.floor(records / 2)) ?? from);
-  const isEnough =
-    Math.max(pagesFor(records), check === allRecords ? pagesFor(counted.api) : 1) <= enoughPages;
   const isSplit = middle > from && middle <= to;
-  if (left() <= 0 || isEnough || !isSplit) return yield counted;
+  if (left() <= 0 || !isSplit || isEnough(counted, records)) return yield counted;
   const upper = await count(run, { from: middle, to }, check);
   const lower = {
     ...upper,
@@ -88,7 +89,7 @@ export async function* halve(
     api: counted.api - upper.api,
     mirror: counted.mirror - upper.mirror,
   };
-  for (const half of [upper, lower]) if (half.api !== half.mirror) yield* halve(run, half, left);
+  for (const half of [upper, lower]) if (half.api !== half.mirror) yield* halve(run, half, left, isEnough);
 }
 
 /**

@@ -6,7 +6,7 @@ import {
   Stopped,
   UnexpectedAnswer,
 } from "../errors.js";
-import { dayOf, dayRange, everything, holds, join, type Range, startOfDay, touches } from "../lib/ranges.js";
+import { dayOf, dayRange, holds, join, type Range, startOfDay, touches } from "../lib/ranges.js";
 import { dayMs, formatInstant } from "../lib/times.js";
 import { valueAt } from "../records/index.js";
 import type { DailyFigures, Json } from "../resources/types.js";
@@ -74,12 +74,10 @@ export function dayNameOf(point: Json, { day }: DailyFigures): string {
  */
 export function keepDays(run: DatedRun, covers: Range, isChanged: boolean): void {
   const { figures, row, state } = run;
-  // Below the oldest record and the oldest figures there is nothing to keep.
-  const first = [...(figures?.keys() ?? [])].reduce(
-    (one, other) => (one < other ? one : other),
-    "9999-12-31",
-  );
-  const oldest = Math.min(Date.parse(first), state.nthDate(everything, 0) ?? Number.POSITIVE_INFINITY);
+  // A day that lost all its records may have no figures any more.
+  const known = [...(figures?.keys() ?? []), state.oldestDay() ?? []].flat();
+  if (known.length === 0) return;
+  const oldest = Date.parse(known.reduce((a, b) => (a < b ? a : b)));
   const read = join(state.coverage().filter(({ runId }) => runId === row.run_id));
   for (let at = startOfDay(Math.max(covers.from, oldest)); at <= covers.to; at += dayMs) {
     const isWhole = figures !== null && holds(read, { from: at, to: at + dayMs - 1 });

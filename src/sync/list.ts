@@ -10,6 +10,8 @@ import { mostPerPage, progressed, type SyncRun } from "./run.js";
 /** A list, kept in memory until it is whole. */
 export interface List {
   items: Json[];
+  /** The same items, answer by answer. */
+  answers: ListAnswer[];
   /** `total_items` of the last answer, or the number of items if the list has no pages. */
   total: number;
   /** Milliseconds since 1970: when the first answer was asked for. */
@@ -22,12 +24,17 @@ export interface List {
   isTooLong: boolean;
 }
 
+interface ListAnswer {
+  items: readonly Json[];
+  /** Milliseconds since 1970: when it was asked for. */
+  askedAt: number;
+}
+
 /** A9: a list settles within so many readings. */
 const mostReadings = 3;
 
 /** One reading of a list. */
-interface Reading extends Pick<List, "total" | "askedAt" | "isTooLong"> {
-  answers: (readonly Json[])[];
+interface Reading extends Pick<List, "answers" | "total" | "askedAt" | "isTooLong"> {
   /** True if the API's count fell meanwhile. */
   fell: boolean;
 }
@@ -38,18 +45,18 @@ export async function readList(
   idOf: (item: Json) => string | null,
 ): Promise<List> {
   for (let reading = 1; ; reading += 1) {
-    const { answers, fell, ...list } = await read();
-    const distinct = countDistinct(answers, idOf);
+    const { fell, ...list } = await read();
+    const distinct = countDistinct(list.answers, idOf);
     const isWhole = distinct === list.total && !fell;
     if (isWhole || list.isTooLong || reading === mostReadings)
-      return { ...list, items: answers.flat(), distinct, isWhole };
+      return { ...list, items: list.answers.flatMap(({ items }) => items), distinct, isWhole };
   }
 }
 
 /** Counts records. Without an id a record is known by what it says; equal ones count as several in one answer only. */
-function countDistinct(answers: readonly (readonly Json[])[], idOf: (item: Json) => string | null): number {
+function countDistinct(answers: readonly ListAnswer[], idOf: (item: Json) => string | null): number {
   const names = new Set<string>();
-  for (const items of answers) {
+  for (const { items } of answers) {
     const equal = new Map<string, number>();
     for (const item of items) {
       const id = idOf(item);
@@ -72,7 +79,7 @@ export async function readOnce(run: SyncRun, path: string, query: Query, check =
   })) {
     check(items);
     if (page === 1) list.askedAt = askedAt;
-    list.answers.push(items);
+    list.answers.push({ items, askedAt });
     list.fell ||= pagination.total_items < list.total;
     list.total = pagination.total_items;
     list.isTooLong = pagination.total_pages > lastPage;
@@ -101,7 +108,7 @@ async function readUndescribed(run: SyncRun, path: string): Promise<Reading> {
     }
   progressed(run, records.length, 0);
   return {
-    answers: [records],
+    answers: [{ items: records, askedAt }],
     total: pagination?.total_items ?? records.length,
     askedAt,
     isTooLong: false,
@@ -158,9 +165,13 @@ export async function syncList(
     const isAgain = askedAt !== null;
     askedAt ??= list.askedAt;
     mirror.transaction(() => {
-      const written = store.write(list.items, { readAt: formatInstant(list.askedAt) });
-      state.missing.forget(written.ids);
-      for (const id of written.ids) ids.add(id);
+      let position = 0;
+      for (const { items, askedAt: at } of list.answers) {
+        const written = store.write(items, { readAt: formatInstant(at), position });
+        position += items.length;
+        state.missing.forget(written.ids);
+        for (const id of written.ids) ids.add(id);
+      }
     });
     if (isAgain) break;
   } while (presentIds(mirror, resource.name, range).some((id) => !ids.has(id)));

@@ -74,12 +74,16 @@ export function checkDates({ resource }: DatedRun, records: readonly Json[], ran
   });
 }
 
-/** Returns the query of a range of dates, as full timestamps. Source: the API document, "4. GET /orders", "7. GET /content". */
+/**
+ * Returns the query of a range of dates, as full timestamps. An inclusive end is sent with microseconds, because dates may
+ * be as fine. Source: the API document, "4. GET /orders", "7. GET /content".
+ */
 export function rangeQuery({ end, from, until }: Dated, range: Range): Query {
-  const last = end === "exclusive" ? range.to + 1 : range.to;
+  const last = (to: number) =>
+    end === "exclusive" ? formatInstant(to + 1) : formatInstant(to).replace("Z", "999Z");
   return {
     [from]: Number.isFinite(range.from) ? formatInstant(range.from) : undefined,
-    [until]: Number.isFinite(last) ? formatInstant(last) : undefined,
+    [until]: Number.isFinite(range.to) ? last(range.to) : undefined,
   };
 }
 

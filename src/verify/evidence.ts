@@ -45,7 +45,8 @@ export async function gatherEvidence(run: DatedRun): Promise<Evidence> {
     ...ofDay(day, "its figures changed since it was read"),
     day,
   }));
-  for (const one of differing) for await (const part of halve(run, one, left)) against.push(ofCount(part));
+  for (const one of differing)
+    for await (const part of halve(run, one, left, isOneDay)) against.push(ofCount(part));
   for (const { dated } of state.missing.all())
     if (dated !== null) against.push(ofDay(dayOf(dated), "a record is no longer there"));
   const { beside, everything, unread } = await countUnread(
@@ -84,6 +85,10 @@ function sum(counts: readonly Counted[]): number {
 function totals(counts: readonly Counted[]): { api_total: number; mirror_total: number } {
   const all = counts.filter(({ check }) => check === allRecords);
   return { api_total: sum(all), mirror_total: all.reduce((mirrored, { mirror }) => mirrored + mirror, 0) };
+}
+
+function isOneDay({ from, to }: Range): boolean {
+  return Number.isFinite(from) && dayOf(from) === dayOf(to);
 }
 
 function ofDay(day: string, what: string): Against {

@@ -110,7 +110,7 @@ describe("query", () => {
     expect(await from(["-f", "-"], `\ufeff${sql}`)).toMatchObject({ code: 0, out: wanted, err: "" });
     expect(await from(["-f", "none.sql"])).toMatchObject({
       code: 3,
-      err: expect.stringMatching(/^brandapi: Cannot read none.sql: ENOENT: no such file or directory/),
+      err: expect.stringMatching(/^brandapi: cannot use \S*none.sql: ENOENT: no such file or directory/),
     });
     expect((await from(["SELECT 1", "-f", "one.sql"])).code).toBe(2);
     const typed = await brandapi(["query", "--db", path], { tty: true });
@@ -212,11 +212,6 @@ describe("query", () => {
   it("says with 2 that a text is too long for SQLite", async () => {
     const blob = await ask(await mirrorOfOrders(), "SELECT zeroblob(2000000000)", "--csv");
     expect(blob).toMatchObject({ code: 2, err: expect.stringContaining("string or blob too big") });
-  });
-
-  it("asks for quotes if the statement comes as several words", async () => {
-    const run = await brandapi(["query", "SELECT", "id", "FROM", "orders", "--db", await mirrorOfOrders()]);
-    expect(run).toMatchObject({ code: 2, err: expect.stringContaining("put the statement in quotes") });
   });
 
   it("proposes no format that it refuses", async () => {

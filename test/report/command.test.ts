@@ -98,7 +98,7 @@ describe("the time", () => {
   test.each([
     ["--month october", "Not a month: `october`."],
     ["--month 2026-13", "Not a month: `2026-13`."],
-    ["--month 2026-09 --since 7d", "`--month` does not go with `--since` and `--until`."],
+    ["--month 2026-09 --since 7d", "Option `--month <month>` cannot be used with option `--since <time>`."],
     ["--since 2026-09-09 --until 2026-09-01", "`--since` is later than `--until`."],
     ["--locale tlhx-!", "Not a locale: `tlhx-!`."],
     ["--text --json", "`--text` does not go with `--json`."],

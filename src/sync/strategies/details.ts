@@ -83,10 +83,14 @@ async function mergeDetails(
   path: (id: string) => string,
 ): Promise<void> {
   const { mirror, shortfalls } = run;
-  const lost = await askEach(run, due, async (parent) => await askDetails(run, parent, path(parent.askBy)));
+  const ask = async (parents: readonly Parent[]) =>
+    await askEach(run, parents, async (parent) => await askDetails(run, parent, path(parent.askBy)));
+  const lost = await ask(due);
   if (lost.length === 0) return;
-  // A record may have gone since the list was read: only the list can say.
+  // A record may have gone since the list was read: only the list can say. It also shows what has come since.
   await readAll(run);
+  const known = new Set(lost.map(({ key }) => key));
+  lost.push(...(await ask(parentsOf(run).filter(({ isPending, key }) => isPending && !known.has(key)))));
   const still = lost.filter(({ key }) => isPresent(mirror, run.resource.name, key));
   if (still.length > 0)
     shortfalls.push(`the API lists ${counted(still.length, "record")}, but answers 404 for the details`);

@@ -36,11 +36,12 @@ export function seriesOf({ mirror, options }: SyncRun): Series[] {
 export function dueMonths(run: SyncRun<Monthly>, series: Series, points: Points): Month[] {
   const { now, options, state } = run;
   const { full, since, until = now, windowMs } = options;
-  const days = [...points.keys()].sort();
+  const moved = isPlain(series) ? movedMonths(run, points) : new Set<string>();
+  // A month that lost all its activity may have no points any more.
+  const days = [...points.keys(), ...moved].sort();
   const first = Math.max(state.floor() ?? Number.NEGATIVE_INFINITY, Date.parse(days[0] ?? "") || now);
   const oldest = since ?? (full ? Date.parse(days[0] ?? "") || now : first);
   const months = monthsOf({ from: Math.max(0, Math.min(oldest, until)), to: Math.min(until, now) });
-  const moved = isPlain(series) ? movedMonths(run, points) : new Set();
   const readAt = (month: Range) => state.coverage().find((one) => touches(one, month))?.readAt ?? 0;
   const isDue = (month: Range & { month: string }) =>
     full ||

@@ -33,7 +33,7 @@ export async function syncResults(
     } catch (error) {
       if (!(error instanceof NotFound)) throw error;
       notFound += 1;
-      return { items: [], total: 0, askedAt, distinct: 0, isWhole: true, isTooLong: false };
+      return { items: [], answers: [], total: 0, askedAt, distinct: 0, isWhole: true, isTooLong: false };
     }
   }
 

@@ -1,0 +1,55 @@
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { makeHome } from "../support/home.js";
+import { brandapi } from "../support/program.js";
+
+/** Returns what Tab offers after these words, without the notes. */
+async function offered(words: string, home = makeHome()): Promise<string[]> {
+  const { code, out, err } = await brandapi(["__complete", ...words.split(" ")], { home });
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  return out.split("\n").flatMap((line) => line.split("\t")[0] || []);
+}
+
+test.each([
+  ["sta", ["status"]],
+  ["help stat", ["status"]],
+  ["sync or", ["orders"]],
+  ["sync orders ana", ["analytics-clicks", "analytics-hosts"]],
+  ["--db x sync --dry", ["--dry-run"]],
+  ["status --prof", ["--profile"]],
+  ["sync --source u", ["upload"]],
+  ["sync --source upload,d", ["upload,deliverable"]],
+  ["export order_l", ["order_line_items"]],
+  ["export orders --columns id,curr", ["id,currency"]],
+  ["completion z", ["zsh"]],
+  ["export orders --out ", []],
+  ["nonsense --flag x", []],
+])("Tab after `brandapi %s` offers %j", async (words, names) => {
+  expect(await offered(words)).toEqual(names);
+});
+
+test("Tab after --profile offers the profiles of this machine, and nothing if they cannot be read", async () => {
+  const home = makeHome();
+  const env = { BRANDAPI_CONFIG_DIR: home };
+  const config = join(home, "config.json");
+  writeFileSync(config, JSON.stringify({ profiles: { acme: {}, basalt: {} } }), { mode: 0o600 });
+  expect((await brandapi(["__complete", "sync", "--profile", ""], { env })).out).toBe("acme\nbasalt\n");
+  writeFileSync(config, "{");
+  const unreadable = await brandapi(["__complete", "sync", "--profile", ""], { env });
+  expect(unreadable).toMatchObject({ code: 0, out: "", err: "" });
+});
+
+test.each(["bash", "zsh", "fish"])(
+  "the script for %s asks the program, and that shell can read it",
+  async (shell) => {
+    const { code, out } = await brandapi(`completion ${shell}`);
+    expect(code).toBe(0);
+    expect(out).toContain("brandapi __complete");
+    const path = join(makeHome(), "script");
+    writeFileSync(path, out);
+    const read = spawnSync(shell, ["-n", path], { encoding: "utf8" });
+    if (read.error === undefined) expect(read.stderr).toBe("");
+  },
+);

@@ -1,0 +1,275 @@
+import { describe, expect, test } from "vitest";
+import { type Asked, makeBrand, type TestBrand } from "../support/brand.js";
+import { day, noon, orderAt } from "../support/records.js";
+
+/** An order in the middle of each month from January to November 2026, and on the day before the test begins. */
+const dates = [...Array.from({ length: 11 }, (_, month) => Date.UTC(2026, month, 15, 9)), noon - day];
+const orders = dates.map((ms, n) => orderAt(`o${n}`, ms)).reverse();
+
+/** Runs a sync, and returns the months that it asked for: `2026-10`, with the host or bucket if there is one. */
+async function night(brand: TestBrand, flags = "", after = day) {
+  brand.pass(after);
+  const ran = await brand.run(`sync analytics-clicks ${flags}`);
+  return { ...ran, months: monthsOf(ran.asked), last: brand.lastRun("analytics-clicks") };
+}
+
+function monthsOf(asked: readonly Asked[]): string[] {
+  return asked.flatMap(({ path, query }) =>
+    path === "/analytics/clicks" && query.start_date
+      ? [
+          query.start_date.slice(0, 7),
+          query.group_by === "day" ? [] : (query.group_by ?? []),
+          query.host_id ?? [],
+        ]
+          .flat()
+          .join(" ")
+      : [],
+  );
+}
+
+const revenueOf = (brand: TestBrand, month: string) =>
+  brand.sql<{ revenue: number }>(
+    "SELECT revenue FROM analytics_clicks_periods WHERE period_start = ? AND host_id IS NULL",
+    `${month}-01`,
+  )[0]?.revenue;
+
+describe("months of clicks", () => {
+  test("all at first, in one request each beside that of all days; later those that the window touches", async () => {
+    const brand = makeBrand({ orders });
+    const { asked, last, months } = await night(brand);
+    expect(months).toEqual(Array.from({ length: 11 }, (_, n) => `2026-${String(n + 1).padStart(2, "0")}`));
+    expect(asked.filter(({ path }) => path === "/analytics/clicks")).toHaveLength(12);
+    expect(last).toMatchObject({ verified: 1, outcome: "done" });
+    expect((await night(brand)).months).toEqual(["2026-10", "2026-11"]);
+    expect((await night(brand, "--window 5d")).months).toEqual(["2026-11"]);
+  });
+
+  test("of which a day moved are read again, and only they", async () => {
+    const brand = makeBrand({ orders });
+    await night(brand);
+    brand.refund("o2", 4);
+    brand.cancel("o5");
+    expect((await night(brand, "--window 0d")).months).toEqual(["2026-03", "2026-06", "2026-11"]);
+    expect(revenueOf(brand, "2026-03")).toBe(6);
+    expect((await night(brand, "--window 0d")).months).toEqual(["2026-11"]);
+  });
+
+  test("a late order before the oldest month is read; below a first --since only if it is asked for", async () => {
+    const brand = makeBrand({ orders });
+    await night(brand);
+    brand.attributeLate(Date.UTC(2025, 10, 3), orderAt("late", Date.UTC(2025, 10, 3)));
+    expect((await night(brand)).months.slice(0, 2)).toEqual(["2025-11", "2025-12"]);
+    const narrow = makeBrand({ orders });
+    expect((await night(narrow, "--since 2026-09-20")).months).toEqual(["2026-09", "2026-10", "2026-11"]);
+    expect((await night(narrow)).months).toEqual(["2026-10", "2026-11"]);
+    expect((await night(narrow, "--since 2026-08 --until 2026-08")).months).toEqual(["2026-08"]);
+    expect((await night(narrow, "--full")).months).toHaveLength(11);
+  });
+
+  test("--until leaves newer months out, and the next run reads them", async () => {
+    const brand = makeBrand({ orders });
+    expect((await night(brand, "--until 2026-04")).months).toEqual([
+      "2026-01",
+      "2026-02",
+      "2026-03",
+      "2026-04",
+    ]);
+    expect((await night(brand)).months).toHaveLength(7);
+  });
+
+  test("after three months without a run no month is left as it was", async () => {
+    const brand = makeBrand({ orders });
+    await night(brand, "--window 0d");
+    expect((await night(brand, "--window 0d", 90 * day)).months).toEqual([
+      "2026-11",
+      "2026-12",
+      "2027-01",
+      "2027-02",
+    ]);
+  });
+
+  test("a run that was stopped goes on: the months that it has are not read again", async () => {
+    const brand = makeBrand({ orders });
+    await brand.stopped(
+      "sync analytics-clicks",
+      ({ query }) => query.start_date?.startsWith("2026-06") ?? false,
+    );
+    expect((await night(brand, "--window 0d", 0)).months[0]).toBe("2026-06");
+  });
+
+  test("a month's summary, days and top lists are replaced together", async () => {
+    const brand = makeBrand({ history: 200 });
+    await night(brand);
+    const rows = () =>
+      ["", "_periods", "_top_hosts", "_top_products"].map(
+        (table) => brand.sql(`SELECT count(*) AS n FROM analytics_clicks${table}`)[0]?.n,
+      );
+    const before = rows();
+    await night(brand, "--full", 0);
+    expect(rows()).toEqual(before);
+    expect(before.every((n) => Number(n) > 0)).toBe(true);
+  });
+
+  test.each([
+    ["no points", "timeseries", 7],
+    ["no summary", "summary", 7],
+  ])("an answer with %s is refused, and the month stays", async (_, member, code) => {
+    const brand = makeBrand({ orders });
+    await night(brand);
+    brand.refund("o10", 5);
+    brand.before = ({ query }) =>
+      query.start_date?.startsWith("2026-11")
+        ? { envelope: (one) => ({ ...one, data: { ...(one.data as object), [member]: null } }) }
+        : undefined;
+    expect((await night(brand)).code).toBe(code);
+    expect(revenueOf(brand, "2026-11")).toBe(20);
+  });
+});
+
+describe("series that a run asks for", () => {
+  test.each([
+    ["--group-by month --since 2026-10", ["2026-10 month", "2026-11 month"]],
+    ["--group-by week --since 2026-11", ["2026-11 week"]],
+  ])("%s: nothing is verified, and a plain run asks for its own", async (flags, months) => {
+    const brand = makeBrand({ orders });
+    for (const _ of [1, 2]) {
+      const ran = await night(brand, flags);
+      expect([ran.code, ran.months, ran.last.verified]).toEqual([0, months, 0]);
+    }
+    expect((await night(brand)).months).toHaveLength(11);
+    expect(brand.sql("SELECT DISTINCT group_by AS bucket FROM analytics_clicks_periods ORDER BY 1")).toEqual([
+      { bucket: "day" },
+      { bucket: flags.split(" ")[1] },
+    ]);
+  });
+
+  test("--host and --per-host: each host's months, beside those of all", async () => {
+    const brand = makeBrand({ history: 60 });
+    const without = await night(brand, "--per-host --since 30d");
+    expect([without.code, without.err]).toEqual([
+      3,
+      expect.stringContaining("run `brandapi sync roster` first"),
+    ]);
+    await night(brand, "--since 30d");
+    await brand.run("sync roster");
+    const hosts = brand.data.roster.map(({ host }) => host.id);
+    const { months } = await night(brand, "--per-host --since 2026-11");
+    expect(months.sort()).toEqual(hosts.map((id) => `2026-11 ${id}`).sort());
+    expect((await night(brand, `--host ${hosts[0]} --since 2026-11`)).months).toEqual([
+      `2026-11 ${hosts[0]}`,
+    ]);
+    expect(brand.sql("SELECT count(DISTINCT host_id) AS n FROM analytics_clicks_periods")).toEqual([
+      { n: hosts.length },
+    ]);
+    // The points of one host are not those of all.
+    expect((await night(brand, "--window 0d")).months).toEqual(["2026-11"]);
+  });
+});
+
+test("`verify` proves nothing of what the API restates at any time, and asks for nothing", async () => {
+  const brand = makeBrand({ orders });
+  await brand.run("sync analytics-clicks analytics-hosts");
+  const { asked, code, out } = await brand.run("verify analytics-clicks analytics-hosts --json");
+  expect([code, asked.map(({ path }) => path)]).toEqual([0, ["/me"]]);
+  expect(out.match(/"state":"unproven","months":\[/g)).toHaveLength(2);
+});
+
+describe("the ranking of hosts", () => {
+  const row = (id: string | null, sales: number) => ({
+    host: id === null ? null : { id, username: id },
+    clicks: 5,
+    orders: 1,
+    sales,
+  });
+  /** Serves rows, twenty a page. */
+  function serve(brand: TestBrand, rows: () => object[]) {
+    brand.before = ({ path, query }) => {
+      if (path !== "/analytics/hosts") return undefined;
+      const [page, all] = [Number(query.page), rows()];
+      const total_pages = Math.ceil(all.length / 20);
+      const pagination = {
+        page,
+        per_page: 20,
+        total_items: all.length,
+        total_pages,
+        has_next: page < total_pages,
+      };
+      const data = all.slice((page - 1) * 20, page * 20);
+      return {
+        body: JSON.stringify({ success: true, data, pagination: { ...pagination, has_prev: page > 1 } }),
+      };
+    };
+  }
+  const fifty = Array.from({ length: 50 }, (_, n) => row(`h${n}`, 1_000 - n));
+  const ranked = (brand: TestBrand) =>
+    brand.sql<{ host_id: string | null; position: number; sales: number }>(
+      "SELECT host_id, position, sales FROM analytics_hosts WHERE removed_at IS NULL ORDER BY position",
+    );
+
+  test("that reorders while it is read is read again", async () => {
+    const brand = makeBrand();
+    let count = 0;
+    serve(brand, () => (++count === 2 ? [...fifty.slice(20), ...fifty.slice(0, 20)] : fifty));
+    const { asked, code } = await brand.run("sync analytics-hosts");
+    expect([code, asked.filter(({ path }) => path === "/analytics/hosts").length]).toEqual([0, 6]);
+    expect(ranked(brand).map(({ host_id }) => host_id)).toEqual(fifty.map(({ host }) => host?.id));
+  });
+
+  test("that never stands still is not kept", async () => {
+    const brand = makeBrand();
+    let count = 0;
+    serve(brand, () => (++count % 3 === 2 ? [...fifty.slice(20), ...fifty.slice(0, 20)] : fifty));
+    const { code, err } = await brand.run("sync analytics-hosts");
+    expect([code, brand.mirrored("analytics-hosts")]).toEqual([8, []]);
+    expect(err).toContain("the ranking never settled");
+  });
+
+  test("rows without a host are kept, equal ones too", async () => {
+    const brand = makeBrand();
+    serve(brand, () => [row("h0", 9), row(null, 5), row(null, 5), row("h1", 1)]);
+    expect((await brand.run("sync analytics-hosts")).code).toBe(0);
+    expect(ranked(brand).map(({ host_id }) => host_id)).toEqual(["h0", null, null, "h1"]);
+  });
+
+  test("a row without a host that moves to the next page does not hide the host that takes its place", async () => {
+    const brand = makeBrand();
+    const before = [...fifty.slice(0, 19), row(null, 500), ...fifty.slice(19)];
+    const after = [...fifty.slice(0, 20), row(null, 500), ...fifty.slice(20)];
+    let count = 0;
+    serve(brand, () => (++count === 1 ? before : after));
+    expect((await brand.run("sync analytics-hosts")).code).toBe(0);
+    expect(ranked(brand).map(({ host_id }) => host_id)).toContain("h19");
+  });
+
+  test("each day keeps its last ranking, and a host that left is in it no longer", async () => {
+    const brand = makeBrand();
+    let rows = fifty;
+    serve(brand, () => rows);
+    await brand.run("sync analytics-hosts");
+    rows = [row("h1", 2_000), ...fifty.slice(2)];
+    await brand.run("sync analytics-hosts");
+    expect(ranked(brand)).toHaveLength(49);
+    expect(ranked(brand)[0]).toEqual({ host_id: "h1", position: 0, sales: 2_000 });
+    brand.pass(day);
+    rows = [row("h1", 2_500), ...fifty.slice(2)];
+    await brand.run("sync analytics-hosts");
+    expect(
+      brand.sql("SELECT date, sales FROM analytics_hosts_snapshots WHERE host_id = 'h1' ORDER BY date"),
+    ).toEqual([
+      { date: "2026-11-21", sales: 2_000 },
+      { date: "2026-11-22", sales: 2_500 },
+    ]);
+  });
+
+  test("that lost over half of its rows is not believed until that is accepted", async () => {
+    const brand = makeBrand();
+    let rows = fifty;
+    serve(brand, () => rows);
+    await brand.run("sync analytics-hosts");
+    rows = fifty.slice(0, 20);
+    expect((await brand.run("sync analytics-hosts")).code).toBe(8);
+    expect(ranked(brand)).toHaveLength(50);
+    expect((await brand.run("sync analytics-hosts --accept-removals")).code).toBe(0);
+    expect(ranked(brand)).toHaveLength(20);
+  });
+});

@@ -1,0 +1,154 @@
+import { describe, expect, test } from "vitest";
+import type { FullVerdict } from "../../src/verify/engine.js";
+import { makeBrand, type TestBrand } from "../support/brand.js";
+import { memberOf, noon, openRecord, orderAt } from "../support/records.js";
+
+const members = Array.from({ length: 30 }, (_, n) => memberOf(`r${n}`));
+
+async function verified(brand: TestBrand, command: string) {
+  const ran = await brand.run(`${command} --json`);
+  const [verdict] = ran.out
+    .split("\n")
+    .filter((line) => line.includes('"months"'))
+    .map((line) => JSON.parse(line) as FullVerdict);
+  return { ...ran, verdict, month: verdict?.months[0] };
+}
+
+describe("a list is read and compared", () => {
+  test("the same: one reading, and both totals", async () => {
+    const brand = makeBrand({ roster: members });
+    await brand.run("sync roster");
+    const { code, month, verdict } = await verified(brand, "verify roster");
+    expect([code, verdict?.state, verdict?.requests]).toEqual([0, "proven", 1]);
+    expect(month).toMatchObject({ month: "all", why: "30 records read, all the same" });
+    expect(brand.lastRun("roster")).toMatchObject({
+      outcome: "verified",
+      verified: 1,
+      api_total: 30,
+      mirror_total: 30,
+      differing: 0,
+      rows_new: 0,
+      rows_changed: 0,
+    });
+  });
+
+  test("new, changed and gone are counted, nothing is written, and --repair mends them", async () => {
+    const brand = makeBrand({ roster: members });
+    await brand.run("sync roster");
+    brand.add("roster", memberOf("new"), memberOf("newer"));
+    brand.change("roster", "r3", { commission_rate: 20 });
+    brand.remove("roster", "r7");
+    const held = () => brand.sql("SELECT * FROM records");
+    const before = held();
+    const { code, month } = await verified(brand, "verify roster");
+    expect([code, month?.why]).toEqual([8, "2 not in the mirror, 1 different, 1 no longer in the API"]);
+    expect(held()).toEqual(before);
+    expect(brand.lastRun("roster")).toMatchObject({
+      verified: 0,
+      api_total: 31,
+      mirror_total: 30,
+      differing: 4,
+    });
+    expect((await verified(brand, "verify roster --repair")).verdict?.state).toBe("repaired");
+    expect(brand.mirrored("roster")).toHaveLength(31);
+  });
+
+  test("removals that are implausible are refused by --repair too", async () => {
+    const brand = makeBrand({ roster: members });
+    await brand.run("sync roster");
+    brand.data.roster = members.slice(0, 10);
+    const { code, err, verdict } = await verified(brand, "verify roster --repair");
+    expect([code, verdict?.state, brand.mirrored("roster").length]).toEqual([8, "different", 30]);
+    expect(err).toContain("no longer returns 20 of 30 mirrored records");
+    expect((await brand.run("verify roster --repair --accept-removals")).code).toBe(0);
+  });
+
+  test("one that never settles proves nothing, and is not called different", async () => {
+    const brand = makeBrand({ roster: members, doubts: { mostPerPage: 10 } });
+    await brand.run("sync roster");
+    brand.before = ({ path, query }) => {
+      if (path === "/roster" && query.page === "2") brand.leave(brand.data.roster[0]?.host.id ?? "");
+      return undefined;
+    };
+    const { code, verdict } = await verified(brand, "verify roster");
+    expect([code, verdict?.state, verdict?.unsettled]).toEqual([8, "unproven", true]);
+  });
+
+  test("one whose paging is not documented, and records without ids", async () => {
+    const brand = makeBrand({ gifts: [{ title: "a" }, { title: "b" }] as never, codes: [openRecord(7)] });
+    await brand.run("sync gifts codes");
+    expect((await brand.run("verify gifts codes")).code).toBe(0);
+    brand.data.gifts = [{ title: "b" }, { title: "a" }] as never;
+    expect((await verified(brand, "verify gifts")).month?.why).toContain("2 different");
+  });
+});
+
+describe("tables that do not match the records", () => {
+  const spoil = async (brand: TestBrand, ...statements: string[]) => {
+    const { default: Database } = await import("better-sqlite3");
+    const mirror = new Database(brand.db);
+    for (const statement of statements) mirror.exec(statement);
+    mirror.close();
+  };
+  const orders = ["a", "b", "c"].map((id, n) => orderAt(id, noon - (n + 1) * 3_600_000));
+
+  test.each([
+    ["rows are gone", "DELETE FROM orders WHERE id <> 'a'"],
+    ["a value differs", "UPDATE orders SET total_amount = 99 WHERE id = 'b'"],
+    ["a row of another program", "INSERT INTO orders (record_id, id, synced_at) VALUES (99, 'x', '')"],
+  ])("%s: the table is named, and --repair rebuilds it", async (_, statement) => {
+    const brand = makeBrand({ orders });
+    await brand.run("sync orders");
+    const rows = () => brand.sql("SELECT id, total_amount FROM orders ORDER BY id");
+    const before = rows();
+    await spoil(brand, statement);
+    const { code, err, verdict } = await verified(brand, "verify orders");
+    expect([code, verdict?.state, verdict?.tables.state]).toEqual([8, "different", "different"]);
+    expect(verdict?.tables.differences.map(({ table }) => table)).toEqual(["orders"]);
+    expect(err).toContain("tables differ from its records: orders");
+    expect(brand.lastRun().verified).toBe(0);
+    const repaired = await verified(brand, "verify orders --repair");
+    expect([repaired.code, repaired.verdict?.state, repaired.verdict?.tables.state]).toEqual([
+      0,
+      "repaired",
+      "repaired",
+    ]);
+    expect(rows()).toEqual(before);
+    expect((await verified(brand, "verify orders")).verdict?.state).toBe("proven");
+  });
+
+  test("records and tables differ: both are said, and both are mended", async () => {
+    const brand = makeBrand({ orders });
+    await brand.run("sync orders");
+    await spoil(brand, "DELETE FROM orders WHERE id = 'a'");
+    brand.withdraw("c");
+    const { err } = await verified(brand, "verify orders");
+    expect(err).toContain("differs from the API: orders; its tables differ from its records: orders");
+    expect((await brand.run("verify orders --repair")).code).toBe(0);
+    expect(brand.sql("SELECT id FROM orders WHERE removed_at IS NULL ORDER BY id")).toEqual([
+      { id: "a" },
+      { id: "b" },
+    ]);
+  });
+
+  test("the API cannot be asked: what is wrong with the tables is said all the same", async () => {
+    const brand = makeBrand({ orders });
+    await brand.run("sync orders");
+    await spoil(brand, "DELETE FROM orders");
+    brand.setKey({ plan: false });
+    const { code, verdict } = await verified(brand, "verify orders");
+    expect([code, verdict?.state, verdict?.tables.state]).toEqual([8, "different", "different"]);
+  });
+
+  test("tables of figures that nothing can prove are compared too", async () => {
+    const brand = makeBrand({ history: 30 });
+    await brand.run("sync analytics-clicks analytics-hosts");
+    await spoil(brand, "DELETE FROM analytics_clicks", "DELETE FROM analytics_hosts");
+    const { code, err } = await verified(brand, "verify");
+    expect(code).toBe(8);
+    expect(err).toContain("analytics-clicks");
+    expect(err).toContain("analytics-hosts");
+    expect((await brand.run("verify --repair")).code).toBe(0);
+    expect(brand.sql("SELECT * FROM analytics_hosts").length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,217 @@
+import { describe, expect, test } from "vitest";
+import type { FullVerdict } from "../../src/verify/engine.js";
+import { type Asked, counts, makeBrand, readsOrders, type TestBrand } from "../support/brand.js";
+import { day, fileAt, hour, noon, orderAt, ordersBefore } from "../support/records.js";
+
+/** 350 orders, one every 12 hours back to the end of May. */
+const orders = ordersBefore(noon - hour, 350, 12 * hour);
+
+async function verified(brand: TestBrand, command = "verify orders") {
+  const ran = await brand.run(`${command} --json`);
+  const [verdict] = ran.out
+    .split("\n")
+    .filter((line) => line.includes('"months"'))
+    .map((line) => JSON.parse(line) as FullVerdict);
+  const states = Object.fromEntries((verdict?.months ?? []).map(({ month, state }) => [month, state]));
+  return { ...ran, verdict, states, last: brand.lastRun() };
+}
+
+const different = (states: Record<string, string>) =>
+  Object.keys(states).filter((month) => states[month] === "different");
+const records = (brand: TestBrand) =>
+  brand.sql("SELECT key, json, removed_at, dated_at FROM records ORDER BY record_id");
+const why = (verdict: FullVerdict | undefined, month: string) =>
+  verdict?.months.find((one) => one.month === month)?.why;
+
+async function synced(options: Parameters<typeof makeBrand>[0] = {}, flags = "--audit 0") {
+  const brand = makeBrand({ orders, ...options });
+  await brand.run(`sync orders ${flags}`);
+  return brand;
+}
+
+describe("proven", () => {
+  test("each month, by six requests that read nothing; both totals are in `sync_runs`", async () => {
+    const brand = await synced();
+    const { asked, code, last, states, verdict } = await verified(brand);
+    expect(code).toBe(0);
+    expect(states).toEqual(
+      Object.fromEntries(
+        ["05", "06", "07", "08", "09", "10", "11"].map((month) => [`2026-${month}`, "proven"]),
+      ),
+    );
+    expect(verdict).toMatchObject({ state: "proven", unread: 0, requests: 6, tables: { state: "proven" } });
+    expect(why(verdict, "2026-10")).toBe("figures and counts agree (all, cancelled, refunded)");
+    expect(asked.filter(({ path }) => path !== "/me")).toHaveLength(6);
+    expect(asked.filter(readsOrders)).toEqual([]);
+    expect(last).toMatchObject({
+      outcome: "verified",
+      verified: 1,
+      requests: 6,
+      rows_read: 0,
+      api_total: 350,
+      mirror_total: 350,
+      differing: 0,
+      error: null,
+    });
+  });
+
+  test("by the counts alone if the API gives no figures, and of a filter only if it is evidence", async () => {
+    const brand = await synced({ doubts: { figures: "absent" } });
+    expect(why((await verified(brand)).verdict, "2026-10")).toMatch(/^counts agree/);
+    brand.doubts = { refunded: "any" };
+    brand.refund("o5", 1);
+    expect((await brand.run("sync orders")).code).toBe(8);
+    const { code, verdict } = await verified(brand);
+    expect([code, why(verdict, "2026-11")]).toEqual([0, "figures and counts agree (all, cancelled)"]);
+  });
+
+  test("an empty brand", async () => {
+    expect(await verified(await synced({ orders: [] }))).toMatchObject({
+      code: 0,
+      verdict: { state: "proven" },
+    });
+  });
+
+  test("content: three requests, because there are no figures and no filters", async () => {
+    const files = Array.from({ length: 30 }, (_, n) => fileAt(`f${n}`, noon - hour - n * day));
+    const brand = makeBrand({ content: files });
+    await brand.run("sync content");
+    expect((await verified(brand, "verify content")).verdict).toMatchObject({ state: "proven", requests: 3 });
+    brand.removeContent("upload/f25");
+    const { code, states } = await verified(brand, "verify content");
+    expect([code, states["2026-10"]]).toEqual([8, "different"]);
+  });
+});
+
+describe("different: the month is named, and --repair reads it", () => {
+  const late = Date.UTC(2026, 6, 10, 10);
+  test.each<[string, (brand: TestBrand) => unknown, "all" | "absent", string]>([
+    ["a late refund", (brand) => brand.refund("o260", 3), "all", "2026-07"],
+    ["a late attribution", (brand) => brand.attributeLate(late, orderAt("late", late)), "absent", "2026-07"],
+    ["a withdrawal", (brand) => brand.withdraw("o260"), "absent", "2026-07"],
+    ["a cancellation", (brand) => brand.cancel("o260"), "absent", "2026-07"],
+    ["a withdrawal in the first month", (brand) => brand.withdraw("o349"), "absent", "2026-05"],
+  ])("%s", async (_, happens, figures, month) => {
+    const brand = await synced({ doubts: { figures } });
+    happens(brand);
+    const before = records(brand);
+    const found = await verified(brand);
+    expect([found.code, different(found.states), found.last.verified]).toEqual([8, [month], 0]);
+    expect(found.err).toContain("run `brandapi verify orders --repair`");
+    expect(found.last.error).toContain(`orders differs from the API (${month})`);
+    expect(found.asked.filter((request) => readsOrders(request) && !counts(request))).toEqual([]);
+    expect(records(brand)).toEqual(before);
+    const repaired = await verified(brand, "verify orders --repair");
+    expect([repaired.code, repaired.verdict?.state]).toEqual([0, "repaired"]);
+    expect(await verified(brand)).toMatchObject({
+      code: 0,
+      verdict: { state: "proven" },
+      last: { verified: 1 },
+    });
+  });
+
+  test("one leaves a month while another comes to another one, which no total shows", async () => {
+    const brand = await synced({ doubts: { figures: "absent" } });
+    brand.withdraw("o100");
+    brand.attributeLate(late, orderAt("late", late));
+    // All counts agree; without figures it cannot be seen, and with them both months are.
+    expect((await verified(brand)).verdict?.blind_spot).toContain("no count and no figure by day");
+    brand.doubts = {};
+    await brand.run("sync orders");
+    brand.withdraw("o99");
+    brand.attributeLate(late, orderAt("later", late));
+    expect(different((await verified(brand)).states)).toEqual(["2026-07", "2026-10"]);
+  });
+
+  test("a record that is missing since a run that was stopped", async () => {
+    const brand = await synced();
+    brand.withdraw("o10");
+    brand.pass(day);
+    await brand.stopped("sync orders", counts);
+    const { code, states, verdict } = await verified(brand);
+    expect([code, different(states)]).toEqual([8, ["2026-11"]]);
+    expect(why(verdict, "2026-11")).toContain("a record is no longer there");
+  });
+});
+
+describe("what was never read", () => {
+  test("newer orders: they are counted, their month is not proven, and --repair reads them", async () => {
+    const brand = await synced();
+    brand.pass(day);
+    brand.order(orderAt("new", brand.now() - hour));
+    const { code, err, states, verdict } = await verified(brand);
+    expect([code, verdict?.state, verdict?.unread]).toEqual([8, "unproven", 1]);
+    expect(states).toMatchObject({ "2026-10": "proven", "2026-11": "unproven" });
+    expect(Object.keys(states).at(-1)).toMatch(/^since 2026-11-21/);
+    expect(err).toContain("The API has records that were not read yet: orders");
+    expect((await verified(brand, "verify orders --repair")).code).toBe(0);
+    expect(brand.mirrored()).toContain("new");
+  });
+
+  test("older than the floor: said, and no failure", async () => {
+    const brand = await synced({}, "--since 2026-09-10");
+    const { code, states, verdict } = await verified(brand);
+    expect([code, verdict?.state, verdict?.unread]).toEqual([0, "unproven", 0]);
+    expect(verdict?.covered_from).toBe("2026-09-10T00:00:00.000Z");
+    expect(states).toEqual({
+      "before 2026-09-10": "unproven",
+      "2026-09": "unproven",
+      "2026-10": "proven",
+      "2026-11": "proven",
+    });
+    expect(why(verdict, "before 2026-09-10")).toMatch(/^\d+ older orders were never asked for/);
+  });
+
+  test("a gap between what was read: its months are not proven, and a sync reads it", async () => {
+    const brand = await synced({}, "--until 2026-08-20");
+    await brand.run("sync orders --since 2026-10-15 --audit 0");
+    const { code, states, verdict } = await verified(brand);
+    expect(code).toBe(8);
+    expect(states).toMatchObject({
+      "2026-07": "proven",
+      "2026-08": "unproven",
+      "2026-09": "unproven",
+      "2026-10": "unproven",
+      "2026-11": "proven",
+    });
+    expect(verdict?.unread).toBeGreaterThan(100);
+    expect((await verified(brand, "verify orders --repair")).code).toBe(0);
+  });
+
+  test("a first read that was stopped: what lies below is not read yet", async () => {
+    const brand = makeBrand({ orders });
+    let page = 0;
+    await brand.stopped("sync orders", (request) => readsOrders(request) && ++page === 3);
+    const { code, verdict } = await verified(brand);
+    expect([code, verdict?.state]).toEqual([8, "unproven"]);
+    expect(verdict?.months[0]?.why).toMatch(/older orders were not read yet: `brandapi sync orders` goes on/);
+  });
+
+  test("nothing at all, or a part by a filter: there is nothing to compare", async () => {
+    const brand = makeBrand({ orders, content: [fileAt("f", noon - day)] });
+    await brand.run("sync content --media-type image");
+    for (const name of ["orders", "content"]) {
+      const { asked, code, verdict } = await verified(brand, `verify ${name}`);
+      expect([code, verdict?.never_read]).toEqual([8, true]);
+      expect(asked.map(({ path }: Asked) => path)).toEqual(["/me"]);
+      expect(brand.lastRun(name).verified).toBe(0);
+    }
+  });
+
+  test("a record beside all dates: it is said, and nothing is verified", async () => {
+    const brand = await synced({ orders: [...orders, orderAt("none", null)] });
+    const { code, states, last } = await verified(brand);
+    expect([code, states.undated, last.verified]).toEqual([8, "unproven", 0]);
+  });
+});
+
+test("a proof that the API cuts short is recorded, and does not hide what was found before", async () => {
+  const brand = await synced();
+  brand.refund("o260", 3);
+  await verified(brand);
+  brand.before = (request) => (counts(request) ? { status: 503 } : undefined);
+  expect((await verified(brand, "verify orders --max-wait 10s")).code).toBe(6);
+  expect(brand.lastRun()).toMatchObject({ outcome: "failed", verified: 0 });
+  brand.before = undefined;
+  expect((await brand.run("status")).out).toContain("differs from the API (2026-07)");
+});
