@@ -1,11 +1,37 @@
+import { existsSync } from "node:fs";
+import { access, constants, statfs } from "node:fs/promises";
+import { dirname } from "node:path";
 import { Command } from "commander";
-import { ChecksFailed } from "../errors.js";
+import type { Settings } from "../config/settings.js";
+import type { Deps } from "../deps.js";
+import {
+  BrandapiError,
+  ChecksFailed,
+  ConfigurationError,
+  exitCodes,
+  Incomplete,
+  MirrorUnusable,
+} from "../errors.js";
+import { counted } from "../lib/counted.js";
+import { asBrandapiError } from "../lib/failures.js";
+import { hideKeys } from "../lib/secrets.js";
+import { loadSqlite } from "../lib/sqlite.js";
+import type { Mirror } from "../mirror/index.js";
+import { formatBytes } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import { escapeText } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { hintFor } from "./errors.js";
 import { maxWait, rateLimit } from "./flags.js";
 import { examples } from "./help.js";
+import type { Identity } from "./identity.js";
+
+/** Milliseconds. A person waits, and an API that does not answer is one of the findings. */
+const patienceMs = 5_000;
+/** The version that mended a bug which can lose committed pages while two programs use a file. */
+const soundSqlite = "3.51.3";
+/** Bytes. With less, SQLite's journal of one run may not fit. */
+const leastFree = 32e6;
 
 export function doctor(context: Context): Command {
   return new Command("doctor")
@@ -20,7 +46,6 @@ export function doctor(context: Context): Command {
       "after",
       examples(
         ["brandapi doctor", "is everything as it should be?"],
-        ["brandapi doctor --quiet", "only the lines that are not ok"],
         ["brandapi doctor --json | jq 'select(.state != \"ok\")'", "the same for a script"],
       ),
     )
@@ -30,30 +55,171 @@ export function doctor(context: Context): Command {
 const marks = { ok: "ok", warning: "! ", failed: "! ", unchecked: "? " } as const;
 
 async function runDoctor(options: GlobalOptions, { deps }: Context): Promise<void> {
-  const { examine } = await import("./doctor-checks.js");
   const { styleFor } = await import("../ui/style.js");
   const style = styleFor(deps.stdout, { color: options.color !== false }, deps.env);
   const paint = { ok: style.green, warning: style.yellow, failed: style.red, unchecked: style.dim };
   const argv = (["profile", "db"] as const).flatMap((name) =>
     options[name] === undefined ? [] : [`--${name}`, options[name]],
   );
-  const failed = [];
-  for await (const { hint, ...line } of examine(options, deps)) {
-    const { check, state, text } = line;
-    if (state === "failed") failed.push(line);
-    if (options.quiet && state === "ok") continue;
-    const mends = hint && hintFor(hint, argv);
-    if (options.json) printJson(deps.stdout, { ...line, hint: mends });
-    else {
-      const advice = mends ? `\n     ${escapeText(mends)}` : "";
-      deps.stdout.write(`${paint[state](marks[state])} ${check}: ${escapeText(text)}${advice}\n`);
+  const look = lookAt(options, deps);
+  /** The messages so far, and the check of each: later checks that meet the same error point there. */
+  const seen = new Map<string, string>();
+  const failed: BrandapiError[] = [];
+  try {
+    for (const [check, run] of Object.entries(checks)) {
+      const result = await run(look).catch(asBrandapiError);
+      deps.signal.throwIfAborted();
+      const error = typeof result === "string" ? null : result;
+      const message = typeof result === "string" ? result : result.message;
+      const earlier = error && seen.get(message);
+      const state = !error ? "ok" : earlier ? "unchecked" : error instanceof Advice ? "warning" : "failed";
+      if (error && !earlier) seen.set(message, check);
+      if (error && state === "failed") failed.push(error);
+      if (options.quiet && state === "ok") continue;
+      const text = earlier ? `not checked: see \`${earlier}\`` : hideKeys(message);
+      const hint = error?.hint && !earlier ? hideKeys(hintFor(error.hint, argv)) : null;
+      const exit_code = state === "failed" && error ? error.exitCode : exitCodes.done;
+      if (options.json) printJson(deps.stdout, { check, state, text, exit_code, hint });
+      else deps.stdout.write(`${paint[state](marks[state])} ${check}: ${escapeText(text)}\n`);
+      if (hint && !options.json) deps.stdout.write(`     ${escapeText(hint)}\n`);
     }
+  } finally {
+    look.close();
   }
-  const [first] = failed;
-  if (first)
-    throw new ChecksFailed(
-      `Not everything is as it should be: ${failed.map(({ check }) => check).join(", ")}.`,
-      first.exit_code,
-      { hint: "each line that begins with `!` says what mends it" },
+  if (failed[0])
+    throw new ChecksFailed(`${counted(failed.length, "check")} failed.`, failed[0].exitCode, {
+      hint: "each line that begins with `!` says what mends it",
+    });
+}
+
+/** Thrown by a check for a warning: something to be done that fails nothing. */
+class Advice extends BrandapiError {
+  override readonly exitCode = exitCodes.done;
+}
+
+/** What the checks look at. Each is made when it is first needed; its error is the same for all checks. */
+interface Look {
+  deps: Deps;
+  settings(): Promise<Settings>;
+  mirror(): Promise<Mirror>;
+  /** Asks `/me`. */
+  identity(): Promise<Identity>;
+}
+
+/** The checks in their order: first those that need no network. Each resolves to the text of its line. */
+const checks: Readonly<Record<string, (look: Look) => Promise<string>>> = {
+  async node({ deps }) {
+    const db = new (await loadSqlite())(":memory:");
+    const sqlite = String(db.prepare("SELECT sqlite_version()").pluck().get());
+    db.close();
+    if (sqlite.localeCompare(soundSqlite, "en", { numeric: true }) < 0)
+      throw new Advice(`SQLite ${sqlite} is older than ${soundSqlite}, and can lose committed pages.`, {
+        hint: "run `npm update better-sqlite3` in brandapi's folder",
+      });
+    return `Node ${deps.machine.version}, SQLite ${sqlite}; a program with one older than ${soundSqlite} should open the mirror with \`mode=ro\``;
+  },
+
+  async settings({ settings }) {
+    const { requireAccess } = await import("../config/settings.js");
+    const all = await settings();
+    return `profile \`${all.profile}\`: ${requireAccess(all).baseUrl}`;
+  },
+
+  async disk({ settings }) {
+    const { dbPath } = await settings();
+    let folder = dirname(dbPath);
+    while (!existsSync(folder)) folder = dirname(folder);
+    for (const path of [folder, dbPath]) if (existsSync(path)) await access(path, constants.W_OK);
+    const { bavail, bsize } = await statfs(folder);
+    const text = `${formatBytes(bavail * bsize)} free in ${folder}`;
+    if (bavail * bsize >= leastFree) return text;
+    throw new ConfigurationError(text, { hint: "free some space, or move the mirror with `--db`" });
+  },
+
+  async mirror({ deps, mirror }) {
+    const { damagedHint, findDamage, readInfo } = await import("../mirror/index.js");
+    const open = await mirror();
+    const damage = await deps.killable(async () => findDamage(open));
+    if (damage === null) return `${open.path}: sound, of ${readInfo(open, "brand_name") ?? "no brand yet"}`;
+    throw new MirrorUnusable(`The mirror is damaged (${damage}): ${open.path}`, { hint: damagedHint });
+  },
+
+  async tables({ deps, mirror }) {
+    const { syncedBy, typedTables, withSnapshot } = await import("../query/index.js");
+    const { compareTables, differenceText } = await import("../records/index.js");
+    const { details, resources } = await import("../resources/index.js");
+    const open = await mirror();
+    const all = await withSnapshot(open, () =>
+      deps.killable(async () => compareTables(open, [...resources, ...details])),
     );
+    if (all.length === 0) return `all ${typedTables().length} match the records`;
+    const differing = typedTables().filter(({ name }) => all.some(({ table }) => table === name));
+    const owners = new Set(differing.map(({ resource }) => syncedBy(resource).name));
+    const texts = all.map((one) => `${one.table}: ${differenceText(one)}`);
+    throw new Incomplete(`Tables differ from the mirror's records: ${texts.join("; ")}.`, {
+      hint: `run \`brandapi verify ${[...owners].join(" ")} --repair\``,
+    });
+  },
+
+  async backup({ deps, mirror }) {
+    const { backupOf } = await import("./kept.js");
+    const { text, wrong } = backupOf(await mirror(), deps.clock.now());
+    if (wrong) throw new Advice(text, { hint: wrong });
+    return text;
+  },
+
+  async kept({ deps, mirror }) {
+    const { leftIn } = await import("./kept.js");
+    const { withSnapshot } = await import("../query/index.js");
+    const open = await mirror();
+    const { text, wrong } = await withSnapshot(open, () => deps.killable(async () => leftIn(open)));
+    if (wrong) throw new Incomplete(text, { hint: wrong });
+    return text;
+  },
+
+  async key({ identity }) {
+    await identity();
+    return "the API answers, and takes the key: `brandapi whoami` shows its scopes and expiry";
+  },
+
+  async clock({ identity }) {
+    const { skew } = await identity();
+    if (skew === null) return "within five minutes of the API's";
+    throw new Advice(skew, { hint: "set it by a time server: `sudo timedatectl set-ntp true`" });
+  },
+};
+
+function lookAt(options: GlobalOptions, deps: Deps): Look & { close(): void } {
+  const closers: (() => void)[] = [];
+  const settings = once(async () => {
+    const { readSettings } = await import("../config/settings.js");
+    return await readSettings(options, deps, { maxWaitMs: patienceMs });
+  });
+  const mirror = once(async () => {
+    const { openMirrorOrNone } = await import("../query/index.js");
+    const { schemaVersion } = await import("../mirror/index.js");
+    const { isOfOtherShape } = await import("../records/index.js");
+    const open = await openMirrorOrNone((await settings()).dbPath);
+    closers.push(() => open.db.close());
+    if (schemaVersion(open) === "current" && !isOfOtherShape(open)) return open;
+    throw new Advice(`There is no mirror yet, or one of an older version: ${open.path}`, {
+      hint: "run `brandapi sync`, or `brandapi demo` without a key",
+    });
+  });
+  const identity = once(async () => {
+    const { openApi } = await import("./open-api.js");
+    const { silentReporter } = await import("../lib/reporter.js");
+    const api = await openApi(await settings(), deps, silentReporter);
+    closers.push(() => api.close());
+    return await (await import("./identity.js")).readIdentity(api);
+  });
+  const close = () => {
+    for (const one of closers) one();
+  };
+  return { deps, settings, mirror, identity, close };
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
 }

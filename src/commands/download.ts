@@ -46,7 +46,7 @@ export function download(context: Context): Command {
     .option("-o, --out <dir>", `the folder that the files go to (default: ./${defaultFolder})`)
     .addOption(filterFlag("source", "only files of these sources"))
     .addOption(filterFlag("media_type", "only files of these types"))
-    .addOption(parsed("--opportunity <id...>", "only files of these campaigns", parseList))
+    .addOption(parsed("--opportunity <id...>", "only files of these campaigns", parseList).hideHelp())
     .addOption(parsed("--host <id...>", "only files of these hosts", parseList))
     .option("--since <time>", "only files added from here")
     .option("--until <time>", "only files added up to here")

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { ConfigurationError, Stopped, UsageError } from "../errors.js";
+import { Stopped, UsageError } from "../errors.js";
 import { dayMs } from "../lib/times.js";
 import { sandboxChoices } from "../sandbox/choices.js";
 import { printJson } from "../ui/print.js";
@@ -30,12 +30,11 @@ export function sandbox(context: Context): Command {
     .addOption(
       parsed("--rate-limit <n>", "requests a minute for a key, or `none` (default: 60)", parseRateLimit),
     )
-    .addOption(parsed("--latency <ms>", "wait this long before each answer (default: 0)", parseCount))
-    .option("--live", "let time pass: an order a second, late refunds, cancellations")
-    .addHelpText(
-      "after",
-      notes("Where the document says nothing, or leaves a choice, this sandbox chose", sandboxChoices),
+    .addOption(
+      parsed("--latency <ms>", "wait this long before each answer (default: 0)", parseCount).hideHelp(),
     )
+    .option("--live", "let time pass: an order a second, late refunds, cancellations")
+    .addHelpText("after", notes("Its choices where the document leaves one", sandboxChoices))
     .addHelpText(
       "after",
       examples(
@@ -67,17 +66,22 @@ async function runSandbox(options: SandboxFlags, context: Context): Promise<void
     const now = clock.now();
     if (options.live) passTime(brand, passed, now, pace);
     passed = now;
-  }).catch((error: unknown) => {
-    throw isTaken(error) ? portTaken(port) : error;
   });
   const key = brand.keys[0]?.secret ?? "";
   if (options.json) printJson(stdout, { baseUrl: served.baseUrl, key });
   else {
-    const keys = brand.keys.map(({ secret, name, note }) => `  ${secret}  ${name}: ${note}`);
-    const others = `  ${other.keys[0]?.secret}  other-brand: every scope, another brand`;
-    stdout.write(
-      `${[`The sandbox listens. In another terminal:`, "", `export BRANDAPI_BASE_URL=${served.baseUrl}`, `export BRANDAPI_KEY=${key}`, `brandapi whoami`, "", "Every key:", ...keys, others].join("\n")}\n`,
-    );
+    const lines = [
+      "The sandbox listens. In another terminal:",
+      "",
+      `export BRANDAPI_BASE_URL=${served.baseUrl}`,
+      `export BRANDAPI_KEY=${key}`,
+      "brandapi whoami",
+      "",
+      "Every key:",
+      ...brand.keys.map(({ secret, name, note }) => `  ${secret}  ${name}: ${note}`),
+      `  ${other.keys[0]?.secret}  other-brand: every scope, another brand`,
+    ];
+    stdout.write(`${lines.join("\n")}\n`);
   }
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
@@ -88,7 +92,7 @@ async function runSandbox(options: SandboxFlags, context: Context): Promise<void
   if (signal.reason instanceof Stopped) context.exitCode = signal.reason.exitCode;
 }
 
-/** Returns how much faster than in life things happen with `--live`: a person who watches sees an order a second. */
+/** Returns how much faster than in life things happen with `--live`: an order a second. */
 function speedFor(orders: number): number {
   const perDay = ((4 / 3) * Math.max(orders, 1)) / 730;
   return Math.max(1, 86_400 / perDay);
@@ -107,14 +111,4 @@ function parsePort(text: string): number {
   const port = parseCount(text);
   if (port <= 65_535) return port;
   throw new UsageError(`Not a port: \`${text}\`.`, { hint: "ports end at 65535; 0 is any free one" });
-}
-
-function isTaken(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-}
-
-function portTaken(port: number): ConfigurationError {
-  return new ConfigurationError(`Port ${port} is taken by another program.`, {
-    hint: "leave `--port` out to get any free one",
-  });
 }

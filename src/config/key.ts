@@ -1,6 +1,6 @@
 import { addAbortSignal, type Readable } from "node:stream";
 import { ConfigurationError } from "../errors.js";
-import { wordsOf } from "../lib/system-errors.js";
+import { wordsOf } from "../lib/failures.js";
 import { checkPrivate, readText } from "./private-file.js";
 
 /** No key is anywhere near this long. */

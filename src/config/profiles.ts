@@ -2,8 +2,8 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
+import { wordsOf } from "../lib/failures.js";
 import { nearest } from "../lib/nearest.js";
-import { wordsOf } from "../lib/system-errors.js";
 import { expandPath, findFolders } from "./folders.js";
 import { checkPrivate, readText, writePrivate } from "./private-file.js";
 

@@ -1,6 +1,5 @@
 import { fileURLToPath } from "node:url";
 import { BrandapiError, ConfigurationError, MirrorBusy, MirrorUnusable } from "../errors.js";
-import { systemFailure } from "./system-errors.js";
 
 /**
  * Returns any thrown value as an error that a person can act on: what the operating system, SQLite and Node's loader say
@@ -10,7 +9,6 @@ export function asBrandapiError(error: unknown): BrandapiError {
   if (error instanceof BrandapiError) return error;
   return (
     explainNative(error) ??
-    explainMemory(error) ??
     explainSqlite(error) ??
     explainSystem(error) ??
     new BrandapiError(`A defect in brandapi: ${error instanceof Error ? error.message : String(error)}`, {
@@ -28,12 +26,7 @@ function explainNative(cause: unknown): BrandapiError | undefined {
     return new ConfigurationError("better-sqlite3 is installed but not built.", { hint, cause });
   if (/NODE_MODULE_VERSION|ERR_DLOPEN_FAILED/.test(`${text} ${codeOf(cause)}`))
     return new ConfigurationError("better-sqlite3 was built for another version of Node.", { hint, cause });
-  const missing = /Cannot find (?:package|module) '([^']+)'/.exec(text)?.[1];
-  if (!missing || !/MODULE_NOT_FOUND/.test(codeOf(cause))) return undefined;
-  return new ConfigurationError(`A part of brandapi is not installed: ${missing}`, {
-    hint: "run `npm ci` in brandapi's folder",
-    cause,
-  });
+  return undefined;
 }
 
 /**
@@ -56,7 +49,7 @@ const sqliteFailures: readonly [code: RegExp, hint: string][] = [
     /^SQLITE_(READONLY|CANTOPEN|PERM|AUTH)/,
     "check the permissions of the file and its folder, or name another with --db",
   ],
-  [/^SQLITE_TOOBIG/, "ask for less of it"],
+  [/^SQLITE_(TOOBIG|NOMEM)/, "ask for less of it"],
   [/^SQLITE_IOERR/, `check the disk and its free space, ${again}`],
 ];
 
@@ -73,23 +66,34 @@ function explainSqlite(cause: unknown): BrandapiError | undefined {
   return new MirrorUnusable(`cannot use the mirror: ${code}: ${words}`, { hint, cause });
 }
 
+const space = "free some space, then run the same command again: what was read is kept";
+const permissions = "check the permissions of the file and its folder";
+const hints: Readonly<Record<string, string>> = {
+  ENOSPC: space,
+  EDQUOT: space,
+  EACCES: permissions,
+  EPERM: permissions,
+  EADDRINUSE: "name another port, or leave it out",
+};
+
 function explainSystem(cause: unknown): BrandapiError | undefined {
-  const failure = systemFailure(cause);
-  if (!failure) return undefined;
-  const { hint, path, why } = failure;
-  const what = path === undefined ? "the system refused" : `cannot use ${path}`;
-  return new ConfigurationError(`${what}: ${why}`, { hint, cause });
+  const code = codeOf(cause);
+  const why = systemWords(cause);
+  if (why === undefined) return undefined;
+  const path = cause instanceof Error && "path" in cause ? `cannot use ${cause.path}` : "the system refused";
+  return new ConfigurationError(`${path}: ${why}`, { hint: hints[code] ?? "check the path", cause });
 }
 
-/** What Node and SQLite say if they get no more memory. */
-function explainMemory(cause: unknown): BrandapiError | undefined {
-  const text = cause instanceof RangeError || codeOf(cause) === "SQLITE_NOMEM" ? String(cause) : "";
-  if (!/out of memory|allocation failed|Invalid (array buffer|typed array|string) length/i.test(text))
-    return undefined;
-  return new ConfigurationError("There is too little memory for this.", {
-    hint: "close other programs, or raise the limit (`ulimit -v`, the container's)",
-    cause,
-  });
+/** Returns what the operating system says, such as "ENOSPC: no space left on device"; undefined for other errors. */
+function systemWords(error: unknown): string | undefined {
+  if (!(error instanceof Error && ("syscall" in error || codeOf(error) in hints))) return undefined;
+  const [words = ""] = error.message.split(", ");
+  return words.startsWith(codeOf(error)) ? words : `${codeOf(error)}: ${words}`;
+}
+
+/** Returns the system's own words if there are any, otherwise the error's message. */
+export function wordsOf(error: unknown): string {
+  return systemWords(error) ?? (error instanceof Error ? error.message : String(error));
 }
 
 function codeOf(error: unknown): string {

@@ -9,7 +9,6 @@ import { basename, dirname, join } from "node:path";
  * that what a killed one left behind is known, and cleared away by the next that writes the same file.
  */
 const begun = new Set<string>();
-let listener: (parts: readonly string[]) => void = () => {};
 
 /** So much of the target's name leaves room for the rest: names end at 255 bytes. */
 const mostLetters = 60;
@@ -27,24 +26,17 @@ export async function beginPart(target: string, random: () => number): Promise<s
     .padStart(6, "0");
   const path = join(folder, `${stem}${process.pid}-${suffix}.part`);
   begun.add(path);
-  listener([...begun]);
   return path;
 }
 
 /** The part is renamed or removed. */
 export function endPart(path: string): void {
   begun.delete(path);
-  listener([...begun]);
 }
 
 /** For whoever ends the process: nothing may be waited for any more. */
 export function removeParts(): void {
   for (const path of begun) rmSync(path, { force: true });
-}
-
-/** Tells `call` all parts of this process whenever there is one more or one less. */
-export function watchParts(call: (parts: readonly string[]) => void): void {
-  listener = call;
 }
 
 async function clearDead(folder: string, stem: string): Promise<void> {

@@ -93,14 +93,7 @@ export function dayRange(day: string): Range {
 
 /** Returns the first millisecond of an instant's second: everything that is read by date is cut at whole seconds. */
 export function startOfSecond(ms: number): number {
-  return Math.floor(ms / secondMs) * secondMs;
-}
-
-const secondMs = 1_000;
-
-/** What of a range lies no later than an instant in it. */
-export function upTo({ from, to }: Range, last: number): Range {
-  return { from, to: Math.min(to, last) };
+  return Math.floor(ms / 1_000) * 1_000;
 }
 
 /** The first millisecond of an instant's day. */
@@ -108,16 +101,14 @@ export function startOfDay(ms: number): number {
   return Math.floor(ms / dayMs) * dayMs;
 }
 
-/** The calendar months (UTC) that a range touches, oldest first, whole. */
+/** Returns the calendar months (UTC) that a range touches, oldest first, whole. */
 export function monthsOf({ from, to }: Range): (Range & { month: string })[] {
   const months: (Range & { month: string })[] = [];
-  const date = new Date(from);
-  date.setUTCDate(1);
-  date.setUTCHours(0, 0, 0, 0);
-  while (date.getTime() <= to) {
-    const start = date.getTime();
-    date.setUTCMonth(date.getUTCMonth() + 1);
-    months.push({ month: formatInstant(start).slice(0, 7), from: start, to: date.getTime() - 1 });
+  let start = Date.parse(`${formatInstant(from).slice(0, 7)}-01`);
+  while (start <= to) {
+    const next = new Date(start).setUTCMonth(new Date(start).getUTCMonth() + 1);
+    months.push({ month: formatInstant(start).slice(0, 7), from: start, to: next - 1 });
+    start = next;
   }
   return months;
 }

@@ -6,12 +6,12 @@ import { ConfigurationError } from "../errors.js";
 import { shellWord } from "./shell.js";
 
 /**
- * better-sqlite3, loaded where it is first needed.
- * @throws ConfigurationError where it would abort the process
+ * Returns better-sqlite3, loaded when it is first needed.
+ * @throws ConfigurationError if it would abort the process
  */
 export async function loadSqlite(): Promise<typeof import("better-sqlite3")> {
-  const aborting = isAborting();
-  if (aborting)
+  aborts ??= isAborting();
+  if (aborts)
     throw new ConfigurationError(
       `better-sqlite3 was compiled with headers that make Node ${versions.node} abort when it is used.`,
       { hint: `run \`node ${shellWord(rebuildScript())}\`: it is compiled again, without that` },
@@ -19,24 +19,20 @@ export async function loadSqlite(): Promise<typeof import("better-sqlite3")> {
   return (await import("better-sqlite3")).default;
 }
 
-let answer: boolean | undefined;
+let aborts: boolean | undefined;
 
 /**
- * Since 24.19, Node's header has each wrapped object unhook itself when it is collected. Node 24 aborts at that, 26 does
- * not. Only what was compiled with that header does so, no prebuilt binary, and it names the function.
+ * True for a module compiled with the header of Node 24.19 or later, which has each wrapped object unhook itself when it
+ * is collected: Node 24 aborts at that, 26 does not. Prebuilt binaries have no such hook.
  */
 function isAborting(): boolean {
   const [major = 0, minor = 0] = versions.node.split(".").map(Number);
-  answer ??= major === 24 && minor >= 19 && namesHook();
-  return answer;
-}
-
-function namesHook(): boolean {
+  if (major !== 24 || minor < 19) return false;
   try {
     const file = createRequire(import.meta.url).resolve("better-sqlite3/build/Release/better_sqlite3.node");
     return holdsHook(readFileSync(file));
   } catch {
-    // It is not there: loading it says so.
+    // A missing file is reported when it is loaded.
     return false;
   }
 }

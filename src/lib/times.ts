@@ -1,5 +1,4 @@
 import { UsageError } from "../errors.js";
-import { nearest } from "./nearest.js";
 
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 export const dayMs = unitMs.d;
@@ -8,15 +7,13 @@ export const dayMs = unitMs.d;
 export const durationForms = "`90s`, `5m`, `26h`, `30d` or `12w`";
 
 /**
- * A duration such as `90s`, `5m`, `26h`, `30d`, `12w` (contract, section 3, "Times").
+ * A duration such as `90s`, `5m`, `26h`, `30d`, `12w`.
  * @returns milliseconds
  */
 export function parseDuration(text: string): number {
   const ms = durationMs(text);
   if (ms !== undefined) return ms;
-  throw new UsageError(`Not a duration: \`${text}\`.`, {
-    hint: `use for example ${durationForms}`,
-  });
+  throw new UsageError(`Not a duration: \`${text}\`.`, { hint: `use for example ${durationForms}` });
 }
 
 /** `--window`: a duration, or bare days. */
@@ -35,10 +32,8 @@ export const timeForms =
   "a date (2026-01-31), a month (2026-01), `today`, `yesterday`, `this-month`, `last-month`, " +
   "an age (36h, 30d, 12w) or a timestamp (2026-01-31T12:00:00Z)";
 
-const timeWords = ["today", "yesterday", "this-month", "last-month"] as const;
-
 /**
- * `--since` and `--until`: one of `timeForms` (contract, section 3, "Times"). All UTC.
+ * `--since` and `--until`: one of `timeForms`, all UTC.
  * A day or a month means the whole of it: `start` its first instant, `end` its last.
  * @returns milliseconds since 1970
  */
@@ -81,10 +76,7 @@ function monthOf(month: string): { first: number; last: number } {
 }
 
 function notATime(text: string): UsageError {
-  const near = nearest(text, timeWords);
-  return new UsageError(`Not a time: \`${text}\`.`, {
-    hint: near === undefined ? `use ${timeForms}` : `did you mean \`${near}\`?`,
-  });
+  return new UsageError(`Not a time: \`${text}\`.`, { hint: `use ${timeForms}` });
 }
 
 /** `Date.parse` takes 30 February for 2 March. */

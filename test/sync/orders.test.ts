@@ -243,6 +243,17 @@ describe("ranges", () => {
     expect(brand.sql("SELECT count(*) AS spans FROM coverage WHERE from_at IS NULL")).toEqual([{ spans: 1 }]);
   });
 
+  test("a narrow run that ends well hides nothing of what a stopped one had still to read", async () => {
+    const brand = makeBrand({ orders });
+    let page = 0;
+    await brand.stopped("sync orders", (request) => pages(request) && ++page === 3);
+    const narrow = await brand.run("sync orders --since 5d");
+    expect([narrow.code, brand.mirrored().length < 350]).toEqual([0, true]);
+    expect(narrow.err).toContain("has never been read and is not claimed as covered");
+    expect((await nightly(brand)).last).toMatchObject({ verified: 1, covered_from: null });
+    expect(brand.mirrored()).toHaveLength(350);
+  });
+
   test("--dry-run asks for counts only, and writes nothing", async () => {
     const brand = makeBrand({ orders });
     const { asked, out } = await brand.run("sync orders --dry-run --json");
@@ -281,4 +292,27 @@ test("the interval of a change holds the instant at which it happened", async ()
   );
   expect(change?.from && change.from <= at(seen)).toBe(true);
   expect(change && change.from <= at(happened) && change.to >= at(happened)).toBe(true);
+});
+
+test("content by host: 50 ids a request; a filtered run moves no window and removes nothing", async () => {
+  const ids = Array.from(
+    { length: 60 },
+    (_, n) => `00000000-0000-4000-8000-0000000000${String(n).padStart(2, "0")}`,
+  );
+  const files = ids.map((id, n) =>
+    fileAt(`f${n}`, noon - n * day, { host: { id, username: null, name: null } }),
+  );
+  const brand = makeBrand({ content: files });
+  await brand.run("sync content");
+  brand.removeContent("upload/f59");
+  const { asked } = await nightly(brand, `sync content --host ${ids.join(",")}`);
+  expect(asked.flatMap(({ query }) => query.host_id?.split(",").length ?? [])).toEqual([50, 10]);
+  expect(brand.lastRun("content")).toMatchObject({
+    outcome: "done",
+    verified: 0,
+    rows_removed: 0,
+    until: null,
+  });
+  await nightly(brand, "sync content --audit 0");
+  expect(brand.lastRun("content")).toMatchObject({ verified: 1, rows_removed: 1 });
 });
