@@ -43,12 +43,10 @@ export async function withPings(
 ): Promise<void> {
   if (!url) return await work();
   const { deps } = context;
+  const reporter = createReporter(deps, options);
   const send = async (step: string, body?: string) => {
     const failure = isPingUrl(url) ? await trySend(url, step, body, deps) : "it is not an https address";
-    if (failure === null) return;
-    const reporter = createReporter(deps, options);
-    reporter.warn(`the ping was not heard: ${failure}`);
-    reporter.close();
+    if (failure !== null) reporter.warn(`the ping was not heard: ${failure}`);
   };
   const before = context.exitCode;
   await send("/start");

@@ -43,8 +43,11 @@ async function clearDead(folder: string, stem: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names.filter((one) => one.startsWith(stem))) {
     const path = join(folder, name);
-    const pid = /^([1-9]\d*)-[0-9a-z]{6}\.part$/.exec(name.slice(stem.length))?.[1];
-    if (pid !== undefined && !isWriting(Number(pid), path)) await rm(path, { force: true }).catch(() => {});
+    // SQLite keeps a journal beside a part that is a database.
+    const [, part = "", pid] =
+      /^(([1-9]\d*)-[0-9a-z]{6}\.part)(?:-journal|-wal|-shm)?$/.exec(name.slice(stem.length)) ?? [];
+    if (pid !== undefined && !isWriting(Number(pid), join(folder, stem + part)))
+      await rm(path, { force: true }).catch(() => {});
   }
 }
 

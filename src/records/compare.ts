@@ -1,19 +1,21 @@
 import type { Mirror } from "../mirror/index.js";
 import { isMerged, type Json, type Resource } from "../resources/types.js";
+import { openDoor } from "./door.js";
 import { sameRecord } from "./same.js";
 
 /** How a record of the API compares with the mirror's. */
 export type Standing = "same" | "changed" | "missing";
 
 /** Prepares comparing records of the API with the mirror's; of a resource with details, with the list's records. */
-export function openComparison({ db }: Mirror, resource: Resource): (value: Json, key: string) => Standing {
+export function openComparison(mirror: Mirror, resource: Resource): (value: Json, key: string) => Standing {
   const json = isMerged(resource) ? "coalesce(list_json, json)" : "json";
-  const find = db
+  const door = openDoor(mirror, resource.name);
+  const find = mirror.db
     .prepare(`SELECT ${json} FROM records WHERE resource = ? AND key = ? AND removed_at IS NULL`)
     .pluck();
   return (value, key) => {
     const stored = find.get(resource.name, key) as string | undefined;
     if (stored === undefined) return "missing";
-    return sameRecord(JSON.parse(stored) as Json, value, resource) ? "same" : "changed";
+    return sameRecord(JSON.parse(stored) as Json, door(value), resource) ? "same" : "changed";
   };
 }

@@ -1,0 +1,185 @@
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { expect, test } from "vitest";
+import { checkCopy, contentsOf } from "../../src/mirror/index.js";
+import { makeBrand, type TestBrand } from "../support/brand.js";
+import { spawnBrandapi } from "../support/process.js";
+import { day, hour, noon, ordersBefore } from "../support/records.js";
+
+async function mirrored(orders = 50): Promise<TestBrand> {
+  const brand = makeBrand({ orders: ordersBefore(noon - day, orders, hour) });
+  await brand.run("sync orders");
+  return brand;
+}
+
+const backups = (brand: TestBrand) => {
+  const folder = join(brand.home, "backups");
+  return existsSync(folder) ? readdirSync(folder).sort() : [];
+};
+
+const backUp = async (brand: TestBrand, flags = "") => {
+  const ran = await brand.run(`backup --json ${flags}`);
+  return JSON.parse(ran.out) as { path: string; records: number; removed: string[] };
+};
+
+function read(path: string, sql: string): unknown {
+  const db = new Database(path, { readonly: true });
+  const value = db.prepare(sql).pluck().get();
+  db.close();
+  return value;
+}
+
+test("a backup is a whole mirror with a name of its own, and status says how old it is", async () => {
+  const brand = await mirrored();
+  const ran = await brand.run("backup");
+  const [name = ""] = backups(brand);
+  expect(name).toMatch(/^default-20261121T1200\d\dZ\.sqlite$/);
+  expect(ran.out).toMatch(/^\/.*\/backups\/default-\S+\.sqlite: 50 records, .*, checked\n$/);
+  const path = join(brand.home, "backups", name);
+  expect(
+    (await brand.run(["query", "--db", path, "SELECT count(*) AS n FROM orders", "--json"])).out,
+  ).toContain('"n":50');
+  brand.pass(3 * hour);
+  expect((await brand.run("status")).out).toContain(`Last backup: 2026-11-21 12:00, 3h ago, ${path}`);
+});
+
+test("the newest are kept, and no file of another brand or profile is removed", async () => {
+  const brand = await mirrored();
+  const other = makeBrand({ beside: brand, seed: 2, history: 20 });
+  await other.run("sync roster");
+  expect((await other.run("backup")).code).toBe(0);
+  const [foreign = ""] = backups(brand);
+  writeFileSync(join(brand.home, "backups", "default-notes.sqlite"), "");
+  for (let n = 0; n < 3; n += 1) {
+    brand.pass(day);
+    await backUp(brand, "--keep 2");
+  }
+  brand.pass(day);
+  const { path, removed } = await backUp(brand, "--keep 2");
+  expect(removed).toHaveLength(1);
+  expect(backups(brand)).toHaveLength(4);
+  expect(backups(brand)).toEqual(
+    expect.arrayContaining([foreign, "default-notes.sqlite", path.split("/").at(-1)]),
+  );
+});
+
+test("a backup that is made while a sync writes holds one instant of it", async () => {
+  const brand = makeBrand({ orders: ordersBefore(noon - day, 2_000, 60_000) });
+  const env = await brand.served({ latency: 150 });
+  const sync = spawnBrandapi(["sync", "orders"], { env, home: brand.home });
+  await brand.until(() => brand.servedCount() > 10);
+  const backup = spawnBrandapi(["backup", "--json"], { env, home: brand.home });
+  const { path, records } = JSON.parse((await backup.ended).out);
+  expect(sync.child.exitCode).toBeNull();
+  expect(records).toBeGreaterThan(0);
+  expect(records).toBeLessThan(2_000);
+  expect(read(path, "SELECT count(*) FROM orders")).toBe(records);
+  expect(read(path, "SELECT rows_new FROM sync_runs")).toBe(records);
+  expect(read(path, "PRAGMA integrity_check")).toBe("ok");
+  expect((await sync.ended).code).toBe(0);
+});
+
+test("a copy that does not agree is not kept, and nothing old is removed", async () => {
+  const brand = await mirrored();
+  const { path } = await backUp(brand);
+  const before = backups(brand);
+  const db = new Database(path);
+  const contents = contentsOf(db);
+  db.exec("DELETE FROM changes; DELETE FROM records WHERE record_id = 7");
+  db.close();
+  await expect(checkCopy(contents, path)).rejects.toThrow("does not agree");
+
+  // An index that lacks a row: the copy is as damaged as the mirror.
+  const mirror = new Database(brand.db);
+  mirror.unsafeMode().pragma("writable_schema = 1");
+  mirror.exec(
+    "UPDATE sqlite_master SET sql = replace(sql, '(resource, key)', '(key, resource)') WHERE name = 'records_key'",
+  );
+  mirror.close();
+  brand.pass(day);
+  const ran = await brand.run("backup --keep 1");
+  expect([ran.code, ran.err]).toEqual([
+    3,
+    expect.stringContaining("The copy does not agree with the mirror"),
+  ]);
+  expect(backups(brand)).toEqual(before);
+});
+
+test("a folder that is not there, and one that cannot be written, end with 3", async () => {
+  const brand = await mirrored();
+  const gone = await brand.run("backup nowhere");
+  expect([gone.code, gone.err]).toEqual([3, expect.stringContaining("does not exist")]);
+  mkdirSync(join(brand.home, "full"));
+  writeFileSync(join(brand.home, "file"), "");
+  expect((await brand.run("backup file")).code).toBe(3);
+  chmodSync(join(brand.home, "full"), 0o500);
+  if (process.getuid?.() !== 0) expect((await brand.run("backup full")).code).toBe(3);
+  expect(readdirSync(join(brand.home, "full"))).toEqual([]);
+});
+
+test("restoring puts a backup in the mirror's place, keeps the mirror before, and the next sync goes on from it", async () => {
+  const brand = await mirrored();
+  const { path } = await backUp(brand);
+  brand.pass(day);
+  brand.order();
+  brand.pass(hour);
+  await brand.run("sync orders");
+  expect(brand.mirrored("orders")).toHaveLength(51);
+  const ran = await brand.run(["backup", "--restore", path, "--json"]);
+  const { kept } = JSON.parse(ran.out);
+  expect(brand.mirrored("orders")).toHaveLength(50);
+  expect(read(kept, "SELECT count(*) FROM orders")).toBe(51);
+  expect((await brand.run("sync orders")).code).toBe(0);
+  expect(brand.mirrored("orders")).toHaveLength(51);
+});
+
+test("a damaged mirror names the command that restores it, and is replaced", async () => {
+  const brand = await mirrored(500);
+  const { path } = await backUp(brand);
+  new Database(brand.db).pragma("wal_checkpoint(TRUNCATE)");
+  const file = openSync(brand.db, "r+");
+  writeSync(file, Buffer.alloc(200, 7), 0, 200, 0);
+  closeSync(file);
+  const status = await brand.run("status");
+  expect(status.code).toBe(3);
+  expect((await brand.run(["backup", "--restore", path])).code).toBe(0);
+  expect((await brand.run("status")).code).toBe(0);
+});
+
+test("no backup of another brand, or a damaged one, is restored; the mirror is as it was", async () => {
+  const brand = await mirrored(500);
+  const other = makeBrand({ beside: brand, seed: 2, history: 20 });
+  await other.run("sync roster");
+  const foreign = JSON.parse((await other.run("backup --json")).out).path;
+  const refused = await brand.run(["backup", "--restore", foreign]);
+  expect([refused.code, refused.err]).toEqual([3, expect.stringContaining("belongs to another brand")]);
+  brand.pass(day);
+  const { path } = await backUp(brand);
+  const file = openSync(path, "r+");
+  writeSync(file, Buffer.alloc(60_000, 7), 0, 60_000, 16_384 * 3);
+  closeSync(file);
+  expect((await brand.run(["backup", "--restore", path])).code).toBe(3);
+  expect((await brand.run("backup --restore nowhere.sqlite")).code).toBe(3);
+  expect(brand.mirrored("orders")).toHaveLength(500);
+  expect(readdirSync(brand.home).filter((name) => /restored|before/.test(name))).toEqual([]);
+});
+
+test("doctor warns when there has been no backup for two weeks", async () => {
+  const brand = await mirrored();
+  const check = async () => /^(..) backup: .*$/m.exec((await brand.run("doctor")).out)?.[1];
+  expect(await check()).toBe("ok");
+  brand.pass(15 * day);
+  expect(await check()).toBe("! ");
+  await backUp(brand);
+  expect(await check()).toBe("ok");
+});

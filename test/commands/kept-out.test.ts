@@ -1,0 +1,167 @@
+import { existsSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { openMirror } from "../../src/query/index.js";
+import { makeBrand, type TestBrand } from "../support/brand.js";
+import { day } from "../support/records.js";
+
+/** In every member that identifies the host, and nowhere else. */
+const secret = "Zyxwvut-Qqq";
+/** A brand that has seen a host under two names: in records, versions, changes and the ranking's snapshots. */
+async function brandWithHost(env: Record<string, string> = {}): Promise<TestBrand & { hostId: string }> {
+  const brand = makeBrand({ history: 300 });
+  const hostId = brand.data.roster[0]?.host?.id ?? "";
+  const name = (n: number) => ({
+    ...{ username: `${secret}-u${n}`, first_name: `${secret}-f${n}`, last_name: `${secret}-l${n}` },
+    ...{ profile_photo: `https://files.example/${secret}${n}.jpg`, title: `${secret}-t${n}` },
+    ...{ intro: `${secret}-i${n}`, location: `${secret}-p${n}`, socials: { site: `${secret}-s${n}` } },
+  });
+  brand.order({ host: { id: hostId, ...name(1) } });
+  brand.renameHost(hostId, name(1));
+  await brand.run("sync", { env });
+  brand.pass(day);
+  brand.renameHost(hostId, name(2));
+  await brand.run("sync --full", { env });
+  return Object.assign(brand, { hostId });
+}
+
+const tables =
+  "orders roster recommendations opportunities opportunity_assignments content changes hosts".split(" ");
+
+/** How often a text stands in the bytes of a mirror's files, and in what is exported of it. */
+async function found(brand: TestBrand, text: string): Promise<number> {
+  const files = ["", "-wal", "-shm"].map((end) => brand.db + end).filter((path) => existsSync(path));
+  const texts = files.map((path) => readFileSync(path, "latin1"));
+  for (const table of tables) texts.push((await brand.run(`export ${table} --ndjson`)).out);
+  texts.push((await brand.run("export orders --as-of 2026-11-22 --ndjson")).out);
+  return texts.join("\n").split(text).length - 1;
+}
+
+const sums = (brand: TestBrand) => [
+  brand.sql("SELECT resource, count(*), count(removed_at) FROM records GROUP BY resource"),
+  brand.sql("SELECT month, currency, orders, gross_amount, net_amount FROM sales_by_month"),
+];
+
+async function doctorOf(brand: TestBrand, check: string) {
+  const { out } = await brand.run("doctor --json");
+  const lines = out.trim().split("\n");
+  return lines.map((line) => JSON.parse(line)).find((line) => line.check === check);
+}
+
+async function verdicts(brand: TestBrand) {
+  const { code, out } = await brand.run("verify orders roster content --json");
+  const lines = out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  return [code, ...lines.map(({ resource, state, tables }) => [resource, state, tables?.state])];
+}
+
+test("a forgotten host's names are in no byte of the mirror and no export, sums and proof stay, and no sync brings them back", async () => {
+  const brand = await brandWithHost();
+  expect(await found(brand, secret)).toBeGreaterThan(20);
+  const before = [sums(brand), await verdicts(brand)];
+  const ran = await brand.run(`forget --host @${secret}-u2 --yes`);
+  expect(ran.out).toMatch(
+    /^Forgot the host [0-9a-f-]+ in \d+ records \(orders \d+, roster 1, .*\), \d+ earlier versions and \d+ changes\. The id is kept\.\n/,
+  );
+  expect(ran.out).toContain("Backups and exports made before still hold the host.");
+  expect(await found(brand, secret)).toBe(0);
+  expect([sums(brand), await verdicts(brand)]).toEqual(before);
+  expect(brand.sql("SELECT host_id, host_username FROM roster WHERE host_id = ?", brand.hostId)).toEqual([
+    { host_id: brand.hostId, host_username: null },
+  ]);
+  expect(brand.lastRun("forget")).toMatchObject({ outcome: "done", rows_read: 0 });
+  expect(await doctorOf(brand, "kept")).toMatchObject({
+    state: "ok",
+    text: expect.stringContaining("nothing is left"),
+  });
+  expect((await doctorOf(brand, "tables")).state).toBe("ok");
+
+  brand.pass(day);
+  brand.renameHost(brand.hostId, { username: `${secret}-u3` });
+  const sync = await brand.run("sync roster orders --full");
+  expect(sync.err).toMatch(/roster: \d+ read, 0 new, 0 changed/);
+  expect(await found(brand, secret)).toBe(0);
+  expect((await brand.run("status")).out).toContain("Forgotten: 1 host");
+});
+
+test("doctor finds what another program brings back of a forgotten host", async () => {
+  const brand = await brandWithHost();
+  await brand.run(`forget --host ${brand.hostId} --yes`);
+  const mirror = await openMirror(brand.db);
+  const set = "UPDATE records SET json = json_set(json, '$.host.motto', 'x') WHERE resource = 'roster'";
+  mirror.db.prepare(`${set} AND json_extract(json, '$.host.id') = ?`).run(brand.hostId);
+  mirror.db.close();
+  const { hint, state } = await doctorOf(brand, "kept");
+  expect([state, hint]).toEqual([
+    "failed",
+    expect.stringContaining(`brandapi forget --host ${brand.hostId}`),
+  ]);
+  await brand.run(`forget --host ${brand.hostId} --yes`);
+  expect((await doctorOf(brand, "kept")).state).toBe("ok");
+});
+
+test("forget asks, and forgets no host that is not meant", async () => {
+  const brand = await brandWithHost();
+  const count = await found(brand, secret);
+  const unknown = await brand.run(`forget --host ${secret}-u22 --yes`);
+  expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining(`did you mean \`${secret}-u2\`?`)]);
+  const deaf = await brand.run(`forget --host ${brand.hostId}`);
+  expect([deaf.code, deaf.err]).toEqual([2, expect.stringContaining("add `--yes`")]);
+  const tty = { stdin: true, stderr: true };
+  expect((await brand.run(`forget --host ${brand.hostId}`, { tty, stdin: "n\n" })).code).toBe(2);
+  expect(await found(brand, secret)).toBe(count);
+  expect((await brand.run(`forget --host ${brand.hostId}`, { tty, stdin: "y\n" })).code).toBe(0);
+  expect(await found(brand, secret)).toBe(0);
+});
+
+test("a host forgotten since a backup is not brought back by restoring it", async () => {
+  const brand = await brandWithHost();
+  const { path } = JSON.parse((await brand.run("backup --json")).out);
+  expect((await brand.run(`forget --host ${brand.hostId} --yes`)).out).toContain(`the last backup: ${path}`);
+  expect((await brand.run(["backup", "--restore", path])).code).toBe(0);
+  expect(await found(brand, secret)).toBe(0);
+});
+
+/** A brand with a profile, as the flags of login leave it. */
+async function loggedIn(brand: TestBrand, flags: string) {
+  const run = await brand.run(`login --key-stdin ${flags}`, { stdin: brand.key, env: { BRANDAPI_KEY: "" } });
+  expect(run.code).toBe(0);
+}
+
+test("a member that is omitted is taken out of all that is stored by the next sync, and kept out", async () => {
+  const brand = await brandWithHost();
+  await loggedIn(brand, "--omit host.last_name,host.name,roster:host.socials,title");
+  const before = [sums(brand), await verdicts(brand)];
+  const status = await brand.run("status");
+  expect(status.out).toContain("Omitted: host.last_name, host.name, roster:host.socials, title");
+  const night = await brand.run("sync roster");
+  expect(night.err).toMatch(
+    /^omits host\.last_name, host\.name, roster:host\.socials, title: \d+ records held it, and were rewritten$/m,
+  );
+  expect(night.err).toMatch(/roster: \d+ read, 0 new, 0 changed/);
+  for (const gone of ["l1", "l2", "t1", "t2"]) expect(await found(brand, `${secret}-${gone}`), gone).toBe(0);
+  expect(await found(brand, `${secret}-f2`)).toBeGreaterThan(0);
+  expect(brand.sql("SELECT count(host_socials) AS n FROM roster")).toEqual([{ n: 0 }]);
+  expect([sums(brand), await verdicts(brand)]).toEqual(before);
+
+  // Another list takes the place of this one, and what it does not name comes back as it is read.
+  expect((await brand.run("login --omit host.first_name")).err).toContain("the key is as it was");
+  expect((await brand.run("sync roster")).err).toMatch(/omits host\.first_name: /);
+  expect(await found(brand, `${secret}-f2`)).toBe(0);
+  expect(await found(brand, `${secret}-l2`)).toBeGreaterThan(0);
+  expect((await brand.run("sync roster")).err).not.toContain("omits");
+});
+
+test.each([
+  ["host.last_nmae", "did you mean `host.last_name`?"],
+  ["roster:host.motto", "did you mean"],
+  ["rooster:host.socials", "did you mean `roster`?"],
+  ["orders:id", "is known by it"],
+  ["order_date", "orders is known by it"],
+  ["host.id", "is known by it"],
+  ["host", "recommendations is known by it"],
+])("login --omit %s is a usage error", async (omit, hint) => {
+  const { code, err } = await makeBrand().run(`login --key-stdin --omit ${omit}`, { stdin: "k" });
+  expect([code, err]).toEqual([2, expect.stringContaining(hint)]);
+});

@@ -1,0 +1,94 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { makeBrand } from "../support/brand.js";
+import { spawnBrandapi } from "../support/process.js";
+import { day, noon, ordersBefore } from "../support/records.js";
+
+/** A dead-man's switch as public services are: any method, `/start`, `/fail`, at most 10 kB, "OK". */
+async function startSwitch(answer: () => number | "hang" = () => 200) {
+  const heard: string[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (piece) => (body += piece));
+    request.on("end", () => {
+      heard.push(`${request.method} ${request.url}${body === "" ? "" : ` ${body}`}`);
+      const status = answer();
+      if (status !== "hang") response.writeHead(status, { "content-type": "text/plain" }).end("OK");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { heard, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/ping/7c1f` };
+}
+
+const brandOf = async () => {
+  const brand = makeBrand({ orders: ordersBefore(noon - day, 3, day) });
+  return { brand, env: await brand.served() };
+};
+
+test("a switch hears of the start and the end of a run, with its exit code if it is not 0, and nothing of the brand", async () => {
+  const { brand, env } = await brandOf();
+  const { heard, url } = await startSwitch();
+  const sync = async (more: string[], extra: Record<string, string> = {}) => {
+    heard.length = 0;
+    const ran = await spawnBrandapi(["sync", "orders", ...more], {
+      env: { ...env, ...extra },
+      home: brand.home,
+    }).ended;
+    return [ran.code, ...heard];
+  };
+  expect(await sync(["--ping", `${url}/?a=b`])).toEqual([
+    0,
+    "GET /ping/7c1f/start?a=b",
+    "GET /ping/7c1f?a=b",
+  ]);
+  expect(await sync([], { BRANDAPI_PING: url })).toEqual([0, "GET /ping/7c1f/start", "GET /ping/7c1f"]);
+  const failed = [4, "GET /ping/7c1f/start", "POST /ping/7c1f/fail 4"];
+  expect(await sync(["--ping", url], { BRANDAPI_KEY: "brk_unknown" })).toEqual(failed);
+  expect(await sync(["--ping", url, "--dry-run"])).toEqual([0]);
+  expect(await sync(["--ping", url, "--since", "tomorrow?"])).toEqual([2]);
+  expect(await sync(["--ping", "http://hc.example/x"])).toEqual([2]);
+});
+
+test("a ping that fails is tried once more, is one warning, and changes no exit code", async () => {
+  const { brand, env } = await brandOf();
+  const { heard, url } = await startSwitch(() => 500);
+  const ran = await spawnBrandapi(["sync", "orders", "--quiet", "--ping", url], { env, home: brand.home })
+    .ended;
+  expect(ran.code).toBe(0);
+  expect(heard).toHaveLength(4);
+  expect(ran.err).toMatch(/^warning: the ping was not heard: 127\.0\.0\.1:\d+ answered 500\n$/);
+});
+
+test("on a signal the failure is told by one try of a second, and the run ends with its own code", async () => {
+  const brand = makeBrand({ orders: ordersBefore(noon - day, 500, 60_000) });
+  const env = await brand.served({ latency: 300 });
+  const { heard, url } = await startSwitch(() => (heard.length > 1 ? "hang" : 200));
+  const run = spawnBrandapi(["sync", "orders", "--ping", url], { env, home: brand.home });
+  await brand.until(() => brand.servedCount() > 2);
+  run.child.kill("SIGINT");
+  const { code } = await run.ended;
+  expect([code, ...heard]).toEqual([130, "GET /ping/7c1f/start", "POST /ping/7c1f/fail 130"]);
+});
+
+test("login stores the address, cron writes it into the line of the sync", async () => {
+  const { brand, env } = await brandOf();
+  const { heard, url } = await startSwitch();
+  const { BRANDAPI_KEY: key = "", ...rest } = env;
+  const login = spawnBrandapi(["login", "--key-stdin", "--ping", url], {
+    env: rest,
+    home: brand.home,
+    stdin: key,
+  });
+  expect((await login.ended).code).toBe(0);
+  expect((await spawnBrandapi(["sync", "orders"], { env: rest, home: brand.home }).ended).code).toBe(0);
+  expect(heard).toEqual(["GET /ping/7c1f/start", "GET /ping/7c1f"]);
+  const lines = (await brand.run("cron --ping https://hc.example/x")).out
+    .split("\n")
+    .filter((line) => /^\d/.test(line));
+  expect(lines.map((line) => line.includes("--ping https://hc.example/x"))).toEqual([true, false]);
+});
