@@ -55,8 +55,8 @@ async function runStatus(options: StatusFlags, context: Context): Promise<void> 
   const mirror = await openMirrorReadOnly(settings.dbPath);
   try {
     const health = readHealth(mirror, deps.clock.now(), maxAge, await runUnderWay(settings.dbPath));
-    const { under_way: other } = health;
-    const running = other && `A run is under way ${underWayText(other, deps.clock.now())}`;
+    const running =
+      health.under_way && `A run is under way ${underWayText(health.under_way, deps.clock.now())}`;
     const kept = keptOf(mirror, settings.omit);
     if (settings.output.json) printJson(deps.stdout, { profile, ...health, ...kept });
     else if (!settings.output.quiet) {
@@ -73,16 +73,12 @@ async function runStatus(options: StatusFlags, context: Context): Promise<void> 
     if (health.stale.length === 0) return;
     // A quiet run is a mail without the table, so it needs the reasons.
     if (settings.output.quiet) for (const why of reasonsOf(health, running)) reporter.warn(why);
-    throw staleError(health.stale, maxAge);
+    throw new MirrorStale(`Older than ${formatSpan(maxAge)}: ${health.stale.join(", ")}.`, {
+      hint: `run \`brandapi sync ${health.stale.join(" ")}\``,
+    });
   } finally {
     mirror.db.close();
   }
-}
-
-function staleError(stale: readonly string[], maxAge: number): MirrorStale {
-  return new MirrorStale(`Older than ${formatSpan(maxAge)}: ${stale.join(", ")}.`, {
-    hint: `run \`brandapi sync ${stale.join(" ")}\``,
-  });
 }
 
 function neverSynced(path: string): MirrorStale {

@@ -1,16 +1,13 @@
 import { Command } from "commander";
 import { Incomplete } from "../errors.js";
-import { counted } from "../lib/counted.js";
-import { minuteOf } from "../lib/times.js";
 import { resources } from "../resources/index.js";
-import { formatCount } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import type { FullVerdict } from "../verify/engine.js";
-import type { MonthResult } from "../verify/report.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { evidenceText } from "./evidence-text.js";
 import { chooseResources, maxWait, rateLimit, wait } from "./flags.js";
 import { examples } from "./help.js";
+import { blindText, verdictText } from "./verdict-text.js";
 
 interface VerifyFlags extends GlobalOptions {
   repair?: boolean;
@@ -86,88 +83,30 @@ async function runVerify(names: readonly string[], options: VerifyFlags, { deps 
   );
 }
 
-/** @throws Incomplete where the verdicts, all printed by now, leave something to do: the gravest of it */
+/** @throws Incomplete if the verdicts, all printed by now, leave something to do: the worst of it */
 function judge(verdicts: readonly FullVerdict[], repaired: boolean): void {
-  const namesOf = (wanted: (verdict: FullVerdict) => boolean | undefined) =>
-    verdicts.filter(wanted).map(({ resource }) => resource);
+  const namesOf = (is: (verdict: FullVerdict) => boolean | undefined) =>
+    verdicts.filter(is).map(({ resource }) => resource);
+  const refuse = (names: readonly string[], text: string, hint: string) => {
+    if (names.length > 0) throw new Incomplete(`${text}.`, { hint: hint.replace("…", names.join(" ")) });
+  };
   const different = namesOf(({ state }) => state === "different");
   const records = namesOf(({ months }) => months.some(({ state }) => state === "different"));
   const tables = namesOf((verdict) => verdict.tables.state === "different");
-  if (different.length > 0)
-    throw new Incomplete(`${differing(records, tables)}.`, {
-      hint: repaired
-        ? "see `brandapi status`, then run it again"
-        : `run \`brandapi verify ${different.join(" ")} --repair\``,
-    });
-  // Unproven, and a sync is what it takes: not the figures that the API restates, which nothing could prove.
+  const repair = repaired ? "see `brandapi status`, then run it again" : "run `brandapi verify … --repair`";
+  refuse(different, differing(records, tables), repair);
   const never = namesOf((verdict) => verdict.never_read);
-  if (never.length > 0)
-    throw new Incomplete(`Never read completely, so there is nothing to compare: ${never.join(", ")}.`, {
-      hint: `run \`brandapi sync ${never.join(" ")}\``,
-    });
-  const unread = namesOf(({ unread }) => (unread ?? 0) > 0);
-  if (unread.length > 0)
-    throw new Incomplete(`The API has records that were not read yet: ${unread.join(", ")}.`, {
-      hint: `run \`brandapi sync ${unread.join(" ")}\``,
-    });
+  const sync = "run `brandapi sync …`";
+  refuse(never, `Never read completely, so there is nothing to compare: ${never.join(", ")}`, sync);
+  const unread = namesOf((verdict) => (verdict.unread ?? 0) > 0);
+  refuse(unread, `The API has records that were not read yet: ${unread.join(", ")}`, sync);
   const unsettled = namesOf((verdict) => verdict.unsettled);
-  if (unsettled.length > 0)
-    throw new Incomplete(`The API's lists never settled while they were read: ${unsettled.join(", ")}.`, {
-      hint: `run \`brandapi verify ${unsettled.join(" ")}\` again later`,
-    });
+  const text = `The API's lists never settled while they were read: ${unsettled.join(", ")}`;
+  refuse(unsettled, text, "run `brandapi verify …` again later");
 }
 
 function differing(records: readonly string[], tables: readonly string[]): string {
   const inTables = `tables differ from its records: ${tables.join(", ")}`;
   if (records.length === 0) return `The mirror's ${inTables}`;
   return `The mirror differs from the API: ${records.join(", ")}${tables.length === 0 ? "" : `; its ${inTables}`}`;
-}
-
-/** A verdict as a person reads it: months of one state on one line, what differs spelled out. */
-function verdictText(verdict: FullVerdict): string {
-  const { api_total: api, mended, mirror_total: here, requests, resource } = verdict;
-  const totals =
-    api === null || here === null ? "" : `, ${formatCount(api)} in the API and ${formatCount(here)} here`;
-  const head = `${resource}: ${verdict.state}${totals} (${counted(requests, "request")})`;
-  const repair = mended
-    ? [
-        `  mended: ${mended.rows_new} new, ${mended.rows_changed} changed, ${mended.rows_removed} removed: \`brandapi changes ${resource} --run ${mended.run_id}\``,
-      ]
-    : [];
-  const lines = grouped(verdict.months).map(({ first, last, state, why, readAt }) => {
-    const months = first === last ? first : `${first} to ${last}`;
-    return `  ${months}: ${state}: ${why}${readAt ? `; read since ${minuteOf(readAt)}` : ""}`;
-  });
-  const { differences, state } = verdict.tables;
-  const tables = differences.map(({ table, why }) => `  table ${table}: ${state}: ${why}`);
-  return `${[head, ...repair, ...lines, ...tables].join("\n")}\n`;
-}
-
-/** What a proof cannot see: each thing once, with those that it is true of. */
-function blindText(verdicts: readonly FullVerdict[]): string {
-  const spots = verdicts.filter(({ blind_spot }) => blind_spot !== "" && !blind_spot.startsWith("nothing"));
-  const texts = [...new Set(spots.map(({ blind_spot }) => blind_spot))].map((text) => {
-    const names = spots.filter(({ blind_spot }) => blind_spot === text).map(({ resource }) => resource);
-    return `${names.join(", ")}: ${text}`;
-  });
-  return texts.length === 0 ? "" : `cannot see: ${texts.join("; ")}\n`;
-}
-
-interface Group {
-  first: string;
-  last: string;
-  state: MonthResult["state"];
-  why: string;
-  readAt: string | null;
-}
-
-function grouped(months: readonly MonthResult[]): Group[] {
-  return months.reduce<Group[]>((groups, { month, state, why, read_at }) => {
-    const last = groups.at(-1);
-    if (last && last.state === state && last.why === why) {
-      last.last = month;
-      if (read_at !== null && (last.readAt === null || read_at < last.readAt)) last.readAt = read_at;
-    } else groups.push({ first: month, last: month, state, why, readAt: read_at });
-    return groups;
-  }, []);
 }
