@@ -14,6 +14,7 @@ interface DemoFlags extends GlobalOptions {
   out?: string;
   orders?: number;
   seed?: number;
+  challenge?: boolean;
 }
 
 /** How long the first sync lies back: refunds and late attributions need time to happen. */
@@ -43,14 +44,21 @@ export function demo(context: Context): Command {
     .addOption(
       parsed("--seed <n>", "the same data for the same number on the same day (UTC; default: 1)", parseCount),
     )
+    .option("--challenge", "seven records change in silence: what a plain script finds, and what a sync does")
     .addHelpText(
       "after",
       examples(
         ["brandapi demo", "see it work"],
+        ["brandapi demo --challenge", "see what a sync finds, and what it says that it cannot"],
         ["brandapi demo --out /tmp/demo --orders 100000", "with more data, elsewhere"],
       ),
     )
-    .action((_, command: Command) => runDemo(command.optsWithGlobals(), context));
+    .action(async (_, command: Command) => {
+      const options: DemoFlags = command.optsWithGlobals();
+      if (!options.challenge) return await runDemo(options, context);
+      const { runChallenge } = await import("./challenge.js");
+      await runChallenge(options, context);
+    });
 }
 
 async function runDemo(options: DemoFlags, { deps, tell, brandapi }: Context): Promise<void> {

@@ -1,6 +1,6 @@
 import { minuteOf } from "../lib/times.js";
 import { renderTable } from "../ui/table.js";
-import type { Claim } from "../verify/claim.js";
+import type { Claim } from "../verify/claims.js";
 
 /** Returns claims as a table, each with the two lines that print its numbers. */
 export function evidenceText(claims: readonly Claim[]): string {

@@ -1,7 +1,7 @@
 import { dayOf, holds, join, monthsOf, type Range, touches, within } from "../lib/ranges.js";
 import { instantOrNull, minuteOf } from "../lib/times.js";
 import type { DatedRun } from "../sync/run.js";
-import { datedClaims } from "./claims.js";
+import { datedClaims } from "./dated-claims.js";
 import { type Evidence, gatherEvidence } from "./evidence.js";
 import { type Finding, type MonthResult, stateOf, unproven } from "./report.js";
 

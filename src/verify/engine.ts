@@ -4,8 +4,8 @@ import { type Resource, type Strategy, takesDates } from "../resources/types.js"
 import { openState } from "../state/index.js";
 import { endsEverything, openRun, syncResource } from "../sync/engine.js";
 import type { Access, SyncOptions, SyncRun } from "../sync/run.js";
+import { restatedClaim } from "./claims.js";
 import { verifyDated } from "./dated.js";
-import { restatedClaim } from "./list-claims.js";
 import { verifyDetails, verifyList } from "./lists.js";
 import { type Finding, unproven, type Verdict } from "./report.js";
 import { proveTables, type TableFinding } from "./tables.js";

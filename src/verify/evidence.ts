@@ -9,9 +9,8 @@ const mostRequests = 100;
 /** Something that contradicts the mirror, and its dates. */
 export interface Against extends Range {
   text: string;
-  /** The count that differs, or the day whose figures moved. */
+  /** The count that differs, if it is one. */
   counted?: Counted;
-  day?: string;
 }
 
 /** Everything that a proof of a dated resource goes by. Nothing is read but counts and figures. */
@@ -41,10 +40,7 @@ export async function gatherEvidence(run: DatedRun): Promise<Evidence> {
   const distrusted = state.distrusted();
   const evidence = counts.filter(({ check }) => !distrusted.has(check.name));
   const differing = evidence.filter(({ api, mirror }) => api !== mirror);
-  const against: Against[] = moved.map((day) => ({
-    ...ofDay(day, "its figures changed since it was read"),
-    day,
-  }));
+  const against: Against[] = moved.map((day) => ofDay(day, "its figures changed since it was read"));
   for (const one of differing)
     for await (const part of halve(run, one, left, isOneDay)) against.push(ofCount(part));
   for (const { dated } of state.missing.all())

@@ -7,8 +7,7 @@ import { countPresent } from "../state/index.js";
 import { readListOf, whyNotWhole } from "../sync/list.js";
 import type { SyncRun } from "../sync/run.js";
 import { countPending } from "../sync/strategies/details.js";
-import { claimOf } from "./claim.js";
-import { listClaim } from "./list-claims.js";
+import { claimOf, listClaim } from "./claims.js";
 import type { Finding, MonthResult } from "./report.js";
 
 /** Proves a resource that the API cannot filter: the list is read and compared with the mirror. Nothing is written. */

@@ -1,5 +1,5 @@
 import type { Run } from "../mirror/index.js";
-import type { Claim } from "./claim.js";
+import type { Claim } from "./claims.js";
 
 /** What is known of a calendar month, or of everything where a resource has no dates. */
 export interface MonthResult {

@@ -2,7 +2,7 @@ import { exec, spawnSync } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { resources } from "../../src/resources/index.js";
-import type { Claim } from "../../src/verify/claim.js";
+import type { Claim } from "../../src/verify/claims.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day, noon, orderAt, ordersBefore } from "../support/records.js";
 
@@ -111,7 +111,7 @@ test("the table says what was counted, what is not proven, and by which night ea
     "  all                                   2026-11-21 11:59  600     600  agrees    2026-11-21 12:00",
     "  cancelled                             2026-11-21 11:59    0       0  agrees    2026-11-21 12:00",
     "  refunded                              2026-11-21 11:59    0       0  agrees    2026-11-21 12:00",
-    "  days with figures                     2026-11-20 23:59  151     151  agrees    2026-11-21 12:00  the figures of each are those of its last reading",
+    "  days with figures                     2026-11-20 23:59  151     151  agrees    2026-11-21 12:00  each as when the day was read",
     "  all, without dates                                      600     600  agrees    2026-11-21 12:00",
     "  blind spot          2026-10-22 12:00  2026-11-21 11:59           81  unproven                    read again by the night of 2026-11-22",
     "  blind spot          2026-09-03 12:00  2026-10-22 11:59          196  unproven                    read again by the night of 2026-11-22",
@@ -141,7 +141,7 @@ test("a date that was never read, a filter and an undated record are told as unp
     { check: "refunded", api: 1, mirror: 0, note: expect.stringContaining("no evidence") },
     { check: "all, without dates", api: 3, mirror: 2, note: "1 more than in all dates: not read" },
     { check: "blind spot", mirror: 1, note: "read again by the night of 2026-11-22" },
-    { check: "blind spot", mirror: 1, note: "no nightly sync reads them again (`--audit 0`)" },
+    { check: "blind spot", mirror: 1, note: "never read again (`--audit 0`)" },
   ]);
 });
 

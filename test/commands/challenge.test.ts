@@ -1,0 +1,36 @@
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { expect, test } from "vitest";
+import { makeHome } from "../support/home.js";
+import { brandapi } from "../support/program.js";
+
+test.each([1, 2, 3])(
+  "a sync finds what it says it finds, and by the night that it named what it said it cannot see: seed %d",
+  async (seed) => {
+    const home = makeHome();
+    const { code, err, out } = await brandapi(`demo --challenge --orders 1000 --seed ${seed}`, { home });
+    expect(code, err).toBe(0);
+    const rows = [...out.matchAll(/^(.+), (\S+) +(found|missed) +(found|not yet) +(.+)$/gm)];
+    expect(rows.map(([, what]) => what)).toEqual([
+      "host left",
+      "refunded",
+      "refunded in part",
+      "attributed late",
+      "withdrawn",
+      "cancelled",
+      "commission raised",
+    ]);
+    expect(rows.map(([, , , byScript]) => byScript).filter((one) => one === "found")).toHaveLength(2);
+    const mirror = new Database(join(home, "brandapi-challenge", "demo.sqlite"), { readonly: true });
+    const changed = mirror.prepare("SELECT min(seen_changed_at) FROM changes WHERE key = ?").pluck();
+    const first = /After the night of (\S+):/.exec(out)?.[1];
+    for (const [, what, id, , brandapi, by = ""] of rows) {
+      const seen = String(changed.get(id)).slice(0, 10);
+      expect(brandapi, what).toBe(by.startsWith("nothing") ? "not yet" : "found");
+      if (brandapi === "found") expect(seen, what).toBe(first);
+      else expect(seen <= (/night of (\S+)$/.exec(by)?.[1] ?? ""), `${what}: ${by}, ${seen}`).toBe(true);
+    }
+    mirror.close();
+  },
+  60_000,
+);
