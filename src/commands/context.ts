@@ -1,4 +1,4 @@
-import type { GlobalOptions } from "../config/options.js";
+import type { GlobalOptions } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import type { ExitCode } from "../errors.js";
 

@@ -1,4 +1,3 @@
-import { valueAfter } from "../config/options.js";
 import type { Deps } from "../deps.js";
 import { type ExitCode, Stopped } from "../errors.js";
 import { asBrandapiError } from "../lib/failures.js";
@@ -68,4 +67,13 @@ function hasFlag(argv: readonly string[], flag: string): boolean {
 /** Returns the stack traces of an error and its causes. */
 function stacksOf(error: unknown): string[] {
   return error instanceof Error ? [error.stack ?? String(error), ...stacksOf(error.cause)] : [];
+}
+
+/** Returns the value of a flag, as `--db FILE` or `--db=FILE`, before the words are parsed. */
+export function valueAfter(argv: readonly string[], flag: string): string | undefined {
+  const end = argv.indexOf("--");
+  const flags = end < 0 ? argv : argv.slice(0, end);
+  const at = flags.findLastIndex((word) => word === flag || word.startsWith(`${flag}=`));
+  const word = flags[at];
+  return word === flag ? flags[at + 1] : word?.slice(flag.length + 1);
 }

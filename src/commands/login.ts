@@ -94,14 +94,14 @@ async function enter(
   deps: Deps,
 ): Promise<{ baseUrl: string; key: string }> {
   if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
-  const { checkKey, readKeyStream } = await import("../config/key.js");
+  const { checkKey, readKeyStream } = await import("../config/access.js");
   if (!deps.stdin.isTTY) {
     if (baseUrl !== undefined) return { baseUrl, key: await readKeyStream(deps.stdin, deps.signal) };
     throw new ConfigurationError("No base URL was given.", {
       hint: "add `--base-url https://…/api/brand/v1`, the address that your platform names",
     });
   }
-  const { checkBaseUrl } = await import("../config/base-url.js");
+  const { checkBaseUrl } = await import("../config/access.js");
   const { openPrompt } = await import("../ui/prompt.js");
   const prompt = openPrompt(deps);
   const ask = (question: string, hidden: boolean) => prompt.ask(question, { hidden });

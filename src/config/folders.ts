@@ -2,7 +2,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 
-/** Where the program keeps its files: settings, mirrors, and what it needs between runs (the rate budget). */
+/** The folders of settings, of mirrors, and of what is needed between runs (the rate budget). */
 export interface Folders {
   readonly config: string;
   readonly data: string;
@@ -39,13 +39,8 @@ export function findFolders(deps: Surroundings): Folders {
 
 /** Returns a path of a flag, the environment or the config file in full: `~/` is the home folder. */
 export function expandPath(path: string, deps: Surroundings): string {
-  if (path.includes("\0"))
-    throw new ConfigurationError(`No path can hold a NUL character: ${path}`, { hint: "check the path" });
   if (path === "~" || path.startsWith("~/")) return join(homeFolder(deps), path.slice(1));
-  if (deps.cwd !== "" || isAbsolute(path)) return resolve(deps.cwd, path);
-  throw new ConfigurationError(`The current folder is gone, so a path in it leads nowhere: ${path}`, {
-    hint: "go to a folder that exists, such as `cd ~`",
-  });
+  return resolve(deps.cwd, path);
 }
 
 function platformFolder(kind: keyof typeof places, deps: Surroundings): string {

@@ -1,11 +1,14 @@
-import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { randomBytes } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { realpath, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
 import { wordsOf } from "../lib/failures.js";
+import { makeFolder } from "../lib/make-folder.js";
 import { nearest } from "../lib/nearest.js";
+import { checkPrivate } from "./access.js";
 import { expandPath, findFolders } from "./folders.js";
-import { checkPrivate, readText, writePrivate } from "./private-file.js";
 
 /** What the config file holds for one brand. Members unknown to this version are kept when it is written. */
 export interface Profile {
@@ -35,9 +38,17 @@ export interface KnownProfile {
 
 type Surroundings = Pick<Deps, "env" | "cwd" | "home" | "platform">;
 
-const members = [
-  ...(["baseUrl", "key", "db", "brandId", "brandName", "keyId", "keyExpiresAt", "ping", "omit"] as const),
-] as const;
+const texts = new Set([
+  "baseUrl",
+  "key",
+  "db",
+  "brandId",
+  "brandName",
+  "keyId",
+  "keyExpiresAt",
+  "ping",
+  "omit",
+]);
 
 export function configFile(configDir: string): string {
   return join(configDir, "config.json");
@@ -64,9 +75,9 @@ export async function readProfiles(
   for (const [name, profile] of Object.entries(profiles)) {
     if (!isObject(profile))
       throw garbled(path, `has a profile that is not an object: ${JSON.stringify(name)}`);
-    const wrong = members.find((one) => profile[one] !== undefined && typeof profile[one] !== "string");
-    if (wrong)
-      throw garbled(path, `has a \`${wrong}\` that is not text in the profile ${JSON.stringify(name)}`);
+    for (const [member, value] of Object.entries(profile))
+      if (typeof value !== "string" && texts.has(member))
+        throw garbled(path, `has a \`${member}\` that is not text in the profile ${JSON.stringify(name)}`);
     all.set(name, profile);
   }
   if (!options.mending && [...all.values()].some(({ key }) => key !== undefined)) checkPrivate(path);
@@ -127,7 +138,7 @@ function readRoot(path: string): Record<string, unknown> {
   if (!existsSync(path)) return {};
   let root: unknown;
   try {
-    root = JSON.parse(readText(path));
+    root = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
     // The parser's own message quotes the text around the fault, and that may be the key: neither shown nor kept.
     if (error instanceof SyntaxError) throw garbled(path, "is not valid JSON");
@@ -147,4 +158,18 @@ function garbled(path: string, what: string): ConfigurationError {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Writes the whole file or nothing, with mode 0600; missing folders get 0700. A symbolic link stays one. */
+async function writePrivate(path: string, text: string): Promise<void> {
+  const target = await realpath(path).catch(() => path);
+  makeFolder(dirname(target), 0o700);
+  const beside = `${target}.${randomBytes(6).toString("hex")}.tmp`;
+  try {
+    await writeFile(beside, text, { flag: "wx", mode: 0o600, flush: true });
+    await rename(beside, target);
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw error;
+  }
 }

@@ -3,10 +3,8 @@ import { dirname } from "node:path";
 import type { Deps, Env } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
 import { shellWord } from "../lib/shell.js";
-import { checkBaseUrl } from "./base-url.js";
+import { checkBaseUrl, checkKey, readKeyFile } from "./access.js";
 import { expandPath, findFolders } from "./folders.js";
-import { checkKey, readKeyFile } from "./key.js";
-import type { GlobalOptions } from "./options.js";
 import {
   configFile,
   isProfileName,
@@ -16,7 +14,24 @@ import {
   refuseMistyped,
 } from "./profiles.js";
 
-/** What one run works with: flag, then environment, then profile, then default. */
+/** The flags that every command takes. */
+export interface GlobalOptions {
+  profile?: string;
+  db?: string;
+  baseUrl?: string;
+  keyFile?: string;
+  json?: boolean;
+  quiet?: boolean;
+  verbose?: boolean;
+  /** false with `--no-color`. */
+  color?: boolean;
+  /** false with `--no-progress`. */
+  progress?: boolean;
+  rateLimit?: number | "none";
+  maxWait?: number;
+}
+
+/** The settings of one run: flag, then environment, then profile, then default. */
 export interface Settings {
   profile: string;
   baseUrl: string | undefined;
@@ -73,17 +88,15 @@ export async function readSettings(
   const profile = stored.get(name) ?? {};
   const env = environmentFor(options, deps.env);
   const source = `the profile \`${name}\` in ${configFile(folders.config)}`;
-  const urlEnv = isLogin ? deps.env : env;
-  const baseUrl = firstOf(
-    [options.baseUrl, "--base-url"],
-    [urlEnv.BRANDAPI_BASE_URL || undefined, "BRANDAPI_BASE_URL"],
-    [profile.baseUrl, source],
-  );
+  const { BRANDAPI_BASE_URL } = isLogin ? deps.env : env;
+  const baseUrl = options.baseUrl ?? (BRANDAPI_BASE_URL || profile.baseUrl);
+  const urlSource =
+    options.baseUrl !== undefined ? "--base-url" : BRANDAPI_BASE_URL ? "BRANDAPI_BASE_URL" : source;
   const { brandId, brandName } = profile;
   const ownsMirror = (options.db ?? env.BRANDAPI_DB) === undefined;
   return {
     profile: name,
-    baseUrl: baseUrl && checkBaseUrl(...baseUrl),
+    baseUrl: baseUrl === undefined ? undefined : checkBaseUrl(baseUrl, urlSource),
     ...chooseKey(options, deps, isLogin ? {} : { env, profile, source }),
     dbPath: chooseMirror(options, deps, name, profile),
     brand: ownsMirror && brandId !== undefined ? { id: brandId, name: brandName ?? brandId } : undefined,
@@ -99,14 +112,14 @@ export async function readSettings(
   };
 }
 
-/** The environment as far as it counts: `--profile` on the command line sets another brand's variables aside. */
+/** Returns the environment; `--profile` on the command line sets the variables of one brand aside. */
 export function environmentFor({ profile }: GlobalOptions, env: Env): Env {
   if (profile === undefined) return env;
   const { BRANDAPI_DB, BRANDAPI_BASE_URL, BRANDAPI_KEY, ...rest } = env;
   return rest;
 }
 
-/** The profile's name: flag, environment, `default`. */
+/** Returns the profile's name: flag, environment, `default`. */
 export function chooseProfile({ profile }: GlobalOptions, env: Env): string {
   const name = profile ?? (env.BRANDAPI_PROFILE || "default");
   if (isProfileName(name)) return name;
@@ -116,7 +129,7 @@ export function chooseProfile({ profile }: GlobalOptions, env: Env): string {
 }
 
 /**
- * The mirror file of a profile: flag, environment, the profile's own, `<profile>.sqlite` in the data folder.
+ * Returns the mirror file of a profile: flag, environment, the profile's own, `<profile>.sqlite` in the data folder.
  * @throws ConfigurationError if it is named in a folder that does not exist
  */
 export function chooseMirror(options: GlobalOptions, deps: Deps, name: string, profile: Profile): string {
@@ -129,18 +142,13 @@ export function chooseMirror(options: GlobalOptions, deps: Deps, name: string, p
   });
 }
 
-/** What flags alone decide: usable before any file is read. */
-export function readOutput({ json, quiet, verbose, color, progress }: GlobalOptions): OutputSettings {
-  return {
-    json: json === true,
-    quiet: quiet === true,
-    verbose: verbose === true,
-    color: color !== false,
-    progress: progress !== false,
-  };
+/** Returns what flags alone decide. */
+export function readOutput(options: GlobalOptions): OutputSettings {
+  const { json = false, quiet = false, verbose = false, color = true, progress = true } = options;
+  return { json, quiet, verbose, color, progress };
 }
 
-/** A command as a person types it for a profile. */
+/** Returns a command as a person types it for a profile. */
 export function commandFor(command: "login" | "sync", profile: string): string {
   return `brandapi ${command}${profile === "default" ? "" : ` --profile ${profile}`}`;
 }
@@ -162,17 +170,11 @@ export function requireAccess({ baseUrl, key, keyOrigin, profile }: Settings): {
   const { origin } = new URL(baseUrl);
   if (keyOrigin === undefined || keyOrigin === origin) return { baseUrl, key };
   throw new ConfigurationError(
-    `The key of the profile \`${profile}\` is for ${keyOrigin}: it is not sent to ${origin}.`,
+    `The key of \`${profile}\` is for ${keyOrigin}: it is not sent to ${origin}.`,
     {
       hint: "give that address a key of its own: `brandapi login --profile NAME`, BRANDAPI_KEY or --key-file",
     },
   );
-}
-
-type Sourced = readonly [value: string, source: string];
-
-function firstOf(...all: readonly (readonly [string | undefined, string])[]): Sourced | undefined {
-  return all.find((one): one is Sourced => one[0] !== undefined);
 }
 
 function chooseKey(
@@ -180,9 +182,9 @@ function chooseKey(
   deps: Deps,
   { env, profile, source = "" }: { env?: Env; profile?: Profile; source?: string },
 ): Pick<Settings, "key" | "keyOrigin"> {
-  if (options.keyFile !== undefined)
-    return { key: readKeyFile(expandPath(options.keyFile, deps)), keyOrigin: undefined };
-  if (env?.BRANDAPI_KEY) return { key: checkKey(env.BRANDAPI_KEY, "BRANDAPI_KEY"), keyOrigin: undefined };
+  const given = (key: string) => ({ key, keyOrigin: undefined });
+  if (options.keyFile !== undefined) return given(readKeyFile(expandPath(options.keyFile, deps)));
+  if (env?.BRANDAPI_KEY) return given(checkKey(env.BRANDAPI_KEY, "BRANDAPI_KEY"));
   const { key, baseUrl } = profile ?? {};
   if (key === undefined) return { key, keyOrigin: undefined };
   const keyOrigin = baseUrl === undefined ? undefined : new URL(checkBaseUrl(baseUrl, source)).origin;

@@ -1,8 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { checkBaseUrl } from "../../src/config/base-url.js";
-import type { GlobalOptions } from "../../src/config/options.js";
+import type { GlobalOptions } from "../../src/config/settings.js";
 import { readSettings, requireAccess } from "../../src/config/settings.js";
 import type { Deps, Env } from "../../src/deps.js";
 import { BrandapiError } from "../../src/errors.js";
@@ -187,14 +186,6 @@ test("without any home folder the message says what to set, and what needs none 
   expect(() => settings.stateDir).toThrow("No home folder is known");
 });
 
-test("in a folder that is gone, whole paths still lead somewhere", async () => {
-  const deps = { ...world(), cwd: "" };
-  expect((await readSettings({ db: "/m.sqlite" }, deps)).dbPath).toBe("/m.sqlite");
-  expect((await failure({ db: "m.sqlite" }, deps)).message).toMatch(
-    /^The current folder is gone.*: m.sqlite$/,
-  );
-});
-
 test.each([
   ["not a url", "does not start with https://"],
   ["https://not a url", "is not a URL"],
@@ -226,20 +217,6 @@ test.each([
   ["http://localhost:4010/api/brand/v1", "http://localhost:4010/api/brand/v1"],
 ])("the base URL %s is taken as %s", async (baseUrl, expected) => {
   expect((await readSettings({ baseUrl }, world())).baseUrl).toBe(expected);
-});
-
-test.each([
-  ["https://api.example", "https://api.example/api/brand/v1"],
-  ["https://api.example/api", "https://api.example/api/brand/v1"],
-  ["https://api.example/api/brand/v1/orders", "https://api.example/api/brand/v1"],
-  ["https://api.example/eu/api/brand/v2", "https://api.example/eu/api/brand/v1"],
-  ["https://api.example/api/brand/v1?page=1", "https://api.example/api/brand/v1"],
-  ["api.example", "https://api.example/api/brand/v1"],
-  ["localhost:4010", "http://localhost:4010/api/brand/v1"],
-  ["http://api.example/eu", "https://api.example/eu/api/brand/v1"],
-])("for the base URL %s the hint proposes %s, which is accepted", async (baseUrl, better) => {
-  expect((await failure({ baseUrl }, world())).hint).toBe(`did you mean ${better}?`);
-  expect(checkBaseUrl(better, "the hint")).toBe(better);
 });
 
 test.each([
