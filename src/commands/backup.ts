@@ -1,9 +1,8 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Command } from "commander";
-import { BrandapiError, ConfigurationError, UsageError } from "../errors.js";
+import { ConfigurationError, UsageError } from "../errors.js";
 import { counted } from "../lib/counted.js";
-import { asBrandapiError } from "../lib/failures.js";
 import { makeFolder } from "../lib/make-folder.js";
 import { beginPart, endPart } from "../lib/parts.js";
 import { formatInstant } from "../lib/times.js";
@@ -98,8 +97,6 @@ async function runBackup(dir: string | undefined, options: BackupFlags, { deps }
         `${escapeText(path)}: ${counted(records, "record")}, ${formatBytes(bytes)}, checked\n` +
           removed.map((one) => `removed ${escapeText(one)}\n`).join(""),
       );
-  } catch (error) {
-    throw asFailure(error);
   } finally {
     mirror.db.close();
   }
@@ -140,14 +137,4 @@ async function removeOldest(folder: string, profile: string, owner: string | nul
   const old = own.slice(keep);
   for (const path of old) rmSync(path);
   return old;
-}
-
-/** A backup that cannot be made is a matter of this machine, whatever SQLite calls it. */
-function asFailure(error: unknown): BrandapiError {
-  const known = asBrandapiError(error);
-  if (error instanceof BrandapiError || known instanceof ConfigurationError) return known;
-  return new ConfigurationError(`The backup could not be made: ${(error as Error).message}`, {
-    hint: "check the folder and its free space; copies made before are left",
-    cause: error,
-  });
 }

@@ -32,11 +32,8 @@ export function keepOut(mirror: Mirror, more: Partial<KeptOut>, also: (held: Hel
     writeInfo(mirror, "forgotten", JSON.stringify([...new Set([...known.forgotten, ...forgotten])]));
     if (!isNew) return null;
     const found = findHeld(mirror, (table, id, row) => replace(mirror, table, id, row));
-    const all = [...resources, ...details];
-    rebuildTables(
-      mirror,
-      all.filter(({ name }) => found.records[name]),
-    );
+    const touched = [...resources, ...details].filter(({ name }) => found.records[name]);
+    rebuildTables(mirror, touched);
     also(found);
     writeInfo(mirror, "to_scrub", "1");
     return found;
@@ -108,7 +105,10 @@ function findInRecords(
       field: string;
     })[]) {
       const isDropped = (text: string) =>
-        dropped.some(([member, value]) => value === text && isFieldOf(member, field));
+        dropped.some(
+          ([member, value]) =>
+            value === text && (`.${field}`.endsWith(`.${member}`) || field.endsWith(`_${member}`)),
+        );
       const place = `.${field.split(".").at(-1)}`;
       const pass = (text: string) =>
         isDropped(text) ? null : passJson(text, place, door, () => dropped.length);
@@ -134,10 +134,6 @@ function textsOf(member: string, value: Json): [string, string][] {
   const own = asText(value);
   const below = isObject(value) ? Object.entries(value).flatMap((inner) => textsOf(...inner)) : [];
   return own === null ? below : [[member, own], ...below];
-}
-
-function isFieldOf(member: string, field: string): boolean {
-  return field === member || field.endsWith(`_${member}`) || field.endsWith(`.${member}`);
 }
 
 function replace(mirror: Mirror, table: string, id: number | string, row: Row): void {
