@@ -121,7 +121,6 @@ export async function runChallenge(options: ChallengeOptions, { deps, brandapi }
     say(`${first?.request}\n${first?.sql}\n`);
     say(`Done in ${((deps.clock.now() - started) / 1_000).toFixed(1)} s.`);
   } finally {
-    folder.close();
     await close();
   }
 }
