@@ -60,7 +60,8 @@ export async function runChallenge(options: ChallengeOptions, { deps, brandapi }
     );
   const night = async () => {
     await runPlainScript(copy, { fetch: deps.fetch, baseUrl, key, now: now() });
-    await run("sync orders roster --json");
+    const runs = await run<{ error?: unknown }>("sync orders roster --json");
+    for (const { error } of runs) if (typeof error === "string") say(`\n${error}`);
   };
   const mirrored = async () => ({
     orders: await run<JsonObject>("export orders --ndjson"),
@@ -121,7 +122,6 @@ export async function runChallenge(options: ChallengeOptions, { deps, brandapi }
     say(`${first?.request}\n${first?.sql}\n`);
     say(`Done in ${((deps.clock.now() - started) / 1_000).toFixed(1)} s.`);
   } finally {
-    folder.close();
     await close();
   }
 }
@@ -140,7 +140,7 @@ function foretell({ dated, resource, what }: SilentChange, claims: readonly Clai
   const counted = against.findLast(({ check }) => dated === null || check === what);
   const day = against.find(({ check }) => check === "a day");
   const by = [
-    spot && spot === next ? "its date is read anyway" : [],
+    spot && spot === next ? "the night reads its date in any case" : [],
     day && dated !== null ? `figures of ${day.from?.slice(0, 10)}` : [],
     counted ? `count of ${dated === null ? resource : what}: ${counted.api}, here ${counted.mirror}` : [],
   ].flat();

@@ -127,7 +127,6 @@ async function runDemo(options: DemoFlags, { deps, tell, brandapi }: Context): P
     say("Your own brand: `brandapi login`, then `brandapi sync`.");
     say(`The page to look at, and to mail: ${join(folder.shown, page)}`);
   } finally {
-    folder.close();
     await served.close();
   }
 }

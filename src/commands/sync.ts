@@ -3,6 +3,7 @@ import { AccessForbidden } from "../errors.js";
 import { parseWindow } from "../lib/times.js";
 import { resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
+import type { Access } from "../sync/run.js";
 import { printJson } from "../ui/print.js";
 import type { Context } from "./context.js";
 import {
@@ -19,6 +20,7 @@ import {
 } from "./flags.js";
 import { examples } from "./help.js";
 import { ping, storedPing, withPings } from "./ping.js";
+import type { MirrorSession } from "./session.js";
 import { readOptions, refuseUseless, type SyncFlags } from "./sync-options.js";
 
 export function sync(context: Context): Command {
@@ -81,7 +83,7 @@ export function sync(context: Context): Command {
 }
 
 async function runSync(names: readonly string[], flags: SyncFlags, context: Context): Promise<void> {
-  const { deps, profile } = context;
+  const { deps } = context;
   const chosen = chooseResources(names);
   refuseUseless(chosen, flags);
   const options = readOptions(flags, deps.clock.now());
@@ -93,36 +95,41 @@ async function runSync(names: readonly string[], flags: SyncFlags, context: Cont
     const work = () => eachProfile(rest, context, "sync", (own, theirs) => runSync(names, own, theirs));
     return await withPings(flags.dryRun ? undefined : ping, flags, context, work);
   }
+  const url = flags.dryRun ? undefined : (flags.ping ?? (await storedPing(flags, deps)));
   const { withMirrorRun } = await import("./session.js");
   const purpose = flags.dryRun ? "plan" : "write";
   const run = { deps, options: flags, purpose, wait: flags.wait ?? false, command: "sync" } as const;
-  const url = flags.dryRun ? undefined : (flags.ping ?? (await storedPing(flags, deps)));
-  const work = () =>
-    withMirrorRun(run, async (session) => {
-      const access = { ...session, options };
-      const { allowed, skipped } = divide(chosen, session.identity.key.scopes);
-      if (allowed.length === 0)
-        throw new AccessForbidden("The key has none of the scopes that a sync needs: nothing was read.", {
-          hint: "create a key with scopes in the console: settings, integrations, brand API",
-        });
-      if (flags.dryRun) {
-        const { printPlan } = await import("./dry-run.js");
-        return await printPlan(access, { allowed, skipped }, deps, { json: flags.json === true, profile });
-      }
-      const { syncResources } = await import("../sync/resources.js");
-      const { failureOf } = await import("./failed-resources.js");
-      const ended = await syncResources(access, { allowed, skipped, named: chosen.named }, (row) => {
-        if (flags.json) printJson(deps.stdout, { profile, ...row });
-      });
-      if (ended.failures.length === 0 && ended.succeeded === 0)
-        throw new AccessForbidden("Neither the key nor the plan allows any of it: nothing was read.", {
-          hint: "see `brandapi whoami` for the key's scopes, and the brand's plan",
-        });
-      const hint = "what succeeded is kept; see `brandapi status`";
-      const failure = failureOf(ended, allowed.length, { failed: "failed", left: "Not read", hint });
-      if (failure !== undefined) throw failure;
+  const work = (session: MirrorSession) => syncChosen(chosen, { ...session, options }, flags, context);
+  await withPings(url, flags, context, () => withMirrorRun(run, work));
+}
+
+async function syncChosen(
+  chosen: Chosen,
+  access: MirrorSession & Access,
+  flags: SyncFlags,
+  { deps, profile }: Context,
+): Promise<void> {
+  const { allowed, skipped } = divide(chosen, access.identity.key.scopes);
+  if (allowed.length === 0)
+    throw new AccessForbidden("The key has none of the scopes that a sync needs: nothing was read.", {
+      hint: "create a key with scopes in the console: settings, integrations, brand API",
     });
-  await withPings(url, flags, context, work);
+  if (flags.dryRun) {
+    const { printPlan } = await import("./dry-run.js");
+    return await printPlan(access, { allowed, skipped }, deps, { json: flags.json === true, profile });
+  }
+  const { syncResources } = await import("../sync/resources.js");
+  const { failureOf } = await import("./failed-resources.js");
+  const ended = await syncResources(access, { allowed, skipped, named: chosen.named }, (row) => {
+    if (flags.json) printJson(deps.stdout, { profile, ...row });
+  });
+  if (ended.failures.length === 0 && ended.succeeded === 0)
+    throw new AccessForbidden("Neither the key nor the plan allows any of it: nothing was read.", {
+      hint: "see `brandapi whoami` for the key's scopes, and the brand's plan",
+    });
+  const hint = "what succeeded is kept; see `brandapi status`";
+  const failure = failureOf(ended, allowed.length, { failed: "failed", left: "Not read", hint });
+  if (failure !== undefined) throw failure;
 }
 
 /** Leaves out what the key does not allow, unless it was named: then the API refuses it. */

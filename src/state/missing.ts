@@ -24,8 +24,15 @@ export class MissingRecords {
   /** Notes records that a reading did not show, with the time they were last shown. @param before coverage before it */
   note(ids: Iterable<number>, before: readonly Covered[]): void {
     const note = statement(this.mirror, "INSERT OR IGNORE INTO missing VALUES (?, ?, ?)");
-    const dated = statement(this.mirror, "SELECT dated_at FROM records WHERE record_id = ?").pluck();
-    for (const id of ids) note.run(this.resource, id, lastRead(before, dated.get(id) as number | null));
+    const find = statement(
+      this.mirror,
+      "SELECT dated_at AS dated, since_at AS since FROM records WHERE record_id = ?",
+    );
+    for (const id of ids) {
+      const { dated, since } = find.get(id) as { dated: number | null; since: string };
+      // A record may have been shown by an answer that covered no dates.
+      note.run(this.resource, id, lastRead(before, dated) ?? since);
+    }
   }
 
   /** Forgets the records that a reading showed. */

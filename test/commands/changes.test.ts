@@ -1,8 +1,9 @@
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
+import { makeBrand } from "../support/brand.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
-import { day, nights, noon, orderAt } from "../support/nights.js";
 import { brandapi } from "../support/program.js";
+import { day, noon, orderAt } from "../support/records.js";
 
 const clock = { now: () => Date.parse("2026-11-05T00:00:00.000Z") };
 
@@ -105,8 +106,8 @@ record  what              was      is now              key
   });
 
   it("says since when it has looked, where that is later than what was asked for", async () => {
-    const brand = await nights({ orders: [orderAt("a", noon - day)] });
-    await brand.sync();
+    const brand = makeBrand({ orders: [orderAt("a", noon - day)] });
+    await brand.run("sync orders");
     const told = (command: string) => brand.run(command).then(({ err }) => err);
     expect(await told("changes")).toBe("No changes were seen since the first read, 2026-11-21 12:00 UTC.\n");
     expect(await told("changes --until 2026-11-20")).toBe(

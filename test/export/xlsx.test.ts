@@ -2,9 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { strFromU8, unzipSync } from "fflate";
 import { expect, test } from "vitest";
-import { makeBrand } from "../support/brand.js";
 import { makeHome } from "../support/home.js";
-import { openWorkbook, type SheetCell, soffice } from "../support/libreoffice.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 
@@ -157,63 +155,3 @@ test.each(["--xlsx", "--parquet"])("%s is not written to a terminal", async (fla
   const run = await brandapi(["export", "orders", flag, "--db", db], { tty: true });
   expect(run).toMatchObject({ code: 2, out: "", err: expect.stringContaining("is not for a terminal") });
 });
-
-/** What a cell must be, by the value in the mirror and the type of its column. */
-function wanted(value: string | number | null, type: string): Omit<SheetCell, "shown"> | null {
-  if (value === null) return null;
-  if (["number", "integer", "boolean"].includes(type)) return { type: "float", value: String(value) };
-  if (type !== "timestamp" || Number.isNaN(Date.parse(String(value))))
-    return { type: "string", value: String(value) };
-  return { type: "date", value: new Date(String(value)).toISOString() };
-}
-
-/** The cell without what it shows. LibreOffice writes a time down to a hundredth of a second: nearer is the same. */
-function plain(
-  cell: SheetCell | null,
-  near: Omit<SheetCell, "shown"> | null,
-): Omit<SheetCell, "shown"> | null {
-  if (cell === null) return null;
-  if (cell.type !== "date") return { type: cell.type, value: cell.value };
-  const [second = "", fraction = "0"] = (
-    cell.value.includes("T") ? cell.value : `${cell.value}T00:00:00`
-  ).split(".");
-  const ms = Date.parse(`${second}Z`) + Math.round(Number(`0.${fraction}`) * 1_000);
-  const isSame = near?.type === "date" && Math.abs(Date.parse(near.value) - ms) <= 10;
-  return isSame ? near : { type: "date", value: new Date(ms).toISOString() };
-}
-
-test.skipIf(soffice === undefined).each([
-  ["en-US", "."],
-  ["de-DE", ","],
-])(
-  "LibreOffice in %s (skipped where it is not installed) has every cell as the mirror does",
-  async (locale, point) => {
-    const brand = makeBrand({ history: 400 });
-    await brand.run("sync orders roster");
-    const path = join(brand.home, "october.xlsx");
-    expect((await brand.run(["export", "orders", "roster", "-o", path])).code).toBe(0);
-    const sheets = await openWorkbook(path, locale);
-    for (const name of ["orders", "roster"]) {
-      const { columns } = JSON.parse((await brand.run(["tables", name, "--json"])).out) as {
-        columns: { name: string; type: string }[];
-      };
-      const rows = brand.sql<Record<string, string | number | null>>(
-        `SELECT * FROM ${name} WHERE removed_at IS NULL ORDER BY record_id`,
-      );
-      const [header, ...cells] = sheets.get(name) ?? [];
-      expect(header?.slice(0, columns.length).map((cell) => cell?.value)).toEqual(
-        columns.map((one) => one.name),
-      );
-      expect(cells).toHaveLength(rows.length);
-      for (const [index, row] of rows.entries()) {
-        const values = columns.map((one) => wanted(row[one.name] ?? null, one.type));
-        expect(columns.map((_, at) => plain(cells[index]?.[at] ?? null, values[at] ?? null))).toEqual(values);
-      }
-    }
-    const amounts = sheets.get("orders")?.map((row) => row[5]);
-    expect(amounts?.some((cell) => cell?.type === "float" && cell.shown.includes(point))).toBe(true);
-    const states = new Set(sheets.get("orders")?.map((row) => row[10]?.shown));
-    expect(states).toEqual(new Set(["is_cancelled", "true", "false"]));
-  },
-  120_000,
-);

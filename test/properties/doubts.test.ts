@@ -4,7 +4,7 @@ import { doubts, type Ending, playDoubt } from "./doubts.js";
 import { historiesOf } from "./histories.js";
 
 /** More by hand: PROPERTY_RUNS=500 PROPERTY_SEED=7, one doubt with `-t capped`; each prints its row of the table. */
-const runs = Number(process.env.PROPERTY_RUNS ?? 8);
+const runs = Number(process.env.PROPERTY_RUNS ?? 6);
 
 test.each(doubts)(
   "$name ($watched): loud or harmless",

@@ -8,7 +8,7 @@ import { play } from "./play.js";
  * More by hand: PROPERTY_RUNS=1000 PROPERTY_SEED=7, one resource with `-t orders`, without looking for the shortest
  * history with PROPERTY_SHRINK=no.
  */
-const runs = Number(process.env.PROPERTY_RUNS ?? 30);
+const runs = Number(process.env.PROPERTY_RUNS ?? 24);
 
 test.each(watchedLists)(
   "%s: whatever happens, while reading or between, no run makes a false claim",

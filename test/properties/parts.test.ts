@@ -3,7 +3,7 @@ import fc from "../support/property.js";
 import { historiesOf } from "./histories.js";
 import { partedResources, playParts } from "./parts.js";
 
-const runs = Number(process.env.PROPERTY_RUNS ?? 15);
+const runs = Number(process.env.PROPERTY_RUNS ?? 10);
 
 test.each(partedResources)(
   "$name: whatever happens, a verified run has each part as it was at some instant of the run",

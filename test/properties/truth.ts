@@ -1,5 +1,6 @@
-import type { Brand } from "../../src/sandbox/index.js";
-import { type Fields, keyOf, recordsOf, secondOf, type Watched } from "./brand.js";
+import { shownDate } from "../../src/sandbox/dated.js";
+import type { Brand, Doubts } from "../../src/sandbox/index.js";
+import { dateMember, type Fields, keyOf, recordsOf, secondOf, type Watched } from "./brand.js";
 
 /** A record as the API had it for a while: `from` up to, not including, `until`; milliseconds. */
 export interface Version {
@@ -28,8 +29,7 @@ export interface Truth {
   gone(): Fields[];
 }
 
-/** @param show gives a record the form in which the API's list shows it */
-export function createTruth(brand: Brand, watched: Watched, show: (record: Fields) => Fields): Truth {
+export function createTruth(brand: Brand, watched: Watched, shows: Doubts["shows"]): Truth {
   const versions = new Map<string, Version[]>();
   const changes: number[] = [];
 
@@ -39,7 +39,7 @@ export function createTruth(brand: Brand, watched: Watched, show: (record: Field
     if (last && last.record === record && (last.json !== null) === isThere) return;
     if (last) last.until = now;
     if (changes.at(-1) !== now) changes.push(now);
-    const json = isThere ? JSON.stringify(show(record)) : null;
+    const json = isThere ? JSON.stringify(shownForm(watched, record, shows)) : null;
     list.push({
       from: now,
       until: Number.POSITIVE_INFINITY,
@@ -79,4 +79,14 @@ export function createTruth(brand: Brand, watched: Watched, show: (record: Field
   };
   truth.observe(Number.NEGATIVE_INFINITY, 0);
   return truth;
+}
+
+/** Returns a record in the form in which the API's list shows it. */
+function shownForm(watched: Watched, record: Fields, shows: Doubts["shows"]): Fields {
+  const { deliverables, assignments, ...listed } = record;
+  if (watched === "opportunities") return listed;
+  const member = dateMember(watched);
+  const date = member === null ? null : record[member];
+  if (member === null || typeof date !== "string") return record;
+  return { ...record, [member]: shownDate(date, shows) };
 }

@@ -28,8 +28,7 @@ import { type Fault, spoil } from "../support/faults.js";
 import { layEmptyMirror } from "../support/mirror.js";
 import { testDeps } from "../support/program.js";
 import { noon } from "../support/records.js";
-import { type Beginning, begin, type Fields, type Watched } from "./brand.js";
-import { shownForm } from "./shown.js";
+import { type Beginning, begin, type Watched } from "./brand.js";
 import { createTruth, type Truth } from "./truth.js";
 
 /** The one thing that happens at the n-th request of a run, before its answer. */
@@ -136,7 +135,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     api,
     doubts,
     lags,
-    truth: createTruth(brand, watched, (record: Fields) => shownForm(watched, record, doubts.shows)),
+    truth: createTruth(brand, watched, doubts.shows),
     runs: [],
     mirror: () => mirror,
     now: () => now,

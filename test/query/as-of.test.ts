@@ -4,10 +4,9 @@ import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
 import { views } from "../../src/query/views/index.js";
 import { naturalPace, passTime } from "../../src/sandbox/index.js";
-import { makeBrand } from "../support/brand.js";
-import { change, come, type Nights, nights, orderAt } from "../support/nights.js";
-import { brandapi } from "../support/program.js";
-import { day } from "../support/records.js";
+import { makeBrand, type TestBrand } from "../support/brand.js";
+import { at, day, noon, orderAt } from "../support/records.js";
+import { night } from "./brand.js";
 
 type Row = Record<string, unknown>;
 
@@ -31,7 +30,7 @@ test("each view as of a time is the view of the mirror as it was then", async ()
     brand.pass(day);
     then.push({
       path: copyOf(brand.db, join(brand.home, `then-${month}.sqlite`)),
-      at: new Date(brand.now()).toISOString(),
+      at: at(brand.now()),
     });
     passTime(brand.data, brand.now(), brand.now() + (days - 1) * day, naturalPace(1_200));
     brand.pass((days - 1) * day);
@@ -54,46 +53,39 @@ test("each view as of a time is the view of the mirror as it was then", async ()
   expect([...empty]).toEqual([]);
 }, 120_000);
 
-/** A mirror that saw a refund and a late order on its second night; `before` lies between the two. */
-async function twoNights(): Promise<{ brand: Nights; before: string }> {
-  const noon = Date.UTC(2026, 10, 21, 12);
-  const brand = await nights({
-    orders: [orderAt("a", noon - day), orderAt("b", noon - day)],
-    hosts: [rank(1)],
-  });
-  for (const resource of ["orders", "analytics-hosts", "analytics-clicks"]) await brand.sync(resource);
+const readRankings = ({ path }: { path: string }) => path === "/analytics/hosts";
+
+/** A mirror that saw a refund and a late order on its second day; `before` lies between the two. */
+async function twoNights(): Promise<{ brand: TestBrand; before: string }> {
+  const brand = makeBrand({ orders: [orderAt("a", noon - day), orderAt("b", noon - day)] });
+  const nightWith = async (clicks: number) => {
+    const rank = { host: { id: "h1", username: "ada" }, clicks, buy_now_clicks: 0, orders: 9, sales: 1.5 };
+    brand.once(readRankings, () => ({ envelope: (answer: object) => ({ ...answer, data: [rank] }) }));
+    expect((await brand.run("sync orders analytics-hosts analytics-clicks")).code).toBe(0);
+  };
+  await nightWith(1);
   brand.pass(day);
-  const before = new Date(brand.now()).toISOString();
+  const before = at(brand.now());
   brand.pass(day);
-  change(brand, "a", { refund_amount: 4 });
-  come(brand, orderAt("c", brand.now() - 3 * day));
-  brand.api.records.hosts = [rank(2)];
-  for (const resource of ["orders", "analytics-hosts", "analytics-clicks"]) await brand.sync(resource);
+  brand.change("orders", "a", { refund_amount: 4 });
+  brand.add("orders", orderAt("c", brand.now() - 3 * day));
+  await nightWith(2);
   return { brand, before };
 }
 
-const rank = (clicks: number) => ({
-  host: { id: "h1", username: "ada" },
-  clicks,
-  buy_now_clicks: 0,
-  orders: 9,
-  sales: 1.5,
-});
-
-async function told(brand: Nights, ...words: string[]) {
-  const { code, err, out } = await brandapi(["export", ...words, "--json", "--db", brand.mirror.path]);
+async function told(brand: TestBrand, ...words: string[]) {
+  const { code, err, out } = await brand.run(["export", ...words, "--json"]);
   return { code, err, rows: code === 0 ? (JSON.parse(out) as Row[]) : [] };
 }
 
 test("what an order came to be later is not known then", async () => {
-  const noon = Date.UTC(2026, 10, 21, 12);
-  const brand = await nights({ orders: [orderAt("a", noon - day, { commission_amount: 5 })] });
+  const brand = makeBrand({ orders: [orderAt("a", noon - day, { commission_amount: 5 })] });
   const times: string[] = [];
   for (const commission_amount of [5, 10, 2]) {
-    change(brand, "a", { commission_amount });
-    await brand.sync();
+    brand.change("orders", "a", { commission_amount });
+    await night(brand);
     brand.pass(day / 2);
-    times.push(new Date(brand.now()).toISOString());
+    times.push(at(brand.now()));
     brand.pass(day / 2);
   }
   const taken = async (at: string) =>
@@ -118,7 +110,7 @@ test("a ranking is its newest snapshot of then; what has no history is left out,
     (await told(brand, "hosts", ...words)).rows.map((row) => row.clicks);
   expect([await clicks(), await clicks("--as-of", before)]).toEqual([[2], [1]]);
   const now = await told(brand, "hosts_by_month");
-  expect(now).toMatchObject({ err: "", rows: [{ orders: 3, clicks: 0, ranking_orders: 3 }] });
+  expect(now).toMatchObject({ err: "", rows: [{ orders: 3, clicks: 18, ranking_orders: 3 }] });
   const then = await told(brand, "hosts_by_month", "--as-of", before);
   expect(then.rows).toMatchObject([{ orders: 2, clicks: null, ranking_orders: null }]);
   expect(then.err).toContain(

@@ -1,5 +1,7 @@
+import { expect } from "vitest";
 import type { JsonObject } from "../../src/resources/types.js";
-import { mixed } from "../support/fake/dates.js";
+import type { TestBrand } from "../support/brand.js";
+import { at } from "../support/records.js";
 
 /** Dates that fall into a month only if they are read as instants, whatever their form. */
 export const borders = [
@@ -49,3 +51,27 @@ export function nastyOrders(count: number): JsonObject[] {
     };
   });
 }
+
+/** Returns 32 bits that depend on all of both, and on nothing else. */
+export function mixed(text: string, salt: number): number {
+  let hash = Math.imul(salt, 2_654_435_761) >>> 0;
+  for (let index = 0; index < text.length; index += 1)
+    hash = Math.imul(hash ^ text.charCodeAt(index), 16_777_619) >>> 0;
+  return Math.imul(hash ^ (hash >>> 15), 2_246_822_519) >>> 0;
+}
+
+/** Reads the orders. Returns the run's row. */
+export async function night(
+  brand: TestBrand,
+  flags: readonly string[] = [],
+): Promise<{ started_at: string; finished_at: string }> {
+  await brand.run(["sync", "orders", ...flags]);
+  const { outcome, started_at, finished_at } = brand.lastRun();
+  expect(outcome).toBe("done");
+  return { started_at: String(started_at), finished_at: String(finished_at) };
+}
+
+export const since = (ms: number): string[] => ["--since", at(ms)];
+export const until = (ms: number): string[] => ["--until", at(ms)];
+/** Everything is read again: what is found is no matter of what a sync looks for. */
+export const everything = ["--full", "--accept-removals"];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { makeMirror, writeRead } from "../support/mirror.js";
-import { orderAt } from "../support/nights.js";
+import { orderAt } from "../support/records.js";
 
 const hosts = {
   handle: { id: "11111111-a", username: "ada", first_name: "Ada", last_name: "Lovelace" },

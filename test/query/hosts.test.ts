@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/resources/types.js";
+import type { RosterEntry } from "../../src/sandbox/index.js";
+import { makeBrand } from "../support/brand.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
-import { change, come, day, nights, noon, orderAt, withdraw } from "../support/nights.js";
+import { day, memberOf, noon, orderAt } from "../support/records.js";
+import { everything, night } from "./brand.js";
 
 const october = Date.UTC(2026, 9, 10);
 
@@ -93,10 +96,12 @@ test("a host's line has the ranking's numbers beside ours, and orders without a 
 });
 
 test("commission that was taken back is what an order once brought a host, less what it brings now", async () => {
-  const host = (n: number) => ({ host: { id: `h${n}`, username: `host ${n}` } });
+  const host = (n: number) => ({
+    host: { id: `h${n}`, username: `host ${n}`, first_name: null, last_name: null, profile_photo: null },
+  });
   const order = (id: string, n: number, commission: number | null, rest: JsonObject = {}) =>
     orderAt(id, noon - day, { commission_amount: commission, ...host(n), ...rest });
-  const brand = await nights({
+  const brand = makeBrand({
     orders: [
       order("cut", 1, 5),
       order("cancelled", 1, 4),
@@ -109,24 +114,23 @@ test("commission that was taken back is what an order once brought a host, less 
       order("never", 3, 9, { is_cancelled: true }),
     ],
   });
-  const everything = { full: true, acceptRemovals: true };
-  const night = async () => {
-    await brand.sync("orders", everything);
+  const nextDay = async () => {
+    await night(brand, everything);
     brand.pass(day);
   };
-  await night();
-  change(brand, "cut", { commission_amount: 3.25 });
-  change(brand, "cancelled", { is_cancelled: true });
-  withdraw(brand, "withdrawn");
-  change(brand, "back", { commission_amount: 0 });
-  change(brand, "moved", host(2));
-  change(brand, "raised", { commission_amount: 7 });
-  change(brand, "other", { currency: "USD" });
-  await night();
-  change(brand, "back", { commission_amount: 2 });
-  change(brand, "cut", { commission_amount: 4, refund_amount: 1 });
-  come(brand, order("late", 2, 0.25));
-  await night();
+  await nextDay();
+  brand.change("orders", "cut", { commission_amount: 3.25 });
+  brand.change("orders", "cancelled", { is_cancelled: true });
+  brand.withdraw("withdrawn");
+  brand.change("orders", "back", { commission_amount: 0 });
+  brand.change("orders", "moved", host(2));
+  brand.change("orders", "raised", { commission_amount: 7 });
+  brand.change("orders", "other", { currency: "USD" });
+  await nextDay();
+  brand.change("orders", "back", { commission_amount: 2 });
+  brand.change("orders", "cut", { commission_amount: 4, refund_amount: 1 });
+  brand.add("orders", order("late", 2, 0.25));
+  await nextDay();
   const columns = "host_id, host_username, currency, orders, commission_amount, taken_back";
   expect(brand.sql<object>(`SELECT ${columns} FROM commission_by_host`).map(Object.values)).toEqual([
     ["h1", "host 1", "EUR", 3, 13, 10],
@@ -136,29 +140,18 @@ test("commission that was taken back is what an order once brought a host, less 
 });
 
 test("the roster's changes are who joined, who left and whose rate is another, and nothing else", async () => {
-  const member = (n: number, rate: number): JsonObject => ({
-    relationship_id: `r${n}`,
-    host: { id: `h${n}`, username: `host ${n}` },
-    status: "active",
-    commission_rate: rate,
-    joined_at: "2026-01-01T00:00:00Z",
-  });
-  const brand = await nights({ roster: [member(1, 10), member(2, 10), member(3, 10)] });
-  const night = async (roster: JsonObject[]) => {
-    brand.api.records.roster = roster;
-    const { started_at, failure } = await brand.sync("roster");
-    expect(failure).toBeNull();
+  const member = (n: number, commission_rate: number, username = `host ${n}`) =>
+    memberOf(`r${n}`, { host: { ...memberOf("").host, id: `h${n}`, username }, commission_rate });
+  const brand = makeBrand();
+  const nightOf = async (...roster: RosterEntry[]) => {
+    brand.data.roster = roster;
+    expect((await brand.run("sync roster")).code).toBe(0);
     brand.pass(day);
-    return started_at;
+    return String(brand.lastRun("roster").started_at);
   };
-  const first = await night([member(1, 10), member(2, 10), member(3, 10)]);
-  const second = await night([member(1, 12.5), member(3, 10), member(4, 8)]);
-  const third = await night([
-    { ...member(1, 12.5), host: { id: "h1", username: "renamed" } },
-    member(2, 10),
-    member(3, 10),
-    member(4, 8),
-  ]);
+  const first = await nightOf(member(1, 10), member(2, 10), member(3, 10));
+  const second = await nightOf(member(1, 12.5), member(3, 10), member(4, 8));
+  const third = await nightOf(member(1, 12.5, "renamed"), member(2, 10), member(3, 10), member(4, 8));
   const rows = brand.sql<{ seen_at: string; last_seen_at: string }>("SELECT * FROM roster_changes");
   const none = { old: null, new: null };
   expect(rows).toMatchObject([

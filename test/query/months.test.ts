@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/resources/types.js";
-import { at, come, day, hour, type Nights, nights, orderAt } from "../support/nights.js";
+import type { Order } from "../../src/sandbox/index.js";
+import { makeBrand, type TestBrand } from "../support/brand.js";
+import { at, day, hour, orderAt } from "../support/records.js";
+import { night, since, until } from "./brand.js";
 import { figuresOf, monthOf } from "./oracle.js";
 
 interface Month {
@@ -12,19 +14,19 @@ interface Month {
   net_before: number | null;
 }
 
-const months = (brand: Nights) =>
+const months = (brand: TestBrand) =>
   brand.sql<Month>(
     "SELECT month, currency, is_partial, net_amount, net_through, net_before FROM sales_by_month",
   );
 
 /** Orders at the hour of each day of these months, of an amount that tells each day from all others. */
-function everyDay(first: number, days: number, hourOfDay = 12): JsonObject[] {
+function everyDay(first: number, days: number, hourOfDay = 12): Order[] {
   return Array.from({ length: days }, (_, n) =>
     orderAt(`o${n}`, first + n * day + hourOfDay * hour, { total_amount: 2 ** (n % 40) / 100 }),
   );
 }
 
-const net = (orders: readonly JsonObject[], from: string, to: string) =>
+const net = (orders: readonly Order[], from: string, to: string) =>
   figuresOf(
     orders.filter(({ order_date }) => String(order_date) >= from && String(order_date).slice(0, 10) <= to),
   ).net_amount;
@@ -44,8 +46,8 @@ describe("month over month", () => {
     async (_name, read, through, before) => {
       const begin = Date.parse(`${read}Z`);
       const orders = everyDay(begin - 62 * day - (begin % day), 63, 1);
-      const brand = await nights({ orders }, {}, { begin });
-      await brand.sync();
+      const brand = makeBrand({ orders, now: begin });
+      await night(brand);
       const [closed, running] = months(brand).slice(-2);
       const month = read.slice(0, 7);
       expect(closed).toMatchObject({ is_partial: 0, net_through: closed?.net_amount });
@@ -61,8 +63,8 @@ describe("month over month", () => {
 
   test("a month over is compared with the whole month before, if that is as short as February", async () => {
     const orders = everyDay(Date.UTC(2026, 1, 1), 70);
-    const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 3, 15) });
-    await brand.sync("orders", { until: Date.UTC(2026, 3, 1) - 1 });
+    const brand = makeBrand({ orders, now: Date.UTC(2026, 3, 15) });
+    await night(brand, until(Date.UTC(2026, 3, 1) - 1));
     expect(months(brand)[1]).toMatchObject({
       month: "2026-03",
       net_through: net(orders, "2026-03", "2026-03-31"),
@@ -72,8 +74,8 @@ describe("month over month", () => {
 
   test("a month that was read in part is compared through the day up to which it was read", async () => {
     const orders = everyDay(Date.UTC(2026, 8, 1), 75);
-    const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 10, 14, 15) });
-    await brand.sync("orders", { until: Date.UTC(2026, 9, 11, 6) });
+    const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
+    await night(brand, until(Date.UTC(2026, 9, 11, 6)));
     expect(months(brand)).toMatchObject([
       { month: "2026-09", is_partial: 0, net_before: null },
       {
@@ -84,7 +86,7 @@ describe("month over month", () => {
       },
     ]);
     // What lies between is a hole: the later range changes nothing of October.
-    await brand.sync("orders", { since: Date.UTC(2026, 9, 20) });
+    await night(brand, since(Date.UTC(2026, 9, 20)));
     const [september, october, november] = months(brand);
     expect(october).toMatchObject({
       net_through: net(orders, "2026-10", "2026-10-10"),
@@ -95,8 +97,8 @@ describe("month over month", () => {
 
   test("a brand's first month has a part through the last whole day, and nothing before it", async () => {
     const orders = everyDay(Date.UTC(2026, 10, 3), 12);
-    const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 10, 14, 15) });
-    await brand.sync();
+    const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
+    await night(brand);
     expect(months(brand)).toMatchObject([
       { is_partial: 1, net_through: net(orders, "2026-11", "2026-11-13"), net_before: null },
     ]);
@@ -104,16 +106,16 @@ describe("month over month", () => {
 
   test("a month is partial until it was read after its end, as an old mirror's last one stays", async () => {
     const orders = everyDay(Date.UTC(2026, 9, 1), 31);
-    const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 9, 31, 23) });
-    await brand.sync();
+    const brand = makeBrand({ orders, now: Date.UTC(2026, 9, 31, 23) });
+    await night(brand);
     const partial = () => months(brand).map(({ month, is_partial }) => [month, is_partial]);
     expect(partial()).toEqual([["2026-10", 1]]);
     brand.pass(2 * hour);
-    await brand.sync();
+    await night(brand);
     expect(partial()).toEqual([["2026-10", 0]]);
     brand.pass(day);
-    come(brand, orderAt("new", brand.now() - hour));
-    await brand.sync();
+    brand.add("orders", orderAt("new", brand.now() - hour));
+    await night(brand);
     expect(partial()).toEqual([
       ["2026-10", 0],
       ["2026-11", 1],
@@ -132,8 +134,8 @@ describe("month over month", () => {
       orderAt("g", at(9, 3), { currency: null }),
       orderAt("h", at(10, 3), { currency: null }),
     ];
-    const brand = await nights({ orders }, {}, { begin: at(10, 10) });
-    await brand.sync();
+    const brand = makeBrand({ orders, now: at(10, 10) });
+    await night(brand);
     const before = Object.fromEntries(
       months(brand).map(({ month, currency, net_before }) => [`${month} ${currency}`, net_before]),
     );
@@ -151,8 +153,8 @@ describe("month over month", () => {
 
   test("the first month of a mirror that began in the middle of one is partial for good", async () => {
     const orders = everyDay(Date.UTC(2026, 8, 1), 60);
-    const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 10, 5) });
-    await brand.sync("orders", { since: Date.UTC(2026, 8, 10) });
+    const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 5) });
+    await night(brand, since(Date.UTC(2026, 8, 10)));
     expect(months(brand).map(({ month, is_partial }) => [month, is_partial])).toEqual([
       ["2026-09", 1],
       ["2026-10", 0],
@@ -161,16 +163,15 @@ describe("month over month", () => {
 
   test("as of a day, it is what it was on that day", async () => {
     const orders = everyDay(Date.UTC(2026, 8, 1), 75);
-    const brand = await nights(
-      { orders: orders.filter((order) => monthOf(order) < "2026-11") },
-      {},
-      { begin: Date.UTC(2026, 9, 9, 15) },
-    );
-    brand.api.records.orders = orders.filter(({ order_date }) => String(order_date) < "2026-10-09T15");
-    await brand.sync();
+    const brand = makeBrand({
+      orders: orders.filter((order) => monthOf(order) < "2026-11"),
+      now: Date.UTC(2026, 9, 9, 15),
+    });
+    brand.data.orders = orders.filter(({ order_date }) => String(order_date) < "2026-10-09T15");
+    await night(brand);
     brand.pass(30 * day);
-    brand.api.records.orders = orders;
-    await brand.sync();
+    brand.data.orders = orders;
+    await night(brand);
     const { out } = await brand.run(
       "export sales_by_month --json --as-of 2026-10-09 --columns month,is_partial,net_before",
     );
@@ -182,17 +183,17 @@ describe("month over month", () => {
 
   test("a month that narrow runs left a hole in stays partial, however many come, and was reported by the read of the hole", async () => {
     const orders = everyDay(Date.UTC(2026, 7, 1), 112, 1);
-    const brand = await nights({ orders }, {}, { begin: Date.UTC(2026, 8, 10, 3) });
-    const until = (ms: number) => orders.filter(({ order_date }) => Date.parse(String(order_date)) <= ms);
-    const night = async (options = {}) => {
-      brand.api.records.orders = until(brand.now());
-      return await brand.sync("orders", options);
+    const brand = makeBrand({ orders, now: Date.UTC(2026, 8, 10, 3) });
+    const placedBy = (ms: number) => orders.filter(({ order_date }) => Date.parse(String(order_date)) <= ms);
+    const nightOf = async (flags: string[] = []) => {
+      brand.data.orders = placedBy(brand.now());
+      return await night(brand, flags);
     };
     const told = () => months(brand).map(({ month, is_partial }) => `${month} ${is_partial}`);
-    await night();
+    await nightOf();
     brand.pass(70 * day);
     for (let n = 0; n < 3; n += 1) {
-      await night({ since: brand.now() - 7 * day });
+      await nightOf(since(brand.now() - 7 * day));
       expect(told()).toEqual(["2026-08 0", "2026-09 1", "2026-11 1"]);
       expect(months(brand)[2]?.net_before).toBeNull();
       brand.pass(day);
@@ -200,10 +201,10 @@ describe("month over month", () => {
     const before = at(brand.now());
     brand.pass(hour);
     // The hole by halves: the month that is whole is told at once.
-    const half = await night({ since: Date.UTC(2026, 8, 1), until: Date.UTC(2026, 9, 1) });
+    const half = await nightOf([...since(Date.UTC(2026, 8, 1)), ...until(Date.UTC(2026, 9, 1))]);
     expect(told()).toEqual(["2026-08 0", "2026-09 0", "2026-11 1"]);
     brand.pass(day);
-    const whole = await night();
+    const whole = await nightOf();
     expect(told()).toEqual(["2026-08 0", "2026-09 0", "2026-10 0", "2026-11 1"]);
     expect(
       brand.sql("SELECT month, reported_at, difference FROM restatements WHERE month > '2026-08'"),

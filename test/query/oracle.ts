@@ -1,8 +1,9 @@
-import type { Json, JsonObject } from "../../src/resources/types.js";
+/** An order as the API serves it. */
+type Order = Readonly<Record<string, unknown>>;
 
 /**
- * The figures as contract section 9 words them, from the API's own records, by another road than the views: amounts
- * are added as whole millionths, days are JavaScript's.
+ * The figures of orders, from the API's own records, by another road than the views: amounts are added as whole
+ * millionths, days are JavaScript's.
  */
 export interface Figures {
   orders: number;
@@ -14,10 +15,10 @@ export interface Figures {
   commission_amount: number;
 }
 
-const millionths = (value: Json | undefined) => (typeof value === "number" ? Math.round(value * 1e6) : 0);
+const millionths = (value: unknown) => (typeof value === "number" ? Math.round(value * 1e6) : 0);
 
 /** The figures of these orders, which the API still has. */
-export function figuresOf(orders: readonly JsonObject[]): Figures {
+export function figuresOf(orders: readonly Order[]): Figures {
   const counted = orders.filter((order) => order.is_cancelled !== true);
   const sum = (member: string) => counted.reduce((total, order) => total + millionths(order[member]), 0);
   const [gross, refunded] = [sum("total_amount"), sum("refund_amount")];
@@ -34,10 +35,10 @@ export function figuresOf(orders: readonly JsonObject[]): Figures {
 
 /** The figures of each group of orders, by what tells the groups apart; sorted by that. */
 export function grouped<Group extends object>(
-  orders: readonly JsonObject[],
-  groupOf: (order: JsonObject) => Group,
+  orders: readonly Order[],
+  groupOf: (order: Order) => Group,
 ): (Group & Figures)[] {
-  const groups = new Map<string, JsonObject[]>();
+  const groups = new Map<string, Order[]>();
   for (const order of orders) {
     const group = JSON.stringify(groupOf(order));
     groups.set(group, [...(groups.get(group) ?? []), order]);
@@ -45,11 +46,11 @@ export function grouped<Group extends object>(
   return [...groups].map(([group, some]) => ({ ...(JSON.parse(group) as Group), ...figuresOf(some) }));
 }
 
-export const dayOf = (order: JsonObject) => new Date(String(order.order_date)).toISOString().slice(0, 10);
-export const monthOf = (order: JsonObject) => dayOf(order).slice(0, 7);
-export const currencyOf = (order: JsonObject) => (order.currency ?? null) as string | null;
-export const hostOf = (order: JsonObject) =>
-  ((order.host as JsonObject | null | undefined)?.id ?? null) as string | null;
+export const dayOf = (order: Order) => new Date(String(order.order_date)).toISOString().slice(0, 10);
+export const monthOf = (order: Order) => dayOf(order).slice(0, 7);
+export const currencyOf = (order: Order) => (order.currency ?? null) as string | null;
+export const hostOf = (order: Order) =>
+  ((order.host as { id?: unknown } | null | undefined)?.id ?? null) as string | null;
 
 /** Rows in an order that is the same for both sides. */
 export function sorted<Row extends object>(rows: readonly Row[]): Row[] {

@@ -1,14 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/resources/types.js";
-import { mixed } from "../support/fake/dates.js";
-import { change, come, day, hour, type Nights, nights, orderAt, withdraw } from "../support/nights.js";
+import type { Order } from "../../src/sandbox/index.js";
+import { makeBrand, readsOrders, type TestBrand } from "../support/brand.js";
+import { day, hour, orderAt } from "../support/records.js";
+import { everything, mixed, night, since, until } from "./brand.js";
 import { currencyOf, figuresOf, grouped, monthOf, sorted } from "./oracle.js";
 
 const october = Date.UTC(2026, 9, 1);
 const november = Date.UTC(2026, 10, 1);
-
-/** Everything is read again each time: what is told is not a matter of what a sync finds. */
-const everything = { full: true, acceptRemovals: true };
 
 interface Restatement {
   month: string;
@@ -20,14 +18,14 @@ interface Restatement {
   orders: number;
 }
 
-const restatements = (brand: Nights) => brand.sql<Restatement>("SELECT * FROM restatements");
-const restated = (brand: Nights) =>
+const restatements = (brand: TestBrand) => brand.sql<Restatement>("SELECT * FROM restatements");
+const restated = (brand: TestBrand) =>
   brand.sql<{ month: string; order_id: string; difference: number; what: string }>(
     "SELECT month, currency, order_id, net_reported, net_now, difference, what FROM restated_orders",
   );
 
 /** `sales_by_month` as a person asks for it as of a time. */
-async function monthsAsOf(brand: Nights, at: string): Promise<Record<string, unknown>[]> {
+async function monthsAsOf(brand: TestBrand, at: string): Promise<Record<string, unknown>[]> {
   const { code, out } = await brand.run(`export sales_by_month --json --as-of ${at}`);
   expect(code).toBe(0);
   return JSON.parse(out) as Record<string, unknown>[];
@@ -36,34 +34,33 @@ async function monthsAsOf(brand: Nights, at: string): Promise<Record<string, unk
 describe("a month that was reported, and is another now", () => {
   /** A week into November: October was reported on the first night of it. */
   async function toldOctober() {
-    const brand = await nights(
-      { orders: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => orderAt(`o${n}`, october + n * day)) },
-      {},
-      { begin: november - day },
-    );
-    change(brand, "o8", { is_cancelled: true });
-    come(brand, orderAt("o9", october + 9 * day));
-    await brand.sync("orders", everything);
-    withdraw(brand, "o9");
+    const brand = makeBrand({
+      orders: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => orderAt(`o${n}`, october + n * day)),
+      now: november - day,
+    });
+    brand.change("orders", "o8", { is_cancelled: true });
+    brand.add("orders", orderAt("o9", october + 9 * day));
+    await night(brand, everything);
+    brand.withdraw("o9");
     brand.pass(day + hour);
-    const { finished_at } = await brand.sync("orders", everything);
+    const { finished_at } = await night(brand, everything);
     brand.pass(7 * day);
     return { brand, reportedAt: finished_at };
   }
 
   test("names each order, what became of it and how much that makes", async () => {
     const { brand, reportedAt } = await toldOctober();
-    change(brand, "o1", { refund_amount: 4 });
-    change(brand, "o2", { is_cancelled: true });
-    withdraw(brand, "o3");
-    change(brand, "o4", { order_date: new Date(november + hour).toISOString() });
-    change(brand, "o5", { currency: "USD" });
-    change(brand, "o6", { total_amount: 12.5 });
-    change(brand, "o7", { commission_amount: 1, host: null });
-    change(brand, "o8", { is_cancelled: false });
-    come(brand, orderAt("o9", october + 9 * day, { total_amount: 9 }));
-    come(brand, orderAt("late", october + 20 * day, { total_amount: 7 }));
-    await brand.sync("orders", everything);
+    brand.change("orders", "o1", { refund_amount: 4 });
+    brand.change("orders", "o2", { is_cancelled: true });
+    brand.withdraw("o3");
+    brand.change("orders", "o4", { order_date: new Date(november + hour).toISOString() });
+    brand.change("orders", "o5", { currency: "USD" });
+    brand.change("orders", "o6", { total_amount: 12.5 });
+    brand.change("orders", "o7", { commission_amount: 1, host: null });
+    brand.change("orders", "o8", { is_cancelled: false });
+    brand.add("orders", orderAt("o9", october + 9 * day, { total_amount: 9 }));
+    brand.add("orders", orderAt("late", october + 20 * day, { total_amount: 7 }));
+    await night(brand, everything);
     const row = { month: "2026-10", currency: "EUR" };
     expect(sorted(restated(brand))).toEqual(
       sorted([
@@ -104,8 +101,8 @@ describe("a month that was reported, and is another now", () => {
   test("is no other where what changed was taken back", async () => {
     const { brand } = await toldOctober();
     for (const refund of [4, 0]) {
-      change(brand, "o1", { refund_amount: refund });
-      await brand.sync("orders", everything);
+      brand.change("orders", "o1", { refund_amount: refund });
+      await night(brand, everything);
       brand.pass(day);
     }
     expect(restated(brand)).toEqual([]);
@@ -114,26 +111,25 @@ describe("a month that was reported, and is another now", () => {
 
   test("counts what went and came back while it was reported", async () => {
     const { brand } = await toldOctober();
-    withdraw(brand, "o1");
-    await brand.sync("orders", everything);
+    brand.withdraw("o1");
+    await night(brand, everything);
     expect(restated(brand)).toMatchObject([{ order_id: "o1", what: "withdrawn" }]);
     brand.pass(day);
-    come(brand, orderAt("o1", october + day));
-    await brand.sync("orders", everything);
+    brand.add("orders", orderAt("o1", october + day));
+    await night(brand, everything);
     expect(restated(brand)).toEqual([]);
   });
 });
 
 describe("a month is reported by the first complete read after its end", () => {
   test("one that ended before the first sync by that; one that is running by none", async () => {
-    const brand = await nights(
-      { orders: [orderAt("a", october - day), orderAt("b", october + day), orderAt("c", november + day)] },
-      {},
-      { begin: november + 3 * day },
-    );
-    const first = await brand.sync();
+    const brand = makeBrand({
+      orders: [orderAt("a", october - day), orderAt("b", october + day), orderAt("c", november + day)],
+      now: november + 3 * day,
+    });
+    const first = await night(brand);
     brand.pass(day);
-    await brand.sync();
+    await night(brand);
     expect(restatements(brand).map(({ month, reported_at }) => [month, reported_at])).toEqual([
       ["2026-09", first.finished_at],
       ["2026-10", first.finished_at],
@@ -142,21 +138,21 @@ describe("a month is reported by the first complete read after its end", () => {
 
   test("a read that was stopped, or that did not reach so far, is none", async () => {
     const orders = [orderAt("a", october - day), orderAt("b", october + day)];
-    const brand = await nights({ orders }, {}, { begin: november + day });
-    await brand.sync("orders", { until: october + 5 * day });
+    const brand = makeBrand({ orders, now: november + day });
+    await night(brand, until(october + 5 * day));
     expect(restatements(brand).map(({ month }) => month)).toEqual(["2026-09"]);
-    await brand.broken("stopped", ({ path }) => path === "/orders");
+    await brand.stopped("sync orders", readsOrders);
     expect(restatements(brand)).toHaveLength(1);
-    const { finished_at } = await brand.sync();
+    const { finished_at } = await night(brand);
     expect(restatements(brand)[1]).toMatchObject({ month: "2026-10", reported_at: finished_at });
   });
 
   test("a month of which a part was never asked for waits until it is", async () => {
     const orders = [orderAt("a", october + day), orderAt("b", october + 20 * day), orderAt("c", november)];
-    const brand = await nights({ orders }, {}, { begin: november + 40 * day });
-    await brand.sync("orders", { since: october + 10 * day });
+    const brand = makeBrand({ orders, now: november + 40 * day });
+    await night(brand, since(october + 10 * day));
     expect(restatements(brand).map(({ month }) => month)).toEqual(["2026-11"]);
-    const { finished_at } = await brand.sync("orders", { full: true });
+    const { finished_at } = await night(brand, ["--full"]);
     expect(restatements(brand)).toMatchObject([
       { month: "2026-10", reported_at: finished_at, net_reported: 20, difference: 0 },
       { month: "2026-11", difference: 0 },
@@ -164,11 +160,11 @@ describe("a month is reported by the first complete read after its end", () => {
   });
 
   test("a read that began before the end is none; nor is one that was not done yet", async () => {
-    const brand = await nights({ orders: [orderAt("a", october + day)] }, {}, { begin: november - 15 });
-    const first = await brand.sync();
+    const brand = makeBrand({ orders: [orderAt("a", october + day)], now: november - 15 });
+    const first = await night(brand);
     expect([first.started_at < "2026-11-01", String(first.finished_at) > "2026-11-01"]).toEqual([true, true]);
     expect(restatements(brand)).toEqual([]);
-    const { started_at, finished_at } = await brand.sync();
+    const { started_at, finished_at } = await night(brand);
     expect(restatements(brand)).toMatchObject([{ reported_at: finished_at }]);
     const asOf = async (at: string | null) =>
       (await monthsAsOf(brand, String(at))).map(({ is_partial }) => is_partial);
@@ -177,57 +173,54 @@ describe("a month is reported by the first complete read after its end", () => {
 });
 
 /** One thing that happens to the orders: to those of any age, so months that were reported change too. */
-function happen(brand: Nights, n: number): void {
-  const orders = brand.api.records.orders as JsonObject[];
+function happen(brand: TestBrand, n: number): void {
+  const orders = brand.data.orders;
   const pick = (what: string, of: number) => mixed(what, n + 1) % of;
   const one = orders[pick("which", Math.max(1, orders.length))];
   const id = String(one?.id);
   const at = brand.now() - pick("age", 110 * 24) * hour;
   const what = pick("what", 11);
   if (what < 4)
-    come(
-      brand,
+    brand.add(
+      "orders",
       orderAt(`x${n}`, at, {
         total_amount: pick("total", 9_999) / 100,
         currency: ["EUR", "USD", null][pick("money", 3)] ?? null,
       }),
     );
-  else if (what === 4) withdraw(brand, id);
-  else if (what === 5) change(brand, id, { is_cancelled: one?.is_cancelled !== true });
-  else if (what === 6) change(brand, id, { order_date: new Date(at).toISOString() });
-  else if (what === 7) change(brand, id, { currency: one?.currency === "EUR" ? "GBP" : "EUR" });
+  else if (what === 4) brand.withdraw(id);
+  else if (what === 5) brand.change("orders", id, { is_cancelled: one?.is_cancelled !== true });
+  else if (what === 6) brand.change("orders", id, { order_date: new Date(at).toISOString() });
+  else if (what === 7) brand.change("orders", id, { currency: one?.currency === "EUR" ? "GBP" : "EUR" });
   else if (what === 8)
-    change(brand, id, { total_amount: pick("null", 3) === 0 ? null : pick("total", 9_999) / 100 });
-  else change(brand, id, { refund_amount: pick("refund", 4) === 0 ? null : pick("back", 999) / 100 });
+    brand.change("orders", id, { total_amount: pick("null", 3) === 0 ? null : pick("total", 9_999) / 100 });
+  else
+    brand.change("orders", id, { refund_amount: pick("refund", 4) === 0 ? null : pick("back", 999) / 100 });
 }
 
 describe("whatever happens to the orders", () => {
   test.each([1, 2])(
     "each month's story is that of the API's own answers, and of `--as-of` (%d)",
     async (seed) => {
-      const brand = await nights(
-        {
-          orders: Array.from({ length: 60 }, (_, n) =>
-            orderAt(`o${n}`, october - (n - 20) * 31 * hour, { total_amount: n / 8 + 3 }),
-          ),
-        },
-        {},
-        { begin: october + 12 * day },
-      );
+      const brand = makeBrand({
+        orders: Array.from({ length: 60 }, (_, n) =>
+          orderAt(`o${n}`, october - (n - 20) * 31 * hour, { total_amount: n / 8 + 3 }),
+        ),
+        now: october + 12 * day,
+      });
       /** What the API answered when each month was reported. */
-      const told = new Map<string, { at: string; orders: JsonObject[] }>();
-      for (let night = 0; night < 12; night += 1) {
-        const { finished_at, outcome } = await brand.sync("orders", everything);
-        expect(outcome).toBe("done");
-        const orders = brand.api.records.orders as JsonObject[];
+      const told = new Map<string, { at: string; orders: Order[] }>();
+      for (let n = 0; n < 12; n += 1) {
+        const { finished_at } = await night(brand, everything);
+        const orders = brand.data.orders;
         const running = new Date(brand.now()).toISOString().slice(0, 7);
         for (let at = Date.UTC(2026, 0); new Date(at).toISOString().slice(0, 7) < running; at += 28 * day) {
           const month = new Date(at).toISOString().slice(0, 7);
           if (!told.has(month)) told.set(month, { at: String(finished_at), orders: [...orders] });
         }
         expect(sorted(restatements(brand))).toEqual(sorted(restatementsOf(told, orders)));
-        for (let n = 0; n < 8; n += 1) happen(brand, seed * 1_000 + night * 10 + n);
-        brand.pass((4 + (night % 3) * 4) * day);
+        for (let m = 0; m < 8; m += 1) happen(brand, seed * 1_000 + n * 10 + m);
+        brand.pass((4 + (n % 3) * 4) * day);
       }
       const all = restatements(brand);
       expect(all.filter(({ orders }) => orders > 0).length).toBeGreaterThan(4);
@@ -245,16 +238,15 @@ describe("whatever happens to the orders", () => {
 
 /** The same from the API's answers alone. */
 function restatementsOf(
-  told: ReadonlyMap<string, { at: string; orders: JsonObject[] }>,
-  now: readonly JsonObject[],
+  told: ReadonlyMap<string, { at: string; orders: Order[] }>,
+  now: readonly Order[],
 ): Restatement[] {
   return [...told].flatMap(([month, { at, orders: then }]) => {
-    const ofMonth = (all: readonly JsonObject[]) => all.filter((order) => monthOf(order) === month);
+    const ofMonth = (all: readonly Order[]) => all.filter((order) => monthOf(order) === month);
     const both = grouped([...ofMonth(then), ...ofMonth(now)], (order) => ({ currency: currencyOf(order) }));
     return both.map(({ currency }) => {
-      const own = (all: readonly JsonObject[]) =>
-        ofMonth(all).filter((order) => currencyOf(order) === currency);
-      const net = (all: readonly JsonObject[], id: unknown) =>
+      const own = (all: readonly Order[]) => ofMonth(all).filter((order) => currencyOf(order) === currency);
+      const net = (all: readonly Order[], id: unknown) =>
         figuresOf(own(all).filter((order) => order.id === id)).net_amount;
       const ids = new Set([...own(then), ...own(now)].map(({ id }) => id));
       const [reported, current] = [figuresOf(own(then)).net_amount, figuresOf(own(now)).net_amount];

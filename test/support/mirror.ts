@@ -48,7 +48,7 @@ export async function mirrorOfOrders(home = makeHome(), count = 3): Promise<stri
 export function writeRead(
   mirror: Mirror,
   name: string,
-  records: readonly (Json | { text: string })[],
+  records: readonly (Json | object)[],
   options: {
     at?: string;
     context?: JsonObject;
@@ -105,10 +105,10 @@ export function resourceOf(name: string): Resource {
   return resource;
 }
 
-function asValue(record: Json | { text: string }): Json {
+function asValue(record: Json | object): Json {
   const isText =
     typeof record === "object" && record !== null && "text" in record && Object.keys(record).length === 1;
-  return isText ? (JSON.parse(String(record.text)) as Json) : record;
+  return JSON.parse(isText ? String(record.text) : JSON.stringify(record)) as Json;
 }
 
 /** A believable order; what differs is given. */

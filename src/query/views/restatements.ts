@@ -15,7 +15,7 @@ export const restatements: View = {
   example: "SELECT * FROM restatements WHERE difference <> 0 ORDER BY month DESC, currency",
   sql: `WITH ${reads}
     SELECT month, currency, ${reportedAt("month")} AS reported_at,
-      round(total(now) - total(difference), 6) AS net_reported, ${money("now")} AS net_now,
+      0 + round(total(now) - total(difference), 6) AS net_reported, ${money("now")} AS net_now,
       ${money("difference")} AS difference, total(orders) AS orders
     FROM (SELECT substr(day, 1, 7) AS month, currency, net_amount AS now, NULL AS difference, 0 AS orders FROM sales_by_day
       UNION ALL SELECT month, currency, NULL, difference, 1 FROM restated_orders)
