@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { access, constants, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Command } from "commander";
-import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import {
   BrandapiError,
@@ -16,7 +15,6 @@ import { counted } from "../lib/counted.js";
 import { asBrandapiError } from "../lib/failures.js";
 import { hideKeys } from "../lib/secrets.js";
 import { loadSqlite } from "../lib/sqlite.js";
-import type { Mirror } from "../mirror/index.js";
 import { formatBytes } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import { escapeText } from "../ui/text.js";
@@ -24,7 +22,6 @@ import type { Context, GlobalOptions } from "./context.js";
 import { hintFor } from "./errors.js";
 import { maxWait, rateLimit } from "./flags.js";
 import { examples } from "./help.js";
-import type { Identity } from "./identity.js";
 
 /** Milliseconds. A person waits, and an API that does not answer is one of the findings. */
 const patienceMs = 5_000;
@@ -52,15 +49,12 @@ export function doctor(context: Context): Command {
     .action((_, command: Command) => runDoctor(command.optsWithGlobals(), context));
 }
 
-const marks = { ok: "ok", warning: "! ", failed: "! ", unchecked: "? " } as const;
-
 async function runDoctor(options: GlobalOptions, { deps }: Context): Promise<void> {
   const { styleFor } = await import("../ui/style.js");
-  const style = styleFor(deps.stdout, { color: options.color !== false }, deps.env);
-  const paint = { ok: style.green, warning: style.yellow, failed: style.red, unchecked: style.dim };
-  const argv = (["profile", "db"] as const).flatMap((name) =>
-    options[name] === undefined ? [] : [`--${name}`, options[name]],
-  );
+  const { green, yellow, red, dim } = styleFor(deps.stdout, { color: options.color !== false }, deps.env);
+  const marks = { ok: green("ok"), warning: yellow("! "), failed: red("! "), unchecked: dim("? ") };
+  const { profile, db } = options;
+  const argv = [...(profile ? ["--profile", profile] : []), ...(db ? ["--db", db] : [])];
   const look = lookAt(options, deps);
   /** The messages so far, and the check of each: later checks that meet the same error point there. */
   const seen = new Map<string, string>();
@@ -80,11 +74,11 @@ async function runDoctor(options: GlobalOptions, { deps }: Context): Promise<voi
       const hint = error?.hint && !earlier ? hideKeys(hintFor(error.hint, argv)) : null;
       const exit_code = state === "failed" && error ? error.exitCode : exitCodes.done;
       if (options.json) printJson(deps.stdout, { check, state, text, exit_code, hint });
-      else deps.stdout.write(`${paint[state](marks[state])} ${check}: ${escapeText(text)}\n`);
+      else deps.stdout.write(`${marks[state]} ${check}: ${escapeText(text)}\n`);
       if (hint && !options.json) deps.stdout.write(`     ${escapeText(hint)}\n`);
     }
   } finally {
-    look.close();
+    for (const close of look.closers) close();
   }
   if (failed[0])
     throw new ChecksFailed(`${counted(failed.length, "check")} failed.`, failed[0].exitCode, {
@@ -97,21 +91,13 @@ class Advice extends BrandapiError {
   override readonly exitCode = exitCodes.done;
 }
 
-/** What the checks look at. Each is made when it is first needed; its error is the same for all checks. */
-interface Look {
-  deps: Deps;
-  settings(): Promise<Settings>;
-  mirror(): Promise<Mirror>;
-  /** Asks `/me`. */
-  identity(): Promise<Identity>;
-}
+type Look = ReturnType<typeof lookAt>;
 
 /** The checks in their order: first those that need no network. Each resolves to the text of its line. */
 const checks: Readonly<Record<string, (look: Look) => Promise<string>>> = {
   async node({ deps }) {
-    const db = new (await loadSqlite())(":memory:");
-    const sqlite = String(db.prepare("SELECT sqlite_version()").pluck().get());
-    db.close();
+    const Sqlite = await loadSqlite();
+    const sqlite = String(new Sqlite(":memory:").prepare("SELECT sqlite_version()").pluck().get());
     if (sqlite.localeCompare(soundSqlite, "en", { numeric: true }) < 0)
       throw new Advice(`SQLite ${sqlite} is older than ${soundSqlite}, and can lose committed pages.`, {
         hint: "run `npm update better-sqlite3` in brandapi's folder",
@@ -149,9 +135,8 @@ const checks: Readonly<Record<string, (look: Look) => Promise<string>>> = {
     const { compareTables, differenceText } = await import("../records/index.js");
     const { details, resources } = await import("../resources/index.js");
     const open = await mirror();
-    const all = await withSnapshot(open, () =>
-      deps.killable(async () => compareTables(open, [...resources, ...details])),
-    );
+    const compare = async () => compareTables(open, [...resources, ...details]);
+    const all = await withSnapshot(open, () => deps.killable(compare));
     if (all.length === 0) return `all ${typedTables().length} match the records`;
     const differing = typedTables().filter(({ name }) => all.some(({ table }) => table === name));
     const owners = new Set(differing.map(({ resource }) => syncedBy(resource).name));
@@ -164,8 +149,8 @@ const checks: Readonly<Record<string, (look: Look) => Promise<string>>> = {
   async backup({ deps, mirror }) {
     const { backupOf } = await import("./kept.js");
     const { text, wrong } = backupOf(await mirror(), deps.clock.now());
-    if (wrong) throw new Advice(text, { hint: wrong });
-    return text;
+    if (wrong === undefined) return text;
+    throw new Advice(text, { hint: wrong });
   },
 
   async kept({ deps, mirror }) {
@@ -173,8 +158,8 @@ const checks: Readonly<Record<string, (look: Look) => Promise<string>>> = {
     const { withSnapshot } = await import("../query/index.js");
     const open = await mirror();
     const { text, wrong } = await withSnapshot(open, () => deps.killable(async () => leftIn(open)));
-    if (wrong) throw new Incomplete(text, { hint: wrong });
-    return text;
+    if (wrong === undefined) return text;
+    throw new Incomplete(text, { hint: wrong });
   },
 
   async key({ identity }) {
@@ -189,7 +174,8 @@ const checks: Readonly<Record<string, (look: Look) => Promise<string>>> = {
   },
 };
 
-function lookAt(options: GlobalOptions, deps: Deps): Look & { close(): void } {
+/** Returns what the checks look at. Each is made when it is first needed; its error is the same for all checks. */
+function lookAt(options: GlobalOptions, deps: Deps) {
   const closers: (() => void)[] = [];
   const settings = once(async () => {
     const { readSettings } = await import("../config/settings.js");
@@ -213,10 +199,7 @@ function lookAt(options: GlobalOptions, deps: Deps): Look & { close(): void } {
     closers.push(() => api.close());
     return await (await import("./identity.js")).readIdentity(api);
   });
-  const close = () => {
-    for (const one of closers) one();
-  };
-  return { deps, settings, mirror, identity, close };
+  return { deps, settings, mirror, identity, closers };
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {
