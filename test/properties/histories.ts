@@ -58,7 +58,8 @@ function usually<Name extends keyof Doubts>(documented: Doubts[Name], ...others:
 
 /** How an API may be, inside the model. */
 const manner: fc.Arbitrary<Partial<Doubts>> = fc.record({
-  mostPerPage: fc.integer({ min: 2, max: 12 }),
+  // A page of fewer repeats as soon as so many records come between two requests: of 100, that never happens.
+  mostPerPage: fc.integer({ min: 4, max: 12 }),
   ties: usually<"ties">("kept", "reversed"),
   shows: usually<"shows">("everything", "milliseconds", "seconds"),
   figures: usually<"figures">("all", "recent", "absent"),
