@@ -6,7 +6,7 @@ import { blankRun, type Outcome, type RunEnd, recordRun, runLine } from "../mirr
 import { indexProjection, type RecordStore } from "../records/index.js";
 import type { Resource } from "../resources/types.js";
 import { openState } from "../state/index.js";
-import type { Access, PlanStep, SyncRun } from "./run.js";
+import type { Access, PlanStep, SyncOptions, SyncRun } from "./run.js";
 import { openStore } from "./store.js";
 import { strategies } from "./strategies/index.js";
 
@@ -63,6 +63,7 @@ export function openRun(
     task,
     state,
     now: startOfSecond(access.clock.now()) - 1,
+    options: inWholeSeconds(access.options),
     points: access.points ?? new Map(),
     figures: null,
     pages: 0,
@@ -76,6 +77,15 @@ export function openRun(
       });
       return store;
     },
+  };
+}
+
+/** Cuts dates at whole seconds. The API shows no more of a date, so a second is read whole or not at all. */
+function inWholeSeconds({ since, until, ...options }: SyncOptions): SyncOptions {
+  return {
+    ...options,
+    ...(since === undefined ? {} : { since: startOfSecond(since) }),
+    ...(until === undefined ? {} : { until: startOfSecond(until + 1) - 1 }),
   };
 }
 

@@ -18,9 +18,12 @@ function stepOf(text: string): Step {
     const trouble = (["stop", "kill", "403"] as const).find((one) => one === what);
     return word.includes(":") ? { atRequest: Number(at), what: trouble ?? happening(what) } : [];
   });
-  const until = rest.find((word) => word.startsWith("until="));
+  const daysOf = (flag: string) =>
+    rest.flatMap((word) => (word.startsWith(flag) ? Number(word.slice(flag.length)) : []))[0];
+  const [sinceDays, untilDays] = [daysOf("since="), daysOf("until=")];
   const flags = {
-    ...(until ? { untilDays: Number(until.slice(6)) } : {}),
+    ...(sinceDays === undefined ? {} : { sinceDays }),
+    ...(untilDays === undefined ? {} : { untilDays }),
     ...(rest.includes("full") ? { full: true } : {}),
   };
   return { run: first as Run["run"], with: { ...flags, during } };
@@ -71,6 +74,7 @@ const found: [
     "sync, withdraw, new, sync until=1 full, sync until=0",
     "two narrow runs see neither of two changes",
   ],
+  ["orders", 1, 3, 4, "sync, sync since=5 1:late/0/5", "--since begins in the middle of a second"],
   [
     "orders",
     1,
