@@ -1,7 +1,7 @@
 /** Returns the valid name that a mistyped one most likely meant; undefined if none is near. */
 export function nearest(typed: string, names: Iterable<string>): string | undefined {
   let best: string | undefined;
-  let least = Math.max(1, Math.floor(typed.length * 0.4)) + 1;
+  let least = Math.max(typed.length < 4 ? 1 : 2, Math.floor(typed.length * 0.4)) + 1;
   const wanted = typed.toLowerCase();
   for (const name of names) {
     const away = name.startsWith(wanted) && wanted.length > 1 ? 1 : distance(wanted, name.toLowerCase());
