@@ -49,9 +49,7 @@ export async function withBench(
     const child = spawn(
       process.execPath,
       [join(own, "server.mjs"), "--orders", `${orders}`, "--latency", `${latency}`],
-      {
-        stdio: ["ignore", "pipe", "inherit"],
-      },
+      { stdio: ["ignore", "pipe", "inherit"] },
     );
     servers.push(child);
     for await (const line of createInterface({ input: child.stdout })) {
@@ -68,27 +66,23 @@ export async function withBench(
   }
 }
 
-/** The program, with a home of its own. */
-export function brandapi(bench: Bench, args: readonly string[], env: Record<string, string> = {}): Program {
-  return {
-    command: process.execPath,
-    args: [bin, ...args],
-    cwd: bench.folder,
-    env: { HOME: bench.folder, ...env },
-  };
-}
-
 /** Another program of the benchmark, by its name. */
 export function peer(name: "floor" | "fill", args: readonly string[], env: Record<string, string> = {}) {
   return { command: process.execPath, args: [join(own, `${name}.mjs`), ...args], env } satisfies Program;
 }
 
+/** Runs the program, with a home of its own. */
 export async function runBrandapi(
-  bench: Bench,
+  { folder }: Bench,
   args: readonly string[],
-  env?: Record<string, string>,
+  env: Record<string, string> = {},
 ): Promise<Measured> {
-  return await measure(brandapi(bench, args, env));
+  return await measure({
+    command: process.execPath,
+    args: [bin, ...args],
+    cwd: folder,
+    env: { HOME: folder, ...env },
+  });
 }
 
 /** A mirror or a floor's file with what SQLite keeps beside it. */

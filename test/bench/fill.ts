@@ -1,5 +1,18 @@
-import { writeSyntheticMirror } from "./synthetic.js";
+import { openMirror } from "../../src/query/open.js";
+import { openRecords } from "../../src/records/index.js";
+import { orders } from "../../src/resources/orders.js";
+import type { JsonObject } from "../../src/resources/types.js";
+import { createBrand } from "../../src/sandbox/index.js";
 
-/** Makes a mirror of believable orders. Arguments: the file, and how many. */
+/** Fills a mirror with believable orders through the mirror's own code. Arguments: the file, and how many. */
 const [path = "", count = "0"] = process.argv.slice(2);
-await writeSyntheticMirror(path, Number(count));
+const now = Date.now();
+const mirror = await openMirror(path);
+const records = openRecords(mirror, orders, { runId: 1, coverage: [], complain: () => {} });
+const page = 5_000;
+for (let from = 0; from < Number(count); from += page) {
+  const brand = createBrand({ seed: from, orders: Math.min(page, Number(count) - from), now });
+  const values = brand.orders.map((order) => JSON.parse(JSON.stringify(order)) as JsonObject);
+  mirror.db.transaction(() => records.write(values, { readAt: new Date(now).toISOString() }))();
+}
+mirror.db.close();

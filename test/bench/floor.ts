@@ -8,23 +8,24 @@ import { Agent, request } from "undici";
  */
 const [path = "", since] = process.argv.slice(2);
 const { BRANDAPI_BASE_URL: base, BRANDAPI_KEY: key } = process.env;
-const columns =
-  "id external_order_id order_number order_date currency total_amount subtotal_amount refund_amount financial_status fulfillment_status is_cancelled is_refunded commission_rate commission_amount attribution host_id host_username host_first_name host_last_name host_profile_photo product_id product_title product_cover_photo gear_list_id gear_list_title".split(
-    " ",
-  );
-interface Item {
-  title: string | null;
-  variant_title: string | null;
-  sku: string | null;
-  quantity: number | null;
-  price: number | null;
+const own = `id external_order_id order_number order_date currency total_amount subtotal_amount refund_amount
+  financial_status fulfillment_status is_cancelled is_refunded commission_rate commission_amount attribution`.split(
+  /\s+/,
+);
+const nested =
+  `host_id host_username host_first_name host_last_name host_profile_photo product_id product_title
+  product_cover_photo gear_list_id gear_list_title`.split(/\s+/);
+const columns = [...own, ...nested];
+type Value = string | number | boolean | null;
+type Members = Record<string, Value>;
+interface Order {
+  [member: string]: Value | Members | null | Members[];
+  id: string;
+  host: Members | null;
+  product: Members | null;
+  gear_list: Members | null;
+  line_items: Members[];
 }
-type Order = Record<string, string | number | boolean | null> & {
-  host: Record<string, string | null> | null;
-  product: Record<string, string | null> | null;
-  gear_list: Record<string, string | null> | null;
-  line_items: Item[];
-};
 interface Page {
   data: Order[];
   pagination: { total_pages: number };
@@ -58,21 +59,13 @@ const write = db.transaction((pages: readonly Page[]) => {
 function writeOrder(order: Order): void {
   const { host, product, gear_list } = order;
   const values = [
-    ...columns.slice(0, 15).map((name) => {
-      const value = order[name] ?? null;
-      return typeof value === "boolean" ? Number(value) : value;
+    ...own.map((name) => {
+      const value = order[name];
+      return typeof value === "boolean" ? Number(value) : (value ?? null);
     }),
-    host?.id ?? null,
-    host?.username ?? null,
-    host?.first_name ?? null,
-    host?.last_name ?? null,
-    host?.profile_photo ?? null,
-    product?.id ?? null,
-    product?.title ?? null,
-    product?.cover_photo ?? null,
-    gear_list?.id ?? null,
-    gear_list?.title ?? null,
-  ];
+    ...[host?.id, host?.username, host?.first_name, host?.last_name, host?.profile_photo],
+    ...[product?.id, product?.title, product?.cover_photo, gear_list?.id, gear_list?.title],
+  ].map((value) => value ?? null);
   const added = add.run(values);
   const id = added.changes === 1 ? Number(added.lastInsertRowid) : (find.get(order.id) as number);
   const first = id * 1_024;
@@ -80,16 +73,8 @@ function writeOrder(order: Order): void {
     replace.run(values, id);
     clear.run(first, first + 1_023);
   }
-  for (const [position, item] of order.line_items.entries())
-    addItem.run(
-      first + position,
-      position,
-      item.title,
-      item.variant_title,
-      item.sku,
-      item.quantity,
-      item.price,
-    );
+  for (const [n, { title, variant_title, sku, quantity, price }] of order.line_items.entries())
+    addItem.run(first + n, n, title, variant_title, sku, quantity, price);
 }
 
 const dispatcher = new Agent({ connections: 4 });

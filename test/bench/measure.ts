@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
 import type { Readable } from "node:stream";
 
 /** What one run of a process took. */
@@ -9,8 +8,6 @@ export interface Measured {
   cpuMs: number;
   /** The largest resident set, in MB (10^6 bytes). */
   peakMb: number;
-  out: string;
-  err: string;
 }
 
 export interface Program {
@@ -18,8 +15,6 @@ export interface Program {
   args: readonly string[];
   env?: Record<string, string>;
   cwd?: string;
-  /** Without it stdout is thrown away. */
-  keepOutput?: boolean;
 }
 
 /** Node tells itself what it used, as it exits: the figures that `wait4` gives. */
@@ -41,38 +36,23 @@ export async function measure(program: Program): Promise<Measured> {
   const child = spawn(program.command, args, {
     cwd: program.cwd,
     env: { PATH: process.env.PATH ?? "", ...program.env },
-    stdio: ["ignore", program.keepOutput ? "pipe" : "ignore", "pipe", "pipe"],
+    stdio: ["ignore", "ignore", "pipe", "pipe"],
   });
-  const seen = { cpuMs: 0, peakMb: 0 };
-  const poll = isNode ? undefined : setInterval(() => look(child.pid, seen), 10);
-  const [out, err, told] = [child.stdout, child.stderr, child.stdio[3]].map((stream) => textOf(stream));
+  const [err, told] = [child.stderr, child.stdio[3]].map((stream) => textOf(stream));
   const code = await new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("close", resolve);
   });
   const wallMs = performance.now() - started;
-  clearInterval(poll);
   if (code !== 0)
     throw new Error(`${program.command} ${program.args.join(" ")} ended with ${code}: ${err?.()}`);
-  const figures = told?.() ? usageOf(told()) : seen;
-  return { wallMs, ...figures, out: out?.() ?? "", err: err?.() ?? "" };
+  const figures = told?.() ? usageOf(told()) : { cpuMs: 0, peakMb: 0 };
+  return { wallMs, ...figures };
 }
 
 function usageOf(text: string): { cpuMs: number; peakMb: number } {
   const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(text) as NodeJS.ResourceUsage;
   return { cpuMs: (userCPUTime + systemCPUTime) / 1_000, peakMb: (maxRSS * 1_024) / 1e6 };
-}
-
-/** Other programs are watched from outside, where the system lets us. */
-function look(pid: number | undefined, seen: { cpuMs: number; peakMb: number }): void {
-  try {
-    const peak = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-    seen.peakMb = Math.max(seen.peakMb, (Number(peak ?? 0) * 1_024) / 1e6);
-    seen.cpuMs = Math.max(seen.cpuMs, (Number(fields[11]) + Number(fields[12])) * 10);
-  } catch {
-    // It has ended, or this system has no /proc.
-  }
 }
 
 function textOf(stream: unknown): () => string {
@@ -83,7 +63,7 @@ function textOf(stream: unknown): () => string {
   return () => text;
 }
 
-/** Runs contestants in turns, so that what disturbs the machine disturbs all. @returns the median of each */
+/** Runs contestants in turns, because another load then disturbs all of them. Returns the median of each. */
 export async function interleaved<Name extends string>(
   rounds: number,
   contestants: Record<Name, () => Promise<Measured>>,

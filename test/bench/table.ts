@@ -28,18 +28,15 @@ export function toMarkdown(lines: readonly Line[]): string {
   return [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
 }
 
-/** Times and processor times side by side against the same floor: on a busy machine the latter is the steadier. */
+/** Returns a line with times and processor times against another run's: on a busy machine the latter is steadier. */
 export function compared(
   what: string,
   own: Measured,
-  floor: Measured,
-  rest: { to: string; goal?: string; note?: string },
+  other: Measured,
+  rest: { to: string; goal?: string },
 ): Line {
-  const cpu = own.cpuMs / floor.cpuMs;
-  const note = [Number.isFinite(cpu) && own.cpuMs > 0 ? `CPU ratio ${cpu.toFixed(2)}` : "", rest.note ?? ""]
-    .filter((text) => text !== "")
-    .join("; ");
-  return { what, ratio: own.wallMs / floor.wallMs, measured: own, ...rest, note };
+  const note = own.cpuMs > 0 && other.cpuMs > 0 ? `CPU ratio ${(own.cpuMs / other.cpuMs).toFixed(2)}` : "";
+  return { what, ratio: own.wallMs / other.wallMs, measured: own, ...rest, note };
 }
 
 export function duration(ms: number): string {

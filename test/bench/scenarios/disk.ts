@@ -16,29 +16,13 @@ export const disk: Scenario = {
     const nights = statSync(path).size;
     await sync("--full");
     const again = statSync(path).size;
-    const mb = (size: number) => `${(size / 1e6).toFixed(1)} MB`;
+    const line = (what: string, size: number, base: number, to: string, goal: string) => {
+      return { what, ratio: size / base, to, goal, note: `${(size / 1e6).toFixed(1)} MB` };
+    };
     return [
-      {
-        what: "a mirror of 100,000 orders",
-        ratio: after / bytes,
-        to: "their JSON",
-        goal: "2.2",
-        note: `${mb(after)} for ${mb(bytes)}`,
-      },
-      {
-        what: "after ten nights without changes",
-        ratio: nights / after,
-        to: "before",
-        goal: "1.0",
-        note: mb(nights),
-      },
-      {
-        what: "after a full read, unchanged",
-        ratio: again / after,
-        to: "before",
-        goal: "1.0",
-        note: mb(again),
-      },
+      line("a mirror of 100,000 orders", after, bytes, "their JSON", "2.2"),
+      line("after ten nights without changes", nights, after, "before", "1.0"),
+      line("after a full read, unchanged", again, after, "before", "1.0"),
     ];
   },
 };

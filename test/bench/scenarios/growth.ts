@@ -51,15 +51,8 @@ async function readAll(bench: Bench, orders: number, rounds: number): Promise<Re
     await step("first read", ["sync", "orders"]);
     await step("unchanged read", ["sync", "orders", "--full"]);
     // As many days as hold as many orders.
-    const days = 1_000_000 / orders;
-    await step("nightly window of as many orders", [
-      "sync",
-      "orders",
-      "--window",
-      `${days}d`,
-      "--audit",
-      "0",
-    ]);
+    const window = ["--window", `${1_000_000 / orders}d`, "--audit", "0"];
+    await step("nightly window of as many orders", ["sync", "orders", ...window]);
     await step("verify", ["verify", "orders"]);
     for (const format of ["csv", "ndjson", "json"])
       await step(`export ${format}: each read`, ["export", "orders", `--${format}`, "-o", out]);

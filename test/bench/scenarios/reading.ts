@@ -11,10 +11,7 @@ export const reading: Scenario = {
   about: "100,000 orders without a rate limit: first, again, the window",
   async run(bench) {
     const { env } = await bench.serve({ orders: 100_000 });
-    const [ours, floor] = ["mirror.sqlite", "floor.sqlite"].map((name) => join(bench.folder, name)) as [
-      string,
-      string,
-    ];
+    const [ours, floor] = [join(bench.folder, "mirror.sqlite"), join(bench.folder, "floor.sqlite")];
     const since = () => new Date(Date.now() - 30 * dayMs).toISOString();
     const sync = (...flags: string[]) =>
       runBrandapi(bench, ["sync", "orders", "--quiet", "--db", ours, ...flags], env);
@@ -34,9 +31,7 @@ export const reading: Scenario = {
         window: () => sync(),
       });
       for (const [name, one] of Object.entries(both)) keep(name, one);
-      bench.say(
-        `round ${round}: floor ${both.floor.wallMs.toFixed(0)} ms, first ${both.first.wallMs.toFixed(0)} ms, again ${both.again.wallMs.toFixed(0)} ms`,
-      );
+      bench.say(`round ${round} of ${bench.rounds}`);
     }
     const of = (name: string) => medianOf(steps[name] ?? []);
     return [
@@ -46,6 +41,29 @@ export const reading: Scenario = {
       compared("brandapi, again, unchanged", of("again"), of("first"), { to: "its first read", goal: "0.5" }),
       { what: "tuned floor, window of 30 days", measured: of("floorWindow") },
       compared("brandapi, nightly window", of("window"), of("floorWindow"), { to: "floor" }),
+    ];
+  },
+};
+
+export const latency: Scenario = {
+  name: "latency",
+  about: "20,000 orders with 50 ms per answer",
+  async run(bench) {
+    const { env } = await bench.serve({ orders: 20_000, latency: 50 });
+    const [ours, floor] = [join(bench.folder, "mirror.sqlite"), join(bench.folder, "floor.sqlite")];
+    const both = await interleaved(bench.rounds, {
+      floor: () => {
+        removeDatabase(floor);
+        return measure(peer("floor", [floor], env));
+      },
+      first: () => {
+        removeDatabase(ours);
+        return runBrandapi(bench, ["sync", "orders", "--quiet", "--db", ours], env);
+      },
+    });
+    return [
+      { what: "tuned floor, four in flight", ratio: 1, measured: both.floor },
+      compared("brandapi, first read", both.first, both.floor, { to: "floor", goal: "1.2" }),
     ];
   },
 };
