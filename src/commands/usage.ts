@@ -12,6 +12,10 @@ export function asUsageError(cause: CommanderError, program: Command, argv: read
   switch (cause.code) {
     case "commander.help":
       return new UsageError("No command was given.", { hint: help, cause });
+    case "commander.excessArguments": {
+      const hint = command?.name() === "query" ? "put the statement in quotes" : help;
+      return new UsageError(asSentence(text), { hint, cause });
+    }
     case "commander.unknownCommand": {
       const near = nearest(
         typed,

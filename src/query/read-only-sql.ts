@@ -55,16 +55,19 @@ function compile(mirror: Mirror, sql: string): Statement {
   }
 }
 
-/** Returns the table, or the column of the statement's tables, that a missing one most likely meant. */
+/** Returns where a missing column is, or the table or column that a missing name most likely meant. */
 function nearestName(mirror: Mirror, sql: string, message: string): string | undefined {
   const [, what, name] = /no such (table|column): (?:\w+\.)*(\w+)/.exec(message) ?? [];
   if (name === undefined) return undefined;
   const tables = listTables(mirror);
-  const asked = tables.filter((table) => new RegExp(`\\b${table}\\b`, "i").test(sql));
-  const columns = asked.flatMap((table) => describeTable(mirror, table).columns.map((column) => column.name));
-  const near = nearest(name, what === "table" ? tables : columns);
+  const columnsOf = (table: string) => describeTable(mirror, table).columns.map((column) => column.name);
+  const [first = "orders", ...others] = tables.filter((table) => new RegExp(`\\b${table}\\b`, "i").test(sql));
+  const having = what === "column" ? tables.filter((table) => columnsOf(table).includes(name)) : [];
+  // `orders_net` is nearer to `orders` than `sales_by_month` is.
+  const best = [...new Set([...having.filter((table) => table.startsWith(first)), ...having])].slice(0, 2);
+  if (best.length > 0)
+    return `\`${name}\` is a column of ${best.map((table) => `\`${table}\``).join(" and ")}`;
+  const near = nearest(name, what === "table" ? tables : [first, ...others].flatMap(columnsOf));
   if (near !== undefined) return `did you mean \`${near}\`?`;
-  return what === "column" && asked[0] !== undefined
-    ? `see the columns with \`brandapi tables ${asked[0]}\``
-    : undefined;
+  return what === "column" ? `see the columns with \`brandapi tables ${first}\`` : undefined;
 }

@@ -88,7 +88,7 @@ describe("query", () => {
     ["SELECT o.curency FROM orders AS o", "did you mean `currency`?"],
     ["SELECT colour FROM orders", "see the columns with `brandapi tables orders"],
     ["", "no statements"],
-    ["SELECT net_amount FROM orders", "did you mean `total_amount`?"],
+    ["SELECT net_amount FROM orders", "`net_amount` is a column of `orders_net` and `"],
   ])("refuses with 2: %s", async (sql, why) => {
     const path = await mirrorOfOrders();
     const run = await brandapi(["query", sql, "--db", path]);
@@ -256,4 +256,8 @@ describe("query", () => {
     const [code] = (await once(child, "close")) as [number];
     expect({ code, err }).toEqual({ code: 0, err: "" });
   });
+});
+test("words without quotes are told to be put in quotes", async () => {
+  const run = await brandapi(["query", "SELECT", "1"]);
+  expect([run.code, run.err.includes("put the statement in quotes")]).toEqual([2, true]);
 });
