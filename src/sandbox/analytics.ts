@@ -1,6 +1,5 @@
 import type { Brand } from "./brand.js";
 import { hostOf } from "./data/people.js";
-import { scatter } from "./data/random.js";
 import type { Range } from "./dated.js";
 import type { Doubts } from "./doubts.js";
 import { addFigures, addUp, bucketOf, type Figures, noFigures } from "./figures.js";
@@ -45,7 +44,7 @@ export function clicksOf(
       .map(([id, figures]) => ({ host: hosts.get(id) ?? null, ...shared(figures) }))
       .sort((a, b) => b.total_clicks - a.total_clicks)
       .slice(0, limit),
-    top_products: topProducts(brand, all, hostId).slice(0, limit),
+    top_products: topProducts(brand, all).slice(0, limit),
   };
 }
 
@@ -101,23 +100,20 @@ function unique(sum: number, { days }: Figures): number {
   return days <= 1 ? sum : Math.floor(sum * (0.6 + 0.4 / days));
 }
 
-function topProducts({ products, name }: Brand, { buyNow, visits }: Figures, hostId: string | null) {
-  const weights = products.map(
-    ({ weight }, place) => weight * (1 + (scatter(place + (hostId?.charCodeAt(0) ?? 0)) % 3)),
-  );
-  const all = weights.reduce((sum, weight) => sum + weight, 0);
+/** Clicks are shared out among the products by their weights. */
+function topProducts({ products, name }: Brand, { buyNow, visits }: Figures) {
+  const all = products.reduce((sum, { weight }) => sum + weight, 0);
   return products
-    .map(({ id, title }, place) => {
-      const part = (count: number) => Math.floor((count * (weights[place] ?? 0)) / all);
-      const [clicks, bought] = [part(buyNow + visits), part(buyNow)];
+    .map(({ id, title, weight }) => {
+      const part = (count: number) => Math.floor((count * weight) / all);
       return {
         product_id: id,
         title,
         brand_name: name,
-        total_clicks: clicks + bought,
-        product_clicks: clicks,
-        buy_now_clicks: bought,
-        unique_buy_now_clicks: Math.ceil(bought * 0.7),
+        total_clicks: part(buyNow + visits) + part(buyNow),
+        product_clicks: part(buyNow + visits),
+        buy_now_clicks: part(buyNow),
+        unique_buy_now_clicks: Math.ceil(part(buyNow) * 0.7),
       };
     })
     .filter((row) => row.total_clicks > 0)

@@ -14,8 +14,6 @@ export interface Doubts {
   undated: "apart" | "everywhere";
   /** Each answer also holds the record just below the range. */
   belowRange: boolean;
-  /** What a bare date as `end_date` means: the whole day, or its first instant. */
-  endDay: "whole" | "midnight";
   /** `total_items` and the pages never say more. */
   mostCounted: number;
   /** The brand as `total_items` still sees it: totals that lag. */
@@ -50,7 +48,6 @@ export const documented: Doubts = {
   shows: "everything",
   undated: "apart",
   belowRange: false,
-  endDay: "whole",
   mostCounted: Number.POSITIVE_INFINITY,
   totalsOf: null,
   figures: "all",

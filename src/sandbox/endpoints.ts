@@ -30,7 +30,7 @@ const clicks = endpoint({
   },
   answer({ brand, query, doubts, now }) {
     if (doubts.figures === "absent") throw new Refusal(402, "plan_required", "The plan has no figures.");
-    const range = ordersRange(query.start_date, query.end_date, doubts);
+    const range = ordersRange(query.start_date, query.end_date);
     const asked = { range, groupBy: query.group_by, hostId: query.host_id, limit: query.limit };
     return whole(clicksOf(doubts.figuresOf ?? brand, asked, doubts, now));
   },

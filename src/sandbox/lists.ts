@@ -23,14 +23,14 @@ export const orders = endpoint({
     selected(asked, {
       records: (brand) => brand.orders,
       dated: "order_date",
-      range: ordersRange(asked.query.start_date, asked.query.end_date, asked.doubts),
+      range: ordersRange(asked.query.start_date, asked.query.end_date),
       keep: (order) => isInStatus(order, asked.query.status, asked.doubts),
       filter: [asked.query.status, asked.doubts.refunded, asked.doubts.statuses].join(),
     }),
 });
 
-export function ordersRange(start: Instant | null, end: Instant | null, { endDay }: Doubts): Range {
-  return { from: start?.at ?? null, to: end && lastOf(end, endDay) };
+export function ordersRange(start: Instant | null, end: Instant | null): Range {
+  return { from: start?.at ?? null, to: end && lastOf(end) };
 }
 
 /** True if `status` selects the order. `active` is neither cancelled nor refunded; the others may overlap. */

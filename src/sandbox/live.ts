@@ -2,9 +2,11 @@ import type { Brand } from "./brand.js";
 import { historyDays } from "./data/orders.js";
 import { between, chance, type Draws, draws, next, pick } from "./data/random.js";
 import { type Happenings, happeningsOf } from "./happenings.js";
-import { type Course, nextOfAssignment, nextOfCampaign } from "./live-states.js";
-import type { Order } from "./records.js";
-import { day, hour, second } from "./time.js";
+import type { ContentItem, Order } from "./records.js";
+import { day, hour, second, timeText } from "./time.js";
+
+/** How something goes when its time has come. */
+type Course = (d: Draws, happenings: Happenings, brand: Brand, at: number) => unknown;
 
 /** One thing that is to happen at an instant. */
 interface Due {
@@ -64,11 +66,15 @@ const courses: readonly (readonly [perOrder: number, perDay: number, happen: Cou
   [0, 0.15, (d, { leave }, { roster }) => roster.length > 1 && leave(pick(d, roster).host.id)],
   [0, 0.2, (_, { join }) => join()],
   [0, 0.1, agreeSome],
-  [0, 0.3, nextOfCampaign],
+  [0, 0.3, moveSome],
   [0, 0.05, (_, { propose }) => propose()],
-  [0, 1.5, nextOfAssignment],
+  [0, 1.5, workSome],
   [0, 0.6, (_, { addContent }) => addContent()],
-  [0, 0.05, removeSomeContent],
+  [
+    0,
+    0.05,
+    (d, { removeContent }, { content }) => content.length > 0 && removeContent(keyOf(pick(d, content))),
+  ],
   [0, 0.1, (_, { addGift }) => addGift()],
   [0, 0.05, (_, { addCode }) => addCode()],
 ];
@@ -108,8 +114,34 @@ function agreeSome(d: Draws, { agreeRate }: Happenings, { roster }: Brand): void
   if (roster.length > 0) agreeRate(pick(d, roster).host.id, chance(d, 0.2) ? null : between(d, 5, 25));
 }
 
-function removeSomeContent(d: Draws, { removeContent }: Happenings, { content }: Brand): void {
-  if (content.length === 0) return;
-  const { source, id } = pick(d, content);
-  removeContent(`${source}/${id}`);
+function keyOf({ source, id }: ContentItem): string {
+  return `${source}/${id}`;
+}
+
+/** The state that follows another, of a campaign or of an assignment. */
+const after: Record<string, string> = {
+  DRAFT: "READY",
+  READY: "PROPOSED",
+  PROPOSED: "ACTIVE",
+  ACTIVE: "COMPLETED",
+};
+
+function moveSome(d: Draws, { moveCampaign }: Happenings, { opportunities }: Brand): void {
+  const next = opportunities.filter(({ status }) => after[status]);
+  if (next.length === 0) return;
+  const { id, status } = pick(d, next);
+  moveCampaign(id, after[status] ?? status);
+}
+
+/** An assignment goes one step further; the brand then pays for work that is done. */
+function workSome(d: Draws, { changeAssignment }: Happenings, { opportunities }: Brand, at: number): void {
+  const open = opportunities.flatMap(({ assignments }) =>
+    assignments.filter((one) => after[one.status] || one.brand_payment_state === "NOT_INVOICED"),
+  );
+  if (open.length === 0) return;
+  const { id, status } = pick(d, open);
+  const [next, date] = [after[status], timeText(at)];
+  if (next === "ACTIVE") changeAssignment(id, { status: next, accepted_at: date });
+  else if (next === "COMPLETED") changeAssignment(id, { status: next, completed_at: date });
+  else changeAssignment(id, next ? { status: next } : { brand_payment_state: "PAID" });
 }

@@ -97,9 +97,9 @@ export const instant: Rule<Instant | null> = {
   },
 };
 
-/** Returns the last microsecond that `end_date` takes in. */
-export function lastOf({ at, isDay }: Instant, endDay: "whole" | "midnight"): number {
-  return isDay && endDay === "whole" ? at + day * 1_000 - 1 : at;
+/** Returns the last microsecond that `end_date` takes in: a bare date is the whole day. */
+export function lastOf({ at, isDay }: Instant): number {
+  return isDay ? at + day * 1_000 - 1 : at;
 }
 
 /** The parameters of every paginated endpoint: API document, Endpoints. */

@@ -77,12 +77,8 @@ export async function runBrandapi(
   args: readonly string[],
   env: Record<string, string> = {},
 ): Promise<Measured> {
-  return await measure({
-    command: process.execPath,
-    args: [bin, ...args],
-    cwd: folder,
-    env: { HOME: folder, ...env },
-  });
+  const program = { command: process.execPath, args: [bin, ...args], cwd: folder };
+  return await measure({ ...program, env: { HOME: folder, ...env } });
 }
 
 /** A mirror or a floor's file with what SQLite keeps beside it. */

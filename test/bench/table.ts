@@ -39,6 +39,6 @@ export function compared(
   return { what, ratio: own.wallMs / other.wallMs, measured: own, ...rest, note };
 }
 
-export function duration(ms: number): string {
+function duration(ms: number): string {
   return ms < 1_000 ? `${ms.toFixed(0)} ms` : `${(ms / 1_000).toFixed(2)} s`;
 }
