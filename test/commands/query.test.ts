@@ -257,7 +257,7 @@ describe("query", () => {
     expect({ code, err }).toEqual({ code: 0, err: "" });
   });
 });
-test("words without quotes are told to be put in quotes", async () => {
+it("words without quotes are told to be put in quotes", async () => {
   const run = await brandapi(["query", "SELECT", "1"]);
   expect([run.code, run.err.includes("put the statement in quotes")]).toEqual([2, true]);
 });
