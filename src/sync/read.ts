@@ -2,9 +2,9 @@ import { describe, type Range } from "../lib/ranges.js";
 import { formatInstant } from "../lib/times.js";
 import { datedOf } from "../records/index.js";
 import { keepDays } from "./figures.js";
-import { syncList } from "./list.js";
 import { type DatedRun, mostPerPage, progressed } from "./run.js";
 import { askNewest, checkDates, type Newest, rangeQuery } from "./seek.js";
+import { syncList } from "./sync-list.js";
 import { openGroup } from "./write.js";
 
 /**

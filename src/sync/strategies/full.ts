@@ -1,9 +1,9 @@
 import { counted } from "../../lib/counted.js";
 import { everything } from "../../lib/ranges.js";
 import { countListed } from "../counts.js";
-import { syncList } from "../list.js";
 import { removeMissing } from "../removals.js";
 import { type PlanStep, pagesFor, type StrategyRun, type SyncRun } from "../run.js";
+import { syncList } from "../sync-list.js";
 
 /** Every page, every time: the API has no filter that says what is new. */
 export const full: StrategyRun = {
