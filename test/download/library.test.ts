@@ -167,7 +167,7 @@ test.each([
   ["download content --source uplaod", 2, "did you mean `upload`?"],
   ["download content --media-type image,vidoe", 2, "did you mean `video`?"],
   ["download content --limit none", 2, "whole number"],
-  ["download content --since 2026-02-01 --until 2026-01-01", 2, "swap"],
+  ["download content --since 2026-02-01 --until 2026-01-01", 2, "before `--until`"],
 ])("`%s` ends with %i and a hint", async (command, code, hint) => {
   const brand = await libraryOf({});
   expect(await brand.run(command)).toMatchObject({ code, err: expect.stringContaining(hint) });
