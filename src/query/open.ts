@@ -30,7 +30,7 @@ export async function openMirror(path: string): Promise<Mirror> {
   return await opened(path, false, async (mirror) => {
     layOut(mirror.db);
     mirror.db.pragma("synchronous = NORMAL");
-    mirror.db.pragma("cache_size = -32000");
+    mirror.db.pragma("cache_size = -16000");
     mirror.db.pragma("wal_autocheckpoint = 1000");
     mirror.db.pragma(`busy_timeout = ${patienceMs}`);
     mirror.transaction(() => {
