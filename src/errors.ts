@@ -1,5 +1,5 @@
 /**
- * Every error that a person can meet: its exit code (contract, section 6) and its hint.
+ * Every error that a person can meet, with its exit code and its hint.
  * A class is named for what happened to the person; the message is one sentence, the hint is what to do.
  */
 
