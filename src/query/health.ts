@@ -148,14 +148,6 @@ function closingOf(mirror: Mirror, resource: Resource, spans: readonly Covered[]
   };
 }
 
-/** Returns the months of clicks that were read: there is nothing to read before the first that has a day. */
-export function readClickCoverage(mirror: Mirror): ShownRange[] {
-  const [first, ...others] = join(readCoverage(mirror, "analytics-clicks")).map(asShown);
-  if (!first) return [];
-  const isAll = openState(mirror, "analytics-clicks").floor() === Number.NEGATIVE_INFINITY;
-  return [isAll ? { ...first, from: null } : first, ...others];
-}
-
 /** A running run was killed if no process holds the mirror, or if a newer run has begun. */
 function asEnded({ db }: Mirror, run: Run | null, isLocked: boolean): Run | null {
   if (run?.outcome !== "running") return run;

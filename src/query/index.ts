@@ -7,19 +7,11 @@ export { type Change, type ChangeFilter, changesCondition, listChanges } from ".
 export type { Bookmark, ChangedRows } from "./changed-rows.js";
 export { checkCondition, explainRunning } from "./condition.js";
 export { viewsToMake } from "./create-views.js";
-export {
-  type Health,
-  oldestSuccess,
-  type ResourceHealth,
-  readClickCoverage,
-  readHealth,
-  type ShownRange,
-} from "./health.js";
+export { type Health, oldestSuccess, type ResourceHealth, readHealth } from "./health.js";
 export { knownTableNames, syncedBy, typedTables } from "./names.js";
 export { openMirror, openMirrorOrNone, openMirrorReadOnly } from "./open.js";
 export { type Parameters, prepareReading } from "./read-only-sql.js";
-export { type Clicks, readClicks } from "./report/clicks.js";
-export { layOrders, readShares, type Share } from "./report/hosts.js";
+export { readShares } from "./report/hosts.js";
 export { type Proof, readProof } from "./report/proof.js";
 export { readRefundLosses, readRestatedOrders, readRestatements } from "./report/refunds.js";
 export * from "./report/sales.js";

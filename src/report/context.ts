@@ -1,7 +1,5 @@
-import { dayOf } from "../lib/ranges.js";
-import { dayMs } from "../lib/times.js";
 import type { Mirror } from "../mirror/index.js";
-import { type Days, type Figures, type Proof, readDays, readSums } from "../query/index.js";
+import { type Days, type Figures, type Proof, readSums } from "../query/index.js";
 import type { Numbers } from "./numbers.js";
 import type { Period } from "./period.js";
 
@@ -29,7 +27,12 @@ export function openContext(
   period: Period,
   rest: Pick<Context, "reached" | "proof" | "numbers">,
 ): Context {
-  const sums = readPeriodSums(mirror, period);
+  const days = { since: period.since, until: period.through };
+  const sums = {
+    now: readSums(mirror, days),
+    before: period.before ? readSums(mirror, period.before) : [],
+    year_ago: period.year_ago ? readSums(mirror, period.year_ago) : [],
+  };
   const orders = new Map<string | null, number>();
   for (const { currency, orders: count } of [...sums.now, ...sums.before])
     orders.set(currency, (orders.get(currency) ?? 0) + count);
@@ -37,22 +40,11 @@ export function openContext(
   return {
     mirror,
     period,
-    days: { since: period.since, until: period.through },
+    days,
     sums,
     currencies: all.slice(0, mostCurrencies),
     currencies_left_out: Math.max(0, all.length - mostCurrencies),
     ...rest,
-  };
-}
-
-export function readPeriodSums(
-  mirror: Mirror,
-  { since, through, before, year_ago }: Period,
-): Context["sums"] {
-  return {
-    now: readSums(mirror, { since, until: through }),
-    before: before ? readSums(mirror, before) : [],
-    year_ago: year_ago ? readSums(mirror, year_ago) : [],
   };
 }
 
@@ -62,13 +54,4 @@ export function of<Row extends { currency: string | null }>(
   currency: string | null,
 ): Row[] {
   return rows.filter((row) => row.currency === currency);
-}
-
-/** Returns the net of each day; a day without an order is zero. */
-export function netByDay({ mirror }: Context, { since, until }: Days, currency: string | null): number[] {
-  const rows = of(readDays(mirror, { since, until }), currency);
-  const net = new Map(rows.map(({ day, net_amount }) => [day, net_amount]));
-  const [from, to] = [Date.parse(since), Date.parse(until)];
-  const count = (to - from) / dayMs + 1;
-  return Array.from({ length: count }, (_, nth) => net.get(dayOf(from + nth * dayMs)) ?? 0);
 }

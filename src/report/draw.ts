@@ -1,16 +1,13 @@
 import type { Chart } from "./document.js";
 import { type Html, html } from "./html.js";
 
-/** Room for the axes, pixels. */
-const edge = { left: 56, right: 12, top: 12, bottom: 28 };
-const labelWidth = 62;
+/** Pixels on a wide screen; a phone shows half as many, with letters twice as large. */
+const [width, height] = [720, 300];
+const edge = { left: 80, right: 12, top: 16, bottom: 36 };
+const labelWidth = 104;
 
-/** Draws a chart as SVG, once for a wide screen and once for a phone, so that its letters keep their size. */
+/** Draws a chart as SVG. */
 export function drawChart(chart: Chart): Html {
-  return html`${drawAt(chart, "wide", 960, 280)}${drawAt(chart, "narrow", 343, 220)}`;
-}
-
-function drawAt(chart: Chart, size: "wide" | "narrow", width: number, height: number): Html {
   const { labels, series, shape, title } = chart;
   const ticks = ticksOf(chart);
   const [lowest = 0, highest = 1] = [ticks[0], ticks.at(-1)];
@@ -26,7 +23,7 @@ function drawAt(chart: Chart, size: "wide" | "narrow", width: number, height: nu
   );
   const names = labels.map((label, nth) =>
     nth % every === 0
-      ? html`<text x="${x(nth)}" y="${height - 8}" text-anchor="middle">${label}</text>\n`
+      ? html`<text x="${x(nth)}" y="${height - 10}" text-anchor="middle">${label}</text>\n`
       : "",
   );
   const shapes =
@@ -35,7 +32,7 @@ function drawAt(chart: Chart, size: "wide" | "narrow", width: number, height: nu
           .map(({ values }, nth) => html`<path class="line${nth}" d="${lineOf(values, x, y)}"/>\n`)
           .reverse()
       : labels.map((_, nth) => stackAt(series, nth, { x: x(nth) - step * 0.35, width: step * 0.7, y }));
-  return html`<svg class="chart ${size}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${title}">
+  return html`<svg class="chart" viewBox="0 0 ${width} ${height}" role="img" aria-label="${title}">
 ${grid}${names}${shapes}</svg>
 `;
 }

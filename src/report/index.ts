@@ -2,31 +2,23 @@ import { ConfigurationError } from "../errors.js";
 import { dayOf } from "../lib/ranges.js";
 import { formatInstant } from "../lib/times.js";
 import { type Mirror, readInfo, type UnderWay } from "../mirror/index.js";
-import { layFigures, layOrders, readFirstDay, readProof, readReached } from "../query/index.js";
+import { layFigures, readFirstDay, readProof, readReached } from "../query/index.js";
 import { openContext } from "./context.js";
 import type { Document } from "./document.js";
 import type { Numbers } from "./numbers.js";
 import { choosePeriod, type Period } from "./period.js";
-import { clicksSection } from "./sections/clicks.js";
+import { daysSection } from "./sections/days.js";
 import { hostsSection } from "./sections/hosts.js";
+import { monthsSection } from "./sections/months.js";
 import { proofLine, proofSection } from "./sections/proof.js";
 import { restatedSection } from "./sections/restated.js";
 import { salesSection, summaryOf } from "./sections/sales.js";
-import { daysSection, monthsSection } from "./sections/time.js";
 
 export type { Document } from "./document.js";
 export { createNumbers, readLocale } from "./numbers.js";
 
 /** In the order in which people ask. */
-const sections = [
-  salesSection,
-  daysSection,
-  monthsSection,
-  restatedSection,
-  hostsSection,
-  clicksSection,
-  proofSection,
-];
+const sections = [salesSection, daysSection, monthsSection, restatedSection, hostsSection, proofSection];
 
 /**
  * Returns the report. The mirror says how far its days go, not the clock: the same mirror gives the same report.
@@ -50,7 +42,6 @@ export function makeReport(
   const first = readFirstDay(mirror);
   const period = choosePeriod(asked, reached, proof.covered, first);
   refuseOutside(period, dayOf(reached), first);
-  layOrders(mirror, { since: period.since, until: period.through }, period.before);
   const context = openContext(mirror, period, { reached, proof, numbers });
   return {
     brand: readInfo(mirror, "brand_name") ?? "Brand",

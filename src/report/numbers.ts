@@ -51,9 +51,10 @@ export function createNumbers(locale: string) {
       new Cell(value, codeOf(currency) + amount(value, currency)),
     signed: (value: number, currency: string | null) => new Cell(value, amount(value, currency, signed)),
     /** Returns a ratio, such as `+12.3%`; empty if there was nothing before. */
-    change(now: number, before: number | null | undefined) {
-      const ratio = (now - (before ?? 0)) / (before || 1);
-      return before && before > 0 ? new Cell(ratio, percent(ratio, signed)) : new Cell(null);
+    change(now: number | null, before: number | null) {
+      if (now === null || before === null || before <= 0) return new Cell(null);
+      const ratio = (now - before) / before;
+      return new Cell(ratio, percent(ratio, signed));
     },
     percent: (ratio: number) => percent(ratio),
     /** For an axis: `25K`. */

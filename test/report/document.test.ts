@@ -75,7 +75,7 @@ describe("every figure is its view's", () => {
     }
   });
 
-  test("months: net through the last whole day, and its change, as in `sales_by_month`", () => {
+  test("months: net and its change, as in `sales_by_month`, and beside the same month a year ago", () => {
     for (const { title = "", rows = [] } of blocks(report, "months", "table")) {
       const currency = title.slice(-3);
       const view = brand.sql<Row>(
@@ -83,18 +83,18 @@ describe("every figure is its view's", () => {
         currency,
       );
       expect(rows.map(({ month, net_amount }) => [month, cents(net_amount)])).toEqual(
-        view.map(({ month, net_through }) => [month, cents(net_through)]),
+        view.map(({ month, net_amount }) => [month, cents(net_amount)]),
       );
       expect(rows.map(({ change }) => change)).toEqual(
         view.map(({ net_through, net_before }) =>
           Number(net_before) > 0 ? (Number(net_through) - Number(net_before)) / Number(net_before) : null,
         ),
       );
-      const [first] = rows;
-      const ago = sum(brand, currency, "2025-12-01", "2025-12-11");
-      const now = sum(brand, currency, "2026-12-01", "2026-12-11");
-      if (first?.month === "2026-12" && Number(ago.net) > 0)
-        expect(first.change_in_year).toBeCloseTo((Number(now.net) - Number(ago.net)) / Number(ago.net));
+      const november = rows.find(({ month }) => month === "2026-11");
+      const ago = sum(brand, currency, "2025-11-01", "2025-11-30");
+      const now = sum(brand, currency, "2026-11-01", "2026-11-30");
+      if (november && Number(ago.net) > 0)
+        expect(november.change_in_year).toBeCloseTo((Number(now.net) - Number(ago.net)) / Number(ago.net));
     }
   });
 
@@ -115,7 +115,6 @@ describe("every figure is its view's", () => {
 
   test("hosts with the highest net", () => {
     for (const { title = "", rows = [] } of blocks(report, "hosts", "table")) {
-      if (!title.startsWith("Highest")) continue;
       const view = brand.sql<Row>(
         `SELECT host_name, total(net_amount) AS net FROM order_figures WHERE currency = ? AND orders > 0
          AND day BETWEEN '2026-12-01' AND '2026-12-11' GROUP BY host_id ORDER BY net DESC, host_id LIMIT 8`,
@@ -138,7 +137,7 @@ test("page and text say what the JSON says, and the page has a table for each ch
     expect(page).toContain(`<caption>${title}</caption>`);
   }
   const [first] = rowsOf(sectionOf(page, "months")).slice(1);
-  expect(first?.[0]).toBe("Dec 2026, to the 11");
+  expect(first?.[0]).toBe("Dec 2026, in part");
   expect(text).toContain("Whole days only, through 11 Dec 2026.");
 });
 
@@ -218,15 +217,6 @@ test("hosts have a name: the handle, else first and last name, else the id's fir
   const [table] = blocks(await reportOf(one), "hosts", "table");
   expect(table?.rows?.map(({ host }) => host).sort()).toEqual(["01234567", "Bo Berg", "ada"]);
   expect((await one.run("report -o -")).out).not.toContain("no name");
-});
-
-test("clicks that were not read are no zero", async () => {
-  const one = makeBrand({ orders: [orderAt("a", noon - 2 * day)] });
-  await one.run("sync orders");
-  const text = (await one.run("report --text")).out;
-  expect(text).toContain("The mirror holds no clicks of these days.");
-  await one.run("sync");
-  expect((await one.run("report --text")).out).toMatch(/^ {2}Clicks +0 +vs|^ {2}Clicks +\d/m);
 });
 
 test("the same mirror gives the same bytes at any time, except for the time the page was made", async () => {

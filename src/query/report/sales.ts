@@ -23,15 +23,24 @@ export interface Figures {
 
 export type DayFigures = Figures & { day: string };
 
-/**
- * Computes the figures by day and the restated orders once, for the connection and for `restatements`, which is made of
- * both. Call it inside `withSnapshot`.
- */
+/** A row of `sales_by_month`. */
+export interface MonthFigures extends Figures {
+  month: string;
+  is_partial: 0 | 1;
+  net_through: number | null;
+  net_before: number | null;
+  /** The net of the same month a year ago; null unless both months were read whole. */
+  net_year_ago: number | null;
+}
+
+/** The views that a report reads several times, each after those that it is made of. */
+const laid = ["sales_by_day", "restated_orders", "sales_by_month", "restatements"];
+
+/** Computes these views once, for the connection. Call it inside `withSnapshot`. */
 export function layFigures({ db }: Mirror): void {
-  for (const table of ["sales_by_day", "restated_orders"])
-    db.exec(`CREATE TEMP TABLE ${table} AS SELECT * FROM main.${table}`);
-  for (const view of views)
-    if (view.name === "restatements") db.exec(`CREATE TEMP TABLE restatements AS ${selectOf(view)}`);
+  for (const name of laid)
+    for (const view of views.filter((one) => one.name === name))
+      db.exec(`CREATE TEMP TABLE ${name} AS ${selectOf(view)}`);
 }
 
 /** Returns the end of what was read of the orders, ISO 8601; null if they never were. */
@@ -60,4 +69,16 @@ export function readDays({ db }: Mirror, days: Days): DayFigures[] {
       `SELECT day, currency, ${figureNames} FROM sales_by_day WHERE day BETWEEN @since AND @until ORDER BY day`,
     )
     .all(days) as DayFigures[];
+}
+
+/** Returns the figures by month and currency, newest first, from one month through another. */
+export function readMonths({ db }: Mirror, months: { since: string; until: string }): MonthFigures[] {
+  return db
+    .prepare(
+      `SELECT m.*, CASE WHEN NOT m.is_partial AND NOT y.is_partial THEN y.net_amount END AS net_year_ago
+       FROM sales_by_month AS m LEFT JOIN sales_by_month AS y
+         ON y.month = strftime('%Y-%m', m.month || '-01', '-1 year') AND y.currency IS m.currency
+       WHERE m.month BETWEEN @since AND @until ORDER BY m.month DESC`,
+    )
+    .all(months) as MonthFigures[];
 }

@@ -1,4 +1,3 @@
-import { analyticsHostsDaily } from "./analytics-hosts-daily.js";
 import { campaignsOwing } from "./campaigns-owing.js";
 import { commissionByHost } from "./commission-by-host.js";
 import { contentByHost } from "./content-by-host.js";
@@ -33,5 +32,4 @@ export const views: readonly View[] = [
   campaignsOwing,
   ordersNet,
   orderFigures,
-  analyticsHostsDaily,
 ];

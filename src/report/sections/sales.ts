@@ -2,8 +2,8 @@ import { counted } from "../../lib/counted.js";
 import type { Figures } from "../../query/index.js";
 import { type Context, of } from "../context.js";
 import { dayName } from "../dates.js";
-import { type Block, type Cell, type Figure, type Section, sentence } from "../document.js";
-import { currencyName, type Numbers } from "../numbers.js";
+import { type Block, type Figure, type Section, sentence } from "../document.js";
+import { currencyName } from "../numbers.js";
 import type { Comparison } from "../period.js";
 
 /** Net, gross, refunds and orders of each currency, beside the days before and the same days a year ago. */
@@ -71,23 +71,13 @@ function figure(
   const write = (value: number) => (isCount ? numbers.count(value) : numbers.amount(value, currency));
   const now = sum(sums.now);
   const value = isCount ? write(now) : numbers.money(now, currency);
-  const befores = [
-    { days: period.before, value: sum(sums.before) },
-    { days: period.year_ago, value: sum(sums.year_ago) },
+  const beside = (days: Comparison | null, before: number) =>
+    days ? [{ name: days.name, change: numbers.change(now, before), before: write(before) }] : [];
+  const comparisons = [
+    ...beside(period.before, sum(sums.before)),
+    ...beside(period.year_ago, sum(sums.year_ago)),
   ];
-  return { title, value, comparisons: compare(now, befores, numbers, write) };
-}
-
-/** Compares a figure with those of other days; null: there are none. */
-export function compare(
-  now: number,
-  befores: { days: Comparison | null; value: number | null }[],
-  { change }: Numbers,
-  write: (value: number) => Cell,
-): Figure["comparisons"] {
-  return befores.flatMap(({ days, value }) =>
-    days && value !== null ? [{ name: days.name, change: change(now, value), before: write(value) }] : [],
-  );
+  return { title, value, comparisons };
 }
 
 function notes({ sums, numbers }: Context, currency: string | null): Block[] {
