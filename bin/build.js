@@ -44,6 +44,7 @@ await build({
     cleanDir: true,
     format: "esm",
     sourcemap: true,
+    comments: false,
     minifyInternalExports: false,
     entryFileNames: "[name].js",
     chunkFileNames: fileName,

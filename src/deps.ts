@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { homedir, hostname, tmpdir, userInfo } from "node:os";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
@@ -110,6 +109,7 @@ export function systemDeps(signal: AbortSignal, fetch: Fetch): Deps {
     },
     open(path) {
       const programs: Partial<Record<NodeJS.Platform, string>> = { darwin: "open", win32: "explorer" };
+      const { spawn } = process.getBuiltinModule("node:child_process");
       // Nothing happens on a machine without a browser.
       spawn(programs[process.platform] ?? "xdg-open", [path], { stdio: "ignore", detached: true })
         .on("error", () => {})

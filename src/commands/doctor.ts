@@ -14,7 +14,6 @@ import {
 import { counted } from "../lib/counted.js";
 import { asBrandapiError } from "../lib/failures.js";
 import { hideKeys } from "../lib/secrets.js";
-import { loadSqlite } from "../lib/sqlite.js";
 import { formatBytes } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import { escapeText } from "../ui/text.js";
@@ -96,6 +95,7 @@ type Look = ReturnType<typeof lookAt>;
 /** The checks in their order: first those that need no network. Each resolves to the text of its line. */
 const checks: Readonly<Record<string, (look: Look) => Promise<string>>> = {
   async node({ deps }) {
+    const { loadSqlite } = await import("../lib/sqlite.js");
     const Sqlite = await loadSqlite();
     const sqlite = String(new Sqlite(":memory:").prepare("SELECT sqlite_version()").pluck().get());
     if (sqlite.localeCompare(soundSqlite, "en", { numeric: true }) < 0)

@@ -1,7 +1,4 @@
-import { isIP } from "node:net";
-
-/** 127.0.0.0/8, ::1 and localhost: what never leaves this machine. `hostname` as a URL spells it. */
+/** True for 127.0.0.0/8, ::1 and localhost, which never leave this machine. @param hostname as a URL spells it */
 export function isLoopback(hostname: string): boolean {
-  if (hostname === "localhost" || hostname === "[::1]") return true;
-  return isIP(hostname) === 4 && hostname.startsWith("127.");
+  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -64,5 +63,7 @@ function isWriting(pid: number, path: string): boolean {
 
 /** The number of a process means something on its own machine only. */
 function thisHost(): string {
-  return createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
+  return hostname()
+    .replace(/[^\w-]/g, "")
+    .slice(0, 32);
 }
