@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { Command, Option } from "commander";
 import { UsageError } from "../errors.js";
 import { parseInstant } from "../lib/times.js";
@@ -53,9 +52,7 @@ export function exportTables(context: Context): Command {
 
 async function runExport(names: readonly string[], options: ExportFlags, { deps }: Context): Promise<void> {
   const { readSettings } = await import("../config/settings.js");
-  const { explainRunning, listTables, openMirrorReadOnly, openSource, withSnapshot } = await import(
-    "../query/index.js"
-  );
+  const { explainRunning, openMirrorReadOnly, openSource, withSnapshot } = await import("../query/index.js");
   const { createReporter } = await import("../ui/reporter.js");
   const { outputsOf, writeFile } = await import("./export-files.js");
   const { checkSelection, checkTableName, chooseDates, findTable, readThen } = await import("./table.js");
@@ -75,11 +72,10 @@ async function runExport(names: readonly string[], options: ExportFlags, { deps 
   };
   const settings = await readSettings(options, deps);
   const { dbPath } = settings;
-  if (!existsSync(dbPath)) for (const name of names) checkTableName(name, knownTableNames());
+  for (const name of names) checkTableName(name, knownTableNames());
   const mirror = await openMirrorReadOnly(dbPath);
   const reporter = createReporter(deps, settings.output);
   try {
-    for (const name of names) checkTableName(name, [...listTables(mirror), ...knownTableNames()]);
     if (!output) throw noFormat();
     checkSinger(output, options);
     await withSnapshot(mirror, async () => {
@@ -104,7 +100,7 @@ async function runExport(names: readonly string[], options: ExportFlags, { deps 
             await writeFile([first, ...others], each, { state: options.state, dbPath, deps, reporter });
         }
       } catch (error) {
-        throw explainRunning(error, options.where);
+        throw options.where === undefined ? error : explainRunning(error, "--where");
       }
     });
   } finally {

@@ -5,11 +5,9 @@ import type { Mirror } from "../mirror/index.js";
 import {
   checkAsOf,
   checkCondition,
-  dateOf,
   describeTable,
   knownTableNames,
   layAsOf,
-  listTables,
   type ReadableTable,
   type Selection,
   syncedBy,
@@ -23,7 +21,7 @@ import { takesDates } from "../resources/types.js";
  * @throws UsageError for an unknown one, ConfigurationError for one that was not synced yet
  */
 export function findTable(mirror: Mirror, name: string): ReadableTable {
-  const own = checkTableName(name, [...listTables(mirror), ...knownTableNames()]);
+  const own = checkTableName(name, knownTableNames());
   const known = typedTables().find((shape) => shape.name === own);
   if (known && !wasSynced(mirror, known.resource))
     throw new ConfigurationError(`The mirror holds no \`${own}\` yet: ${mirror.path}`, {
@@ -68,7 +66,7 @@ export function chooseDates(
 ): (table: ReadableTable) => boolean {
   if (since === undefined && until === undefined) return () => true;
   const isCut = (table: ReadableTable) =>
-    dateOf(table) !== null && (tables.length === 1 || !table.shape || takesDates(table.shape.resource));
+    table.date !== null && (tables.length === 1 || !table.shape || takesDates(table.shape.resource));
   if (tables.some(isCut)) return isCut;
   const names = tables.map(({ name }) => `\`${name}\``).join(", ");
   throw new UsageError(`${names}: no date that \`--since\` and \`--until\` could cut.`, {

@@ -34,7 +34,7 @@ export function tables(context: Context): Command {
 
 async function runTables(name: string | undefined, options: TablesFlags, { deps }: Context): Promise<void> {
   const { readSettings } = await import("../config/settings.js");
-  const { listFacts, listTables, openMirrorReadOnly, readFacts, withSnapshot } = await import(
+  const { knownTableNames, listFacts, openMirrorReadOnly, readFacts, withSnapshot } = await import(
     "../query/index.js"
   );
   const { styleFor } = await import("../ui/style.js");
@@ -46,7 +46,7 @@ async function runTables(name: string | undefined, options: TablesFlags, { deps 
     const facts = await withSnapshot(mirror, async () =>
       name === undefined
         ? listFacts(mirror, { all: options.all ?? false })
-        : readFacts(mirror, checkTableName(name, listTables(mirror))),
+        : readFacts(mirror, checkTableName(name, knownTableNames())),
     );
     if (options.json) printJson(deps.stdout, facts);
     else

@@ -1,10 +1,10 @@
 import type { ColumnDefinition, Statement } from "better-sqlite3";
-import { UsageError } from "../errors.js";
 import type { Mirror } from "../mirror/index.js";
 import { inBatches, type Row, type RowValue } from "./batches.js";
-import { isOfFile } from "./condition.js";
+import { explainRunning } from "./condition.js";
+import { knownTableNames } from "./names.js";
 import type { Source } from "./select.js";
-import { describeTable, listTables, type ReadableColumn } from "./tables.js";
+import { describeTable, type ReadableColumn } from "./tables.js";
 
 /**
  * Reads the answer to a person's statement in batches, at most so many rows.
@@ -34,13 +34,11 @@ export function answerSource(mirror: Mirror, statement: Statement, most?: number
 
 /** A table's own column has its type; in an expression each value has its own. */
 function answerColumns(mirror: Mirror, columns: readonly ColumnDefinition[]): ReadableColumn[] {
-  const known = new Map<string, readonly ReadableColumn[]>();
-  const tables = new Set(listTables(mirror));
   const names = distinct(columns.map(({ name }) => name));
   return columns.map(({ table, column }, index) => {
-    if (table !== null && tables.has(table) && !known.has(table))
-      known.set(table, describeTable(mirror, table).columns);
-    const own = known.get(table ?? "")?.find(({ name, stored }) => name === column && !stored?.open);
+    const known =
+      table !== null && knownTableNames().includes(table) ? describeTable(mirror, table).columns : [];
+    const own = known.find(({ name, stored }) => name === column && !stored?.open);
     return { name: names[index] ?? "", type: asStored(own), about: own?.about ?? "", stored: null };
   });
 }
@@ -70,8 +68,7 @@ function* cellsOf(statement: Statement, most: number): Iterable<Row> {
       yield row.map(asCell);
     }
   } catch (error) {
-    if (!(error instanceof Error) || isOfFile(error)) throw error;
-    throw new UsageError(`SQLite stopped: ${error.message}.`, { hint: "check the query", cause: error });
+    throw explainRunning(error, "query");
   }
 }
 

@@ -30,32 +30,22 @@ export interface ChangeFilter {
 /** The columns that hold what people call a record, the best first. */
 const labels = ["order_number", "title", "filename", "host_username", "code", "name", "host_name"];
 
-/**
- * Returns the newest changes, the newest last, and how many there are in all. The other changes of the oldest record in
- * the same run come along, beyond `limit`: a refund without its amount says little.
- */
+/** Returns the newest changes, the newest last, and how many there are in all. */
 export function listChanges(
   mirror: Mirror,
   filter: ChangeFilter,
   limit: number,
 ): { changes: Change[]; total: number } {
   const { db } = mirror;
-  const condition = changesCondition(filter);
-  const total = db.prepare(`SELECT count(*) FROM changes WHERE ${condition}`).pluck().get() as number;
+  const count = db.prepare(`SELECT count(*) FROM changes WHERE ${changesCondition(filter)}`).pluck();
   const rows = db
-    .prepare(
-      `WITH newest AS (SELECT * FROM changes WHERE ${condition} ORDER BY change_id DESC LIMIT ?),
-         oldest AS (SELECT * FROM newest ORDER BY change_id LIMIT 1)
-       SELECT * FROM newest
-       UNION SELECT c.* FROM changes AS c JOIN oldest AS o USING (resource, key, run_id, seen_changed_at)
-       ORDER BY change_id`,
-    )
-    .all(limit) as Omit<Change, "label">[];
-  const named = new Set(rows.map(({ resource }) => resource));
-  const labelOf = new Map([...named].map((name) => [name, openLabels(mirror, name)]));
+    .prepare(`SELECT * FROM changes WHERE ${changesCondition(filter, limit)} ORDER BY change_id`)
+    .all() as Omit<Change, "label">[];
+  const names = [...new Set(rows.map(({ resource }) => resource))];
+  const labelOf = new Map(names.map((name) => [name, openLabels(mirror, name)]));
   return {
     changes: rows.map((row) => ({ ...row, label: labelOf.get(row.resource)?.(row.key) ?? null })),
-    total,
+    total: count.get() as number,
   };
 }
 

@@ -1,7 +1,7 @@
 import { type Mirror, positionsPerRecord, quote } from "../mirror/index.js";
 import type { TableShape } from "../resources/shape.js";
 import { inBatches, type Row } from "./batches.js";
-import type { ReadableColumn, ReadableTable } from "./tables.js";
+import type { ReadableTable } from "./tables.js";
 
 /** Up to where a reader has read: the mirror's own numbers, which no clock moves. */
 export interface Bookmark {
@@ -11,7 +11,7 @@ export interface Bookmark {
   version_id: number;
 }
 
-/** A row as it is now. */
+/** A row as it is now, or one that its record's list no longer has. */
 export interface ChangedRow {
   /** In the order of the table's columns. */
   values: Row;
@@ -19,14 +19,6 @@ export interface ChangedRow {
   key: string;
   position: number | null;
   removedAt: string | null;
-}
-
-/** A row that its record's list no longer has: its parent's key columns, and the place. */
-export interface LostRow {
-  parents: Row;
-  key: string;
-  position: number;
-  lostAt: string;
 }
 
 /** The rows of a table that came, changed or went. */
@@ -39,17 +31,28 @@ export interface ChangedRows {
   knows(bookmark: Bookmark): boolean;
   /** All rows without a bookmark. */
   rows(after: Bookmark | undefined): Iterable<ChangedRow[]>;
-  lost(after: Bookmark): Iterable<LostRow>;
+  /** The rows that are gone from their lists; only the columns of their parent have values. */
+  lost(after: Bookmark): Iterable<ChangedRow[]>;
 }
 
 const begunRun = "run_id || ' ' || started_at || ' '";
 const runName = `${begunRun} || coalesce(finished_at, '')`;
 
 /** Returns undefined for a table that is not made of records. Call it inside `withSnapshot`. */
-export function openChangedRows(mirror: Mirror, table: ReadableTable): ChangedRows | undefined {
-  const { shape, columns } = table;
+export function openChangedRows({ db }: Mirror, table: ReadableTable): ChangedRows | undefined {
+  const { shape } = table;
   if (!shape) return undefined;
-  const { db } = mirror;
+  const names = table.columns.map(({ name }) => name);
+  function* read(sql: string, after: Bookmark | undefined): Iterable<ChangedRow[]> {
+    const statement = db.prepare(sql).raw();
+    const found = after ? statement.iterate(after) : statement.iterate();
+    for (const batch of inBatches(found as IterableIterator<Row>))
+      yield batch.map((row) => {
+        const last = row.slice(names.length) as [string, number | null, string | null];
+        const [key, position, removedAt] = last;
+        return { values: row.slice(0, names.length), key, position, removedAt };
+      });
+  }
   return {
     hasHistory: shape.resource.history,
     now: () =>
@@ -63,25 +66,8 @@ export function openChangedRows(mirror: Mirror, table: ReadableTable): ChangedRo
     // A run that was under way then may have ended since.
     knows: ({ run }) =>
       db.prepare(`SELECT 1 FROM sync_runs WHERE ? IN (${runName}, ${begunRun})`).get(run) !== undefined,
-    *rows(after) {
-      const statement = db.prepare(rowsSql(shape, { columns, table, all: after === undefined })).raw();
-      const found = after ? statement.iterate(after) : statement.iterate();
-      for (const batch of inBatches(found as IterableIterator<Row>))
-        yield batch.map((row) => {
-          const last = row.slice(columns.length) as [string, number | null, string | null];
-          const [key, position, removedAt] = last;
-          return { values: row.slice(0, columns.length), key, position, removedAt };
-        });
-    },
-    *lost(after) {
-      if (!shape.list) return;
-      const found = db.prepare(lostSql(shape)).raw().iterate(after) as IterableIterator<Row>;
-      for (const row of found) {
-        const [key, now, before, lostAt] = row.slice(-4) as [string, number, number, string];
-        for (let position = now; position < before; position++)
-          yield { parents: row.slice(0, -4), key, position, lostAt };
-      }
-    },
+    rows: (after) => read(rowsSql(shape, names, after === undefined), after),
+    lost: (after) => (shape.list ? read(lostSql(shape, shape.list, names), after) : []),
   };
 }
 
@@ -89,29 +75,33 @@ export function openChangedRows(mirror: Mirror, table: ReadableTable): ChangedRo
 const changedIds = `r.record_id > @record_id
   OR r.record_id IN (SELECT v.record_id FROM record_versions AS v WHERE v.version_id > @version_id)`;
 
-function rowsSql(
-  { list }: TableShape,
-  request: { columns: readonly ReadableColumn[]; table: ReadableTable; all: boolean },
-): string {
-  const { columns, table, all } = request;
+function rowsSql({ name, list }: TableShape, names: readonly string[], isAll: boolean): string {
   const rowId = list ? "t.row_id" : "t.record_id";
   const recordId = list ? `t.row_id / ${positionsPerRecord}` : "t.record_id";
   const position = list ? `t.row_id % ${positionsPerRecord}` : "NULL";
-  const values = columns.map(({ name }) => `t.${quote(name)}`);
+  const values = names.map((column) => `t.${quote(column)}`);
   return `SELECT ${[...values, "r.key", position, "r.removed_at"].join(", ")}
-    FROM ${quote(table.name)} AS t CROSS JOIN records AS r ON r.record_id = ${recordId}
-    ${all ? "" : `WHERE ${changedIds}`} ORDER BY ${rowId}`;
+    FROM ${quote(name)} AS t CROSS JOIN records AS r ON r.record_id = ${recordId}
+    ${isAll ? "" : `WHERE ${changedIds}`} ORDER BY ${rowId}`;
 }
 
 /** The oldest version since then is the record as it was sent: items beyond the present list's length are lost. */
-function lostSql({ resource, list }: TableShape): string {
-  const path = `'$.${list?.path.map((member) => `"${member}"`).join(".")}'`;
-  const parents = list?.field.parent.map(({ from }) => `p.${quote(from)}, `).join("") ?? "";
-  return `SELECT ${parents}r.key, coalesce(json_array_length(r.json, ${path}), 0) AS now,
-      coalesce(json_array_length(v.json, ${path}), 0) AS before, r.since_at
+function lostSql(
+  { resource }: TableShape,
+  { path, field }: NonNullable<TableShape["list"]>,
+  names: readonly string[],
+): string {
+  const at = `'$.${path.map((member) => `"${member}"`).join(".")}'`;
+  const cellOf = (name: string) => {
+    const parent = field.parent.find(({ column }) => column === name);
+    if (parent) return `p.${quote(parent.from)}`;
+    return name === "position" ? "e.key" : "NULL";
+  };
+  return `SELECT ${[...names.map(cellOf), "r.key", "e.key", "r.since_at"].join(", ")}
     FROM record_versions AS v JOIN records AS r ON r.record_id = v.record_id
-      JOIN ${quote(resource.table)} AS p ON p.record_id = r.record_id
-    WHERE r.resource = '${resource.name}' AND r.record_id <= @record_id AND before > now AND v.version_id IN (
-      SELECT min(version_id) FROM record_versions WHERE version_id > @version_id GROUP BY record_id)
-    ORDER BY v.record_id`;
+      JOIN ${quote(resource.table)} AS p ON p.record_id = r.record_id JOIN json_each(v.json, ${at}) AS e
+    WHERE r.resource = '${resource.name}' AND r.record_id <= @record_id AND v.version_id IN (
+        SELECT min(version_id) FROM record_versions WHERE version_id > @version_id GROUP BY record_id)
+      AND typeof(e.key) = 'integer' AND e.key >= coalesce(json_array_length(r.json, ${at}), 0)
+    ORDER BY v.record_id, e.key`;
 }

@@ -19,19 +19,14 @@ export function checkCondition(mirror: Mirror, table: ReadableTable, condition: 
   }
 }
 
-/** True if SQLite speaks of the file that it reads, not of a statement. */
-export function isOfFile(error: Error): boolean {
-  return "code" in error && /^SQLITE_(?!(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$)/.test(String(error.code));
-}
+/** SQLite's errors that are of a statement, not of the file that it reads. */
+const ofStatement = /^SQLITE_(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$/;
 
-/** Returns the error to tell if a condition that compiles fails while rows are read, such as `json('x')`. */
-export function explainRunning(error: unknown, condition: string | undefined): unknown {
-  if (condition === undefined || !(error instanceof Error) || !("code" in error)) return error;
-  if (!String(error.code).startsWith("SQLITE_") || isOfFile(error)) return error;
-  return new UsageError(`SQLite stopped at \`--where\`: ${error.message}.`, {
-    hint: "check the condition",
-    cause: error,
-  });
+/** Returns the error to report if a person's SQL compiles and fails while rows are read, such as `json('x')`. */
+export function explainRunning(error: unknown, culprit: "query" | "--where"): unknown {
+  if (!(error instanceof Error) || !("code" in error) || !ofStatement.test(String(error.code))) return error;
+  const hint = `check the ${culprit === "query" ? "query" : "condition"}`;
+  return new UsageError(`SQLite stopped at \`${culprit}\`: ${error.message}.`, { hint, cause: error });
 }
 
 function refused(why: string, cause?: unknown): UsageError {

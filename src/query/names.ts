@@ -3,13 +3,29 @@ import { type TableShape, tablesOf } from "../resources/shape.js";
 import { detailsOf, type Resource } from "../resources/types.js";
 import { views } from "./views/index.js";
 
-export const viewNames: readonly string[] = views.map(({ name }) => name);
+/** A table that the program writes for itself and people read, too. */
+export interface OwnTable {
+  name: string;
+  about: string;
+  /** The time that its rows are of. */
+  date: string;
+  key: readonly [string, ...string[]];
+}
 
-/** The program's own tables that are of use outside it, and the time their rows are of. */
-export const ownTables: readonly { name: string; about: string; date: string }[] = [
-  { name: "changes", about: "what changed in already mirrored records", date: "seen_changed_at" },
-  { name: "sync_runs", about: "every run of every resource", date: "started_at" },
-  { name: "content_downloads", about: "library files that were fetched", date: "downloaded_at" },
+export const ownTables: readonly OwnTable[] = [
+  {
+    name: "changes",
+    about: "what changed in already mirrored records",
+    date: "seen_changed_at",
+    key: ["change_id"],
+  },
+  { name: "sync_runs", about: "every run of every resource", date: "started_at", key: ["run_id"] },
+  {
+    name: "content_downloads",
+    about: "library files that were fetched",
+    date: "downloaded_at",
+    key: ["source", "id"],
+  },
 ];
 
 /** The typed tables, in the registry's order. */
@@ -22,7 +38,7 @@ export function syncedBy(resource: Resource): Resource {
   return resources.find((one) => detailsOf(one) === resource) ?? resource;
 }
 
-/** The names that this version knows, for help: also those that the mirror does not hold yet. */
+/** The names of all tables and views. */
 export function knownTableNames(): readonly string[] {
-  return [...[...typedTables(), ...ownTables].map(({ name }) => name), ...viewNames];
+  return [...typedTables(), ...ownTables, ...views].map(({ name }) => name);
 }

@@ -2,7 +2,8 @@ import type { Statement } from "better-sqlite3";
 import { UsageError } from "../errors.js";
 import { nearest, suggest } from "../lib/nearest.js";
 import type { Mirror } from "../mirror/index.js";
-import { describeTable, listTables } from "./tables.js";
+import { knownTableNames } from "./names.js";
+import { describeTable } from "./tables.js";
 
 /** Values by name. A whole number is a `bigint`, because SQLite takes a `number` for a fraction. */
 export type Parameters = ReadonlyMap<string, string | number | bigint>;
@@ -59,7 +60,7 @@ function compile(mirror: Mirror, sql: string): Statement {
 function nearestName(mirror: Mirror, sql: string, message: string): string | undefined {
   const [, what, name] = /no such (table|column): (?:\w+\.)*(\w+)/.exec(message) ?? [];
   if (name === undefined) return undefined;
-  const tables = listTables(mirror);
+  const tables = knownTableNames();
   const columnsOf = (table: string) => describeTable(mirror, table).columns.map((column) => column.name);
   const [first = "orders", ...others] = tables.filter((table) => new RegExp(`\\b${table}\\b`, "i").test(sql));
   const having = what === "column" ? tables.filter((table) => columnsOf(table).includes(name)) : [];

@@ -1,6 +1,5 @@
 import { formatInstant } from "../lib/times.js";
 import { positionsPerRecord, quote } from "../mirror/index.js";
-import type { TableShape } from "../resources/shape.js";
 import type { ReadableTable } from "./tables.js";
 
 /** The rows and columns to read of a table. Times are milliseconds since 1970. */
@@ -28,79 +27,47 @@ export interface SelectSql {
   limit: number;
 }
 
-export function selectSql(selection: Selection, hasRemoved: boolean): SelectSql {
+export function selectSql(selection: Selection): SelectSql {
   const { table, where, limit = -1 } = selection;
   const conditions = [
-    removedCondition(selection, hasRemoved),
-    ...dateConditions(selection),
-    where === undefined ? undefined : `(${where}\n)`,
-  ].filter((condition) => condition !== undefined);
+    ...removedCondition(selection),
+    ...dateCondition(selection),
+    ...(where === undefined ? [] : [`(${where}\n)`]),
+  ];
   const filter = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
-  const order = table.rowId === null ? table.orderBy : [table.rowId];
   return {
     // A condition that asks other tables is evaluated once, not once per batch.
     rowId: where !== undefined && /\bselect\b/i.test(where) ? null : table.rowId,
     // The conditions stand in a query of their own, so that their names can only mean this table's columns.
     from: `FROM (SELECT * FROM ${quote(table.name)}${filter}) AS t`,
-    order: order.map((name) => `t.${quote(name)}`),
+    order: table.orderBy.map((name) => `t.${quote(name)}`),
     limit,
   };
 }
 
-/** Which records are removed is worked out once, in a table of this connection's own, for child tables, which do not say. */
-export function removedIds({ resource }: TableShape): string {
-  return `temp.${quote(`removed_${resource.table}`)}`;
-}
-
-function removedCondition({ table, includeRemoved }: Selection, hasRemoved: boolean): string | undefined {
-  if (!table.shape || includeRemoved || !hasRemoved) return undefined;
-  if (!table.shape.list) return "removed_at IS NULL";
-  return `row_id / ${positionsPerRecord} NOT IN (SELECT record_id FROM ${removedIds(table.shape)})`;
+/** A row of a child table does not say that its record is removed. */
+function removedCondition({ table: { shape }, includeRemoved }: Selection): string[] {
+  if (!shape || includeRemoved) return [];
+  if (!shape.list) return ["removed_at IS NULL"];
+  const parent = quote(shape.resource.table);
+  return [`(SELECT removed_at FROM ${parent} WHERE record_id = row_id / ${positionsPerRecord}) IS NULL`];
 }
 
 /**
  * Timestamps are compared as instants: the API's can differ in precision, and a range ends with its last millisecond.
  * Days and months are compared as text.
  */
-function dateConditions({ table, since, until }: Selection): string[] {
-  const bound = (column: string, letters: number | null, compare: ">=" | "<=", ms: number) => {
-    if (letters !== null) return `${quote(column)} ${compare} '${formatInstant(ms).slice(0, letters)}'`;
-    return `instant_ms(${quote(column)}) ${compare === "<=" ? `< ${ms + 1}` : `>= ${ms}`}`;
-  };
+function dateCondition({ table: { name, date }, since, until }: Selection): string[] {
+  if (date === null || (since === undefined && until === undefined)) return [];
+  const { letters } = date;
+  const column = quote(date.name);
+  const textOf = (ms: number) => `'${formatInstant(ms).slice(0, letters ?? undefined)}'`;
+  const at = letters === null ? `instant_ms(${column})` : column;
   const bounds = [
-    ...(since === undefined ? [] : [[">=", since] as const]),
-    ...(until === undefined ? [] : [["<=", until] as const]),
-  ];
-  const at = dateOf(table);
-  if (bounds.length === 0 || at === null) return [];
-  const own = bounds.map(([compare, ms]) => bound(at.column, at.letters, compare, ms));
-  if (at.in === "table") return own;
-  const parent = `SELECT record_id FROM ${quote(at.in)} WHERE ${own.join(" AND ")}`;
-  return [`row_id / ${positionsPerRecord} IN (${parent})`];
-}
-
-const [ofDay, ofMonth] = ["2026-10-31".length, "2026-10".length];
-
-/**
- * The date that a table's `--since` and `--until` go by: its own, for a child table its parent's; a child table whose
- * rows are points in time has its own. `letters`: of a day or a month; null: it is a timestamp. Null: there is none.
- */
-export function dateOf(
-  table: ReadableTable,
-): { column: string; letters: number | null; in: "table" | (string & {}) } | null {
-  const { shape } = table;
-  if (!shape) {
-    const own = table.columns.find(({ name }) => name === table.date);
-    if (!own) return null;
-    const letters = own.name === "month" ? ofMonth : own.type === "date" ? ofDay : null;
-    return { column: own.name, letters, in: "table" };
-  }
-  const point = shape.list && shape.columns.find(({ name, type }) => name === "date" && type === "date");
-  if (point) return { column: point.name, letters: ofDay, in: "table" };
-  const { date } = shape.resource;
-  if (date === null) return null;
-  const isDay = shape.resource.fields.some(
-    (field) => field.kind === "scalar" && field.name === date && field.type === "date",
-  );
-  return { column: date, letters: isDay ? ofDay : null, in: shape.list ? shape.resource.table : "table" };
+    ...(since === undefined ? [] : [`${at} >= ${letters === null ? since : textOf(since)}`]),
+    ...(until === undefined ? [] : [letters === null ? `${at} < ${until + 1}` : `${at} <= ${textOf(until)}`]),
+  ].join(" AND ");
+  if (date.table === name) return [bounds];
+  const parents = `SELECT record_id FROM ${quote(date.table)} WHERE ${bounds}`;
+  return [`row_id / ${positionsPerRecord} IN (${parents})`];
 }

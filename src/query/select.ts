@@ -4,7 +4,7 @@ import { exportsRecords } from "../resources/shape.js";
 import type { Row } from "./batches.js";
 import { type ChangedRows, openChangedRows } from "./changed-rows.js";
 import { countRows, type Joined, readJoined, readRows } from "./select-read.js";
-import { removedIds, type Selection, selectSql } from "./select-sql.js";
+import { type Selection, selectSql } from "./select-sql.js";
 import type { ReadableColumn, ReadableTable } from "./tables.js";
 
 /** A selection or a query's answer, ready to be read: batch by batch, in one order, from one state of the mirror. */
@@ -55,7 +55,7 @@ export function openSource(mirror: Mirror, selection: Selection): Source {
     typeof text === "string" ? (parseTimestamp(text) ?? null) : null,
   );
   const columns = chooseColumns(selection);
-  const sql = selectSql(selection, noteRemoved(mirror, selection));
+  const sql = selectSql(selection);
   const { rowId } = sql;
   const batched = rowId === null ? undefined : { ...sql, rowId };
   const values = columns.map(({ name }) => `t.${quote(name)}`);
@@ -96,19 +96,6 @@ function identityOf({ shape }: ReadableTable): ReturnType<Source["identity"]> {
 function chooseColumns({ table, columns }: Pick<Selection, "table" | "columns">): readonly ReadableColumn[] {
   if (!columns) return table.columns.filter(({ isComputed }) => !isComputed);
   return [...new Set(columns)].flatMap((name) => table.columns.filter((column) => column.name === name));
-}
-
-/** True if there are removed records to leave out. For a child table they are gathered once. */
-function noteRemoved(mirror: Mirror, { table, includeRemoved }: Selection): boolean {
-  if (!table.shape || includeRemoved) return false;
-  if (!table.shape.list) return true;
-  const removed = removedIds(table.shape);
-  mirror.db.exec(
-    `CREATE TEMP TABLE IF NOT EXISTS ${removed} (record_id INTEGER PRIMARY KEY);
-     DELETE FROM ${removed};
-     INSERT INTO ${removed} SELECT record_id FROM ${quote(table.shape.resource.table)} WHERE removed_at IS NOT NULL`,
-  );
-  return mirror.db.prepare(`SELECT 1 FROM ${removed}`).get() !== undefined;
 }
 
 /** A cell as text: what JavaScript prints, but for numbers that need more than 15 digits or an exponent. */

@@ -2,10 +2,10 @@ import { type Mirror, wasRead } from "../mirror/index.js";
 import type { TableShape } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
 import { sourcesOf, standOn } from "./as-of.js";
-import { exampleFor } from "./examples.js";
-import { syncedBy, typedTables } from "./names.js";
+import { knownTableNames, syncedBy, typedTables } from "./names.js";
 import { openSource } from "./select.js";
-import { describeTable, isHelper, listTables, type ReadableColumn, type ReadableTable } from "./tables.js";
+import { describeTable, type ReadableColumn } from "./tables.js";
+import { views } from "./views/index.js";
 
 /** A table or view, as `tables` shows it. */
 export interface TableFacts {
@@ -20,38 +20,36 @@ export interface TableFacts {
   example: string;
 }
 
+/** Queries to begin with, of tables that hold more than what counts; by default the first five rows. */
+const examples: Readonly<Record<string, string>> = {
+  orders: `SELECT month, currency, count(*) AS orders, round(sum(total_amount), 2) AS gross
+FROM orders WHERE removed_at IS NULL AND is_cancelled IS NOT 1 GROUP BY month, currency ORDER BY month DESC`,
+  order_line_items: `SELECT i.sku, i.title, o.currency, sum(i.quantity) AS sold, sum(i.quantity * i.price) AS worth
+FROM order_line_items i JOIN orders o ON o.id = i.order_id
+WHERE o.removed_at IS NULL AND o.is_cancelled IS NOT 1
+GROUP BY i.sku, i.title, o.currency ORDER BY sold DESC LIMIT 10`,
+};
+
 /** Returns all tables and views, helpers too with `all`. The rows of a view are not counted, because some take long. */
 export function listFacts(mirror: Mirror, { all }: { all: boolean }): TableFacts[] {
-  return listTables(mirror)
-    .filter((name) => all || !isHelper(name))
-    .map((name) => factsOf(mirror, name, isView(mirror, name)));
+  const isHelper = (name: string) => views.some((view) => view.name === name && view.isHelper);
+  const names = knownTableNames().filter((name) => all || !isHelper(name));
+  return names.map((name) => readFacts(mirror, name, !views.some((view) => view.name === name)));
 }
 
-/** Returns one table or view, its rows counted. */
-export function readFacts(mirror: Mirror, name: string): TableFacts {
-  return factsOf(mirror, name, false);
-}
-
-function factsOf(mirror: Mirror, name: string, isUncounted: boolean): TableFacts {
+/** Returns one table or view; by default its rows are counted. */
+export function readFacts(mirror: Mirror, name: string, isCounted = true): TableFacts {
   const table = describeTable(mirror, name);
+  const view = views.find((one) => one.name === name);
+  const isRead = table.shape === null || wasSynced(mirror, table.shape.resource);
   return {
     name,
-    kind: isView(mirror, name) ? "view" : "table",
+    kind: view ? "view" : "table",
     about: table.about,
-    rows: isUncounted ? null : rowsOf(mirror, table),
+    rows: isCounted && isRead ? openSource(mirror, { table, includeRemoved: false }).count() : null,
     columns: table.columns.map(({ name: column, type, about }) => ({ name: column, type, about })),
-    example: exampleFor(name),
+    example: view?.example ?? examples[name] ?? `SELECT * FROM ${name} LIMIT 5`,
   };
-}
-
-function rowsOf(mirror: Mirror, table: ReadableTable): number | null {
-  const resource = table.shape?.resource;
-  if (resource && !wasSynced(mirror, resource)) return null;
-  return openSource(mirror, { table, includeRemoved: false }).count();
-}
-
-function isView({ db }: Mirror, name: string): boolean {
-  return db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'view' AND name = ?").get(name) !== undefined;
 }
 
 /** True if a resource was ever read, if only in part, by itself or with the one that it is the details of. */

@@ -1,8 +1,8 @@
 import { dateColumns, type Mirror, quote, type StoredColumn } from "../mirror/index.js";
 import { readDiscovered } from "../records/index.js";
-import type { TableShape } from "../resources/shape.js";
+import { type TableShape, tablesOf } from "../resources/shape.js";
 import type { ScalarType } from "../resources/types.js";
-import { knownTableNames, ownTables, typedTables } from "./names.js";
+import { type OwnTable, ownTables, typedTables } from "./names.js";
 import { type View, views } from "./views/index.js";
 
 /** A column of a table or view. */
@@ -24,78 +24,56 @@ export interface ReadableTable {
   columns: readonly ReadableColumn[];
   /** The integer that orders its rows and never changes: `record_id`, `row_id` or a key; null if it has none. */
   rowId: string | null;
-  /** The columns that order its rows if it has no such integer; none for a view, which has its own order. */
+  /** The columns that order its rows; none for a view, which has its own order. */
   orderBy: readonly string[];
-  /** The shape of its resource; null for system tables and views. */
+  /** The shape of its resource; null for the program's own tables and views. */
   shape: TableShape | null;
   /** True if every column has a declared type. */
   isTyped: boolean;
-  /** The column that `--since` and `--until` go by, or null; the shape has it for typed tables. */
-  date: string | null;
+  /** The column that `--since` and `--until` go by; null if there is none. */
+  date: DateColumn | null;
 }
 
-const inner = new Set([
-  "mirror_info",
-  "records",
-  "record_versions",
-  "coverage",
-  "run_coverage",
-  "sync_state",
-  "missing",
-  "open_columns",
-  "notices",
-  "day_figures",
-]);
-
-/** Returns the names of the tables and views that a mirror has now, the known ones first. */
-export function listTables(mirror: Mirror): readonly string[] {
-  const there = mirror.db
-    .prepare(
-      "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite^_%' ESCAPE '^'",
-    )
-    .pluck()
-    .all() as string[];
-  const known = knownTableNames().filter((name) => there.includes(name));
-  const others = there.filter((name) => !inner.has(name) && !known.includes(name)).sort();
-  return [...known, ...others];
+export interface DateColumn {
+  name: string;
+  /** The table that has it: of a child table it is often the parent. */
+  table: string;
+  /** The letters of a day or a month; null for a timestamp. */
+  letters: number | null;
 }
 
-/** True if a view is there for other views, and people rarely need it. */
-export function isHelper(name: string): boolean {
-  return views.some((view) => view.name === name && view.isHelper);
-}
-
-/** Describes a table or view that `listTables` names. */
+/** Describes a table or view that `knownTableNames` has. */
 export function describeTable(mirror: Mirror, name: string): ReadableTable {
-  const shape = typedTables().find((typed) => typed.name === name);
+  const isNamed = (one: { name: string }) => one.name === name;
+  const [shape, view, own] = [typedTables().find(isNamed), views.find(isNamed), ownTables.find(isNamed)];
   if (shape) return describeTyped(mirror, shape);
-  const view = views.find((one) => one.name === name);
-  return view ? describeView(view) : describeOther(mirror, name);
+  if (view) return describeView(view);
+  if (own) return describeOwn(mirror, own);
+  throw new Error(`no table of this mirror: ${name}`);
 }
 
 function describeTyped(mirror: Mirror, shape: TableShape): ReadableTable {
   const declared = shape.columns.map((column): StoredColumn => ({ ...column, open: false }));
   const discovered = shape.open ? readDiscovered(mirror, shape.name) : [];
-  const own = [...declared, ...discovered].map((stored) => ({
-    name: stored.name,
-    type: stored.type,
-    about: stored.about,
-    stored,
-  }));
-  const computed = dateColumns(shape).map(
-    ({ name, type }) =>
-      ({ name, type, about: `${shape.resource.date} in UTC`, stored: null, isComputed: true }) as const,
-  );
+  const own = [...declared, ...discovered].map((stored) => {
+    const { name, type, about } = stored;
+    return { name, type, about, stored };
+  });
+  const computed = dateColumns(shape).map(({ name, type }) => {
+    const about = `${shape.resource.date} in UTC`;
+    return { name, type, about, stored: null, isComputed: true } as const;
+  });
   const removed = shape.list ? [] : [technical("removed_at", "when a complete read no longer found it")];
+  const rowId = shape.list ? "row_id" : "record_id";
   return {
     name: shape.name,
     about: shape.about,
     columns: [...own, ...computed, technical("synced_at", "when this form of it was first read"), ...removed],
-    rowId: shape.list ? "row_id" : "record_id",
-    orderBy: [],
+    rowId,
+    orderBy: [rowId],
     shape,
     isTyped: !shape.open,
-    date: null,
+    date: dateOf(shape),
   };
 }
 
@@ -103,45 +81,50 @@ function technical(name: string, about: string): ReadableColumn {
   return { name, type: "timestamp", about, stored: null };
 }
 
+/** The rows of a child table have the date of their parent, unless they are points in time. */
+function dateOf(shape: TableShape): DateColumn | null {
+  const [main = shape] = tablesOf(shape.resource);
+  return (shape.list && dateIn(shape, "date")) ?? dateIn(main, shape.resource.date);
+}
+
+function dateIn(
+  { name: table, columns }: Pick<View | TableShape, "name" | "columns">,
+  name: string | null | undefined,
+): DateColumn | null {
+  const type = columns.find((column) => column.name === name)?.type;
+  if (!name || !type) return null;
+  return { name, table, letters: name === "month" ? 7 : type === "date" ? 10 : null };
+}
+
 function describeView(view: View): ReadableTable {
-  const { name, about, columns, rowId = null, date = null } = view;
+  const { name, about, columns, rowId = null } = view;
   return {
     name,
     about,
     columns: columns.map((column) => ({ ...column, stored: null })),
     rowId,
-    orderBy: [],
+    orderBy: rowId === null ? [] : [rowId],
     shape: null,
     isTyped: rowId !== null,
-    date,
+    date: dateIn(view, view.date),
   };
 }
 
-/** Describes system tables, snapshots and a person's own tables as SQLite does. */
-function describeOther(mirror: Mirror, name: string): ReadableTable {
-  const info = mirror.db.pragma(`table_info(${quote(name)})`) as { name: string; type: string; pk: number }[];
-  const keys = info.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
-  const [first, second] = keys;
-  const own = ownTables.find((table) => table.name === name);
-  const rowId = first && !second && first.type === "INTEGER" ? first.name : null;
-  const columns = info
-    .filter((column) => column.name !== "row_id" && column.name !== "record_id")
-    .map((column) => ({ name: column.name, type: typeOf(name, column), about: "", stored: null }));
+function describeOwn(mirror: Mirror, { name, about, date, key }: OwnTable): ReadableTable {
+  const info = mirror.db.pragma(`table_info(${quote(name)})`) as { name: string; type: string }[];
   return {
     name,
-    about: own?.about ?? "",
-    columns,
-    rowId,
-    orderBy: rowId === null ? keys.map((column) => column.name) : [],
+    about,
+    columns: info.map((one) => ({ name: one.name, type: typeOf(one), about: "", stored: null })),
+    rowId: key.length === 1 ? key[0] : null,
+    orderBy: key,
     shape: null,
     isTyped: false,
-    date: own?.date ?? (columns.some((column) => column.name === "date") ? "date" : null),
+    date: { name: date, table: name, letters: null },
   };
 }
 
-function typeOf(table: string, { name, type }: { name: string; type: string }): ScalarType {
-  if (table === "sync_runs" && name === "verified") return "boolean";
-  if (name === "date") return "date";
-  if (type.startsWith("INT")) return "integer";
-  return type === "REAL" || type === "NUM" ? "number" : "text";
+function typeOf({ name, type }: { name: string; type: string }): ScalarType {
+  if (name === "verified") return "boolean";
+  return type.startsWith("INT") ? "integer" : "text";
 }

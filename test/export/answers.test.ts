@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { answers } from "../../bin/docs/answers.js";
-import { viewNames } from "../../src/query/names.js";
+import { views } from "../../src/query/views/index.js";
 import { naturalPace, passTime } from "../../src/sandbox/index.js";
 import { makeBrand } from "../support/brand.js";
 import { askDuckDb } from "../support/duckdb.js";
@@ -37,13 +37,13 @@ test("the questions have the same answers in DuckDB, from Parquet, as in the mir
   passTime(brand.data, begun, begun + 75 * day, naturalPace(1_500));
   brand.pass(75 * day);
   expect((await brand.run("sync --window 400d")).code).toBe(0);
-  const asked = viewNames.filter((view) => answers.some(({ sql }) => sql.includes(view)));
+  const asked = views.filter(({ name }) => answers.some(({ sql }) => sql.includes(name)));
   expect(asked.length).toBeGreaterThan(3);
-  const views: string[] = [];
-  for (const name of asked) {
+  const created: string[] = [];
+  for (const { name } of asked) {
     const file = join(brand.home, `${name}.parquet`);
     expect((await brand.run(["export", name, "-o", file])).code).toBe(0);
-    views.push(`CREATE VIEW ${name} AS FROM '${file}'`);
+    created.push(`CREATE VIEW ${name} AS FROM '${file}'`);
   }
   for (const { question, sql } of answers) {
     // Asked again where midnight was in between.
@@ -51,7 +51,7 @@ test("the questions have the same answers in DuckDB, from Parquet, as in the mir
       const now = Date.now();
       const { out, err, code } = await brand.run(["query", sql, "--json"], { clock: {} });
       expect({ code, err }).toEqual({ code: 0, err: "" });
-      const found = await askDuckDb(...views, forDuckDb(sql, now));
+      const found = await askDuckDb(...created, forDuckDb(sql, now));
       isSameDay = date(Date.now()) === date(now);
       if (!isSameDay) continue;
       // Where the question asks for no order, there is none.

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { UsageError } from "../../errors.js";
 import { counted } from "../../lib/counted.js";
-import type { Bookmark, ChangedRows, Source } from "../../query/index.js";
+import type { Bookmark, ChangedRow, ChangedRows, Source } from "../../query/index.js";
 import type { Chunk, Sources, WriteOptions } from "../format.js";
 import { singerSchema, singerValue } from "../singer-values.js";
 
@@ -38,8 +38,8 @@ export function* write(sources: Sources, options: WriteOptions): Iterable<Chunk>
     const schema = { type: "object", properties };
     yield line({ type: "SCHEMA", stream: source.name, schema, key_properties: keys });
     // A new column is in every row.
-    yield* recordLines(stream, known?.columns === columns ? known : undefined, options);
-    if (known) yield* lostLines(stream, known);
+    yield* recordLines(stream, changed.rows(known?.columns === columns ? known : undefined), options);
+    if (known) yield* recordLines(stream, changed.lost(known), options);
     if (changed.hasHistory) bookmarks[source.name] = { columns, ...changed.now() };
     yield line({ type: "STATE", value: { bookmarks } });
   }
@@ -66,10 +66,13 @@ function openStream(source: Source): Stream {
   return { source, changed, keys, added, properties };
 }
 
-function* recordLines(stream: Stream, after: Bookmark | undefined, options: WriteOptions): Iterable<Chunk> {
-  const { source, changed, keys, added } = stream;
+function* recordLines(
+  { source, keys, added }: Stream,
+  batches: Iterable<ChangedRow[]>,
+  options: WriteOptions,
+): Iterable<Chunk> {
   let unfit = 0;
-  for (const rows of changed.rows(after)) {
+  for (const rows of batches) {
     const lines = rows.map(({ values, key, position, removedAt }) => {
       const record: Record<string, unknown> = {};
       for (const [index, { name, type }] of source.columns.entries()) {
@@ -79,7 +82,8 @@ function* recordLines(stream: Stream, after: Bookmark | undefined, options: Writ
         // An id that is not text has no place in its column, and a target needs it.
         record[name] = converted ?? (keys.includes(name) ? key : null);
       }
-      Object.assign(record, addedKeys(added, key, position), { [deletedAt]: removedAt });
+      for (const name of added) record[name] = name === "position" ? position : key;
+      record[deletedAt] = removedAt;
       return line({ type: "RECORD", stream: source.name, record }).data;
     });
     yield { data: lines.join(""), rows: rows.length };
@@ -88,20 +92,6 @@ function* recordLines(stream: Stream, after: Bookmark | undefined, options: Writ
     options.warn(
       `${counted(unfit, "value")} of \`${source.name}\` of another kind than its column: sent as null`,
     );
-}
-
-/** Sends a RECORD for each row that its parent has no longer. */
-function* lostLines({ source, changed, keys, added }: Stream, since: Bookmark): Iterable<Chunk> {
-  const names = keys.filter((name) => name !== "position" && name !== "record_key");
-  for (const { parents, key, position, lostAt } of changed.lost(since)) {
-    const own = Object.fromEntries(names.map((name, index) => [name, parents[index] ?? key]));
-    const record = { ...own, ...addedKeys(added, key, position), position, [deletedAt]: lostAt };
-    yield { ...line({ type: "RECORD", stream: source.name, record }), rows: 1 };
-  }
-}
-
-function addedKeys(added: readonly string[], key: string, position: number | null): object {
-  return Object.fromEntries(added.map((name) => [name, name === "position" ? position : key]));
 }
 
 function line(message: object): { data: string; rows: 0 } {

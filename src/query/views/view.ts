@@ -18,11 +18,8 @@ export interface View {
   isHelper?: true;
 }
 
-const sqlTypes: Record<ScalarType, string> = {
-  text: "TEXT",
-  timestamp: "TEXT",
-  date: "TEXT",
-  json: "TEXT",
+/** The types that are not text in SQLite. */
+const sqlTypes: Partial<Record<ScalarType, string>> = {
   integer: "INTEGER",
   boolean: "INTEGER",
   number: "REAL",
@@ -31,6 +28,6 @@ const sqlTypes: Record<ScalarType, string> = {
 /** Returns what a view selects. Other programs go by a column's type, so each is cast, unless that would cost an index. */
 export function selectOf({ columns, rowId, sql }: View): string {
   if (rowId !== undefined) return sql;
-  const typed = columns.map(({ name, type }) => `CAST(${name} AS ${sqlTypes[type]}) AS ${name}`);
+  const typed = columns.map(({ name, type }) => `CAST(${name} AS ${sqlTypes[type] ?? "TEXT"}) AS ${name}`);
   return `SELECT ${typed.join(", ")} FROM (\n${sql})`;
 }
