@@ -45,14 +45,11 @@ export async function readIdentity(api: Pick<ApiClient, "get">): Promise<Identit
   };
 }
 
-/**
- * Returns when a profile's key expires, without a request: what the mirror was told last, unless of a different key.
- * @param mirror null if there is none that can be opened
- */
+/** Returns when a profile's key expires: what the mirror was told last, unless `login` has stored a different key since. */
 export function lastKnownExpiry({ keyId, keyExpiresAt }: Profile, mirror: Mirror | null): string | null {
   const told = mirror && rememberedKey(mirror);
-  const isOther = keyExpiresAt !== undefined && keyId !== undefined && keyId !== told?.id;
-  return (isOther ? undefined : told?.expires_at) ?? keyExpiresAt ?? null;
+  const isReplaced = keyId !== undefined && keyId !== told?.id;
+  return (isReplaced ? keyExpiresAt : (told?.expires_at ?? keyExpiresAt)) ?? null;
 }
 
 /** Returns the whole days until the key expires, negative once it has; null if the API gave no readable time. */
@@ -64,16 +61,16 @@ export function daysLeft(expiresAt: string | null, now: number): number | null {
 /** Returns the warning about a key with 14 days or less left; otherwise undefined. */
 export function expiryWarning(expiresAt: string | null, now: number, profile: string): string | undefined {
   const days = daysLeft(expiresAt, now);
-  if (expiresAt === null || days === null || days > warnWithinDays) return undefined;
-  const left = days > 0 ? days * dayMs : (parseTimestamp(expiresAt) ?? now) - now;
-  const when = left > 0 ? `expires in ${formatSpan(left)}` : "has expired";
+  if (days === null || days > warnWithinDays) return undefined;
+  const when =
+    days < 0 ? "has expired" : days === 0 ? "expires today" : `expires in ${formatSpan(days * dayMs)}`;
   return (
     `The key ${when} (${expiresAt}): create a new one in the console ` +
     `(settings, integrations, brand API), then run \`${commandFor("login", profile)}\`.`
   );
 }
 
-/** Prints the identity: as lines, or with `--json` as `{"brand":{…},"key":{…,"days_left"}}`. */
+/** Prints the identity, not with `--quiet`: as lines, or with `--json` as `{"brand":{…},"key":{…,"days_left"}}`. */
 export function printIdentity(
   deps: Deps,
   settings: Pick<Settings, "profile" | "baseUrl" | "dbPath" | "output">,
@@ -81,16 +78,13 @@ export function printIdentity(
 ): void {
   const { id, scopes, expires_at } = key;
   const days_left = daysLeft(expires_at, deps.clock.now());
-  if (settings.output.json) {
-    printJson(deps.stdout, { brand, key: { id, scopes, expires_at, days_left } });
-    return;
-  }
-  const left = days_left === null ? "not a known form of time" : leftText(days_left);
+  if (settings.output.json) printJson(deps.stdout, { brand, key: { id, scopes, expires_at, days_left } });
+  if (settings.output.json || settings.output.quiet) return;
   const facts = [
     ["brand", `${brand.name} (${brand.id})`],
     ["key", id ?? "not said"],
     ["scopes", scopes.join(", ") || "none"],
-    ["expires", expires_at === null ? "not said" : `${expires_at} (${left})`],
+    ["expires", expires_at === null ? "not said" : `${expires_at} (${leftText(days_left)})`],
     ["API", settings.baseUrl ?? ""],
     ["profile", settings.profile],
     ["mirror", settings.dbPath],
@@ -99,8 +93,9 @@ export function printIdentity(
   deps.stdout.write(`${renderFacts(facts, { style, width: terminalWidth(deps.stdout) })}\n`);
 }
 
-/** Returns `3 days left`, or `expired`. */
-export function leftText(days: number): string {
+/** Returns `3 days left`, `expired` or `unknown`. */
+export function leftText(days: number | null): string {
+  if (days === null) return "unknown";
   return days < 0 ? "expired" : `${counted(days, "day")} left`;
 }
 

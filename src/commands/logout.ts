@@ -1,6 +1,9 @@
+import { existsSync } from "node:fs";
 import { Command } from "commander";
-import { findFolders } from "../config/folders.js";
+import { readProfiles, writeProfiles } from "../config/profiles.js";
+import { readSettings } from "../config/settings.js";
 import { printJson } from "../ui/print.js";
+import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { examples } from "./help.js";
 
@@ -21,34 +24,19 @@ export function logout(context: Context): Command {
 }
 
 async function runLogout(options: GlobalOptions, { deps }: Context): Promise<void> {
-  const { existsSync } = await import("node:fs");
-  const { chooseMirror, chooseProfile } = await import("../config/settings.js");
-  const { refuseMistyped } = await import("../config/profiles.js");
-  const { readProfiles, writeProfiles } = await import("../config/profiles.js");
-  const { createReporter } = await import("../ui/reporter.js");
-  const reporter = createReporter(deps, options);
-  const name = chooseProfile(options, deps.env);
-  const { config } = findFolders(deps);
-  // Loose permissions are no obstacle here: the file is rewritten with safe ones, and without the key.
-  const profiles = await readProfiles(config, { mending: true });
-  if (!profiles.has(name)) refuseMistyped(name, profiles, deps);
-  const { baseUrl, key, brandId, brandName, keyId, keyExpiresAt, ...rest } = profiles.get(name) ?? {};
+  const { configDir, dbPath, profile } = await readSettings(options, deps);
+  const profiles = await readProfiles(configDir);
+  const { baseUrl, key, brandId, brandName, keyId, keyExpiresAt, ...rest } = profiles.get(profile) ?? {};
   const removed = baseUrl !== undefined || key !== undefined;
-  if (removed) {
-    if (Object.keys(rest).length > 0) profiles.set(name, rest);
-    else profiles.delete(name);
-    await writeProfiles(config, profiles);
-  }
-  const mirror = chooseMirror(options, deps, name, rest);
-  const kept = existsSync(mirror) ? mirror : null;
-  if (options.json) printJson(deps.stdout, { profile: name, removed, mirror: kept });
-  reporter.note(
-    removed
-      ? `Removed the base URL and key of the profile \`${name}\` from this machine.`
-      : `Nothing was stored for the profile \`${name}\`.`,
-  );
-  if (kept) reporter.note(`The mirror is kept: ${kept}`);
-  for (const variable of ["BRANDAPI_KEY", "BRANDAPI_BASE_URL"])
-    if (deps.env[variable]) reporter.warn(`${variable} is still set in the environment.`);
-  reporter.close();
+  if (Object.keys(rest).length > 0) profiles.set(profile, rest);
+  else profiles.delete(profile);
+  if (removed) await writeProfiles(configDir, profiles);
+  const mirror = existsSync(dbPath) ? dbPath : null;
+  if (options.json) printJson(deps.stdout, { profile, removed, mirror });
+  const { close, note, warn } = createReporter(deps, options);
+  const name = `the profile \`${profile}\``;
+  note(removed ? `Removed the base URL and key of ${name}.` : `Nothing was stored for ${name}.`);
+  if (mirror) note(`The mirror is kept: ${mirror}`);
+  if (deps.env.BRANDAPI_KEY) warn("BRANDAPI_KEY is still set in the environment.");
+  close();
 }

@@ -1,7 +1,11 @@
 import { Command } from "commander";
+import { readSettings } from "../config/settings.js";
+import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { maxWait, rateLimit } from "./flags.js";
 import { examples } from "./help.js";
+import { expiryWarning, printIdentity, readIdentity } from "./identity.js";
+import { interactiveMaxWaitMs, openApi } from "./open-api.js";
 
 export function whoami(context: Context): Command {
   return new Command("whoami")
@@ -13,7 +17,6 @@ export function whoami(context: Context): Command {
       "after",
       examples(
         ["brandapi whoami", "is the key good, and for how long?"],
-        ["brandapi whoami --profile acme", "the same for another brand"],
         ["brandapi whoami --json | jq .key.days_left", "for a monitoring script"],
       ),
     )
@@ -21,10 +24,6 @@ export function whoami(context: Context): Command {
 }
 
 async function runWhoami(options: GlobalOptions, { deps }: Context): Promise<void> {
-  const { readSettings } = await import("../config/settings.js");
-  const { createReporter } = await import("../ui/reporter.js");
-  const { expiryWarning, printIdentity, readIdentity } = await import("./identity.js");
-  const { interactiveMaxWaitMs, openApi } = await import("./open-api.js");
   const settings = await readSettings(options, deps, { maxWaitMs: interactiveMaxWaitMs });
   const reporter = createReporter(deps, options);
   const api = await openApi(settings, deps, reporter);

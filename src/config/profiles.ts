@@ -4,7 +4,6 @@ import { realpath, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
-import { wordsOf } from "../lib/failures.js";
 import { makeFolder } from "../lib/make-folder.js";
 import { nearest } from "../lib/nearest.js";
 import { checkPrivate } from "./access.js";
@@ -26,7 +25,7 @@ export interface Profile {
   omit?: string;
 }
 
-export type Profiles = ReadonlyMap<string, Profile>;
+export type Profiles = Map<string, Profile>;
 
 /** A brand that is set up on this machine: by `login`, or by a mirror in the data folder. */
 export interface KnownProfile {
@@ -37,18 +36,6 @@ export interface KnownProfile {
 }
 
 type Surroundings = Pick<Deps, "env" | "cwd" | "home" | "platform">;
-
-const texts = new Set([
-  "baseUrl",
-  "key",
-  "db",
-  "brandId",
-  "brandName",
-  "keyId",
-  "keyExpiresAt",
-  "ping",
-  "omit",
-]);
 
 export function configFile(configDir: string): string {
   return join(configDir, "config.json");
@@ -61,44 +48,24 @@ export function isProfileName(name: string): boolean {
 
 /**
  * Reads `{"profiles": {"<name>": {"baseUrl", "key", "db", …}}}`; no file means no profiles.
- * @param options.mending the file is about to be rewritten with safe permissions
- * @throws ConfigurationError if it is unreadable, garbled, or open to others while it holds a key; never its content
+ * @throws ConfigurationError if it is garbled, or open to others while it holds a key; never its content
  */
-export async function readProfiles(
-  configDir: string,
-  options: { mending?: boolean } = {},
-): Promise<Map<string, Profile>> {
-  const path = configFile(configDir);
-  const { profiles = {} } = readRoot(path);
-  if (!isObject(profiles)) throw garbled(path, "has `profiles` that is not an object");
-  const all = new Map<string, Profile>();
-  for (const [name, profile] of Object.entries(profiles)) {
-    if (!isObject(profile))
-      throw garbled(path, `has a profile that is not an object: ${JSON.stringify(name)}`);
-    for (const [member, value] of Object.entries(profile))
-      if (typeof value !== "string" && texts.has(member))
-        throw garbled(path, `has a \`${member}\` that is not text in the profile ${JSON.stringify(name)}`);
-    all.set(name, profile);
-  }
-  if (!options.mending && [...all.values()].some(({ key }) => key !== undefined)) checkPrivate(path);
-  return all;
+export async function readProfiles(configDir: string): Promise<Profiles> {
+  const { profiles } = readRoot(configDir);
+  if ([...profiles.values()].some(({ key }) => key !== undefined)) checkPrivate(configFile(configDir));
+  return profiles;
 }
 
 /** Replaces the profiles in the config file, atomically, and keeps what else it holds; folder 0700, file 0600. */
 export async function writeProfiles(configDir: string, profiles: Profiles): Promise<void> {
-  const path = configFile(configDir);
-  const root = { ...readRoot(path), profiles: Object.fromEntries(profiles) };
-  await writePrivate(path, `${JSON.stringify(root, null, 2)}\n`).catch((error: unknown) => {
-    throw new ConfigurationError(`cannot write ${path}: ${wordsOf(error)}`, {
-      hint: "make the folder writable, or name another with BRANDAPI_CONFIG_DIR",
-    });
-  });
+  const root = { ...readRoot(configDir).root, profiles: Object.fromEntries(profiles) };
+  await writePrivate(configFile(configDir), `${JSON.stringify(root, null, 2)}\n`);
 }
 
 /** Every key that the config file holds; none if it cannot be read, which other code reports. */
 export async function storedKeys(deps: Deps): Promise<string[]> {
   try {
-    const profiles = await readProfiles(findFolders(deps).config, { mending: true });
+    const { profiles } = readRoot(findFolders(deps).config);
     return [...profiles.values()].flatMap(({ key }) => key ?? []);
   } catch {
     return [];
@@ -134,26 +101,33 @@ export function refuseMistyped(name: string, stored: Profiles, deps: Surrounding
   });
 }
 
-function readRoot(path: string): Record<string, unknown> {
-  if (!existsSync(path)) return {};
-  let root: unknown;
-  try {
-    root = JSON.parse(readFileSync(path, "utf8"));
-  } catch (error) {
-    // The parser's own message quotes the text around the fault, and that may be the key: neither shown nor kept.
-    if (error instanceof SyntaxError) throw garbled(path, "is not valid JSON");
-    throw new ConfigurationError(`cannot read ${path}: ${wordsOf(error)}`, {
-      hint: "mend its permissions, or name another folder with BRANDAPI_CONFIG_DIR",
-    });
+/** Returns the whole config file, and its profiles. */
+function readRoot(configDir: string): { root: object; profiles: Profiles } {
+  const path = configFile(configDir);
+  const root = existsSync(path) ? parseJson(readFileSync(path, "utf8")) : {};
+  const profiles = isObject(root) ? (root.profiles ?? {}) : undefined;
+  if (isObject(root) && isObject(profiles)) {
+    const entries = Object.entries(profiles).filter((entry): entry is [string, Profile] =>
+      isProfile(entry[1]),
+    );
+    if (entries.length === Object.keys(profiles).length) return { root, profiles: new Map(entries) };
   }
-  if (!isObject(root)) throw garbled(path, "is not a JSON object");
-  return root;
-}
-
-function garbled(path: string, what: string): ConfigurationError {
-  return new ConfigurationError(`The config file ${what}: ${path}`, {
+  throw new ConfigurationError(`The config file is not JSON as \`brandapi login\` writes it: ${path}`, {
     hint: "mend it, or move it away and run `brandapi login` again",
   });
+}
+
+/** Returns undefined for what is not JSON: the parser's own message quotes the text, and that may be the key. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isProfile(value: unknown): value is Profile {
+  return isObject(value) && Object.values(value).every((member) => typeof member === "string");
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

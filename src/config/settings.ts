@@ -14,19 +14,23 @@ import {
   refuseMistyped,
 } from "./profiles.js";
 
-/** The flags that every command takes. */
-export interface GlobalOptions {
+/** The flags that decide how much is printed, and how. */
+export interface OutputOptions {
+  json?: boolean;
+  quiet?: boolean;
+  verbose?: boolean;
+  /** False with `--no-color`; each stream must still be a terminal. */
+  color?: boolean;
+  /** False with `--no-progress`. */
+  progress?: boolean;
+}
+
+/** The flags that every command takes, and the two of every command that asks the API. */
+export interface GlobalOptions extends OutputOptions {
   profile?: string;
   db?: string;
   baseUrl?: string;
   keyFile?: string;
-  json?: boolean;
-  quiet?: boolean;
-  verbose?: boolean;
-  /** false with `--no-color`. */
-  color?: boolean;
-  /** false with `--no-progress`. */
-  progress?: boolean;
   rateLimit?: number | "none";
   maxWait?: number;
 }
@@ -52,54 +56,49 @@ export interface Settings {
   ping: string | undefined;
   /** Members that the mirror does not keep. */
   omit: readonly string[];
-  output: OutputSettings;
-}
-
-/** How much is printed, and how. */
-export interface OutputSettings {
-  json: boolean;
-  quiet: boolean;
-  verbose: boolean;
-  /** False forbids colour; each stream must still be a terminal. */
-  color: boolean;
-  progress: boolean;
-}
-
-export interface SettingsOptions {
-  /** The patience without `--max-wait`, in milliseconds. */
-  maxWaitMs?: number;
-  /** True for `login`: only `--key-file` names the key, and the profile may be new. */
-  isLogin?: boolean;
+  output: OutputOptions;
 }
 
 /**
  * Reads flags, environment and the profile. A missing key or base URL is not yet an error: see `requireAccess`.
+ * @param isLogin true for `login`: only `--key-file` names the key, and the profile may be new
  * @throws ConfigurationError for an invalid value, UsageError for a mistyped profile
  */
 export async function readSettings(
   options: GlobalOptions,
   deps: Deps,
-  { maxWaitMs = 300_000, isLogin = false }: SettingsOptions = {},
+  { maxWaitMs = 300_000, isLogin = false }: { maxWaitMs?: number; isLogin?: boolean } = {},
 ): Promise<Settings> {
-  const name = chooseProfile(options, deps.env);
   const folders = findFolders(deps);
+  const name = chooseProfile(options, deps.env);
   const stored = await readProfiles(folders.config);
   if (!isLogin) refuseMistyped(name, stored, deps);
   const profile = stored.get(name) ?? {};
   const env = environmentFor(options, deps.env);
   const source = `the profile \`${name}\` in ${configFile(folders.config)}`;
-  const { BRANDAPI_BASE_URL } = isLogin ? deps.env : env;
-  const baseUrl = options.baseUrl ?? (BRANDAPI_BASE_URL || profile.baseUrl);
-  const urlSource =
-    options.baseUrl !== undefined ? "--base-url" : BRANDAPI_BASE_URL ? "BRANDAPI_BASE_URL" : source;
-  const { brandId, brandName } = profile;
-  const ownsMirror = (options.db ?? env.BRANDAPI_DB) === undefined;
+  const keyFile = options.keyFile === undefined ? undefined : readKeyFile(expandPath(options.keyFile, deps));
+  const [key, keySource] = firstGiven(
+    [keyFile, "--key-file"],
+    [isLogin ? undefined : env.BRANDAPI_KEY || undefined, "BRANDAPI_KEY"],
+    [isLogin ? undefined : profile.key, source],
+  );
+  const [baseUrl, urlSource] = firstGiven(
+    [options.baseUrl, "--base-url"],
+    [(isLogin ? deps.env : env).BRANDAPI_BASE_URL || undefined, "BRANDAPI_BASE_URL"],
+    [profile.baseUrl, source],
+  );
+  const namedMirror = options.db ?? (env.BRANDAPI_DB || undefined);
+  const { brandId, brandName = brandId } = profile;
   return {
     profile: name,
     baseUrl: baseUrl === undefined ? undefined : checkBaseUrl(baseUrl, urlSource),
-    ...chooseKey(options, deps, isLogin ? {} : { env, profile, source }),
-    dbPath: chooseMirror(options, deps, name, profile),
-    brand: ownsMirror && brandId !== undefined ? { id: brandId, name: brandName ?? brandId } : undefined,
+    key: key === undefined ? undefined : checkKey(key, keySource),
+    keyOrigin:
+      keySource === source && profile.baseUrl
+        ? new URL(checkBaseUrl(profile.baseUrl, source)).origin
+        : undefined,
+    dbPath: findMirror(name, namedMirror === undefined ? profile : { db: namedMirror }, deps),
+    brand: brandId && brandName && !namedMirror ? { id: brandId, name: brandName } : undefined,
     configDir: folders.config,
     get stateDir() {
       return folders.state;
@@ -108,7 +107,7 @@ export async function readSettings(
     maxWaitMs: options.maxWait ?? maxWaitMs,
     ping: deps.env.BRANDAPI_PING || profile.ping,
     omit: profile.omit ? profile.omit.split(",") : [],
-    output: readOutput(options),
+    output: options,
   };
 }
 
@@ -117,35 +116,6 @@ export function environmentFor({ profile }: GlobalOptions, env: Env): Env {
   if (profile === undefined) return env;
   const { BRANDAPI_DB, BRANDAPI_BASE_URL, BRANDAPI_KEY, ...rest } = env;
   return rest;
-}
-
-/** Returns the profile's name: flag, environment, `default`. */
-export function chooseProfile({ profile }: GlobalOptions, env: Env): string {
-  const name = profile ?? (env.BRANDAPI_PROFILE || "default");
-  if (isProfileName(name)) return name;
-  throw new (profile === undefined ? ConfigurationError : UsageError)(`Not a profile name: \`${name}\`.`, {
-    hint: "use letters, digits, `.`, `_` and `-`, not starting with a dot",
-  });
-}
-
-/**
- * Returns the mirror file of a profile: flag, environment, the profile's own, `<profile>.sqlite` in the data folder.
- * @throws ConfigurationError if it is named in a folder that does not exist
- */
-export function chooseMirror(options: GlobalOptions, deps: Deps, name: string, profile: Profile): string {
-  const named = options.db ?? (environmentFor(options, deps.env).BRANDAPI_DB || profile.db);
-  if (!named) return ownMirror(name, {}, deps);
-  const path = expandPath(named, deps);
-  if (existsSync(dirname(path))) return path;
-  throw new ConfigurationError(`The mirror's folder does not exist: ${dirname(path)}`, {
-    hint: `check the path, or run \`mkdir -p ${shellWord(dirname(path))}\``,
-  });
-}
-
-/** Returns what flags alone decide. */
-export function readOutput(options: GlobalOptions): OutputSettings {
-  const { json = false, quiet = false, verbose = false, color = true, progress = true } = options;
-  return { json, quiet, verbose, color, progress };
 }
 
 /** Returns a command as a person types it for a profile. */
@@ -177,25 +147,35 @@ export function requireAccess({ baseUrl, key, keyOrigin, profile }: Settings): {
   );
 }
 
-function chooseKey(
-  options: GlobalOptions,
-  deps: Deps,
-  { env, profile, source = "" }: { env?: Env; profile?: Profile; source?: string },
-): Pick<Settings, "key" | "keyOrigin"> {
-  const given = (key: string) => ({ key, keyOrigin: undefined });
-  if (options.keyFile !== undefined) return given(readKeyFile(expandPath(options.keyFile, deps)));
-  if (env?.BRANDAPI_KEY) return given(checkKey(env.BRANDAPI_KEY, "BRANDAPI_KEY"));
-  const { key, baseUrl } = profile ?? {};
-  if (key === undefined) return { key, keyOrigin: undefined };
-  const keyOrigin = baseUrl === undefined ? undefined : new URL(checkBaseUrl(baseUrl, source)).origin;
-  return { key: checkKey(key, source), keyOrigin };
+/** Returns the profile's name: flag, environment, `default`. */
+function chooseProfile({ profile }: GlobalOptions, env: Env): string {
+  const name = profile ?? (env.BRANDAPI_PROFILE || "default");
+  if (isProfileName(name)) return name;
+  throw new (profile === undefined ? ConfigurationError : UsageError)(`Not a profile name: \`${name}\`.`, {
+    hint: "use letters, digits, `.`, `_` and `-`, not starting with a dot",
+  });
 }
 
-function chooseRateLimit(options: GlobalOptions, env: Env): number | null {
-  if (options.rateLimit !== undefined) return options.rateLimit === "none" ? null : options.rateLimit;
-  const text = env.BRANDAPI_RATE_LIMIT || "60";
-  if (text === "none") return null;
-  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
+/** Returns the first value that was given, and its source. */
+function firstGiven(
+  ...values: readonly (readonly [value: string | undefined, source: string])[]
+): readonly [value: string | undefined, source: string] {
+  return values.find(([value]) => value !== undefined) ?? [undefined, ""];
+}
+
+/** Returns the mirror's path. @throws ConfigurationError if it is named in a folder that does not exist */
+function findMirror(name: string, profile: Profile, deps: Deps): string {
+  const path = ownMirror(name, profile, deps);
+  if (!profile.db || existsSync(dirname(path))) return path;
+  throw new ConfigurationError(`The mirror's folder does not exist: ${dirname(path)}`, {
+    hint: `check the path, or run \`mkdir -p ${shellWord(dirname(path))}\``,
+  });
+}
+
+function chooseRateLimit({ rateLimit }: GlobalOptions, env: Env): number | null {
+  const limit = String(rateLimit ?? (env.BRANDAPI_RATE_LIMIT || 60));
+  if (limit === "none") return null;
+  if (/^[1-9]\d{0,6}$/.test(limit)) return Number(limit);
   throw new ConfigurationError("BRANDAPI_RATE_LIMIT is not a number of requests a minute.", {
     hint: "set it to a whole number such as 60, or to `none`",
   });

@@ -18,8 +18,12 @@ const plain = (text: string): string => text;
 const unpainted: Style = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain, cyan: plain };
 
 /** Returns colours only if this very stream is a terminal, and neither `NO_COLOR` nor `--no-color` forbids them. */
-export function styleFor(stream: Output, output: { color: boolean }, env: Deps["env"] = {}): Style {
-  const isForbidden = !output.color || Boolean(env.NO_COLOR) || env.TERM === "dumb";
+export function styleFor(
+  stream: Output,
+  output: { color?: boolean | undefined },
+  env: Deps["env"] = {},
+): Style {
+  const isForbidden = output.color === false || Boolean(env.NO_COLOR) || env.TERM === "dumb";
   return stream.isTTY && !isForbidden ? painted : unpainted;
 }
 
