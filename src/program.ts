@@ -1,42 +1,79 @@
 import { Command, CommanderError } from "commander";
-import { backup } from "./commands/backup.js";
-import { changes } from "./commands/changes.js";
-import { completion, completionQuestion } from "./commands/completion.js";
-import type { Context } from "./commands/context.js";
-import { cron } from "./commands/cron.js";
-import { demo } from "./commands/demo.js";
-import { doctor } from "./commands/doctor.js";
-import { download } from "./commands/download.js";
-import { exportTables } from "./commands/export.js";
+import { type Context, completionQuestion } from "./commands/context.js";
 import { addGlobalFlags } from "./commands/flags.js";
-import { forget } from "./commands/forget.js";
 import { helpCommand, setUpHelp } from "./commands/help.js";
-import { login } from "./commands/login.js";
-import { logout } from "./commands/logout.js";
-import { profiles } from "./commands/profiles.js";
-import { query } from "./commands/query.js";
-import { report } from "./commands/report.js";
-import { sandbox } from "./commands/sandbox.js";
-import { status } from "./commands/status.js";
-import { sync } from "./commands/sync.js";
-import { tables } from "./commands/tables.js";
 import { asUsageError } from "./commands/usage.js";
-import { verify } from "./commands/verify.js";
-import { whoami } from "./commands/whoami.js";
 import type { Deps } from "./deps.js";
 import { exitCodes } from "./errors.js";
 import { version } from "./version.js";
 
-/** The commands, grouped and in order as help lists them. Each makes commander's own object. */
-const groups: Readonly<Record<string, readonly ((context: Context) => Command)[]>> = {
-  "Set up:": [login, logout, whoami, doctor, profiles, completion],
-  "Keep the mirror:": [sync, verify, status, download, cron, backup, forget],
-  "Use the data:": [report, exportTables, query, tables, changes],
-  "Without a key:": [demo, sandbox],
+/** A command's summary, and its module, which is loaded if the command line names it. */
+type Entry = readonly [summary: string, load: () => Promise<{ define(context: Context): Command }>];
+
+/** The commands, grouped and in order as help lists them. */
+const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
+  "Set up:": {
+    login: ["Store a brand's base URL and key, after checking them", () => import("./commands/login.js")],
+    logout: ["Remove a profile's base URL and key from this machine", () => import("./commands/logout.js")],
+    whoami: ["Show the brand, the key's scopes and when it expires", () => import("./commands/whoami.js")],
+    doctor: [
+      "Check this machine, the settings, the key, the mirror and its tables",
+      () => import("./commands/doctor.js"),
+    ],
+    profiles: ["List the brands that are set up on this machine", () => import("./commands/profiles.js")],
+    completion: [
+      "Print what makes Tab complete this program's words in a shell",
+      () => import("./commands/completion.js"),
+    ],
+  },
+  "Keep the mirror:": {
+    sync: ["Pull the brand's data into the mirror", () => import("./commands/sync.js")],
+    verify: ["Prove that the mirror holds what the API holds", () => import("./commands/verify.js")],
+    status: ["Show how complete and how fresh the mirror is", () => import("./commands/status.js")],
+    download: ["Fetch the files of the brand's library", () => import("./commands/download.js")],
+    cron: [
+      "Print the crontab lines that sync every night; install nothing",
+      () => import("./commands/cron.js"),
+    ],
+    backup: [
+      "Copy the mirror, beside a running sync, and check the copy; or restore one",
+      () => import("./commands/backup.js"),
+    ],
+    forget: [
+      "Remove what identifies a host, and keep it out of later syncs",
+      () => import("./commands/forget.js"),
+    ],
+  },
+  "Use the data:": {
+    report: [
+      "Make a page to send on: sales, refunds, months that changed, what is proven",
+      () => import("./commands/report.js"),
+    ],
+    export: ["Turn tables of the mirror into files or stdout", () => import("./commands/export.js")],
+    query: ["Ask the mirror in SQL", () => import("./commands/query.js")],
+    tables: [
+      "Show what the mirror has: tables and views, their columns, an example",
+      () => import("./commands/tables.js"),
+    ],
+    changes: ["Show what changed in already mirrored records", () => import("./commands/changes.js")],
+  },
+  "Without a key:": {
+    demo: [
+      "Show the whole job, without a key, against the built-in sandbox",
+      () => import("./commands/demo.js"),
+    ],
+    sandbox: [
+      "Serve the whole documented API on this machine, with made-up data",
+      () => import("./commands/sandbox.js"),
+    ],
+  },
 };
 
-/** Commander's tree of all commands; help, completion and the documents walk its `commands`. */
-export function buildProgram(context: Context): Command {
+/** Returns commander's tree of all commands; help, completion and the documents walk its `commands`. */
+export async function buildProgram(
+  context: Context,
+  isNamed: (name: string) => boolean = () => true,
+): Promise<Command> {
   const program = addGlobalFlags(new Command("brandapi"))
     .description("Keeps a brand's own data in a local SQLite mirror: current, complete and provable.")
     .usage("<command> [options]")
@@ -44,10 +81,10 @@ export function buildProgram(context: Context): Command {
     .exitOverride()
     .showSuggestionAfterError(false);
   setUpHelp(program, context.deps);
-  for (const [heading, commands] of Object.entries(groups))
-    for (const make of commands) {
-      const command = make(context).helpGroup(heading).copyInheritedSettings(program);
-      program.addCommand(command);
+  for (const [heading, entries] of Object.entries(groups))
+    for (const [name, [summary, load]] of Object.entries(entries)) {
+      const command = isNamed(name) ? (await load()).define(context) : new Command(name);
+      program.addCommand(command.summary(summary).helpGroup(heading).copyInheritedSettings(program));
     }
   return program.addCommand(helpCommand(program).helpGroup("Help:").copyInheritedSettings(program));
 }
@@ -70,7 +107,7 @@ export async function runProgram(
       await runProgram(words, otherDeps, tell);
     },
   };
-  const program = buildProgram(context);
+  const program = await buildProgram(context, (name) => argv.includes(name));
   if (argv[0] === completionQuestion) {
     const { printCompletions } = await import("./commands/complete.js");
     await printCompletions(program, argv.slice(1), deps);

@@ -20,15 +20,17 @@ export function regenerate(text: string): string {
   });
 }
 
+const program = await programTree();
+
 const sections: Readonly<Record<string, () => string>> = {
   commands: () =>
     table(
       ["command", "does"],
-      programTree()
-        .commands.filter((one) => one.name() !== "help")
+      program.commands
+        .filter((one) => one.name() !== "help")
         .map((one) => [`\`${one.name()}\``, one.summary()]),
     ),
-  "flags everywhere": () => table(["flag", "does"], programTree().options.map(flagRow)),
+  "flags everywhere": () => table(["flag", "does"], program.options.map(flagRow)),
   formats: () =>
     table(
       ["flag", "gives", "chosen by the name of `-o`"],

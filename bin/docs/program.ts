@@ -6,9 +6,9 @@ import { run } from "../../src/main.js";
 import { buildProgram } from "../../src/program.js";
 
 /** Commander's tree as the program has it; nothing of it is run. */
-export function programTree(): Command {
+export async function programTree(): Promise<Command> {
   const deps = systemDeps(new AbortController().signal, fetch);
-  return buildProgram({
+  return await buildProgram({
     deps,
     exitCode: exitCodes.done,
     tell: () => exitCodes.defect,

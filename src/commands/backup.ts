@@ -21,9 +21,8 @@ interface BackupFlags extends GlobalOptions {
 
 const keepByDefault = 7;
 
-export function backup(context: Context): Command {
+export function define(context: Context): Command {
   return new Command("backup")
-    .summary("Copy the mirror, beside a running sync, and check the copy; or restore one")
     .description(
       "The copy is of one instant. It gets its name, PROFILE-TIME.sqlite, once SQLite has checked it and its rows " +
         "and last runs are those of the mirror. A copy holds all that the mirror holds, and no key.",

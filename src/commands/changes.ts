@@ -38,9 +38,8 @@ const lately = "7d";
 /** The most changes in a terminal; files take all. */
 const shownAtMost = 500;
 
-export function changes(context: Context): Command {
+export function define(context: Context): Command {
   return new Command("changes")
-    .summary("Show what changed in already mirrored records")
     .description(
       "Refunds, cancellations, rates, states, joins and leaves. The API gives no date of a change, so each is shown " +
         "as an interval: last seen as it was, first seen as it is.",

@@ -1,9 +1,6 @@
 import { Argument, Command } from "commander";
-import type { Context } from "./context.js";
+import { type Context, completionQuestion } from "./context.js";
 import { examples } from "./help.js";
-
-/** The word by which a shell's script asks for completions: see complete.ts. */
-export const completionQuestion = "__complete";
 
 /** A script asks the program, which prints a word per line, and after a tab what the word is for. */
 const scripts = {
@@ -38,9 +35,8 @@ complete -c brandapi -a '(__brandapi_complete)'
 `,
 } as const;
 
-export function completion(context: Context): Command {
+export function define(context: Context): Command {
   return new Command("completion")
-    .summary("Print what makes Tab complete this program's words in a shell")
     .description(
       "Commands, flags and their values, resources and tables; profiles and columns of this machine.",
     )

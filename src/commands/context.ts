@@ -4,6 +4,9 @@ import type { ExitCode } from "../errors.js";
 
 export type { GlobalOptions };
 
+/** The word by which a shell's script asks for completions: see complete.ts. */
+export const completionQuestion = "__complete";
+
 /** What every command is given besides its arguments and options. */
 export interface Context {
   deps: Deps;

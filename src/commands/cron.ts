@@ -19,9 +19,8 @@ const maxAge = "26h";
 /** Local time. Between 4 and 5 no clock is put forward or back. */
 const hour = 4;
 
-export function cron(context: Context): Command {
+export function define(context: Context): Command {
   return new Command("cron")
-    .summary("Print the crontab lines that sync every night; install nothing")
     .description(
       "Lines for this machine, this Node and this profile, with absolute paths and a minute of their own: a sync that " +
         "writes a log, and `status --max-age 26h`, which says what is stale. The key is never in them.",

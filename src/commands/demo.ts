@@ -32,9 +32,8 @@ const page = "report.html";
 /** Runs that what three weeks have changed may take. */
 const mostNights = 10;
 
-export function demo(context: Context): Command {
+export function define(context: Context): Command {
   return new Command("demo")
-    .summary("Show the whole job, without a key, against the built-in sandbox")
     .description(
       "Starts a sandbox on this machine, syncs everything, lets three weeks pass, syncs again, shows what changed, " +
         "proves the mirror, exports it and makes its report. Needs no network and no configuration; can be run again.",

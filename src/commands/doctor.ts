@@ -29,9 +29,8 @@ const soundSqlite = "3.51.3";
 /** Bytes. With less, SQLite's journal of one run may not fit. */
 const leastFree = 32e6;
 
-export function doctor(context: Context): Command {
+export function define(context: Context): Command {
   return new Command("doctor")
-    .summary("Check this machine, the settings, the key, the mirror and its tables")
     .description(
       "Each line is `ok`, or `!` with the command that mends it; `?` is what could not be checked. Writes nothing, and " +
         "sends one request. The exit code is that of the first check that failed; a warning fails nothing.",

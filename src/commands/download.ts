@@ -34,9 +34,8 @@ const mostNamed = 20;
  * `{"file":{"source","id","path","outcome":"downloaded"|"failed","bytes","sha256","resumed_from","error"}}` and
  * `{"summary":{"folder","selected","already_complete","downloaded","failed","not_tried","bytes"}}`.
  */
-export function download(context: Context): Command {
+export function define(context: Context): Command {
   return new Command("download")
-    .summary("Fetch the files of the brand's library")
     .description(
       "Fetches what `brandapi sync content` has listed and is not in the folder yet, as <date>_<id>_<name>. " +
         "An interrupted file is resumed, a complete one is not fetched again. " +

@@ -18,9 +18,8 @@ interface ExportFlags extends OutputFlags, GlobalOptions {
   state?: string;
 }
 
-export function exportTables(context: Context): Command {
+export function define(context: Context): Command {
   const command = new Command("export")
-    .summary("Turn tables of the mirror into files or stdout")
     .description(
       "Several tables go into one workbook, or into a folder with one file each (`-o exports/`). " +
         "`brandapi tables` lists tables and views.",

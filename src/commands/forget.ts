@@ -17,9 +17,8 @@ interface ForgetFlags extends GlobalOptions {
   wait?: boolean;
 }
 
-export function forget(context: Context): Command {
+export function define(context: Context): Command {
   return new Command("forget")
-    .summary("Remove what identifies a host, and keep it out of later syncs")
     .description(
       "Takes the host's name, handle, photo, links, title, intro, location and motto out of records, their history " +
         "and all tables, and writes the file anew. The id stays, so sums stay. Asks once. " +

@@ -25,9 +25,8 @@ interface Access {
   key: string;
 }
 
-export function login(context: Context): Command {
+export function define(context: Context): Command {
   return new Command("login")
-    .summary("Store a brand's base URL and key, after checking them")
     .description(
       "The key is read from a hidden prompt, from stdin or from --key-file; it is never an argument. " +
         "It is checked with the API first, then stored in a file that only you can read.",

@@ -7,9 +7,8 @@ import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { examples } from "./help.js";
 
-export function logout(context: Context): Command {
+export function define(context: Context): Command {
   return new Command("logout")
-    .summary("Remove a profile's base URL and key from this machine")
     .description(
       "The mirror stays. The key itself stays valid until it expires or is revoked in the console.",
     )

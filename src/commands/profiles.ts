@@ -28,9 +28,8 @@ interface Brand {
   error: string | null;
 }
 
-export function profiles(context: Context): Command {
+export function define(context: Context): Command {
   return new Command("profiles")
-    .summary("List the brands that are set up on this machine")
     .description(
       "Lists each profile's mirror, the age of its oldest data, and the days its key has left. " +
         "Needs no key and no network.",

@@ -28,9 +28,8 @@ const tableRows = 1_000;
 /** Singer sends records, which an answer does not have. */
 const answerFormats = formats.filter(({ name }) => name !== "singer");
 
-export function query(context: Context): Command {
+export function define(context: Context): Command {
   const command = new Command("query")
-    .summary("Ask the mirror in SQL")
     .description(
       "One statement that reads: from the argument, a file or stdin. It cannot change the mirror. Ctrl-C ends it at " +
         "once. Needs no key and no network. `brandapi tables` lists tables, views and columns; `day` and `month` of " +

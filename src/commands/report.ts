@@ -22,9 +22,8 @@ interface ReportFlags extends GlobalOptions {
   locale?: string;
 }
 
-export function report(context: Context): Command {
+export function define(context: Context): Command {
   return new Command("report")
-    .summary("Make a page to send on: sales, refunds, months that changed, what is proven")
     .description(
       "Made from the mirror; nothing is downloaded. Compares with the previous period, and a month with the same " +
         "month a year ago. Default: the month of the last complete day (UTC).",

@@ -16,9 +16,8 @@ interface SandboxFlags extends GlobalOptions {
   live?: boolean;
 }
 
-export function sandbox(context: Context): Command {
+export function define(context: Context): Command {
   return new Command("sandbox")
-    .summary("Serve the whole documented API on this machine, with made-up data")
     .description(
       "Enforces every rule of the API's document. Prints a base URL and a key, and serves until Ctrl-C.",
     )

@@ -12,9 +12,8 @@ interface StatusFlags extends GlobalOptions {
   allProfiles?: boolean;
 }
 
-export function status(context: Context): Command {
+export function define(context: Context): Command {
   return new Command("status")
-    .summary("Show how complete and how fresh the mirror is")
     .description(
       "Per resource: rows, what was read completely, the last success and the last error. " +
         "Needs no key and no network.",

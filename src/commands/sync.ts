@@ -23,9 +23,8 @@ import { ping, storedPing, withPings } from "./ping.js";
 import type { MirrorSession } from "./session.js";
 import { readOptions, refuseUseless, type SyncFlags } from "./sync-options.js";
 
-export function sync(context: Context): Command {
+export function define(context: Context): Command {
   return new Command("sync")
-    .summary("Pull the brand's data into the mirror")
     .description(
       "Without a resource: everything that the key's scopes and the plan allow. " +
         "A run that was stopped is finished by the next one, from the page where it stopped.",

@@ -13,9 +13,8 @@ interface TablesFlags extends GlobalOptions {
   all?: boolean;
 }
 
-export function tables(context: Context): Command {
+export function define(context: Context): Command {
   return new Command("tables")
-    .summary("Show what the mirror has: tables and views, their columns, an example")
     .description(
       "With a name: its columns, their types, and a query to begin with. Counts leave out records that the API no " +
         "longer has, as an export does. Needs no key and no network.",

@@ -16,9 +16,8 @@ interface VerifyFlags extends GlobalOptions {
   wait?: boolean;
 }
 
-export function verify(context: Context): Command {
+export function define(context: Context): Command {
   return new Command("verify")
-    .summary("Prove that the mirror holds what the API holds")
     .description(
       "Orders and content are compared by counts, halved down to the day where they differ: a handful of requests for " +
         "the whole history. Other resources are read whole. The tables that you query are compared with the records " +

@@ -7,9 +7,8 @@ import { examples } from "./help.js";
 import { expiryWarning, printIdentity, readIdentity } from "./identity.js";
 import { interactiveMaxWaitMs, openApi } from "./open-api.js";
 
-export function whoami(context: Context): Command {
+export function define(context: Context): Command {
   return new Command("whoami")
-    .summary("Show the brand, the key's scopes and when it expires")
     .description("Asks the API with one request that needs no scope: an answer proves that the key works.")
     .addOption(rateLimit())
     .addOption(maxWait("15s"))

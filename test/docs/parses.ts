@@ -8,7 +8,7 @@ import { programTree } from "../support/commands.js";
  * @returns the error; empty if there is none
  */
 export async function parses(words: readonly string[]): Promise<string> {
-  const program = programTree();
+  const program = await programTree();
   const wrong: string[] = [];
   for (const command of program.commands)
     command.action((...received) => {

@@ -4,8 +4,8 @@ import { buildProgram } from "../../src/program.js";
 import { testDeps } from "./program.js";
 
 /** Commander's tree as the program has it; nothing of it is run. */
-export function programTree(): Command {
-  return buildProgram({
+export async function programTree(): Promise<Command> {
+  return await buildProgram({
     deps: testDeps(),
     exitCode: exitCodes.done,
     tell: () => exitCodes.defect,
@@ -14,7 +14,9 @@ export function programTree(): Command {
 }
 
 /** The commands that do something: all but `help`. */
-export const commands: readonly Command[] = programTree().commands.filter((one) => one.name() !== "help");
+export const commands: readonly Command[] = (await programTree()).commands.filter(
+  (one) => one.name() !== "help",
+);
 
 /** The command lines that its help shows. */
 export function examplesOf(command: Command): string[] {
