@@ -52,9 +52,3 @@ export function noteRunCoverage(mirror: Mirror, runId: number, covered: readonly
   const insert = statement(mirror, "INSERT INTO run_coverage VALUES (?, ?, ?)");
   for (const { from, to } of join(covered)) insert.run(runId, instantOrNull(from), formatInstant(to));
 }
-
-/** Lays a reading over the coverage of a resource. */
-export function recordCoverage(mirror: Mirror, resource: string, added: Covered): void {
-  const before = readCoverage(mirror, resource);
-  writeCoverage(mirror, resource, before, addCovered(before, added));
-}

@@ -8,44 +8,39 @@ const inFlight = 4;
 /**
  * Does the work of each record, four at a time. An answer that is 404, not as documented or not believed keeps no other
  * out: the record is noted as outdated, so that the next run asks again and `verify` does not call it proven.
- * @returns the records that the API answered 404 for
+ * @returns how many records the API answered 404 for
  * @throws the first failure, after the other records
  */
 export async function askEach<Item extends { id: number }>(
   run: SyncRun,
   items: readonly Item[],
   work: (item: Item) => Promise<void>,
-): Promise<Item[]> {
+): Promise<number> {
   const { mirror } = run;
-  const lost: Item[] = [];
   const failures: BrandapiError[] = [];
   let next = 0;
   async function takeTurns(): Promise<void> {
     for (let item = items[next++]; item !== undefined; item = items[next++]) {
       const { id } = item;
-      try {
-        await work(item);
-      } catch (error) {
-        if (error instanceof NotFound) lost.push(item);
-        else if (keepsNoOtherOut(error)) failures.push(error);
-        else {
+      await work(item).catch((error: unknown) => {
+        if (!keepsNoOtherOut(error)) {
           next = items.length;
           throw error;
         }
+        failures.push(error);
         mirror.transaction(() => noteOutdated(mirror, id));
-      } finally {
-        progressed(run, 0, items.length - next);
-      }
+      });
+      progressed(run, 0, items.length - next);
     }
   }
   const turns = await Promise.allSettled(Array.from({ length: inFlight }, takeTurns));
   for (const turn of turns) if (turn.status === "rejected") throw turn.reason;
-  if (failures[0]) throw failures[0];
-  return lost;
+  const failure = failures.find((error) => !(error instanceof NotFound));
+  if (failure) throw failure;
+  return failures.length;
 }
 
 function keepsNoOtherOut(error: unknown): error is BrandapiError {
-  return (
-    error instanceof Incomplete || (error instanceof UnexpectedAnswer && !(error instanceof AnswerRefused))
-  );
+  if (error instanceof AnswerRefused) return false;
+  return [NotFound, Incomplete, UnexpectedAnswer].some((kind) => error instanceof kind);
 }

@@ -26,25 +26,24 @@ export async function countListed(
   query: Query,
 ): Promise<{ total: number; askedAt: number }> {
   const asked = { ...resource.query, ...query, page: 1, per_page: 1 };
-  const answer = firstPage(
-    resource.path,
-    await api.get(resource.path, asked, { scope: resource.scope, signal }),
-  );
-  return { total: answer.pagination.total_items, askedAt: answer.askedAt };
-}
-
-/** Returns how many records the API has in a range. */
-export async function countRange(run: DatedRun, range: Range, query: Query = {}): Promise<number> {
-  return (await countListed(run, { ...rangeQuery(run.resource.strategy, range), ...query })).total;
+  const answer = await api.get(resource.path, asked, { scope: resource.scope, signal });
+  return { total: firstPage(resource.path, answer).pagination.total_items, askedAt: answer.askedAt };
 }
 
 /** Counts a range in the API and in the mirror. */
-export async function count(run: DatedRun, { from, to }: Range, check: Check): Promise<Counted> {
-  const { total: api, askedAt } = await countListed(run, {
-    ...rangeQuery(run.resource.strategy, { from, to }),
-    ...check.query,
-  });
+export async function count(run: DatedRun, { from, to }: Range, check = allRecords): Promise<Counted> {
+  const query = { ...rangeQuery(run.resource.strategy, { from, to }), ...check.query };
+  const { total: api, askedAt } = await countListed(run, query);
   return { from, to, check, api, mirror: run.state.count({ from, to }, check.flags), askedAt };
+}
+
+/** Adds up counts of all records: as in `sync_runs`. */
+export function totalsOf(counts: readonly Counted[]): { api_total: number; mirror_total: number } {
+  const all = counts.filter(({ check }) => check === allRecords);
+  return {
+    api_total: all.reduce((sum, { api }) => sum + api, 0),
+    mirror_total: all.reduce((sum, { mirror }) => sum + mirror, 0),
+  };
 }
 
 /** Counts all that is covered: all records, and each filter. */
@@ -103,6 +102,6 @@ export async function countBeside(run: DatedRun): Promise<number> {
   const more = (await countListed(run, {})).total - state.count(covered);
   if (more <= 0) return 0;
   // Records that came since the run began are dated later than what is covered.
-  const newer = await countRange(run, { from: covered.to + 1, to: Number.POSITIVE_INFINITY });
-  return Math.max(0, more - newer);
+  const newer = await count(run, { from: covered.to + 1, to: Number.POSITIVE_INFINITY });
+  return Math.max(0, more - newer.api);
 }

@@ -35,13 +35,18 @@ type Asked = Pick<SyncOptions, "since" | "until" | "full" | "windowMs">;
  */
 export function planDated(before: Before, asked: Asked, now: number): DatedPlan {
   const { coverage, resumed, missing } = before;
-  const from = asked.full ? Number.NEGATIVE_INFINITY : asked.since;
-  const floor = Math.min(from ?? Number.POSITIVE_INFINITY, before.floor ?? from ?? Number.NEGATIVE_INFINITY);
+  const floor = floorOf(asked, before.floor);
   const left = subtract(wantedRanges(before, asked, floor, now), resumed);
   const ranges = join(within([...left, ...missing], { from: floor, to: now }));
   const read = join([...coverage, ...ranges]);
   const newest = read.at(-1)?.to ?? floor;
   return { ranges: ranges.toReversed(), floor, gaps: subtract([{ from: floor, to: newest }], read) };
+}
+
+/** Returns the oldest date that was ever asked for, this run included. @param before the same of earlier runs */
+export function floorOf({ full, since }: Pick<Asked, "full" | "since">, before: number | null): number {
+  const from = full ? Number.NEGATIVE_INFINITY : since;
+  return Math.min(from ?? Number.POSITIVE_INFINITY, before ?? from ?? Number.NEGATIVE_INFINITY);
 }
 
 function wantedRanges(

@@ -83,7 +83,7 @@ async function readSecond(run: DatedRun, second: Range): Promise<void> {
   );
   if (!shown) return;
   mirror.transaction(() => {
-    const missing = state.cover(shown);
+    const missing = state.cover({ ...shown, range: second });
     keepDays(run, second, changes() - before + missing > 0);
   });
 }

@@ -1,4 +1,4 @@
-import { allRecords, type Counted, count, countBeside, countCovered, halve } from "./counts.js";
+import { allRecords, type Counted, count, countBeside, countCovered, halve, totalsOf } from "./counts.js";
 import { movedDays, rangesOfDays } from "./figures.js";
 import { readRange } from "./read.js";
 import type { DatedRun } from "./run.js";
@@ -54,10 +54,7 @@ export async function countDiffering(run: DatedRun): Promise<Counted[]> {
   );
   if (distrusted.length < state.distrusted().size) mirror.transaction(() => state.setDistrusted(distrusted));
   const evidence = differing.filter(({ check }) => !distrusted.includes(check.name));
-  const all = counts.filter(({ check }) => check === allRecords);
-  row.api_total = all.reduce((sum, one) => sum + one.api, 0);
-  row.mirror_total = all.reduce((sum, one) => sum + one.mirror, 0);
-  row.differing = evidence.length;
+  Object.assign(row, totalsOf(counts), { differing: evidence.length });
   return evidence;
 }
 

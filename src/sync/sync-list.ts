@@ -2,32 +2,33 @@ import type { Range } from "../lib/ranges.js";
 import { formatInstant } from "../lib/times.js";
 import type { Json, Query } from "../resources/types.js";
 import { presentIds, type Shown } from "../state/index.js";
-import { readListOf, whyNotWhole } from "./list.js";
+import { readList, whyNotWhole } from "./list.js";
 import type { SyncRun } from "./run.js";
 
 /**
  * Reads a list into the mirror. If a present record is not on it, it is read once more, because a record that leaves
  * while another comes draws a third past the reader. The list claims what was there at its first reading.
  * @param what names the list in the shortfall that is noted if it is not whole
+ * @param range the dates of which the list shows every record; null: the list is filtered
  */
 export async function syncList(
   run: SyncRun,
   what: string,
   query: Query,
-  range: Range,
+  range: Range | null,
   check?: (records: readonly Json[]) => void,
-): Promise<Shown | null> {
+): Promise<Omit<Shown, "range"> | null> {
   const { mirror, resource, row, shortfalls, state, store } = run;
   const ids = new Set<number>();
-  let askedAt: number | null = null;
-  do {
-    const list = await readListOf(run, resource, query, check);
+  const isOneMissing = () => range && presentIds(mirror, resource.name, range).some((id) => !ids.has(id));
+  let askedAt = Number.POSITIVE_INFINITY;
+  for (let reading = 1; reading === 1 || (reading === 2 && isOneMissing()); reading += 1) {
+    const list = await readList(run, { query, check });
     if (!list.isWhole) {
       shortfalls.push(`${what} ${whyNotWhole(list)}`);
       return null;
     }
-    const isAgain = askedAt !== null;
-    askedAt ??= list.askedAt;
+    askedAt = Math.min(askedAt, list.askedAt);
     mirror.transaction(() => {
       let position = 0;
       for (const { items, askedAt: at } of list.answers) {
@@ -37,7 +38,6 @@ export async function syncList(
         for (const id of written.ids) ids.add(id);
       }
     });
-    if (isAgain) break;
-  } while (presentIds(mirror, resource.name, range).some((id) => !ids.has(id)));
-  return { range, ids, askedAt: askedAt ?? run.now, runId: row.run_id };
+  }
+  return { ids, askedAt, runId: row.run_id };
 }

@@ -25,25 +25,19 @@ export interface Claim {
   read_again_by: string | null;
 }
 
-/** @param sql what the line for the sqlite3 shell selects */
+const counts = { api: null, mirror: null, agrees: null, asked_at: null };
+const words = { request: null, sql: null, note: null, read_again_by: null };
+
+/** @param known.sql what the line for the sqlite3 shell selects */
 export function claimOf(
   { mirror, resource }: SyncRun,
   check: string,
   range: Range,
   known: Partial<Claim>,
 ): Claim {
-  const [from, to] = [instantOrNull(range.from), instantOrNull(range.to)];
-  const {
-    api = null,
-    agrees = null,
-    asked_at = null,
-    request = null,
-    note = null,
-    read_again_by = null,
-  } = known;
+  const dates = { from: instantOrNull(range.from), to: instantOrNull(range.to) };
   const sql = known.sql ? sqliteLine(mirror, known.sql) : null;
-  const counts = { api, mirror: known.mirror ?? null, agrees, asked_at };
-  return { resource: resource.name, check, from, to, ...counts, request, sql, note, read_again_by };
+  return { resource: resource.name, check, ...dates, ...counts, ...words, ...known, sql };
 }
 
 /** Returns the claim of a list that was compared whole. Of an undocumented list it asks bare, as a sync does. */
@@ -54,25 +48,15 @@ export function listClaim(run: SyncRun, { askedAt, total }: List, known: Partial
       ? curlLine(path, query, "jq '.pagination.total_items // ([.data] | flatten(1) | length)'")
       : curlLine(path, { ...query, page: 1, per_page: 1 }, totalItems);
   const sql = countingSql(run.resource, everything);
-  return claimOf(run, "one by one", everything, {
-    api: total,
-    asked_at: instantOrNull(askedAt),
-    request,
-    sql,
-    ...known,
-  });
+  const asked_at = instantOrNull(askedAt);
+  return claimOf(run, "one by one", everything, { api: total, asked_at, request, sql, ...known });
 }
 
 /** Returns the claim of a resource that the API restates at any time: only when it was read. */
 export function restatedClaim(run: SyncRun): Claim {
-  const times = run.state.coverage().map(({ readAt }) => readAt);
-  const [first, last] = [Math.min(...times), Math.max(...times)].map((at) =>
-    times.length > 0 ? minuteOf(at) : "never",
-  );
+  const times = run.state.coverage().map(({ readAt }) => minuteOf(readAt));
+  const [first = "never", last = first] = [times.sort()[0], times.at(-1)];
   const note = `the API restates it at any time; read ${first}${first === last ? "" : ` to ${last}`}`;
-  const counted = {
-    mirror: countPresent(run.mirror, run.resource.name),
-    sql: countingSql(run.resource, everything),
-  };
-  return claimOf(run, "unproven", everything, { ...counted, note });
+  const mirror = countPresent(run.mirror, run.resource.name);
+  return claimOf(run, "unproven", everything, { mirror, sql: countingSql(run.resource, everything), note });
 }

@@ -10,49 +10,55 @@ import { countingSql, curlLine, totalItems } from "./repeat.js";
 
 /** Returns all that a proof of a dated resource goes by, and what it does not prove. */
 export function datedClaims(run: DatedRun, evidence: Evidence): Claim[] {
-  const { against, beside, checks, counts, everything, unread } = evidence;
+  const { against, checks, counts, unread } = evidence;
   const parts = against.flatMap(({ counted }) => (counted && !counts.includes(counted) ? [counted] : []));
-  const proofOf = ({ api, check, mirror }: Counted): Partial<Claim> =>
-    checks.includes(check.name)
-      ? { agrees: api === mirror }
-      : { note: "no evidence: the filter does not count what its records say" };
+  const days = against.filter(({ counted }) => !counted);
   const never = unread.filter(({ api, mirror }) => api !== mirror);
-  const whole = { ...everything, ...allDates, mirror: run.state.count(allDates), check: allRecords };
-  const isAll = beside === 0 && never.length === 0;
-  const note =
-    beside > 0 ? `${beside} more than in all dates: not read` : isAll ? null : "not all of it was read";
   return [
-    ...[...counts, ...parts].map((one) => countClaim(run, one, proofOf(one))),
+    ...[...counts, ...parts].map((one) =>
+      checks.includes(one.check.name)
+        ? countClaim(run, one, { agrees: one.api === one.mirror })
+        : countClaim(run, one, { note: "no evidence: the filter does not count what its records say" }),
+    ),
     ...daysClaims(run, evidence),
-    ...against
-      .filter(({ counted }) => !counted)
-      .map(({ text, ...range }) => claimOf(run, "a day", range, { agrees: false, note: text })),
+    ...days.map(({ text, ...range }) => claimOf(run, "a day", range, { agrees: false, note: text })),
     ...never.map((one) => countClaim(run, one, { note: "never read" })),
-    countClaim(run, whole, {
-      check: "all, without dates",
-      agrees: isAll ? whole.api === whole.mirror : null,
-      note,
-    }),
+    wholeClaim(run, evidence, never.length === 0),
     ...blindSpot(run),
   ];
 }
 
-function countClaim(
-  run: DatedRun,
-  { askedAt, check, api, mirror, ...range }: Counted,
-  known: Partial<Claim>,
-) {
+/** Returns the claim of a resource of which no date was ever read completely. The API is not asked. */
+export function neverReadClaim(run: DatedRun): Claim {
+  const sql = sqlOf(run, allDates, allRecords.name);
+  const note = `never read: \`brandapi sync ${run.resource.name}\` reads it`;
+  return claimOf(run, allRecords.name, allDates, { mirror: run.state.count(allDates), sql, note });
+}
+
+function wholeClaim(run: DatedRun, { beside, everything }: Evidence, isRead: boolean): Claim {
+  const { askedAt, total: api } = everything;
+  const mirror = run.state.count(allDates);
+  const unread = isRead ? null : "not all of it was read";
+  const whole = { ...allDates, api, askedAt, check: allRecords, mirror };
+  return countClaim(run, whole, {
+    check: "all, without dates",
+    agrees: beside === 0 && isRead ? api === mirror : null,
+    note: beside > 0 ? `${beside} more than in all dates: not read` : unread,
+  });
+}
+
+function countClaim(run: DatedRun, counted: Counted, known: Partial<Claim>): Claim {
+  const { askedAt, check, api, mirror, ...range } = counted;
   const { path, query, strategy } = run.resource;
   const asked = { ...query, ...rangeQuery(strategy, range), ...check.query, page: 1, per_page: 1 };
   const request = curlLine(path, asked, totalItems);
-  const counted = {
-    api,
-    mirror,
-    asked_at: instantOrNull(askedAt),
+  const numbers = { api, mirror, asked_at: instantOrNull(askedAt) };
+  return claimOf(run, check.name, range, {
+    ...numbers,
     request,
     sql: sqlOf(run, range, check.name),
-  };
-  return claimOf(run, known.check ?? check.name, range, { ...counted, ...known });
+    ...known,
+  });
 }
 
 /** Records that the last reading did not show are not counted. */
@@ -65,9 +71,11 @@ function sqlOf({ resource, state }: DatedRun, range: Range, check: string): stri
 
 /** Returns how many days have figures, of the days that were read whole. */
 function daysClaims(run: DatedRun, { figures: asked }: Evidence): Claim[] {
-  const { figures: declared } = run.resource.strategy;
-  if (!declared || !run.figures || !asked) return [];
-  const { figures, state } = run;
+  const { figures, resource, state } = run;
+  const { figures: declared } = resource.strategy;
+  if (!declared || !figures || !asked) return [];
+  const any = declared.figures.map((name) => `.${name}`).join(", ");
+  const counting = `jq '[.data.${declared.points}[] | select(any(${any}; (. // 0) != 0))] | length'`;
   return join(state.coverage()).flatMap(({ from, to }) => {
     const first = Number.isFinite(from) ? dayOf(from + dayMs - 1) : "";
     const last = dayOf(to + 1 - dayMs);
@@ -76,15 +84,13 @@ function daysClaims(run: DatedRun, { figures: asked }: Evidence): Claim[] {
     const differing = countIn(asked.moved);
     const range = { from: first ? dayRange(first).from : from, to: dayRange(last).to };
     const [start_date, end_date] = [range.from, range.to].map((at) => instantOrNull(at) ?? undefined);
-    const any = declared.figures.map((name) => `.${name}`).join(", ");
-    const counting = `jq '[.data.${declared.points}[] | select(any(${any}; (. // 0) != 0))] | length'`;
     return claimOf(run, "days with figures", range, {
       api: countIn(figures.keys()),
       mirror: countIn(state.figures().keys()),
       agrees: differing === 0,
       asked_at: instantOrNull(asked.askedAt),
       request: curlLine(declared.path, { ...declared.query, start_date, end_date }, counting),
-      sql: `SELECT count(*) FROM day_figures WHERE resource = '${run.resource.name}' AND day BETWEEN '${first}' AND '${last}'`,
+      sql: `SELECT count(*) FROM day_figures WHERE resource = '${resource.name}' AND day BETWEEN '${first}' AND '${last}'`,
       note: differing === 0 ? "each as when the day was read" : `${differing} differ`,
     });
   });
@@ -94,10 +100,10 @@ function daysClaims(run: DatedRun, { figures: asked }: Evidence): Claim[] {
 function blindSpot(run: DatedRun): Claim[] {
   return rereadings(run).map(({ night, records, ...range }) => {
     const read_again_by = night === null ? null : dayOf(run.clock.now() + night * dayMs);
-    const again = read_again_by
+    const note = read_again_by
       ? `read again by the night of ${read_again_by}`
       : "never read again (`--audit 0`)";
     const sql = sqlOf(run, range, allRecords.name);
-    return claimOf(run, "blind spot", range, { mirror: records, sql, note: again, read_again_by });
+    return claimOf(run, "blind spot", range, { mirror: records, sql, note, read_again_by });
   });
 }

@@ -3,7 +3,7 @@ import { recordRun } from "../mirror/index.js";
 import { type Resource, type Strategy, takesDates } from "../resources/types.js";
 import { openState } from "../state/index.js";
 import { endsEverything, openRun, syncResource } from "../sync/engine.js";
-import type { Access, SyncOptions, SyncRun } from "../sync/run.js";
+import type { Access, SyncRun } from "../sync/run.js";
 import { restatedClaim } from "./claims.js";
 import { verifyDated } from "./dated.js";
 import { verifyDetails, verifyList } from "./lists.js";
@@ -17,7 +17,7 @@ interface Proof<How extends Strategy = Strategy> {
 /** How each strategy's records are proven; null: the API restates them at any time, and nothing can be proven. */
 const proofs: Record<Strategy["kind"], Proof | null> = {
   dated: { prove: verifyDated },
-  full: { prove: verifyList },
+  full: { prove: (run) => verifyList(run) },
   details: { prove: verifyDetails },
   monthly: null,
   snapshot: null,
@@ -25,6 +25,8 @@ const proofs: Record<Strategy["kind"], Proof | null> = {
 
 /** A verdict on a resource's records and on its tables: a line of `verify --json`. */
 export type FullVerdict = Verdict & { tables: TableFinding };
+
+const uncounted = { api_total: null, mirror_total: null, differing: null };
 
 /**
  * Proves that a resource's tables match its records, and its records what the API holds; with `repair`, mends what
@@ -35,15 +37,16 @@ export async function verifyResource(
   resource: Resource,
   repair: boolean,
 ): Promise<FullVerdict> {
+  const before = access.api.stats.requests;
   const { error, ...tables } = proveTables(access, resource, repair);
   const verdict = await verifyRecords(access, resource, repair, error).catch((why: unknown) => {
     if (error === null || endsEverything(why) || !(why instanceof BrandapiError)) throw why;
     // The API could not be asked, but the tables differ.
-    return { ...unproven(resource.name, why.message, "the API"), ...uncounted, requests: 0 };
+    return { ...unproven(resource.name, why.message, "the API"), ...uncounted };
   });
   const isMended = tables.state === "repaired" && verdict.state === "proven";
   const state = tables.state === "different" ? "different" : isMended ? "repaired" : verdict.state;
-  return { ...verdict, state, tables };
+  return { ...verdict, state, requests: access.api.stats.requests - before, tables };
 }
 
 /** @param tableError what is wrong with the tables: a mirror with such tables is not verified */
@@ -52,37 +55,27 @@ async function verifyRecords(
   resource: Resource,
   repair: boolean,
   tableError: string | null,
-): Promise<Verdict> {
-  const before = access.api.stats.requests;
-  const spent = () => access.api.stats.requests - before;
+): Promise<Omit<Verdict, "requests">> {
   const proof = proofs[resource.strategy.kind];
-  if (!proof) return { ...restated(access, resource), ...uncounted, requests: 0 };
+  if (!proof) return restated(access, resource);
   const verdict = await recordProof(access, resource, proof, tableError);
-  const isMendable = verdict.state === "different" || (verdict.unread ?? 0) > 0;
-  if (!repair || !isMendable) return { ...verdict, requests: spent() };
-  const { run, error } = await syncResource(
-    { ...access, options: repairing(access, resource, verdict.state) },
-    resource,
-  );
+  const isDifferent = verdict.state === "different";
+  if (!repair || (!isDifferent && !verdict.unread)) return verdict;
+  const options = {
+    ...access.options,
+    full: isDifferent && !takesDates(resource),
+    details: isDifferent ? ("all" as const) : ("changed" as const),
+    budget: Number.POSITIVE_INFINITY,
+    ...openState(access.mirror, resource.name).used(),
+  };
+  const { run, error } = await syncResource({ ...access, options }, resource);
   if (error !== null && !(error instanceof Incomplete)) throw error;
   // The second proof reports by month what could not be mended.
   if (error !== null) access.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
   const after = await recordProof({ ...access, points: new Map() }, resource, proof, tableError);
   const { run_id, rows_new, rows_changed, rows_removed } = run;
   const mended = { run_id, rows_new, rows_changed, rows_removed };
-  return { ...after, state: after.state === "proven" ? "repaired" : after.state, mended, requests: spent() };
-}
-
-/** Returns the options of a repair: it reads all that differs, and a list that differs whole. */
-function repairing({ mirror, options }: Access, resource: Resource, state: Finding["state"]): SyncOptions {
-  const isAll = state === "different";
-  const all = {
-    ...options,
-    full: isAll && !takesDates(resource),
-    details: isAll ? "all" : "changed",
-    budget: Number.POSITIVE_INFINITY,
-  } as const;
-  return { ...all, ...openState(mirror, resource.name).used() };
+  return { ...after, state: after.state === "proven" ? "repaired" : after.state, mended };
 }
 
 /** Proves, and records the proof. @throws whatever ended it */
@@ -92,24 +85,23 @@ async function recordProof(
   { prove }: Proof,
   tableError: string | null,
 ): Promise<Omit<Verdict, "requests">> {
-  const result: { verdict?: Omit<Verdict, "requests"> } = {};
+  let finding: Finding | undefined;
   const task = access.reporter.begin({ name: resource.name, unit: "pages" });
-  const { error } = await recordRun(access, resource.name, {
+  const { error, run } = await recordRun(access, resource.name, {
     async work(row) {
-      const run = openRun(access, resource, row, task);
-      const verdict = await prove(run);
-      const found = [...run.shortfalls, differing(verdict) ?? [], tableError ?? []].flat();
-      row.verified = found.length === 0 && !verdict.never_read && !verdict.unsettled;
+      const one = openRun(access, resource, row, task);
+      finding = await prove(one);
+      const found = [...one.shortfalls, differing(finding) ?? [], tableError ?? []].flat();
+      row.verified = found.length === 0 && !finding.never_read && !finding.unsettled;
       row.error = found.join("; ") || null;
-      const { api_total, mirror_total, differing: counts } = row;
-      result.verdict = { ...verdict, api_total, mirror_total, differing: counts };
       return "verified";
     },
     outcomeOf: (error) => (error instanceof Stopped ? "stopped" : "failed"),
   });
   task.end(null);
-  if (!result.verdict) throw error;
-  return result.verdict;
+  if (!finding) throw error;
+  const { api_total, mirror_total, differing: counts } = run;
+  return { ...finding, api_total, mirror_total, differing: counts };
 }
 
 /** Returns what `status` says of a proof that found something; null if it found nothing. */
@@ -121,12 +113,11 @@ function differing({ resource, state, months, unread }: Finding): string | null 
   return `${resource} differs from the API (${named.slice(0, 3).join(", ")}${more}): run \`brandapi verify ${resource} --repair\``;
 }
 
-const uncounted = { api_total: null, mirror_total: null, differing: null };
-
-function restated(access: Access, resource: Resource): Finding {
+function restated(access: Access, resource: Resource): Omit<Verdict, "requests"> {
   const { name } = resource;
   const why =
     "the API restates these figures at any time: the mirror has them as they were when they were last read";
+  const blind_spot = `nothing can be proven: \`sync ${name}\` reads the newest again`;
   const claims = () => [restatedClaim(openRun(access, resource))];
-  return { ...unproven(name, why, `nothing can be proven: \`sync ${name}\` reads the newest again`), claims };
+  return { ...unproven(name, why, blind_spot), ...uncounted, claims };
 }

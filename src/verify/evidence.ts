@@ -1,5 +1,13 @@
 import { everything as allDates, dayOf, dayRange, join, type Range, subtract } from "../lib/ranges.js";
-import { allRecords, type Counted, count, countCovered, countListed, halve } from "../sync/counts.js";
+import {
+  allRecords,
+  type Counted,
+  count,
+  countCovered,
+  countListed,
+  halve,
+  totalsOf,
+} from "../sync/counts.js";
 import { askFigures, movedDays } from "../sync/figures.js";
 import { budgetOf, type DatedRun } from "../sync/run.js";
 
@@ -24,7 +32,7 @@ export interface Evidence {
   /** What is covered by nothing, oldest first: the API's count is `api`. */
   unread: Counted[];
   /** The API's count without a range, and how many of it no range has (A11). */
-  everything: Pick<Counted, "api" | "askedAt">;
+  everything: { total: number; askedAt: number };
   beside: number;
   against: Against[];
 }
@@ -40,47 +48,25 @@ export async function gatherEvidence(run: DatedRun): Promise<Evidence> {
   const distrusted = state.distrusted();
   const evidence = counts.filter(({ check }) => !distrusted.has(check.name));
   const differing = evidence.filter(({ api, mirror }) => api !== mirror);
+  Object.assign(row, totalsOf(counts), { differing: differing.length });
   const against: Against[] = moved.map((day) => ofDay(day, "its figures changed since it was read"));
   for (const one of differing)
     for await (const part of halve(run, one, left, isOneDay)) against.push(ofCount(part));
   for (const { dated } of state.missing.all())
     if (dated !== null) against.push(ofDay(dayOf(dated), "a record is no longer there"));
-  const { beside, everything, unread } = await countUnread(
-    run,
-    sum(counts.filter(({ check }) => check === allRecords)),
-  );
-  Object.assign(row, { ...totals(counts), differing: differing.length });
-  const figures = run.figures && { askedAt, moved };
+  const unread: Counted[] = [];
+  for (const range of subtract([allDates], join(state.coverage()))) unread.push(await count(run, range));
+  const everything = await countListed(run, {});
+  const inRanges = [...counts, ...unread].filter(({ check }) => check === allRecords);
   return {
     counts,
     checks: [...new Set(evidence.map(({ check }) => check.name))],
-    figures,
+    figures: run.figures && { askedAt, moved },
     unread,
     everything,
-    beside,
+    beside: Math.max(0, everything.total - totalsOf(inRanges).api_total),
     against,
   };
-}
-
-/** Counts what lies below, between and above what was read; what no range has lies beside the dates. */
-async function countUnread(
-  run: DatedRun,
-  covered: number,
-): Promise<Pick<Evidence, "unread" | "everything" | "beside">> {
-  const unread: Counted[] = [];
-  for (const range of subtract([allDates], join(run.state.coverage())))
-    unread.push(await count(run, range, allRecords));
-  const { total, askedAt } = await countListed(run, {});
-  return { unread, everything: { api: total, askedAt }, beside: Math.max(0, total - covered - sum(unread)) };
-}
-
-function sum(counts: readonly Counted[]): number {
-  return counts.reduce((all, { api }) => all + api, 0);
-}
-
-function totals(counts: readonly Counted[]): { api_total: number; mirror_total: number } {
-  const all = counts.filter(({ check }) => check === allRecords);
-  return { api_total: sum(all), mirror_total: all.reduce((mirrored, { mirror }) => mirrored + mirror, 0) };
 }
 
 function isOneDay({ from, to }: Range): boolean {

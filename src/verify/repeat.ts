@@ -1,5 +1,4 @@
 import type { Range } from "../lib/ranges.js";
-import { shellWord } from "../lib/shell.js";
 import { instantOrNull } from "../lib/times.js";
 import type { Mirror } from "../mirror/index.js";
 import type { Query, Resource } from "../resources/types.js";
@@ -19,8 +18,8 @@ export function curlLine(path: string, query: Query, printing: string): string {
 
 /** Returns a line for the sqlite3 shell that opens the mirror read-only and prints what a statement selects. */
 export function sqliteLine({ path }: Mirror, sql: string): string {
-  const uri = `file:${encodeURI(path).replaceAll("?", "%3F").replaceAll("#", "%23")}?mode=ro`;
-  return `sqlite3 ${shellWord(uri).replace(/^[^'].*/, "'$&'")} "${sql.replace(/[\\"$`]/g, "\\$&")}"`;
+  const escaped = encodeURI(path).replace(/[?#']/g, (one) => `%${one.charCodeAt(0).toString(16)}`);
+  return `sqlite3 'file:${escaped}?mode=ro' "${sql.replace(/[\\"$`]/g, "\\$&")}"`;
 }
 
 /** Returns SQL that counts a resource's present records of a range. @param also further conditions */

@@ -41,10 +41,14 @@ export type Finding = Omit<Verdict, "requests" | keyof Totals>;
 /** The counts of a proof: as in `sync_runs`. */
 export type Totals = Pick<Run, "api_total" | "mirror_total" | "differing">;
 
+export function unprovenMonth(month: string, why: string): MonthResult {
+  return { month, state: "unproven", why, read_at: null };
+}
+
 /** The verdict where nothing could be compared. */
 export function unproven(resource: string, why: string, blind_spot: string): Finding {
-  const month = { month: "all", state: "unproven" as const, why, read_at: null };
-  return { resource, state: "unproven", months: [month], blind_spot, covered_from: null };
+  const months = [unprovenMonth("all", why)];
+  return { resource, state: "unproven", months, blind_spot, covered_from: null };
 }
 
 /** The verdict of all months together: what is different outweighs what is unproven. */

@@ -26,15 +26,15 @@ export function proveTables(
   repair: boolean,
 ): TableFinding & { error: string | null } {
   const resources = [resource, detailsOf(resource) ?? []].flat();
-  const differences = compareTables(mirror, resources);
-  const isRepaired = repair && differences.length > 0;
+  const before = compareTables(mirror, resources);
+  const isRepaired = repair && before.length > 0;
   if (isRepaired) rebuildTables(mirror, resources);
-  const left = isRepaired ? compareTables(mirror, resources) : differences;
+  const left = isRepaired ? compareTables(mirror, resources) : before;
   const note = noteTables(mirror, resource.name, left, formatInstant(clock.now()));
-  if (note) return { state: "different", differences: left.map(told), error: note.error };
-  return { state: isRepaired ? "repaired" : "proven", differences: differences.map(told), error: null };
-}
-
-function told(difference: TableDifference): TableFinding["differences"][number] {
-  return { ...difference, why: differenceText(difference) };
+  const differences = (note ? left : before).map((one) => ({ ...one, why: differenceText(one) }));
+  return {
+    state: note ? "different" : isRepaired ? "repaired" : "proven",
+    differences,
+    error: note?.error ?? null,
+  };
 }

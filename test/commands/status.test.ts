@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { writeInfo } from "../../src/mirror/info.js";
 import { beginRun, saveRun } from "../../src/mirror/runs.js";
-import { openState, recordCoverage } from "../../src/state/index.js";
+import { openState } from "../../src/state/index.js";
 import { makeHome } from "../support/home.js";
-import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { anOrder, makeMirror, recordCoverage, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 
 const now = Date.parse("2026-11-02T06:00:00.000Z");

@@ -1,13 +1,14 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Covered } from "../../src/lib/ranges.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { beginRun, saveRun } from "../../src/mirror/runs.js";
 import { openMirror } from "../../src/query/open.js";
 import { openRecords } from "../../src/records/index.js";
 import { details, findResource } from "../../src/resources/index.js";
 import type { Json, JsonObject, Resource } from "../../src/resources/types.js";
-import { noteRunCoverage, readCoverage, recordCoverage } from "../../src/state/coverage.js";
+import { addCovered, noteRunCoverage, readCoverage, writeCoverage } from "../../src/state/coverage.js";
 import { makeHome } from "./home.js";
 
 /** A mirror in a folder of its own, for commands: `brandapi(["export", …, "--db", mirror.path])`. */
@@ -97,6 +98,12 @@ export function writeRead(
       runId: run.run_id,
     });
   noteRunCoverage(mirror, run.run_id, readCoverage(mirror, resource.name));
+}
+
+/** Lays a reading over the coverage of a resource. */
+export function recordCoverage(mirror: Mirror, resource: string, added: Covered): void {
+  const before = readCoverage(mirror, resource);
+  writeCoverage(mirror, resource, before, addCovered(before, added));
 }
 
 export function resourceOf(name: string): Resource {

@@ -294,7 +294,7 @@ test("the interval of a change holds the instant at which it happened", async ()
   expect(change && change.from <= at(happened) && change.to >= at(happened)).toBe(true);
 });
 
-test("content by host: 50 ids a request; a filtered run moves no window and removes nothing", async () => {
+test("content by host: 50 ids at most, which is one request; a filtered run moves no window and removes nothing", async () => {
   const ids = Array.from(
     { length: 60 },
     (_, n) => `00000000-0000-4000-8000-0000000000${String(n).padStart(2, "0")}`,
@@ -305,8 +305,11 @@ test("content by host: 50 ids a request; a filtered run moves no window and remo
   const brand = makeBrand({ content: files });
   await brand.run("sync content");
   brand.removeContent("upload/f59");
-  const { asked } = await nightly(brand, `sync content --host ${ids.join(",")}`);
-  expect(asked.flatMap(({ query }) => query.host_id?.split(",").length ?? [])).toEqual([50, 10]);
+  const refused = await nightly(brand, `sync content --host ${ids.join(",")}`);
+  expect(refused.code).toBe(2);
+  expect(refused.err).toContain("at most 50 values of `host_id`, not 60");
+  const { asked } = await nightly(brand, `sync content --host ${ids.slice(0, 50).join(",")}`);
+  expect(asked.flatMap(({ query }) => query.host_id?.split(",").length ?? [])).toEqual([50]);
   expect(brand.lastRun("content")).toMatchObject({
     outcome: "done",
     verified: 0,

@@ -145,6 +145,20 @@ test("a date that was never read, a filter and an undated record are told as unp
   ]);
 });
 
+test.each(["orders", "content", "analytics-clicks"])(
+  "%s: if nothing was ever read, all of it is shown as never read",
+  async (name) => {
+    const brand = makeBrand({ orders: [orderAt("one", noon - day)] });
+    await brand.run("sync roster");
+    const { code, out } = await brand.run(`verify ${name} --evidence`);
+    expect(out).toContain("never");
+    expect(code).toBe(name === "analytics-clicks" ? 0 : 8);
+    const [claim, ...others] = await evidenceOf(brand, name);
+    expect(claim).toMatchObject({ from: null, to: null, api: null, mirror: 0, agrees: null, request: null });
+    expect([claim?.note, others]).toEqual([expect.stringContaining("never"), []]);
+  },
+);
+
 test("a repair names what it has mended, and `changes --run` lists it", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - 40 * day, 50, day) });
   await brand.run("sync orders");

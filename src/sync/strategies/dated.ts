@@ -4,25 +4,23 @@ import { instantOrNull } from "../../lib/times.js";
 import type { Dated } from "../../resources/types.js";
 import { finishedRuns } from "../../state/index.js";
 import { audit } from "../audit.js";
-import { checksOf, countRange } from "../counts.js";
+import { checksOf, count } from "../counts.js";
 import { askFigures, movedDays } from "../figures.js";
 import { planDated } from "../plan.js";
 import { readRange } from "../read.js";
 import { readMoved, reconcile } from "../reconcile.js";
 import { removeMissing } from "../removals.js";
 import { budgetOf, type DatedRun, type PlanStep, pagesFor, type StrategyRun } from "../run.js";
-import { filterQueries, readFiltered } from "./filtered.js";
+import { filterQuery, readFiltered } from "./filtered.js";
 
 /** Newest first, filtered by a date: orders, content. The loop is described in `../README.md`. */
 export const dated: StrategyRun<Dated> = {
   async plan(run) {
-    const queries = filterQueries(run);
-    if (queries.length > 0)
-      return [{ what: "what the filters select", requests: queries.length, open: true }];
+    if (filterQuery(run)) return [{ what: "what the filters select", requests: 1, open: true }];
     const steps: PlanStep[] = [];
     for (const range of decide(run).ranges) {
-      const records = await countRange(run, range);
-      steps.push({ what: `${describe(range)}: ${counted(records, "record")}`, requests: pagesFor(records) });
+      const { api } = await count(run, range);
+      steps.push({ what: `${describe(range)}: ${counted(api, "record")}`, requests: pagesFor(api) });
     }
     const { figures } = run.resource.strategy;
     const what = figures ? "its proof: figures by day, and counts" : "its proof: counts";
@@ -30,8 +28,8 @@ export const dated: StrategyRun<Dated> = {
   },
 
   async run(run) {
-    const queries = filterQueries(run);
-    if (queries.length > 0) return await readFiltered(run, queries);
+    const filter = filterQuery(run);
+    if (filter) return await readFiltered(run, filter);
     const { mirror, options, shortfalls } = run;
     const { floor, gaps, ranges } = decide(run);
     begin(run, ranges, floor);

@@ -2,7 +2,7 @@ import { addressPart } from "../../api/index.js";
 import { UnexpectedAnswer } from "../../errors.js";
 import { counted } from "../../lib/counted.js";
 import { formatInstant } from "../../lib/times.js";
-import { idText, isPresent, keyOf, listedRecord, type Present, presentRecords } from "../../records/index.js";
+import { idText, keyOf, listedRecord, type Present, presentRecords } from "../../records/index.js";
 import type { Details, JsonObject } from "../../resources/types.js";
 import { finishedRuns } from "../../state/index.js";
 import { askEach } from "../ask-each.js";
@@ -42,12 +42,9 @@ export const details: StrategyRun<Details> = {
       run.isPartial = true;
       return;
     }
-    const due = parentsOf(run).filter(({ isDue }) => isDue);
-    // A run that is stopped every time comes to all of them in turn.
-    due.sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1));
     const { into, path } = resource.strategy;
-    if (into === "merge") await mergeDetails(run, due, path);
-    else await syncResults(run, due, path, into);
+    if (into === "merge") await mergeDetails(run, path);
+    else await syncResults(run, dueParents(run), path, into);
   },
 };
 
@@ -68,32 +65,28 @@ function parentsOf(run: DetailsRun): Parent[] {
   });
 }
 
-/** True if the details can change although the list's record does not. */
-function isUnsettled({ mirror, resource }: DetailsRun, { id, value }: Present): boolean {
-  const listed = listedRecord(mirror, id) as JsonObject | null;
-  return (
-    resource.strategy.open(value as JsonObject) ||
-    resource.strategy.open({ ...(value as JsonObject), ...listed })
-  );
+/** Returns those whose details are to be read. A run that is stopped every time comes to all of them in turn. */
+function dueParents(run: DetailsRun): Parent[] {
+  const due = parentsOf(run).filter(({ isDue }) => isDue);
+  return due.sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1));
 }
 
-async function mergeDetails(
-  run: DetailsRun,
-  due: readonly Parent[],
-  path: (id: string) => string,
-): Promise<void> {
-  const { mirror, shortfalls } = run;
-  const ask = async (parents: readonly Parent[]) =>
-    await askEach(run, parents, async (parent) => await askDetails(run, parent, path(parent.askBy)));
-  const lost = await ask(due);
-  if (lost.length === 0) return;
-  // A record may have gone since the list was read: only the list can say. It also shows what has come since.
+/** True if the details can change although the list's record does not. */
+function isUnsettled({ mirror, resource }: DetailsRun, { id, value }: Present): boolean {
+  const whole = value as JsonObject;
+  const listed = listedRecord(mirror, id) as JsonObject | null;
+  return resource.strategy.open(whole) || resource.strategy.open({ ...whole, ...listed });
+}
+
+async function mergeDetails(run: DetailsRun, path: (id: string) => string): Promise<void> {
+  const ask = async () =>
+    await askEach(run, dueParents(run), async (parent) => await askDetails(run, parent, path(parent.askBy)));
+  if ((await ask()) === 0) return;
+  // A record may have gone since the list was read: only the list can say.
   await readAll(run);
-  const known = new Set(lost.map(({ key }) => key));
-  lost.push(...(await ask(parentsOf(run).filter(({ isPending, key }) => isPending && !known.has(key)))));
-  const still = lost.filter(({ key }) => isPresent(mirror, run.resource.name, key));
-  if (still.length > 0)
-    shortfalls.push(`the API lists ${counted(still.length, "record")}, but answers 404 for the details`);
+  const lost = await ask();
+  if (lost > 0)
+    run.shortfalls.push(`the API lists ${counted(lost, "record")}, but answers 404 for the details`);
 }
 
 async function askDetails(run: DetailsRun, parent: Parent, path: string): Promise<void> {

@@ -1,41 +1,30 @@
-import { formatInstant } from "../../lib/times.js";
+import { UsageError } from "../../errors.js";
 import type { Query } from "../../resources/types.js";
-import { readListOf, whyNotWhole } from "../list.js";
 import type { DatedRun } from "../run.js";
 import { checkDates, rangeQuery } from "../seek.js";
+import { syncList } from "../sync-list.js";
 
-/** Returns a query for each combination of filter values, with at most as many values as the API takes. */
-export function filterQueries({ options, resource }: Pick<DatedRun, "options" | "resource">): Query[] {
-  const { filters = [] } = resource.strategy;
-  const chosen = filters.filter(({ parameter }) => (options.filters[parameter]?.length ?? 0) > 0);
-  if (chosen.length === 0) return [];
-  return chosen.reduce<Query[]>(
-    (queries, { parameter, atMost }) =>
-      chunks(options.filters[parameter] ?? [], atMost).flatMap((values) =>
-        queries.map((query) => ({ ...query, [parameter]: values.join(",") })),
-      ),
-    [{}],
-  );
-}
-
-function chunks<Item>(items: readonly Item[], size: number): Item[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-    items.slice(index * size, (index + 1) * size),
-  );
+/** Returns the filters of a run as a query; null if it has none. @throws UsageError for more values than the API takes */
+export function filterQuery({ options, resource }: Pick<DatedRun, "options" | "resource">): Query | null {
+  const chosen = (resource.strategy.filters ?? []).flatMap(({ parameter, atMost }) => {
+    const values = options.filters[parameter] ?? [];
+    if (values.length > atMost)
+      throw new UsageError(
+        `The API takes at most ${atMost} values of \`${parameter}\`, not ${values.length}.`,
+        {
+          hint: "divide them among several runs",
+        },
+      );
+    return values.length > 0 ? [[parameter, values.join(",")] as const] : [];
+  });
+  return chosen.length > 0 ? Object.fromEntries(chosen) : null;
 }
 
 /** A partial run: it covers no dates and removes nothing. */
-export async function readFiltered(run: DatedRun, queries: readonly Query[]): Promise<void> {
-  const { mirror, now, options, resource, shortfalls, state, store } = run;
+export async function readFiltered(run: DatedRun, query: Query): Promise<void> {
+  const { now, options, resource } = run;
   const range = { from: options.since ?? Number.NEGATIVE_INFINITY, to: options.until ?? now };
   run.isPartial = true;
-  for (const query of queries) {
-    const asked = { ...rangeQuery(resource.strategy, range), ...query };
-    const list = await readListOf(run, resource, asked, (records) => void checkDates(run, records, range));
-    mirror.transaction(() => {
-      const { ids } = store.write(list.items, { readAt: formatInstant(list.askedAt) });
-      state.missing.forget(ids);
-    });
-    if (!list.isWhole) shortfalls.push(`the filtered list ${whyNotWhole(list)}`);
-  }
+  const asked = { ...rangeQuery(resource.strategy, range), ...query };
+  await syncList(run, "the filtered list", asked, null, (records) => void checkDates(run, records, range));
 }

@@ -32,9 +32,8 @@ export async function readAll(run: SyncRun): Promise<void> {
   const { mirror, resource, row, state } = run;
   const shown = await syncList(run, `the list of ${resource.name}`, {}, everything);
   if (!shown) return;
-  mirror.transaction(() =>
-    state.cover({ ...shown, range: { from: Number.NEGATIVE_INFINITY, to: shown.askedAt } }, everything),
-  );
+  const range = { from: Number.NEGATIVE_INFINITY, to: shown.askedAt };
+  mirror.transaction(() => state.cover({ ...shown, range }, everything));
   row.api_total = row.mirror_total = shown.ids.size;
   row.differing = 0;
   removeMissing(run);

@@ -1,13 +1,18 @@
-import { UnexpectedAnswer } from "../../errors.js";
+import { ConfigurationError, UnexpectedAnswer } from "../../errors.js";
 import { counted } from "../../lib/counted.js";
-import { dayOf } from "../../lib/ranges.js";
+import { dayOf, monthsOf, type Range, touches } from "../../lib/ranges.js";
 import { formatInstant } from "../../lib/times.js";
-import { valueAt } from "../../records/index.js";
-import type { Monthly } from "../../resources/types.js";
-import { recordCoverage } from "../../state/index.js";
-import { askPoints } from "../figures.js";
-import { progressed, type StrategyRun, type SyncRun } from "../run.js";
-import { dueMonths, isPlain, type Month, seriesOf } from "./months.js";
+import { presentKeys, presentRecords, sameJson, valueAt } from "../../records/index.js";
+import type { Json, Monthly } from "../../resources/types.js";
+import { askPoints, dayNameOf } from "../figures.js";
+import { floorOf } from "../plan.js";
+import { type Points, progressed, type StrategyRun, type SyncRun } from "../run.js";
+
+/** A request: a month of all hosts (null) or one, in buckets of a day, a week or a month. */
+interface Month extends Range {
+  groupBy: string;
+  hostId: string | null;
+}
 
 /**
  * One answer per calendar month, because unique counts do not add up over days. Late orders and the filtering of bots
@@ -15,25 +20,17 @@ import { dueMonths, isPlain, type Month, seriesOf } from "./months.js";
  */
 export const monthly: StrategyRun<Monthly> = {
   async plan(run) {
-    // Nobody asks for the points yet: the mirror's oldest month stands for the first day that has one.
-    const oldest = run.state.coverage()[0]?.from ?? run.now;
-    const points = new Map([[dayOf(oldest), null]]);
-    const requests = seriesOf(run).flatMap((series) => dueMonths(run, series, points)).length;
-    const days = { what: "each day's clicks, to learn which months moved", requests: 1, open: true };
+    const requests = dueMonths(run, await askPoints(run, run.resource.strategy.figures)).length;
+    const days = { what: "each day's clicks, to learn which months moved", requests: 1 };
     return requests > 0 ? [{ what: counted(requests, "month"), requests }, days] : [days];
   },
 
   async run(run) {
-    const { mirror, now, options, resource, row, state } = run;
-    const series = seriesOf(run);
-    const days = await askPoints(run, resource.strategy.figures);
-    if (series.some(isPlain)) mirror.transaction(() => state.setFloor(floorOf(run)));
+    const { mirror, now, options, reporter, resource, row, state } = run;
+    const due = dueMonths(run, await askPoints(run, resource.strategy.figures));
+    if (isPlain(options)) mirror.transaction(() => state.setFloor(floorOf(options, state.floor())));
     else run.isPartial = true;
-    const due = series.flatMap((one) => dueMonths(run, one, days));
-    if (options.perHost)
-      run.reporter.note(
-        `${resource.name}: ${counted(series.length, "host")}, ${counted(due.length, "request")}`,
-      );
+    if (options.perHost) reporter.note(`${resource.name}: ${counted(due.length, "request")}`);
     for (const [index, month] of due.entries()) {
       await readMonth(run, month);
       progressed(run, 1, due.length - index - 1);
@@ -43,16 +40,63 @@ export const monthly: StrategyRun<Monthly> = {
   },
 };
 
-/** Returns the oldest date that was ever asked for, this run included. */
-function floorOf({ options, state }: SyncRun): number {
-  const { full, since } = options;
-  if (full) return Number.NEGATIVE_INFINITY;
-  return Math.min(since ?? Number.POSITIVE_INFINITY, state.floor() ?? since ?? Number.NEGATIVE_INFINITY);
+/** True if a run asks for what a nightly sync asks for, which counts as read. */
+function isPlain({ groupBy, hosts, perHost }: SyncRun["options"]): boolean {
+  return groupBy === "day" && hosts.length === 0 && !perHost;
+}
+
+/**
+ * Returns the months that a run reads. With `--since` or `--until`, those that are asked for; of a host or another
+ * bucket, and with `--full`, every month since the first day that has points. Otherwise those that were never read, that
+ * the window touched when they were last read, or whose points are not the mirror's.
+ */
+function dueMonths(run: SyncRun<Monthly>, points: Points): Month[] {
+  const { now, options, state } = run;
+  const { full, groupBy, since, until = now, windowMs } = options;
+  const moved = isPlain(options) ? movedMonths(run, points) : new Set<string>();
+  // A month that lost all its activity may have no points any more.
+  const [oldest = ""] = [...points.keys(), ...moved].sort();
+  const first = Date.parse(oldest) || now;
+  const from = since ?? (full ? first : Math.max(first, state.floor() ?? first));
+  const isAll = full || since !== undefined || !isPlain(options);
+  const readAt = (month: Range) => state.coverage().find((one) => touches(one, month))?.readAt ?? 0;
+  const due = monthsOf({ from: Math.max(0, Math.min(from, until)), to: Math.min(until, now) }).filter(
+    ({ month, ...range }) => isAll || moved.has(month) || readAt(range) - windowMs <= range.to,
+  );
+  return hostsOf(run).flatMap((hostId) => due.map(({ from, to }) => ({ from, to, groupBy, hostId })));
+}
+
+function hostsOf({ mirror, options }: SyncRun): (string | null)[] {
+  const ids = options.perHost ? presentKeys(mirror, "roster", "host.id") : options.hosts;
+  if (options.perHost && ids.length === 0)
+    throw new ConfigurationError("The mirror holds no roster, so there are no hosts to ask for.", {
+      hint: "run `brandapi sync roster` first",
+    });
+  return ids.length > 0 ? [...new Set(ids)] : [null];
+}
+
+/** Returns the months of which some day's point is not the mirror's. A day without activity may have zeros or no point. */
+function movedMonths({ mirror, resource }: SyncRun<Monthly>, points: Points): Set<string> {
+  const { figures } = resource.strategy;
+  const mirrored = new Map<string, Json>();
+  for (const { value } of presentRecords(mirror, resource.name, "/day/#0"))
+    for (const point of (valueAt(value, ["timeseries"]) ?? []) as Json[])
+      mirrored.set(dayNameOf(point, figures), point);
+  const isMoved = (day: string) => {
+    const [was, is] = [mirrored.get(day) ?? null, points.get(day) ?? null];
+    return isIdle(was) ? !isIdle(is) : !sameJson(was, is);
+  };
+  const days = new Set([...mirrored.keys(), ...points.keys()]);
+  return new Set([...days].filter(isMoved).map((day) => day.slice(0, 7)));
+}
+
+function isIdle(point: Json): boolean {
+  return !Object.values(point ?? {}).some((figure) => typeof figure !== "boolean" && Number(figure));
 }
 
 /** Reads one month. Source: the API document, "2. GET /analytics/clicks". */
 async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Promise<void> {
-  const { api, mirror, resource, row, signal, store } = run;
+  const { api, mirror, options, resource, row, signal, state, store } = run;
   const range = { start_date: formatInstant(from), end_date: formatInstant(to) };
   const query = { ...resource.query, ...range, group_by: groupBy, host_id: hostId ?? undefined };
   const { data, askedAt } = await api.get(resource.path, query, { scope: resource.scope, signal });
@@ -63,18 +107,14 @@ async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Pr
     );
   const [start, end] = [dayOf(from), dayOf(to)];
   mirror.transaction(() => {
-    store.write([data], {
+    const written = store.write([data], {
       readAt: formatInstant(askedAt),
       context: { period_start: start, period_end: end, group_by: groupBy, host_id: hostId },
       keyPrefix: `${start}/${groupBy}/${hostId ?? ""}`,
       touch: true,
     });
-    if (isPlain({ groupBy, hostId }))
-      recordCoverage(mirror, resource.name, {
-        from,
-        to: Math.min(to, askedAt),
-        readAt: askedAt,
-        runId: row.run_id,
-      });
+    const covered = { from, to: Math.min(to, askedAt) };
+    if (isPlain(options))
+      state.cover({ range: covered, ids: new Set(written.ids), askedAt, runId: row.run_id });
   });
 }

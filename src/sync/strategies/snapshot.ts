@@ -1,9 +1,9 @@
 import { formatInstant } from "../../lib/times.js";
 import { hostIdOf, keepSnapshot } from "../../records/index.js";
-import { countPresent, presentIds, recordCoverage } from "../../state/index.js";
-import { readList, readOnce, whyNotWhole } from "../list.js";
+import { countPresent, presentIds } from "../../state/index.js";
+import { readList, whyNotWhole } from "../list.js";
 import { guardRemovals } from "../removals.js";
-import { mostPerPage, type StrategyRun } from "../run.js";
+import type { StrategyRun } from "../run.js";
 import { full } from "./full.js";
 
 /**
@@ -14,26 +14,23 @@ export const snapshot: StrategyRun = {
   plan: (run) => full.plan(run),
 
   async run(run) {
-    const { mirror, resource, row, shortfalls, store } = run;
-    const query = { ...resource.query, sort: "sale_amount", order: "desc", per_page: mostPerPage };
-    const list = await readList(() => readOnce(run, resource.path, query), hostIdOf);
+    const { mirror, resource, row, shortfalls, state, store } = run;
+    const query = { sort: "sale_amount", order: "desc" };
+    const list = await readList(run, { query, idOf: hostIdOf });
     if (!list.isWhole) return void shortfalls.push(`the ranking ${whyNotWhole(list)}`);
     const present = countPresent(mirror, resource.name);
     guardRemovals(run, Math.max(0, present - list.items.length), present);
-    const at = formatInstant(list.askedAt);
+    const readAt = formatInstant(list.askedAt);
     mirror.transaction(() => {
-      const ids = new Set<number>();
-      for (const [position, record] of list.items.entries()) {
-        const options = { readAt: at, position, context: { position }, touch: true };
-        for (const id of store.write([record], options).ids) ids.add(id);
-      }
-      store.remove(
-        presentIds(mirror, resource.name).filter((id) => !ids.has(id)),
-        at,
+      const written = list.items.map((record, position) =>
+        store.write([record], { readAt, position, context: { position }, touch: true }),
       );
-      keepSnapshot(mirror, at.slice(0, 10), at, list.items);
+      const ids = new Set(written.flatMap((one) => one.ids));
+      const gone = presentIds(mirror, resource.name).filter((id) => !ids.has(id));
+      store.remove(gone, readAt);
+      keepSnapshot(mirror, readAt.slice(0, 10), readAt, list.items);
       const range = { from: Number.NEGATIVE_INFINITY, to: list.askedAt };
-      recordCoverage(mirror, resource.name, { ...range, readAt: list.askedAt, runId: row.run_id });
+      state.cover({ range, ids, askedAt: list.askedAt, runId: row.run_id });
     });
   },
 };
