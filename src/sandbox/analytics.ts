@@ -2,7 +2,7 @@ import type { Brand } from "./brand.js";
 import { hostOf } from "./data/people.js";
 import type { Range } from "./dated.js";
 import type { Doubts } from "./doubts.js";
-import { addFigures, addUp, bucketOf, type Figures, noFigures } from "./figures.js";
+import { bucketOf, type Cell, figuresOf } from "./figures.js";
 import type { Host } from "./records.js";
 
 export interface ClicksQuery {
@@ -13,21 +13,15 @@ export interface ClicksQuery {
 }
 
 /** Returns the `data` of /analytics/clicks. */
-export function clicksOf(
-  brand: Brand,
-  { range, groupBy, hostId, limit }: ClicksQuery,
-  doubts: Doubts,
-  now: number,
-) {
-  const { byDay, byHost } = addUp(brand, range, hostId, doubts, now);
-  const all = noFigures();
-  const points = new Map<string, Figures>();
-  for (const [start, figures] of byDay) {
-    addFigures(all, figures);
+export function clicksOf(brand: Brand, query: ClicksQuery, doubts: Doubts, now: number) {
+  const { range, groupBy, hostId, limit } = query;
+  const { cells, days } = figuresOf(brand, range, hostId, doubts, now);
+  const all = sumOf(cells);
+  const byDay = grouped(cells, ({ start }) => start);
+  const points = new Map<string, Cell[]>();
+  for (const start of [...new Set([...days, ...byDay.keys()])].sort((a, b) => a - b)) {
     const date = bucketOf(start, groupBy);
-    const point = points.get(date) ?? noFigures();
-    addFigures(point, figures);
-    points.set(date, point);
+    points.set(date, [...(points.get(date) ?? []), ...(byDay.get(start) ?? [])]);
   }
   const hosts = hostsOf(brand);
   return {
@@ -39,9 +33,12 @@ export function clicksOf(
       unique_users: Math.floor(sessionsOf(all) * 0.3),
       manual_orders: all.orders - all.tracked,
     },
-    timeseries: [...points].map(([date, figures]) => ({ date, ...shared(figures), ...views(figures) })),
-    top_hosts: [...byHost]
-      .map(([id, figures]) => ({ host: hosts.get(id) ?? null, ...shared(figures) }))
+    timeseries: [...points].map(([date, ofDate]) => {
+      const figures = sumOf(ofDate);
+      return { date, ...shared(figures), ...views(figures) };
+    }),
+    top_hosts: [...grouped(cells, (cell) => cell.hostId)]
+      .map(([id, ofHost]) => ({ host: hosts.get(id) ?? null, ...shared(sumOf(ofHost)) }))
       .sort((a, b) => b.total_clicks - a.total_clicks)
       .slice(0, limit),
     top_products: topProducts(brand, all).slice(0, limit),
@@ -51,25 +48,47 @@ export function clicksOf(
 /** Returns the rows of /analytics/hosts: all time, in the order of the sandbox's own. */
 export function hostRows(brand: Brand, doubts: Doubts, now: number) {
   const hosts = hostsOf(brand);
-  const { byHost } = addUp(brand, { from: null, to: null }, null, doubts, now);
-  return [...byHost].map(([id, figures]) => ({
-    host: hosts.get(id) ?? null,
-    clicks: figures.buyNow * 2 + figures.visits,
-    buy_now_clicks: figures.buyNow,
-    orders: figures.orders,
-    sales: figures.revenue / 100,
-  }));
+  const { cells } = figuresOf(brand, { from: null, to: null }, null, doubts, now);
+  return [...grouped(cells, ({ hostId }) => hostId)].map(([id, ofHost]) => {
+    const { buyNow, visits, orders, revenue } = sumOf(ofHost);
+    const host = hosts.get(id) ?? null;
+    return { host, clicks: buyNow * 2 + visits, buy_now_clicks: buyNow, orders, sales: revenue / 100 };
+  });
 }
 
-/** The hosts of orders, collected once for each list of orders. */
-const ofOrders = new WeakMap<Brand["orders"], Map<string, Host>>();
+/** The sum of some cells, and on how many days they lie: all but unique counts add up. */
+type Figures = Omit<Cell, "start" | "hostId"> & { days: number };
+
+function sumOf(cells: readonly Cell[]): Figures {
+  const sum: Figures = { orders: 0, tracked: 0, revenue: 0, subtotal: 0, buyNow: 0, visits: 0, days: 0 };
+  for (const cell of cells) {
+    sum.orders += cell.orders;
+    sum.tracked += cell.tracked;
+    sum.revenue += cell.revenue;
+    sum.subtotal += cell.subtotal;
+    sum.buyNow += cell.buyNow;
+    sum.visits += cell.visits;
+  }
+  return { ...sum, days: new Set(cells.map(({ start }) => start)).size };
+}
+
+function grouped<K>(cells: readonly Cell[], keyOf: (cell: Cell) => K): Map<K, Cell[]> {
+  const groups = new Map<K, Cell[]>();
+  for (const cell of cells) {
+    const key = keyOf(cell);
+    const group = groups.get(key);
+    if (group) group.push(cell);
+    else groups.set(key, [cell]);
+  }
+  return groups;
+}
 
 /** The hosts of traffic and of orders, as they are called now. */
 function hostsOf({ people, orders }: Brand): Map<string, Host> {
-  const hosts = ofOrders.get(orders) ?? new Map<string, Host>();
-  if (!ofOrders.has(orders)) for (const { host } of orders) if (host) hosts.set(host.id, host);
-  ofOrders.set(orders, hosts);
-  return new Map([...hosts, ...people.map((person) => [person.profile.id, hostOf(person)] as const)]);
+  const hosts = new Map<string, Host>();
+  for (const { host } of orders) if (host) hosts.set(host.id, host);
+  for (const person of people) hosts.set(person.profile.id, hostOf(person));
+  return hosts;
 }
 
 function views({ visits }: Figures) {

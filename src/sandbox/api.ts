@@ -1,5 +1,5 @@
 import type { Brand } from "./brand.js";
-import type { Doubts } from "./doubts.js";
+import { type Doubts, documented } from "./doubts.js";
 import { answerFile } from "./files.js";
 import { type Answer, type ApiRequest, answer, keyOf, root } from "./handler.js";
 import { createLimits } from "./limits.js";
@@ -36,7 +36,8 @@ export function createApi(options: ApiOptions): Api {
     answer(request) {
       const brand = brands.find((one) => keyOf(request, one)) ?? (brands[0] as Brand);
       const limits = count(request.address, keyOf(request, brand)?.id ?? null, monotonic());
-      return answer(request, brand, now(), { doubts: api.doubts, filesUrl: api.filesUrl, limits });
+      const doubts = { ...documented, ...api.doubts };
+      return answer(request, brand, now(), { doubts, filesUrl: api.filesUrl, limits });
     },
     answerFile(request) {
       const answers = brands.map((brand) => answerFile(request, brand, now()));

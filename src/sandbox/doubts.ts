@@ -31,8 +31,8 @@ export interface Doubts {
   emptyDays: "zero" | "missing";
   /** What `status=refunded` selects: orders refunded fully, or with any refund. */
   refunded: "fully" | "any";
-  /** Whether `active`, `cancelled` and `refunded` overlap, part all orders, or leave some out. */
-  statuses: "overlap" | "partition" | "gaps";
+  /** Whether `active`, `cancelled` and `refunded` overlap, or part all orders. */
+  statuses: "overlap" | "partition";
   /** What a page past the last answers. */
   pastEnd: "empty" | "refused";
   pagesOfNone: 0 | 1;

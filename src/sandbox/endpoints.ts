@@ -1,107 +1,87 @@
 import { clicksOf, hostRows } from "./analytics.js";
-import { type Endpoint, endpoint } from "./endpoint.js";
+import type { Asked, Endpoint, Reply } from "./endpoint.js";
 import { signedUrl } from "./files.js";
 import { content, opportunities, orders, ordersRange, plainList } from "./lists.js";
-import { instant, integer, oneOf, oneUuid, paging } from "./parameters.js";
+import { pageOf } from "./page.js";
+import { instant, integer, oneOf, oneUuid, paging, readQuery } from "./parameters.js";
 import { Refusal } from "./refusal.js";
-import { pageOf, whole } from "./reply.js";
 import { timeText } from "./time.js";
 
-const me = endpoint({
-  path: "/me",
-  rules: {},
-  answer: ({ brand: { id, name }, key }) =>
-    whole({
-      brand: { id, name },
-      key: { id: key.id, scopes: key.scopes, expires_at: timeText(key.expiresAt) },
-    }),
-});
+const analytics = { scope: "analytics:read", plan: true };
 
-const clicks = endpoint({
-  path: "/analytics/clicks",
-  scope: "analytics:read",
-  plan: true,
-  rules: {
+/** The document's table of endpoints, in its order. */
+export const endpoints: readonly Endpoint[] = [
+  { path: "/me", scope: null, answer: me },
+  { path: "/analytics/clicks", ...analytics, answer: clicks },
+  { path: "/analytics/hosts", ...analytics, answer: ranking },
+  { path: "/orders", ...analytics, answer: orders },
+  { path: "/opportunities", scope: "opportunities:read", answer: opportunities },
+  { path: "/opportunities/{id}", scope: "opportunities:read", answer: opportunity },
+  { path: "/content", scope: "content:read", answer: content },
+  { path: "/content/{source}/{item_id}/download", scope: "content:read", answer: download },
+  plainList("roster", "roster:read"),
+  plainList("recommendations", "recommendations:read"),
+  plainList("gifts", "gifts:read"),
+  plainList("codes", "codes:read"),
+  plainList("surveys", "surveys:read"),
+  { path: "/surveys/{id}/results", scope: "surveys:read", answer: results },
+];
+
+function me({ brand: { id, name }, key, query }: Asked): Reply {
+  readQuery({}, query);
+  const { id: keyId, scopes, expiresAt } = key;
+  return { data: { brand: { id, name }, key: { id: keyId, scopes, expires_at: timeText(expiresAt) } } };
+}
+
+function clicks({ brand, query: given, doubts, now }: Asked): Reply {
+  const rules = {
     start_date: instant,
     end_date: instant,
     group_by: oneOf(["day", "week", "month"], "day"),
     host_id: oneUuid,
     limit: integer(20, 1, 100),
-  },
-  answer({ brand, query, doubts, now }) {
-    if (doubts.figures === "absent") throw new Refusal(402, "plan_required", "The plan has no figures.");
-    const range = ordersRange(query.start_date, query.end_date);
-    const asked = { range, groupBy: query.group_by, hostId: query.host_id, limit: query.limit };
-    return whole(clicksOf(doubts.figuresOf ?? brand, asked, doubts, now));
-  },
-});
+  };
+  const { start_date, end_date, group_by, host_id, limit } = readQuery(rules, given);
+  if (doubts.figures === "absent") throw new Refusal(402, "plan_required", "The plan has no figures.");
+  const asked = { range: ordersRange(start_date, end_date), groupBy: group_by, hostId: host_id, limit };
+  return { data: clicksOf(doubts.figuresOf ?? brand, asked, doubts, now) };
+}
 
-const ranking = endpoint({
-  path: "/analytics/hosts",
-  scope: "analytics:read",
-  plan: true,
-  rules: {
+function ranking({ brand, query: given, doubts, now }: Asked): Reply {
+  const rules = {
     ...paging,
     sort: oneOf(["clicks", "buy_now_clicks", "actions", "sale_amount"], "sale_amount"),
     order: oneOf(["asc", "desc"], "desc"),
-  },
-  answer({ brand, query, doubts, now }) {
-    const { sort } = query;
-    const member = sort === "actions" ? "orders" : sort === "sale_amount" ? "sales" : sort;
-    const sign = query.order === "asc" ? 1 : -1;
-    const rows = hostRows(brand, doubts, now).sort((a, b) => sign * (a[member] - b[member]));
-    return pageOf(rows, query, doubts);
-  },
-});
+  };
+  const query = readQuery(rules, given);
+  const { sort } = query;
+  const member = sort === "actions" ? "orders" : sort === "sale_amount" ? "sales" : sort;
+  const sign = query.order === "asc" ? 1 : -1;
+  const rows = hostRows(brand, doubts, now).sort((a, b) => sign * (a[member] - b[member]));
+  return pageOf(rows, query, doubts);
+}
 
-const opportunity = endpoint({
-  path: "/opportunities/{id}",
-  scope: "opportunities:read",
-  rules: {},
-  answer: ({ brand, params: [id = ""] }) =>
-    whole(found(brand.opportunities, (one) => one.id.toLowerCase() === id.toLowerCase(), "opportunity")),
-});
+function opportunity({ brand, query, params: [id = ""] }: Asked): Reply {
+  readQuery({}, query);
+  return {
+    data: found(brand.opportunities, (one) => one.id.toLowerCase() === id.toLowerCase(), "opportunity"),
+  };
+}
 
-const download = endpoint({
-  path: "/content/{source}/{item_id}/download",
-  scope: "content:read",
-  rules: {},
-  answer({ brand, params: [source, id = ""], filesUrl, now }) {
-    const item = found(brand.content, (one) => one.source === source && one.id === id.toLowerCase(), "item");
-    return whole(signedUrl(brand, item, filesUrl, now));
-  },
-});
+function download({ brand, query, params: [source, id = ""], filesUrl, now }: Asked): Reply {
+  readQuery({}, query);
+  const item = found(brand.content, (one) => one.source === source && one.id === id.toLowerCase(), "item");
+  return { data: signedUrl(brand, item, filesUrl, now) };
+}
 
-const results = endpoint({
-  path: "/surveys/{id}/results",
-  scope: "surveys:read",
-  rules: {},
-  answer({ brand, params: [id = ""] }) {
-    found(brand.surveys, (one) => String(one.id) === id, "survey");
-    return whole(brand.results[id] ?? {});
-  },
-});
+function results({ brand, query, params: [id = ""] }: Asked): Reply {
+  readQuery({}, query);
+  found(brand.surveys, (one) => String(one.id) === id, "survey");
+  return { data: brand.results[id] ?? {} };
+}
 
 function found<T>(records: readonly T[], isIt: (record: T) => boolean, noun: string): T {
   const record = records.find(isIt);
   if (!record) throw new Refusal(404, "not_found", `The brand has no such ${noun}.`);
   return record;
 }
-
-/** The document's table of endpoints, in its order. */
-export const endpoints: readonly Endpoint[] = [
-  me,
-  clicks,
-  ranking,
-  orders,
-  opportunities,
-  opportunity,
-  content,
-  download,
-  plainList("roster", "roster:read"),
-  plainList("recommendations", "recommendations:read"),
-  plainList("gifts", "gifts:read"),
-  plainList("codes", "codes:read"),
-  plainList("surveys", "surveys:read"),
-  results,
-];

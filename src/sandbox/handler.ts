@@ -1,8 +1,9 @@
 import { authorize, bearer, refuseMisplacedKey } from "./access.js";
 import type { Brand } from "./brand.js";
-import { type Doubts, documented } from "./doubts.js";
-import { match } from "./endpoint.js";
+import type { Doubts } from "./doubts.js";
+import { match, type Reply } from "./endpoint.js";
 import { endpoints } from "./endpoints.js";
+import type { Limits } from "./limits.js";
 import { Refusal } from "./refusal.js";
 
 /** The versioned root: every endpoint's path is below it. */
@@ -28,30 +29,32 @@ export interface Answer<Body = string> {
 }
 
 export interface HandlerOptions {
-  doubts?: Partial<Doubts>;
+  doubts: Doubts;
   /** The file host's origin, for signed URLs. */
-  filesUrl?: string;
-  /** What the limits say of this request: refused with 429, and the headers of any answer. */
-  limits?: { refusal: Refusal | null; headers: Record<string, string> };
+  filesUrl: string;
+  limits: Limits;
 }
 
 /** Answers one request from a brand's records as they are now: the whole API, without anything that it remembers. */
-export function answer(request: ApiRequest, brand: Brand, now: number, options: HandlerOptions = {}): Answer {
+export function answer(request: ApiRequest, brand: Brand, now: number, options: HandlerOptions): Answer {
   const date = new Date(now).toUTCString();
-  const headers = { ...options.limits?.headers, date, "content-type": "application/json; charset=utf-8" };
+  const headers = { ...options.limits.headers, date, "content-type": "application/json; charset=utf-8" };
   try {
-    return { status: 200, headers, body: successBody(request, brand, now, options) };
+    const { data, pagination } = replyTo(request, brand, now, options);
+    const envelope = { success: true, data, pagination, _timing: { duration_ms: 1 } };
+    return { status: 200, headers, body: JSON.stringify(envelope) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return { status: error.status, headers: { ...headers, ...error.headers }, body: error.body() };
   }
 }
 
-/** Makes every check in its order (the help of `brandapi sandbox` names it), then the envelope. Throws a `Refusal`. */
-function successBody(request: ApiRequest, brand: Brand, now: number, options: HandlerOptions): string {
+/** Makes every check in its order (the help of `brandapi sandbox` names it). Throws a `Refusal`. */
+function replyTo(request: ApiRequest, brand: Brand, now: number, options: HandlerOptions): Reply {
+  const { doubts, filesUrl, limits } = options;
   const [path = "", text = ""] = request.url.split(/\?(.*)/s);
   const query = new URLSearchParams(text);
-  if (options.limits?.refusal) throw options.limits.refusal;
+  if (limits.refusal) throw limits.refusal;
   if (retired.some((feed) => match(feed, path)))
     throw new Refusal(410, "gone", "This feed is retired: use GET /recommendations with a key.");
   const { endpoint, params } = endpointOf(path);
@@ -59,11 +62,7 @@ function successBody(request: ApiRequest, brand: Brand, now: number, options: Ha
     throw new Refusal(405, "read_only", "Every endpoint is a GET.", { allow: "GET, HEAD" });
   refuseMisplacedKey(request, query, brand.keys);
   const key = authorize(keyOf(request, brand), endpoint, request.address, now);
-  const doubts = { ...documented, ...options.doubts };
-  const filesUrl = options.filesUrl ?? "https://files.brand.test";
-  const { data, pagination } = endpoint.answer({ brand, key, params, doubts, filesUrl, now }, query);
-  const paging = pagination ? `"pagination":${JSON.stringify(pagination)},` : "";
-  return `{"success":true,"data":${data},${paging}"_timing":{"duration_ms":1}}`;
+  return endpoint.answer({ brand, key, query, params, doubts, filesUrl, now });
 }
 
 export function keyOf({ headers }: ApiRequest, { keys }: Brand) {

@@ -1,8 +1,9 @@
 import type { Brand } from "./brand.js";
+import { keyOfRecord } from "./changes.js";
 import { historyDays } from "./data/orders.js";
 import { between, chance, type Draws, draws, next, pick } from "./data/random.js";
 import { type Happenings, happeningsOf } from "./happenings.js";
-import type { ContentItem, Order } from "./records.js";
+import type { Order } from "./records.js";
 import { day, hour, second, timeText } from "./time.js";
 
 /** How something goes when its time has come. */
@@ -62,7 +63,7 @@ const courses: readonly (readonly [perOrder: number, perDay: number, happen: Cou
   [0.06, 0, refundSome],
   [0.02, 0, cancelSome],
   [0.002, 0, (d, { withdraw }, brand, at) => withOrder(d, brand, at, (id) => withdraw(id))],
-  [0.002, 0, (d, { reattribute }, brand, at) => withOrder(d, brand, at, (id) => reattribute(id, null))],
+  [0.002, 0, (d, { loseHost }, brand, at) => withOrder(d, brand, at, (id) => loseHost(id))],
   [0, 0.15, (d, { leave }, { roster }) => roster.length > 1 && leave(pick(d, roster).host.id)],
   [0, 0.2, (_, { join }) => join()],
   [0, 0.1, agreeSome],
@@ -73,7 +74,8 @@ const courses: readonly (readonly [perOrder: number, perDay: number, happen: Cou
   [
     0,
     0.05,
-    (d, { removeContent }, { content }) => content.length > 0 && removeContent(keyOf(pick(d, content))),
+    (d, { remove }, { content }) =>
+      content.length > 0 && remove("content", keyOfRecord("content", pick(d, content))),
   ],
   [0, 0.1, (_, { addGift }) => addGift()],
   [0, 0.05, (_, { addCode }) => addCode()],
@@ -112,10 +114,6 @@ function cancelSome(d: Draws, { cancel, refund }: Happenings, brand: Brand, at: 
 
 function agreeSome(d: Draws, { agreeRate }: Happenings, { roster }: Brand): void {
   if (roster.length > 0) agreeRate(pick(d, roster).host.id, chance(d, 0.2) ? null : between(d, 5, 25));
-}
-
-function keyOf({ source, id }: ContentItem): string {
-  return `${source}/${id}`;
 }
 
 /** The state that follows another, of a campaign or of an assignment. */

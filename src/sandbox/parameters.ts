@@ -58,15 +58,13 @@ function listOf<T>(wants: string, most: number, read: (part: string) => T | unde
   };
 }
 
-export function someOf<const V extends string>(values: readonly V[]): Rule<V[] | null> {
+/** @param spell how a part of the text is spelled in `values` */
+export function someOf<const V extends string>(
+  values: readonly V[],
+  spell = (text: string) => text,
+): Rule<V[] | null> {
   const wants = `a comma-separated list of ${values.join(", ")}`;
-  return listOf(wants, Number.POSITIVE_INFINITY, (part) => values.find((value) => value === part));
-}
-
-/** Without regard to case; the values are in capitals. */
-export function someStates<const V extends string>(values: readonly V[]): Rule<V[] | null> {
-  const rule = someOf(values);
-  return { ...rule, read: (text) => rule.read(text.toUpperCase()) };
+  return listOf(wants, Number.POSITIVE_INFINITY, (part) => values.find((value) => value === spell(part)));
 }
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { openMirror } from "../../src/query/index.js";
+import type { HostProfile } from "../../src/sandbox/index.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day } from "../support/records.js";
 
@@ -16,12 +17,25 @@ async function brandWithHost(env: Record<string, string> = {}): Promise<TestBran
     ...{ intro: `${secret}-i${n}`, location: `${secret}-p${n}`, socials: { site: `${secret}-s${n}` } },
   });
   brand.order({ host: { id: hostId, ...name(1) } });
-  brand.renameHost(hostId, name(1));
+  rename(brand, hostId, name(1));
   await brand.run("sync", { env });
   brand.pass(day);
-  brand.renameHost(hostId, name(2));
+  rename(brand, hostId, name(2));
   await brand.run("sync --full", { env });
   return Object.assign(brand, { hostId });
+}
+
+/** Gives a host another name, in the lists that show it. */
+function rename({ data }: TestBrand, hostId: string, fields: Partial<HostProfile>): void {
+  const renamed = <T extends { host: { id: string } | null }>(list: readonly T[]): T[] =>
+    list.map((one) => (one.host?.id === hostId ? { ...one, host: { ...one.host, ...fields } } : one));
+  data.orders = renamed(data.orders);
+  data.roster = renamed(data.roster);
+  data.recommendations = renamed(data.recommendations);
+  data.content = renamed(data.content);
+  data.people = data.people.map((one) =>
+    one.profile.id === hostId ? { ...one, profile: { ...one.profile, ...fields } } : one,
+  );
 }
 
 const tables =
@@ -78,7 +92,7 @@ test("a forgotten host's names are in no byte of the mirror and no export, sums 
   expect((await doctorOf(brand, "tables")).state).toBe("ok");
 
   brand.pass(day);
-  brand.renameHost(brand.hostId, { username: `${secret}-u3` });
+  rename(brand, brand.hostId, { username: `${secret}-u3` });
   const sync = await brand.run("sync roster orders --full");
   expect(sync.err).toMatch(/roster: \d+ read, 0 new, 0 changed/);
   expect(await found(brand, secret)).toBe(0);

@@ -180,7 +180,7 @@ test("a file host that is down is given up after a few files, and the rest is no
 
 test("a file that left the library costs that file only", async () => {
   const brand = await libraryOf({ a: {}, b: {} });
-  brand.removeContent("upload/a");
+  brand.remove("content", "upload/a");
   const run = await download(brand);
   expect(run.summary).toMatchObject({ downloaded: 1, failed: 1 });
   expect(run.files[0]?.error).toBe("the API has no download URL for it (404)");

@@ -35,15 +35,10 @@ describe("orders", () => {
     expect(full).toMatchObject({ refund_amount: total, is_refunded: true, commission_amount: 0 });
   });
 
-  test("a cancelled order pays nothing; a rate, a host and a date can change", () => {
+  test("a cancelled order pays nothing; a rate can change, a host vanish", () => {
     expect(changed(({ cancel }) => cancel(id))).toMatchObject({ is_cancelled: true, commission_amount: 0 });
     expect(changed(({ changeRate }) => changeRate(id, 50))).toMatchObject({ commission_rate: 50 });
-    expect(changed(({ reattribute }) => reattribute(id, null))?.host).toBeNull();
-    const person = history.people.find(({ profile }) => profile.id !== order?.host?.id);
-    expect(changed(({ reattribute }) => reattribute(id, person?.profile.id ?? ""))?.host?.id).toBe(
-      person?.profile.id,
-    );
-    expect(changed(({ redate }) => redate(id, noon - day))?.order_date).toBe(at(noon - day));
+    expect(changed(({ loseHost }) => loseHost(id))?.host).toBeNull();
     expect(changed(({ withdraw }) => withdraw(id))).toBeUndefined();
   });
 
@@ -59,44 +54,15 @@ describe("orders", () => {
     expect(brand.orders.find((one) => one.id === late)).toMatchObject({ attribution: "manual" });
     expect(ask(`/orders?end_date=${at(noon - 100 * day)}&per_page=1`, { brand }).data[0]?.id).toBe(late);
   });
-
-  test("another default rate changes whatever goes by it, and nothing else", () => {
-    const { brand, changeDefaultRate } = changing();
-    changeDefaultRate(33);
-    for (const [n, { commission_rate }] of brand.orders.entries())
-      expect(commission_rate).toBe(
-        history.orders[n]?.commission_rate === 12 ? 33 : history.orders[n]?.commission_rate,
-      );
-    expect(brand.roster.some((one) => one.commission_rate === 33)).toBe(true);
-  });
 });
 
-test("a host leaves, and may return under a new relationship; a new one joins", () => {
+test("a host leaves the roster, and a new one joins", () => {
   const { brand, leave, join } = changing();
-  const entry = history.roster[5];
-  const hostId = entry?.host.id ?? "";
-  leave(hostId);
+  leave(history.roster[5]?.host.id ?? "");
   expect(brand.roster).toHaveLength(history.roster.length - 1);
-  join(hostId);
-  const back = brand.roster.find(({ host }) => host.id === hostId);
-  expect(back).toMatchObject({ joined_at: at(noon) });
-  expect(back?.relationship_id).not.toBe(entry?.relationship_id);
-  expect(history.people.map(({ profile }) => profile.id)).not.toContain(join());
-});
-
-test("a host's name changes wherever it is shown", () => {
-  const { brand, renameHost } = changing();
-  const hostId = order?.host?.id ?? "";
-  renameHost(hostId, { username: "renamed" });
-  const shown = JSON.stringify([
-    brand.orders,
-    brand.roster,
-    brand.content,
-    brand.recommendations,
-    ask("/analytics/hosts?per_page=100", { brand }).data,
-  ]);
-  expect(shown).not.toContain(`"${hostId}","username":"${order?.host?.username}"`);
-  expect(shown).toContain(`"${hostId}","username":"renamed"`);
+  const joined = join();
+  expect(history.people.map(({ profile }) => profile.id)).not.toContain(joined);
+  expect(brand.roster[0]).toMatchObject({ host: { id: joined }, joined_at: at(noon) });
 });
 
 test("an assignment moves: its campaign's updated_at stays, its files and its host's counts follow", () => {
@@ -112,35 +78,15 @@ test("an assignment moves: its campaign's updated_at stays, its files and its ho
   expect(brand.content.find((one) => one.id === file?.id)?.opportunity?.assignment_status).toBe("DECLINED");
 });
 
-test("files, campaigns, gifts, codes, recommendations and results come and change", () => {
-  const {
-    brand,
-    addContent,
-    removeContent,
-    propose,
-    moveCampaign,
-    addGift,
-    addCode,
-    recommend,
-    changeResults,
-  } = changing();
-  const key = addContent({ media_type: "video" });
-  expect(`${brand.content[0]?.source}/${brand.content[0]?.id}`).toBe(key);
-  removeContent(key);
+test("files, campaigns, gifts and codes come, and a campaign moves on", () => {
+  const { brand, addContent, propose, moveCampaign, addGift, addCode } = changing();
   const campaign = propose();
   moveCampaign(campaign, "ACTIVE");
   expect(brand.opportunities[0]).toMatchObject({ id: campaign, status: "ACTIVE", updated_at: at(noon) });
+  addContent();
   addGift();
   addCode();
-  expect([brand.content.length, brand.gifts.length, brand.codes.length]).toEqual([400, 65, 48]);
-  const hostId = history.people[0]?.profile.id ?? "";
-  recommend(hostId, 0, 1);
-  expect(brand.recommendations[0]).toMatchObject({ host: { id: hostId }, product_count: 2 });
-  recommend(hostId);
-  expect(brand.recommendations.some(({ host }) => host.id === hostId)).toBe(false);
-  const survey = String(brand.surveys[0]?.id);
-  changeResults(survey, { any: "thing" });
-  expect(ask(`/surveys/${survey}/results`, { brand }).one).toEqual({ any: "thing" });
+  expect([brand.content.length, brand.gifts.length, brand.codes.length]).toEqual([401, 65, 48]);
 });
 
 test("a happening replaces arrays and records: a snapshot stays as it was; an unknown id throws", () => {

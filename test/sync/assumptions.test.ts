@@ -1,7 +1,7 @@
 import { copyFileSync, renameSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { makeBrand, type TestBrand } from "../support/brand.js";
-import { day, hour, minute, noon, orderAt, ordersBefore } from "../support/records.js";
+import { at, day, hour, minute, noon, orderAt, ordersBefore } from "../support/records.js";
 
 const second = 1_000;
 const orders = ordersBefore(noon - hour, 150, 20 * hour);
@@ -98,7 +98,7 @@ describe("an answer that hides something is caught by the counts", () => {
   test("A6: a record that got another date is found where it is now", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
-    brand.redate("o140", noon - 50 * day);
+    brand.change("orders", "o140", { order_date: at(noon - 50 * day) });
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
     expect(brand.sql("SELECT order_date AS at FROM orders WHERE id = 'o140'")).toEqual([
       { at: new Date(noon - 50 * day).toISOString() },

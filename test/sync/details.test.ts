@@ -162,7 +162,7 @@ describe("results of surveys", () => {
       details: ["s1", "s2"],
       last: { verified: 1 },
     });
-    brand.changeResults("s1", [question("q2", 0.7), question("q3")]);
+    brand.data.results = { ...results, s1: [question("q2", 0.7), question("q3")] };
     expect((await night(brand, "sync surveys")).last).toMatchObject({ rows_removed: 1, rows_new: 1 });
     expect(held(brand)).toEqual(["s1 q2", "s1 q3", "s2 q1"]);
     expect(brand.sql("SELECT share FROM survey_results WHERE id = 'q2'")).toEqual([{ share: 0.7 }]);
@@ -185,7 +185,7 @@ describe("results of surveys", () => {
       const brand = makeBrand({ surveys, results });
       await night(brand, "sync surveys");
       brand.before = ({ path }) => (path === "/surveys/s1/results" ? fault : undefined);
-      brand.changeResults("s2", [question("q1", 0.9)]);
+      brand.data.results = { ...results, s2: [question("q1", 0.9)] };
       const { code, err } = await night(brand, "sync surveys");
       expect(code).toBe(8);
       expect(err).toContain("no longer returns 2 of 2 mirrored records: nothing was removed");

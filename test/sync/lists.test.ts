@@ -101,12 +101,13 @@ test("recommendations: one record per host, whose products are replaced", async 
   const brand = makeBrand({ history: 20 });
   await brand.run("sync recommendations");
   const hostId = brand.data.recommendations[0]?.host.id ?? "";
-  const products = () =>
+  const mirrored = () =>
     brand.sql<{ id: string }>("SELECT id FROM recommendation_products WHERE host_id = ?", hostId);
-  brand.recommend(hostId, 2);
+  const products = [{ id: "p2", title: "Another" }];
+  brand.change("recommendations", hostId, { product_count: 1, products });
   await nightly(brand, "sync recommendations");
-  expect(products()).toEqual([{ id: brand.data.products[2]?.id }]);
-  brand.recommend(hostId);
+  expect(mirrored()).toEqual([{ id: "p2" }]);
+  brand.remove("recommendations", hostId);
   expect((await nightly(brand, "sync recommendations")).last).toMatchObject({ verified: 1, rows_removed: 1 });
   expect(brand.mirrored("recommendations")).not.toContain(hostId);
 });

@@ -273,7 +273,7 @@ test("content: the end of a range is exclusive, and a partial run claims nothing
   expect(brand.mirrored("content")).toHaveLength(130);
   const ends = asked.flatMap(({ path, query }) => (path === "/content" ? (query.uploaded_before ?? []) : []));
   expect(ends.every((end) => end.endsWith("00.000Z") || end.endsWith(".000Z"))).toBe(true);
-  brand.removeContent("upload/f100");
+  brand.remove("content", "upload/f100");
   await nightly(brand, "sync content");
   expect(brand.mirrored("content")).toHaveLength(129);
 });
@@ -304,7 +304,7 @@ test("content by host: 50 ids at most, which is one request; a filtered run move
   );
   const brand = makeBrand({ content: files });
   await brand.run("sync content");
-  brand.removeContent("upload/f59");
+  brand.remove("content", "upload/f59");
   const refused = await nightly(brand, `sync content --host ${ids.join(",")}`);
   expect(refused.code).toBe(2);
   expect(refused.err).toContain("at most 50 values of `host_id`, not 60");

@@ -77,7 +77,7 @@ describe("proven", () => {
     const brand = makeBrand({ content: files });
     await brand.run("sync content");
     expect((await verified(brand, "verify content")).verdict).toMatchObject({ state: "proven", requests: 3 });
-    brand.removeContent("upload/f25");
+    brand.remove("content", "upload/f25");
     const { code, states } = await verified(brand, "verify content");
     expect([code, states["2026-10"]]).toEqual([8, "different"]);
   });

@@ -1,0 +1,65 @@
+import type { Brand } from "./brand.js";
+import { inRange, type Range, shownDate } from "./dated.js";
+import type { Doubts } from "./doubts.js";
+import type { Asked, Reply } from "./endpoint.js";
+import { Refusal } from "./refusal.js";
+
+export interface Pagination {
+  page: number;
+  per_page: number;
+  total_items: number;
+  total_pages: number;
+  has_next: boolean;
+  has_prev: boolean;
+}
+
+/** What a request asks of a list. */
+export interface Selection<T> {
+  records(brand: Brand): readonly T[];
+  /** The member that dates a record; without one, the list promises no order. */
+  dated?: keyof T;
+  range?: Range;
+  keep?(record: T): boolean;
+  isOldestFirst?: boolean;
+  /** Gives a record the form in which the list serves it. */
+  shape?(record: T): object;
+}
+
+/** Returns the page of a list that is asked for; totals can be those of the brand as it was. */
+export function listed<T extends object>(
+  { brand, doubts, now }: Asked,
+  query: Pick<Pagination, "page" | "per_page">,
+  { records, dated, range = { from: null, to: null }, keep, isOldestFirst, shape }: Selection<T>,
+): Reply {
+  const select = (from: Brand) => {
+    const found = inRange(records(from), dated, range, doubts, now);
+    return keep ? found.filter(keep) : found;
+  };
+  const found = isOldestFirst ? select(brand).toReversed() : select(brand);
+  const total = doubts.totalsOf ? select(doubts.totalsOf).length : found.length;
+  const shown = (record: T) => withShownDate(record, dated, doubts);
+  return pageOf(found, query, doubts, { total, shape: shape ?? shown });
+}
+
+/** @throws Refusal for a page past the end, if the API refuses those */
+export function pageOf<T extends object>(
+  list: readonly T[],
+  { page, per_page }: Pick<Pagination, "page" | "per_page">,
+  doubts: Doubts,
+  { total = list.length, shape = (record: T): object => record } = {},
+): Reply {
+  const size = Math.min(per_page, doubts.mostPerPage);
+  const total_items = Math.min(total, doubts.mostCounted);
+  const total_pages = Math.ceil(total_items / size) || doubts.pagesOfNone;
+  if (page > Math.max(1, total_pages) && doubts.pastEnd === "refused")
+    throw new Refusal(400, "invalid_parameter", `page must be at most ${total_pages}.`);
+  const data = list.slice((page - 1) * size, page * size).map((record) => shape(record));
+  const [has_next, has_prev] = [page < total_pages, page > 1];
+  return { data, pagination: { page, per_page: size, total_items, total_pages, has_next, has_prev } };
+}
+
+function withShownDate<T extends object>(record: T, dated: keyof T | undefined, { shows }: Doubts): object {
+  const date = dated === undefined ? null : record[dated];
+  if (shows === "everything" || dated === undefined || typeof date !== "string") return record;
+  return { ...record, [dated]: shownDate(date, shows) };
+}
