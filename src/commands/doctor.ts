@@ -147,18 +147,14 @@ const checks: Readonly<Record<string, (look: Look) => Promise<string>>> = {
 
   async backup({ deps, mirror }) {
     const { backupOf } = await import("./kept.js");
-    const { text, wrong } = backupOf(await mirror(), deps.clock.now());
-    if (wrong === undefined) return text;
-    throw new Advice(text, { hint: wrong });
+    const { text, isOld } = backupOf(await mirror(), deps.clock.now());
+    if (!isOld) return text;
+    throw new Advice(text, { hint: "run `brandapi backup`: the history of changes cannot be read again" });
   },
 
   async kept({ deps, mirror }) {
     const { leftIn } = await import("./kept.js");
-    const { withSnapshot } = await import("../query/index.js");
-    const open = await mirror();
-    const { text, wrong } = await withSnapshot(open, () => deps.killable(async () => leftIn(open)));
-    if (wrong === undefined) return text;
-    throw new Incomplete(text, { hint: wrong });
+    return await deps.killable(async () => leftIn(await mirror()));
   },
 
   async key({ identity }) {

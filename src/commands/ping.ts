@@ -1,14 +1,15 @@
 import type { Deps } from "../deps.js";
-import { UsageError } from "../errors.js";
+import { type ExitCode, UsageError } from "../errors.js";
 import { asBrandapiError } from "../lib/failures.js";
 import { isLoopback } from "../lib/loopback.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parsed } from "./flags.js";
 
-/** Milliseconds for one try; after a signal there is one try, and as long as a clean stop has. */
+/** Milliseconds of a try, and how many there are. After a signal there is one, as long as a clean stop may take. */
 const patienceMs = 5_000;
 const lastPatienceMs = 1_000;
+const tries = 2;
 
 /** `--ping`, for commands that write it down or send it. */
 export function ping(about: string) {
@@ -25,14 +26,14 @@ export function parsePing(text: string): string {
 
 function isPingUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
-  const { hostname, password, protocol, username } = new URL(text);
+  const { hostname, protocol, username, password } = new URL(text);
   if (username || password) return false;
   return protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
 }
 
 /**
  * Does work between two requests to a dead-man's switch: `URL/start`, then `URL`, or `URL/fail` with the exit code as
- * body. A ping that fails is a warning. A usage error sends no second ping.
+ * body. A ping that fails is a warning.
  * @param url undefined: nothing is sent
  */
 export async function withPings(
@@ -42,66 +43,45 @@ export async function withPings(
   work: () => Promise<void>,
 ): Promise<void> {
   if (!url) return await work();
-  const { deps } = context;
-  const reporter = createReporter(deps, options);
-  const send = async (step: string, body?: string) => {
-    const failure = isPingUrl(url) ? await trySend(url, step, body, deps) : "it is not an https address";
-    if (failure !== null) reporter.warn(`the ping was not heard: ${failure}`);
+  const { deps, exitCode: before } = context;
+  const { warn } = createReporter(deps, options);
+  const send = async (step: string, code?: ExitCode) => {
+    const failure = isPingUrl(url) ? await request(url, step, code, deps) : "it is not an https address";
+    if (failure !== null) warn(`the ping was not heard: ${failure}`);
   };
-  const before = context.exitCode;
   await send("/start");
   try {
     await work();
   } catch (error) {
-    if (!(error instanceof UsageError)) await send("/fail", String(asBrandapiError(error).exitCode));
+    await send("/fail", asBrandapiError(error).exitCode);
     throw error;
   }
   if (context.exitCode === before) await send("");
-  else await send("/fail", String(context.exitCode));
+  else await send("/fail", context.exitCode);
 }
 
-/** @returns what went wrong; null if the service heard it */
-async function trySend(
-  url: string,
-  step: string,
-  body: string | undefined,
-  deps: Deps,
-): Promise<string | null> {
+/** @returns the failure; null if the service heard it */
+async function request(url: string, step: string, code: ExitCode | undefined, deps: Deps) {
+  const { fetch, later, signal } = deps;
   const address = new URL(url);
   address.pathname = address.pathname.replace(/\/+$/, "") + step;
+  const init: RequestInit = { redirect: "manual", ...(code && { method: "POST", body: String(code) }) };
+  const isLast = signal.aborted;
   let failure: string | null = null;
-  for (let left = deps.signal.aborted ? 1 : 2; left > 0; left -= deps.signal.aborted ? 2 : 1) {
-    failure = await request(address, body, deps);
-    if (failure === null) return null;
+  for (let left = isLast ? 1 : tries; left > 0 && signal.aborted === isLast; left -= 1) {
+    const deadline = new AbortController();
+    const callOff = later?.(isLast ? lastPatienceMs : patienceMs, () => deadline.abort());
+    const ends = isLast ? deadline.signal : AbortSignal.any([deadline.signal, signal]);
+    try {
+      const { body, ok, status } = await fetch(address, { ...init, signal: ends });
+      await body?.cancel();
+      if (ok) return null;
+      failure = `${address.host} answered ${status}`;
+    } catch {
+      failure = `${address.host} did not answer`;
+    } finally {
+      callOff?.();
+    }
   }
   return failure;
-}
-
-async function request(address: URL, body: string | undefined, { fetch, later, signal }: Deps) {
-  const deadline = new AbortController();
-  const callOff = later?.(signal.aborted ? lastPatienceMs : patienceMs, () => deadline.abort());
-  try {
-    const init = body === undefined ? {} : { method: "POST", body };
-    const answer = await fetch(address, { ...init, redirect: "manual", signal: deadline.signal });
-    await answer.body?.cancel();
-    return answer.ok ? null : `${address.host} answered ${answer.status}`;
-  } catch {
-    return `${address.host} did not answer`;
-  } finally {
-    callOff?.();
-  }
-}
-
-/**
- * Returns the address that the environment or the profile names.
- * @throws UsageError for a mistyped profile; any other error is the run's own, and comes again
- */
-export async function storedPing(options: GlobalOptions, deps: Deps): Promise<string | undefined> {
-  const { readSettings } = await import("../config/settings.js");
-  try {
-    return (await readSettings(options, deps)).ping;
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    return deps.env.BRANDAPI_PING;
-  }
 }

@@ -1,112 +1,81 @@
-import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, linkSync, renameSync, rmSync } from "node:fs";
 import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, MirrorUnusable } from "../errors.js";
 import { formatInstant } from "../lib/times.js";
-import {
-  checkIdentity,
-  connect,
-  findDamage,
-  lastBackup,
-  lockMirror,
-  type Mirror,
-  mirrorFiles,
-  noteBackup,
-  readInfo,
-} from "../mirror/index.js";
-import { openMirror, openMirrorOrNone } from "../query/index.js";
+import { connect, findDamage, lockMirror, mirrorFiles, readInfo } from "../mirror/index.js";
+import { openMirror } from "../query/index.js";
 import { keepOut, readKeptOut } from "../records/index.js";
 import { printJson } from "../ui/print.js";
 import { createReporter } from "../ui/reporter.js";
 import { escapeText } from "../ui/text.js";
-import { fileTime } from "./backup.js";
 
 /**
- * Puts a copy in the mirror's place, and keeps the present mirror, with its log, under another name. Hosts forgotten
- * since the copy was made are taken out of it first.
+ * Puts a copy in the mirror's place, and keeps the present mirror, with its log, under another name. The mirror's path
+ * holds a whole mirror all the while.
  * @throws MirrorUnusable if the copy is damaged, or of another brand; then nothing was changed
  */
 export async function restoreMirror(file: string, settings: Settings, deps: Deps): Promise<void> {
   const { clock, killable, signal } = deps;
-  const { brand: expected, dbPath } = settings;
+  const { dbPath: db, output } = settings;
   if (!existsSync(file))
     throw new ConfigurationError(`There is no such backup: ${file}`, { hint: "check the path" });
-  const lock = await lockMirror(dbPath, { wait: false, clock, signal });
-  const temporary = `${dbPath}-restored`;
+  const lock = await lockMirror(db, { wait: false, clock, signal });
+  const temporary = `${db}-restored`;
   const clear = () => {
-    for (const one of mirrorFiles(temporary)) rmSync(one, { force: true });
+    for (const path of mirrorFiles(temporary)) rmSync(path, { force: true });
   };
   try {
-    const present = await openMirrorOrNone(dbPath).catch((error: unknown) => {
-      // A damaged mirror is what a backup is for.
-      if (error instanceof MirrorUnusable) return null;
-      throw error;
-    });
-    try {
-      clear();
-      copyFileSync(file, temporary);
-      await killable(async () => {
-        await checkBackup(temporary, file, present, expected);
-        await forgetAgain(temporary, present);
-      });
-    } finally {
-      present?.db.close();
-    }
-    const kept = `${dbPath}.before-${fileTime(formatInstant(clock.now()))}`;
-    const hasMirror = existsSync(dbPath);
-    for (const end of ["-wal", "-shm", ""])
-      if (existsSync(dbPath + end)) renameSync(dbPath + end, kept + end);
-    renameSync(temporary, dbPath);
-    const { json, quiet } = settings.output;
-    if (json) printJson(deps.stdout, { db: dbPath, restored: file, kept: hasMirror ? kept : null });
-    else if (!quiet) {
-      deps.stdout.write(`${escapeText(dbPath)}: restored from ${escapeText(file)}\n`);
-      if (hasMirror) deps.stdout.write(`The mirror before is kept: ${escapeText(kept)}\n`);
-    }
-    createReporter(deps, settings.output).note("Next: `brandapi sync` reads what came since.");
+    clear();
+    copyFileSync(file, temporary);
+    await killable(() => prepare(temporary, file, settings));
+    const kept = existsSync(db) ? `${db}.before-${fileTime(formatInstant(clock.now()))}` : null;
+    if (kept) linkSync(db, kept);
+    for (const end of ["-wal", "-shm"]) if (existsSync(db + end)) renameSync(db + end, kept + end);
+    renameSync(temporary, db);
+    if (output.json) printJson(deps.stdout, { db, restored: file, kept });
+    else if (!output.quiet) deps.stdout.write(`${escapeText(db)}: restored from ${escapeText(file)}\n`);
+    const { note } = createReporter(deps, output);
+    if (kept) note(`The mirror before is kept: ${escapeText(kept)}`);
+    note("Next: `brandapi sync` reads what came since.");
   } finally {
     clear();
     lock.release();
   }
 }
 
-async function checkBackup(
-  path: string,
-  named: string,
-  present: Mirror | null,
-  expected: Settings["brand"],
-): Promise<void> {
-  const copy = await connect(path, true);
+/** Checks a copy, and takes out of it the hosts that were forgotten since it was made. */
+async function prepare(path: string, file: string, { brand, dbPath }: Settings): Promise<void> {
+  const present = await readOwner(dbPath);
+  const owner = present?.brand ?? brand?.id;
+  const copy = await openMirror(path);
   try {
-    checkIdentity(copy);
-    const damage = findDamage(copy);
+    const isForeign = owner !== undefined && owner !== readInfo(copy, "brand_id");
+    const damage = isForeign ? `it belongs to ${readInfo(copy, "brand_name")}` : findDamage(copy);
     if (damage !== null)
-      throw new MirrorUnusable(`The backup is damaged (${damage}): ${named}`, {
-        hint: "choose an older one",
+      throw new MirrorUnusable(`The backup cannot be restored, ${damage}: ${file}`, {
+        hint: "choose another backup, or name its profile: `--profile NAME`",
       });
-    const owner = (present && readInfo(present, "brand_id")) ?? expected?.id;
-    if (owner !== undefined && owner !== readInfo(copy, "brand_id"))
-      throw new MirrorUnusable(
-        `The backup belongs to another brand, ${readInfo(copy, "brand_name")}: ${named}`,
-        {
-          hint: "name its profile, `--profile NAME`, or another file, `--db PATH`",
-        },
-      );
+    const forgotten = present?.forgotten ?? [];
+    if (forgotten.length > 0) keepOut(copy, { ...readKeptOut(copy), forgotten });
   } finally {
     copy.db.close();
   }
 }
 
-async function forgetAgain(path: string, present: Mirror | null): Promise<void> {
-  const copy = await openMirror(path);
+/** Returns a mirror's brand, and the hosts that it forgot; null if the file is missing or cannot be read. */
+export async function readOwner(path: string) {
+  const mirror = await connect(path, false).catch(() => null);
   try {
-    const { forgotten } = present ? readKeptOut(present) : { forgotten: [] };
-    const known = readKeptOut(copy).forgotten;
-    const since = forgotten.filter((id) => !known.includes(id));
-    const backup = present && lastBackup(present);
-    if (backup) noteBackup(copy, backup);
-    if (since.length > 0) keepOut(copy, { forgotten: since });
+    return mirror && { brand: readInfo(mirror, "brand_id"), forgotten: readKeptOut(mirror).forgotten };
+  } catch {
+    return null;
   } finally {
-    copy.db.close();
+    mirror?.db.close();
   }
+}
+
+/** Returns `2026-11-24T19:00:00.000Z` as `20261124T190000Z`. */
+export function fileTime(at: string): string {
+  return at.replace(/[-:]|\.\d+/g, "");
 }

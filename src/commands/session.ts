@@ -18,7 +18,7 @@ import {
   schemaVersion,
 } from "../mirror/index.js";
 import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/index.js";
-import { keepOut } from "../records/index.js";
+import { keepOut, readKeptOut, scrub } from "../records/index.js";
 import { refuseSkew } from "../sync/clock.js";
 import type { Access } from "../sync/run.js";
 import { createReporter } from "../ui/reporter.js";
@@ -109,11 +109,12 @@ async function openPresent(path: string): Promise<Mirror> {
   return await openMirrorReadOnly(path);
 }
 
-/** Removes what the profile omits from all that is stored, and from what is stored from now on. */
+/** Takes what the profile omits out of all that is stored, if its list has changed. */
 function omitMembers(mirror: Mirror, omit: readonly string[], { note }: Pick<Reporter, "note">): void {
-  const { held } = keepOut(mirror, { omit });
-  if (held === null) return;
-  const records = Object.values(held.records).reduce((sum, count) => sum + count, 0);
+  const known = readKeptOut(mirror);
+  if (String(omit) === String(known.omit)) return void scrub(mirror);
+  const held = keepOut(mirror, { ...known, omit });
+  const records = Object.values(held).reduce((sum, count) => sum + count, 0);
   note(`omits ${omit.join(", ")}: ${counted(records, "record")} held it, and were rewritten`);
 }
 

@@ -19,7 +19,7 @@ import {
   wait,
 } from "./flags.js";
 import { examples } from "./help.js";
-import { ping, storedPing, withPings } from "./ping.js";
+import { ping, withPings } from "./ping.js";
 import type { MirrorSession } from "./session.js";
 import { readOptions, refuseUseless, type SyncFlags } from "./sync-options.js";
 
@@ -94,7 +94,9 @@ async function runSync(names: readonly string[], flags: SyncFlags, context: Cont
     const work = () => eachProfile(rest, context, "sync", (own, theirs) => runSync(names, own, theirs));
     return await withPings(flags.dryRun ? undefined : ping, flags, context, work);
   }
-  const url = flags.dryRun ? undefined : (flags.ping ?? (await storedPing(flags, deps)));
+  const { readSettings } = await import("../config/settings.js");
+  const { ping: stored } = await readSettings(flags, deps);
+  const url = flags.dryRun ? undefined : (flags.ping ?? stored);
   const { withMirrorRun } = await import("./session.js");
   const purpose = flags.dryRun ? "plan" : "write";
   const run = { deps, options: flags, purpose, wait: flags.wait ?? false, command: "sync" } as const;

@@ -1,7 +1,7 @@
 /** The door of this room: everything that other rooms may use. */
 
 export { busyMs, connect, createFile, layOut } from "./connect.js";
-export { checkCopy, contentsOf, copyMirror } from "./copy.js";
+export { copyMirror } from "./copy.js";
 export { asMirrorError, damagedHint } from "./errors.js";
 export {
   checkOwner,
@@ -20,7 +20,6 @@ export { closeMirror, type Mirror, mirrorOf, statement } from "./mirror.js";
 export { checkFile, checkPlace, isMade, mirrorFiles } from "./place.js";
 export { runLine } from "./run-line.js";
 export { beginRun, blankRun, type Outcome, type Run, type RunEnd, recordRun, saveRun } from "./runs.js";
-export { scrub } from "./scrub.js";
 export { openTransaction, type Transaction } from "./transaction.js";
 export {
   columnNames,

@@ -12,6 +12,5 @@ export function noteBackup(mirror: Mirror, backup: Backup): void {
 }
 
 export function lastBackup(mirror: Mirror): Backup | null {
-  const noted = readInfo(mirror, "last_backup");
-  return noted === null ? null : (JSON.parse(noted) as Backup);
+  return JSON.parse(readInfo(mirror, "last_backup") ?? "null") as Backup | null;
 }

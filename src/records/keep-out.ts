@@ -1,149 +1,107 @@
-import { type Mirror, scrub, statement, writeInfo } from "../mirror/index.js";
+import { forgetInfo, type Mirror, readInfo, statement, writeInfo } from "../mirror/index.js";
 import { details, resources } from "../resources/index.js";
 import type { Json, Resource } from "../resources/types.js";
-import { asText } from "./diff.js";
-import { type Door, type KeptOut, openDoor, readKeptOut } from "./door.js";
+import { diffRecords, type FieldChange } from "./diff.js";
+import { type KeptOut, openDoor } from "./door.js";
 import { rebuildTables } from "./reprojection.js";
-import { type StoredRow, storedRecords } from "./stored-record.js";
-import { isObject } from "./values.js";
 
-/** How much of what is stored held something that is kept out: records by resource, and rows of the history. */
-export interface Held {
-  records: Record<string, number>;
-  versions: number;
-  changes: number;
-  snapshots: number;
-}
+/** How many records held something that is kept out, or did so before, by resource. */
+export type Held = Record<string, number>;
 
-type Text = "json" | "list_json" | "old" | "new";
-type Row = { [Column in Text]?: string | null };
+const all: readonly Resource[] = [...resources, ...details];
 
 /**
- * Keeps more out of a mirror, and takes it out of all that is stored. `omit` replaces the list; forgotten hosts are added.
+ * Keeps these out of a mirror from now on, and takes them out of all that is stored: records and their versions pass
+ * through the door, changes follow from the versions, and tables from the records.
  * @param also is called in the same transaction
- * @returns what was rewritten; null if nothing new was named
  */
-export function keepOut(mirror: Mirror, more: Partial<KeptOut>, also: (held: Held) => void = () => {}) {
-  const known = readKeptOut(mirror);
-  const { omit = known.omit, forgotten = [] } = more;
-  const isNew = forgotten.length > 0 || omit.some((rule) => !known.omit.includes(rule));
-  const held = mirror.transaction(() => {
+export function keepOut(mirror: Mirror, { omit, forgotten }: KeptOut, also = (_: Held) => {}): Held {
+  const held: Held = {};
+  mirror.transaction(() => {
     writeInfo(mirror, "omit", JSON.stringify(omit));
-    writeInfo(mirror, "forgotten", JSON.stringify([...new Set([...known.forgotten, ...forgotten])]));
-    if (!isNew) return null;
-    const found = findHeld(mirror, (table, id, row) => replace(mirror, table, id, row));
-    const touched = [...resources, ...details].filter(({ name }) => found.records[name]);
-    rebuildTables(mirror, touched);
-    also(found);
+    writeInfo(mirror, "forgotten", JSON.stringify(forgotten));
     writeInfo(mirror, "to_scrub", "1");
-    return found;
+    for (const id of findHeld(mirror)) {
+      const { name } = rewrite(mirror, id);
+      held[name] = (held[name] ?? 0) + 1;
+    }
+    rebuildTables(
+      mirror,
+      all.filter(({ name }) => name in held),
+    );
+    mirror.db.exec(
+      `UPDATE analytics_hosts_snapshots AS s SET host_username = NULL WHERE NOT EXISTS (
+         SELECT 1 FROM analytics_hosts AS h WHERE h.host_id = s.host_id AND h.host_username IS NOT NULL)`,
+    );
+    also(held);
   });
-  return { held, isScrubbed: scrub(mirror) };
-}
-
-/** Finds what is stored although it is kept out. @param found is given each row as it should be */
-export function findHeld(
-  mirror: Mirror,
-  found: (table: string, id: number | string, row: Row) => void = () => {},
-): Held {
-  const held: Held = { records: {}, versions: 0, changes: 0, snapshots: 0 };
-  const { omit, forgotten } = readKeptOut(mirror);
-  if (omit.length + forgotten.length === 0) return held;
-  for (const resource of [...resources, ...details]) findInRecords(mirror, resource, held, found);
-  const door = openDoor(mirror, "analytics-hosts");
-  const named = `SELECT DISTINCT host_id AS id, host_username AS username FROM analytics_hosts_snapshots
-    WHERE host_id IS NOT NULL AND host_username IS NOT NULL`;
-  for (const host of statement(mirror, named).all() as { id: string; username: string }[]) {
-    const kept = door({ ...host }, ".host");
-    if (isObject(kept) && "username" in kept) continue;
-    held.snapshots += 1;
-    found("analytics_hosts_snapshots", host.id, {});
-  }
+  scrub(mirror);
   return held;
 }
 
-function findInRecords(
-  mirror: Mirror,
-  { history, name }: Resource,
-  held: Held,
-  found: (table: string, id: number, row: Row) => void,
-): void {
-  let dropped: [member: string, text: string][] = [];
-  const door = openDoor(mirror, name, (member, value) => void dropped.push(...textsOf(member, value)));
+/**
+ * Writes the file anew if something was taken out of it: until then its free pages and its log hold it.
+ * @returns false if a program that reads the mirror keeps its log from being emptied
+ */
+export function scrub(mirror: Mirror): boolean {
+  if (readInfo(mirror, "to_scrub") === null) return true;
+  mirror.db.exec("VACUUM");
+  const [{ busy }] = mirror.db.pragma("wal_checkpoint(TRUNCATE)") as [{ busy: number }];
+  if (busy === 0) mirror.transaction(() => forgetInfo(mirror, "to_scrub"));
+  return busy === 0;
+}
 
-  /** Passes the texts of a row through `pass`. @returns true if one of them lost something */
-  function rewrite(table: string, id: number, row: Row, pass: (text: string) => string | null): boolean {
-    const entries = Object.entries(row).map(([column, text]) => [column, text && pass(text)] as const);
-    const changed = entries.filter(([column, text]) => text !== row[column as Text]);
-    if (changed.length > 0) found(table, id, Object.fromEntries(entries));
-    return changed.length > 0;
-  }
-  const passRecord = (text: string) => passJson(text, "", door, () => dropped.length);
-
-  type Stored = StoredRow & { key: string; list_json: string | null };
-  const records = mirror.db.prepare<[number, string], Stored>(
-    "SELECT * FROM records WHERE record_id > ? AND resource = ? ORDER BY record_id",
+/** Returns the ids of the records of which something is stored, now or before, that the door keeps out. */
+export function findHeld(mirror: Mirror): number[] {
+  const doors = new Map(all.map(({ name }) => [name, openDoor(mirror, name)]));
+  mirror.db.function("kept", (name: string, text: string | null) => {
+    return text && JSON.stringify(doors.get(name)?.(JSON.parse(text)));
+  });
+  const select = mirror.db.prepare<[], number>(
+    `SELECT record_id FROM records AS r WHERE kept(resource, json) <> json OR kept(resource, list_json) <> list_json
+       OR EXISTS (SELECT 1 FROM record_versions AS v WHERE v.record_id = r.record_id AND kept(r.resource, v.json) <> v.json)`,
   );
-  const versions = statement(
+  return select.pluck().all();
+}
+
+type State = { json: string; at: string };
+
+/** Passes a record, its versions and its changes through the door. @returns its resource */
+function rewrite(mirror: Mirror, id: number): Resource {
+  const update = "UPDATE records SET json = kept(resource, json), list_json = kept(resource, list_json)";
+  statement(mirror, `${update} WHERE record_id = ?`).run(id);
+  const versions = "UPDATE record_versions AS v SET json = kept(r.resource, v.json) FROM records AS r";
+  statement(mirror, `${versions} WHERE v.record_id = ? AND r.record_id = v.record_id`).run(id);
+  const record = statement(mirror, "SELECT resource, key FROM records WHERE record_id = ?").get(id) as {
+    resource: string;
+    key: string;
+  };
+  const states = statement(
     mirror,
-    "SELECT version_id AS id, json FROM record_versions WHERE record_id = ?",
-  );
-  const changes = statement(
-    mirror,
-    "SELECT change_id AS id, field, old, new FROM changes WHERE resource = ? AND key = ? AND kind = 'changed'",
-  );
-  for (const { row, recordId } of storedRecords(mirror, records, name)) {
-    dropped = [];
-    const { json, key, list_json } = row;
-    if (rewrite("records", recordId, { json, list_json }, passRecord))
-      held.records[name] = (held.records[name] ?? 0) + 1;
-    if (!history) continue;
-    for (const { id, json } of versions.all(recordId) as { id: number; json: string }[])
-      if (rewrite("record_versions", id, { json }, passRecord)) held.versions += 1;
-    for (const { id, field, ...values } of changes.all(name, key) as (Row & {
-      id: number;
-      field: string;
-    })[]) {
-      const isDropped = (text: string) =>
-        dropped.some(
-          ([member, value]) =>
-            value === text && (`.${field}`.endsWith(`.${member}`) || field.endsWith(`_${member}`)),
-        );
-      const place = `.${field.split(".").at(-1)}`;
-      const pass = (text: string) =>
-        isDropped(text) ? null : passJson(text, place, door, () => dropped.length);
-      if (rewrite("changes", id, values, pass)) held.changes += 1;
-    }
+    `SELECT json, until_at AS at FROM (SELECT version_id, json, until_at FROM record_versions WHERE record_id = @id
+       UNION ALL SELECT 1e18, json, '' FROM records WHERE record_id = @id ORDER BY 1)`,
+  ).all({ id }) as State[];
+  const resource = all.find(({ name }) => name === record.resource);
+  if (!resource) throw new Error(`no such resource: ${record.resource}`);
+  rewriteChanges(mirror, resource, record.key, states);
+  return resource;
+}
+
+/** Takes the values of a record's changes from its states; a change of nothing but what is kept out is removed. */
+function rewriteChanges(mirror: Mirror, resource: Resource, key: string, states: readonly State[]): void {
+  const changes = new Map<string, FieldChange>();
+  for (const [index, { json, at }] of states.slice(0, -1).entries()) {
+    const after = JSON.parse(states[index + 1]?.json ?? json) as Json;
+    for (const change of diffRecords(JSON.parse(json), after, resource))
+      changes.set(`${at} ${change.field}`, change);
   }
-}
-
-/** Returns a text of JSON without what is kept out; any other text, and one that loses nothing, as it is. */
-function passJson(text: string, place: string, door: Door, droppedSoFar: () => number): string {
-  if (!/^[[{]/.test(text)) return text;
-  const before = droppedSoFar();
-  try {
-    const kept = JSON.stringify(door(JSON.parse(text), place));
-    return droppedSoFar() > before ? kept : text;
-  } catch {
-    return text;
-  }
-}
-
-/** Returns a dropped member and all members below it, each with its value as `changes` spells it. */
-function textsOf(member: string, value: Json): [string, string][] {
-  const own = asText(value);
-  const below = isObject(value) ? Object.entries(value).flatMap((inner) => textsOf(...inner)) : [];
-  return own === null ? below : [[member, own], ...below];
-}
-
-function replace(mirror: Mirror, table: string, id: number | string, row: Row): void {
-  const run = (sql: string) => statement(mirror, sql).run({ ...row, id });
-  if (table === "records")
-    run("UPDATE records SET json = @json, list_json = @list_json WHERE record_id = @id");
-  else if (table === "record_versions") run("UPDATE record_versions SET json = @json WHERE version_id = @id");
-  else if (table === "analytics_hosts_snapshots")
-    run("UPDATE analytics_hosts_snapshots SET host_username = NULL WHERE host_id = @id");
-  // A change of nothing but what is kept out is none.
-  else if (row.old === null && row.new === null) run("DELETE FROM changes WHERE change_id = @id");
-  else run("UPDATE changes SET old = @old, new = @new WHERE change_id = @id");
+  const select = `SELECT change_id AS id, seen_changed_at || ' ' || field AS place FROM changes
+    WHERE resource = ? AND key = ? AND kind = 'changed'`;
+  const stored = statement(mirror, select).all(resource.name, key) as { id: number; place: string }[];
+  const update = statement(mirror, "UPDATE changes SET old = ?, new = ? WHERE change_id = ?");
+  for (const { id, place } of stored)
+    update.run(changes.get(place)?.old ?? null, changes.get(place)?.new ?? null, id);
+  const remove =
+    "DELETE FROM changes WHERE resource = ? AND key = ? AND kind = 'changed' AND old IS NULL AND new IS NULL";
+  statement(mirror, remove).run(resource.name, key);
 }
