@@ -1,6 +1,6 @@
 import { utc } from "../lib/utc.js";
+import type { ScalarType } from "../resources/fields.js";
 import type { Column, TableShape } from "../resources/shape.js";
-import type { ScalarType } from "../resources/types.js";
 
 const sqlTypes: Record<ScalarType, string> = {
   text: " TEXT",

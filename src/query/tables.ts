@@ -1,7 +1,7 @@
 import { dateColumns, type Mirror, quote, type StoredColumn } from "../mirror/index.js";
 import { readDiscovered } from "../records/index.js";
+import type { ScalarType } from "../resources/fields.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
-import type { ScalarType } from "../resources/types.js";
 import { type OwnTable, ownTables, typedTables } from "./names.js";
 import { type View, views } from "./views/index.js";
 

@@ -1,6 +1,6 @@
 import { type Mirror, quote, type StoredColumn } from "../mirror/index.js";
+import type { ScalarType } from "../resources/fields.js";
 import type { TableShape } from "../resources/shape.js";
-import type { ScalarType } from "../resources/types.js";
 
 /** The type of a column that has held booleans and other values. */
 export const mixed: ScalarType = "json";

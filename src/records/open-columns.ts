@@ -1,7 +1,8 @@
 import { freeName } from "../lib/free-name.js";
 import type { Mirror, StoredColumn } from "../mirror/index.js";
+import type { ScalarType } from "../resources/fields.js";
 import type { TableShape } from "../resources/shape.js";
-import type { JsonObject, ScalarType } from "../resources/types.js";
+import type { JsonObject } from "../resources/types.js";
 import { isReadable, mixed, readDiscovered, saveDiscovered, setMixed } from "./discovered.js";
 import type { Complain } from "./values.js";
 

@@ -1,4 +1,5 @@
-import type { Field, Json, Resource } from "../resources/types.js";
+import type { Field } from "../resources/fields.js";
+import type { Json, Resource } from "../resources/types.js";
 
 /** True if two states of a record are equal, whatever the order of members and the signatures of signed URLs. */
 export function sameRecord(a: Json, b: Json, resource: Resource): boolean {

@@ -1,4 +1,5 @@
-import type { Field, Json, JsonObject, Resource } from "../resources/types.js";
+import type { Field } from "../resources/fields.js";
+import type { Json, JsonObject, Resource } from "../resources/types.js";
 import { type Complain, isObject, typeName } from "./values.js";
 
 /** The members of an object that this version knows: each with its own, or null if anything may be below it. */

@@ -1,15 +1,14 @@
+import { date, integer, object, text, timestamp } from "./fields.js";
 import { contentHost } from "./host.js";
-import { date, integer, object, type Resource, text, timestamp } from "./types.js";
+import { common, type Resource } from "./types.js";
 
 /** The brand's library: the API document, "7. GET /content" and "Content item". */
 export const content = {
+  ...common,
   name: "content",
   about: "library files: deliverables of hosts and uploads of the team",
-  section: "7. GET /content",
   path: "/content",
   scope: "content:read",
-  plan: null,
-  pagination: "documented",
   strategy: {
     kind: "dated",
     date: "created_at",
@@ -25,11 +24,8 @@ export const content = {
   },
   // An id is unique within its source only.
   key: ["source", "id"],
-  query: {},
   table: "content",
   tableAbout: "one row per file in the library",
-  open: false,
-  history: true,
   date: "created_at",
   indexes: [["id"], ["created_at"]],
   fields: [

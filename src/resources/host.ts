@@ -1,4 +1,4 @@
-import { type Field, json, signedUrl, text } from "./types.js";
+import { type Field, json, signedUrl, text } from "./fields.js";
 
 /** The public identity of a host: the API document, "Host". Four shapes; none may be written over another. */
 export const baseHost: readonly Field[] = [

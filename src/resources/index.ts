@@ -1,4 +1,5 @@
-import { analyticsClicks, analyticsHosts } from "./analytics.js";
+import { analyticsClicks } from "./analytics-clicks.js";
+import { analyticsHosts } from "./analytics-hosts.js";
 import { content } from "./content.js";
 import { opportunities } from "./opportunities.js";
 import { orders } from "./orders.js";

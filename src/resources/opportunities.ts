@@ -1,17 +1,6 @@
+import { date, integer, json, list, number, object, signedUrl, text, timestamp } from "./fields.js";
 import { baseHost } from "./host.js";
-import {
-  date,
-  integer,
-  type JsonObject,
-  json,
-  list,
-  number,
-  object,
-  type Resource,
-  signedUrl,
-  text,
-  timestamp,
-} from "./types.js";
+import { common, type JsonObject, type Resource } from "./types.js";
 
 /** States in which assignments and payments can still move: the API document, "States and transitions". */
 const settledStates = ["DRAFT", "DECLINED", "ARCHIVED"];
@@ -22,25 +11,19 @@ const settledPayments = ["PAID", "REFUNDED"];
  * "6. GET /opportunities/{id}" and "Opportunity".
  */
 export const opportunities = {
+  ...common,
   name: "opportunities",
   about: "campaigns with deliverables, assignments, payments and attachments",
-  section: "5. GET /opportunities, 6. GET /opportunities/{id}",
   path: "/opportunities",
   scope: "opportunities:read",
-  plan: null,
-  pagination: "documented",
   strategy: {
     kind: "details",
     path: (id) => `/opportunities/${encodeURIComponent(id)}`,
     open: canStillMove,
     into: "merge",
   },
-  key: ["id"],
-  query: {},
   table: "opportunities",
   tableAbout: "one row per campaign",
-  open: false,
-  history: true,
   date: "created_at",
   indexes: [["id"]],
   fields: [

@@ -1,26 +1,15 @@
+import { boolean, integer, list, number, object, signedUrl, text, timestamp } from "./fields.js";
 import { dailyFigures } from "./figures.js";
 import { baseHost } from "./host.js";
-import {
-  boolean,
-  integer,
-  list,
-  number,
-  object,
-  type Resource,
-  signedUrl,
-  text,
-  timestamp,
-} from "./types.js";
+import { common, type Resource } from "./types.js";
 
 /** Every attributed order, newest first: the API document, "4. GET /orders" and "Order". */
 export const orders = {
+  ...common,
   name: "orders",
   about: "attributed orders with refunds, cancellations and commissions",
-  section: "4. GET /orders",
   path: "/orders",
   scope: "analytics:read",
-  plan: "Analytics",
-  pagination: "documented",
   strategy: {
     kind: "dated",
     date: "order_date",
@@ -33,12 +22,8 @@ export const orders = {
     ],
     figures: dailyFigures,
   },
-  key: ["id"],
-  query: {},
   table: "orders",
   tableAbout: "one row per order",
-  open: false,
-  history: true,
   date: "order_date",
   indexes: [["id"], ["order_date"]],
   fields: [

@@ -1,23 +1,18 @@
+import { integer, list, object, text } from "./fields.js";
 import { mottoHost } from "./host.js";
-import { integer, list, object, type Resource, text } from "./types.js";
+import { common, type Resource } from "./types.js";
 
 /** Hosts recommending the brand's products: the API document, "10. GET /recommendations" and "Recommendation". */
 export const recommendations = {
+  ...common,
   name: "recommendations",
   about: "hosts who recommend the brand's products on their gear lists",
-  section: "10. GET /recommendations",
   path: "/recommendations",
   scope: "recommendations:read",
-  plan: null,
-  pagination: "documented",
   strategy: { kind: "full" },
   key: ["host.id"],
-  query: {},
   table: "recommendations",
   tableAbout: "one row per host",
-  open: false,
-  history: true,
-  date: null,
   indexes: [["host_id"]],
   fields: [
     object("host", mottoHost),

@@ -1,22 +1,18 @@
+import { integer, number, object, text, timestamp } from "./fields.js";
 import { profileHost } from "./host.js";
-import { integer, number, object, type Resource, text, timestamp } from "./types.js";
+import { common, type Resource } from "./types.js";
 
 /** Hosts with an active relationship: the API document, "9. GET /roster" and "Roster entry". */
 export const roster = {
+  ...common,
   name: "roster",
   about: "hosts with an active relationship, their rates and campaigns",
-  section: "9. GET /roster",
   path: "/roster",
   scope: "roster:read",
-  plan: null,
-  pagination: "documented",
   strategy: { kind: "full" },
   key: ["relationship_id"],
-  query: {},
   table: "roster",
   tableAbout: "one row per relationship with a host",
-  open: false,
-  history: true,
   date: "joined_at",
   indexes: [["relationship_id"], ["host_id"]],
   fields: [

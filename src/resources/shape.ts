@@ -1,4 +1,5 @@
-import type { Field, ListField, Resource, ScalarField, ScalarType } from "./types.js";
+import type { Field, ListField, ScalarField, ScalarType } from "./fields.js";
+import type { Resource } from "./types.js";
 
 /** A column of a table, and where its value stands in the record (or the list's item, or the context). */
 export interface Column {

@@ -1,5 +1,3 @@
-import { orders } from "../../resources/orders.js";
-import { tablesOf } from "../../resources/shape.js";
 import {
   boolean,
   date,
@@ -9,7 +7,9 @@ import {
   type ScalarField,
   text,
   timestamp,
-} from "../../resources/types.js";
+} from "../../resources/fields.js";
+import { orders } from "../../resources/orders.js";
+import { tablesOf } from "../../resources/shape.js";
 
 export type ViewColumn = Pick<ScalarField, "name" | "type" | "about">;
 

@@ -1,4 +1,4 @@
-import type { ScalarType } from "../../resources/types.js";
+import type { ScalarType } from "../../resources/fields.js";
 import type { ViewColumn } from "./columns.js";
 
 /** A view for analysts: it lies in the mirror, so that any SQL program has it. */

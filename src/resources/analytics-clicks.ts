@@ -1,22 +1,19 @@
+import { context, date, type Field, integer, list, number, object, text, unprefixed } from "./fields.js";
 import { dailyFigures } from "./figures.js";
 import { baseHost } from "./host.js";
-import {
-  context,
-  date,
-  type Field,
-  integer,
-  list,
-  number,
-  object,
-  type Resource,
-  text,
-  unprefixed,
-} from "./types.js";
+import { common, type Resource } from "./types.js";
 
 const sales: readonly Field[] = [
   number("revenue", "order totals, in the store currency"),
   number("subtotal_revenue", "order subtotals before tax and shipping"),
   number("conversion_rate", "tracked orders divided by buy-now clicks, 0 to 1"),
+];
+
+const clicks: readonly Field[] = [
+  integer("total_clicks"),
+  integer("product_clicks"),
+  integer("buy_now_clicks"),
+  integer("unique_buy_now_clicks"),
 ];
 
 /** What was asked for: an answer of the API does not carry it. */
@@ -39,23 +36,19 @@ const parentOfHosts = parent.map(({ from }) => ({
  * "Click analytics". Unique counts do not add up over days or months.
  */
 export const analyticsClicks = {
+  ...common,
   name: "analytics-clicks",
   about: "clicks, views and sales by day, with each month's summary and top lists",
-  section: "2. GET /analytics/clicks",
   path: "/analytics/clicks",
   scope: "analytics:read",
-  plan: "Analytics",
-  pagination: "documented",
   strategy: { kind: "monthly", figures: dailyFigures },
   key: [],
   // The most rows that the top lists may have.
   query: { limit: 100 },
   table: "analytics_clicks_periods",
   tableAbout: "one row per month: its summary",
-  open: false,
   history: false,
   date: "period_start",
-  indexes: [],
   fields: [
     ...asked,
     unprefixed("summary", [
@@ -79,10 +72,7 @@ export const analyticsClicks = {
       parent,
       fields: [
         date("date", "start of the bucket"),
-        integer("total_clicks"),
-        integer("product_clicks"),
-        integer("buy_now_clicks"),
-        integer("unique_buy_now_clicks"),
+        ...clicks,
         integer("profile_views"),
         integer("list_views"),
         integer("unique_sessions"),
@@ -95,62 +85,14 @@ export const analyticsClicks = {
       about: "the hosts with the most clicks of a month: a ranking cut at 100, no total",
       parent: parentOfHosts,
       position: true,
-      fields: [
-        object("host", baseHost),
-        integer("total_clicks"),
-        integer("product_clicks"),
-        integer("buy_now_clicks"),
-        integer("unique_buy_now_clicks"),
-        integer("unique_sessions"),
-        integer("orders"),
-        ...sales,
-      ],
+      fields: [object("host", baseHost), ...clicks, integer("unique_sessions"), integer("orders"), ...sales],
     }),
     list("top_products", {
       table: "analytics_clicks_top_products",
       about: "the products with the most clicks of a month: a ranking cut at 100, no total",
       parent,
       position: true,
-      fields: [
-        text("product_id"),
-        text("title"),
-        text("brand_name", "the brand on the product"),
-        integer("total_clicks"),
-        integer("product_clicks"),
-        integer("buy_now_clicks"),
-        integer("unique_buy_now_clicks"),
-      ],
+      fields: [text("product_id"), text("title"), text("brand_name", "the brand on the product"), ...clicks],
     }),
-  ],
-} as const satisfies Resource;
-
-/**
- * Clicks and sales per host, all time: the API document, "3. GET /analytics/hosts". Several rows can have no host,
- * so a row's place in the ranking is its key.
- */
-export const analyticsHosts = {
-  name: "analytics-hosts",
-  about: "all-time clicks and sales per host, with a snapshot a day",
-  section: "3. GET /analytics/hosts",
-  path: "/analytics/hosts",
-  scope: "analytics:read",
-  plan: "Analytics",
-  pagination: "documented",
-  strategy: { kind: "snapshot" },
-  key: [],
-  query: {},
-  table: "analytics_hosts",
-  tableAbout: "the ranking by sales as it stands",
-  open: false,
-  history: false,
-  date: null,
-  indexes: [["host_id"]],
-  fields: [
-    context("position", "integer", "0-based place in the ranking"),
-    object("host", baseHost),
-    integer("clicks", "clicks on the brand's products from this host"),
-    integer("buy_now_clicks", "clicks through to the store"),
-    integer("orders", "attributed orders"),
-    number("sales", "attributed sales in the store currency"),
   ],
 } as const satisfies Resource;

@@ -1,0 +1,78 @@
+/** The fields of a record, from which its tables and their columns follow. */
+
+/** What a scalar column holds: `timestamp` and `date` are text, `json` is an array or open object as text. */
+export type ScalarType = "text" | "timestamp" | "date" | "integer" | "number" | "boolean" | "json";
+
+export interface ScalarField {
+  kind: "scalar";
+  name: string;
+  type: ScalarType;
+  about: string;
+  /** Where the value comes from: the record, or what was asked for (the month of an answer, say). */
+  from: "record" | "context";
+  /** Whether it is a URL whose query may be another in each answer, and mean the same file. */
+  signed?: true;
+}
+
+/** A nested object: its fields become columns, prefixed with its name unless the row is all about it. */
+export interface ObjectField {
+  kind: "object";
+  name: string;
+  prefixed: boolean;
+  fields: readonly Field[];
+}
+
+/** An array of objects: a child table. */
+export interface ListField {
+  kind: "list";
+  name: string;
+  table: string;
+  about: string;
+  /** The child's columns that name its parent, and the main table's columns that they repeat. */
+  parent: readonly { column: string; from: string }[];
+  /** Whether the items have no id of their own, so that their 0-based `position` is part of the key. */
+  position: boolean;
+  fields: readonly Field[];
+  /** Whether scalars that this version does not know become columns when they are first seen. */
+  open: boolean;
+}
+
+export type Field = ScalarField | ObjectField | ListField;
+
+const scalar =
+  (type: ScalarType) =>
+  (name: string, about = ""): ScalarField => ({ kind: "scalar", name, type, about, from: "record" });
+
+export const text = scalar("text");
+export const timestamp = scalar("timestamp");
+export const date = scalar("date");
+export const integer = scalar("integer");
+export const number = scalar("number");
+export const boolean = scalar("boolean");
+export const json = scalar("json");
+
+/** A URL whose query string is only a signature: another one is no change of the record. */
+export function signedUrl(name: string, about = ""): ScalarField {
+  return { ...text(name, about), signed: true };
+}
+
+export function object(name: string, fields: readonly Field[]): ObjectField {
+  return { kind: "object", name, prefixed: true, fields };
+}
+
+/** A nested object that the row is all about: its fields become columns under their own names. */
+export function unprefixed(name: string, fields: readonly Field[]): ObjectField {
+  return { kind: "object", name, prefixed: false, fields };
+}
+
+export function list(
+  name: string,
+  options: Pick<ListField, "table" | "about" | "parent" | "fields"> & { position?: boolean; open?: boolean },
+): ListField {
+  return { kind: "list", name, position: false, open: false, ...options };
+}
+
+/** A column that says what was asked for; the API's record does not carry it. */
+export function context(name: string, type: ScalarType, about: string): ScalarField {
+  return { kind: "scalar", name, type, about, from: "context" };
+}
