@@ -1,20 +1,26 @@
 import { Command } from "commander";
-import type { Settings } from "../config/settings.js";
-import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { formatInstant, minuteOf } from "../lib/times.js";
-import type { Mirror } from "../mirror/index.js";
-import type { Change, ChangeFilter } from "../query/index.js";
+import { firstRead } from "../mirror/index.js";
+import {
+  type Change,
+  type ChangeFilter,
+  changesCondition,
+  describeTable,
+  listChanges,
+  openSource,
+  withSnapshot,
+} from "../query/index.js";
 import { resources } from "../resources/index.js";
 import { formatCount } from "../ui/numbers.js";
-import type { TerminalReporter } from "../ui/reporter.js";
-import type { Style } from "../ui/style.js";
 import { renderTable } from "../ui/table.js";
-import { terminalWidth, truncate } from "../ui/width.js";
+import { truncate } from "../ui/width.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { chooseResources, parseCount, parsed, parseRange } from "./flags.js";
 import { examples } from "./help.js";
-import { chooseOutput, type Output, writeOutput } from "./output.js";
+import { chooseOutput, type Output } from "./output.js";
+import { type Reading, readMirror } from "./reading.js";
+import { writeOutput } from "./write-output.js";
 
 interface ChangesFlags extends GlobalOptions {
   since?: string;
@@ -24,19 +30,12 @@ interface ChangesFlags extends GlobalOptions {
   csv?: boolean;
 }
 
-interface Request {
-  deps: Deps;
-  settings: Settings;
-  filter: ChangeFilter;
-  limit: number | undefined;
-  reporter: TerminalReporter;
-}
-
 /** The resources whose changes are kept. */
 const kept = resources.filter(({ history }) => history).map(({ name }) => name);
 const lately = "7d";
-/** The most changes in a terminal; files take all. */
+/** The most changes, and letters of a value, in a terminal; files take all. */
 const shownAtMost = 500;
+const longestValue = 40;
 
 export function define(context: Context): Command {
   return new Command("changes")
@@ -58,9 +57,7 @@ export function define(context: Context): Command {
         ["brandapi changes orders --since 30d --csv > refunds.csv", "a month of refunds and corrections"],
       ),
     )
-    .action((resource: string | undefined, _, command: Command) =>
-      context.deps.killable(() => runChanges(resource, command.optsWithGlobals(), context)),
-    );
+    .action((name: string | undefined, _, own: Command) => runChanges(name, own.optsWithGlobals(), context));
 }
 
 async function runChanges(name: string | undefined, options: ChangesFlags, { deps }: Context): Promise<void> {
@@ -80,53 +77,42 @@ async function runChanges(name: string | undefined, options: ChangesFlags, { dep
     since: formatInstant(since),
     until: until === undefined ? undefined : formatInstant(until),
   };
-  const { readSettings } = await import("../config/settings.js");
-  const { openMirrorReadOnly } = await import("../query/index.js");
-  const { createReporter } = await import("../ui/reporter.js");
-  const settings = await readSettings(options, deps);
-  const mirror = await openMirrorReadOnly(settings.dbPath);
-  const reporter = createReporter(deps, settings.output);
-  const request = { deps, settings, filter, limit, reporter };
-  try {
-    if (output) await writeChanges(mirror, output, request);
-    else await printChanges(mirror, request);
-  } finally {
-    mirror.db.close();
-    reporter.close();
-  }
+  await readMirror(options, deps, (reading) =>
+    output ? writeChanges(reading, output, filter, limit) : printChanges(reading, filter, limit),
+  );
 }
 
 async function writeChanges(
-  mirror: Mirror,
+  { mirror, settings, deps, reporter }: Reading,
   output: Output,
-  { deps, settings, filter, limit, reporter: { warn } }: Request,
+  filter: ChangeFilter,
+  limit: number | undefined,
 ): Promise<void> {
-  const { changesCondition, describeTable, openSource, withSnapshot } = await import("../query/index.js");
   const table = describeTable(mirror, "changes");
+  const where = changesCondition(filter, limit);
   await withSnapshot(mirror, async () => {
-    const source = openSource(mirror, {
-      table,
-      where: changesCondition(filter, limit),
-      includeRemoved: true,
-    });
-    await writeOutput([source], output, { deps, dbPath: settings.dbPath, warn });
+    const source = openSource(mirror, { table, where, includeRemoved: true });
+    await writeOutput([source], output, { deps, dbPath: settings.dbPath, warn: reporter.warn });
   });
 }
 
-/** Prints the changes, the newest last. */
+/** Prints the changes, the newest last, those seen in the same minutes under one heading. */
 async function printChanges(
-  mirror: Mirror,
-  { deps, settings, filter, limit, reporter }: Request,
+  { mirror, deps, reporter, style, width }: Reading,
+  filter: ChangeFilter,
+  limit = shownAtMost,
 ): Promise<void> {
-  const { firstRead } = await import("../mirror/index.js");
-  const { listChanges } = await import("../query/index.js");
-  const { styleFor } = await import("../ui/style.js");
-  const { changes, total } = listChanges(mirror, filter, limit ?? shownAtMost);
-  const style = styleFor(deps.stdout, settings.output, deps.env);
-  const width = terminalWidth(deps.stdout);
+  const { changes, total } = listChanges(mirror, filter, limit);
   if (total === 0) return reporter.note(noneText(filter, firstRead(mirror, filter.resource)));
-  const groups = groupTogether(changes).map((group) => renderGroup(group, style, width));
-  deps.stdout.write(`${groups.join("\n\n")}\n`);
+  const groups: { heading: string; rows: ReturnType<typeof rowOf>[] }[] = [];
+  for (const change of changes) {
+    const heading = `${style.bold(change.resource)} ${style.dim(interval(change))}`;
+    if (groups.at(-1)?.heading !== heading) groups.push({ heading, rows: [] });
+    groups.at(-1)?.rows.push(rowOf(change));
+  }
+  const look = { width, alignRight: [], none: "null", spare: ["key"] };
+  const texts = groups.map(({ heading, rows }) => `${heading}\n${renderTable(titles, rows, look)}`);
+  deps.stdout.write(`${texts.join("\n\n")}\n`);
   if (total > changes.length) {
     const [shown, all] = [changes.length, total].map(formatCount);
     reporter.note(`The newest ${shown} of ${all} changes; more with \`--limit\`, all with \`--csv\`.`);
@@ -137,47 +123,16 @@ async function printChanges(
 function noneText({ run, since, until }: ChangeFilter, first: string | null): string {
   if (run !== undefined) return `Run ${run} found no changes.`;
   const isLater = first !== null && first > since && first <= (until ?? first);
-  const from = isLater ? `the first read, ${minuteOf(first)}` : minuteOf(since);
-  return `No changes were seen since ${from}${until === undefined ? "" : ` until ${minuteOf(until)}`} UTC.`;
+  const start = isLater ? `the first read, ${minuteOf(first)}` : minuteOf(since);
+  return `No changes were seen since ${start}${until === undefined ? "" : ` until ${minuteOf(until)}`} UTC.`;
 }
 
-/** Groups neighbours whose heading is the same. */
-function groupTogether(changes: readonly Change[]): Change[][] {
-  const groups: Change[][] = [];
-  for (const change of changes) {
-    const first = groups.at(-1)?.[0];
-    if (first?.resource === change.resource && interval(first) === interval(change))
-      groups.at(-1)?.push(change);
-    else groups.push([change]);
-  }
-  return groups;
-}
+const titles = ["record", "what", "was", "", "is now", "key"];
 
-/** Returns a value for the screen; CSV and JSON have all of it. */
-function brief(value: Change["old"]): Change["old"] {
-  return typeof value === "string" ? truncate(value, longestValue) : value;
-}
-
-const longestValue = 40;
-
-function renderGroup(group: readonly Change[], style: Style, width: number | undefined): string {
-  const [first] = group;
-  if (!first) return "";
-  const rows = group.map((change) => [
-    change.label ?? change.key,
-    change.field ?? change.kind,
-    change.field === null ? "" : brief(change.old),
-    change.field === null ? "" : "→",
-    change.field === null ? "" : brief(change.new),
-    change.label === null ? "" : change.key,
-  ]);
-  const body = renderTable(["record", "what", "was", "", "is now", "key"], rows, {
-    width,
-    alignRight: [],
-    none: "null",
-    spare: ["key"],
-  });
-  return `${style.bold(first.resource)} ${style.dim(interval(first))}\n${body}`;
+function rowOf({ label, key, field, kind, old, new: current }: Change) {
+  const brief = (value: Change["old"]) => (typeof value === "string" ? truncate(value, longestValue) : value);
+  const values = field === null ? ["", "", ""] : [brief(old), "→", brief(current)];
+  return [label ?? key, field ?? kind, ...values, label === null ? "" : key];
 }
 
 /** Returns the interval in which a change happened. */

@@ -13,14 +13,10 @@ export async function printCompletions(
   words: readonly string[],
   deps: Deps,
 ): Promise<void> {
-  try {
-    const last = words.at(-1) ?? "";
-    const candidates = await candidatesFor(program, words.slice(0, -1), last, deps);
-    const fitting = candidates.filter(([word]) => word.startsWith(last));
-    deps.stdout.write(fitting.map((parts) => `${parts.join("\t")}\n`).join(""));
-  } catch {
-    // Nothing is offered.
-  }
+  const last = words.at(-1) ?? "";
+  const candidates = await candidatesFor(program, words.slice(0, -1), last, deps).catch(() => []);
+  const fitting = candidates.filter(([word]) => word.startsWith(last));
+  deps.stdout.write(fitting.map((parts) => `${parts.join("\t")}\n`).join(""));
 }
 
 type Candidate = readonly [word: string, note?: string];
@@ -36,52 +32,31 @@ async function candidatesFor(
   const flag = options.find(
     ({ long, short, required }) => required && [long, short].includes(before.at(-1) ?? ""),
   );
-  if (flag) return await valuesOf(flag, before, last, deps);
-  if (last.startsWith("-")) return options.map(({ long, description }) => [long ?? "", description]);
-  if (!command || command.name() === "help")
+  if (!flag && last.startsWith("-")) return options.map(({ long, description }) => [long ?? "", description]);
+  if (!flag && (!command || command.name() === "help"))
     return program.commands.map((one) => [one.name(), one.summary()]);
-  const [argument] = command.registeredArguments;
-  return argument ? await valuesOf(argument, before, last, deps) : [];
-}
-
-/** Returns an option's or argument's choices, else what the name in its brackets stands for; of a list, the next value. */
-async function valuesOf(
-  one: Option | Argument,
-  before: readonly string[],
-  last: string,
-  deps: Deps,
-): Promise<readonly Candidate[]> {
-  const placeholder = "flags" in one ? (/<([\w-]+)/.exec(one.flags)?.[1] ?? "") : one.name();
+  const one = flag ?? command?.registeredArguments[0];
+  // Of a list, the next value.
   const begun = last.slice(0, last.lastIndexOf(",") + 1);
-  const names = one.argChoices ?? (await namesFor(placeholder, before, deps));
-  return names.map((name) => [begun + name]);
+  return one ? (await valuesOf(one, before, deps)).map((value) => [begun + value]) : [];
 }
 
-async function namesFor(
-  placeholder: string,
-  before: readonly string[],
-  deps: Deps,
-): Promise<readonly string[]> {
-  switch (placeholder) {
+/** Returns an option's or argument's choices, else what the name in its brackets stands for. */
+async function valuesOf(one: Option | Argument, before: readonly string[], deps: Deps) {
+  if (one.argChoices) return one.argChoices;
+  switch ("flags" in one ? /<([\w-]+)/.exec(one.flags)?.[1] : one.name()) {
     case "resource":
       return resources.map(({ name }) => name);
     case "table":
       return knownTableNames();
     case "profile":
       return (await readKnownProfiles(deps)).map(({ name }) => name);
-    case "columns":
-      return columnNames(before);
+    case "columns": {
+      const typed = before.map((word) => word.replaceAll("-", "_"));
+      const table = typedTables().find(({ name }) => typed.includes(name));
+      return table?.columns.map(({ name }) => name) ?? [];
+    }
     default:
       return [];
   }
-}
-
-/** Returns the columns of the table that the words name. */
-function columnNames(before: readonly string[]): readonly string[] {
-  const typed = before.map((word) => word.replaceAll("-", "_"));
-  return (
-    typedTables()
-      .find(({ name }) => typed.includes(name))
-      ?.columns.map(({ name }) => name) ?? []
-  );
 }

@@ -6,27 +6,20 @@ import { UsageError } from "../errors.js";
 import { makeFolder } from "../lib/make-folder.js";
 import { mirrorFiles } from "../mirror/index.js";
 
-/** The folder of a demonstration. */
-export interface Folder {
-  path: string;
-  /** The path as a person in the current folder names it. */
-  shown: string;
-  mirror: string;
-}
-
-const mirrorName = "demo.sqlite";
 /** Lies in a folder that a demonstration has made, so that the next one may clear it. */
 const markName = ".brandapi-demo";
 
 /**
  * Makes the folder, and removes the mirror and the files of an earlier demonstration.
  * @param files the names of what will be written, besides the mirror
+ * @returns the folder's path, the same as a person in the current folder names it, and the mirror's path
  * @throws UsageError, before anything is touched, if such files are in a folder that no demonstration has made
  */
-export function openFolder(out: string, files: readonly string[], deps: Deps): Folder {
+export function openFolder(out: string, files: readonly string[], deps: Deps) {
   const path = expandPath(out, deps);
   const shown = isAbsolute(out) ? out : relative(deps.cwd, path) || ".";
-  const written = [...mirrorFiles(mirrorName), ...files].map((name) => join(path, name));
+  const mirror = join(path, "demo.sqlite");
+  const written = [...mirrorFiles(mirror), ...files.map((name) => join(path, name))];
   const mark = join(path, markName);
   if (!existsSync(mark) && written.some((file) => existsSync(file)))
     throw new UsageError(`This folder has files the demo did not write: ${shown}.`, {
@@ -35,5 +28,5 @@ export function openFolder(out: string, files: readonly string[], deps: Deps): F
   makeFolder(path);
   for (const file of written) rmSync(file, { force: true });
   writeFileSync(mark, "");
-  return { path, shown, mirror: join(path, mirrorName) };
+  return { path, shown, mirror };
 }

@@ -1,9 +1,10 @@
 import { Argument, Command } from "commander";
 import { expandPath } from "../config/folders.js";
-import type { DownloadSummary, FileResult } from "../download/index.js";
-import { ApiUnavailable, type BrandapiError, ConfigurationError, Incomplete, UsageError } from "../errors.js";
+import { type DownloadSummary, downloadFiles, selectFiles } from "../download/index.js";
+import { ApiUnavailable, ConfigurationError, Incomplete, UsageError } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { suggest } from "../lib/nearest.js";
+import { wasSynced } from "../query/index.js";
 import { content } from "../resources/content.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
@@ -11,8 +12,9 @@ import { version } from "../version.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { filterFlag, maxWait, parsed, parseList, parseRange, rateLimit, wait } from "./flags.js";
 import { examples } from "./help.js";
+import { withMirrorRun } from "./session.js";
 
-interface DownloadFlags {
+interface DownloadFlags extends GlobalOptions {
   out?: string;
   source?: readonly string[];
   mediaType?: readonly string[];
@@ -26,8 +28,6 @@ interface DownloadFlags {
 
 const kinds = ["content"];
 const defaultFolder = "brandapi-content";
-/** Failures that are named one by one. */
-const mostNamed = 20;
 
 /**
  * With `--json`, one line a file on stdout as it ends, then one for all of them:
@@ -64,64 +64,35 @@ export function define(context: Context): Command {
         ["brandapi download content --limit 10", "the ten newest that are not there yet"],
       ),
     )
-    .action((what: string, _, command: Command) => runDownload(what, command.optsWithGlobals(), context));
+    .action((what: string, _, own: Command) => runDownload(what, own.optsWithGlobals(), context));
 }
 
-async function runDownload(
-  what: string,
-  options: DownloadFlags & GlobalOptions,
-  { deps }: Context,
-): Promise<void> {
+async function runDownload(what: string, options: DownloadFlags, { deps }: Context): Promise<void> {
   if (!kinds.includes(what))
     throw new UsageError(`Nothing to download is called \`${what}\`.`, { hint: suggest(what, kinds) });
-  const { since, until } = parseRange(options, deps.clock.now());
-  const selection = {
-    sources: options.source ?? [],
-    mediaTypes: options.mediaType ?? [],
-    opportunities: options.opportunity ?? [],
-    hosts: options.host ?? [],
-    since,
-    until,
-  };
-  const { withMirrorRun } = await import("./session.js");
-  const wait = options.wait ?? false;
+  const { source = [], mediaType = [], opportunity = [], host = [], wait = false } = options;
+  const lists = { sources: source, mediaTypes: mediaType, opportunities: opportunity, hosts: host };
+  const selection = { ...lists, ...parseRange(options, deps.clock.now()) };
   await withMirrorRun({ deps, options, purpose: "write", wait, command: "download" }, async (session) => {
-    const { downloadFiles, selectFiles } = await import("../download/index.js");
-    const { wasSynced } = await import("../query/index.js");
-    const { mirror, reporter } = session;
+    const { mirror, reporter, settings } = session;
     if (!wasSynced(mirror, content))
       throw new ConfigurationError("The mirror does not know the library yet.", {
         hint: "run `brandapi sync content` first",
       });
-    const print = (line: unknown) => {
-      if (options.json) printJson(deps.stdout, line);
-    };
+    const { baseUrl = "", maxWaitMs } = settings;
     const task = reporter.begin({ name: "download content", unit: "bytes" });
-    const failures: FileResult[] = [];
-    const summary = await downloadFiles(
-      selectFiles(mirror, selection),
-      {
-        ...session,
-        fetch: deps.fetch,
-        random: () => deps.random(),
-        later: deps.later,
-        baseUrl: session.settings.baseUrl ?? "",
-        maxWaitMs: session.settings.maxWaitMs,
-        userAgent: `brandapi/${version}`,
-        task,
-        folder: expandPath(options.out ?? defaultFolder, deps),
-      },
-      options.limit ?? Number.POSITIVE_INFINITY,
-      (file) => {
-        print({ file });
-        if (file.outcome === "failed") failures.push(file);
-      },
-    );
+    const folder = expandPath(options.out ?? defaultFolder, deps);
+    const { fetch, later, random } = deps;
+    const fileHost = { fetch, later, random, userAgent: `brandapi/${version}`, baseUrl, maxWaitMs };
+    const files = selectFiles(mirror, selection);
+    const access = { ...session, ...fileHost, task, folder };
+    const summary = await downloadFiles(files, access, options.limit ?? files.length, (file) => {
+      if (options.json) printJson(deps.stdout, { file });
+      if (file.error !== null) reporter.warn(`${file.path}: ${file.error}`);
+    });
     task.end(summaryText(summary));
-    print({ summary });
-    for (const line of failureLines(failures)) reporter.warn(line);
-    const failure = failureOf(summary);
-    if (failure) throw failure;
+    if (options.json) printJson(deps.stdout, { summary });
+    refuseFailures(summary);
   });
 }
 
@@ -130,35 +101,25 @@ function parseLimit(text: string): number {
   throw new UsageError(`Not a number of files: \`${text}\`.`, { hint: "use a whole number such as 10" });
 }
 
-/** The one line that says what a download came to. */
+/** Returns the one line that says how a download ended. */
 function summaryText(summary: DownloadSummary): string {
   const { downloaded, failed, not_tried, already_complete, bytes, folder } = summary;
-  const parts = [
-    `${counted(downloaded, "file", formatCount)}, ${formatBytes(bytes)}, in ${folder}`,
-    already_complete > 0 ? `${formatCount(already_complete)} there already` : "",
-    failed > 0 ? `${formatCount(failed)} failed` : "",
-    not_tried > 0 ? `${formatCount(not_tried)} not tried` : "",
-  ];
-  return parts.filter((part) => part !== "").join("; ");
+  const others = { "there already": already_complete, failed, "not tried": not_tried };
+  const counts = Object.entries(others).filter(([, count]) => count > 0);
+  const first = `${counted(downloaded, "file", formatCount)}, ${formatBytes(bytes)}, in ${folder}`;
+  return [first, ...counts.map(([what, count]) => `${formatCount(count)} ${what}`)].join("; ");
 }
 
-/** A line for each file that failed, as far as a person reads them. */
-function failureLines(failures: readonly FileResult[]): string[] {
-  const lines = failures.slice(0, mostNamed).map(({ path, error }) => `${path}: ${error}`);
-  const more = failures.length - lines.length;
-  return more > 0 ? [...lines, `${more} more files failed: \`--json\` names them all`] : lines;
-}
-
-/** The error that a download with failures ends with; undefined where there were none. */
-function failureOf({ downloaded, failed, not_tried }: DownloadSummary): BrandapiError | undefined {
-  if (failed === 0) return undefined;
+/** @throws ApiUnavailable if the file host is down, Incomplete if some files failed */
+function refuseFailures({ downloaded, failed, not_tried }: DownloadSummary): void {
+  if (failed === 0) return;
   if (not_tried > 0 && downloaded === 0)
-    return new ApiUnavailable("The file host is unavailable: no file could be fetched.", {
+    throw new ApiUnavailable("The file host is unavailable: no file could be fetched.", {
       hint: "check the network, or try again later",
     });
   const rest = not_tried > 0 ? `; ${not_tried} were not tried, because the file host stopped answering` : "";
-  return new Incomplete(
-    `${failed} of ${counted(failed + not_tried + downloaded, "file")} could not be fetched${rest}.`,
-    { hint: "run the same command again: what is complete is kept" },
-  );
+  const files = counted(failed + not_tried + downloaded, "file");
+  throw new Incomplete(`${failed} of ${files} could not be fetched${rest}.`, {
+    hint: "run the same command again: what is complete is kept",
+  });
 }

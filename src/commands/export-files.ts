@@ -3,12 +3,15 @@ import { join } from "node:path";
 import { expandPath } from "../config/folders.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
-import type { Sources } from "../export/format.js";
+import { openFileSink } from "../export/file-sink.js";
+import { writeAll } from "../export/sink.js";
 import { counted } from "../lib/counted.js";
 import { makeFolder } from "../lib/make-folder.js";
+import type { Reporter } from "../lib/reporter.js";
+import type { Source } from "../query/index.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
-import type { TerminalReporter } from "../ui/reporter.js";
-import { type Output, writeOutput } from "./output.js";
+import type { Output } from "./output.js";
+import { writeOutput } from "./write-output.js";
 
 /**
  * Returns the output of each file: one for all tables, or one per table in a folder, which is made.
@@ -19,11 +22,11 @@ export function outputsOf(
   tables: readonly { name: string }[],
   deps: Deps,
 ): readonly Output[] {
-  const { format, path } = output;
+  const { format, path = "" } = output;
   if (tables.length === 1 || format.holdsMany) return [output];
-  const folder = path === undefined ? undefined : expandPath(path, deps);
-  const isFolder = folder && statSync(folder, { throwIfNoEntry: false })?.isDirectory();
-  if (path === undefined || folder === undefined || !(path.endsWith("/") || isFolder))
+  const folder = expandPath(path, deps);
+  const isFolder = path.endsWith("/") || statSync(folder, { throwIfNoEntry: false })?.isDirectory();
+  if (path === "" || !isFolder)
     throw new UsageError(`\`${format.flag}\` holds one table, and these are ${tables.length}.`, {
       hint: "name a folder for one file each, such as `--csv -o exports/`, or a workbook with `-o FILE.xlsx`",
     });
@@ -36,21 +39,23 @@ interface Writing {
   state: string | undefined;
   dbPath: string;
   deps: Deps;
-  reporter: TerminalReporter;
+  reporter: Reporter;
 }
 
 /** Writes sources into one file or stdout, and reports the rows of each; then replaces the state of `--state`. */
 export async function writeFile(
-  sources: Sources,
+  sources: readonly Source[],
   output: Output,
   { state, dbPath, deps, reporter }: Writing,
-) {
+): Promise<void> {
+  const [first, ...others] = sources;
+  if (!first) return;
   const started = deps.clock.monotonic();
   const names = sources.map(({ name }) => name).join(", ");
   const rowsOf = new Map<string, number>();
   const statePath = state === undefined ? undefined : expandPath(state, deps);
   let next: unknown;
-  const done = await writeOutput(sources, output, {
+  const done = await writeOutput([first, ...others], output, {
     deps,
     dbPath,
     warn: (text) => reporter.warn(`${names}: ${text}`),
@@ -60,11 +65,8 @@ export async function writeFile(
       next = made;
     },
   });
-  if (statePath !== undefined && next !== undefined && !done.cutShort) {
-    const { openFileSink } = await import("../export/file-sink.js");
-    const { writeAll } = await import("../export/sink.js");
+  if (statePath !== undefined && next !== undefined && !done.cutShort)
     await writeAll([{ data: `${JSON.stringify(next)}\n`, rows: 0 }], await openFileSink(statePath, deps));
-  }
   if (output.path === undefined) return;
   const seconds = ((deps.clock.monotonic() - started) / 1_000).toFixed(1);
   const all = rowsOf.size > 1 ? [...rowsOf] : [[names, done.rows] as const];

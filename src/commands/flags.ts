@@ -6,7 +6,7 @@ import { content } from "../resources/content.js";
 import { findResource, resources } from "../resources/index.js";
 import type { Filter, Resource } from "../resources/types.js";
 
-/** Adds the flags of every command. `brandapi help flags` shows them. */
+/** Adds the flags of every command. `brandapi --help` shows them. */
 export function addGlobalFlags(program: Command): Command {
   return program
     .option("--profile <profile>", "the brand to work for (BRANDAPI_PROFILE)")
@@ -18,6 +18,11 @@ export function addGlobalFlags(program: Command): Command {
     .option("--verbose", "print every request, and a stack trace with an error")
     .option("--no-color", "no colours (or NO_COLOR)")
     .option("--no-progress", "no progress bars");
+}
+
+/** Returns an option whose value is checked and turned into something else. */
+export function parsed<T>(flags: string, about: string, parse: (text: string, previous: T) => T): Option {
+  return new Option(flags, about).argParser(parse);
 }
 
 /** Returns `--rate-limit`, for every command that asks the API. */
@@ -47,21 +52,14 @@ export function allProfiles(): Option {
 export function filterFlag(parameter: "source" | "media_type", about: string): Option {
   const filters: readonly Filter[] = content.strategy.filters;
   const known = filters.find((filter) => filter.parameter === parameter)?.values ?? [];
-  return new Option(`--${parameter.replace("_", "-")} <list>`, about)
-    .choices(known)
-    .argParser((text: string, previous: unknown) => {
-      const values = parseList(text, previous);
-      const unknown = values.find((value) => !known.includes(value));
-      if (unknown === undefined) return values;
-      throw new UsageError(`Not a ${parameter.replace("_", " ")}: \`${unknown}\`.`, {
-        hint: suggest(unknown, known),
-      });
-    });
-}
-
-/** Returns an option whose value is checked and turned into something else. */
-export function parsed<T>(flags: string, about: string, parse: (text: string, previous: T) => T): Option {
-  return new Option(flags, about).argParser(parse);
+  const parse = (text: string, previous: unknown) => {
+    const values = parseList(text, previous);
+    const unknown = values.find((value) => !known.includes(value));
+    if (unknown === undefined) return values;
+    const hint = suggest(unknown, known);
+    throw new UsageError(`Not a ${parameter.replace("_", " ")}: \`${unknown}\`.`, { hint });
+  };
+  return new Option(`--${parameter.replace("_", "-")} <list>`, about).choices(known).argParser(parse);
 }
 
 /** Parses a list: values with commas between them, or the flag several times. */
@@ -108,26 +106,23 @@ export function parseRange(
   const since = from === undefined ? undefined : parseInstant(from, "start", now);
   const until = to === undefined ? undefined : parseInstant(to, "end", now);
   if (since !== undefined && until !== undefined && since > until)
-    throw new UsageError("`--since` is later than `--until`.", {
-      hint: "give a `--since` before `--until`",
-    });
+    throw new UsageError("`--since` is later than `--until`.", { hint: "give a `--since` before `--until`" });
   return { since, until };
 }
 
-/** The resources that a command line chooses. */
+/** The resources that a command line chooses; `named` is false if it names none, and all are meant. */
 export interface Chosen {
   resources: readonly Resource[];
-  /** False if the command line names none, and all are meant. */
   named: boolean;
 }
 
 /** Returns the resources of these names, in the registry's order; all of them if there are no names. */
 export function chooseResources(names: readonly string[]): Chosen {
   if (names.length === 0) return { resources, named: false };
+  const known = resources.map((one) => one.name);
   const chosen = names.map((name) => {
     const resource = findResource(name);
     if (resource) return resource;
-    const known = resources.map((one) => one.name);
     throw new UsageError(`Unknown resource: \`${name}\`.`, { hint: suggest(name, known) });
   });
   return { resources: resources.filter((resource) => chosen.includes(resource)), named: true };

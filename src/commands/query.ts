@@ -2,19 +2,27 @@ import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { Command } from "commander";
 import { expandPath } from "../config/folders.js";
-import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { formats } from "../export/formats/index.js";
 import { counted } from "../lib/counted.js";
-import type { Parameters, Row, Source } from "../query/index.js";
+import {
+  answerSource,
+  type Parameters,
+  prepareReading,
+  type Row,
+  readAnswer,
+  unreadOf,
+} from "../query/index.js";
+import { renderFacts } from "../ui/facts.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import { renderTable, tableFits } from "../ui/table.js";
-import { terminalWidth } from "../ui/width.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parseCount, parsed } from "./flags.js";
 import { examples } from "./help.js";
-import { chooseOutput, noFormat, type OutputFlags, outputFlags, writeOutput } from "./output.js";
+import { chooseOutput, noFormat, type OutputFlags, outputFlags } from "./output.js";
+import { type Reading, readMirror } from "./reading.js";
+import { writeOutput } from "./write-output.js";
 
 interface QueryFlags extends OutputFlags, GlobalOptions {
   file?: string;
@@ -37,18 +45,15 @@ export function define(context: Context): Command {
     )
     .argument("[sql]", "the statement, in quotes; without it, stdin")
     .option("-f, --file <file>", "read the statement from a file; - is stdin")
-    .addOption(
-      parsed(
-        "-p, --param <name=value>",
-        "a value for `:name` in the statement; may be given again",
-        parseParameter,
-      ),
+    .option(
+      "-p, --param <name=value>",
+      "a value for `:name` in the statement; may be given again",
+      parseParameter,
     );
   for (const option of outputFlags(answerFormats)) command.addOption(option);
+  const byDefault = `default: ${tableRows} for a table, else all`;
   return command
-    .addOption(
-      parsed("--limit <n>", "at most so many rows (default: 1000 for a table, else all)", parseCount),
-    )
+    .addOption(parsed("--limit <n>", `at most so many rows (${byDefault})`, parseCount))
     .addHelpText(
       "after",
       examples(
@@ -63,46 +68,36 @@ export function define(context: Context): Command {
         ],
       ),
     )
-    .action((sql: string | undefined, _, own: Command) =>
-      context.deps.killable(() => runQuery(sql, own.optsWithGlobals(), context)),
-    );
+    .action((sql: string | undefined, _, own: Command) => runQuery(sql, own.optsWithGlobals(), context));
 }
 
 async function runQuery(argument: string | undefined, options: QueryFlags, { deps }: Context): Promise<void> {
+  const { file, param, limit, out } = options;
   const output = chooseOutput({ ...options }, answerFormats);
-  if (!output && options.out !== undefined) throw noFormat(answerFormats);
-  if (argument !== undefined && options.file !== undefined)
+  if (!output && out !== undefined) throw noFormat(answerFormats);
+  if (argument !== undefined && file !== undefined)
     throw new UsageError("One statement at a time, not an argument and `--file`.", { hint: "leave one out" });
-  const { readSettings } = await import("../config/settings.js");
-  const { answerSource, openMirrorReadOnly, prepareReading, readAnswer, unreadOf } = await import(
-    "../query/index.js"
-  );
-  const { createReporter } = await import("../ui/reporter.js");
-  const settings = await readSettings(options, deps);
-  const sql = (argument ?? (await readSql(options.file, deps))).replace(/^\ufeff/, "");
-  const { warn, note, close } = createReporter(deps, settings.output);
-  const mirror = await openMirrorReadOnly(settings.dbPath);
-  try {
-    const statement = prepareReading(mirror, sql, options.param);
+  await readMirror(options, deps, async (reading) => {
+    const { mirror, settings } = reading;
+    const { warn, note } = reading.reporter;
+    const sql = (argument ?? (await readSql(file, deps))).replace(/^\ufeff/, "");
+    const statement = prepareReading(mirror, sql, param);
     for (const { name, resource } of unreadOf(mirror, sql))
       warn(`\`${name}\` is empty because it was never read: run \`brandapi sync ${resource}\``);
-    const source = answerSource(mirror, statement, options.limit);
+    const source = answerSource(mirror, statement, limit);
     if (output) {
       const { rows, bytes } = await writeOutput([source], output, { deps, dbPath: settings.dbPath, warn });
-      if (output.path !== undefined)
-        note(`${counted(rows, "row", formatCount)}, ${formatBytes(bytes)}: ${output.path}`);
-      return;
+      const written = `${counted(rows, "row", formatCount)}, ${formatBytes(bytes)}: ${output.path}`;
+      return output.path === undefined ? undefined : note(written);
     }
-    const most = options.limit ?? tableRows;
+    const most = limit ?? tableRows;
     const rows = [...readAnswer(statement, most + 1)].flat();
-    deps.stdout.write(await tableText(source, rows.slice(0, most), deps, settings));
+    const names = source.columns.map(({ name }) => name);
+    deps.stdout.write(`${tableText(names, rows.slice(0, most), reading)}\n`);
     if (rows.length === 0) note("No rows.");
-    if (rows.length > most && options.limit === undefined)
+    if (rows.length > most && limit === undefined)
       note(`The first ${formatCount(most)} rows; more with \`--limit\`, all with \`--csv\`.`);
-  } finally {
-    close();
-    mirror.db.close();
-  }
+  });
 }
 
 /** Reads the statement from a file, or from stdin. */
@@ -116,21 +111,11 @@ async function readSql(file: string | undefined, deps: Deps): Promise<string> {
 }
 
 /** Returns a table; if the terminal is too narrow for it, each row as a list of its fields. */
-async function tableText(
-  source: Source,
-  rows: readonly Row[],
-  deps: Deps,
-  settings: Settings,
-): Promise<string> {
-  const { styleFor } = await import("../ui/style.js");
-  const { renderFacts } = await import("../ui/facts.js");
-  const names = source.columns.map(({ name }) => name);
-  const style = styleFor(deps.stdout, settings.output, deps.env);
-  const width = terminalWidth(deps.stdout);
+function tableText(names: readonly string[], rows: readonly Row[], { style, width }: Reading): string {
   if (width === undefined || tableFits(names, rows, { width, none: "null" }))
-    return `${renderTable(names, rows, { style, none: "null" })}\n`;
+    return renderTable(names, rows, { style, none: "null" });
   const factsOf = (row: Row) => names.map((name, index) => [name, String(row[index])] as const);
-  return `${rows.map((row) => renderFacts(factsOf(row), { style, width })).join("\n\n")}\n`;
+  return rows.map((row) => renderFacts(factsOf(row), { style, width })).join("\n\n");
 }
 
 /** Parses `name=value`. A value that reads as a number is one; in single quotes it is text. */

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { Stopped, UsageError } from "../errors.js";
 import { dayMs } from "../lib/times.js";
 import { sandboxChoices } from "../sandbox/choices.js";
+import { createApi, createBrand, naturalPace, passTime, serve } from "../sandbox/index.js";
 import { printJson } from "../ui/print.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parseCount, parsed, parseRateLimit } from "./flags.js";
@@ -22,9 +23,7 @@ export function define(context: Context): Command {
       "Enforces every rule of the API's document. Prints a base URL and a key, and serves until Ctrl-C.",
     )
     .addOption(parsed("--port <n>", "the port; 0: any free one (default: 0)", parsePort))
-    .addOption(
-      parsed("--seed <n>", "the same data for the same number on the same day (UTC; default: 1)", parseCount),
-    )
+    .addOption(seedFlag())
     .addOption(parsed("--orders <n>", "how many orders, at most 250000 (default: 5000)", parseOrders))
     .addOption(
       parsed("--rate-limit <n>", "requests a minute for a key, or `none` (default: 60)", parseRateLimit),
@@ -41,11 +40,10 @@ export function define(context: Context): Command {
         ["brandapi sandbox --orders 100000 --rate-limit none --json", "a big one, for scripts"],
       ),
     )
-    .action((_, command: Command) => runSandbox(command.optsWithGlobals(), context));
+    .action((_, own: Command) => runSandbox(own.optsWithGlobals(), context));
 }
 
 async function runSandbox(options: SandboxFlags, context: Context): Promise<void> {
-  const { createApi, createBrand, naturalPace, passTime, serve } = await import("../sandbox/index.js");
   const { seed = 1, orders = 5_000, port = 0, latency = 0, rateLimit = 60 } = options;
   const { clock, signal, stdout } = context.deps;
   let passed = clock.now();
@@ -53,53 +51,49 @@ async function runSandbox(options: SandboxFlags, context: Context): Promise<void
   const history = { seed, orders, now: Math.floor(passed / dayMs) * dayMs };
   const brand = createBrand(history);
   const other = createBrand({ ...history, seed: seed + 7_919, orders: 150, name: "Basalt Cycling" });
-  const api = createApi({
-    brands: [brand, other],
-    now: clock.now,
-    monotonic: clock.monotonic,
-    rateLimit: rateLimit === "none" ? null : rateLimit,
-  });
-  const pace = naturalPace(orders, speedFor(orders));
-  const served = await serve(api, port, async () => {
+  const { now, monotonic } = clock;
+  const limit = rateLimit === "none" ? null : rateLimit;
+  const api = createApi({ brands: [brand, other], now, monotonic, rateLimit: limit });
+  // An order a second.
+  const pace = naturalPace(orders, Math.max(1, 3_600 / naturalPace(Math.max(orders, 1)).ordersPerHour));
+  const { baseUrl, close } = await serve(api, port, async () => {
     if (latency > 0) await clock.sleep(latency, signal);
-    const now = clock.now();
-    if (options.live) passTime(brand, passed, now, pace);
-    passed = now;
+    if (options.live) passTime(brand, passed, now(), pace);
+    passed = now();
   });
   const key = brand.keys[0]?.secret ?? "";
-  if (options.json) printJson(stdout, { baseUrl: served.baseUrl, key });
-  else {
-    const lines = [
-      "The sandbox listens. In another terminal:",
-      "",
-      `export BRANDAPI_BASE_URL=${served.baseUrl}`,
-      `export BRANDAPI_KEY=${key}`,
-      "brandapi whoami",
-      "",
-      "Every key:",
-      ...brand.keys.map(({ secret, name, note }) => `  ${secret}  ${name}: ${note}`),
-      `  ${other.keys[0]?.secret}  other-brand: every scope, another brand`,
-    ];
-    stdout.write(`${lines.join("\n")}\n`);
-  }
+  const lines = [
+    "The sandbox listens. In another terminal:",
+    "",
+    `export BRANDAPI_BASE_URL=${baseUrl}`,
+    `export BRANDAPI_KEY=${key}`,
+    "brandapi whoami",
+    "",
+    "Every key:",
+    ...brand.keys.map(({ secret, name, note }) => `  ${secret}  ${name}: ${note}`),
+    `  ${other.keys[0]?.secret}  other-brand: every scope, another brand`,
+  ];
+  if (options.json) printJson(stdout, { baseUrl, key });
+  else stdout.write(`${lines.join("\n")}\n`);
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
-  await served.close();
+  await close();
   // A sandbox is meant to be ended: that is no error.
   if (signal.reason instanceof Stopped) context.exitCode = signal.reason.exitCode;
 }
 
-/** Returns how much faster than in life things happen with `--live`: an order a second. */
-function speedFor(orders: number): number {
-  const perDay = ((4 / 3) * Math.max(orders, 1)) / 730;
-  return Math.max(1, 86_400 / perDay);
+/** Returns `--seed`, for commands that make a brand up. */
+export function seedFlag() {
+  const about = "the same data for the same number on the same day (UTC; default: 1)";
+  return parsed("--seed <n>", about, parseCount);
 }
 
 /** Every order is held in memory. */
 const mostOrders = 250_000;
 
+/** Parses how many orders a sandbox has. */
 export function parseOrders(text: string): number {
   const orders = parseCount(text);
   if (orders <= mostOrders) return orders;

@@ -3,10 +3,7 @@ import { nearest, suggest } from "../lib/nearest.js";
 import { formatInstant } from "../lib/times.js";
 import type { Mirror } from "../mirror/index.js";
 import {
-  checkAsOf,
-  checkCondition,
   describeTable,
-  knownTableNames,
   layAsOf,
   type ReadableTable,
   type Selection,
@@ -16,21 +13,18 @@ import {
 } from "../query/index.js";
 import { takesDates } from "../resources/types.js";
 
-/**
- * Returns the table of a name, spelled with `-` or `_`.
- * @throws UsageError for an unknown one, ConfigurationError for one that was not synced yet
- */
-export function findTable(mirror: Mirror, name: string): ReadableTable {
-  const own = checkTableName(name, knownTableNames());
-  const known = typedTables().find((shape) => shape.name === own);
-  if (known && !wasSynced(mirror, known.resource))
-    throw new ConfigurationError(`The mirror holds no \`${own}\` yet: ${mirror.path}`, {
-      hint: `run \`brandapi sync ${syncedBy(known.resource).name}\` first`,
+/** Returns the tables of these own names, each once. @throws ConfigurationError for one that was not synced yet */
+export function findTables(mirror: Mirror, names: readonly string[]): ReadableTable[] {
+  return [...new Set(names)].map((name) => {
+    const shape = typedTables().find((one) => one.name === name);
+    if (!shape || wasSynced(mirror, shape.resource)) return describeTable(mirror, name);
+    throw new ConfigurationError(`The mirror holds no \`${name}\` yet: ${mirror.path}`, {
+      hint: `run \`brandapi sync ${syncedBy(shape.resource).name}\` first`,
     });
-  return describeTable(mirror, own);
+  });
 }
 
-/** @returns the table's own name @throws UsageError with the nearest valid name */
+/** Returns the table's own name of one spelled with `-` or `_`. @throws UsageError with the nearest valid name */
 export function checkTableName(name: string, names: readonly string[]): string {
   const wanted = name.replaceAll("-", "_").toLowerCase();
   const found = names.find((one) => one.toLowerCase() === wanted);
@@ -41,18 +35,12 @@ export function checkTableName(name: string, names: readonly string[]): string {
   });
 }
 
-/** @throws UsageError if the table lacks a column, a history, or what the condition names */
-export function checkSelection(
-  mirror: Mirror,
-  table: ReadableTable,
-  request: Omit<Selection, "table"> & { asOf: number | undefined },
-): void {
+/** @throws UsageError if the table lacks a column */
+export function checkColumns(table: ReadableTable, columns: readonly string[]): void {
   const names = table.columns.map((column) => column.name);
-  for (const name of request.columns ?? [])
+  for (const name of columns)
     if (!names.includes(name))
       throw new UsageError(`\`${table.name}\` has no column \`${name}\`.`, { hint: suggest(name, names) });
-  if (request.asOf !== undefined) checkAsOf(table);
-  if (request.where !== undefined) checkCondition(mirror, table, request.where);
 }
 
 /**
@@ -64,7 +52,7 @@ export function chooseDates(
   tables: readonly ReadableTable[],
   { since, until }: Pick<Selection, "since" | "until">,
 ): (table: ReadableTable) => boolean {
-  if (since === undefined && until === undefined) return () => true;
+  if (since === undefined && until === undefined) return () => false;
   const isCut = (table: ReadableTable) =>
     table.date !== null && (tables.length === 1 || !table.shape || takesDates(table.shape.resource));
   if (tables.some(isCut)) return isCut;
@@ -84,10 +72,10 @@ export function readThen(
   const then = formatInstant(at);
   if (at > now) warn(`${then} is yet to come: these are the records as they are known now`);
   const { unread, unkept } = layAsOf(mirror, tables, where, at);
-  for (const { resource, firstReadAt } of unread)
-    if (firstReadAt !== null)
+  for (const { resource, firstReadAt: first } of unread)
+    if (first !== null)
       warn(
-        `the mirror read ${resource} first at ${firstReadAt}, later than ${then}: \`--as-of ${firstReadAt}\` is the earliest that it knows`,
+        `the mirror read ${resource} first at ${first}, later than ${then}: \`--as-of ${first}\` is the earliest that it knows`,
       );
   for (const name of unkept)
     warn(`the mirror keeps no history of \`${name}\`: what was read later than ${then} is left out`);

@@ -1,13 +1,13 @@
 import { Command } from "commander";
-import type { Deps } from "../deps.js";
-import type { TableFacts } from "../query/index.js";
+import { counted } from "../lib/counted.js";
+import { knownTableNames, listFacts, readFacts, type TableFacts, withSnapshot } from "../query/index.js";
 import { formatCount } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
-import type { Style } from "../ui/style.js";
 import { renderTable } from "../ui/table.js";
-import { terminalWidth } from "../ui/width.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { examples } from "./help.js";
+import { type Reading, readMirror } from "./reading.js";
+import { checkTableName } from "./table.js";
 
 interface TablesFlags extends GlobalOptions {
   all?: boolean;
@@ -26,53 +26,36 @@ export function define(context: Context): Command {
       "after",
       examples(["brandapi tables", "all of them"], ["brandapi tables restatements", "what its columns mean"]),
     )
-    .action((name: string | undefined, _, command: Command) =>
-      context.deps.killable(() => runTables(name, command.optsWithGlobals(), context)),
-    );
+    .action((name: string | undefined, _, own: Command) => runTables(name, own.optsWithGlobals(), context));
 }
 
 async function runTables(name: string | undefined, options: TablesFlags, { deps }: Context): Promise<void> {
-  const { readSettings } = await import("../config/settings.js");
-  const { knownTableNames, listFacts, openMirrorReadOnly, readFacts, withSnapshot } = await import(
-    "../query/index.js"
-  );
-  const { styleFor } = await import("../ui/style.js");
-  const { checkTableName } = await import("./table.js");
-  const settings = await readSettings(options, deps);
-  const style = styleFor(deps.stdout, settings.output, deps.env);
-  const mirror = await openMirrorReadOnly(settings.dbPath);
-  try {
+  await readMirror(options, deps, async (reading) => {
+    const { mirror } = reading;
     const facts = await withSnapshot(mirror, async () =>
       name === undefined
         ? listFacts(mirror, { all: options.all ?? false })
         : readFacts(mirror, checkTableName(name, knownTableNames())),
     );
     if (options.json) printJson(deps.stdout, facts);
-    else
-      deps.stdout.write(Array.isArray(facts) ? listText(facts, deps, style) : tableText(facts, deps, style));
-  } finally {
-    mirror.db.close();
-  }
+    else deps.stdout.write(Array.isArray(facts) ? listText(facts, reading) : tableText(facts, reading));
+  });
 }
 
-function listText(all: readonly TableFacts[], { stdout }: Deps, style: Style): string {
+function listText(all: readonly TableFacts[], { width, style }: Reading): string {
   const rows = all.map(({ name, kind, rows: count, about }) => [
     name,
     kind === "view" ? "view" : count === null ? "not synced" : formatCount(count),
     about.split(";")[0] ?? "",
   ]);
-  const width = terminalWidth(stdout);
   return `${renderTable(["name", "rows", "about"], rows, { width, style, wrap: true, alignRight: ["rows"] })}\n`;
 }
 
-function tableText({ name, about, rows, columns, example }: TableFacts, deps: Deps, style: Style): string {
-  const count = rows === null ? "not synced yet" : `${formatCount(rows)} ${rows === 1 ? "row" : "rows"}`;
-  const width = terminalWidth(deps.stdout);
-  const list = renderTable(
-    ["column", "type", "about"],
-    columns.map((column) => [column.name, column.type, column.about]),
-    { width, style, wrap: true },
-  );
-  const title = renderTable([`${name} (${count})`], [[about]], { width, style, wrap: true });
-  return `${title.trimEnd()}\n\n${list}\n\n${style.dim("For example:")}\n${example};\n`;
+function tableText({ name, about, rows, columns, example }: TableFacts, { width, style }: Reading): string {
+  const look = { width, style, wrap: true };
+  const count = rows === null ? "not synced yet" : counted(rows, "row", formatCount);
+  const title = renderTable([`${name} (${count})`], [[about]], look).trimEnd();
+  const cells = columns.map((column) => [column.name, column.type, column.about]);
+  const list = renderTable(["column", "type", "about"], cells, look);
+  return `${title}\n\n${list}\n\n${style.dim("For example:")}\n${example};\n`;
 }

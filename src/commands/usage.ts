@@ -28,6 +28,8 @@ export function asUsageError(cause: CommanderError, program: Command, argv: read
       const flags = [...(command?.options ?? []), ...program.options].flatMap(({ long }) => long ?? []);
       return new UsageError(asSentence(text), { hint: suggest(nearest(typed, flags)), cause });
     }
+    case "commander.conflictingOption":
+      return new UsageError(asSentence(text), { hint: "leave one of them out", cause });
     default: {
       const [, value = "", choices = ""] =
         /argument '(.*)' is invalid\. Allowed choices are (.+)\.$/.exec(text) ?? [];

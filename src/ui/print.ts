@@ -1,3 +1,4 @@
+import { Writable } from "node:stream";
 import type { Output } from "../deps.js";
 import { escapeData } from "./text.js";
 
@@ -16,4 +17,9 @@ export function headed(stream: Output, heading: string): Output {
     return stream.write(...piece);
   };
   return Object.create(stream, { write: { value: write } }) as Output;
+}
+
+/** Returns a stream that prints nothing. */
+export function nowhere(): Output {
+  return new Writable({ write: (_chunk, _encoding, done) => done() });
 }

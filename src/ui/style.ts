@@ -15,7 +15,15 @@ const painted: Style = {
   cyan: between(36, 39),
 };
 const plain = (text: string): string => text;
-const unpainted: Style = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain, cyan: plain };
+/** Leaves text as it is. */
+export const plainStyle: Style = {
+  bold: plain,
+  dim: plain,
+  red: plain,
+  green: plain,
+  yellow: plain,
+  cyan: plain,
+};
 
 /** Returns colours only if this very stream is a terminal, and neither `NO_COLOR` nor `--no-color` forbids them. */
 export function styleFor(
@@ -24,7 +32,7 @@ export function styleFor(
   env: Deps["env"] = {},
 ): Style {
   const isForbidden = output.color === false || Boolean(env.NO_COLOR) || env.TERM === "dumb";
-  return stream.isTTY && !isForbidden ? painted : unpainted;
+  return stream.isTTY && !isForbidden ? painted : plainStyle;
 }
 
 function between(start: number, end: number): (text: string) => string {

@@ -10,7 +10,7 @@ test("an unknown table has the nearest name as its hint, without a mirror too; a
     expect(unknown.err).toBe("brandapi: Unknown table: `oders`.\n  hint: did you mean `orders`?\n");
     expect(unknown.code).toBe(2);
   }
-  const formatless = await brandapi(["export", "order-line-items", "--db", mirror.path]);
+  const formatless = await brandapi(["export", "sales-by-month", "--db", mirror.path]);
   expect(formatless).toMatchObject({ code: 2, err: expect.stringContaining("No format was given.") });
 });
 

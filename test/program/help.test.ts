@@ -30,15 +30,13 @@ test.each(commands.map((one) => [one.name(), one] as const))(
   },
 );
 
-test("the flags of every command stand in a help of their own, and each other help says where", async () => {
-  const { code, out } = await brandapi("help flags", { columns: 80, tty: true });
-  expect(code).toBe(0);
+test("the flags of every command stand in the program's help, and each other help says so", async () => {
+  const { out } = await brandapi("--help");
   for (const flag of ["--profile", "--db", "--base-url", "--key-file", "--json", "--quiet", "--verbose"])
     expect(out).toContain(`  ${flag}`);
-  for (const form of [timeForms, durationForms]) expect(out.replace(/\s+/g, " ")).toContain(form);
-  for (const command of ["--help", "sync --help", "help whoami"]) {
+  for (const command of ["sync --help", "help whoami"]) {
     const help = (await brandapi(command)).out;
-    expect(help).toContain("`brandapi help flags`");
+    expect(help).toContain("`brandapi --help`");
     expect(help).not.toMatch(/^ {2}--(?:profile|key-file|no-color)/m);
   }
 });

@@ -1,0 +1,39 @@
+import { readSettings, type Settings } from "../config/settings.js";
+import type { Deps } from "../deps.js";
+import type { Mirror } from "../mirror/index.js";
+import { openMirrorReadOnly } from "../query/index.js";
+import { createReporter, type TerminalReporter } from "../ui/reporter.js";
+import { type Style, styleFor } from "../ui/style.js";
+import { terminalWidth } from "../ui/width.js";
+import type { GlobalOptions } from "./context.js";
+
+/** What a command that reads the mirror works with. */
+export interface Reading {
+  deps: Deps;
+  mirror: Mirror;
+  settings: Settings;
+  reporter: TerminalReporter;
+  /** How stdout is written to; `width`: the terminal's columns, undefined for files and pipes. */
+  style: Style;
+  width: number | undefined;
+}
+
+/** Opens the mirror for reading, for as long as `work` takes. A signal meanwhile ends the process at once. */
+export async function readMirror(
+  options: GlobalOptions,
+  deps: Deps,
+  work: (reading: Reading) => Promise<void>,
+): Promise<void> {
+  const settings = await readSettings(options, deps);
+  await deps.killable(async () => {
+    const mirror = await openMirrorReadOnly(settings.dbPath);
+    const reporter = createReporter(deps, settings.output);
+    const style = styleFor(deps.stdout, settings.output, deps.env);
+    try {
+      await work({ deps, mirror, settings, reporter, style, width: terminalWidth(deps.stdout) });
+    } finally {
+      mirror.db.close();
+      reporter.close();
+    }
+  });
+}

@@ -1,0 +1,60 @@
+import { pipeline, Readable } from "node:stream";
+import { createGzip } from "node:zlib";
+import { expandPath } from "../config/folders.js";
+import type { Deps } from "../deps.js";
+import { UsageError } from "../errors.js";
+import { openFileSink } from "../export/file-sink.js";
+import type { Chunk, Sources, WriteOptions } from "../export/format.js";
+import { type Exported, type Sink, streamSink, writeAll } from "../export/sink.js";
+import { escapeData } from "../ui/text.js";
+import type { Output } from "./output.js";
+
+/**
+ * Writes sources into a file or stdout.
+ * @throws UsageError for bytes on a terminal, or if the file is the mirror that is read
+ */
+export async function writeOutput(
+  sources: Sources,
+  { format, path, isCompressed, excel, delimiter }: Output,
+  { deps, dbPath, ...rest }: { deps: Deps; dbPath: string } & Omit<WriteOptions, "excel" | "delimiter">,
+): Promise<Exported> {
+  const file = path === undefined ? undefined : expandPath(path, deps);
+  if (file === undefined && !format.isText && deps.stdout.isTTY)
+    throw new UsageError(`\`${format.flag}\` is not for a terminal.`, {
+      hint: `name a file with \`-o FILE${format.extensions[0] ?? ""}\``,
+    });
+  if (file === dbPath)
+    throw new UsageError(`The file to write is the mirror itself: ${path}.`, {
+      hint: "name another with `-o`",
+    });
+  const { write } = await format.load();
+  const chunks = write(sources, { excel, delimiter, ...rest });
+  const sink = file === undefined ? dataSink(deps) : await openFileSink(file, deps);
+  return await writeAll(isCompressed ? gzipped(chunks) : chunks, sink);
+}
+
+/** Returns stdout for data: a pipe gets every byte as it is, a terminal nothing that would act on it. */
+function dataSink({ stdout }: Pick<Deps, "stdout">): Sink {
+  const sink = streamSink(stdout);
+  if (!stdout.isTTY) return sink;
+  // A piece is whole rows, so no character is cut in two.
+  return { ...sink, write: (data) => sink.write(escapeData(Buffer.from(data).toString())) };
+}
+
+/** Returns the same, compressed on the way. */
+async function* gzipped(chunks: Iterable<Chunk>): AsyncIterable<Chunk> {
+  let rows = 0;
+  function* bytes() {
+    for (const chunk of chunks) {
+      rows += chunk.rows;
+      yield chunk.data;
+    }
+  }
+  const gzip = createGzip();
+  // An error of the rows destroys `gzip`, and is thrown by the loop below.
+  pipeline(Readable.from(bytes()), gzip, () => {});
+  for await (const data of gzip) {
+    yield { data, rows };
+    rows = 0;
+  }
+}
