@@ -1,10 +1,13 @@
-import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { Command } from "commander";
+import { expandPath, findFolders } from "../config/folders.js";
+import { commandFor, environmentFor, readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { shellCommand, shellWord } from "../lib/shell.js";
+import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
+import { refuseSingle } from "./each-profile.js";
 import { allProfiles } from "./flags.js";
 import { examples } from "./help.js";
 import { parsePing, ping } from "./ping.js";
@@ -38,91 +41,79 @@ export function define(context: Context): Command {
 }
 
 async function runCron(options: CronFlags, { deps }: Context): Promise<void> {
-  const { findFolders } = await import("../config/folders.js");
-  const { createReporter } = await import("../ui/reporter.js");
-  const { refuseSingle } = await import("./each-profile.js");
   const { node, script, name: machine } = deps.machine;
   if (/[\\/]_npx[\\/]/.test(script))
     throw new ConfigurationError("brandapi runs from npm's cache, which can be cleaned before the night.", {
       hint: "run `npm install -g brandapi`, then `brandapi cron`",
     });
-  if (options.allProfiles) refuseSingle(options);
-  const reporter = createReporter(deps, options);
-  const { name, flags } = options.allProfiles
-    ? { name: "all-profiles", flags: ["--all-profiles"] }
-    : await nameBrand(options, deps, reporter.warn);
-  const env = await carriedEnv(deps, reporter.warn);
-  const log = join(findFolders(deps).state, `${name}.log`);
-  const pinged = options.ping ?? (deps.env.BRANDAPI_PING && parsePing(deps.env.BRANDAPI_PING));
+  const { BRANDAPI_PING } = deps.env;
+  const { warn } = createReporter(deps, options);
+  const { name, flags } = options.allProfiles ? nameAll(options) : await nameBrand(options, deps, warn);
+  const env = carriedEnv(deps, warn);
+  const pinged = options.ping ?? (BRANDAPI_PING && parsePing(BRANDAPI_PING));
   const sync = [node, script, "sync", ...flags, ...(pinged ? ["--ping", pinged] : [])];
   const check = [node, script, "status", ...flags, "--max-age", maxAge, "--quiet"];
-  // Some crons halve a doubled backslash before the shell sees it, others do not.
-  const unfit = [...sync, ...Object.values(env), log].find((value) => /[\p{Cc}\\]/u.test(value));
-  if (unfit !== undefined)
-    throw new ConfigurationError(
-      `A crontab cannot hold a line break or a backslash: ${JSON.stringify(unfit)}`,
-      {
-        hint: "use a path without one",
-      },
-    );
+  const log = join(findFolders(deps).state, `${name}.log`);
+  const [folder, file] = [shellWord(dirname(log)), shellWord(log)];
+  const logged = `mkdir -pm 700 ${folder} && { date -u; ${shellCommand(sync, env)}; } >> ${file} 2>&1`;
   const minute = minuteFor(machine, name);
-  const whose = options.allProfiles ? "every brand" : `the profile ${name}`;
-  const logged = `mkdir -pm 700 ${shellWord(dirname(log))} && { date -u; ${shellCommand(sync, env)}; } >> ${shellWord(log)} 2>&1`;
-  const text = [
-    `# brandapi, ${whose}, every night at 0${hour}:${String(minute).padStart(2, "0")}: a sync, and a check in the morning. To add them:`,
-    `#   (crontab -l 2>/dev/null; ${shellCommand(["brandapi", "cron", ...flags])}) | crontab -`,
-    "# Print them again if Node or brandapi has moved, and delete these. The sync writes to its log:",
-    `#   ${log}`,
-    "# The check prints what is stale, and warns if the key is about to expire. Cron mails the output if this machine",
-    "# has a mail server. To choose the address, put MAILTO=you@example.com above.",
-    // A bare per cent sign ends the command.
-    `${minute} ${hour} * * *  ${logged.replaceAll("%", "\\%")}`,
-    `${minute} ${hour + 4} * * *  ${shellCommand(check, env).replaceAll("%", "\\%")}`,
-  ];
-  deps.stdout.write(`${text.join("\n")}\n`);
-  reporter.close();
+  // A bare per cent sign ends the command.
+  const line = (at: number, command: string) => `${minute} ${at} * * *  ${command.replaceAll("%", "\\%")}`;
+  const text = `# brandapi, ${name}: a sync every night, and a check in the morning. To add them:
+#   (crontab -l 2>/dev/null; ${shellCommand(["brandapi", "cron", ...flags])}) | crontab -
+# Print them again if Node or brandapi has moved, and delete these. The sync writes to its log:
+#   ${log}
+# The check prints what is stale, and warns if the key is about to expire. Cron mails the output if this machine
+# has a mail server. To choose the address, put MAILTO=you@example.com above.
+${line(hour, logged)}
+${line(hour + 4, shellCommand(check, env))}
+`;
+  deps.stdout.write(text);
 }
 
-/** A minute of its own, from 1 to 59: neither all machines nor all brands of one ask at the same time. */
+/** Returns a minute from 1 to 59, because neither all machines nor all brands of one should ask at the same time. */
 function minuteFor(machine: string, name: string): number {
-  const digest = createHash("sha256").update(`${machine}\n${name}`).digest();
-  return 1 + (digest.readUInt32BE() % 59);
+  return (
+    1 + ([...machine, ...name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 59_999, 7) % 59)
+  );
 }
 
-/** The profile, and the flags that name it at night: the environment's values become flags, and paths are absolute. */
+function nameAll(options: GlobalOptions) {
+  refuseSingle(options);
+  return { name: "all-profiles", flags: ["--all-profiles"] };
+}
+
+/** Returns the profile, and the flags that name it at night: the environment's values become flags, with full paths. */
 async function nameBrand(options: GlobalOptions, deps: Deps, warn: (text: string) => void) {
-  const { commandFor, environmentFor, readSettings, requireAccess } = await import("../config/settings.js");
-  const { expandPath } = await import("../config/folders.js");
   const { BRANDAPI_KEY, ...env } = environmentFor(options, deps.env);
-  const settings = await readSettings(options, { ...deps, env });
-  const { profile, dbPath, baseUrl } = settings;
-  try {
-    requireAccess(settings);
-  } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error;
-    warn(`${error.message} At night there is only what \`${commandFor("login", profile)}\` has stored.`);
-  }
+  const { baseUrl, dbPath, key, profile } = await readSettings(options, { ...deps, env });
+  if (baseUrl === undefined || key === undefined)
+    warn(
+      `No key and base URL are stored for \`${profile}\`, and at night there is nothing else: run \`${commandFor("login", profile)}\`.`,
+    );
   const given = [
     ["--profile", profile === "default" ? undefined : profile],
     ["--db", options.db || env.BRANDAPI_DB ? dbPath : undefined],
     ["--base-url", options.baseUrl || env.BRANDAPI_BASE_URL ? baseUrl : undefined],
     ["--key-file", options.keyFile && expandPath(options.keyFile, deps)],
   ] as const;
-  const flags = given.flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]));
-  return { name: profile, flags };
+  return { name: profile, flags: given.flatMap(([flag, value]) => (value ? [flag, value] : [])) };
 }
 
-const asTheyAre = ["BRANDAPI_RATE_LIMIT", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"];
-const proxies = ["https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY"];
+const carriedNames = [
+  ...["BRANDAPI_RATE_LIMIT", "NODE_EXTRA_CA_CERTS", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"],
+  ...["https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY"],
+];
 
-/** The variables that are set here and would be missed at night; never the key. */
-async function carriedEnv({ env, home, machine, cwd, platform }: Deps, warn: (text: string) => void) {
-  const { expandPath } = await import("../config/folders.js");
+/** Returns the variables that are set here and would be missed at night; never the key, nor a proxy's password. */
+function carriedEnv(deps: Deps, warn: (text: string) => void): Record<string, string> {
+  const { env, home, machine } = deps;
   const carried: Record<string, string> = home === machine.home ? {} : { HOME: home };
-  for (const name of ["BRANDAPI_CONFIG_DIR", "NODE_EXTRA_CA_CERTS"])
-    if (env[name]) carried[name] = expandPath(env[name], { env, home, cwd, platform });
-  for (const name of [...asTheyAre, ...proxies])
-    if (env[name]?.includes("@")) warn(`${name} holds a password, and is left out.`);
-    else if (env[name]) carried[name] = env[name];
+  if (env.BRANDAPI_CONFIG_DIR) carried.BRANDAPI_CONFIG_DIR = findFolders(deps).config;
+  for (const name of carriedNames) {
+    const value = env[name];
+    if (value?.includes("@")) warn(`${name} holds a password, and is left out.`);
+    else if (value) carried[name] = value;
+  }
   return carried;
 }

@@ -2,9 +2,10 @@ import { existsSync } from "node:fs";
 import { access, constants, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Command } from "commander";
+import { readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import {
-  BrandapiError,
+  type BrandapiError,
   ChecksFailed,
   ConfigurationError,
   exitCodes,
@@ -13,14 +14,24 @@ import {
 } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { asBrandapiError } from "../lib/failures.js";
+import { silentReporter } from "../lib/reporter.js";
 import { hideKeys } from "../lib/secrets.js";
+import { loadSqlite } from "../lib/sqlite.js";
+import { damagedHint, findDamage, type Mirror, readInfo, schemaVersion } from "../mirror/index.js";
+import { openMirrorOrNone, syncedBy, typedTables, withSnapshot } from "../query/index.js";
+import { compareTables, differenceText, isOfOtherShape } from "../records/index.js";
+import { details, resources } from "../resources/index.js";
 import { formatBytes } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
+import { styleFor } from "../ui/style.js";
 import { escapeText } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { hintFor } from "./errors.js";
 import { maxWait, rateLimit } from "./flags.js";
 import { examples } from "./help.js";
+import { type Identity, readIdentity } from "./identity.js";
+import { backupOf, leftIn } from "./kept.js";
+import { openApi } from "./open-api.js";
 
 /** Milliseconds. A person waits, and an API that does not answer is one of the findings. */
 const patienceMs = 5_000;
@@ -29,11 +40,19 @@ const soundSqlite = "3.51.3";
 /** Bytes. With less, SQLite's journal of one run may not fit. */
 const leastFree = 32e6;
 
+/** What a check found. With a hint it is a warning: something to be done that fails nothing. */
+interface Finding<T = unknown> {
+  text: string;
+  hint?: string;
+  /** For the checks after it. */
+  value?: T;
+}
+
 export function define(context: Context): Command {
   return new Command("doctor")
     .description(
-      "Each line is `ok`, or `!` with the command that mends it; `?` is what could not be checked. Writes nothing, and " +
-        "sends one request. The exit code is that of the first check that failed; a warning fails nothing.",
+      "Each line is `ok`, or `!` with the command that mends it. Checks that need what failed are left out. Writes " +
+        "nothing, and sends one request. The exit code is that of the first check that failed; a warning fails nothing.",
     )
     .addOption(rateLimit())
     .addOption(maxWait("5s"))
@@ -48,156 +67,121 @@ export function define(context: Context): Command {
 }
 
 async function runDoctor(options: GlobalOptions, { deps }: Context): Promise<void> {
-  const { styleFor } = await import("../ui/style.js");
-  const { green, yellow, red, dim } = styleFor(deps.stdout, { color: options.color !== false }, deps.env);
-  const marks = { ok: green("ok"), warning: yellow("! "), failed: red("! "), unchecked: dim("? ") };
-  const { profile, db } = options;
-  const argv = [...(profile ? ["--profile", profile] : []), ...(db ? ["--db", db] : [])];
-  const look = lookAt(options, deps);
-  /** The messages so far, and the check of each: later checks that meet the same error point there. */
-  const seen = new Map<string, string>();
-  const failed: BrandapiError[] = [];
-  try {
-    for (const [check, run] of Object.entries(checks)) {
-      const result = await run(look).catch(asBrandapiError);
-      deps.signal.throwIfAborted();
-      const error = typeof result === "string" ? null : result;
-      const message = typeof result === "string" ? result : result.message;
-      const earlier = error && seen.get(message);
-      const state = !error ? "ok" : earlier ? "unchecked" : error instanceof Advice ? "warning" : "failed";
-      if (error && !earlier) seen.set(message, check);
-      if (error && state === "failed") failed.push(error);
-      if (options.quiet && state === "ok") continue;
-      const text = earlier ? `not checked: see \`${earlier}\`` : hideKeys(message);
-      const hint = error?.hint && !earlier ? hideKeys(hintFor(error.hint, argv)) : null;
-      const exit_code = state === "failed" && error ? error.exitCode : exitCodes.done;
-      if (options.json) printJson(deps.stdout, { check, state, text, exit_code, hint });
-      else deps.stdout.write(`${marks[state]} ${check}: ${escapeText(text)}\n`);
-      if (hint && !options.json) deps.stdout.write(`     ${escapeText(hint)}\n`);
+  const failures: BrandapiError[] = [];
+  const check = async <T>(name: string, run: () => Promise<Finding<T>>): Promise<T | undefined> => {
+    const found = await run().catch(asBrandapiError);
+    deps.signal.throwIfAborted();
+    if (found instanceof Error) failures.push(found);
+    print(name, found, options, deps);
+    return found instanceof Error ? undefined : found.value;
+  };
+  await check("node", () => checkNode(deps));
+  const settings = await check("settings", async () => {
+    const value = await readSettings(options, deps, { maxWaitMs: patienceMs });
+    return { text: `profile \`${value.profile}\`, ${value.baseUrl ?? "no base URL"}`, value };
+  });
+  if (settings) {
+    await check("disk", () => checkDisk(settings.dbPath));
+    const mirror = await check("mirror", () => checkMirror(settings.dbPath, deps));
+    if (mirror) {
+      await check("tables", () => withSnapshot(mirror, () => deps.killable(async () => checkTables(mirror))));
+      await check("backup", async () => checkBackup(mirror, deps));
+      await check("kept", () => deps.killable(async () => ({ text: leftIn(mirror) })));
+      mirror.db.close();
     }
-  } finally {
-    for (const close of look.closers) close();
+    const identity = await check("key", async () => {
+      const api = await openApi(settings, deps, silentReporter);
+      const value = await readIdentity(api).finally(() => api.close());
+      return { text: "the API takes it: `brandapi whoami` shows its scopes and expiry", value };
+    });
+    if (identity) await check("clock", async () => checkClock(identity));
   }
-  if (failed[0])
-    throw new ChecksFailed(`${counted(failed.length, "check")} failed.`, failed[0].exitCode, {
+  if (failures[0])
+    throw new ChecksFailed(`${counted(failures.length, "check")} failed.`, failures[0].exitCode, {
       hint: "each line that begins with `!` says what mends it",
     });
 }
 
-/** Thrown by a check for a warning: something to be done that fails nothing. */
-class Advice extends BrandapiError {
-  override readonly exitCode = exitCodes.done;
+/** Prints one line, and its hint below; with `--quiet` only what is not ok. */
+function print(
+  check: string,
+  found: Finding<unknown> | BrandapiError,
+  { color, db, json, profile, quiet }: GlobalOptions,
+  { env, stdout }: Deps,
+): void {
+  const isError = found instanceof Error;
+  const state = isError ? "failed" : found.hint ? "warning" : "ok";
+  if (quiet && state === "ok") return;
+  const argv = [...(profile ? ["--profile", profile] : []), ...(db ? ["--db", db] : [])];
+  const text = hideKeys(isError ? found.message : found.text);
+  const hint = found.hint ? hideKeys(hintFor(found.hint, argv)) : null;
+  const exit_code = isError ? found.exitCode : exitCodes.done;
+  if (json) return printJson(stdout, { check, state, text, exit_code, hint });
+  const { green, red, yellow } = styleFor(stdout, { color }, env);
+  const mark = { ok: green("ok"), warning: yellow("! "), failed: red("! ") }[state];
+  stdout.write(`${mark} ${check}: ${escapeText(text)}\n${hint ? `     ${escapeText(hint)}\n` : ""}`);
 }
 
-type Look = ReturnType<typeof lookAt>;
-
-/** The checks in their order: first those that need no network. Each resolves to the text of its line. */
-const checks: Readonly<Record<string, (look: Look) => Promise<string>>> = {
-  async node({ deps }) {
-    const { loadSqlite } = await import("../lib/sqlite.js");
-    const Sqlite = await loadSqlite();
-    const sqlite = String(new Sqlite(":memory:").prepare("SELECT sqlite_version()").pluck().get());
-    if (sqlite.localeCompare(soundSqlite, "en", { numeric: true }) < 0)
-      throw new Advice(`SQLite ${sqlite} is older than ${soundSqlite}, and can lose committed pages.`, {
-        hint: "run `npm update better-sqlite3` in brandapi's folder",
-      });
-    return `Node ${deps.machine.version}, SQLite ${sqlite}; a program with one older than ${soundSqlite} should open the mirror with \`mode=ro\``;
-  },
-
-  async settings({ settings }) {
-    const { requireAccess } = await import("../config/settings.js");
-    const all = await settings();
-    return `profile \`${all.profile}\`: ${requireAccess(all).baseUrl}`;
-  },
-
-  async disk({ settings }) {
-    const { dbPath } = await settings();
-    let folder = dirname(dbPath);
-    while (!existsSync(folder)) folder = dirname(folder);
-    for (const path of [folder, dbPath]) if (existsSync(path)) await access(path, constants.W_OK);
-    const { bavail, bsize } = await statfs(folder);
-    const text = `${formatBytes(bavail * bsize)} free in ${folder}`;
-    if (bavail * bsize >= leastFree) return text;
-    throw new ConfigurationError(text, { hint: "free some space, or move the mirror with `--db`" });
-  },
-
-  async mirror({ deps, mirror }) {
-    const { damagedHint, findDamage, readInfo } = await import("../mirror/index.js");
-    const open = await mirror();
-    const damage = await deps.killable(async () => findDamage(open));
-    if (damage === null) return `${open.path}: sound, of ${readInfo(open, "brand_name") ?? "no brand yet"}`;
-    throw new MirrorUnusable(`The mirror is damaged (${damage}): ${open.path}`, { hint: damagedHint });
-  },
-
-  async tables({ deps, mirror }) {
-    const { syncedBy, typedTables, withSnapshot } = await import("../query/index.js");
-    const { compareTables, differenceText } = await import("../records/index.js");
-    const { details, resources } = await import("../resources/index.js");
-    const open = await mirror();
-    const compare = async () => compareTables(open, [...resources, ...details]);
-    const all = await withSnapshot(open, () => deps.killable(compare));
-    if (all.length === 0) return `all ${typedTables().length} match the records`;
-    const differing = typedTables().filter(({ name }) => all.some(({ table }) => table === name));
-    const owners = new Set(differing.map(({ resource }) => syncedBy(resource).name));
-    const texts = all.map((one) => `${one.table}: ${differenceText(one)}`);
-    throw new Incomplete(`Tables differ from the mirror's records: ${texts.join("; ")}.`, {
-      hint: `run \`brandapi verify ${[...owners].join(" ")} --repair\``,
-    });
-  },
-
-  async backup({ deps, mirror }) {
-    const { backupOf } = await import("./kept.js");
-    const { text, isOld } = backupOf(await mirror(), deps.clock.now());
-    if (!isOld) return text;
-    throw new Advice(text, { hint: "run `brandapi backup`: the history of changes cannot be read again" });
-  },
-
-  async kept({ deps, mirror }) {
-    const { leftIn } = await import("./kept.js");
-    return await deps.killable(async () => leftIn(await mirror()));
-  },
-
-  async key({ identity }) {
-    await identity();
-    return "the API answers, and takes the key: `brandapi whoami` shows its scopes and expiry";
-  },
-
-  async clock({ identity }) {
-    const { skew } = await identity();
-    if (skew === null) return "within five minutes of the API's";
-    throw new Advice(skew, { hint: "set it by a time server: `sudo timedatectl set-ntp true`" });
-  },
-};
-
-/** Returns what the checks look at. Each is made when it is first needed; its error is the same for all checks. */
-function lookAt(options: GlobalOptions, deps: Deps) {
-  const closers: (() => void)[] = [];
-  const settings = once(async () => {
-    const { readSettings } = await import("../config/settings.js");
-    return await readSettings(options, deps, { maxWaitMs: patienceMs });
-  });
-  const mirror = once(async () => {
-    const { openMirrorOrNone } = await import("../query/index.js");
-    const { schemaVersion } = await import("../mirror/index.js");
-    const { isOfOtherShape } = await import("../records/index.js");
-    const open = await openMirrorOrNone((await settings()).dbPath);
-    closers.push(() => open.db.close());
-    if (schemaVersion(open) === "current" && !isOfOtherShape(open)) return open;
-    throw new Advice(`There is no mirror yet, or one of an older version: ${open.path}`, {
-      hint: "run `brandapi sync`, or `brandapi demo` without a key",
-    });
-  });
-  const identity = once(async () => {
-    const { openApi } = await import("./open-api.js");
-    const { silentReporter } = await import("../lib/reporter.js");
-    const api = await openApi(await settings(), deps, silentReporter);
-    closers.push(() => api.close());
-    return await (await import("./identity.js")).readIdentity(api);
-  });
-  return { deps, settings, mirror, identity, closers };
+async function checkNode({ machine }: Deps): Promise<Finding> {
+  const Sqlite = await loadSqlite();
+  const sqlite = String(new Sqlite(":memory:").prepare("SELECT sqlite_version()").pluck().get());
+  const text = `Node ${machine.version}, SQLite ${sqlite}`;
+  if (sqlite.localeCompare(soundSqlite, "en", { numeric: true }) >= 0)
+    return {
+      text: `${text}; programs with one before ${soundSqlite} should open the mirror with \`mode=ro\``,
+    };
+  return {
+    text: `${text} can lose committed pages`,
+    hint: "run `npm update better-sqlite3` in brandapi's folder",
+  };
 }
 
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => (made ??= make());
+async function checkDisk(dbPath: string): Promise<Finding> {
+  let folder = dirname(dbPath);
+  while (!existsSync(folder)) folder = dirname(folder);
+  for (const path of [folder, dbPath]) if (existsSync(path)) await access(path, constants.W_OK);
+  const { bavail, bsize } = await statfs(folder);
+  const text = `${formatBytes(bavail * bsize)} free in ${folder}`;
+  if (bavail * bsize >= leastFree) return { text };
+  throw new ConfigurationError(text, { hint: "free some space, or move the mirror with `--db`" });
+}
+
+async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>> {
+  const mirror = await openMirrorOrNone(dbPath);
+  if (schemaVersion(mirror) === "current" && !isOfOtherShape(mirror)) {
+    const damage = await deps.killable(async () => findDamage(mirror));
+    if (damage !== null)
+      throw new MirrorUnusable(`The mirror is damaged (${damage}): ${dbPath}`, { hint: damagedHint });
+    return {
+      text: `${dbPath}: sound, of ${readInfo(mirror, "brand_name") ?? "no brand yet"}`,
+      value: mirror,
+    };
+  }
+  mirror.db.close();
+  return {
+    text: `There is no mirror yet, or one of an older version: ${dbPath}`,
+    hint: "run `brandapi sync`, or `brandapi demo` without a key",
+  };
+}
+
+function checkTables(mirror: Mirror): Finding {
+  const all = compareTables(mirror, [...resources, ...details]);
+  if (all.length === 0) return { text: `all ${typedTables().length} match the records` };
+  const differing = typedTables().filter(({ name }) => all.some(({ table }) => table === name));
+  const owners = new Set(differing.map(({ resource }) => syncedBy(resource).name));
+  const texts = all.map((one) => `${one.table}: ${differenceText(one)}`);
+  throw new Incomplete(`Tables differ from the mirror's records: ${texts.join("; ")}.`, {
+    hint: `run \`brandapi verify ${[...owners].join(" ")} --repair\``,
+  });
+}
+
+function checkBackup(mirror: Mirror, { clock }: Deps): Finding {
+  const { text, isOld } = backupOf(mirror, clock.now());
+  if (!isOld) return { text };
+  return { text, hint: "run `brandapi backup`: the history of changes cannot be read again" };
+}
+
+function checkClock({ skew }: Identity): Finding {
+  if (skew === null) return { text: "within five minutes of the API's" };
+  return { text: skew, hint: "set it by a time server: `sudo timedatectl set-ntp true`" };
 }

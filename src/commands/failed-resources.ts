@@ -1,33 +1,19 @@
-import { ApiUnavailable, Incomplete } from "../errors.js";
+import { Incomplete } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import type { Ended } from "../sync/resources.js";
 
-/** How a command calls what failed and what it did not come to. */
-export interface Words {
-  failed: string;
-  left: string;
-  hint: string;
-}
-
 /**
- * Returns the error that a run of several resources ends with; undefined if nothing failed.
  * @param asked how many resources there were
+ * @throws the first error if nothing succeeded, Incomplete if only a part did
  */
-export function failureOf(ended: Ended, asked: number, words: Words): unknown {
-  const { failures, succeeded, unasked } = ended;
-  const last = failures.at(-1);
-  if (last === undefined) return undefined;
-  if (unasked.length > 0 && last.error instanceof ApiUnavailable) {
-    const { message, hint } = last.error;
-    const left = [last.resource, ...unasked].map(({ name }) => name).join(", ");
-    const text = [message, `${words.left}: ${left}.`, ...failures.slice(0, -1).map(textOf)].join(" ");
-    return succeeded === 0 ? new ApiUnavailable(text, { hint }) : new Incomplete(text, { hint });
-  }
-  // If nothing succeeded, the first error says more than its being incomplete.
-  if (succeeded === 0) return failures[0]?.error;
-  const texts = failures.map(textOf).join(" ");
-  return new Incomplete(`${failures.length} of ${counted(asked, "resource")} ${words.failed}: ${texts}`, {
-    hint: words.hint,
+export function refuseFailures({ failures, succeeded, unasked }: Ended, asked: number): void {
+  const [first] = failures;
+  if (first === undefined) return;
+  if (succeeded === 0) throw first.error;
+  const texts = failures.map(textOf);
+  if (unasked.length > 0) texts.push(`Not asked any more: ${unasked.map(({ name }) => name).join(", ")}.`);
+  throw new Incomplete(`${failures.length} of ${counted(asked, "resource")} failed: ${texts.join(" ")}`, {
+    hint: "run the same command again: what succeeded is kept; see `brandapi status`",
   });
 }
 

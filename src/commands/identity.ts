@@ -5,7 +5,6 @@ import type { Deps } from "../deps.js";
 import { UnexpectedAnswer } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { dayMs, formatSpan, parseTimestamp } from "../lib/times.js";
-import { type Mirror, rememberedKey } from "../mirror/index.js";
 import type { Json } from "../resources/types.js";
 import { clockSkew } from "../sync/clock.js";
 import { renderFacts } from "../ui/facts.js";
@@ -45,9 +44,14 @@ export async function readIdentity(api: Pick<ApiClient, "get">): Promise<Identit
   };
 }
 
-/** Returns when a profile's key expires: what the mirror was told last, unless `login` has stored a different key since. */
-export function lastKnownExpiry({ keyId, keyExpiresAt }: Profile, mirror: Mirror | null): string | null {
-  const told = mirror && rememberedKey(mirror);
+/**
+ * Returns when a profile's key expires: what its mirror was told last, unless `login` has stored a different key since.
+ * @param told the key that the mirror remembers
+ */
+export function lastKnownExpiry(
+  { keyId, keyExpiresAt }: Profile,
+  told: Omit<Identity["key"], "scopes"> | null,
+): string | null {
   const isReplaced = keyId !== undefined && keyId !== told?.id;
   return (isReplaced ? keyExpiresAt : (told?.expires_at ?? keyExpiresAt)) ?? null;
 }

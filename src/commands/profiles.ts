@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { Command } from "commander";
 import { type KnownProfile, readKnownProfiles } from "../config/profiles.js";
 import { formatSpan } from "../lib/times.js";
-import { type Mirror, readInfo } from "../mirror/index.js";
+import { type Mirror, readInfo, rememberedKey } from "../mirror/index.js";
 import { oldestSuccess, openMirrorOrNone } from "../query/index.js";
 import { printJson } from "../ui/print.js";
 import { styleFor } from "../ui/style.js";
@@ -84,7 +84,7 @@ function describeBrand(
 ): Brand {
   const brandName = (mirror && readInfo(mirror, "brand_name")) ?? stored.brandName;
   const id = (mirror && readInfo(mirror, "brand_id")) ?? stored.brandId ?? null;
-  const expires = lastKnownExpiry(stored, mirror);
+  const expires = lastKnownExpiry(stored, mirror && rememberedKey(mirror));
   const last = mirror && oldestSuccess(mirror);
   return {
     profile: name,

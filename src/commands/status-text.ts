@@ -1,5 +1,6 @@
 import { counted } from "../lib/counted.js";
 import { dayMs, formatAge, minuteOf } from "../lib/times.js";
+import { underWayText } from "../mirror/index.js";
 import type { Health, ResourceHealth } from "../query/index.js";
 import { formatCount } from "../ui/numbers.js";
 import type { Style } from "../ui/style.js";
@@ -7,77 +8,48 @@ import { renderTable } from "../ui/table.js";
 import { escapeText } from "../ui/text.js";
 import { shorten } from "../ui/width.js";
 
-/**
- * Returns the mirror's health for people: one line per resource, then what needs attention.
- * @param running a sentence about the run that is under way, or null
- */
-export function statusText(
-  health: Health,
-  style: Style,
-  width: number | undefined,
-  running: string | null,
-): string {
+/** Returns the mirror's health for people: one line per resource, then what needs attention. */
+export function statusText(health: Health, style: Style, width: number | undefined): string {
   const { brand, db, never_read, resources } = health;
   const whose = brand ? `${escapeText(shorten(brand.name))}, ` : "";
-  const head = `${style.bold("Mirror")} of ${whose}${escapeText(db)}`;
-  const blocks = [
-    running === null ? head : `${head}\n${running}`,
-    ...(resources.length === 0
+  const marks = marksOf(health).map((line) => `${style.yellow("!")} ${line}`);
+  const never = never_read.length > 0 ? [`Never read: ${never_read.join(", ")}`] : [];
+  const known =
+    resources.length === 0
       ? ["Nothing was synced yet: run `brandapi sync`."]
-      : [
-          [
-            table(health, style, width),
-            ...(never_read.length > 0 ? [`Never read: ${never_read.join(", ")}`] : []),
-          ].join("\n"),
-          marksOf(health)
-            .map((line) => `${style.yellow("!")} ${line}`)
-            .join("\n"),
-          closingLines(health).join("\n"),
-        ]),
+      : [table(health, style, width), ...never];
+  const blocks = [
+    [`${style.bold("Mirror")} of ${whose}${escapeText(db)}`],
+    known,
+    marks,
+    closingLines(health),
   ];
-  return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
+  return `${blocks.flatMap((lines) => (lines.length === 0 ? [] : [lines.join("\n")])).join("\n\n")}\n`;
 }
 
-/** Returns why something is stale: what is wrong with it, and the run that is under way. */
-export function reasonsOf(health: Health, running: string | null): string[] {
-  const stale = health.resources.filter((one) => one.stale).map((one) => ({ ...one, stale: false }));
-  const marks = marksOf({ ...health, resources: stale });
-  return running === null ? marks : [running, ...marks];
+/** Returns what needs attention, one line each. */
+export function marksOf({ checked_at, failed_run, resources, under_way }: Health): string[] {
+  const marks = resources.flatMap((one) => marksOfResource(one).map((mark) => `${one.resource}: ${mark}`));
+  if (failed_run) {
+    const { at, command, error } = failed_run;
+    marks.unshift(`the last ${command}, ${minuteOf(at)}, read nothing: ${escapeText(error)}`);
+  }
+  if (under_way) marks.unshift(`a run is under way ${underWayText(under_way, Date.parse(checked_at))}`);
+  return marks;
 }
 
-/** Returns what is wrong with a mirror, one line each. */
-function marksOf({ failed_run: failed, resources }: Health): string[] {
-  const marks = resources.flatMap(marksOfResource);
-  if (failed === null) return marks;
-  const { at, command, error } = failed;
-  return [`the last ${command}, ${minuteOf(at)}, read nothing: ${escapeText(error)}`, ...marks];
-}
-
-function marksOfResource({
-  resource,
-  found,
-  gaps,
-  last_run: last,
-  running,
-  stale,
-}: ResourceHealth): string[] {
-  const marks: string[] = [];
-  if (running) marks.push(`being read since ${minuteOf(running.started_at)}`);
-  for (const { from, to } of gaps)
-    marks.push(`not read: ${from === null ? "the start" : minuteOf(from)} to ${minuteOf(to)}`);
+function marksOfResource({ found, gaps, last_run: last }: ResourceHealth): string[] {
+  const marks = gaps.map(
+    ({ from, to }) => `not read: ${from === null ? "the start" : minuteOf(from)} to ${minuteOf(to)}`,
+  );
   // A later incomplete sync names what is still open.
-  if (found && found.at !== last?.started_at && last?.outcome !== "incomplete")
-    marks.push(`\`verify\` found: ${escapeText(found.error)}`);
-  if (last?.error) marks.push(`the last ${endText(last.outcome, last.error)}`);
-  if (stale) marks.push("older than allowed");
-  return marks.map((mark) => `${resource}: ${mark}`);
-}
-
-/** Returns how a run ended that did not end well. */
-function endText(outcome: string, error: string): string {
-  if (outcome === "stopped") return "run was stopped";
-  if (outcome === "verified") return `\`verify\`: ${escapeText(error)}`;
-  return `run ${outcome === "failed" ? "failed" : `was ${outcome}`}: ${escapeText(error)}`;
+  if (found && last?.outcome !== "incomplete") marks.push(`\`verify\` found: ${escapeText(found.error)}`);
+  if (last?.outcome === "stopped") marks.push("the last run was stopped");
+  else if (last?.error && last.outcome !== "verified") {
+    const ended = last.outcome === "failed" ? "failed" : `was ${last.outcome}`;
+    marks.push(`the last run ${ended}: ${escapeText(last.error)}`);
+  }
+  return marks;
 }
 
 function table({ resources, checked_at }: Health, style: Style, width: number | undefined): string {

@@ -1,11 +1,22 @@
+import { existsSync } from "node:fs";
 import { Command } from "commander";
+import { readProfiles } from "../config/profiles.js";
+import { readSettings } from "../config/settings.js";
 import { MirrorStale } from "../errors.js";
 import { formatSpan, parseDuration } from "../lib/times.js";
+import { rememberedKey, runUnderWay } from "../mirror/index.js";
+import { openMirrorReadOnly, readHealth } from "../query/index.js";
 import { printJson } from "../ui/print.js";
+import { createReporter } from "../ui/reporter.js";
+import { styleFor } from "../ui/style.js";
 import { terminalWidth } from "../ui/width.js";
 import type { Context, GlobalOptions } from "./context.js";
+import { eachProfile } from "./each-profile.js";
 import { allProfiles, parsed } from "./flags.js";
 import { examples } from "./help.js";
+import { expiryWarning, lastKnownExpiry } from "./identity.js";
+import { keptOf, keptText } from "./kept.js";
+import { marksOf, statusText } from "./status-text.js";
 
 interface StatusFlags extends GlobalOptions {
   maxAge?: number;
@@ -34,44 +45,30 @@ export function define(context: Context): Command {
 }
 
 async function runStatus(options: StatusFlags, context: Context): Promise<void> {
+  if (options.allProfiles) return await eachProfile(options, context, "look", runStatus);
   const { deps, profile } = context;
-  if (options.allProfiles) {
-    const { eachProfile } = await import("./each-profile.js");
-    return await eachProfile(options, context, "look", runStatus);
-  }
-  const { readSettings } = await import("../config/settings.js");
-  const { openMirrorReadOnly, readHealth } = await import("../query/index.js");
-  const { keptOf, keptText } = await import("./kept.js");
-  const { checkPlace, runUnderWay, underWayText } = await import("../mirror/index.js");
-  const { createReporter } = await import("../ui/reporter.js");
-  const { styleFor } = await import("../ui/style.js");
-  const { reasonsOf, statusText } = await import("./status-text.js");
-  const { readProfiles } = await import("../config/profiles.js");
-  const { expiryWarning, lastKnownExpiry } = await import("./identity.js");
+  const { maxAge = null, quiet = false } = options;
   const settings = await readSettings(options, deps);
-  const maxAge = options.maxAge ?? null;
-  if (maxAge !== null && !checkPlace(settings.dbPath)) throw neverSynced(settings.dbPath);
+  const stored = (await readProfiles(settings.configDir)).get(settings.profile) ?? {};
+  if (maxAge !== null && !existsSync(settings.dbPath)) throw neverSynced(settings.dbPath);
   const mirror = await openMirrorReadOnly(settings.dbPath);
+  const { warn } = createReporter(deps, options);
   try {
-    const health = readHealth(mirror, deps.clock.now(), maxAge, await runUnderWay(settings.dbPath));
-    const running =
-      health.under_way && `A run is under way ${underWayText(health.under_way, deps.clock.now())}`;
+    const now = deps.clock.now();
+    const health = readHealth(mirror, now, maxAge, await runUnderWay(settings.dbPath));
     const kept = keptOf(mirror, settings.omit);
-    if (settings.output.json) printJson(deps.stdout, { profile, ...health, ...kept });
-    else if (!settings.output.quiet) {
-      const width = terminalWidth(deps.stdout);
-      deps.stdout.write(statusText(health, styleFor(deps.stdout, settings.output, deps.env), width, running));
-      deps.stdout.write(keptText(kept, deps.clock.now()));
+    if (options.json) printJson(deps.stdout, { profile, ...health, ...kept });
+    else if (!quiet) {
+      const style = styleFor(deps.stdout, options, deps.env);
+      deps.stdout.write(statusText(health, style, terminalWidth(deps.stdout)) + keptText(kept, now));
     }
-    const reporter = createReporter(deps, settings.output);
-    const stored = (await readProfiles(settings.configDir)).get(settings.profile) ?? {};
-    const warning = expiryWarning(lastKnownExpiry(stored, mirror), deps.clock.now(), settings.profile);
-    if (warning) reporter.warn(warning);
+    const warning = expiryWarning(lastKnownExpiry(stored, rememberedKey(mirror)), now, settings.profile);
+    if (warning) warn(warning);
     if (maxAge === null) return;
     if (health.resources.length === 0) throw neverSynced(settings.dbPath);
     if (health.stale.length === 0) return;
     // A quiet run is a mail without the table, so it needs the reasons.
-    if (settings.output.quiet) for (const why of reasonsOf(health, running)) reporter.warn(why);
+    if (quiet) for (const mark of marksOf(health)) warn(mark);
     throw new MirrorStale(`Older than ${formatSpan(maxAge)}: ${health.stale.join(", ")}.`, {
       hint: `run \`brandapi sync ${health.stale.join(" ")}\``,
     });

@@ -1,11 +1,16 @@
 import { Command, Option } from "commander";
+import { readSettings } from "../config/settings.js";
 import { AccessForbidden } from "../errors.js";
 import { parseWindow } from "../lib/times.js";
 import { resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
+import { syncResources } from "../sync/resources.js";
 import type { Access } from "../sync/run.js";
 import { printJson } from "../ui/print.js";
 import type { Context } from "./context.js";
+import { printPlan } from "./dry-run.js";
+import { eachProfile, refuseSingle } from "./each-profile.js";
+import { refuseFailures } from "./failed-resources.js";
 import {
   allProfiles,
   type Chosen,
@@ -20,7 +25,7 @@ import {
 } from "./flags.js";
 import { examples } from "./help.js";
 import { ping, withPings } from "./ping.js";
-import type { MirrorSession } from "./session.js";
+import { type MirrorSession, withMirrorRun } from "./session.js";
 import { readOptions, refuseUseless, type SyncFlags } from "./sync-options.js";
 
 export function define(context: Context): Command {
@@ -87,17 +92,13 @@ async function runSync(names: readonly string[], flags: SyncFlags, context: Cont
   refuseUseless(chosen, flags);
   const options = readOptions(flags, deps.clock.now());
   if (flags.allProfiles) {
-    const { eachProfile, refuseSingle } = await import("./each-profile.js");
     refuseSingle(flags);
     // One address hears of all brands together; a profile's own hears of that brand.
     const { ping = deps.env.BRANDAPI_PING, ...rest } = flags;
     const work = () => eachProfile(rest, context, "sync", (own, theirs) => runSync(names, own, theirs));
     return await withPings(flags.dryRun ? undefined : ping, flags, context, work);
   }
-  const { readSettings } = await import("../config/settings.js");
-  const { ping: stored } = await readSettings(flags, deps);
-  const url = flags.dryRun ? undefined : (flags.ping ?? stored);
-  const { withMirrorRun } = await import("./session.js");
+  const url = flags.dryRun ? undefined : (flags.ping ?? (await readSettings(flags, deps)).ping);
   const purpose = flags.dryRun ? "plan" : "write";
   const run = { deps, options: flags, purpose, wait: flags.wait ?? false, command: "sync" } as const;
   const work = (session: MirrorSession) => syncChosen(chosen, { ...session, options }, flags, context);
@@ -115,12 +116,8 @@ async function syncChosen(
     throw new AccessForbidden("The key has none of the scopes that a sync needs: nothing was read.", {
       hint: "create a key with scopes in the console: settings, integrations, brand API",
     });
-  if (flags.dryRun) {
-    const { printPlan } = await import("./dry-run.js");
+  if (flags.dryRun)
     return await printPlan(access, { allowed, skipped }, deps, { json: flags.json === true, profile });
-  }
-  const { syncResources } = await import("../sync/resources.js");
-  const { failureOf } = await import("./failed-resources.js");
   const ended = await syncResources(access, { allowed, skipped, named: chosen.named }, (row) => {
     if (flags.json) printJson(deps.stdout, { profile, ...row });
   });
@@ -128,9 +125,7 @@ async function syncChosen(
     throw new AccessForbidden("Neither the key nor the plan allows any of it: nothing was read.", {
       hint: "see `brandapi whoami` for the key's scopes, and the brand's plan",
     });
-  const hint = "what succeeded is kept; see `brandapi status`";
-  const failure = failureOf(ended, allowed.length, { failed: "failed", left: "Not read", hint });
-  if (failure !== undefined) throw failure;
+  refuseFailures(ended, allowed.length);
 }
 
 /** Leaves out what the key does not allow, unless it was named: then the API refuses it. */

@@ -6,52 +6,45 @@ import type { MonthResult } from "../verify/report.js";
 
 /** Returns a verdict as a person reads it: neighbouring months of one state are one line. */
 export function verdictText(verdict: FullVerdict): string {
-  const { api_total: api, mended, mirror_total: here, requests, resource } = verdict;
+  const { api_total: api, mended, mirror_total: here, months, requests, resource, state, tables } = verdict;
   const totals =
     api === null || here === null ? "" : `, ${formatCount(api)} in the API and ${formatCount(here)} here`;
-  const head = `${resource}: ${verdict.state}${totals} (${counted(requests, "request")})`;
-  const repair = mended
-    ? [
-        `  mended: ${mended.rows_new} new, ${mended.rows_changed} changed, ${mended.rows_removed} removed: \`brandapi changes ${resource} --run ${mended.run_id}\``,
-      ]
-    : [];
-  const lines = spansOf(verdict.months).map(({ first, last, state, why, readAt }) => {
-    const months = first === last ? first : `${first} to ${last}`;
-    return `  ${months}: ${state}: ${why}${readAt ? `; read since ${minuteOf(readAt)}` : ""}`;
-  });
-  const { differences, state } = verdict.tables;
-  const tables = differences.map(({ table, why }) => `  table ${table}: ${state}: ${why}`);
-  return `${[head, ...repair, ...lines, ...tables].join("\n")}\n`;
+  const lines = [`${resource}: ${state}${totals} (${counted(requests, "request")})`];
+  if (mended) {
+    const { rows_changed, rows_new, rows_removed, run_id } = mended;
+    const rows = `${rows_new} new, ${rows_changed} changed, ${rows_removed} removed`;
+    lines.push(`  mended: ${rows}: \`brandapi changes ${resource} --run ${run_id}\``);
+  }
+  for (const { first, month, state, why, read_at } of spansOf(months)) {
+    const span = first === month ? first : `${first} to ${month}`;
+    lines.push(`  ${span}: ${state}: ${why}${read_at ? `; read since ${minuteOf(read_at)}` : ""}`);
+  }
+  for (const { table, why } of tables.differences) lines.push(`  table ${table}: ${tables.state}: ${why}`);
+  return `${lines.join("\n")}\n`;
 }
 
 /** Returns what a proof cannot see: each thing once, with the resources that it is true of. */
 export function blindText(verdicts: readonly FullVerdict[]): string {
-  const spots = verdicts.filter(({ blind_spot }) => blind_spot !== "" && !blind_spot.startsWith("nothing"));
-  const texts = [...new Set(spots.map(({ blind_spot }) => blind_spot))].map((text) => {
-    const names = spots.filter(({ blind_spot }) => blind_spot === text).map(({ resource }) => resource);
-    return `${names.join(", ")}: ${text}`;
-  });
-  return texts.length === 0 ? "" : `cannot see: ${texts.join("; ")}\n`;
+  const spots = new Map<string, string[]>();
+  for (const { blind_spot: spot, resource } of verdicts)
+    if (spot !== "" && !spot.startsWith("nothing")) spots.set(spot, [...(spots.get(spot) ?? []), resource]);
+  if (spots.size === 0) return "";
+  return `cannot see: ${[...spots].map(([spot, names]) => `${names.join(", ")}: ${spot}`).join("; ")}\n`;
 }
 
-interface Span {
-  first: string;
-  last: string;
-  state: MonthResult["state"];
-  why: string;
-  readAt: string | null;
-}
+/** Months from `first` to `month`. */
+type Span = MonthResult & { first: string };
 
 /** Returns neighbouring months that have one state for one reason as one span, with the oldest read of them. */
 function spansOf(months: readonly MonthResult[]): Span[] {
   const spans: Span[] = [];
-  for (const { month, state, why, read_at: readAt } of months) {
+  for (const result of months) {
     const last = spans.at(-1);
-    if (last?.state !== state || last.why !== why)
-      spans.push({ first: month, last: month, state, why, readAt });
+    if (last?.state !== result.state || last.why !== result.why)
+      spans.push({ ...result, first: result.month });
     else {
-      last.last = month;
-      if (readAt !== null && (last.readAt === null || readAt < last.readAt)) last.readAt = readAt;
+      last.month = result.month;
+      last.read_at = [last.read_at, result.read_at].filter((at) => at !== null).sort()[0] ?? null;
     }
   }
   return spans;
