@@ -116,7 +116,8 @@ function print(
   const text = hideKeys(isError ? found.message : found.text);
   const hint = found.hint ? hideKeys(hintFor(found.hint, argv)) : null;
   const exit_code = isError ? found.exitCode : exitCodes.done;
-  if (json) return printJson(stdout, { check, state, text, exit_code, hint });
+  if (json) printJson(stdout, { check, state, text, exit_code, hint });
+  if (json) return;
   const { green, red, yellow } = styleFor(stdout, { color }, env);
   const mark = { ok: green("ok"), warning: yellow("! "), failed: red("! ") }[state];
   stdout.write(`${mark} ${check}: ${escapeText(text)}\n${hint ? `     ${escapeText(hint)}\n` : ""}`);
