@@ -1,13 +1,13 @@
-import { dayMs } from "../lib/times.js";
+import { UsageError } from "../errors.js";
+import { dayMs, formatInstant } from "../lib/times.js";
 import { type Brand, type Happenings, happeningsOf, type Order } from "../sandbox/index.js";
 
 /** Something that happened to a record, of which the API says nothing. */
 export interface SilentChange {
-  resource: "orders" | "roster";
-  id: string;
-  /** When the order was placed, milliseconds since 1970; null: no order. */
-  dated: number | null;
   what: string;
+  id: string;
+  /** When the order was placed, ISO 8601; null: it is an entry of the roster. */
+  dated: string | null;
 }
 
 /** What happens to an order that is about so many days old. A change that makes an order beside it returns its id. */
@@ -25,16 +25,17 @@ export function changeInSilence(brand: Brand, seed: number, now: number): Silent
   const happen = happeningsOf(brand, () => now);
   const isPlain = (one: Order) =>
     !one.is_cancelled && !one.refund_amount && Number(one.total_amount) > 5 && one.commission_amount;
-  const orders = kinds.map(([what, days, change]): SilentChange => {
-    const age = ({ order_date }: Order) => (now - Date.parse(order_date)) / dayMs;
-    const fit = brand.orders.filter((one) => Math.abs(age(one) - days) < days / 6 && isPlain(one));
-    const order = fit[(seed * 7_919) % Math.max(1, fit.length)];
-    if (!order) throw new RangeError(`No order is ${days} days old: take more with \`--orders\`.`);
+  const orders = kinds.map(([what, days, change]) => {
+    const isOfAge = (one: Order) =>
+      Math.abs(now - Date.parse(one.order_date) - days * dayMs) < (days * dayMs) / 6;
+    const fit = brand.orders.filter((one) => isOfAge(one) && isPlain(one));
+    const order = fit[(seed * 7_919) % fit.length];
+    if (!order) throw new UsageError(`No order is ${days} days old.`, { hint: "take more with `--orders`" });
     const made = change(happen, order);
     const id = typeof made === "string" ? made : order.id;
-    return { resource: "orders", id, dated: Date.parse(order.order_date), what };
+    return { what, id, dated: formatInstant(Date.parse(order.order_date)) };
   });
-  const { host, relationship_id = "" } = brand.roster[seed % brand.roster.length] ?? {};
-  happen.leave(host?.id ?? "");
-  return [{ resource: "roster", id: relationship_id, dated: null, what: "host left" }, ...orders];
+  const left = brand.roster[seed % brand.roster.length];
+  happen.leave(left?.host.id ?? "");
+  return [{ what: "host left", id: left?.relationship_id ?? "", dated: null }, ...orders];
 }
