@@ -22,7 +22,7 @@ export function statusText(health: Health, style: Style, width: number | undefin
     [`${style.bold("Mirror")} of ${whose}${escapeText(db)}`],
     known,
     marks,
-    closingLines(health),
+    oldestLines(health),
   ];
   return `${blocks.flatMap((lines) => (lines.length === 0 ? [] : [lines.join("\n")])).join("\n\n")}\n`;
 }
@@ -83,18 +83,11 @@ function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: st
   return `${from}${until}${gaps.length === 0 ? "" : `, ${counted(gaps.length, "gap")}`}`;
 }
 
-/** Returns how long a change to an old record can stay unseen. */
-function closingLines({ resources, checked_at }: Health): string[] {
-  return resources.flatMap(({ resource, closing }) => {
-    const days = closing === null ? 0 : Math.floor(sinceMs(closing.oldest_read_at, checked_at) / dayMs);
-    // Every night reads all that lies inside the window.
-    if (closing === null || closing.reread_within_days === 1 || days <= 0) return [];
-    const nights = closing.reread_within_days;
-    const next =
-      nights === null
-        ? "no nightly sync checks it again without an audit"
-        : `each ${resource.replace(/s$/, "")} is checked again within ${counted(nights, "night")}`;
-    return [`${resource}: oldest check ${counted(days, "day")} ago; ${next}`];
+/** Returns how old the oldest data is: a change to an old record can be as old. */
+function oldestLines({ resources, checked_at }: Health): string[] {
+  return resources.flatMap(({ resource, oldest_read_at }) => {
+    const days = oldest_read_at === null ? 0 : Math.floor(sinceMs(oldest_read_at, checked_at) / dayMs);
+    return days < 2 ? [] : [`${resource}: oldest check ${counted(days, "day")} ago`];
   });
 }
 

@@ -36,16 +36,14 @@ export function answerSource(mirror: Mirror, statement: Statement, most?: number
 function answerColumns(mirror: Mirror, columns: readonly ColumnDefinition[]): ReadableColumn[] {
   const names = distinct(columns.map(({ name }) => name));
   return columns.map(({ table, column }, index) => {
-    const known =
-      table !== null && knownTableNames().includes(table) ? describeTable(mirror, table).columns : [];
-    const own = known.find(({ name, stored }) => name === column && !stored?.open);
-    return { name: names[index] ?? "", type: asStored(own), about: own?.about ?? "", stored: null };
+    const isKnown = table !== null && knownTableNames().includes(table);
+    const own = isKnown
+      ? describeTable(mirror, table).columns.find(({ name }) => name === column)
+      : undefined;
+    const { type, about } = own && !own.stored?.open ? own : { type: "any" as const, about: "" };
+    const stored = type === "boolean" ? "integer" : type === "json" ? "text" : type;
+    return { name: names[index] ?? "", type: stored, about, stored: null };
   });
-}
-
-function asStored(own: ReadableColumn | undefined): ReadableColumn["type"] {
-  if (own?.type === "boolean") return "integer";
-  return own?.type === "json" ? "text" : (own?.type ?? "any");
 }
 
 /** Numbers columns of one name, because a JSON object has each member once. */

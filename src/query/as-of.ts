@@ -60,7 +60,7 @@ export function layAsOf(
     if (names.has(view.name)) db.exec(`CREATE TEMP VIEW ${quote(view.name)} AS ${selectOf(view)}`);
   return {
     unread: unreadBefore(mirror, [...new Set(kept.map(({ resource }) => resource.name))], at),
-    unkept: unkept.filter((name) => name !== ranking && hasLater(mirror, name, time)),
+    unkept: unkept.filter((name) => name !== ranking),
   };
 }
 
@@ -76,10 +76,6 @@ function rowsOf(name: string, time: string): string {
       s.clicks, s.buy_now_clicks, s.orders, s.sales, NULL AS removed_at
     FROM main.analytics_hosts_snapshots AS s WHERE s.clicks IS NOT NULL AND s.date = (
       SELECT max(d.date) FROM main.analytics_hosts_snapshots AS d WHERE d.host_id IS s.host_id AND d.synced_at <= ${time})`;
-}
-
-function hasLater({ db }: Mirror, name: string, time: string): boolean {
-  return db.prepare(`SELECT 1 FROM main.${quote(name)} WHERE synced_at > ${time}`).get() !== undefined;
 }
 
 function unreadBefore(mirror: Mirror, resources: readonly string[], at: number): Gaps["unread"] {

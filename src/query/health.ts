@@ -1,4 +1,4 @@
-import { type Covered, gaps, join, type Range } from "../lib/ranges.js";
+import { gaps, join, type Range } from "../lib/ranges.js";
 import { formatInstant, instantOrNull } from "../lib/times.js";
 import {
   type FailedRun,
@@ -16,7 +16,7 @@ import {
 import { readTableNote } from "../records/index.js";
 import { details, resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
-import { countPresent, countRemoved, openState, readCoverage } from "../state/index.js";
+import { countRemoved, readCoverage } from "../state/index.js";
 
 /** A range of dates, ISO 8601; `from` null: from the beginning. */
 export interface ShownRange {
@@ -42,8 +42,8 @@ export interface ResourceHealth {
   found: { at: string; error: string } | null;
   /** A run that is under way now. */
   running: { started_at: string } | null;
-  /** When the oldest check of a day was, and the nights within which each record is read again; null without an audit. */
-  closing: { oldest_read_at: string; reread_within_days: number | null } | null;
+  /** When the data that was checked longest ago was read; null if a resource is not read by date. */
+  oldest_read_at: string | null;
   stale: boolean;
 }
 
@@ -74,10 +74,10 @@ export function readHealth(
   underWay: UnderWay | null,
 ): Health {
   const found = [...resources, ...details]
-    .map((resource) => readResource(mirror, resource, now, maxAgeMs, underWay !== null))
+    .map((resource) => readResource(mirror, resource, { now, maxAgeMs, isLocked: underWay !== null }))
     .filter((health) => health !== null);
   const id = readInfo(mirror, "brand_id");
-  const names = found.map(({ resource }) => resource);
+  const read = found.map(({ resource }) => resource);
   return {
     db: mirror.path,
     brand: id === null ? null : { id, name: readInfo(mirror, "brand_name") ?? "" },
@@ -87,7 +87,7 @@ export function readHealth(
     under_way: underWay,
     failed_run: readFailedRun(mirror),
     resources: found,
-    never_read: resources.map(({ name }) => name).filter((name) => !names.includes(name)),
+    never_read: resources.flatMap(({ name }) => (read.includes(name) ? [] : [name])),
   };
 }
 
@@ -100,18 +100,16 @@ export function oldestSuccess(mirror: Mirror): string | null {
 /** Returns null if a resource was never tried, or was skipped because the key does not allow it. */
 function readResource(
   mirror: Mirror,
-  resource: Resource,
-  now: number,
-  maxAgeMs: number | null,
-  isLocked: boolean,
+  { name, table, strategy }: Resource,
+  { now, maxAgeMs, isLocked }: { now: number; maxAgeMs: number | null; isLocked: boolean },
 ): ResourceHealth | null {
-  const { name, table } = resource;
   const last = asEnded(mirror, lastRun(mirror, name), isLocked);
   if (!last || (last.outcome === "skipped" && !wasRead(mirror, name))) return null;
   const good = lastGood(mirror, name);
   const ageMs = good ? now - Date.parse(good.started_at) : null;
   const spans = readCoverage(mirror, name);
   const covered = join(spans);
+  const [oldest] = spans.toSorted((a, b) => a.readAt - b.readAt);
   const { run_id, started_at, finished_at, outcome, error } = last;
   const removed = countRemoved(mirror, name);
   const all = mirror.db.prepare(`SELECT count(*) FROM ${quote(table)}`).pluck();
@@ -127,24 +125,9 @@ function readResource(
     last_error: error,
     found: foundOf(lastFinding(mirror, name), readTableNote(mirror, name)),
     running: outcome === "running" ? { started_at } : null,
-    closing: closingOf(mirror, resource, spans, now),
+    oldest_read_at: strategy.kind === "dated" && oldest ? formatInstant(oldest.readAt) : null,
     // A time far in the future is stale, too: its clock was ahead.
     stale: maxAgeMs !== null && (ageMs === null || Math.abs(ageMs) > maxAgeMs),
-  };
-}
-
-/** The fewest records that a request of the audit reads: a page, less what it shares with the next. */
-const recordsPerRequest = 98;
-
-function closingOf(mirror: Mirror, resource: Resource, spans: readonly Covered[], now: number) {
-  const used = openState(mirror, resource.name).used();
-  if (resource.strategy.kind !== "dated" || spans.length === 0 || !used) return null;
-  const to = now - used.windowMs;
-  const behind = countPresent(mirror, resource.name, { from: Number.NEGATIVE_INFINITY, to });
-  const nights = behind === 0 ? 0 : Math.ceil(behind / (used.audit * recordsPerRequest));
-  return {
-    oldest_read_at: formatInstant(Math.min(...spans.map(({ readAt }) => readAt))),
-    reread_within_days: Number.isFinite(nights) ? nights + 1 : null,
   };
 }
 
@@ -163,6 +146,4 @@ function foundOf(run: Run | null, tables: { at: string; error: string } | null):
   return { at, error: [error ?? "", ...(isSaid ? [] : [tables.error])].join("; ") };
 }
 
-function asShown({ from, to }: Range): ShownRange {
-  return { from: instantOrNull(from), to: formatInstant(to) };
-}
+const asShown = ({ from, to }: Range): ShownRange => ({ from: instantOrNull(from), to: formatInstant(to) });

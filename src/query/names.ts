@@ -13,19 +13,9 @@ export interface OwnTable {
 }
 
 export const ownTables: readonly OwnTable[] = [
-  {
-    name: "changes",
-    about: "what changed in already mirrored records",
-    date: "seen_changed_at",
-    key: ["change_id"],
-  },
+  { name: "changes", about: "what changed in known records", date: "seen_changed_at", key: ["change_id"] },
   { name: "sync_runs", about: "every run of every resource", date: "started_at", key: ["run_id"] },
-  {
-    name: "content_downloads",
-    about: "library files that were fetched",
-    date: "downloaded_at",
-    key: ["source", "id"],
-  },
+  { name: "content_downloads", about: "fetched library files", date: "downloaded_at", key: ["source", "id"] },
 ];
 
 /** The typed tables, in the registry's order. */

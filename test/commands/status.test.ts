@@ -84,7 +84,7 @@ describe("status", () => {
           last_error: null,
           found: null,
           running: null,
-          closing: { oldest_read_at: "2026-11-02T06:00:00.000Z", reread_within_days: 2 },
+          oldest_read_at: "2026-11-02T06:00:00.000Z",
           stale: false,
         },
       ],

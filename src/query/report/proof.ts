@@ -1,5 +1,5 @@
 import { lastProven, type Mirror, type Run, type UnderWay } from "../../mirror/index.js";
-import { type Health, type ResourceHealth, readHealth } from "../health.js";
+import { type ResourceHealth, readHealth } from "../health.js";
 
 /** The evidence for the orders of this mirror. Times are ISO 8601. */
 export interface Proof {
@@ -10,11 +10,9 @@ export interface Proof {
   /** When the oldest data of any day was read. */
   oldest_read_at: string | null;
   /** Ranges that were read completely. */
-  covered: Health["resources"][number]["covered"];
+  covered: ResourceHealth["covered"];
   /** Ranges between them that were never read. */
-  gaps: Health["resources"][number]["gaps"];
-  /** When each resource was last read without an error; null: never. */
-  read: { resource: string; at: string | null }[];
+  gaps: ResourceHealth["gaps"];
 }
 
 /**
@@ -28,10 +26,9 @@ export function readProof(mirror: Mirror, reached: string, underWay: UnderWay | 
   return {
     proven: latest ? provenBy(mirror, latest) : null,
     against: orders?.found?.error ?? failureSince(latest?.run_id ?? 0, orders?.last_run ?? null),
-    oldest_read_at: orders?.closing?.oldest_read_at ?? null,
+    oldest_read_at: orders?.oldest_read_at ?? null,
     covered: orders?.covered ?? [],
     gaps: orders?.gaps ?? [],
-    read: resources.map(({ resource, last_success_at }) => ({ resource, at: last_success_at })),
   };
 }
 

@@ -12,15 +12,11 @@ export interface Restatement {
 }
 
 /** A row of `restated_orders`. */
-export interface RestatedOrder {
-  month: string;
-  currency: string | null;
+export interface RestatedOrder extends Pick<Restatement, "month" | "currency" | "difference"> {
   order_id: string;
   order_number: string | null;
   what: string;
   seen_at: string;
-  difference: number;
-  host_id: string | null;
   host_name: string | null;
 }
 
@@ -44,8 +40,7 @@ export function readRestatements({ db }: Mirror, sinceMonth: string): Restatemen
 export function readRestatedOrders({ db }: Mirror, sinceMonth: string, most: number): RestatedOrder[] {
   return db
     .prepare(
-      `SELECT month, currency, order_id, order_number, what, seen_at, difference, host_id, host_name
-       FROM (SELECT *, row_number() OVER (PARTITION BY currency ORDER BY abs(difference) DESC, order_id) AS nth
+      `SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY currency ORDER BY abs(difference) DESC, order_id) AS nth
          FROM restated_orders WHERE month >= ?) WHERE nth <= ? ORDER BY currency, nth`,
     )
     .all(sinceMonth, most) as RestatedOrder[];
