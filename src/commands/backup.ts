@@ -1,17 +1,22 @@
 import { readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Command, Option } from "commander";
+import { expandPath } from "../config/folders.js";
+import { readSettings } from "../config/settings.js";
 import { UsageError } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { makeFolder } from "../lib/make-folder.js";
 import { beginPart, endPart } from "../lib/parts.js";
 import { formatInstant } from "../lib/times.js";
+import { connect, copyMirror, noteBackup } from "../mirror/index.js";
+import { openMirrorReadOnly } from "../query/index.js";
 import { formatBytes } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import { escapeText } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parseCount, parsed } from "./flags.js";
 import { examples } from "./help.js";
+import { fileTime, readOwner, restoreMirror } from "./restore.js";
 
 interface BackupFlags extends GlobalOptions {
   keep: number;
@@ -46,11 +51,6 @@ export function define(context: Context): Command {
 }
 
 async function runBackup(dir: string | undefined, options: BackupFlags, { deps }: Context): Promise<void> {
-  const { readSettings } = await import("../config/settings.js");
-  const { expandPath } = await import("../config/folders.js");
-  const { connect, copyMirror, noteBackup } = await import("../mirror/index.js");
-  const { openMirrorReadOnly } = await import("../query/index.js");
-  const { fileTime, restoreMirror } = await import("./restore.js");
   if (options.keep < 1 || (dir !== undefined && options.restore !== undefined))
     throw new UsageError("`--keep` begins at 1, and `--restore` takes no folder.", {
       hint: "see `brandapi help backup`",
@@ -59,13 +59,13 @@ async function runBackup(dir: string | undefined, options: BackupFlags, { deps }
   const { dbPath, profile } = settings;
   if (options.restore !== undefined)
     return await restoreMirror(expandPath(options.restore, deps), settings, deps);
-  const folder = dir === undefined ? join(dirname(dbPath), "backups") : expandPath(dir, deps);
   (await deps.killable(() => openMirrorReadOnly(dbPath))).db.close();
+  const folder = dir === undefined ? join(dirname(dbPath), "backups") : expandPath(dir, deps);
   if (dir === undefined) makeFolder(folder, 0o700);
-  const part = await beginPart(join(folder, `${profile}.sqlite`), deps.random);
-  const mirror = await connect(dbPath, false);
   const at = formatInstant(deps.clock.now());
   const path = join(folder, `${profile}-${fileTime(at)}.sqlite`);
+  const part = await beginPart(join(folder, `${profile}.sqlite`), deps.random);
+  const mirror = await connect(dbPath, false);
   let records: number;
   try {
     records = await copyMirror(mirror, part, deps.signal);
@@ -76,26 +76,16 @@ async function runBackup(dir: string | undefined, options: BackupFlags, { deps }
     for (const end of ["", "-journal", "-wal", "-shm"]) rmSync(part + end, { force: true });
     endPart(part);
   }
-  const removed = await removeOldest(folder, profile, path, options.keep);
+  const brand = (await readOwner(path))?.brand;
+  const own: string[] = [];
+  for (const name of readdirSync(folder).sort().reverse())
+    if (name.replace(/\d{8}T\d{6}Z\.sqlite$/, "") === `${profile}-`)
+      if ((await readOwner(join(folder, name)))?.brand === brand) own.push(join(folder, name));
+  const removed = own.slice(options.keep);
+  for (const old of removed) rmSync(old);
   const bytes = statSync(path).size;
   if (options.json) return printJson(deps.stdout, { path, at, bytes, records, removed });
-  if (options.quiet) return;
-  const about = `${counted(records, "record")}, ${formatBytes(bytes)}, checked`;
-  deps.stdout.write(`${escapeText(path)}: ${about}\n`);
-  for (const one of removed) deps.stdout.write(`removed ${escapeText(one)}\n`);
-}
-
-/** Removes the oldest copies of a profile's brand beyond `keep`. @returns their paths */
-async function removeOldest(folder: string, profile: string, newest: string, keep: number) {
-  const { readOwner } = await import("./restore.js");
-  const brand = (await readOwner(newest))?.brand;
-  const own: string[] = [];
-  for (const name of readdirSync(folder).sort().reverse()) {
-    const path = join(folder, name);
-    if (name.replace(/\d{8}T\d{6}Z\.sqlite$/, "") === `${profile}-`)
-      if ((await readOwner(path))?.brand === brand) own.push(path);
-  }
-  const removed = own.slice(keep);
-  for (const path of removed) rmSync(path);
-  return removed;
+  const lines = [`${path}: ${counted(records, "record")}, ${formatBytes(bytes)}, checked`];
+  for (const old of removed) lines.push(`removed ${old}`);
+  if (!options.quiet) deps.stdout.write(lines.map((line) => `${escapeText(line)}\n`).join(""));
 }

@@ -1,11 +1,14 @@
 import { Command } from "commander";
+import { readSettings } from "../config/settings.js";
 import { UsageError } from "../errors.js";
-import { counted } from "../lib/counted.js";
 import { nearest } from "../lib/nearest.js";
 import { formatInstant } from "../lib/times.js";
-import type { Mirror } from "../mirror/index.js";
-import type { Held } from "../records/index.js";
+import { beginRun, lastBackup, lockMirror, type Mirror, saveRun } from "../mirror/index.js";
+import { openMirror, openMirrorReadOnly } from "../query/index.js";
+import { type Held, keepOut, readKeptOut, scrub } from "../records/index.js";
 import { printJson } from "../ui/print.js";
+import { openPrompt } from "../ui/prompt.js";
+import { createReporter } from "../ui/reporter.js";
 import { escapeText } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { wait } from "./flags.js";
@@ -38,11 +41,6 @@ export function define(context: Context): Command {
 }
 
 async function runForget(options: ForgetFlags, { deps }: Context): Promise<void> {
-  const { readSettings } = await import("../config/settings.js");
-  const { openMirror, openMirrorReadOnly } = await import("../query/index.js");
-  const { beginRun, lastBackup, lockMirror, saveRun } = await import("../mirror/index.js");
-  const { keepOut, readKeptOut, scrub } = await import("../records/index.js");
-  const { createReporter } = await import("../ui/reporter.js");
   const { clock, killable, signal } = deps;
   const { dbPath } = await readSettings(options, deps);
   const { note, warn } = createReporter(deps, options);
@@ -50,75 +48,60 @@ async function runForget(options: ForgetFlags, { deps }: Context): Promise<void>
   const id = await killable(async () => findHost(present, options.host)).finally(() => present.db.close());
   if (!options.yes) await confirm(id, deps);
   const lock = await lockMirror(dbPath, { wait: options.wait ?? false, clock, signal, queued: note });
+  let mirror: Mirror | undefined;
   try {
-    const mirror = await killable(() => openMirror(dbPath));
-    try {
-      const { omit, forgotten } = readKeptOut(mirror);
-      const at = formatInstant(clock.now());
-      const record = (found: Held) => {
-        const run = beginRun(mirror, "forget", at);
-        saveRun(mirror, { ...run, finished_at: at, rows_changed: sumOf(found), outcome: "done" });
-      };
-      const kept = { omit, forgotten: [...new Set([...forgotten, id])] };
-      const records = await killable(async () => keepOut(mirror, kept, record));
-      const backup = lastBackup(mirror);
-      if (options.json) printJson(deps.stdout, { host_id: id, records, last_backup: backup });
-      else if (!options.quiet) {
-        const parts = Object.entries(records).map(([name, count]) => `${name} ${count}`);
-        const where = parts.length > 0 ? ` (${parts.join(", ")})` : "";
-        const last = backup ? `; the last backup: ${escapeText(backup.path)}` : "";
-        deps.stdout.write(
-          `Forgot the host ${escapeText(id)} in ${counted(sumOf(records), "record")} with their history${where}. The id is kept.\n` +
-            `Backups and exports made before still hold the host${last}.\n`,
-        );
-      }
-      if (!scrub(mirror))
-        warn(
-          "another program reads the mirror, and its log still holds the host: close it, then run this again",
-        );
-    } finally {
-      mirror.db.close();
+    const open = await killable(() => openMirror(dbPath));
+    mirror = open;
+    const { omit, forgotten } = readKeptOut(open);
+    const kept = { omit, forgotten: [...new Set([...forgotten, id])] };
+    const records = await killable(async () =>
+      keepOut(open, kept, (held) => record(open, held, clock.now())),
+    );
+    const backup = lastBackup(open);
+    if (options.json) printJson(deps.stdout, { host_id: id, records, last_backup: backup });
+    else if (!options.quiet) {
+      const counts = Object.entries(records).map(([name, count]) => `${name} ${count}`);
+      const last = backup ? `; the last backup: ${escapeText(backup.path)}` : "";
+      deps.stdout.write(
+        `Forgot the host ${escapeText(id)}, whose id is kept. Records rewritten with their history: ` +
+          `${counts.join(", ") || "none"}.\nBackups and exports made before still hold the host${last}.\n`,
+      );
     }
+    if (!scrub(open))
+      warn("a program that reads the mirror keeps the host in its log: close it, and run this again");
   } finally {
+    mirror?.db.close();
     lock.release();
   }
 }
 
-function sumOf(held: Held): number {
-  return Object.values(held).reduce((sum, count) => sum + count, 0);
+/** Makes `forget` a row of `sync_runs`. */
+function record(mirror: Mirror, held: Held, now: number): void {
+  const at = formatInstant(now);
+  const rows_changed = Object.values(held).reduce((sum, count) => sum + count, 0);
+  saveRun(mirror, { ...beginRun(mirror, "forget", at), finished_at: at, rows_changed, outcome: "done" });
 }
 
 /** Returns the id of the host that has, or had, this id or handle. @throws UsageError if it is not one host */
 function findHost(mirror: Mirror, named: string): string {
   const handle = named.replace(/^@/, "");
-  const hosts = mirror.db
-    .prepare<[], { id: string; username: string | null }>(
-      `SELECT DISTINCT value ->> 'id' || '' AS id, value ->> 'username' AS username
-       FROM (SELECT json FROM records UNION ALL SELECT json FROM record_versions) AS stored, json_tree(stored.json)
-       WHERE key = 'host' AND value ->> 'id' IS NOT NULL`,
-    )
-    .all();
+  const select = mirror.db.prepare<[], { id: string; username: string | null }>(
+    `SELECT DISTINCT value ->> 'id' || '' AS id, value ->> 'username' AS username
+     FROM (SELECT json FROM records UNION ALL SELECT json FROM record_versions) AS stored, json_tree(stored.json)
+     WHERE key = 'host' AND value ->> 'id' IS NOT NULL`,
+  );
+  const hosts = select.all();
   const matching = hosts.filter(({ id, username }) => id === named || username === handle);
-  const [id, ...others] = new Set(matching.map((host) => host.id));
-  if (id !== undefined && others.length === 0) return id;
-  const near = nearest(
-    handle,
-    hosts.flatMap(({ username }) => username ?? []),
-  );
-  throw new UsageError(
-    `${id ? "More than one" : "No"} host in this mirror has this id or handle: \`${named}\`.`,
-    {
-      hint: id
-        ? `name one by its id: ${[id, ...others].join(", ")}`
-        : near
-          ? `did you mean \`${near}\`?`
-          : 'see `brandapi query "SELECT * FROM hosts"`',
-    },
-  );
+  const ids = [...new Set(matching.map(({ id }) => id))];
+  if (ids[0] !== undefined && ids.length === 1) return ids[0];
+  const handles = hosts.flatMap(({ username }) => username ?? []);
+  const near = ids.length > 1 ? ids.join("` or `") : nearest(handle, handles);
+  throw new UsageError(`No single host in this mirror has this id or handle: \`${named}\`.`, {
+    hint: near ? `did you mean \`${near}\`?` : 'see `brandapi query "SELECT * FROM hosts"`',
+  });
 }
 
 async function confirm(id: string, deps: Context["deps"]): Promise<void> {
-  const { openPrompt } = await import("../ui/prompt.js");
   const { ask, close } = openPrompt(deps);
   const question = `Forget the host ${escapeText(id)} for good? [y/N] `;
   const answer = await ask(question, { hidden: false })

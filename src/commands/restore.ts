@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, linkSync, renameSync, rmSync } from "node:fs";
 import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { ConfigurationError, MirrorUnusable } from "../errors.js";
+import { MirrorUnusable } from "../errors.js";
 import { formatInstant } from "../lib/times.js";
 import { connect, findDamage, lockMirror, mirrorFiles, readInfo } from "../mirror/index.js";
 import { openMirror } from "../query/index.js";
@@ -18,8 +18,6 @@ import { escapeText } from "../ui/text.js";
 export async function restoreMirror(file: string, settings: Settings, deps: Deps): Promise<void> {
   const { clock, killable, signal } = deps;
   const { dbPath: db, output } = settings;
-  if (!existsSync(file))
-    throw new ConfigurationError(`There is no such backup: ${file}`, { hint: "check the path" });
   const lock = await lockMirror(db, { wait: false, clock, signal });
   const temporary = `${db}-restored`;
   const clear = () => {
@@ -29,9 +27,11 @@ export async function restoreMirror(file: string, settings: Settings, deps: Deps
     clear();
     copyFileSync(file, temporary);
     await killable(() => prepare(temporary, file, settings));
-    const kept = existsSync(db) ? `${db}.before-${fileTime(formatInstant(clock.now()))}` : null;
+    const before = `${db}.before-${fileTime(formatInstant(clock.now()))}`;
+    const kept = existsSync(db) ? before : null;
     if (kept) linkSync(db, kept);
-    for (const end of ["-wal", "-shm"]) if (existsSync(db + end)) renameSync(db + end, kept + end);
+    // SQLite would read the new file with the log of the old one.
+    for (const end of ["-wal", "-shm"]) if (existsSync(db + end)) renameSync(db + end, before + end);
     renameSync(temporary, db);
     if (output.json) printJson(deps.stdout, { db, restored: file, kept });
     else if (!output.quiet) deps.stdout.write(`${escapeText(db)}: restored from ${escapeText(file)}\n`);

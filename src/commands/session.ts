@@ -7,9 +7,9 @@ import { hideKeys } from "../lib/secrets.js";
 import { formatInstant } from "../lib/times.js";
 import {
   checkOwner,
+  checkPlace,
   claimMirror,
   closeMirror,
-  isMade,
   lockMirror,
   type Mirror,
   noteFailedRun,
@@ -126,7 +126,7 @@ async function noteFailure(
 ): Promise<void> {
   const isOfApi =
     error instanceof ApiUnavailable || error instanceof KeyRejected || error instanceof AccessForbidden;
-  if (!isOfApi || !isMade(path)) return;
+  if (!isOfApi || !checkPlace(path)) return;
   const mirror = await openMirror(path);
   try {
     noteFailedRun(mirror, { ...run, error: hideKeys(error.message) });

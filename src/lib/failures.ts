@@ -86,6 +86,8 @@ function explainSystem(cause: unknown): BrandapiError | undefined {
 
 /** Returns what the operating system says, such as "ENOSPC: no space left on device"; undefined for other errors. */
 function systemWords(error: unknown): string | undefined {
+  // better-sqlite3 says it in its own words.
+  if (error instanceof TypeError && /directory does not exist$/.test(error.message)) return error.message;
   if (!(error instanceof Error && ("syscall" in error || codeOf(error) in hints))) return undefined;
   const [words = ""] = error.message.split(", ");
   return words.startsWith(codeOf(error)) ? words : `${codeOf(error)}: ${words}`;

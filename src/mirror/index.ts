@@ -17,7 +17,7 @@ export { type Backup, lastBackup, noteBackup } from "./last-backup.js";
 export { firstRead, lastFinding, lastGood, lastProven, lastRun, wasRead } from "./last-runs.js";
 export { type Lock, lockMirror, runUnderWay } from "./lock.js";
 export { closeMirror, type Mirror, mirrorOf, statement } from "./mirror.js";
-export { checkFile, checkPlace, isMade, mirrorFiles } from "./place.js";
+export { checkFile, checkPlace, mirrorFiles } from "./place.js";
 export { runLine } from "./run-line.js";
 export { beginRun, blankRun, type Outcome, type Run, type RunEnd, recordRun, saveRun } from "./runs.js";
 export { openTransaction, type Transaction } from "./transaction.js";

@@ -1,19 +1,14 @@
 import type { Database, Statement } from "better-sqlite3";
 import { checkFile, idOf } from "./place.js";
-import { transact } from "./transaction.js";
+import { type OpenFile, transact } from "./transaction.js";
 
 /** An open mirror file. */
-export interface Mirror {
-  readonly db: Database;
-  /** As the person named it: a link may lead to the file. */
-  readonly path: string;
-  /** Device and inode of the file that was opened; null in memory. */
-  readonly id: string | null;
+export interface Mirror extends OpenFile {
   /** Keeps all that `work` writes, or nothing. Inside another transaction it is a savepoint. */
   transaction<T>(work: () => T): T;
 }
 
-export function mirrorOf(opened: Pick<Mirror, "db" | "path" | "id">): Mirror {
+export function mirrorOf(opened: OpenFile): Mirror {
   const mirror: Mirror = { ...opened, transaction: (work) => transact(mirror, work) };
   return mirror;
 }

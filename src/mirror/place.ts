@@ -60,8 +60,3 @@ export function checkFile({ id, path }: { id: string | null; path: string }): vo
         ];
   throw new MirrorUnusable(`The mirror was ${what} in the middle of this run: ${path}.`, { hint });
 }
-
-/** True if there is a file that is not empty: a file of no bytes is no mirror yet. */
-export function isMade(path: string): boolean {
-  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
-}

@@ -1,5 +1,14 @@
-import type { Mirror } from "./mirror.js";
+import type { Database } from "better-sqlite3";
 import { checkFile } from "./place.js";
+
+/** The file that a connection opened. */
+export interface OpenFile {
+  readonly db: Database;
+  /** As the person named it: a link may lead to the file. */
+  readonly path: string;
+  /** Device and inode of the file that was opened; null in memory. */
+  readonly id: string | null;
+}
 
 /** A transaction that may stay open while something is awaited. */
 export interface Transaction {
@@ -10,7 +19,7 @@ export interface Transaction {
 }
 
 /** Begins a transaction. @throws SQLite's SQLITE_BUSY if another program writes for too long */
-export function openTransaction(mirror: Mirror): Transaction {
+export function openTransaction(mirror: OpenFile): Transaction {
   const { db } = mirror;
   let isOpen = true;
   db.exec(outermost.before);
@@ -48,7 +57,7 @@ const nested = {
 };
 
 /** Keeps all that `work` writes, or nothing. Inside another transaction it is a savepoint of that one. */
-export function transact<T>(mirror: Mirror, work: () => T): T {
+export function transact<T>(mirror: OpenFile, work: () => T): T {
   const { db } = mirror;
   const { before, after, undo } = db.inTransaction ? nested : outermost;
   db.exec(before);

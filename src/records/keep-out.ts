@@ -21,9 +21,9 @@ export function keepOut(mirror: Mirror, { omit, forgotten }: KeptOut, also = (_:
     writeInfo(mirror, "omit", JSON.stringify(omit));
     writeInfo(mirror, "forgotten", JSON.stringify(forgotten));
     writeInfo(mirror, "to_scrub", "1");
-    for (const id of findHeld(mirror)) {
-      const { name } = rewrite(mirror, id);
-      held[name] = (held[name] ?? 0) + 1;
+    for (const record of findHeld(mirror)) {
+      rewrite(mirror, record);
+      held[record.resource] = (held[record.resource] ?? 0) + 1;
     }
     rebuildTables(
       mirror,
@@ -51,57 +51,54 @@ export function scrub(mirror: Mirror): boolean {
   return busy === 0;
 }
 
-/** Returns the ids of the records of which something is stored, now or before, that the door keeps out. */
-export function findHeld(mirror: Mirror): number[] {
+/** A record of which something is stored, now or before, that the door keeps out. */
+interface HeldRecord {
+  id: number;
+  resource: string;
+  key: string;
+}
+
+export function findHeld(mirror: Mirror): HeldRecord[] {
   const doors = new Map(all.map(({ name }) => [name, openDoor(mirror, name)]));
   mirror.db.function("kept", (name: string, text: string | null) => {
     return text && JSON.stringify(doors.get(name)?.(JSON.parse(text)));
   });
-  const select = mirror.db.prepare<[], number>(
-    `SELECT record_id FROM records AS r WHERE kept(resource, json) <> json OR kept(resource, list_json) <> list_json
-       OR EXISTS (SELECT 1 FROM record_versions AS v WHERE v.record_id = r.record_id AND kept(r.resource, v.json) <> v.json)`,
+  const select = mirror.db.prepare<[], HeldRecord>(
+    `SELECT record_id AS id, resource, key FROM records AS r
+     WHERE kept(resource, json) <> json OR kept(resource, list_json) <> list_json OR EXISTS (
+       SELECT 1 FROM record_versions AS v WHERE v.record_id = r.record_id AND kept(r.resource, v.json) <> v.json)`,
   );
-  return select.pluck().all();
+  return select.all();
 }
 
-type State = { json: string; at: string };
-
-/** Passes a record, its versions and its changes through the door. @returns its resource */
-function rewrite(mirror: Mirror, id: number): Resource {
-  const update = "UPDATE records SET json = kept(resource, json), list_json = kept(resource, list_json)";
-  statement(mirror, `${update} WHERE record_id = ?`).run(id);
-  const versions = "UPDATE record_versions AS v SET json = kept(r.resource, v.json) FROM records AS r";
-  statement(mirror, `${versions} WHERE v.record_id = ? AND r.record_id = v.record_id`).run(id);
-  const record = statement(mirror, "SELECT resource, key FROM records WHERE record_id = ?").get(id) as {
-    resource: string;
-    key: string;
-  };
+/** Passes a record and its versions through the door, and takes the values of its changes from them. */
+function rewrite(mirror: Mirror, { id, resource: name, key }: HeldRecord): void {
+  const run = (sql: string) => statement(mirror, sql).run({ id, name, key });
+  run(
+    "UPDATE records SET json = kept(@name, json), list_json = kept(@name, list_json) WHERE record_id = @id",
+  );
+  run("UPDATE record_versions SET json = kept(@name, json) WHERE record_id = @id");
   const states = statement(
     mirror,
     `SELECT json, until_at AS at FROM (SELECT version_id, json, until_at FROM record_versions WHERE record_id = @id
-       UNION ALL SELECT 1e18, json, '' FROM records WHERE record_id = @id ORDER BY 1)`,
-  ).all({ id }) as State[];
-  const resource = all.find(({ name }) => name === record.resource);
-  if (!resource) throw new Error(`no such resource: ${record.resource}`);
-  rewriteChanges(mirror, resource, record.key, states);
-  return resource;
-}
-
-/** Takes the values of a record's changes from its states; a change of nothing but what is kept out is removed. */
-function rewriteChanges(mirror: Mirror, resource: Resource, key: string, states: readonly State[]): void {
-  const changes = new Map<string, FieldChange>();
+       UNION ALL SELECT 1e18, json, NULL FROM records WHERE record_id = @id ORDER BY 1)`,
+  ).all({ id }) as { json: string; at: string }[];
+  const resource = all.find((one) => one.name === name);
+  const values = new Map<string, FieldChange>();
   for (const [index, { json, at }] of states.slice(0, -1).entries()) {
     const after = JSON.parse(states[index + 1]?.json ?? json) as Json;
-    for (const change of diffRecords(JSON.parse(json), after, resource))
-      changes.set(`${at} ${change.field}`, change);
+    for (const change of resource ? diffRecords(JSON.parse(json), after, resource) : [])
+      values.set(`${at} ${change.field}`, change);
   }
-  const select = `SELECT change_id AS id, seen_changed_at || ' ' || field AS place FROM changes
-    WHERE resource = ? AND key = ? AND kind = 'changed'`;
-  const stored = statement(mirror, select).all(resource.name, key) as { id: number; place: string }[];
   const update = statement(mirror, "UPDATE changes SET old = ?, new = ? WHERE change_id = ?");
-  for (const { id, place } of stored)
-    update.run(changes.get(place)?.old ?? null, changes.get(place)?.new ?? null, id);
-  const remove =
-    "DELETE FROM changes WHERE resource = ? AND key = ? AND kind = 'changed' AND old IS NULL AND new IS NULL";
-  statement(mirror, remove).run(resource.name, key);
+  const changed = "FROM changes WHERE resource = @name AND key = @key AND kind = 'changed'";
+  const stored = statement(
+    mirror,
+    `SELECT change_id AS id, seen_changed_at || ' ' || field AS place ${changed}`,
+  );
+  for (const row of stored.all({ name, key }) as { id: number; place: string }[]) {
+    const change = values.get(row.place);
+    update.run(change?.old ?? null, change?.new ?? null, row.id);
+  }
+  run(`DELETE ${changed} AND old IS NULL AND new IS NULL`);
 }

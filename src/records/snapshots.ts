@@ -5,6 +5,7 @@ import { valueAt } from "./values.js";
 
 const figures = ["clicks", "buy_now_clicks", "orders", "sales"] as const;
 const none = { clicks: null, buy_now_clicks: null, orders: null, sales: null };
+const zero = { clicks: 0, buy_now_clicks: 0, orders: 0, sales: 0 };
 
 /** One host's all-time figures on a day; null: it has left. Rows without a host are added up under null. */
 interface HostFigures extends Record<(typeof figures)[number], number | null> {
@@ -52,13 +53,7 @@ function figuresOf(rows: readonly Json[]): Map<string | null, HostFigures> {
     const id = hostIdOf(row);
     const username = valueAt(row, ["host", "username"]);
     const named = { host_id: id, host_username: typeof username === "string" ? username : null };
-    const sum: HostFigures = byHost.get(id) ?? {
-      ...named,
-      clicks: 0,
-      buy_now_clicks: 0,
-      orders: 0,
-      sales: 0,
-    };
+    const sum: HostFigures = byHost.get(id) ?? { ...named, ...zero };
     for (const figure of figures) {
       const value = valueAt(row, [figure]);
       if (typeof value === "number") sum[figure] = (sum[figure] ?? 0) + value;
