@@ -1,5 +1,5 @@
 import { everything, type Range } from "../lib/ranges.js";
-import type { Mirror } from "../mirror/index.js";
+import { type Mirror, statement } from "../mirror/index.js";
 
 /** Returns the condition for the present records of a range, as SQL; `parameters` has its values. */
 export function present({ from, to }: Range): string {
@@ -9,23 +9,30 @@ export function present({ from, to }: Range): string {
 }
 
 export function parameters(resource: string, { from, to }: Range): (string | number)[] {
-  return [resource, ...(Number.isFinite(from) ? [from] : []), ...(Number.isFinite(to) ? [to + 1] : [])];
+  return [resource, ...[from, to + 1].filter(Number.isFinite)];
+}
+
+/** Returns the ids of the present records of a range. */
+export function presentIds(mirror: Mirror, resource: string, range: Range = everything): number[] {
+  const select = statement(mirror, `SELECT record_id FROM records WHERE ${present(range)}`).pluck();
+  return select.all(...parameters(resource, range)) as number[];
 }
 
 /** Returns how many records of a range are present; with `flags`, those that have these bits. Reads indexes only. */
-export function countPresent({ db }: Mirror, resource: string, range = everything, flags = 0): number {
-  const select = (condition: string) => db.prepare(`SELECT count(*) FROM records WHERE ${condition}`).pluck();
-  if (flags !== 0)
-    return select(`${present(range)} AND flags > 0 AND flags & ${flags} = ${flags}`).get(
-      ...parameters(resource, range),
-    ) as number;
-  if (Number.isFinite(range.from) || Number.isFinite(range.to))
-    return select(present(range)).get(...parameters(resource, range)) as number;
-  return (select("resource = ?").get(resource) as number) - countRemoved({ db }, resource);
+export function countPresent(mirror: Mirror, resource: string, range = everything, flags = 0): number {
+  const isWhole = !Number.isFinite(range.from) && !Number.isFinite(range.to);
+  if (isWhole && flags === 0)
+    return countWhere(mirror, "resource = ?", [resource]) - countRemoved(mirror, resource);
+  const flagged = flags === 0 ? "" : ` AND flags > 0 AND flags & ${flags} = ${flags}`;
+  return countWhere(mirror, present(range) + flagged, parameters(resource, range));
 }
 
 /** Returns how many records of a resource are marked as removed. */
-export function countRemoved({ db }: Pick<Mirror, "db">, resource: string): number {
-  const select = "SELECT count(*) FROM records WHERE resource = ? AND removed_at IS NOT NULL";
-  return db.prepare(select).pluck().get(resource) as number;
+export function countRemoved(mirror: Mirror, resource: string): number {
+  return countWhere(mirror, "resource = ? AND removed_at IS NOT NULL", [resource]);
+}
+
+function countWhere(mirror: Mirror, condition: string, values: readonly (string | number)[]): number {
+  const select = statement(mirror, `SELECT count(*) FROM records WHERE ${condition}`).pluck();
+  return select.get(...values) as number;
 }

@@ -1,7 +1,7 @@
 import { type Mirror, statement } from "../mirror/index.js";
 
 /** The runs of a resource that came to their end; times in milliseconds since 1970. */
-export interface Finished {
+interface Finished {
   /** The newest of them; 0 before the first. */
   runId: number;
   /** When the newest ended. */
@@ -13,11 +13,13 @@ export interface Finished {
 export function finishedRuns(mirror: Mirror, resource: string): Finished {
   const select = `SELECT coalesce(max(run_id), 0) AS runId, max(finished_at) AS at, max(until) AS until FROM sync_runs
     WHERE resource = ? AND outcome IN ('done', 'incomplete')`;
-  const found = statement(mirror, select).get(resource) as {
-    runId: number;
-    at: string | null;
-    until: string | null;
+  const found = statement(mirror, select).get(resource) as { runId: number } & Record<
+    "at" | "until",
+    string | null
+  >;
+  return {
+    runId: found.runId,
+    at: Date.parse(found.at ?? "") || 0,
+    until: found.until === null ? null : Date.parse(found.until),
   };
-  const { at, runId, until } = found;
-  return { runId, at: at === null ? 0 : Date.parse(at), until: until === null ? null : Date.parse(until) };
 }

@@ -1,6 +1,5 @@
 /** The door of this room: what others may use of what a resource's sync remembers. */
-export { countPresent, countRemoved } from "./counting.js";
+export { countPresent, countRemoved, presentIds } from "./counting.js";
 export { readCoverage } from "./coverage.js";
 export { finishedRuns } from "./finished.js";
-export { type Missing, presentIds } from "./missing.js";
 export { openState, type Shown, type SyncState } from "./state.js";

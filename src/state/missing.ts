@@ -1,9 +1,9 @@
-import { type Covered, everything, lastRead, type Range } from "../lib/ranges.js";
+import { type Covered, lastRead, type Range } from "../lib/ranges.js";
 import { type Mirror, statement } from "../mirror/index.js";
 import { parameters, present } from "./counting.js";
 
 /** A present record that the newest reading of its date did not show; `dated` in milliseconds, null without a date. */
-export interface Missing {
+interface Missing {
   id: number;
   dated: number | null;
 }
@@ -18,14 +18,13 @@ export class MissingRecords {
   all(): Missing[] {
     const select = `SELECT record_id AS id, dated_at AS dated FROM missing AS m JOIN records AS r USING (record_id)
       WHERE m.resource = ? AND r.removed_at IS NULL`;
-    return statement(this.mirror, select).all(this.resource) as Missing[];
+    return this.#prepared(select).all(this.resource) as Missing[];
   }
 
   /** Notes records that a reading did not show, with the time they were last shown. @param before coverage before it */
   note(ids: Iterable<number>, before: readonly Covered[]): void {
-    const note = statement(this.mirror, "INSERT OR IGNORE INTO missing VALUES (?, ?, ?)");
-    const find = statement(
-      this.mirror,
+    const note = this.#prepared("INSERT OR IGNORE INTO missing VALUES (?, ?, ?)");
+    const find = this.#prepared(
       "SELECT dated_at AS dated, since_at AS since FROM records WHERE record_id = ?",
     );
     for (const id of ids) {
@@ -37,19 +36,19 @@ export class MissingRecords {
 
   /** Forgets the records that a reading showed. */
   forget(shown: Iterable<number>): void {
-    const any = statement(this.mirror, "SELECT 1 FROM missing WHERE resource = ? LIMIT 1").get(this.resource);
-    const forget = statement(this.mirror, "DELETE FROM missing WHERE resource = ? AND record_id = ?");
+    const any = this.#prepared("SELECT 1 FROM missing WHERE resource = ? LIMIT 1").get(this.resource);
+    const forget = this.#prepared("DELETE FROM missing WHERE resource = ? AND record_id = ?");
     if (any !== undefined) for (const id of shown) forget.run(this.resource, id);
   }
 
   clear(): void {
-    statement(this.mirror, "DELETE FROM missing WHERE resource = ?").run(this.resource);
+    this.#prepared("DELETE FROM missing WHERE resource = ?").run(this.resource);
   }
 
   /** Returns when a missing record was last shown, ISO 8601; null if that is not known or it is not missing. */
   lastSeen(id: number): string | null {
-    const find = "SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?";
-    return (statement(this.mirror, find).pluck().get(this.resource, id) as string | null | undefined) ?? null;
+    const find = this.#prepared("SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?");
+    return (find.pluck().get(this.resource, id) as string | null | undefined) ?? null;
   }
 
   /** Returns how many missing records a range has; with `flags`, those that have these bits. */
@@ -58,14 +57,10 @@ export class MissingRecords {
     const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${present(range)} AND flags & ? = ?
       AND record_id IN (SELECT record_id FROM missing WHERE resource = ?)`;
     const values = [...parameters(this.resource, range), flags, flags, this.resource];
-    return statement(this.mirror, select)
-      .pluck()
-      .get(...values) as number;
+    return this.#prepared(select).pluck().get(values) as number;
   }
-}
 
-/** Returns the ids of the present records of a range. */
-export function presentIds(mirror: Mirror, resource: string, range: Range = everything): number[] {
-  const select = statement(mirror, `SELECT record_id FROM records WHERE ${present(range)}`).pluck();
-  return select.all(...parameters(resource, range)) as number[];
+  #prepared(sql: string) {
+    return statement(this.mirror, sql);
+  }
 }

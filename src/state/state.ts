@@ -1,9 +1,9 @@
 import type { Covered, Range } from "../lib/ranges.js";
 import { dayMs } from "../lib/times.js";
 import { type Mirror, statement } from "../mirror/index.js";
-import { countPresent, parameters, present } from "./counting.js";
+import { countPresent, parameters, present, presentIds } from "./counting.js";
 import { addCovered, noteRunCoverage, readCoverage, writeCoverage } from "./coverage.js";
-import { MissingRecords, presentIds } from "./missing.js";
+import { MissingRecords } from "./missing.js";
 
 /** What one answer, or one whole list, shows of a range of dates. */
 export interface Shown {
@@ -109,10 +109,9 @@ export class SyncState {
 
   /** Keeps a day's figures. Null drops them: without any, the day counts as one that has none. */
   setFigures(day: string, figures: string | null): void {
-    if (figures === null)
-      this.#prepared("DELETE FROM day_figures WHERE resource = ? AND day = ?").run(this.resource, day);
-    else
-      this.#prepared("INSERT OR REPLACE INTO day_figures VALUES (?, ?, ?)").run(this.resource, day, figures);
+    this.#prepared("DELETE FROM day_figures WHERE resource = ? AND day = ?").run(this.resource, day);
+    if (figures !== null)
+      this.#prepared("INSERT INTO day_figures VALUES (?, ?, ?)").run(this.resource, day, figures);
   }
 
   /** Returns how many records of a range are present and not missing; with `flags`, those that have these bits. */
@@ -124,10 +123,8 @@ export class SyncState {
   nthDate(range: Range, nth: number): number | null {
     const select = `SELECT dated_at FROM records WHERE ${present(range)} AND dated_at IS NOT NULL
       ORDER BY dated_at LIMIT 1 OFFSET ?`;
-    const date = this.#prepared(select)
-      .pluck()
-      .get(...parameters(this.resource, range), nth);
-    return (date as number | undefined) ?? null;
+    const dates = this.#prepared(select).pluck();
+    return (dates.get(...parameters(this.resource, range), nth) as number | undefined) ?? null;
   }
 
   #prepared(sql: string) {

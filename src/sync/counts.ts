@@ -60,8 +60,8 @@ export function checksOf({ resource }: DatedRun): Check[] {
 }
 
 /** True if a range takes two requests to read: to count a half costs as much as it saves. */
-function isShort(counted: Counted, records: number): boolean {
-  return pagesFor(Math.max(records, counted.check === allRecords ? counted.api : 1)) <= 2;
+function isShort({ api, check }: Counted, records: number): boolean {
+  return pagesFor(Math.max(records, check === allRecords ? api : 1)) <= 2;
 }
 
 /**
@@ -81,13 +81,8 @@ export async function* halve(
   const isSplit = middle > from && middle <= to;
   if (left() <= 0 || !isSplit || isEnough(counted, records)) return yield counted;
   const upper = await count(run, { from: middle, to }, check);
-  const lower = {
-    ...upper,
-    from,
-    to: middle - 1,
-    api: counted.api - upper.api,
-    mirror: counted.mirror - upper.mirror,
-  };
+  const [api, mirror] = [counted.api - upper.api, counted.mirror - upper.mirror];
+  const lower = { ...upper, from, to: middle - 1, api, mirror };
   for (const half of [upper, lower]) if (half.api !== half.mirror) yield* halve(run, half, left, isEnough);
 }
 

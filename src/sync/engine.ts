@@ -1,4 +1,4 @@
-import { AccessForbidden, BrandapiError, Incomplete, KeyRejected, Stopped } from "../errors.js";
+import { AccessForbidden, Incomplete, Stopped } from "../errors.js";
 import { startOfSecond } from "../lib/ranges.js";
 import { silentReporter } from "../lib/reporter.js";
 import { formatInstant, instantOrNull } from "../lib/times.js";
@@ -6,7 +6,7 @@ import { blankRun, type Outcome, type RunEnd, recordRun, runLine } from "../mirr
 import { indexProjection, type RecordStore } from "../records/index.js";
 import type { Resource } from "../resources/types.js";
 import { openState } from "../state/index.js";
-import type { Access, PlanStep, SyncOptions, SyncRun } from "./run.js";
+import { type Access, endsEverything, type PlanStep, type SyncRun } from "./run.js";
 import { openStore } from "./store.js";
 import { strategies } from "./strategies/index.js";
 
@@ -34,14 +34,6 @@ export async function syncResource(access: Access, resource: Resource, named = t
   return { run, error };
 }
 
-/** True if each other resource would end the same way: the key, this machine's address, a signal, a defect. */
-export function endsEverything(error: unknown): boolean {
-  const isAddress = error instanceof AccessForbidden && error.reason === "address";
-  return (
-    isAddress || error instanceof KeyRejected || error instanceof Stopped || !(error instanceof BrandapiError)
-  );
-}
-
 /** Returns what a sync of this resource would do. */
 export async function planResource(access: Access, resource: Resource): Promise<PlanStep[]> {
   return await strategies[resource.strategy.kind].plan(openRun(access, resource));
@@ -54,6 +46,8 @@ export function openRun(
   row = blankRun(resource.name, formatInstant(access.clock.now())),
   task = silentReporter.begin({ name: resource.name, unit: "pages" }),
 ): SyncRun {
+  const { options } = access;
+  const { since, until } = options;
   const state = openState(access.mirror, resource.name);
   let store: RecordStore | undefined;
   return {
@@ -63,7 +57,12 @@ export function openRun(
     task,
     state,
     now: startOfSecond(access.clock.now()) - 1,
-    options: inWholeSeconds(access.options),
+    // The API shows no more of a date than its second, so a second is read whole or not at all.
+    options: {
+      ...options,
+      since: since && startOfSecond(since),
+      until: until && startOfSecond(until + 1) - 1,
+    },
     points: access.points ?? new Map(),
     figures: null,
     pages: 0,
@@ -77,15 +76,6 @@ export function openRun(
       });
       return store;
     },
-  };
-}
-
-/** Cuts dates at whole seconds. The API shows no more of a date, so a second is read whole or not at all. */
-function inWholeSeconds({ since, until, ...options }: SyncOptions): SyncOptions {
-  return {
-    ...options,
-    ...(since === undefined ? {} : { since: startOfSecond(since) }),
-    ...(until === undefined ? {} : { until: startOfSecond(until + 1) - 1 }),
   };
 }
 

@@ -1,16 +1,9 @@
-import {
-  AnswerRefused,
-  ApiUnavailable,
-  BrandapiError,
-  KeyRejected,
-  Stopped,
-  UnexpectedAnswer,
-} from "../errors.js";
+import { AnswerRefused, ApiUnavailable, BrandapiError, UnexpectedAnswer } from "../errors.js";
 import { dayOf, dayRange, holds, join, type Range, startOfDay, touches } from "../lib/ranges.js";
 import { dayMs, formatInstant } from "../lib/times.js";
 import { valueAt } from "../records/index.js";
 import type { DailyFigures, Json } from "../resources/types.js";
-import { type DatedRun, mostPerPage, type Points, type SyncRun } from "./run.js";
+import { type DatedRun, endsEverything, mostPerPage, type Points, type SyncRun } from "./run.js";
 
 /**
  * Asks for a resource's figures by day: one request for the whole history. Call it before anything is read, so that a
@@ -22,25 +15,22 @@ export async function askFigures(run: DatedRun): Promise<ReadonlyMap<string, str
   const { figures: declared } = resource.strategy;
   if (!declared) return null;
   try {
-    const days = await askPoints(run, declared);
-    const figuresOf = (point: Json) => declared.figures.map((name) => Number(valueAt(point, [name])) || 0);
-    const all = [...days].map(([day, point]) => [day, figuresOf(point)] as const);
-    return new Map(
-      all.flatMap(([day, figures]) => (figures.some(Boolean) ? [[day, JSON.stringify(figures)]] : [])),
-    );
+    const days = new Map<string, string>();
+    for (const [day, point] of await askPoints(run, declared)) {
+      const figures = declared.figures.map((name) => Number(valueAt(point, [name])) || 0);
+      if (figures.some(Boolean)) days.set(day, JSON.stringify(figures));
+    }
+    return days;
   } catch (error) {
-    if (!(error instanceof BrandapiError) || endsRun(error)) throw error;
+    const isDown = error instanceof ApiUnavailable && error.everywhere;
+    const isRefused = error instanceof AnswerRefused || endsEverything(error);
+    if (!(error instanceof BrandapiError) || isDown || isRefused) throw error;
     const level = state.figures().size > 0 ? "warn" : "note";
     reporter[level](
       `${resource.name}: the API gave no figures by day: a late change to an old record shows only when it is read again in turn (${error.message})`,
     );
     return null;
   }
-}
-
-function endsRun(error: BrandapiError): boolean {
-  if (error instanceof ApiUnavailable) return error.everywhere;
-  return [AnswerRefused, KeyRejected, Stopped].some((kind) => error instanceof kind);
 }
 
 /** Returns the points of every day by its name (`2026-01-31`). Resources that go by the same points ask once a run. */
@@ -105,11 +95,6 @@ export function rangesOfDays({ state }: Pick<DatedRun, "state">, days: readonly 
     return joined;
   }, []);
   const readAt = (range: Range) =>
-    Math.min(
-      ...state
-        .coverage()
-        .filter((one) => touches(one, range))
-        .map((one) => one.readAt),
-    );
+    Math.min(...state.coverage().flatMap((one) => (touches(one, range) ? one.readAt : [])));
   return ranges.sort((a, b) => readAt(a) - readAt(b));
 }

@@ -1,5 +1,5 @@
 import { lastPage, readPages } from "../api/index.js";
-import { RequestRefused } from "../errors.js";
+import { Incomplete, RequestRefused } from "../errors.js";
 import { keyOf } from "../records/index.js";
 import type { Json, Query, Resource } from "../resources/types.js";
 import { mostPerPage, progressed, type SyncRun } from "./run.js";
@@ -15,8 +15,6 @@ interface Reading {
   answers: ListAnswer[];
   /** `total_items` of the last answer, or the number of items if the list has no pages. */
   total: number;
-  /** True if it has more pages than can be asked for. */
-  isTooLong: boolean;
   /** True if the API's count fell meanwhile. */
   fell: boolean;
 }
@@ -45,7 +43,10 @@ interface Asked {
 /** A9: a list settles within so many readings. */
 const mostReadings = 3;
 
-/** Reads a list until it is whole, at most three times. */
+/**
+ * Reads a list until it is whole, at most three times.
+ * @throws Incomplete if it has more pages than can be asked for
+ */
 export async function readList(run: SyncRun, asked: Asked = {}): Promise<List> {
   const { clock, resource } = run;
   const query = { ...resource.query, ...asked.query };
@@ -57,7 +58,7 @@ export async function readList(run: SyncRun, asked: Asked = {}): Promise<List> {
     const distinct = countDistinct(list.answers, idOf);
     const isWhole = distinct === list.total && !list.fell;
     const items = list.answers.flatMap((answer) => answer.items);
-    if (isWhole || list.isTooLong || reading === mostReadings)
+    if (isWhole || reading === mostReadings)
       return { ...list, items, askedAt: list.answers[0]?.askedAt ?? startedAt, distinct, isWhole };
   }
 }
@@ -90,14 +91,17 @@ async function readAllPages(
   check?: Asked["check"],
 ): Promise<Reading> {
   const { api, resource, signal } = run;
-  const list: Reading = { answers: [], total: 0, isTooLong: false, fell: false };
+  const list: Reading = { answers: [], total: 0, fell: false };
   const pages = readPages(api, path, { per_page: mostPerPage, ...query }, { scope: resource.scope, signal });
   for await (const { items, page, pagination, askedAt } of pages) {
+    if (pagination.total_pages > lastPage)
+      throw new Incomplete(
+        `${path} has more pages than the API lets anyone read: ${pagination.total_pages}.`,
+      );
     check?.(items);
     list.answers.push({ items, askedAt });
     list.fell ||= pagination.total_items < list.total;
     list.total = pagination.total_items;
-    list.isTooLong = pagination.total_pages > lastPage;
     progressed(run, items.length, pagination.total_pages - page);
   }
   return list;
@@ -119,12 +123,10 @@ async function readUndescribed(run: SyncRun, path: string, query: Query): Promis
       if (!(error instanceof RequestRefused)) throw error;
     }
   progressed(run, records.length, 0);
-  return { answers: [{ items: records, askedAt }], total, isTooLong: false, fell: false };
+  return { answers: [{ items: records, askedAt }], total, fell: false };
 }
 
 /** Says why a list is not whole, as a clause. */
-export function whyNotWhole({ distinct, isTooLong, total }: List): string {
-  return isTooLong
-    ? `is longer than the API lets anyone read: ${distinct} of ${total} were found`
-    : `never settled: ${distinct} distinct records were read where the API counts ${total}`;
+export function whyNotWhole({ distinct, total }: List): string {
+  return `never settled: ${distinct} distinct records were read where the API counts ${total}`;
 }

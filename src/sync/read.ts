@@ -1,11 +1,12 @@
 import { describe, type Range } from "../lib/ranges.js";
 import { formatInstant } from "../lib/times.js";
 import { datedOf } from "../records/index.js";
+import type { Json } from "../resources/types.js";
 import { keepDays } from "./figures.js";
 import { type DatedRun, mostPerPage, progressed } from "./run.js";
 import { askNewest, checkDates, type Newest, rangeQuery } from "./seek.js";
 import { syncList } from "./sync-list.js";
-import { openGroup } from "./write.js";
+import { Group } from "./write.js";
 
 /**
  * Reads a range of dates into the mirror, newest first, answer by answer. Each answer is one step: its records are
@@ -19,7 +20,7 @@ export async function readRange(
   range: Range,
   most = Number.POSITIVE_INFINITY,
 ): Promise<number> {
-  const group = openGroup(run);
+  const group = new Group(run);
   let asked = 0;
   const ask = (to: number) => {
     asked += 1;
@@ -36,8 +37,8 @@ export async function readRange(
       const from = answer.covers?.from ?? answer.oldest;
       const isLast = from <= range.from || asked >= most;
       coming = isLast || !answer.covers ? null : ask(from - 1);
-      if (answer.covers)
-        await group.write(() => keepAnswer(run, answer, answer.covers ?? range, isLast), coming);
+      const { covers } = answer;
+      if (covers) await group.write(() => keepAnswer(run, answer, covers, isLast), coming);
       else {
         group.commit();
         await readSecond(run, { from, to });
@@ -47,9 +48,6 @@ export async function readRange(
     }
   } finally {
     group.commit();
-    // Records of the oldest second are counted with the next answer, which a stop leaves out.
-    const { row } = run;
-    row.rows_read = Math.max(row.rows_read, row.rows_new + row.rows_changed);
   }
   return to + 1;
 }
@@ -71,19 +69,14 @@ function keepAnswer(
 
 /** Reads a second that has more records than an answer holds: as a list, whole or not at all. */
 async function readSecond(run: DatedRun, second: Range): Promise<void> {
-  const { mirror, resource, state } = run;
-  const changes = () => run.row.rows_new + run.row.rows_changed;
-  const before = changes();
-  const shown = await syncList(
-    run,
-    describe(second),
-    rangeQuery(resource.strategy, second),
-    second,
-    (records) => void checkDates(run, records, second),
-  );
+  const { mirror, resource, row, state } = run;
+  const before = row.rows_new + row.rows_changed;
+  const query = rangeQuery(resource.strategy, second);
+  const check = (records: readonly Json[]) => void checkDates(run, records, second);
+  const shown = await syncList(run, describe(second), query, second, check);
   if (!shown) return;
   mirror.transaction(() => {
     const missing = state.cover({ ...shown, range: second });
-    keepDays(run, second, changes() - before + missing > 0);
+    keepDays(run, second, row.rows_new + row.rows_changed - before + missing > 0);
   });
 }

@@ -60,10 +60,17 @@ export async function countDiffering(run: DatedRun): Promise<Counted[]> {
 
 /** Reads the parts of a range in which a count differs. */
 async function readDiffering(run: DatedRun, counted: Counted, left: () => number): Promise<void> {
+  const { mirror, shortfalls, state } = run;
+  const { check } = counted;
   for await (const part of halve(run, counted, left)) {
     if (left() <= 0) return;
     await readRange(run, part);
-    if (part.check !== allRecords && (await isMeaningless(run, part))) return distrust(run, part.check.name);
+    if (check === allRecords || !(await isMeaningless(run, part))) continue;
+    mirror.transaction(() => state.setDistrusted([...state.distrusted(), check.name]));
+    shortfalls.push(
+      `the API's filter \`${check.name}\` does not count what its records say: it is no evidence until it does`,
+    );
+    return;
   }
 }
 
@@ -74,11 +81,4 @@ async function readDiffering(run: DatedRun, counted: Counted, left: () => number
 async function isMeaningless(run: DatedRun, before: Counted): Promise<boolean> {
   const after = await count(run, before, before.check);
   return after.api === before.api && after.mirror !== after.api;
-}
-
-function distrust({ mirror, shortfalls, state }: DatedRun, filter: string): void {
-  mirror.transaction(() => state.setDistrusted([...state.distrusted(), filter]));
-  shortfalls.push(
-    `the API's filter \`${filter}\` does not count what its records say: it is no evidence until it does`,
-  );
 }

@@ -2,9 +2,8 @@ import { AccessForbidden, ApiUnavailable } from "../errors.js";
 import { formatInstant } from "../lib/times.js";
 import { blankRun, lastGood, type Run, wasRead } from "../mirror/index.js";
 import type { Resource } from "../resources/types.js";
-import { countPresent } from "../state/index.js";
-import { endsEverything, syncResource } from "./engine.js";
-import { type Access, pagesFor } from "./run.js";
+import { syncResource } from "./engine.js";
+import { type Access, endsEverything } from "./run.js";
 
 /** What became of several resources. */
 export interface Ended {
@@ -60,7 +59,7 @@ export async function syncResources(
   const { clock, mirror, reporter } = access;
   const shared = { ...access, points: new Map() };
   const due = smallFirst(chosen.allowed);
-  reporter.expect(due.map((resource) => ({ name: resource.name, requests: requestsOf(access, resource) })));
+  reporter.expect(due.map(({ name }) => ({ name, requests: lastGood(mirror, name)?.requests })));
   const ended = await workThrough(access, { due, named: chosen.named }, async (resource) => {
     const { run, error } = await syncResource(shared, resource, chosen.named);
     finished(run);
@@ -74,15 +73,6 @@ export async function syncResources(
     finished({ ...blankRun(resource.name, at), finished_at: at, outcome: "skipped", error: why });
   }
   return ended;
-}
-
-/** As many as the last time, unless that was a first read; for `--full` those that what is there takes. */
-function requestsOf({ mirror, options }: Access, { name, strategy }: Resource): number | undefined {
-  const last = lastGood(mirror, name);
-  if (options.full && strategy.kind === "details") return undefined;
-  if (strategy.kind !== "dated") return last?.requests;
-  if (options.full && last) return pagesFor(countPresent(mirror, name));
-  return last?.since === null ? undefined : last?.requests;
 }
 
 /** Lists are short; a first read of what has dates may take hours: nothing need wait for it. */

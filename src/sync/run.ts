@@ -1,5 +1,6 @@
 import type { ApiClient } from "../api/index.js";
 import type { Clock } from "../deps.js";
+import { AccessForbidden, BrandapiError, KeyRejected, Stopped } from "../errors.js";
 import type { Reporter, Task } from "../lib/reporter.js";
 import type { Mirror, Run } from "../mirror/index.js";
 import type { RecordStore } from "../records/index.js";
@@ -8,8 +9,8 @@ import type { SyncState } from "../state/index.js";
 
 /** What a person asked of a sync; times in milliseconds since 1970. */
 export interface SyncOptions {
-  since?: number;
-  until?: number;
+  since?: number | undefined;
+  until?: number | undefined;
   full: boolean;
   /** How far behind the last complete reading a run begins. */
   windowMs: number;
@@ -112,4 +113,12 @@ export function progressed(run: SyncRun, rows: number, left: number): void {
   run.pages += 1;
   run.row.rows_read += rows;
   run.task.update({ done: run.pages, total: run.pages + Math.max(0, left), rows: run.row.rows_read });
+}
+
+/** True if each other resource would end the same way: the key, this machine's address, a signal, a defect. */
+export function endsEverything(error: unknown): boolean {
+  const isAddress = error instanceof AccessForbidden && error.reason === "address";
+  return (
+    isAddress || error instanceof KeyRejected || error instanceof Stopped || !(error instanceof BrandapiError)
+  );
 }

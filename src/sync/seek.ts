@@ -26,23 +26,14 @@ export interface Newest {
  */
 export async function askNewest(run: DatedRun, range: Range): Promise<Newest> {
   const { api, resource, signal } = run;
-  const query = {
-    ...resource.query,
-    ...rangeQuery(resource.strategy, range),
-    page: 1,
-    per_page: mostPerPage,
-  };
-  const answer = firstPage(
-    resource.path,
-    await api.get(resource.path, query, { scope: resource.scope, signal }),
-  );
-  const { items: records, askedAt } = answer;
+  const dates = rangeQuery(resource.strategy, range);
+  const query = { ...resource.query, ...dates, page: 1, per_page: mostPerPage };
+  const answer = await api.get(resource.path, query, { scope: resource.scope, signal });
+  const { items: records, askedAt, pagination } = firstPage(resource.path, answer);
+  const { per_page, total_items } = pagination;
   const oldest = checkDates(run, records, range).at(-1) ?? range.to;
-  const { per_page, total_items } = answer.pagination;
   const isCut = records.length >= per_page || records.length < total_items;
-  const isFull = records.length > 0 && isCut;
-
-  const from = isFull ? oldest + 1_000 : range.from;
+  const from = isCut && records.length > 0 ? oldest + 1_000 : range.from;
   const covers = from <= range.to ? { from, to: range.to } : null;
   return { records, askedAt, total: total_items, covers, oldest };
 }
@@ -55,20 +46,18 @@ export async function askNewest(run: DatedRun, range: Range): Promise<Newest> {
  */
 export function checkDates({ resource }: DatedRun, records: readonly Json[], range: Range): number[] {
   let newest = Number.POSITIVE_INFINITY;
+  const { path, strategy } = resource;
   return records.map((record) => {
-    const text = valueAt(record, [resource.strategy.date]);
-    const dated =
-      typeof text === "string" && /\d[T ]\d\d:\d\d:\d\d/i.test(text) ? parseTimestamp(text) : undefined;
-    const second = dated === undefined ? undefined : startOfSecond(dated);
-    if (second === undefined)
-      throw broken(
-        resource.path,
-        `shows ${text === undefined ? "nothing" : shown(text)} as \`${resource.strategy.date}\`, which is no timestamp with seconds`,
-      );
+    const text = valueAt(record, [strategy.date]);
+    const isFine = typeof text === "string" && /\d[T ]\d\d:\d\d:\d\d/i.test(text);
+    const dated = isFine ? parseTimestamp(text) : undefined;
+    if (dated === undefined)
+      throw broken(path, `shows ${shown(text)} as \`${strategy.date}\`, which is no timestamp with seconds`);
+    const second = startOfSecond(dated);
     if (second > newest)
-      throw broken(resource.path, `is not newest first: ${shown(text)} stands below an older record`);
+      throw broken(path, `is not newest first: ${shown(text)} stands below an older record`);
     if (second < range.from || second > range.to)
-      throw broken(resource.path, `shows a record of ${shown(text)}, outside the dates that were asked for`);
+      throw broken(path, `shows a record of ${shown(text)}, outside the dates that were asked for`);
     newest = second;
     return second;
   });

@@ -1,6 +1,12 @@
 import type { Reporter } from "../lib/reporter.js";
 import { type Mirror, type Run, saveRun } from "../mirror/index.js";
-import { complaintText, openRecords, type Readings, type RecordStore } from "../records/index.js";
+import {
+  type Complaint,
+  complaintText,
+  openRecords,
+  type Readings,
+  type RecordStore,
+} from "../records/index.js";
 import type { Resource } from "../resources/types.js";
 
 /**
@@ -13,14 +19,10 @@ export function openStore(
   row: Run,
   readings: Readings,
 ): RecordStore {
-  const store = openRecords(mirror, resource, {
-    runId: row.run_id,
-    ...readings,
-    complain: (complaint) =>
-      reporter[complaint.kind === "attribute" ? "note" : "warn"](complaintText(complaint, resource)),
-  });
+  const complain = (complaint: Complaint) =>
+    reporter[complaint.kind === "attribute" ? "note" : "warn"](complaintText(complaint, resource));
+  const store = openRecords(mirror, resource, { runId: row.run_id, ...readings, complain });
   return {
-    ...store,
     write(records, options) {
       const written = store.write(records, options);
       row.rows_new += written.added;

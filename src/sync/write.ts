@@ -7,37 +7,30 @@ const longestMs = 250;
 const patienceMs = 25;
 
 /** Answers that are committed together. A kill costs what is not committed. */
-export interface Group {
+export class Group {
+  #transaction: ReturnType<typeof openTransaction> | null = null;
+  #openedAt = 0;
+
+  constructor(private readonly run: Pick<SyncRun, "clock" | "mirror">) {}
+
   /** Writes one answer whole, or nothing of it. Commits unless the next answer comes at once. */
-  write(answer: () => void, next: Promise<unknown> | null): Promise<void>;
-  commit(): void;
-}
-
-export function openGroup({ clock, mirror }: Pick<SyncRun, "clock" | "mirror">): Group {
-  let transaction: ReturnType<typeof openTransaction> | null = null;
-  let openedAt = 0;
-
-  async function comesSoon(next: Promise<unknown>): Promise<boolean> {
-    const came = next.then(
-      () => true,
-      () => true,
-    );
-    return await Promise.race([came, clock.sleep(patienceMs).then(() => false)]);
+  async write(answer: () => void, next: Promise<unknown> | null): Promise<void> {
+    const { clock, mirror } = this.run;
+    if (!this.#transaction) this.#openedAt = clock.monotonic();
+    this.#transaction ??= openTransaction(mirror);
+    mirror.transaction(answer);
+    const isOld = clock.monotonic() - this.#openedAt >= longestMs;
+    if (isOld || !next || !(await this.#comesSoon(next))) this.commit();
   }
 
-  const group: Group = {
-    async write(answer, next) {
-      if (!transaction) openedAt = clock.monotonic();
-      transaction ??= openTransaction(mirror);
-      mirror.transaction(answer);
-      const isOld = clock.monotonic() - openedAt >= longestMs;
-      if (isOld || !next || !(await comesSoon(next))) group.commit();
-    },
-    commit() {
-      const open = transaction;
-      transaction = null;
-      open?.commit();
-    },
-  };
-  return group;
+  commit(): void {
+    const open = this.#transaction;
+    this.#transaction = null;
+    open?.commit();
+  }
+
+  async #comesSoon(next: Promise<unknown>): Promise<boolean> {
+    const came = Promise.allSettled([next]).then(() => true);
+    return await Promise.race([came, this.run.clock.sleep(patienceMs).then(() => false)]);
+  }
 }

@@ -20,6 +20,7 @@ export async function verifyDated(run: DatedRun): Promise<Finding> {
   const wanted = evidence.unread.filter(({ to }) => to >= floor);
   return {
     ...nothing,
+    ...evidence.totals,
     state: stateOf(months),
     months,
     unread: wanted.reduce((sum, { api, mirror }) => sum + Math.max(0, api - mirror), 0),

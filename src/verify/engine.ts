@@ -2,8 +2,8 @@ import { BrandapiError, Incomplete, Stopped } from "../errors.js";
 import { recordRun } from "../mirror/index.js";
 import { type Resource, type Strategy, takesDates } from "../resources/types.js";
 import { openState } from "../state/index.js";
-import { endsEverything, openRun, syncResource } from "../sync/engine.js";
-import type { Access, SyncRun } from "../sync/run.js";
+import { openRun, syncResource } from "../sync/engine.js";
+import { type Access, endsEverything, type SyncRun } from "../sync/run.js";
 import { restatedClaim } from "./claims.js";
 import { verifyDated } from "./dated.js";
 import { verifyDetails, verifyList } from "./lists.js";
@@ -26,8 +26,6 @@ const proofs: Record<Strategy["kind"], Proof | null> = {
 /** A verdict on a resource's records and on its tables: a line of `verify --json`. */
 export type FullVerdict = Verdict & { tables: TableFinding };
 
-const uncounted = { api_total: null, mirror_total: null, differing: null };
-
 /**
  * Proves that a resource's tables match its records, and its records what the API holds; with `repair`, mends what
  * differs. Each proof is a run like any other, in `sync_runs`.
@@ -42,7 +40,7 @@ export async function verifyResource(
   const verdict = await verifyRecords(access, resource, repair, error).catch((why: unknown) => {
     if (error === null || endsEverything(why) || !(why instanceof BrandapiError)) throw why;
     // The API could not be asked, but the tables differ.
-    return { ...unproven(resource.name, why.message, "the API"), ...uncounted };
+    return unproven(resource.name, why.message, "the API");
   });
   const isMended = tables.state === "repaired" && verdict.state === "proven";
   const state = tables.state === "different" ? "different" : isMended ? "repaired" : verdict.state;
@@ -55,7 +53,7 @@ async function verifyRecords(
   resource: Resource,
   repair: boolean,
   tableError: string | null,
-): Promise<Omit<Verdict, "requests">> {
+): Promise<Finding> {
   const proof = proofs[resource.strategy.kind];
   if (!proof) return restated(access, resource);
   const verdict = await recordProof(access, resource, proof, tableError);
@@ -84,24 +82,26 @@ async function recordProof(
   resource: Resource,
   { prove }: Proof,
   tableError: string | null,
-): Promise<Omit<Verdict, "requests">> {
+): Promise<Finding> {
   let finding: Finding | undefined;
   const task = access.reporter.begin({ name: resource.name, unit: "pages" });
-  const { error, run } = await recordRun(access, resource.name, {
+  const { error } = await recordRun(access, resource.name, {
     async work(row) {
       const one = openRun(access, resource, row, task);
       finding = await prove(one);
       const found = [...one.shortfalls, differing(finding) ?? [], tableError ?? []].flat();
       row.verified = found.length === 0 && !finding.never_read && !finding.unsettled;
       row.error = found.join("; ") || null;
+      row.api_total = finding.api_total;
+      row.mirror_total = finding.mirror_total;
+      row.differing = finding.differing;
       return "verified";
     },
     outcomeOf: (error) => (error instanceof Stopped ? "stopped" : "failed"),
   });
   task.end(null);
   if (!finding) throw error;
-  const { api_total, mirror_total, differing: counts } = run;
-  return { ...finding, api_total, mirror_total, differing: counts };
+  return finding;
 }
 
 /** Returns what `status` says of a proof that found something; null if it found nothing. */
@@ -113,11 +113,11 @@ function differing({ resource, state, months, unread }: Finding): string | null 
   return `${resource} differs from the API (${named.slice(0, 3).join(", ")}${more}): run \`brandapi verify ${resource} --repair\``;
 }
 
-function restated(access: Access, resource: Resource): Omit<Verdict, "requests"> {
+function restated(access: Access, resource: Resource): Finding {
   const { name } = resource;
   const why =
     "the API restates these figures at any time: the mirror has them as they were when they were last read";
   const blind_spot = `nothing can be proven: \`sync ${name}\` reads the newest again`;
   const claims = () => [restatedClaim(openRun(access, resource))];
-  return { ...unproven(name, why, blind_spot), ...uncounted, claims };
+  return { ...unproven(name, why, blind_spot), claims };
 }

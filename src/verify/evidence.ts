@@ -10,6 +10,7 @@ import {
 } from "../sync/counts.js";
 import { askFigures, movedDays } from "../sync/figures.js";
 import { budgetOf, type DatedRun } from "../sync/run.js";
+import type { Totals } from "./report.js";
 
 /** Requests for finding the days that differ. */
 const mostRequests = 100;
@@ -35,11 +36,13 @@ export interface Evidence {
   everything: { total: number; askedAt: number };
   beside: number;
   against: Against[];
+  /** As in `sync_runs`. */
+  totals: Totals;
 }
 
 /** Asks for the evidence: figures by day, the counts of all that is covered, of what is not, and of everything. */
 export async function gatherEvidence(run: DatedRun): Promise<Evidence> {
-  const { clock, row, state } = run;
+  const { clock, state } = run;
   const left = budgetOf(run, mostRequests);
   const askedAt = clock.now();
   run.figures = await askFigures(run);
@@ -48,7 +51,6 @@ export async function gatherEvidence(run: DatedRun): Promise<Evidence> {
   const distrusted = state.distrusted();
   const evidence = counts.filter(({ check }) => !distrusted.has(check.name));
   const differing = evidence.filter(({ api, mirror }) => api !== mirror);
-  Object.assign(row, totalsOf(counts), { differing: differing.length });
   const against: Against[] = moved.map((day) => ofDay(day, "its figures changed since it was read"));
   for (const one of differing)
     for await (const part of halve(run, one, left, isOneDay)) against.push(ofCount(part));
@@ -66,6 +68,7 @@ export async function gatherEvidence(run: DatedRun): Promise<Evidence> {
     everything,
     beside: Math.max(0, everything.total - totalsOf(inRanges).api_total),
     against,
+    totals: { ...totalsOf(counts), differing: differing.length },
   };
 }
 

@@ -21,7 +21,7 @@ export async function verifyList(
   run: SyncRun,
   { unread, blind_spot } = { unread: 0, blind_spot: "" },
 ): Promise<Finding> {
-  const { clock, mirror, resource, row } = run;
+  const { clock, mirror, resource } = run;
   const list = await readList(run);
   const compare = openComparison(mirror, resource);
   const listed = new Map(list.items.map((item, position) => [keyOf(resource, item, position), item]));
@@ -31,7 +31,6 @@ export async function verifyList(
   const changed = standings.filter((one) => one === "changed").length;
   const gone = Math.max(0, here - (listed.size - missing));
   const differing = missing + changed + gone;
-  Object.assign(row, { api_total: list.total, mirror_total: here, differing });
 
   function judge(): [MonthResult["state"], string] {
     if (!list.isWhole) return ["unproven", `the list ${whyNotWhole(list)}`];
@@ -53,6 +52,9 @@ export async function verifyList(
     months: [{ month: "all", state, why, read_at: formatInstant(clock.now()) }],
     blind_spot,
     covered_from: null,
+    api_total: list.total,
+    mirror_total: here,
+    differing,
     unread,
     claims: () => [
       listClaim(run, list, { mirror: here, agrees, note: why }),

@@ -35,11 +35,11 @@ export interface Verdict extends Totals {
   claims?: () => Claim[];
 }
 
-/** A verdict before its requests and its run's counts are known. */
-export type Finding = Omit<Verdict, "requests" | keyof Totals>;
-
 /** The counts of a proof: as in `sync_runs`. */
 export type Totals = Pick<Run, "api_total" | "mirror_total" | "differing">;
+
+/** A verdict before its requests are known. */
+export type Finding = Omit<Verdict, "requests">;
 
 export function unprovenMonth(month: string, why: string): MonthResult {
   return { month, state: "unproven", why, read_at: null };
@@ -48,7 +48,8 @@ export function unprovenMonth(month: string, why: string): MonthResult {
 /** The verdict where nothing could be compared. */
 export function unproven(resource: string, why: string, blind_spot: string): Finding {
   const months = [unprovenMonth("all", why)];
-  return { resource, state: "unproven", months, blind_spot, covered_from: null };
+  const uncounted = { api_total: null, mirror_total: null, differing: null };
+  return { resource, state: "unproven", months, blind_spot, covered_from: null, ...uncounted };
 }
 
 /** The verdict of all months together: what is different outweighs what is unproven. */

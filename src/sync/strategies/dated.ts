@@ -6,7 +6,7 @@ import { finishedRuns } from "../../state/index.js";
 import { audit } from "../audit.js";
 import { checksOf, count } from "../counts.js";
 import { askFigures, movedDays } from "../figures.js";
-import { planDated } from "../plan.js";
+import { type DatedPlan, planDated } from "../plan.js";
 import { readRange } from "../read.js";
 import { readMoved, reconcile } from "../reconcile.js";
 import { removeMissing } from "../removals.js";
@@ -31,68 +31,54 @@ export const dated: StrategyRun<Dated> = {
     const filter = filterQuery(run);
     if (filter) return await readFiltered(run, filter);
     const { mirror, options, shortfalls } = run;
-    const { floor, gaps, ranges } = decide(run);
-    begin(run, ranges, floor);
+    const { gaps, ranges } = begin(run);
     run.figures = await askFigures(run);
     for (const range of ranges) await readRange(run, range);
     await audit(run);
     const left = budgetOf(run, options.budget);
     await readMoved(run, left);
     await reconcile(run, left);
-    noteMoved(run);
+    const moved = movedDays(run).length;
+    if (moved > 0)
+      shortfalls.push(
+        `the API's figures moved on ${counted(moved, "day")} not read yet, which the next runs will read`,
+      );
     if (shortfalls.length === 0) removeMissing(run);
     mirror.transaction(() => end(run, gaps));
   },
 };
 
-function decide(run: DatedRun) {
-  const { clock, mirror, now, options, resource, state } = run;
+function decide({ clock, mirror, now, options, resource, state }: DatedRun) {
   const coverage = state.coverage();
-  const finished = finishedRuns(mirror, resource.name);
-  const freshSince = clock.now() - freshMs;
-  const resumed = coverage.filter(({ readAt, runId }) => runId > finished.runId && readAt >= freshSince);
+  const { runId: finishedId, until: finishedUntil } = finishedRuns(mirror, resource.name);
+  const stopped = coverage.filter(({ runId }) => runId > finishedId);
+  const resumed = stopped.filter(({ readAt }) => readAt >= clock.now() - freshMs);
   const missing = state.missing.all().flatMap(({ dated }) => (dated === null ? [] : dayRange(dayOf(dated))));
-  return planDated(
-    { coverage, floor: state.floor(), finishedUntil: finished.until, resumed, missing },
-    options,
-    now,
-  );
+  const before = { coverage, floor: state.floor(), finishedUntil, resumed, missing };
+  return { ...planDated(before, options, now), isResumed: stopped.length > 0 };
 }
 
 /** A run goes on with what a stopped one has read no longer ago than this. */
 const freshMs = 3_600_000;
 
-function begin(
-  { mirror, options, reporter, resource, row, state }: DatedRun,
-  ranges: readonly Range[],
-  floor: number,
-): void {
-  const isResumed = state.coverage().some(({ runId }) => runId > finishedRuns(mirror, resource.name).runId);
-  if (isResumed)
-    reporter.note(
-      `${resource.name}: goes on with a stopped read: ${counted(state.count(everything), "record")} already here`,
-    );
+function begin(run: DatedRun): Pick<DatedPlan, "gaps" | "ranges"> {
+  const { mirror, options, reporter, resource, row, state } = run;
+  const { floor, gaps, isResumed, ranges } = decide(run);
+  const here = counted(state.count(everything), "record");
+  if (isResumed) reporter.note(`${resource.name}: goes on with a stopped read: ${here} already here`);
   row.since = instantOrNull(ranges.at(-1)?.from ?? floor);
   row.until = instantOrNull(ranges[0]?.to ?? floor);
   mirror.transaction(() => {
     state.setFloor(floor);
     state.setUsed(options);
   });
-}
-
-function noteMoved(run: DatedRun): void {
-  const days = movedDays(run).length;
-  if (days > 0)
-    run.shortfalls.push(
-      `the API's figures moved on ${counted(days, "day")} not read yet, which the next runs will read`,
-    );
+  return { gaps, ranges };
 }
 
 /** Says which dates stay unread between others that were read. */
 function end({ reporter, resource: { name }, row, state }: DatedRun, gaps: readonly Range[]): void {
-  row.covered_from = instantOrNull(
-    Math.max(state.floor() ?? Number.NEGATIVE_INFINITY, ...gaps.map(({ to }) => to + 1)),
-  );
+  const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
+  row.covered_from = instantOrNull(Math.max(floor, ...gaps.map(({ to }) => to + 1)));
   for (const gap of gaps)
     reporter.warn(
       `${name}: ${describe(gap)} has never been read and is not claimed as covered: run \`brandapi sync ${name}\``,
