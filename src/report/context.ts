@@ -12,15 +12,11 @@ export interface Context {
   sums: Record<"now" | "before" | "year_ago", Figures[]>;
   /** Those of the period and the days before it, the one with the most orders first. */
   currencies: (string | null)[];
-  currencies_left_out: number;
   /** The end of what was read of the orders, milliseconds since 1970. */
   reached: number;
   proof: Proof;
   numbers: Numbers;
 }
-
-/** There are a few, unless the API sends any text as a currency. */
-const mostCurrencies = 12;
 
 export function openContext(
   mirror: Mirror,
@@ -36,14 +32,12 @@ export function openContext(
   const orders = new Map<string | null, number>();
   for (const { currency, orders: count } of [...sums.now, ...sums.before])
     orders.set(currency, (orders.get(currency) ?? 0) + count);
-  const all = [...orders].sort((a, b) => b[1] - a[1]).map(([currency]) => currency);
   return {
     mirror,
     period,
     days,
     sums,
-    currencies: all.slice(0, mostCurrencies),
-    currencies_left_out: Math.max(0, all.length - mostCurrencies),
+    currencies: [...orders].sort((a, b) => b[1] - a[1]).map(([currency]) => currency),
     ...rest,
   };
 }

@@ -55,9 +55,8 @@ export interface Table {
 export interface Chart {
   kind: "chart";
   title: string;
-  shape: "lines" | "bars";
   labels: string[];
-  /** The first is what the chart is about. Bars stand on each other; null leaves a gap. */
+  /** Bars that stand on each other, the first below; null leaves a gap. */
   series: { title: string; values: (number | null)[] }[];
   /** Writes an amount for an axis: `25K`. */
   axis(value: number): string;

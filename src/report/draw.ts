@@ -8,7 +8,7 @@ const labelWidth = 104;
 
 /** Draws a chart as SVG. */
 export function drawChart(chart: Chart): Html {
-  const { labels, series, shape, title } = chart;
+  const { labels, series, title } = chart;
   const ticks = ticksOf(chart);
   const [lowest = 0, highest = 1] = [ticks[0], ticks.at(-1)];
   const room = { width: width - edge.left - edge.right, height: height - edge.top - edge.bottom };
@@ -26,26 +26,12 @@ export function drawChart(chart: Chart): Html {
       ? html`<text x="${x(nth)}" y="${height - 10}" text-anchor="middle">${label}</text>\n`
       : "",
   );
-  const shapes =
-    shape === "lines"
-      ? series
-          .map(({ values }, nth) => html`<path class="line${nth}" d="${lineOf(values, x, y)}"/>\n`)
-          .reverse()
-      : labels.map((_, nth) => stackAt(series, nth, { x: x(nth) - step * 0.35, width: step * 0.7, y }));
+  const bars = labels.map((_, nth) =>
+    stackAt(series, nth, { x: x(nth) - step * 0.35, width: step * 0.7, y }),
+  );
   return html`<svg class="chart" viewBox="0 0 ${width} ${height}" role="img" aria-label="${title}">
-${grid}${names}${shapes}</svg>
+${grid}${names}${bars}</svg>
 `;
-}
-
-function lineOf(
-  values: readonly (number | null)[],
-  x: (nth: number) => number,
-  y: (value: number) => number,
-) {
-  return values
-    .flatMap((value, nth) => (value === null ? [] : [`${x(nth)} ${y(value)}`]))
-    .map((point, nth) => `${nth === 0 ? "M" : "L"}${point}`)
-    .join("");
 }
 
 function stackAt(
@@ -64,10 +50,9 @@ function stackAt(
 }
 
 /** Returns round values from below the least to above the most, zero included. */
-function ticksOf({ series, shape, labels }: Chart): number[] {
+function ticksOf({ series, labels }: Chart): number[] {
   const sums = labels.map((_, nth) => series.reduce((sum, { values }) => sum + (values[nth] ?? 0), 0));
-  const all = [0, ...series.flatMap(({ values }) => values.map((value) => value ?? 0))];
-  const values = shape === "bars" ? [...all, ...sums] : all;
+  const values = [0, ...sums, ...series.flatMap((one) => one.values.map((value) => value ?? 0))];
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const rough = (most - least || 1) / 4;
   const power = 10 ** Math.floor(Math.log10(rough));

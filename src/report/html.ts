@@ -27,13 +27,5 @@ export function sentence(text: string): Html {
 function textOf(value: Piece): string {
   if (value instanceof Html) return value.text;
   if (typeof value === "object") return value.map(textOf).join("");
-  return String(value).replace(/[&<>"']/g, (character) => entities[character] ?? "");
+  return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
-
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};

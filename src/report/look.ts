@@ -1,7 +1,7 @@
 /** One column, one scale of letters, one accent. Two shades of it stay apart for a colour-blind reader. */
 export const look = `
-:root{color-scheme:light dark;--paper:#fff;--ink:#16191d;--soft:#59636e;--line:#e3e6ea;--accent:#0a5ea8;--tint:#9cc4e8;--before:#7a8490}
-@media (prefers-color-scheme:dark){@media not print{:root{--paper:#121518;--ink:#e9ecef;--soft:#a2acb7;--line:#2b3138;--accent:#74b6f3;--tint:#2f5f8c;--before:#8b96a1}}}
+:root{color-scheme:light dark;--paper:#fff;--ink:#16191d;--soft:#59636e;--line:#e3e6ea;--accent:#0a5ea8;--tint:#9cc4e8}
+@media (prefers-color-scheme:dark){@media not print{:root{--paper:#121518;--ink:#e9ecef;--soft:#a2acb7;--line:#2b3138;--accent:#74b6f3;--tint:#2f5f8c}}}
 *{box-sizing:border-box}
 html{background:var(--paper);-webkit-text-size-adjust:100%}
 body{margin:0 auto;max-width:68rem;padding:clamp(1rem,4vw,3.5rem);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",Arial,sans-serif;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
@@ -32,8 +32,6 @@ em{font-style:normal;color:var(--ink);font-weight:600}
 .chart{display:block;width:100%;max-width:45rem;height:auto;margin-top:.5rem}
 .chart text{fill:var(--soft);font-size:13px}
 .grid{stroke:var(--line)}
-.line0,.line1{fill:none;stroke:var(--accent);stroke-width:2.5;stroke-linejoin:round}
-.line1{stroke:var(--before);stroke-width:1.5;stroke-dasharray:4 3}
 .bar0{fill:var(--accent)}
 .bar1{fill:var(--tint)}
 table{width:100%;border-collapse:collapse;font-size:14px;line-height:1.35}

@@ -24,13 +24,10 @@ export function readLocale(wanted: string | undefined, env: Env): string {
 
 /** Returns what writes numbers as the reader's locale does. */
 export function createNumbers(locale: string) {
-  const formats = new Map<string, Intl.NumberFormat>();
   const write = (value: number, options: Intl.NumberFormatOptions = {}) => {
-    const key = JSON.stringify(options);
-    const format = formats.get(key) ?? new Intl.NumberFormat(locale, options);
-    formats.set(key, format);
+    const text = new Intl.NumberFormat(locale, options).format(value === 0 ? 0 : value);
     // A hyphen is no minus: lines break after it.
-    return format.format(value === 0 ? 0 : value).replaceAll("-", "\u2212");
+    return text.replaceAll("-", "\u2212");
   };
   const digits = (least: number, most = least) => ({
     minimumFractionDigits: least,

@@ -16,12 +16,8 @@ export interface Period extends Days {
   slug: string;
   /** The last day of the figures: the last whole day that was read, or a day that has only begun if there is no other. */
   through: string;
-  /** False if the period's only day has just begun: its figures are compared with nothing. */
-  has_whole_day: boolean;
   /** True if some of the days are not over, or were not read to their end. */
   is_partial: boolean;
-  /** True if everything up to `through` was read. */
-  is_read: boolean;
   /** The days before; null if they, or the period itself, were not read whole. */
   before: Comparison | null;
   /** The same days a year ago, for a month; null as above. */
@@ -30,12 +26,6 @@ export interface Period extends Days {
 
 /** Ranges that were read completely, ISO 8601; null: from the beginning. */
 export type Read = readonly { from: string | null; to: string }[];
-
-/** True if days were read completely, as far as orders were read at all. */
-export function isRead(read: Read, { since, until }: Days, reached: number): boolean {
-  const [from, to] = [dayRange(since).from, Math.min(dayRange(until).to, reached)];
-  return read.some((one) => (one.from === null || Date.parse(one.from) <= from) && Date.parse(one.to) >= to);
-}
 
 /**
  * Returns the period that was asked for, or else the month of the last whole day that was read. Only whole days are
@@ -54,12 +44,11 @@ export function choosePeriod(
   const since = asked.since === undefined ? `${until.slice(0, 7)}-01` : dayOf(asked.since);
   const days = { since, until };
   const lastWhole = lastWholeDay(readFrom(read, since) ?? reached);
-  const hasWhole = since <= lastWhole;
-  const through = !hasWhole ? since : until < lastWhole ? until : lastWhole;
   const isPartial = until > lastWhole;
-  const isWhole = isRead(read, { since, until: through }, reached);
+  const through = !isPartial ? until : since <= lastWhole ? lastWhole : since;
+  const isWhole = through <= lastWhole && isRead(read, { since, until: through }, reached);
   const comparison = (other: Days) =>
-    hasWhole && isWhole && isRead(read, other, reached) && other.until >= (first ?? other.until)
+    isWhole && isRead(read, other, reached) && other.until >= (first ?? other.until)
       ? { ...other, name: daysName(other) }
       : null;
   const isMonth = isWholeMonth(days);
@@ -68,11 +57,9 @@ export function choosePeriod(
     name: daysName(days),
     slug: isMonth ? since.slice(0, 7) : since === until ? since : `${since}-to-${until}`,
     through,
-    has_whole_day: hasWhole,
     is_partial: isPartial,
-    is_read: isWhole,
-    before: comparison(daysBefore(days, through, isPartial)),
-    year_ago: isMonth ? comparison(monthBefore(since, 12, isPartial ? through : undefined)) : null,
+    before: comparison(isMonth ? monthBefore(days, 1, through) : daysBefore(since, through)),
+    year_ago: isMonth ? comparison(monthBefore(days, 12, through)) : null,
   };
 }
 
@@ -87,26 +74,28 @@ function chooseUntil(
 /** Returns the end of the range that holds a day's beginning, milliseconds since 1970. */
 function readFrom(read: Read, day: string): number | undefined {
   const { from } = dayRange(day);
-  const range = read.find(
-    (one) => (one.from === null || Date.parse(one.from) <= from) && Date.parse(one.to) >= from,
-  );
+  const isHeld = (one: Read[number]) =>
+    (one.from === null || Date.parse(one.from) <= from) && Date.parse(one.to) >= from;
+  const range = read.find(isHeld);
   return range && Date.parse(range.to);
+}
+
+/** True if days were read completely, as far as orders were read at all. */
+function isRead(read: Read, { since, until }: Days, reached: number): boolean {
+  return (readFrom(read, since) ?? 0) >= Math.min(dayRange(until).to, reached);
 }
 
 function lastWholeDay(reached: number): string {
   return dayOf(reached + 1 - dayMs);
 }
 
-/** A month is compared with the month before, other days with as many days before. */
-function daysBefore(days: Days, through: string, isPartial: boolean): Days {
-  const { since } = days;
-  if (isWholeMonth(days)) return monthBefore(since, 1, isPartial ? through : undefined);
+function daysBefore(since: string, through: string): Days {
   const count = (Date.parse(through) - Date.parse(since)) / dayMs + 1;
   return { since: addDays(since, -count), until: addDays(since, -1) };
 }
 
-/** @param through the last day to compare, of a month that is not over */
-function monthBefore(since: string, count: number, through: string | undefined): Days {
+/** Returns the same days of an earlier month: all of it, or those through the last day to compare. */
+function monthBefore({ since, until }: Days, count: number, through: string): Days {
   const first = monthsBefore(since, count);
-  return { since: first, until: through ? monthsBefore(through, count) : lastDay(first.slice(0, 7)) };
+  return { since: first, until: through < until ? monthsBefore(through, count) : lastDay(first.slice(0, 7)) };
 }

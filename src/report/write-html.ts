@@ -57,7 +57,8 @@ function writeFigures({ title, figures }: Figures): Html {
     );
     return html`<div><dt>${term}</dt><dd><b>${value.text}</b>\n${compared}</dd></div>\n`;
   });
-  return html`${title === "" ? "" : html`<h3>${title}</h3>\n`}<dl>\n${terms}</dl>\n`;
+  return html`<h3>${title}</h3>
+<dl>\n${terms}</dl>\n`;
 }
 
 function writeTable({ title, columns, rows, source }: Table): Html {
@@ -88,11 +89,9 @@ function classOf({ kind, is_spare }: Table["columns"][number]): string {
 }
 
 function writeChart(chart: Chart): Html {
-  const mark = chart.shape === "lines" ? html`<path d="M0 5h18"/>` : html`<rect width="10" height="10"/>`;
-  const kind = chart.shape === "lines" ? "line" : "bar";
   const key = chart.series.map(
     ({ title }, nth) =>
-      html`<span><svg class="${kind}${nth}" width="18" height="10" aria-hidden="true">${mark}</svg> ${title}</span>`,
+      html`<span><svg class="bar${nth}" width="10" height="10" aria-hidden="true"><rect width="10" height="10"/></svg> ${title}</span>`,
   );
   return html`<figure>
 <figcaption>${chart.title}</figcaption>

@@ -49,7 +49,7 @@ function writeFigures({ title, figures }: Figures, { width }: TextLook): string[
       `${nth === 0 ? begin : " ".repeat(begin.length)}${line}`.trimEnd(),
     );
   });
-  return title === "" ? lines : [title, ...lines];
+  return [title, ...lines];
 }
 
 function writeTable({ title, columns, rows }: Table, { style, width }: TextLook): string[] {

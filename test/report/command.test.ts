@@ -68,7 +68,7 @@ describe("in a terminal", () => {
   test("the text has 80 columns, and colour only if the stream is a terminal", async () => {
     const { out } = await brand.run("report --text");
     for (const line of out.split("\n")) expect(displayWidth(line), line).toBeLessThanOrEqual(80);
-    expect(out).toMatch(/^Net by day, EUR: [▁▂▃▄▅▆▇█]{20} up to /m);
+    expect(out).toMatch(/^Net and refunds by day, EUR: [▁▂▃▄▅▆▇█]{20} up to /m);
     expect(out).not.toContain("\u001b");
     expect((await brand.run("report --text", { tty: true })).out).toContain("\u001b[1mSales");
     expect((await brand.run("report --text --no-color", { tty: true })).out).toBe(out);
@@ -127,16 +127,12 @@ describe("the time", () => {
   });
 });
 
-test("it stays a report if any text is a currency, and the period is years", async () => {
-  const orders = Array.from({ length: 300 }, (_, n) =>
-    orderAt(`o${n}`, noon - (1 + (n % 48)) * day, { currency: `C${n}<b>${"x".repeat(n)}` }),
-  );
-  const one = makeBrand({ orders });
+test("it stays a report if the period is years and a currency is any text", async () => {
+  const currency = `C<b>${"x".repeat(300)}`;
+  const one = makeBrand({ orders: [orderAt("a", noon - day, { currency })] });
   await one.run("sync orders");
-  const page = await one.run("report --since 2016-01-01 -o -");
-  expect(page.out.length).toBeLessThan(200_000);
-  for (const words of ["288 currencies more in <code>sales_by_day</code>", "too many days to show"])
-    expect(page.out.includes(words), words).toBe(true);
+  const page = (await one.run("report --since 2016-01-01 -o -")).out;
+  expect([page.includes("too many days to show"), page.includes("<b>x")]).toEqual([true, false]);
   const { out } = await one.run("report --since 2016-01-01 --text");
   for (const line of out.split("\n")) expect(displayWidth(line), line).toBeLessThanOrEqual(80);
 });

@@ -20,6 +20,6 @@ export function hostsSection(context: Context): Section {
     ]);
     return best.length > 0 ? [table] : [];
   });
-  const blocks = tables.length === 0 ? [sentence(noOrders(context))] : tables;
+  const blocks = tables.length === 0 ? [sentence(noOrders)] : tables;
   return { id: "hosts", title: "Hosts", lead: "", blocks };
 }

@@ -23,7 +23,7 @@ export function monthsSection(context: Context): Section {
     lead: rows.some(({ is_partial }) => is_partial)
       ? "A month that is not over is compared through its last whole day."
       : "",
-    blocks: blocks.length === 0 ? [sentence(noOrders(context))] : blocks,
+    blocks: blocks.length === 0 ? [sentence(noOrders)] : blocks,
   };
 }
 
@@ -42,7 +42,6 @@ function monthBlocks(
     {
       kind: "chart",
       title: `Net and refunds by month, ${code}`,
-      shape: "bars",
       labels: oldestFirst.map((month) => shortMonth(month).replace(" 20", " ’")),
       series: [
         { title: "net", values: values(({ net_amount }) => net_amount) },

@@ -5,7 +5,7 @@ import { type Block, Cell, type ColumnOf, type Section, sentence, tableOf } from
 import { currencyName } from "../numbers.js";
 
 const monthsBack = 12;
-const mostOrders = 12;
+const mostOrders = 8;
 
 /** Months that are not any more what they were when they were reported, and the orders that changed them. */
 export function restatedSection(context: Context): Section {
@@ -20,13 +20,12 @@ export function restatedSection(context: Context): Section {
   };
 }
 
-function restatedTables({ mirror, currencies, numbers }: Context, since: string): Block[] {
+function restatedTables({ mirror, numbers }: Context, since: string): Block[] {
   const { amount, count, signed } = numbers;
   const months = readRestatements(mirror, since);
   if (months.length === 0) return [];
   const all = months.reduce((sum, row) => sum + row.orders, 0);
-  const most = Math.max(3, Math.floor(mostOrders / Math.max(1, currencies.length)));
-  const orders = readRestatedOrders(mirror, since, most);
+  const orders = readRestatedOrders(mirror, since, mostOrders);
   const title =
     orders.length < all ? `The ${orders.length} largest of ${all} changed orders` : "Changed orders";
   const dayCell = (at: string) => new Cell(at, dayName(at));

@@ -1,4 +1,3 @@
-import { counted } from "../../lib/counted.js";
 import type { Figures } from "../../query/index.js";
 import { type Context, of } from "../context.js";
 import { dayName } from "../dates.js";
@@ -8,10 +7,8 @@ import type { Comparison } from "../period.js";
 
 /** Net, gross, refunds and orders of each currency, beside the days before and the same days a year ago. */
 export function salesSection(context: Context): Section {
-  const { currencies, currencies_left_out: left } = context;
-  const more = left > 0 ? [sentence(`${counted(left, "currency")} more in \`sales_by_day\`.`)] : [];
-  const blocks = currencies.flatMap((currency): Block[] => [
-    {
+  const blocks = context.currencies.map(
+    (currency): Block => ({
       kind: "figures",
       title: currencyName(currency),
       figures: [
@@ -19,20 +16,18 @@ export function salesSection(context: Context): Section {
         figure(context, currency, "Gross", ({ gross_amount }) => gross_amount),
         figure(context, currency, "Refunds", ({ refunded_amount }) => refunded_amount),
         figure(context, currency, "Orders", ({ orders }) => orders, true),
+        figure(context, currency, "Cancelled", ({ cancelled_orders }) => cancelled_orders, true),
       ],
-    },
-    ...notes(context, currency),
-  ]);
-  const all = blocks.length === 0 ? [sentence(noOrders(context))] : [...blocks, ...more];
+    }),
+  );
+  const all = blocks.length === 0 ? [sentence(noOrders)] : blocks;
   return { id: "sales", title: "Sales", lead: lead(context), blocks: all };
 }
 
-/** Returns why there is nothing to show. */
-export function noOrders({ period }: Context): string {
-  return period.is_read ? "No orders." : "No orders in what was read of these days.";
-}
+/** Says that there is nothing to show. */
+export const noOrders = "No orders in what was read of these days.";
 
-/** Returns the first sentence to know: `Net is down 19.3% in USD and up 0.5% in EUR vs 1–23 Oct 2026.` */
+/** Returns the first sentence to know: `Net is down 19.3% in USD, up 0.5% in EUR vs 1–23 Oct 2026.` */
 export function summaryOf({ currencies, sums, period, numbers }: Context): string {
   const moves = currencies.flatMap((currency) => {
     const [now, before] = [
@@ -44,19 +39,14 @@ export function summaryOf({ currencies, sums, period, numbers }: Context): strin
     const way = share === numbers.percent(0) ? "the same" : `${now > before ? "up" : "down"} ${share}`;
     return [`${way} in ${currencyName(currency)}`];
   });
-  const shown = moves.slice(0, 3);
-  const last = shown.pop();
-  if (last === undefined) return "";
-  return `Net is ${shown.length === 0 ? last : `${shown.join(", ")} and ${last}`} vs ${period.before?.name}.`;
+  return moves.length === 0 ? "" : `Net is ${moves.join(", ")} vs ${period.before?.name}.`;
 }
 
 function lead({ period, days }: Context): string {
-  if (!period.is_read) return "Some of these days were never read, so nothing is compared with them.";
-  if (!period.has_whole_day) return `${dayName(days.until)} has only begun, so nothing is compared with it.`;
   const isCut = period.is_partial && days.until !== period.until;
   const through = isCut ? `Whole days only, through ${dayName(days.until)}. ` : "";
   if (period.before === null)
-    return `${through}The mirror does not have all of the days before, so nothing is compared.`;
+    return `${through}The mirror does not have all of these days and those before, so nothing is compared.`;
   return `${through}Compared with ${period.before.name}, whose refunds have had longer to come.`;
 }
 
@@ -78,14 +68,4 @@ function figure(
     ...beside(period.year_ago, sum(sums.year_ago)),
   ];
   return { title, value, comparisons };
-}
-
-function notes({ sums, numbers }: Context, currency: string | null): Block[] {
-  const count = (value: number) => numbers.count(value).text;
-  return of(sums.now, currency).flatMap(({ cancelled_orders: cancelled, orders_without_total: without }) => [
-    ...(cancelled > 0 ? [sentence(`${counted(cancelled, "cancelled order", count)} not included.`)] : []),
-    ...(without > 0
-      ? [sentence(`${counted(without, "order", count)} without a total, adding nothing.`)]
-      : []),
-  ]);
 }
