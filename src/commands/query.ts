@@ -112,7 +112,7 @@ async function readSql(file: string | undefined, deps: Deps): Promise<string> {
 
 /** Returns a table; if the terminal is too narrow for it, each row as a list of its fields. */
 function tableText(names: readonly string[], rows: readonly Row[], { style, width }: Reading): string {
-  if (width === undefined || tableFits(names, rows, { width, none: "null" }))
+  if (width === undefined || tableFits(names, rows, width, "null"))
     return renderTable(names, rows, { style, none: "null" });
   const factsOf = (row: Row) => names.map((name, index) => [name, String(row[index])] as const);
   return rows.map((row) => renderFacts(factsOf(row), { style, width })).join("\n\n");

@@ -6,7 +6,7 @@ import { formatInstant } from "../lib/times.js";
 import type { Mirror } from "../mirror/index.js";
 import { type DownloadLog, downloadKey, type LibraryFile, openDownloadLog } from "./catalogue.js";
 import { FileFailed } from "./failure.js";
-import { type FetchedFile, type FileAccess, fetchFile } from "./fetch-file.js";
+import { type FileAccess, fetchFile } from "./fetch-file.js";
 import { fileName, foldName } from "./name.js";
 
 export interface DownloadAccess extends FileAccess {
@@ -71,20 +71,17 @@ export async function downloadFiles(
   let hostFailures = 0;
   task.update({ done, total });
 
-  async function fetchOne({ file, path }: Placed, signal: AbortSignal): Promise<FetchedFile> {
+  async function settle({ file, path }: Placed, signal: AbortSignal): Promise<void> {
+    const { source, id } = file;
+    const about = { source, id, path };
     let counted = 0;
-    return await fetchFile(file, path, { ...access, signal }, (length) => {
+    const onLength = (length: number) => {
       done += length - counted;
       counted = length;
       task.update({ done, total: Math.max(done, total) });
-    });
-  }
-
-  async function settle(placed: Placed, signal: AbortSignal): Promise<void> {
-    const { source, id } = placed.file;
-    const about = { source, id, path: placed.path };
+    };
     try {
-      const { bytes, sha256, resumedFrom } = await fetchOne(placed, signal);
+      const { bytes, sha256, resumedFrom } = await fetchFile(file, path, { ...access, signal }, onLength);
       hostFailures = 0;
       log.finish({ ...about, bytes, sha256, downloaded_at: formatInstant(access.clock.now()) });
       counts.downloaded += 1;
@@ -125,10 +122,7 @@ function isComplete(file: LibraryFile, folder: string, log: DownloadLog): boolea
   return true;
 }
 
-interface Placed {
-  file: LibraryFile;
-  path: string;
-}
+type Placed = Readonly<{ file: LibraryFile; path: string }>;
 
 /** Gives each file a name that no other file of the mirror or of this run has. */
 function withPaths(files: readonly LibraryFile[], folder: string, log: DownloadLog): Placed[] {

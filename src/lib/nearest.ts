@@ -20,16 +20,12 @@ export function suggest(typed: string, names: readonly string[]): string {
 /** Returns how many insertions, deletions and replacements make one word of another (Levenshtein). */
 function distance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (const [row, letter] of [...a].entries()) {
-    const current = [row + 1];
-    for (const [column, replaced = 0] of above.slice(0, -1).entries())
-      current.push(
-        Math.min(
-          (above[column + 1] ?? 0) + 1,
-          (current[column] ?? 0) + 1,
-          replaced + (letter === b[column] ? 0 : 1),
-        ),
-      );
+  for (const letter of a) {
+    const current = [(above[0] ?? 0) + 1];
+    for (const [column, replaced = 0] of above.slice(0, -1).entries()) {
+      const changed = Math.min(above[column + 1] ?? 0, current[column] ?? 0) + 1;
+      current.push(Math.min(changed, replaced + (letter === b[column] ? 0 : 1)));
+    }
     above = current;
   }
   return above.at(-1) ?? 0;

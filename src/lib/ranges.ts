@@ -1,4 +1,6 @@
-import { dayMs, formatInstant, instantOrNull, minuteOf } from "./times.js";
+import { dayMs, formatInstant, instantOrNull, minuteOf, monthRange } from "./times.js";
+
+export { dayRange } from "./times.js";
 
 /**
  * Dates in milliseconds since 1970, both ends included, the last one to the end of its millisecond.
@@ -85,12 +87,6 @@ export function dayOf(ms: number): string {
   return formatInstant(ms).slice(0, 10);
 }
 
-/** A day by its name, from its first millisecond to its last. */
-export function dayRange(day: string): Range {
-  const from = Date.parse(`${day}T00:00:00.000Z`);
-  return { from, to: from + dayMs - 1 };
-}
-
 /** Returns the first millisecond of an instant's second: everything that is read by date is cut at whole seconds. */
 export function startOfSecond(ms: number): number {
   return Math.floor(ms / 1_000) * 1_000;
@@ -104,11 +100,9 @@ export function startOfDay(ms: number): number {
 /** Returns the calendar months (UTC) that a range touches, oldest first, whole. */
 export function monthsOf({ from, to }: Range): (Range & { month: string })[] {
   const months: (Range & { month: string })[] = [];
-  let start = Date.parse(`${formatInstant(from).slice(0, 7)}-01`);
-  while (start <= to) {
-    const next = new Date(start).setUTCMonth(new Date(start).getUTCMonth() + 1);
-    months.push({ month: formatInstant(start).slice(0, 7), from: start, to: next - 1 });
-    start = next;
+  for (let at = from; at <= to; at = (months.at(-1)?.to ?? to) + 1) {
+    const month = formatInstant(at).slice(0, 7);
+    months.push({ month, ...monthRange(month) });
   }
   return months;
 }

@@ -3,7 +3,7 @@ export interface Reporter {
   /** What is to come, in this order, with the requests that each took the last time: how long all of it takes. */
   expect(tasks: readonly Expected[]): void;
   /** Starts one task, such as a resource's sync. `total` may be learned later. */
-  begin(task: { name: string; unit: "pages" | "rows" | "bytes" | "files"; total?: number }): Task;
+  begin(task: { name: string; unit: "pages" | "bytes"; total?: number }): Task;
   /** A fact worth a line on stderr, not with `--quiet`. */
   note(text: string): void;
   /** Something that the person should act on; each text is printed once a run, also with `--quiet`. */

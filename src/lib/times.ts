@@ -39,40 +39,39 @@ export const timeForms =
  */
 export function parseInstant(text: string, edge: "start" | "end", now: number): number {
   const age = durationMs(text);
-  if (age !== undefined) {
-    // Further back than a date can say.
-    if (now - age < -8.64e15) throw notATime(text);
-    return now - age;
-  }
+  // Further back is no date.
+  if (age !== undefined && now - age >= -8.64e15) return now - age;
   const period = periodOf(text, now);
-  if (period) return edge === "start" ? period.first : period.last;
+  if (period) return edge === "start" ? period.from : period.to;
   const ms = parseTimestamp(text);
   if (ms === undefined || Number.isNaN(ms) || !isRealDay(text.trim().slice(0, 10))) throw notATime(text);
   // A range begins and ends with whole milliseconds, and holds all of its last one.
   return Math.floor(ms);
 }
 
-/** The first and the last instant of a day or month that is named; undefined where it is none. */
-function periodOf(text: string, now: number): { first: number; last: number } | undefined {
-  const today = formatInstant(now).slice(0, 10);
-  const thisMonth = monthOf(today.slice(0, 7));
-  if (text === "today") return dayOf(today);
-  if (text === "yesterday") return dayOf(formatInstant(now - dayMs).slice(0, 10));
+/** Returns the day or month that a text names, from its first millisecond to its last; undefined if it names none. */
+function periodOf(text: string, now: number): { from: number; to: number } | undefined {
+  const today = dayRange(formatInstant(now).slice(0, 10));
+  const thisMonth = monthRange(formatInstant(now).slice(0, 7));
+  if (text === "today") return today;
+  if (text === "yesterday") return dayRange(formatInstant(today.from - 1).slice(0, 10));
   if (text === "this-month") return thisMonth;
-  if (text === "last-month") return monthOf(formatInstant(thisMonth.first - 1).slice(0, 7));
-  if (/^\d{4}-\d{2}$/.test(text) && isRealDay(`${text}-01`)) return monthOf(text);
-  return /^\d{4}-\d{2}-\d{2}$/.test(text) && isRealDay(text) ? dayOf(text) : undefined;
+  if (text === "last-month") return monthRange(formatInstant(thisMonth.from - 1).slice(0, 7));
+  if (/^\d{4}-\d{2}$/.test(text) && isRealDay(`${text}-01`)) return monthRange(text);
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && isRealDay(text) ? dayRange(text) : undefined;
 }
 
-function dayOf(day: string): { first: number; last: number } {
-  const first = Date.parse(`${day}T00:00:00.000Z`);
-  return { first, last: first + dayMs - 1 };
+/** Returns a day (UTC) by its name, from its first millisecond to its last. */
+export function dayRange(day: string): { from: number; to: number } {
+  const from = Date.parse(`${day}T00:00:00.000Z`);
+  return { from, to: from + dayMs - 1 };
 }
 
-function monthOf(month: string): { first: number; last: number } {
-  const { first } = dayOf(`${month}-01`);
-  const next = new Date(first);
-  return { first, last: next.setUTCMonth(next.getUTCMonth() + 1) - 1 };
+/** Returns a month (UTC) by its name, from its first millisecond to its last. */
+export function monthRange(month: string): { from: number; to: number } {
+  const { from } = dayRange(`${month}-01`);
+  const next = new Date(from);
+  return { from, to: next.setUTCMonth(next.getUTCMonth() + 1) - 1 };
 }
 
 function notATime(text: string): UsageError {
@@ -85,36 +84,19 @@ function isRealDay(day: string): boolean {
   return !Number.isNaN(ms) && formatInstant(ms).startsWith(day);
 }
 
-/** The form in which `Date.parse` alone is right: asked for every record. */
-const plainTimestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
+const timestamp = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?\d\d)?)?$/i;
 
 /**
- * An ISO 8601 timestamp in milliseconds since 1970; without an offset it is UTC, without a time the day's first instant.
- * Undefined if it is none.
- * Microseconds stay, as a fraction: the API compares dates as fine as it has them, and so must whoever counts with it.
+ * Returns an ISO 8601 timestamp in milliseconds since 1970; without an offset it is UTC, without a time the day's first
+ * instant; undefined if it is none. Microseconds stay, as a fraction, because the API compares dates as fine as it has them.
  */
 export function parseTimestamp(text: string): number | undefined {
-  if (plainTimestamp.test(text)) {
-    const ms = Date.parse(text);
-    return Number.isNaN(ms) ? undefined : text.length > plainLength ? ms + finerMs(text) : ms;
-  }
-  const match = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?$/i.exec(
-    text.trim(),
-  );
-  if (!match) return /^\d{4}-\d\d-\d\d$/.test(text) ? parseTimestamp(`${text}T00:00:00Z`) : undefined;
-  const offset = (match[3] ?? "Z").toUpperCase();
-  const ms = Date.parse(
-    `${match[1]}T${match[2]}${offset.length === 5 ? `${offset.slice(0, 3)}:${offset.slice(3)}` : offset}`,
-  );
-  return Number.isNaN(ms) ? undefined : ms + finerMs(text);
-}
-
-const plainLength = "2026-01-31T12:00:00.000Z".length;
-
-/** What a timestamp says beyond its milliseconds, which `Date.parse` cuts off. */
-function finerMs(text: string): number {
-  const digits = /\.\d{3}(\d{1,6})/.exec(text)?.[1];
-  return digits === undefined ? 0 : Number(`0.${digits}`);
+  const [, day, time = "00:00", offset = "Z"] = timestamp.exec(text.trim()) ?? [];
+  if (day === undefined) return undefined;
+  const ms = Date.parse(`${day}T${time}${offset.toUpperCase().replace(/(\d\d)(\d\d)$/, "$1:$2")}`);
+  // `Date.parse` cuts off what is finer than a millisecond.
+  const finer = /\.\d{3}(\d{1,6})/.exec(time)?.[1] ?? "0";
+  return Number.isNaN(ms) ? undefined : ms + Number(`0.${finer}`);
 }
 
 /** ISO 8601 in UTC with milliseconds: what is sent to the API and what is recorded. */
@@ -142,7 +124,7 @@ export function formatSpan(ms: number): string {
   return `${Math.round(seconds / 86_400)}d`;
 }
 
-/** How long ago it was, as `formatSpan` says it, unless the clock that told it was ahead of this one. */
+/** Returns how long ago it was, as `formatSpan` says it, unless the clock that recorded it was ahead of this one. */
 export function formatAge(ms: number): string {
   return ms < 0 ? `${formatSpan(-ms)} ahead` : formatSpan(ms);
 }

@@ -8,7 +8,7 @@ import { displayWidth, pad, shorten, truncate } from "./width.js";
 export interface Progress {
   /** The task under way; null between two. */
   name: string | null;
-  unit: "pages" | "rows" | "bytes" | "files";
+  unit: "pages" | "bytes";
   /** In the task's unit. */
   done: number;
   total: number | undefined;
@@ -24,6 +24,7 @@ export interface Progress {
 
 const nameWidth = 16;
 const shortestBar = 6;
+const longestBar = 30;
 
 /**
  * Returns the line of a terminal: name, bar, requests done, requests left, time left.
@@ -32,28 +33,27 @@ const shortestBar = 6;
 export function progressLine(
   progress: Progress,
   width: number,
-  look: { style: Style; unicode: boolean; perMinute: number | null },
+  { style, unicode, perMinute }: { style: Style; unicode: boolean; perMinute: number | null },
 ): string {
-  const { name, position, of, unit, done, total, requests, left, isKnown } = progress;
-  const { style, unicode } = look;
+  const { name, position, of } = progress;
   const title = of > 1 ? `${name} (${position} of ${of})` : (name ?? "");
   const head = pad(truncate(escapeText(shorten(title)), nameWidth * 2), nameWidth);
-  const tail = unit === "pages" ? requestsText(progress, look.perMinute) : countText(progress);
-  const room = Math.min(30, width - displayWidth(head) - displayWidth(tail) - 3);
-  const all = unit !== "pages" ? total : isKnown ? requests + left : undefined;
-  if (!all || room < shortestBar) return truncate(`${head}  ${tail}`, width);
-  const full = Math.round(Math.min(1, (unit === "pages" ? requests : done) / all) * room);
+  const { done, all, text } = progress.unit === "pages" ? ofRequests(progress, perMinute) : ofBytes(progress);
+  const room = Math.min(longestBar, width - displayWidth(head) - displayWidth(text) - 3);
+  if (!all || room < shortestBar) return truncate(`${head}  ${text}`, width);
+  const full = Math.round(Math.min(1, done / all) * room);
   const [filled, open] = unicode ? ["█", "░"] : ["#", "-"];
-  return `${style.bold(head)} ${style.cyan(filled.repeat(full))}${style.dim(open.repeat(room - full))}  ${tail}`;
+  return `${style.bold(head)} ${style.cyan(filled.repeat(full))}${style.dim(open.repeat(room - full))}  ${text}`;
 }
 
-function countText({ unit, done, total }: Progress): string {
-  const write = unit === "bytes" ? formatBytes : (count: number) => `${formatCount(count)} ${unit}`;
-  return total === undefined ? write(done) : `${write(done)} of ${write(total)}`;
+function ofBytes({ done, total }: Progress) {
+  const text = total === undefined ? formatBytes(done) : `${formatBytes(done)} of ${formatBytes(total)}`;
+  return { done, all: total, text };
 }
 
-function requestsText({ requests, left, isKnown }: Progress, perMinute: number | null): string {
+function ofRequests({ requests, left, isKnown }: Progress, perMinute: number | null) {
   const time = perMinute === null ? "" : `, ${formatSpan((left / perMinute) * 60_000)}`;
   const rest = left === 0 ? "" : `, ${isKnown ? "" : "at least "}${formatCount(left)} left${time}`;
-  return `${formatCount(requests)} requests done${rest}`;
+  const all = isKnown ? requests + left : undefined;
+  return { done: requests, all, text: `${formatCount(requests)} requests done${rest}` };
 }

@@ -1,3 +1,4 @@
+import { on } from "node:events";
 import { StringDecoder } from "node:string_decoder";
 import type { Deps } from "../deps.js";
 import { Stopped, UsageError } from "../errors.js";
@@ -13,10 +14,9 @@ export interface Prompt {
   close(): void;
 }
 
-const mostCharacters = 20_000;
 /** Arrow keys and the like. Built from text: a control character in a pattern reads as a mistake. */
 const escapeSequence = new RegExp(`${String.fromCharCode(27)}(?:\\[[0-9;?]*[ -/]*[@-~]|O.|.)?`, "gu");
-const [ctrlC, ctrlD, ctrlU] = ["\u0003", "\u0004", "\u0015"];
+const [ctrlC, ctrlD] = ["\u0003", "\u0004"];
 
 /**
  * Opens questions in raw mode, in which the terminal echoes and edits nothing: a key that is typed ahead, while a
@@ -24,45 +24,28 @@ const [ctrlC, ctrlD, ctrlU] = ["\u0003", "\u0004", "\u0015"];
  * the last, because a terminal that is paused between two does not always come back (Node 20).
  */
 export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stderr" | "signal">): Prompt {
-  const decoder = new StringDecoder("utf8");
-  const typed: string[] = [];
-  let ended = false;
-  let wake = () => {};
-  const take = (chunk: Buffer | string) => {
-    const text = typeof chunk === "string" ? chunk : decoder.write(chunk);
-    typed.push(...text.replace(escapeSequence, "").replaceAll("\r\n", "\n"));
-    wake();
-  };
-  const end = () => {
-    ended = true;
-    wake();
-  };
-  stdin.on("data", take).on("end", end);
-  stdin.resume();
-  signal.addEventListener("abort", end);
+  const keys = typed();
 
-  function woken(): Promise<void> {
-    return new Promise((resolve) => {
-      wake = resolve;
-    });
+  async function* typed(): AsyncGenerator<string, undefined> {
+    const decoder = new StringDecoder("utf8");
+    for await (const [chunk] of on(stdin, "data", { signal, close: ["end"] }))
+      yield* decoder.write(chunk).replace(escapeSequence, "").replaceAll("\r\n", "\n");
+    return undefined;
   }
 
-  /** Enter ends the line, Backspace and Ctrl-U erase, Ctrl-C interrupts, Ctrl-D on an empty line ends the input. */
+  /** Enter ends the line, Backspace erases, Ctrl-C interrupts, Ctrl-D on an empty line ends the input. */
   async function answer(echo: (text: string) => unknown): Promise<string> {
     const line: string[] = [];
     for (;;) {
-      signal.throwIfAborted();
-      const character = typed.shift();
-      if (character === undefined && !ended) await woken();
-      else if (character === ctrlC) throw new Stopped("SIGINT", "nothing was stored");
-      else if (character === undefined || (character === ctrlD && line.length === 0))
+      const { value: key } = await keys.next();
+      if (key === ctrlC) throw new Stopped("SIGINT", "nothing was stored");
+      if (key === undefined || (key === ctrlD && line.length === 0))
         throw new UsageError("Nothing was entered.");
-      else if (character === "\r" || character === "\n") return line.join("");
-      else if (character === "\u007f" || character === "\b") echo(line.pop() === undefined ? "" : "\b \b");
-      else if (character === ctrlU) echo("\b \b".repeat(line.splice(0).length));
-      else if (character >= " " && line.length < mostCharacters) {
-        line.push(character);
-        echo(character);
+      if (key === "\r" || key === "\n") return line.join("");
+      if (key === "\u007f" || key === "\b") echo(line.pop() === undefined ? "" : "\b \b");
+      else if (key >= " ") {
+        line.push(key);
+        echo(key);
       }
     }
   }
@@ -73,13 +56,15 @@ export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stde
       stderr.write(question);
       try {
         return await answer((text) => hidden || stderr.write(text));
+      } catch (error) {
+        signal.throwIfAborted();
+        throw error;
       } finally {
         stderr.write("\n");
       }
     },
     close() {
-      signal.removeEventListener("abort", end);
-      stdin.off("data", take).off("end", end);
+      void keys.return(undefined);
       stdin.pause();
       stdin.setRawMode?.(false);
     },

@@ -1,5 +1,5 @@
 import type { Deps } from "../deps.js";
-import type { Expected, Reporter, Task } from "../lib/reporter.js";
+import type { Expected, Reporter } from "../lib/reporter.js";
 import { hideKeys } from "../lib/secrets.js";
 import { formatSpan } from "../lib/times.js";
 import { createBar } from "./bar.js";
@@ -26,8 +26,8 @@ const progressEveryMs = 2_000;
 const none = { name: null, unit: "pages", done: 0, total: 0 } as const;
 
 /**
- * A bar if stderr is a terminal, otherwise one line per task; with `--quiet` nothing but warnings. Everything printed is
- * escaped, and what looks like a key hidden, because it may come from outside.
+ * Returns a bar if stderr is a terminal, otherwise one line per task; with `--quiet` nothing but warnings. Everything
+ * printed is escaped, and what looks like a key hidden, because it may come from outside.
  * @param progressed called every few seconds with how far the run is
  */
 export function createReporter(
@@ -36,13 +36,13 @@ export function createReporter(
   { progressed }: { progressed?(progress: Progress): void } = {},
 ): TerminalReporter {
   const { clock, stderr, signal, env } = deps;
-  const isQuiet = output.quiet === true;
-  const style = styleFor(stderr, { color: output.color !== false }, env);
+  const style = styleFor(stderr, output, env);
   const bar = createBar(stderr, drawsBar(deps, output));
+  const look = { style, unicode: drawsUnicode(deps), perMinute: null as number | null };
   const clean = (text: string) => escapeLines(hideKeys(text, [env.BRANDAPI_KEY ?? ""]));
+  const note = (text: string) => output.quiet || bar.print(text);
   const warned = new Set<string>();
   let expected: readonly Expected[] = [];
-  let perMinute: number | null = null;
   let requests = 0;
   let position = 0;
   let task: Pick<Progress, "name" | "unit" | "done" | "total"> = none;
@@ -53,55 +53,24 @@ export function createReporter(
 
   /** Requests to come: of the task under way, and of later ones what each took the last time. */
   function progress(): Progress {
-    const { unit, done, total } = task;
-    const own = unit === "pages" ? total && Math.max(0, total - done) : 0;
+    const own = task.unit === "pages" ? task.total && Math.max(0, task.total - task.done) : 0;
     const all = [own, ...expected.slice(position).map((one) => one.requests)];
     const left = all.reduce<number>((sum, one) => sum + (one ?? 0), 0);
-    return {
-      ...task,
-      position,
-      of: Math.max(1, expected.length),
-      requests,
-      left,
-      isKnown: !all.includes(undefined),
-    };
+    const of = Math.max(1, expected.length);
+    return { ...task, position, of, requests, left, isKnown: !all.includes(undefined) };
   }
 
-  function tell(isNews: boolean): void {
-    const now = clock.monotonic();
-    if (!isNews && now - toldAt < progressEveryMs) return;
-    toldAt = now;
+  function tell(): void {
+    toldAt = clock.monotonic();
     progressed?.(progress());
-  }
-
-  function begin({ name, unit, total }: Parameters<Reporter["begin"]>[0]): Task {
-    const own = { name, unit, done: 0, total };
-    task = own;
-    position = expected.findIndex((one) => one.name === name) + 1 || 1;
-    if (!signal.aborted)
-      bar.show((width) => progressLine(progress(), width, { style, unicode: drawsUnicode(deps), perMinute }));
-    tell(true);
-    return {
-      update({ done, total: newTotal = own.total }) {
-        Object.assign(own, { done, total: newTotal });
-        tell(false);
-      },
-      waiting,
-      end(summary) {
-        if (task !== own) return;
-        task = none;
-        hide();
-        if (!isQuiet && summary !== null) bar.print(`${style.bold(clean(name))}: ${clean(summary)}`);
-      },
-    };
   }
 
   /** Says once per reason what is waited for; a log has one line per task, so only between tasks. */
   function waiting(ms: number, reason: string): void {
     if (ms < longWaitMs) return;
-    tell(true);
-    if (!isQuiet && reason !== waitedFor && (bar.isDrawn || task === none))
-      bar.print(`waiting ${formatSpan(ms)}: ${clean(reason)}`);
+    tell();
+    if (reason !== waitedFor && (bar.isDrawn || task === none))
+      note(`waiting ${formatSpan(ms)}: ${clean(reason)}`);
     waitedFor = reason;
   }
 
@@ -110,8 +79,27 @@ export function createReporter(
       expected = tasks;
       position = 0;
     },
-    begin,
-    note: (text) => isQuiet || bar.print(clean(text)),
+    begin({ name, unit, total }) {
+      const own = { name, unit, done: 0, total };
+      task = own;
+      position = expected.findIndex((one) => one.name === name) + 1 || 1;
+      if (!signal.aborted) bar.show((width) => progressLine(progress(), width, look));
+      tell();
+      return {
+        update({ done, total: newTotal = own.total }) {
+          Object.assign(own, { done, total: newTotal });
+          if (clock.monotonic() - toldAt >= progressEveryMs) tell();
+        },
+        waiting,
+        end(summary) {
+          if (task !== own) return;
+          task = none;
+          hide();
+          if (summary !== null) note(`${style.bold(clean(name))}: ${clean(summary)}`);
+        },
+      };
+    },
+    note: (text) => note(clean(text)),
     warn(text) {
       if (!warned.has(text)) bar.print(`${style.yellow("warning:")} ${clean(text)}`);
       warned.add(text);
@@ -122,7 +110,7 @@ export function createReporter(
       requests += 1;
     },
     limited(limit) {
-      perMinute = limit;
+      look.perMinute = limit;
     },
     close() {
       signal.removeEventListener("abort", hide);
@@ -137,7 +125,7 @@ function drawsBar({ stderr, stdout, env }: Pick<Deps, "stderr" | "stdout" | "env
   return stderr.isTTY === true && isWanted && !(output.json && stdout.isTTY);
 }
 
-/** True if the terminal draws block characters. */
+/** Returns true if the terminal draws block characters. */
 export function drawsUnicode({ env, platform }: Pick<Deps, "env" | "platform">): boolean {
   if (platform === "darwin" || platform === "win32") return true;
   return /utf-?8/i.test(env.LC_ALL || env.LC_CTYPE || env.LANG || "");

@@ -14,16 +14,9 @@ const painted: Style = {
   yellow: between(33, 39),
   cyan: between(36, 39),
 };
-const plain = (text: string): string => text;
+const same = (text: string): string => text;
 /** Leaves text as it is. */
-export const plainStyle: Style = {
-  bold: plain,
-  dim: plain,
-  red: plain,
-  green: plain,
-  yellow: plain,
-  cyan: plain,
-};
+export const plainStyle: Style = { bold: same, dim: same, red: same, green: same, yellow: same, cyan: same };
 
 /** Returns colours only if this very stream is a terminal, and neither `NO_COLOR` nor `--no-color` forbids them. */
 export function styleFor(

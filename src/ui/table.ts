@@ -28,7 +28,7 @@ const narrowestWrapped = 24;
  * With a width, spare columns are left out, then the widest are cut with `…`, until the table fits.
  */
 export function renderTable(titles: readonly string[], rows: Rows, options: TableOptions = {}): string {
-  const { style, width = Number.POSITIVE_INFINITY, none, spare = [] } = options;
+  const { style, width = Number.POSITIVE_INFINITY, none, spare = [], alignRight } = options;
   const { lines, widths } = measure(titles, rows, none);
   const dropped = titles.indexOf(spare[0] ?? "");
   if (dropped >= 0 && widthOf(widths) > width) {
@@ -37,28 +37,18 @@ export function renderTable(titles: readonly string[], rows: Rows, options: Tabl
   }
   narrow(widths, width, options.wrap ?? false);
   const isNumber = (cell: Cell) => ["number", "bigint"].includes(typeof (cell ?? 0));
-  const isRight = titles.map(
-    (title, index) => options.alignRight?.includes(title) ?? rows.every((row) => isNumber(row[index])),
+  const sides = titles.map((title, index) =>
+    (alignRight?.includes(title) ?? rows.every((row) => isNumber(row[index]))) ? "right" : "left",
   );
   const all = options.wrap ? lines.flatMap((line) => wrapLast(line, widths.at(-1) ?? 0)) : lines;
-  const [header = "", ...body] = all.map((cells) =>
-    cells
-      .map((cell, index) => {
-        const columns = widths[index] ?? 0;
-        return pad(truncate(cell, columns), columns, isRight[index] ? "right" : "left");
-      })
-      .join(gap)
-      .trimEnd(),
-  );
+  const cellText = (cell: string, index: number) =>
+    pad(truncate(cell, widths[index] ?? 0), widths[index] ?? 0, sides[index]);
+  const [header = "", ...body] = all.map((cells) => cells.map(cellText).join(gap).trimEnd());
   return [style ? style.bold(header) : header, ...body].join("\n");
 }
 
-/** True if nothing of the table would be cut in a terminal of so many columns. */
-export function tableFits(
-  titles: readonly string[],
-  rows: Rows,
-  { width, none }: { width: number; none?: string },
-): boolean {
+/** Returns true if nothing of the table would be cut in a terminal of so many columns. */
+export function tableFits(titles: readonly string[], rows: Rows, width: number, none?: string): boolean {
   return widthOf(measure(titles, rows, none).widths) <= width;
 }
 
@@ -67,10 +57,9 @@ function measure(titles: readonly string[], rows: Rows, none = "") {
   const lines = [titles, ...rows].map((row) =>
     titles.map((_, index) => escapeText(shorten(String(row[index] ?? none)))),
   );
-  const widths = titles.map((_, index) =>
-    lines.reduce((most, line) => Math.max(most, displayWidth(line[index] ?? "")), 0),
-  );
-  return { lines, widths };
+  const widest = (index: number) =>
+    lines.reduce((most, line) => Math.max(most, displayWidth(line[index] ?? "")), 0);
+  return { lines, widths: titles.map((_, index) => widest(index)) };
 }
 
 function widthOf(columns: readonly number[]): number {

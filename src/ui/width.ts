@@ -2,7 +2,10 @@ import type { Output } from "../deps.js";
 
 const wide =
   /[\u1100-\u115f\u231a\u231b\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|\p{Emoji}\ufe0f\u20e3/u;
+const unseen = /^[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]+$/u;
 const ascii = /^[\x20-\x7e]*$/;
+/** As much as a person reads in one place. */
+const longest = 2_000;
 
 /** Returns the columns of a terminal; undefined if there is none, or it does not know (it then says 0). */
 export function terminalWidth({ columns, isTTY }: Pick<Output, "columns" | "isTTY">): number | undefined {
@@ -12,23 +15,18 @@ export function terminalWidth({ columns, isTTY }: Pick<Output, "columns" | "isTT
 /** Returns how many columns of a terminal the text takes: two for CJK and emoji, none for combining marks. */
 export function displayWidth(text: string): number {
   if (ascii.test(text)) return text.length;
-  let width = 0;
-  for (const letter of letters(text)) width += letterWidth(letter);
-  return width;
+  return letters(text).reduce((width, letter) => width + letterWidth(letter), 0);
 }
 
 /** Returns the text cut to at most `width` columns, with `…` in place of what was cut. */
 export function truncate(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
-  if (width < 1) return "";
-  let kept = "";
-  let taken = 0;
-  for (const letter of letters(text)) {
-    taken += letterWidth(letter);
-    if (taken > width - 1) break;
-    kept += letter;
-  }
-  return `${kept}…`;
+  let room = width - 1;
+  const cut = letters(text).findIndex((letter) => {
+    room -= letterWidth(letter);
+    return room < 0;
+  });
+  return width < 1 ? "" : `${letters(text).slice(0, cut).join("")}…`;
 }
 
 /** Returns the text filled with blanks to `width` columns. */
@@ -40,19 +38,13 @@ export function pad(text: string, width: number, align: "left" | "right" = "left
 /** Breaks a text at its blanks into lines of at most `width` columns; a longer word has a line of its own. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
-  let line = "";
   for (const word of text.split(" ")) {
-    if (line !== "" && displayWidth(line) + 1 + displayWidth(word) > width) {
-      lines.push(line);
-      line = "";
-    }
-    line = line === "" ? word : `${line} ${word}`;
+    const longer = `${lines.at(-1)} ${word}`;
+    if (lines.length > 0 && displayWidth(longer) <= width) lines.splice(-1, 1, longer);
+    else lines.push(word);
   }
-  return [...lines, line];
+  return lines;
 }
-
-/** As much as a person reads in one place. */
-const longest = 2_000;
 
 /** Cuts text from outside before anything else is done with it: a host can make it a million letters long. */
 export function shorten(text: string): string {
@@ -63,13 +55,13 @@ export function shorten(text: string): string {
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** What a reader takes for one letter, each. The segmenter is made late because that takes ten milliseconds. */
-function* letters(text: string): Iterable<string> {
+/** Returns what a reader takes for one letter, each. The segmenter is made late because that takes ten milliseconds. */
+function letters(text: string): string[] {
   segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
-  for (const { segment } of segmenter.segment(shorten(text))) yield segment;
+  return Array.from(segmenter.segment(shorten(text)), ({ segment }) => segment);
 }
 
 function letterWidth(letter: string): number {
   if (wide.test(letter)) return 2;
-  return /^[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]+$/u.test(letter) ? 0 : 1;
+  return unseen.test(letter) ? 0 : 1;
 }
