@@ -3,9 +3,9 @@ import { readSettings } from "../config/settings.js";
 import { UsageError } from "../errors.js";
 import { nearest } from "../lib/nearest.js";
 import { formatInstant } from "../lib/times.js";
-import { beginRun, lastBackup, lockMirror, type Mirror, saveRun } from "../mirror/index.js";
+import { beginRun, lastBackup, lockMirror, type Mirror, readInfo, saveRun } from "../mirror/index.js";
 import { openMirror, openMirrorReadOnly } from "../query/index.js";
-import { type Held, keepOut, readKeptOut, scrub } from "../records/index.js";
+import { type Held, keepOut, readKeptOut } from "../records/index.js";
 import { printJson } from "../ui/print.js";
 import { openPrompt } from "../ui/prompt.js";
 import { createReporter } from "../ui/reporter.js";
@@ -67,7 +67,7 @@ async function runForget(options: ForgetFlags, { deps }: Context): Promise<void>
           `${counts.join(", ") || "none"}.\nBackups and exports made before still hold the host${last}.\n`,
       );
     }
-    if (!scrub(open))
+    if (readInfo(open, "to_scrub") !== null)
       warn("a program that reads the mirror keeps the host in its log: close it, and run this again");
   } finally {
     mirror?.db.close();

@@ -37,14 +37,17 @@ export function backupOf(mirror: Mirror, now: number): { text: string; isOld: bo
   return { text, isOld: now - Date.parse(since) > oldBackupMs };
 }
 
-/** Proves that nothing is left of what the mirror does not keep. @throws Incomplete */
+/** Proves that of forgotten hosts nothing is left but the id. @throws Incomplete */
 export function leftIn(mirror: Mirror): string {
-  const { forgotten, omit } = readKeptOut(mirror);
-  const what = `${counted(forgotten.length, "forgotten host")}, ${counted(omit.length, "omitted member")}`;
-  const left = what.startsWith("0 forgotten hosts, 0") ? 0 : findHeld(mirror).length;
-  if (left === 0 && readInfo(mirror, "to_scrub") === null) return `${what}: nothing is left of them`;
+  const { forgotten } = readKeptOut(mirror);
+  const hosts = counted(forgotten.length, "forgotten host");
+  const left = forgotten.length === 0 ? 0 : findHeld(mirror).length;
+  if (left === 0 && readInfo(mirror, "to_scrub") === null) return `${hosts}: nothing is left but the id`;
   const again = forgotten[0] === undefined ? "sync" : `forget --host ${forgotten[0]}`;
-  throw new Incomplete(`${what}: left in ${left > 0 ? counted(left, "record") : "the file's free pages"}`, {
-    hint: `close other programs that read the mirror, then run \`brandapi ${again}\``,
-  });
+  throw new Incomplete(
+    `${hosts}: more than the id is left in ${left > 0 ? counted(left, "record") : "free pages"}`,
+    {
+      hint: `close other programs that read the mirror, then run \`brandapi ${again}\``,
+    },
+  );
 }

@@ -40,15 +40,14 @@ export function keepOut(mirror: Mirror, { omit, forgotten }: KeptOut, also = (_:
 }
 
 /**
- * Writes the file anew if something was taken out of it: until then its free pages and its log hold it.
- * @returns false if a program that reads the mirror keeps its log from being emptied
+ * Writes the file anew if something was taken out of it: until then its free pages and its log hold it. If a program
+ * that reads the mirror keeps its log from being emptied, `to_scrub` stays.
  */
-export function scrub(mirror: Mirror): boolean {
-  if (readInfo(mirror, "to_scrub") === null) return true;
+export function scrub(mirror: Mirror): void {
+  if (readInfo(mirror, "to_scrub") === null) return;
   mirror.db.exec("VACUUM");
   const [{ busy }] = mirror.db.pragma("wal_checkpoint(TRUNCATE)") as [{ busy: number }];
   if (busy === 0) mirror.transaction(() => forgetInfo(mirror, "to_scrub"));
-  return busy === 0;
 }
 
 /** A record of which something is stored, now or before, that the door keeps out. */

@@ -173,6 +173,7 @@ test.each([
   ["rooster:host.socials", "did you mean `roster`?"],
   ["orders:id", "a sync needs `"],
   ["order_date", "a sync needs `"],
+  ["commission_rate", "a sync needs `"],
   ["host.id", "a sync needs `"],
   ["host", "a sync needs `"],
 ])("login --omit %s is a usage error", async (omit, hint) => {
