@@ -22,29 +22,13 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** What each exit code means, for the README and `--help`. */
-export const exitMeanings: Record<ExitCode, string> = {
-  0: "done",
-  1: "a defect in the program",
-  2: "usage: an unknown flag, resource or value",
-  3: "configuration: no key or base URL, unsafe permissions, mirror of another brand, unreadable or newer mirror",
-  4: "401: the key is missing, unknown, expired or revoked",
-  5: "403 or 402: scope, IP allowlist or plan",
-  6: "the API stayed unavailable (network, 429, 5xx) after the retries",
-  7: "the API answered with something that is not its documented shape",
-  8: "incomplete: part of the work succeeded",
-  9: "busy: another run holds this mirror",
-  10: "stale: a resource is older than `status --max-age` allows",
-  129: "stopped by SIGHUP (its terminal was closed), cleanly",
-  130: "stopped by Ctrl-C (SIGINT), cleanly",
-  143: "stopped by SIGTERM, cleanly",
-};
-
 export interface ErrorOptions {
   hint?: string | undefined;
   cause?: unknown;
   /** The HTTP status that the API answered, where there was one. */
   status?: number | undefined;
+  /** True if whatever is asked next would end the same way. */
+  everywhere?: boolean | undefined;
 }
 
 /** The parent of all: what happened, to what, what to do, and the exit code. */
@@ -53,14 +37,15 @@ export class BrandapiError extends Error {
   /** The stable name in `--json`: `{"error":{"code",…}}`. */
   readonly code: string = "defect";
   readonly hint: string | undefined;
-  /** The HTTP status that the API answered, where there was one. */
   readonly status: number | undefined;
+  readonly everywhere: boolean;
 
   constructor(message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = new.target.name;
     this.hint = options.hint;
     this.status = options.status;
+    this.everywhere = options.everywhere ?? false;
   }
 }
 
@@ -87,44 +72,21 @@ export class KeyRejected extends BrandapiError {
   override readonly code = "unauthorized";
 }
 
-/**
- * Why the API refused: `scope`, the key lacks it; `address`, the request came from outside the key's allowlist,
- * so nothing else will be answered either; `plan`, the brand's plan; `unknown`, the API would not say.
- */
-export type ForbiddenReason = "scope" | "address" | "plan" | "unknown";
-
 /** Thrown on 403: the key lacks the scope, or the address is not on its allowlist. */
 export class AccessForbidden extends BrandapiError {
   override readonly exitCode = exitCodes.forbidden;
   override readonly code: string = "forbidden";
-  readonly reason: ForbiddenReason;
-
-  constructor(message: string, options: ErrorOptions & { reason?: ForbiddenReason } = {}) {
-    super(message, options);
-    this.reason = options.reason ?? "unknown";
-  }
 }
 
 /** Thrown on 402: the brand's plan does not include the data. */
 export class PlanLacksData extends AccessForbidden {
   override readonly code = "plan";
-
-  constructor(message: string, options: ErrorOptions = {}) {
-    super(message, { ...options, reason: "plan" });
-  }
 }
 
 /** Thrown when the API could not be reached, or kept answering 429 or 5xx, until the patience ran out. */
 export class ApiUnavailable extends BrandapiError {
   override readonly exitCode = exitCodes.unavailable;
   override readonly code = "unavailable";
-  /** Whether whatever is asked next would end the same way; false where it may be one endpoint that is down. */
-  readonly everywhere: boolean;
-
-  constructor(message: string, options: ErrorOptions & { everywhere?: boolean | undefined } = {}) {
-    super(message, options);
-    this.everywhere = options.everywhere ?? false;
-  }
 }
 
 /** Thrown when an answer is not what the API document describes. */
@@ -141,13 +103,9 @@ export class RequestRefused extends UnexpectedAnswer {
   override readonly code = "refused";
 }
 
-/** Thrown on 404 and 410: nothing is at this address. `retired` is true for 410. */
+/** Thrown on 404 and 410: nothing is at this address. */
 export class NotFound extends UnexpectedAnswer {
   override readonly code = "not-found";
-
-  get retired(): boolean {
-    return this.status === 410;
-  }
 }
 
 /** Thrown when part of the work succeeded and part did not. */
@@ -166,19 +124,6 @@ export class MirrorBusy extends BrandapiError {
 export class MirrorStale extends BrandapiError {
   override readonly exitCode = exitCodes.stale;
   override readonly code = "stale";
-}
-
-/** Thrown by `doctor` when checks failed, with the exit code of the first one's error. */
-export class ChecksFailed extends BrandapiError {
-  override readonly code = "checks";
-
-  constructor(
-    message: string,
-    override readonly exitCode: ExitCode,
-    options: ErrorOptions = {},
-  ) {
-    super(message, options);
-  }
 }
 
 /** The signals that ask the program to end, and what it then ends with. */

@@ -1,11 +1,11 @@
 import type { Option } from "commander";
-import { exitMeanings } from "../../src/errors.js";
 import { formats } from "../../src/export/formats/index.js";
 import { views } from "../../src/query/views/index.js";
 import { resources } from "../../src/resources/index.js";
 import { tablesOf } from "../../src/resources/shape.js";
 import { detailsOf } from "../../src/resources/types.js";
 import { answers } from "./answers.js";
+import { exitMeanings } from "./exit-codes.js";
 import { programTree } from "./program.js";
 import { systemTables } from "./system-tables.js";
 

@@ -85,7 +85,7 @@ export function forbidden(asked: Asked, me: readonly string[] | "forbidden" | nu
       "The API refuses requests from this machine (403): its address is not on the key's IP allowlist.",
       {
         status,
-        reason: "address",
+        everywhere: true,
         hint: `add this machine's public address to the key's allowlist ${inTheConsole}`,
       },
     );
@@ -93,7 +93,6 @@ export function forbidden(asked: Asked, me: readonly string[] | "forbidden" | nu
   if (me && scope !== undefined && !me.includes(scope)) {
     return new AccessForbidden(`The key lacks the scope ${scope}, which ${path} needs (403).`, {
       status,
-      reason: "scope",
       hint: `create a key with that scope ${inTheConsole}; then \`brandapi login\``,
     });
   }
@@ -101,7 +100,6 @@ export function forbidden(asked: Asked, me: readonly string[] | "forbidden" | nu
   const wanted = scope === undefined ? "the scope that it needs" : scope;
   return new AccessForbidden(`The API forbids ${path} (403)${has}.`, {
     status,
-    reason: me && scope === undefined ? "scope" : "unknown",
     hint: `check that the key has ${wanted}, and its IP allowlist, ${inTheConsole}`,
   });
 }

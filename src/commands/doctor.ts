@@ -4,15 +4,7 @@ import { dirname } from "node:path";
 import { Command } from "commander";
 import { readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import {
-  type BrandapiError,
-  ChecksFailed,
-  ConfigurationError,
-  exitCodes,
-  Incomplete,
-  MirrorUnusable,
-} from "../errors.js";
-import { counted } from "../lib/counted.js";
+import { type BrandapiError, ConfigurationError, exitCodes, Incomplete, MirrorUnusable } from "../errors.js";
 import { asBrandapiError } from "../lib/failures.js";
 import { silentReporter } from "../lib/reporter.js";
 import { hideKeys } from "../lib/secrets.js";
@@ -66,12 +58,12 @@ export function define(context: Context): Command {
     .action((_, command: Command) => runDoctor(command.optsWithGlobals(), context));
 }
 
-async function runDoctor(options: GlobalOptions, { deps }: Context): Promise<void> {
-  const failures: BrandapiError[] = [];
+async function runDoctor(options: GlobalOptions, context: Context): Promise<void> {
+  const { deps } = context;
   const check = async <T>(name: string, run: () => Promise<Finding<T>>): Promise<T | undefined> => {
     const found = await run().catch(asBrandapiError);
     deps.signal.throwIfAborted();
-    if (found instanceof Error) failures.push(found);
+    if (found instanceof Error && context.exitCode === exitCodes.done) context.exitCode = found.exitCode;
     print(name, found, options, deps);
     return found instanceof Error ? undefined : found.value;
   };
@@ -96,10 +88,6 @@ async function runDoctor(options: GlobalOptions, { deps }: Context): Promise<voi
     });
     if (identity) await check("clock", async () => checkClock(identity));
   }
-  if (failures[0])
-    throw new ChecksFailed(`${counted(failures.length, "check")} failed.`, failures[0].exitCode, {
-      hint: "each line that begins with `!` says what mends it",
-    });
 }
 
 /** Prints one line, and its hint below; with `--quiet` only what is not ok. */

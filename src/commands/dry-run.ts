@@ -7,17 +7,10 @@ import { type Skipped, smallFirst } from "../sync/resources.js";
 import type { Access, PlanStep } from "../sync/run.js";
 import { printJson } from "../ui/print.js";
 
-/** The plan of a sync, as `sync --dry-run --json` prints it. */
-interface Plan {
-  profile: string | undefined;
-  resources: { resource: string; steps: PlanStep[]; requests: number }[];
-  skipped: { resource: string; why: string }[];
-  requests: number;
-  /** Minutes at the rate limit, the first burst included; null without a limit. */
-  minutes: number | null;
-}
-
-/** Prints what a sync would read. Costs a count request for each range, and writes nothing. */
+/**
+ * Prints what a sync would read: with `--json` `{profile, resources: [{resource, steps, requests}], skipped: [{resource,
+ * why}], requests, minutes}`. Costs a count request for each range, and writes nothing.
+ */
 export async function printPlan(
   access: Access & { settings: { rateLimit: number | null } },
   chosen: { allowed: readonly Resource[]; skipped: readonly Skipped[] },
@@ -25,7 +18,7 @@ export async function printPlan(
   { json, profile }: { json: boolean; profile: string | undefined },
 ): Promise<void> {
   const skipped = chosen.skipped.map(({ resource, why }) => ({ resource: resource.name, why }));
-  const resources: Plan["resources"] = [];
+  const resources: { resource: string; steps: PlanStep[]; requests: number }[] = [];
   for (const resource of smallFirst(chosen.allowed))
     try {
       const steps = await planResource(access, resource);
@@ -38,25 +31,19 @@ export async function printPlan(
   const { rateLimit } = access.settings;
   // A minute's worth of requests goes at once.
   const minutes = rateLimit === null ? null : Math.max(0, Math.ceil(requests / rateLimit) - 1);
-  const plan = { profile, resources, skipped, requests, minutes };
-  if (json) printJson(stdout, plan);
-  else stdout.write(planText(plan));
+  if (json) return printJson(stdout, { profile, resources, skipped, requests, minutes });
+  const lines = resources.flatMap(({ resource, steps }) => steps.map((step) => lineOf(resource, step)));
+  for (const { resource, why } of skipped) lines.push(`${resource}: skipped: ${why}`);
+  const time = minutes ? `, about ${counted(minutes, "minute")} at the rate limit` : "";
+  const least = resources.some(({ steps }) => steps.some(({ open }) => open)) ? "At least " : "";
+  lines.push(`${least}${counted(requests, "request")} in all${time}. Nothing was written.`);
+  stdout.write(`${lines.join("\n")}\n`);
+}
+
+function lineOf(resource: string, { open, requests, what }: PlanStep): string {
+  return `${resource}: ${what} (${counted(requests, "request")}${open ? " or more" : ""})`;
 }
 
 function sumOf(parts: readonly { requests: number }[]): number {
   return parts.reduce((sum, { requests }) => sum + requests, 0);
-}
-
-function planText({ resources, skipped, requests, minutes }: Plan): string {
-  const width = Math.max(0, ...resources.map(({ resource }) => resource.length));
-  const steps = resources.flatMap(({ resource, steps }) => steps.map((step) => ({ resource, ...step })));
-  const lines = steps.map(
-    ({ resource, what, requests, open }) =>
-      `${resource.padEnd(width)}  ${what} (${counted(requests, "request")}${open ? " or more" : ""})`,
-  );
-  const left = skipped.map(({ resource, why }) => `${resource}: skipped: ${why}`);
-  const least = steps.some(({ open }) => open) ? "At least " : "";
-  const time =
-    minutes === null ? "" : minutes === 0 ? ", within a minute" : `, about ${minutes} min at the rate limit`;
-  return `${[...lines, ...left, `${least}${counted(requests, "request")} in all${time}. Nothing was written.`].join("\n")}\n`;
 }

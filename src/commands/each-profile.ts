@@ -1,11 +1,11 @@
 import { readKnownProfiles } from "../config/profiles.js";
-import type { Deps } from "../deps.js";
+import type { Deps, Output } from "../deps.js";
 import { ApiUnavailable, ConfigurationError, type ExitCode, exitCodes, UsageError } from "../errors.js";
 import { headed } from "../ui/print.js";
 import { createReporter } from "../ui/reporter.js";
 import { styleFor } from "../ui/style.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { interactiveMaxWaitMs } from "./open-api.js";
+import { interactiveMaxWaitMs as maxWaitMs } from "./open-api.js";
 
 /**
  * Runs a command for each profile of this machine, one after another, with what is stored for it. A profile that fails
@@ -26,8 +26,7 @@ export async function eachProfile<Options extends GlobalOptions>(
     deps.signal.throwIfAborted();
     const own = { ...options, allProfiles: undefined, profile };
     // The whole patience is spent once on an API that does not answer.
-    if (unreachable.has(stored.baseUrl))
-      own.maxWait = Math.min(own.maxWait ?? Number.POSITIVE_INFINITY, interactiveMaxWaitMs);
+    if (unreachable.has(stored.baseUrl)) own.maxWait = Math.min(own.maxWait ?? maxWaitMs, maxWaitMs);
     try {
       await run(own, { ...context, deps: depsFor(profile, options, deps), profile });
     } catch (error) {
@@ -38,18 +37,28 @@ export async function eachProfile<Options extends GlobalOptions>(
   }
 }
 
+/** @throws UsageError for a flag that is for one brand */
+export function refuseSingle({ profile, db, baseUrl, keyFile }: GlobalOptions): void {
+  const values = { "--profile": profile, "--db": db, "--base-url": baseUrl, "--key-file": keyFile };
+  for (const [flag, value] of Object.entries(values))
+    if (value !== undefined)
+      throw new UsageError(`\`${flag}\` is for one brand: it does not go with \`--all-profiles\`.`, {
+        hint: "leave one of them out",
+      });
+}
+
 /** Returns the worse of two codes: they go from a defect (1) to what passes by itself (10). */
 function worse(one: ExitCode, other: ExitCode): ExitCode {
   return one === exitCodes.done || (other !== exitCodes.done && other < one) ? other : one;
 }
 
 async function chooseProfiles(options: GlobalOptions, deps: Deps, purpose: "sync" | "look") {
-  const all = await readKnownProfiles(deps);
-  const ready = all.filter(({ stored }) => purpose === "look" || stored.key !== undefined);
-  const reporter = createReporter(deps, options);
-  for (const { name } of all.filter((one) => !ready.includes(one)))
-    reporter.note(`${name}: skipped: no key is stored for it`);
-  reporter.close();
+  const { note } = createReporter(deps, options);
+  const ready = (await readKnownProfiles(deps)).filter(({ name, stored }) => {
+    const isReady = purpose === "look" || stored.key !== undefined;
+    if (!isReady) note(`${name}: skipped: no key is stored for it`);
+    return isReady;
+  });
   if (ready.length > 0) return ready;
   throw new ConfigurationError("No brand is set up here.", {
     hint: "run `brandapi login --profile NAME` for each",
@@ -57,25 +66,8 @@ async function chooseProfiles(options: GlobalOptions, deps: Deps, purpose: "sync
 }
 
 /** Returns the surroundings of one profile: without the variables of one brand, and what is printed under its name. */
-function depsFor(profile: string, options: GlobalOptions, deps: Deps): Deps {
+function depsFor(profile: string, { color, json }: GlobalOptions, deps: Deps): Deps {
   const { BRANDAPI_PROFILE, BRANDAPI_BASE_URL, BRANDAPI_KEY, BRANDAPI_DB, BRANDAPI_PING, ...env } = deps.env;
-  const under = (stream: typeof deps.stdout) =>
-    headed(stream, styleFor(stream, { color: options.color !== false }, env).bold(`[${profile}]`));
-  return {
-    ...deps,
-    env,
-    stdout: options.json ? deps.stdout : under(deps.stdout),
-    stderr: under(deps.stderr),
-  };
-}
-
-/** @throws UsageError for a flag that is for one brand */
-export function refuseSingle({ profile, db, baseUrl, keyFile }: GlobalOptions): void {
-  const given = Object.entries({ profile, db, "base-url": baseUrl, "key-file": keyFile }).find(
-    ([, value]) => value !== undefined,
-  );
-  if (given)
-    throw new UsageError(`\`--${given[0]}\` is for one brand: it does not go with \`--all-profiles\`.`, {
-      hint: "leave one of them out",
-    });
+  const under = (stream: Output) => headed(stream, styleFor(stream, { color }, env).bold(`[${profile}]`));
+  return { ...deps, env, stdout: json ? deps.stdout : under(deps.stdout), stderr: under(deps.stderr) };
 }

@@ -33,21 +33,13 @@ export function reportError(
   return known.exitCode;
 }
 
-/** The flags that the commands of a hint repeat, because without them they would be for a different mirror. */
-const carried: Readonly<Record<string, readonly string[]>> = {
-  login: ["--profile"],
-  sync: ["--profile", "--db"],
-  verify: ["--profile", "--db"],
-};
-
 /** Returns the hint with its commands for the profile and the mirror of the command line that failed. */
 export function hintFor(hint: string, argv: readonly string[], keys: readonly string[] = []): string {
   return hint.replace(/`brandapi (login|sync|verify)\b[^`]*/g, (command, name: string) => {
-    const flags = (carried[name] ?? []).filter((flag) => !hint.includes(flag));
-    const words = flags.flatMap((flag) => {
-      const value = valueAfter(argv, flag);
-      const isKey = value !== undefined && hideKeys(value, keys) !== value;
-      return value === undefined || isKey ? [] : [flag, shellWord(value)];
+    const words = (name === "login" ? ["--profile"] : ["--profile", "--db"]).flatMap((flag) => {
+      const value = hint.includes(flag) ? undefined : valueAfter(argv, flag);
+      const isPlain = value !== undefined && hideKeys(value, keys) === value;
+      return isPlain ? [flag, shellWord(value)] : [];
     });
     return [command, ...words].join(" ");
   });
@@ -59,21 +51,23 @@ function stopOf(error: unknown, { aborted, reason }: AbortSignal): Stopped | und
   return aborted && isCutShort && reason instanceof Stopped ? reason : undefined;
 }
 
-function hasFlag(argv: readonly string[], flag: string): boolean {
-  const end = argv.indexOf("--");
-  return (end < 0 ? argv : argv.slice(0, end)).includes(flag);
-}
-
 /** Returns the stack traces of an error and its causes. */
 function stacksOf(error: unknown): string[] {
   return error instanceof Error ? [error.stack ?? String(error), ...stacksOf(error.cause)] : [];
 }
 
+function hasFlag(argv: readonly string[], flag: string): boolean {
+  return flagsOf(argv).includes(flag);
+}
+
 /** Returns the value of a flag, as `--db FILE` or `--db=FILE`, before the words are parsed. */
-export function valueAfter(argv: readonly string[], flag: string): string | undefined {
-  const end = argv.indexOf("--");
-  const flags = end < 0 ? argv : argv.slice(0, end);
+function valueAfter(argv: readonly string[], flag: string): string | undefined {
+  const flags = flagsOf(argv);
   const at = flags.findLastIndex((word) => word === flag || word.startsWith(`${flag}=`));
-  const word = flags[at];
-  return word === flag ? flags[at + 1] : word?.slice(flag.length + 1);
+  return flags[at] === flag ? flags[at + 1] : flags[at]?.slice(flag.length + 1);
+}
+
+/** Returns the words before `--`. */
+function flagsOf(argv: readonly string[]): readonly string[] {
+  return argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
 }

@@ -117,7 +117,7 @@ export function progressed(run: SyncRun, rows: number, left: number): void {
 
 /** True if each other resource would end the same way: the key, this machine's address, a signal, a defect. */
 export function endsEverything(error: unknown): boolean {
-  const isAddress = error instanceof AccessForbidden && error.reason === "address";
+  const isAddress = error instanceof AccessForbidden && error.everywhere;
   return (
     isAddress || error instanceof KeyRejected || error instanceof Stopped || !(error instanceof BrandapiError)
   );

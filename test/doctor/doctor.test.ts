@@ -82,7 +82,7 @@ test.each([
   async (options, exit, check, hint) => {
     const { code, of, lines } = await doctor(options);
     expect(code).toBe(exit);
-    expect(lines.at(-2)?.check).toBe(check);
+    expect(lines.at(-1)?.check).toBe(check);
     expect(of(check)).toMatchObject({ state: "failed", hint: expect.stringContaining(hint) });
     expect(lines.filter(({ state }) => state === "failed")).toHaveLength(1);
   },
