@@ -73,7 +73,7 @@ describe("a 403", () => {
       200,
       ["roster:read"],
       "AccessForbidden",
-      "scope",
+      false,
       /^The key lacks the scope analytics:read/,
     ],
     [
@@ -81,13 +81,13 @@ describe("a 403", () => {
       200,
       ["analytics:read"],
       "AccessForbidden",
-      "unknown",
+      false,
       /the key's scopes: analytics:read/,
     ],
-    ["/me is refused, too", 403, [], "AccessForbidden", "address", /not on the key's IP allowlist/],
-    ["/me fails otherwise", 500, [], "AccessForbidden", "unknown", /^The API forbids \/orders \(403\)\.$/],
+    ["/me is refused, too", 403, [], "AccessForbidden", true, /not on the key's IP allowlist/],
+    ["/me fails otherwise", 500, [], "AccessForbidden", false, /^The API forbids \/orders \(403\)\.$/],
     ["/me rejects the key", 401, [], "KeyRejected", undefined, /^The API rejected the key/],
-  ])("is told apart by /me: %s", async (_, status, scopes, name, reason, message) => {
+  ])("is told apart by /me: %s", async (_, status, scopes, name, everywhere, message) => {
     nock(origin)
       .get("/api/brand/v1/orders")
       .reply(403, bodies[0])
@@ -95,12 +95,12 @@ describe("a 403", () => {
       .reply(status, me(scopes));
     const error = await rejection(testApi(baseUrl).get("/orders", {}, options));
     expect(error).toMatchObject({ name, message: expect.stringMatching(message) });
-    if (reason) expect(error).toMatchObject({ reason, exitCode: 5, status: 403 });
+    if (everywhere !== undefined) expect(error).toMatchObject({ everywhere, exitCode: 5, status: 403 });
   });
 
   it("of /me itself means the address, without asking twice", async () => {
     nock(origin).get("/api/brand/v1/me").reply(403);
-    expect(await rejection(testApi(baseUrl).get("/me"))).toMatchObject({ reason: "address" });
+    expect(await rejection(testApi(baseUrl).get("/me"))).toMatchObject({ everywhere: true });
   });
 
   it("asks /me once for all refusals of a client", async () => {
