@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { UsageError } from "../errors.js";
-import { parseInstant } from "../lib/times.js";
+import { parseDuration, parseInstant } from "../lib/times.js";
 import {
   checkAsOf,
   checkCondition,
@@ -10,6 +10,7 @@ import {
   withSnapshot,
 } from "../query/index.js";
 import type { Context, GlobalOptions } from "./context.js";
+import { exportLake } from "./delta.js";
 import { outputsOf, writeFile } from "./export-files.js";
 import { parseCount, parsed, parseList, parseRange } from "./flags.js";
 import { examples } from "./help.js";
@@ -26,9 +27,11 @@ interface ExportFlags extends OutputFlags, GlobalOptions {
   asOf?: string;
   includeRemoved?: boolean;
   state?: string;
+  delta?: string;
+  retain?: number;
 }
 
-/** Singer sends whole tables: a target cannot tell a row that was not selected from one that did not change. */
+/** Singer and Delta take whole tables: a target cannot tell a row that was not selected from one that did not change. */
 const selecting = ["columns", "where", "since", "until", "limit", "asOf", "includeRemoved"];
 
 export function define(context: Context): Command {
@@ -49,6 +52,13 @@ export function define(context: Context): Command {
     .option("--as-of <time>", "what this mirror knew then")
     .option("--include-removed", "also removed records")
     .addOption(
+      new Option("--delta <folder>", "Delta tables: adds what changed since").conflicts([
+        ...selecting,
+        ...["csv", "ndjson", "xlsx", "parquet", "singer", "out", "excel", "delimiter", "state"],
+      ]),
+    )
+    .addOption(parsed("--retain <duration>", "Delta: how long old files stay (7d)", parseDuration).hideHelp())
+    .addOption(
       new Option("--state <file>", "Singer: only what changed since the run that left it")
         .implies({ singer: true })
         .hideHelp(),
@@ -60,7 +70,12 @@ export function define(context: Context): Command {
         ["brandapi export orders roster -o month.xlsx --since this-month", "a workbook, one sheet per table"],
       ),
     )
-    .action((names: string[], _, own: Command) => runExport(names, own.optsWithGlobals(), context));
+    .action((names: string[], _, own: Command) => {
+      const options: ExportFlags = own.optsWithGlobals();
+      return options.delta === undefined
+        ? runExport(names, options, context)
+        : exportLake(names, options, context);
+    });
 }
 
 async function runExport(names: readonly string[], options: ExportFlags, { deps }: Context): Promise<void> {

@@ -5,12 +5,14 @@ import { formatCount } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import { renderTable } from "../ui/table.js";
 import type { Context, GlobalOptions } from "./context.js";
+import { printLake } from "./delta.js";
 import { examples } from "./help.js";
 import { type Reading, readMirror } from "./reading.js";
 import { checkTableName } from "./table.js";
 
 interface TablesFlags extends GlobalOptions {
   all?: boolean;
+  delta?: string;
 }
 
 export function define(context: Context): Command {
@@ -21,12 +23,18 @@ export function define(context: Context): Command {
     )
     .argument("[table]", "spelled with - or _")
     .option("--all", "also views that other views are made of")
+    .option("--delta <folder>", "the tables of a lake instead, and what is proven of them")
     .option("--json", "the same as JSON: a list, or one object")
     .addHelpText(
       "after",
       examples(["brandapi tables", "all of them"], ["brandapi tables restatements", "what its columns mean"]),
     )
-    .action((name: string | undefined, _, own: Command) => runTables(name, own.optsWithGlobals(), context));
+    .action((name: string | undefined, _, own: Command) => {
+      const options: TablesFlags = own.optsWithGlobals();
+      return options.delta === undefined
+        ? runTables(name, options, context)
+        : printLake(name, options, context);
+    });
 }
 
 async function runTables(name: string | undefined, options: TablesFlags, { deps }: Context): Promise<void> {

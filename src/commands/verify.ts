@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { Incomplete } from "../errors.js";
 import { wasRead } from "../mirror/index.js";
 import { resources } from "../resources/index.js";
@@ -7,6 +7,7 @@ import { defaultOptions } from "../sync/run.js";
 import { printJson } from "../ui/print.js";
 import { type FullVerdict, verifyResource } from "../verify/engine.js";
 import type { Context, GlobalOptions } from "./context.js";
+import { verifyLake } from "./delta.js";
 import { evidenceText } from "./evidence-text.js";
 import { refuseFailures } from "./failed-resources.js";
 import { chooseResources, maxWait, rateLimit, wait } from "./flags.js";
@@ -19,6 +20,7 @@ interface VerifyFlags extends GlobalOptions {
   evidence?: boolean;
   acceptRemovals?: boolean;
   wait?: boolean;
+  delta?: string;
 }
 
 export function define(context: Context): Command {
@@ -31,6 +33,12 @@ export function define(context: Context): Command {
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
     .option("--repair", "read again what differs, and make tables that differ anew from the records")
     .option("--evidence", "each number of the proof, with the request and the SQL that print it")
+    .addOption(
+      new Option(
+        "--delta <folder>",
+        "whether a lake holds what the mirror holds; no request is made",
+      ).conflicts(["repair", "evidence", "acceptRemovals"]),
+    )
     .option("--accept-removals", "apply removals even where they look implausible")
     .addOption(wait())
     .addOption(rateLimit())
@@ -43,7 +51,12 @@ export function define(context: Context): Command {
         ["brandapi verify --repair", "everything that was synced, and mend what differs"],
       ),
     )
-    .action((names: string[], _, command: Command) => runVerify(names, command.optsWithGlobals(), context));
+    .action((names: string[], _, own: Command) => {
+      const options: VerifyFlags = own.optsWithGlobals();
+      return options.delta === undefined
+        ? runVerify(names, options, context)
+        : verifyLake(names, options, context);
+    });
 }
 
 async function runVerify(names: readonly string[], options: VerifyFlags, { deps }: Context): Promise<void> {

@@ -54,7 +54,7 @@ export async function openFileSink(path: string, { random }: Pick<Deps, "random"
 }
 
 /** Lets the new name survive a power loss. Some systems cannot; the name stands anyway. */
-async function syncFolder(folder: string): Promise<void> {
+export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r").catch(() => undefined);
   await handle?.sync().catch(() => {});
   await handle?.close();

@@ -9,11 +9,17 @@ export type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["sche
 /** How Parquet stores a column. */
 export interface StoredType {
   schema: Omit<SchemaElement, "name">;
+  /** Its name in a Delta table's schema. */
+  delta: string;
   /** Returns the value as it is stored; undefined if the type has no place for it. */
   convert(value: Value): unknown;
 }
 
-const text: StoredType = { schema: { type: "BYTE_ARRAY", converted_type: "UTF8" }, convert: String };
+const text: StoredType = {
+  schema: { type: "BYTE_ARRAY", converted_type: "UTF8" },
+  delta: "string",
+  convert: String,
+};
 
 const timestamp: StoredType = {
   schema: {
@@ -21,6 +27,7 @@ const timestamp: StoredType = {
     converted_type: "TIMESTAMP_MICROS",
     logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MICROS" },
   },
+  delta: "timestamp",
   convert(value) {
     const ms = typeof value === "string" ? parseTimestamp(value) : undefined;
     return ms === undefined
@@ -31,16 +38,19 @@ const timestamp: StoredType = {
 
 const date: StoredType = {
   schema: { type: "INT32", converted_type: "DATE" },
+  delta: "date",
   convert: (value) => (typeof value === "string" ? asDay(value) : undefined),
 };
 
 const boolean: StoredType = {
   schema: { type: "BOOLEAN" },
+  delta: "boolean",
   convert: (value) => (value === 0 || value === 1 ? value === 1 : undefined),
 };
 
 const integer: StoredType = {
   schema: { type: "INT64" },
+  delta: "long",
   convert: (value) =>
     typeof value === "bigint" ? value : Number.isSafeInteger(value) ? BigInt(value) : undefined,
 };
@@ -50,6 +60,7 @@ const [precision, scale] = [18, 6];
 
 const decimal: StoredType = {
   schema: { type: "INT64", converted_type: "DECIMAL", precision, scale },
+  delta: `decimal(${precision},${scale})`,
   convert(value) {
     const [, whole, fraction = ""] = /^(-?\d{1,12})(?:\.(\d{1,6}))?$/.exec(String(value)) ?? [];
     if (typeof value === "string" || whole === undefined) return undefined;
@@ -59,6 +70,7 @@ const decimal: StoredType = {
 
 const double: StoredType = {
   schema: { type: "DOUBLE" },
+  delta: "double",
   convert: (value) => (typeof value === "string" ? undefined : Number(value)),
 };
 

@@ -3,6 +3,7 @@
 export { answerSource, readAnswer } from "./answer.js";
 export { checkAsOf, layAsOf } from "./as-of.js";
 export type { Row, RowValue } from "./batches.js";
+export { type ByMonth, openByMonth } from "./by-month.js";
 export { type Change, type ChangeFilter, changesCondition, listChanges } from "./change-list.js";
 export type { Bookmark, ChangedRow, ChangedRows } from "./changed-rows.js";
 export { checkCondition, explainRunning } from "./condition.js";
@@ -16,5 +17,6 @@ export { readRefundLosses, readRestatedOrders, readRestatements } from "./report
 export * from "./report/sales.js";
 export { cellEnd, openSource, rowEnd, type Source, withSnapshot } from "./select.js";
 export type { Selection } from "./select-sql.js";
+export { readStanding, type Standing } from "./standing.js";
 export { listFacts, readFacts, type TableFacts, unreadOf, wasSynced } from "./table-list.js";
 export { describeTable, type ReadableColumn, type ReadableTable } from "./tables.js";

@@ -17,11 +17,12 @@ export function* write([source]: Sources): Iterable<Chunk> {
   yield* writeRows(source, types, source.rows());
 }
 
-/** Writes one file of rows, which can be a part of a table's. */
+/** Writes one file of rows, which can be a part of a table's. @param notes more for the file's footer */
 export function* writeRows(
   { name, columns }: Pick<Source, "name" | "columns">,
   types: readonly StoredType[],
   batches: Iterable<readonly Row[]>,
+  notes: readonly { key: string; value: string }[] = [],
 ): Iterable<Chunk> {
   const bytes = new ByteWriter();
   const file = new ParquetWriter({
@@ -34,7 +35,7 @@ export function* writeRows(
         ...schema,
       })),
     ],
-    kvMetadata: [{ key: "brandapi.table", value: name }],
+    kvMetadata: [{ key: "brandapi.table", value: name }, ...notes],
     createdBy: "brandapi",
   });
   let group = types.map((): unknown[] => []);

@@ -1,0 +1,272 @@
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { commit, readLog } from "../../src/export/delta/log.js";
+import { exportDelta } from "../../src/export/delta/write.js";
+import { writeInfo } from "../../src/mirror/index.js";
+import { openByMonth, readStanding } from "../../src/query/index.js";
+import type { JsonObject } from "../../src/resources/types.js";
+import { askDuckDb } from "../support/duckdb.js";
+import { atFileEnd } from "../support/file-end.js";
+import { makeHome } from "../support/home.js";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { brandapi, type ProgramOptions, testDeps } from "../support/program.js";
+import { day } from "../support/records.js";
+
+type Action = Record<string, JsonObject>;
+
+/** Three orders of October, two of September. */
+const orders = [0, 1, 2, 30, 31].map((n) =>
+  anOrder(n, { order_date: `2026-${n < 30 ? "10" : "09"}-05T0${n % 10}:00:00Z` }),
+);
+
+/** A mirror of these orders, a lake, and what a night does to them. */
+async function makeLake() {
+  const home = makeHome();
+  const mirror = await makeMirror(home);
+  writeInfo(mirror, "brand_id", "fern");
+  writeRead(mirror, "orders", orders, { whole: true });
+  atFileEnd(() => mirror.db.close());
+  const folder = join(home, "lake");
+  const table = join(folder, "orders");
+  const run = (command: string, options: ProgramOptions = {}) =>
+    brandapi([...command.split(" "), "--delta", folder, "--db", mirror.path], { home, ...options });
+  return { mirror, folder, table, run };
+}
+
+function actionsOf(table: string, version: number): Action[] {
+  const name = `${String(version).padStart(20, "0")}.json`;
+  const text = readFileSync(join(table, "_delta_log", name), "utf8");
+  return text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Action);
+}
+
+const kindsOf = (table: string, version: number) =>
+  actionsOf(table, version).flatMap((action) => Object.keys(action));
+
+const monthsOf = (actions: readonly Action[], kind: string) =>
+  actions.flatMap((action) => (action[kind]?.partitionValues as JsonObject | undefined)?.month ?? []).sort();
+
+const namesOf = (table: string) =>
+  readdirSync(table, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".parquet"));
+
+/** What a reader sees: the files that a version names, with the month of each from the log. */
+async function read(table: string, sql: string) {
+  const files = [...readLog(table).files].map(
+    ([month, { path }]) =>
+      `SELECT *, '${month}' AS month FROM read_parquet('${join(table, path)}', hive_partitioning = false)`,
+  );
+  return await askDuckDb(`WITH t AS (${files.join(" UNION ALL BY NAME ")}) ${sql}`);
+}
+
+test("a table is a log and a file for each month, with the values of the mirror", async () => {
+  const { table, run } = await makeLake();
+  expect(await run("export orders")).toMatchObject({ code: 0, out: "" });
+  const actions = actionsOf(table, 0);
+  expect(actions.map((action) => Object.keys(action)[0])).toEqual([
+    "commitInfo",
+    "protocol",
+    "metaData",
+    "add",
+    "add",
+  ]);
+  expect(actions[1]).toEqual({ protocol: { minReaderVersion: 1, minWriterVersion: 2 } });
+  expect(actions[2]?.metaData).toMatchObject({
+    partitionColumns: ["month"],
+    format: { provider: "parquet" },
+  });
+  const fields = (JSON.parse(String(actions[2]?.metaData?.schemaString)) as { fields: JsonObject[] }).fields;
+  expect(fields.map(({ name, type }) => `${name} ${type}`)).toEqual(
+    expect.arrayContaining([
+      "order_date timestamp",
+      "total_amount decimal(18,6)",
+      "is_cancelled boolean",
+      "month string",
+    ]),
+  );
+  expect(monthsOf(actions, "add")).toEqual(["2026-09", "2026-10"]);
+  expect(JSON.parse(String(actions[3]?.add?.stats))).toEqual({ numRecords: 2 });
+  expect(
+    await read(table, "SELECT month, count(*) AS n, sum(total_amount) AS total FROM t GROUP BY 1 ORDER BY 1"),
+  ).toEqual([
+    { month: "2026-09", n: "2", total: "262.000000" },
+    { month: "2026-10", n: "3", total: "304.500000" },
+  ]);
+});
+
+test("a night writes the months that changed, removes those that are gone, and is no version if none did", async () => {
+  const { mirror, table, run } = await makeLake();
+  await run("export orders");
+  const first = namesOf(table);
+  expect((await run("export orders")).err).toContain("nothing has changed");
+  expect(readLog(table).version).toBe(0);
+  writeRead(mirror, "orders", [{ ...orders[1], refund_amount: 7 }], { at: "2026-11-02T00:00:00.000Z" });
+  await run("export orders");
+  expect(monthsOf(actionsOf(table, 1), "add")).toEqual(["2026-10"]);
+  expect(kindsOf(table, 1)).toEqual(["commitInfo", "remove", "add"]);
+  expect(namesOf(table)).toEqual(expect.arrayContaining(first));
+  expect(await read(table, "SELECT sum(refund_amount) AS refunded FROM t")).toEqual([
+    { refunded: "7.000000" },
+  ]);
+  writeRead(mirror, "orders", [], { at: "2026-11-03T00:00:00.000Z", remove: ["order-30", "order-31"] });
+  await run("export orders");
+  expect(kindsOf(table, 2)).toEqual(["commitInfo", "remove"]);
+  expect([...readLog(table).files.keys()]).toEqual(["2026-10"]);
+});
+
+test("a new column is a new schema and keeps the files, a type that is different replaces them", async () => {
+  const { mirror } = await makeLake();
+  const folder = makeHome();
+  mirror.db.exec("CREATE TABLE plans (month, goal); INSERT INTO plans VALUES ('2026-10', 5), (NULL, 6)");
+  const night = async (statement: string, ...added: string[]) => {
+    mirror.db.exec(statement);
+    const columns = ["month", "goal", ...added].map(
+      (name) => ({ name, type: "any", about: "", stored: null }) as const,
+    );
+    const date = { name: "month", table: "plans", letters: 7 };
+    const table = {
+      name: "plans",
+      about: "",
+      columns,
+      rowId: null,
+      orderBy: [],
+      shape: null,
+      isTyped: false,
+      date,
+    };
+    const standing = readStanding(mirror, "plans", 0);
+    await exportDelta(openByMonth(mirror, table), readLog(folder), { deps: testDeps(), standing });
+  };
+  await night("SELECT 1");
+  expect([...readLog(folder).files.keys()].sort()).toEqual(["", "2026-10"]);
+  await night(
+    "ALTER TABLE plans ADD COLUMN note TEXT; UPDATE plans SET note = 'more' WHERE month IS NULL",
+    "note",
+  );
+  expect(kindsOf(folder, 1)).toEqual(["commitInfo", "metaData", "remove", "add"]);
+  expect(readLog(folder).metaData?.schemaString).toContain('"note"');
+  await night("UPDATE plans SET goal = 6.5 WHERE month IS NULL", "note");
+  expect(kindsOf(folder, 2).filter((kind) => kind === "add")).toHaveLength(2);
+  expect(await read(folder, "SELECT sum(goal) AS goal FROM t")).toEqual([{ goal: "11.500000" }]);
+  await expect(night('ALTER TABLE plans ADD COLUMN "a b"', "a b")).rejects.toMatchObject({ exitCode: 3 });
+});
+
+test("rows of lists have the month of their record, views their own, and a list without dates has one file", async () => {
+  const { mirror, folder, run } = await makeLake();
+  writeRead(mirror, "roster", [{ relationship_id: "r", host: { id: "h" }, status: "active" }]);
+  expect(await run("export order-line-items sales_by_month roster")).toMatchObject({ code: 0 });
+  const monthsIn = (name: string) => [...readLog(join(folder, name)).files.keys()];
+  expect(monthsIn("order_line_items").sort()).toEqual(["2026-09", "2026-10"]);
+  expect(monthsIn("sales_by_month").sort()).toEqual(["2026-09", "2026-10"]);
+  expect(monthsIn("roster")).toEqual([""]);
+});
+
+test("a log of another program, brand or protocol, or with a hole, is refused and not touched", async () => {
+  const { mirror, table, run } = await makeLake();
+  await run("export orders");
+  writeRead(mirror, "orders", [anOrder(3)], { at: "2026-11-02T00:00:00.000Z" });
+  const log = join(table, "_delta_log");
+  const next = (version: number) => join(log, `${String(version).padStart(20, "0")}.json`);
+  const before = namesOf(table);
+  const refused = async (reason: string) => {
+    for (const command of ["export orders", "verify"])
+      expect(await run(command)).toMatchObject({ code: 3, err: expect.stringContaining(reason) });
+    expect(namesOf(table)).toEqual(before);
+  };
+  const own = JSON.stringify(actionsOf(table, 0)[0]);
+  writeFileSync(next(1), '{"commitInfo":{"timestamp":1,"engineInfo":"Apache-Spark/3.5"}}\n');
+  await refused("has a version 1 that `brandapi` did not write");
+  writeFileSync(next(1), "{");
+  await refused("has a version 1 that `brandapi` did not write");
+  writeFileSync(next(1), `${own}\n{"protocol":{"minReaderVersion":3,"minWriterVersion":7}}\n`);
+  await refused("needs a newer protocol");
+  writeFileSync(next(1), own.replaceAll("fern", "moss"));
+  await refused("belongs to a different brand");
+  writeFileSync(next(1), own);
+  writeFileSync(next(3), own);
+  await refused("has no version 2");
+});
+
+test("of two exports that write the same version one says so", async () => {
+  const { table, run } = await makeLake();
+  const runs = await Promise.all([run("export orders"), run("export orders")]);
+  expect(runs.map(({ code }) => code).sort()).toEqual([0, 9]);
+  expect(runs.map(({ err }) => err).join()).toContain("Another export has just written version 0");
+  expect(await read(table, "SELECT count(*) AS n FROM t")).toEqual([{ n: "5" }]);
+  const log = readLog(table);
+  await commit(log, [actionsOf(table, 0)[0] ?? {}], { random: Math.random });
+  await expect(commit(log, [], { random: Math.random })).rejects.toMatchObject({ exitCode: 9 });
+  expect(readdirSync(join(table, "_delta_log"))).toHaveLength(2);
+});
+
+test("files that no version of the last week names are removed, whatever left them, and no other", async () => {
+  const { mirror, table, run } = await makeLake();
+  const start = Date.now();
+  const at = (days: number) => ({ clock: { now: () => start + days * day } });
+  await run("export orders", at(0));
+  const [old] = [...readLog(table).files.values()];
+  const left = join(table, "month=2026-09", ".part-killed.part");
+  for (const path of [left, join(table, "notes.txt"), join(table, "_delta_log", ".00.json.x")]) {
+    writeFileSync(path, "");
+    utimesSync(path, start / 1_000, start / 1_000);
+  }
+  const change = (n: number) =>
+    writeRead(
+      mirror,
+      "orders",
+      orders.map((order) => ({ ...order, refund_amount: n })),
+      { at: `2026-11-0${n}T00:00:00.000Z` },
+    );
+  change(2);
+  await run("export orders", at(1));
+  expect(namesOf(table)).toContain(old?.path);
+  await run("export orders", at(7.5));
+  expect(namesOf(table)).toContain(old?.path);
+  expect(existsSync(left)).toBe(false);
+  await run("export orders", at(8.5));
+  expect(namesOf(table).sort()).toEqual([...readLog(table).files.values()].map(({ path }) => path).sort());
+  expect(readdirSync(table)).toContain("notes.txt");
+  expect(readdirSync(join(table, "_delta_log"))).toHaveLength(2);
+  expect(await run("export orders --retain 59m")).toMatchObject({ code: 2 });
+});
+
+test("`verify` names the months of which the files differ from the mirror", async () => {
+  const { mirror, table, run } = await makeLake();
+  await run("export orders");
+  expect(await run("verify")).toMatchObject({ code: 0, out: "orders, version 0: the same 5 rows\n" });
+  writeRead(mirror, "orders", [{ ...orders[1], refund_amount: 7 }], { at: "2026-11-02T00:00:00.000Z" });
+  const changed = await run("verify");
+  expect(changed).toMatchObject({ code: 8, err: expect.stringContaining("`brandapi export orders --delta") });
+  expect(changed.out).toContain("2026-10: refund_amount EUR is 0 in the lake, 7 in the mirror\n");
+  await run("export orders");
+  writeFileSync(join(table, readLog(table).files.get("2026-09")?.path ?? ""), "cut");
+  expect((await run("verify orders")).out).toContain("2026-09: 0 rows in the lake, 2 in the mirror");
+});
+
+test("`tables` prints what the newest version says is proven", async () => {
+  const { run } = await makeLake();
+  expect(await run("tables")).toMatchObject({ code: 3, err: expect.stringContaining("has no Delta table") });
+  await run("export orders");
+  const { out } = await run("tables");
+  expect(out).toBe("orders: version 0, 5 rows, run 1, verified, proven through 2026-11-01T00:00:00.000Z\n");
+  const [line] = (await run("tables orders --json")).out.split("\n");
+  expect(JSON.parse(line ?? "")).toMatchObject({
+    table: "orders",
+    brand: "fern",
+    rows: 5,
+    run: 1,
+    verified: true,
+  });
+});
+
+test("a lake takes whole tables: flags that choose rows or a format are refused", async () => {
+  const { run } = await makeLake();
+  for (const flag of ["--csv", "--limit 3", "--since 7d", "--columns id", "-o x.csv"])
+    expect(await run(`export orders ${flag}`)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("--delta"),
+    });
+  expect(await run("verify --repair")).toMatchObject({ code: 2 });
+});
