@@ -1,6 +1,4 @@
-import { type Mirror, quote } from "../mirror/index.js";
-import { typedTables } from "./names.js";
-import { describeTable } from "./tables.js";
+import type { Mirror } from "../mirror/index.js";
 
 /** A row of `changes`, with what people call the record. */
 export interface Change {
@@ -27,26 +25,23 @@ export interface ChangeFilter {
   until: string | undefined;
 }
 
-/** The columns that hold what people call a record, the best first. */
-const labels = ["order_number", "title", "filename", "host_username", "code", "name", "host_name"];
+/** The members that hold what people call a record, the best first. */
+const labels = ["order_number", "title", "filename", "host.username", "code", "name", "host.name"];
 
 /** Returns the newest changes, the newest last, and how many there are in all. */
 export function listChanges(
-  mirror: Mirror,
+  { db }: Mirror,
   filter: ChangeFilter,
   limit: number,
 ): { changes: Change[]; total: number } {
-  const { db } = mirror;
-  const count = db.prepare(`SELECT count(*) FROM changes WHERE ${changesCondition(filter)}`).pluck();
-  const rows = db
-    .prepare(`SELECT * FROM changes WHERE ${changesCondition(filter, limit)} ORDER BY change_id`)
-    .all() as Omit<Change, "label">[];
-  const names = [...new Set(rows.map(({ resource }) => resource))];
-  const labelOf = new Map(names.map((name) => [name, openLabels(mirror, name)]));
-  return {
-    changes: rows.map((row) => ({ ...row, label: labelOf.get(row.resource)?.(row.key) ?? null })),
-    total: count.get() as number,
-  };
+  const label = labels.map((path) => `r.json ->> '$.${path}'`).join(", ");
+  const changes = db.prepare(
+    `SELECT c.*, CAST(coalesce(${label}) AS TEXT) AS label
+     FROM changes AS c LEFT JOIN records AS r ON r.resource = c.resource AND r.key = c.key
+     WHERE change_id IN (SELECT change_id FROM changes WHERE ${changesCondition(filter, limit)}) ORDER BY change_id`,
+  );
+  const total = db.prepare(`SELECT count(*) FROM changes WHERE ${changesCondition(filter)}`).pluck();
+  return { changes: changes.all() as Change[], total: total.get() as number };
 }
 
 /** Returns a condition on `changes`; with a limit, on the newest so many. */
@@ -63,19 +58,4 @@ export function changesCondition({ resource, run, since, until }: ChangeFilter, 
 
 function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
-}
-
-/** Looks up what people call the records of a resource. */
-function openLabels(mirror: Mirror, resource: string): (key: string) => string | null {
-  const shape = typedTables().find((one) => one.resource.name === resource && one.list === null);
-  const columns = shape ? describeTable(mirror, shape.name).columns.map(({ name }) => name) : [];
-  const label = labels.find((name) => columns.includes(name));
-  if (!shape || !label) return () => null;
-  const find = mirror.db
-    .prepare(
-      `SELECT CAST(t.${quote(label)} AS TEXT) FROM records AS r JOIN ${quote(shape.name)} AS t USING (record_id)
-       WHERE r.resource = ? AND r.key = ?`,
-    )
-    .pluck();
-  return (key) => (find.get(resource, key) as string | null | undefined) ?? null;
 }

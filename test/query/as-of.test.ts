@@ -53,6 +53,28 @@ test("each view as of a time is the view of the mirror as it was then", async ()
   expect([...empty]).toEqual([]);
 }, 120_000);
 
+test("each table as of a night is the table of that night", async () => {
+  const brand = makeBrand({ history: 300, seed: 5 });
+  const tables = ["orders", "order_line_items", "roster", "recommendations", "opportunities", "content"];
+  const rowsOf = async (table: string, ...more: string[]) =>
+    (await brand.run(["export", table, "--csv", ...more])).out;
+  const nights: { at: string; table: string; rows: string }[] = [];
+  for (let nth = 0; nth < 4; nth += 1) {
+    expect((await brand.run("sync")).code).toBe(0);
+    brand.pass(day);
+    for (const table of tables) nights.push({ at: at(brand.now()), table, rows: await rowsOf(table) });
+    passTime(brand.data, brand.now(), brand.now() + 9 * day, naturalPace(300));
+    brand.pass(9 * day);
+  }
+  for (const { at, table, rows } of nights)
+    expect([at, table, await rowsOf(table, "--as-of", at)]).toEqual([at, table, rows]);
+  const changed = tables.filter((table) => {
+    const own = nights.filter((one) => one.table === table);
+    return new Set(own.map(({ rows }) => rows)).size > 1;
+  });
+  expect(changed).toEqual(expect.arrayContaining(["orders", "order_line_items", "roster", "opportunities"]));
+}, 60_000);
+
 const readRankings = ({ path }: { path: string }) => path === "/analytics/hosts";
 
 /** A mirror that saw a refund and a late order on its second day; `before` lies between the two. */
