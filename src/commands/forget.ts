@@ -88,7 +88,7 @@ function findHost(mirror: Mirror, named: string): string {
   const select = mirror.db.prepare<[], { id: string; username: string | null }>(
     `SELECT DISTINCT value ->> 'id' || '' AS id, value ->> 'username' AS username
      FROM (SELECT json FROM records UNION ALL SELECT json FROM record_versions) AS stored, json_tree(stored.json)
-     WHERE key = 'host' AND value ->> 'id' IS NOT NULL`,
+     WHERE key = 'host' AND iif(type = 'object', value ->> 'id', NULL) IS NOT NULL`,
   );
   const hosts = select.all();
   const matching = hosts.filter(({ id, username }) => id === named || username === handle);

@@ -33,7 +33,7 @@ function isPingUrl(text: string): boolean {
 
 /**
  * Does work between two requests to a dead-man's switch: `URL/start`, then `URL`, or `URL/fail` with the exit code as
- * body. A ping that fails is a warning.
+ * body. A ping that fails is a warning. A usage error sends no second ping.
  * @param url undefined: nothing is sent
  */
 export async function withPings(
@@ -53,7 +53,7 @@ export async function withPings(
   try {
     await work();
   } catch (error) {
-    await send("/fail", asBrandapiError(error).exitCode);
+    if (!(error instanceof UsageError)) await send("/fail", asBrandapiError(error).exitCode);
     throw error;
   }
   if (context.exitCode === before) await send("");

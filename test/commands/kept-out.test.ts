@@ -115,6 +115,20 @@ test("doctor finds what another program brings back of a forgotten host", async 
   expect((await doctorOf(brand, "kept")).state).toBe("ok");
 });
 
+test("an object of any shape that carries a forgotten host's id loses its names", async () => {
+  const brand = await brandWithHost();
+  const add = `INSERT INTO records (resource, key, json, since_at) VALUES ('gifts', 'x', json(?), '2026-11-21')`;
+  const gift = { id: "x", title: "a mug", host: "ada", host_id: brand.hostId, host_name: `${secret}-g` };
+  const mirror = await openMirror(brand.db);
+  mirror.db.prepare(add).run(JSON.stringify(gift));
+  mirror.db.close();
+  expect((await brand.run(`forget --host ${brand.hostId} --yes`)).code).toBe(0);
+  expect(brand.sql("SELECT json FROM records WHERE key = 'x'")).toEqual([
+    { json: JSON.stringify({ id: "x", title: "a mug", host: "ada", host_id: brand.hostId }) },
+  ]);
+  expect(await found(brand, secret)).toBe(0);
+});
+
 test("forget asks, and forgets no host that is not meant", async () => {
   const brand = await brandWithHost();
   const count = await found(brand, secret);
