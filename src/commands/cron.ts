@@ -1,7 +1,8 @@
 import { dirname, join } from "node:path";
 import { Command } from "commander";
+import { commandFor } from "../config/access.js";
 import { expandPath, findFolders } from "../config/folders.js";
-import { commandFor, environmentFor, readSettings } from "../config/settings.js";
+import { environmentFor, readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { shellCommand, shellWord } from "../lib/shell.js";

@@ -1,6 +1,7 @@
 import type { ApiClient } from "../api/index.js";
+import { commandFor } from "../config/access.js";
 import type { Profile } from "../config/profiles.js";
-import { commandFor, type Settings } from "../config/settings.js";
+import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { UnexpectedAnswer } from "../errors.js";
 import { counted } from "../lib/counted.js";

@@ -1,7 +1,7 @@
 import { Command } from "commander";
-import { checkBaseUrl, checkKey, readKeyStream } from "../config/access.js";
+import { type Access, checkBaseUrl, checkKey, commandFor, readKeyStream } from "../config/access.js";
 import { configFile, type Profile, readProfiles, writeProfiles } from "../config/profiles.js";
-import { commandFor, environmentFor, readSettings, type Settings } from "../config/settings.js";
+import { environmentFor, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { parseOmit } from "../resources/omit.js";
@@ -18,11 +18,6 @@ interface LoginFlags extends GlobalOptions {
   keyStdin?: boolean;
   ping?: string;
   omit?: string[];
-}
-
-interface Access {
-  baseUrl: string;
-  key: string;
 }
 
 export function define(context: Context): Command {

@@ -1,5 +1,6 @@
 import type { ApiClient, ApiEvents } from "../api/index.js";
-import { requireAccess, type Settings } from "../config/settings.js";
+import { requireAccess } from "../config/access.js";
+import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import type { Reporter } from "../lib/reporter.js";
 import type { TerminalReporter } from "../ui/reporter.js";

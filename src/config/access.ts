@@ -6,7 +6,48 @@ import { ConfigurationError } from "../errors.js";
 import { isLoopback } from "../lib/loopback.js";
 import { shellWord } from "../lib/shell.js";
 
+/** Where the API is, and what it asks for. */
+export interface Access {
+  baseUrl: string;
+  key: string;
+}
+
+/** What a profile, its flags and the environment give. */
+export interface GivenAccess {
+  profile: string;
+  baseUrl: string | undefined;
+  key: string | undefined;
+  /** The origin that the key was stored for; undefined if the key was given by a file or the environment. */
+  keyOrigin: string | undefined;
+}
+
 const versionedRoot = "/api/brand/v1";
+
+/**
+ * Returns the base URL and the key.
+ * @throws ConfigurationError if one is missing, or the key was stored for another origin
+ */
+export function requireAccess({ baseUrl, key, keyOrigin, profile }: GivenAccess): Access {
+  if (baseUrl === undefined || key === undefined) {
+    const missing = key !== undefined ? "base URL" : baseUrl !== undefined ? "key" : "key and no base URL";
+    throw new ConfigurationError(`No ${missing} for the profile \`${profile}\`.`, {
+      hint: `run \`${commandFor("login", profile)}\`; without a key, try \`brandapi demo\`, or \`brandapi sandbox\`, which prints one`,
+    });
+  }
+  const { origin } = new URL(baseUrl);
+  if (keyOrigin === undefined || keyOrigin === origin) return { baseUrl, key };
+  throw new ConfigurationError(
+    `The key of \`${profile}\` is for ${keyOrigin}: it is not sent to ${origin}.`,
+    {
+      hint: "give that address a key of its own: `brandapi login --profile NAME`, BRANDAPI_KEY or --key-file",
+    },
+  );
+}
+
+/** Returns a command as a person types it for a profile. */
+export function commandFor(command: "login" | "sync", profile: string): string {
+  return `brandapi ${command}${profile === "default" ? "" : ` --profile ${profile}`}`;
+}
 
 /**
  * Returns the API's address without trailing slashes. Its path ends in `/api/brand/v1`; it is https, or http on a

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import type { Deps, Env } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
 import { shellWord } from "../lib/shell.js";
-import { checkBaseUrl, checkKey, readKeyFile } from "./access.js";
+import { checkBaseUrl, checkKey, type GivenAccess, readKeyFile } from "./access.js";
 import { expandPath, findFolders } from "./folders.js";
 import {
   configFile,
@@ -36,12 +36,7 @@ export interface GlobalOptions extends OutputOptions {
 }
 
 /** The settings of one run: flag, then environment, then profile, then default. */
-export interface Settings {
-  profile: string;
-  baseUrl: string | undefined;
-  key: string | undefined;
-  /** The origin that the key was stored for; undefined if the key was given by a file or the environment. */
-  keyOrigin: string | undefined;
+export interface Settings extends GivenAccess {
   dbPath: string;
   /** The brand of the profile's own mirror, as `login` stored it; undefined if unknown, or if another file is named. */
   brand: { id: string; name: string } | undefined;
@@ -116,35 +111,6 @@ export function environmentFor({ profile }: GlobalOptions, env: Env): Env {
   if (profile === undefined) return env;
   const { BRANDAPI_DB, BRANDAPI_BASE_URL, BRANDAPI_KEY, ...rest } = env;
   return rest;
-}
-
-/** Returns a command as a person types it for a profile. */
-export function commandFor(command: "login" | "sync", profile: string): string {
-  return `brandapi ${command}${profile === "default" ? "" : ` --profile ${profile}`}`;
-}
-
-/**
- * Returns the base URL and the key.
- * @throws ConfigurationError if one is missing, or the key was stored for another origin
- */
-export function requireAccess({ baseUrl, key, keyOrigin, profile }: Settings): {
-  baseUrl: string;
-  key: string;
-} {
-  if (baseUrl === undefined || key === undefined) {
-    const missing = key !== undefined ? "base URL" : baseUrl !== undefined ? "key" : "key and no base URL";
-    throw new ConfigurationError(`No ${missing} for the profile \`${profile}\`.`, {
-      hint: `run \`${commandFor("login", profile)}\`; without a key, try \`brandapi demo\`, or \`brandapi sandbox\`, which prints one`,
-    });
-  }
-  const { origin } = new URL(baseUrl);
-  if (keyOrigin === undefined || keyOrigin === origin) return { baseUrl, key };
-  throw new ConfigurationError(
-    `The key of \`${profile}\` is for ${keyOrigin}: it is not sent to ${origin}.`,
-    {
-      hint: "give that address a key of its own: `brandapi login --profile NAME`, BRANDAPI_KEY or --key-file",
-    },
-  );
 }
 
 /** Returns the profile's name: flag, environment, `default`. */

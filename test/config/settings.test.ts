@@ -1,8 +1,9 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { requireAccess } from "../../src/config/access.js";
 import type { GlobalOptions } from "../../src/config/settings.js";
-import { readSettings, requireAccess } from "../../src/config/settings.js";
+import { readSettings } from "../../src/config/settings.js";
 import type { Deps, Env } from "../../src/deps.js";
 import { BrandapiError } from "../../src/errors.js";
 import { asBrandapiError } from "../../src/lib/failures.js";
