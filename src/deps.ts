@@ -1,6 +1,6 @@
 import { homedir, hostname, tmpdir, userInfo } from "node:os";
 import type { Readable } from "node:stream";
-import { setTimeout as delay } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
 
 /** Time as the program sees it: tests pass their own. */
 export interface Clock {
@@ -8,7 +8,10 @@ export interface Clock {
   now(): number;
   /** Milliseconds of a clock that never jumps, shared by all processes of one boot. For what is waited for. */
   monotonic(): number;
-  /** Resolves after `ms` milliseconds; rejects with the signal's reason when it aborts. */
+  /**
+   * Resolves after `ms` milliseconds, of 0 in the next turn of the event loop; rejects with the signal's reason when it
+   * aborts.
+   */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -71,7 +74,8 @@ export const systemClock: Clock = {
   monotonic: () => Number(process.hrtime.bigint() / 1_000n) / 1_000,
   async sleep(ms, signal) {
     try {
-      await delay(Math.min(ms, 2 ** 31 - 1), undefined, signal ? { signal } : {});
+      const options = signal ? { signal } : {};
+      await (ms === 0 ? turn(undefined, options) : delay(Math.min(ms, 2 ** 31 - 1), undefined, options));
     } catch (error) {
       signal?.throwIfAborted();
       throw error;
