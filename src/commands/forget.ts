@@ -11,13 +11,11 @@ import { openPrompt } from "../ui/prompt.js";
 import { createReporter } from "../ui/reporter.js";
 import { escapeText } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { wait } from "./flags.js";
 import { examples } from "./help.js";
 
 interface ForgetFlags extends GlobalOptions {
   host: string;
   yes?: boolean;
-  wait?: boolean;
 }
 
 export function define(context: Context): Command {
@@ -29,7 +27,6 @@ export function define(context: Context): Command {
     )
     .requiredOption("--host <id>", "the host's id or handle")
     .option("--yes", "do not ask")
-    .addOption(wait())
     .addHelpText(
       "after",
       examples(
@@ -43,11 +40,11 @@ export function define(context: Context): Command {
 async function runForget(options: ForgetFlags, { deps }: Context): Promise<void> {
   const { clock, killable, signal } = deps;
   const { dbPath } = await readSettings(options, deps);
-  const { note, warn } = createReporter(deps, options);
+  const { warn } = createReporter(deps, options);
   const present = await killable(() => openMirrorReadOnly(dbPath));
   const id = await killable(async () => findHost(present, options.host)).finally(() => present.db.close());
   if (!options.yes) await confirm(id, deps);
-  const lock = await lockMirror(dbPath, { wait: options.wait ?? false, clock, signal, queued: note });
+  const lock = await lockMirror(dbPath, { wait: false, clock, signal });
   let mirror: Mirror | undefined;
   try {
     const open = await killable(() => openMirror(dbPath));
