@@ -57,13 +57,11 @@ function wantedRanges(
 ): Range[] {
   const { full, since, until = now, windowMs } = asked;
   const to = Math.min(until, now);
-  const gaps = subtract([{ from: floor, to: now }], coverage);
-  const end = finishedUntil ?? coverage.at(-1)?.to ?? now;
-  const plain = [...gaps, { from: Math.min(end, now) + 1, to: now }].map((range) => ({
-    from: range.from - windowMs,
-    to: range.to,
-  }));
   if (full) return [{ from: floor, to }];
   if (since !== undefined) return [{ from: since, to }];
-  return asked.until === undefined ? plain : within(plain, { from: floor, to });
+  const gaps = subtract([{ from: floor, to: now }], coverage);
+  const end = Math.min(finishedUntil ?? coverage.at(-1)?.to ?? now, now);
+  const plain = [...gaps, { from: end + 1, to: now }];
+  const withWindows = plain.map((range) => ({ from: range.from - windowMs, to: range.to }));
+  return within(withWindows, { from: floor, to });
 }

@@ -53,16 +53,17 @@ function parentsOf(run: DetailsRun): Parent[] {
   const { clock, mirror, options, resource } = run;
   // A run goes on with what a stopped one has read within the hour.
   const freshSince = formatInstant(Math.max(finishedRuns(mirror, resource.name).at, clock.now() - 3_600_000));
-  return [...presentRecords(mirror, resource.name)].flatMap((record) => {
+  const parents: Parent[] = [];
+  for (const record of presentRecords(mirror, resource.name)) {
     const { id, key, detailedAt, isOutdated } = record;
     const askBy = idText(resource, record.value);
-    if (askBy === null || addressPart(askBy) === null) return [];
+    if (askBy === null || addressPart(askBy) === null) continue;
     const isPending = detailedAt === null || isOutdated;
-    const isOpen = isPending || options.details === "all" || isUnsettled(run, record);
-    return [
-      { id, key, askBy, detailedAt, isPending, isDue: isOpen && (isPending || detailedAt <= freshSince) },
-    ];
-  });
+    const isOpen = options.details === "all" || isUnsettled(run, record);
+    const isDue = isPending || (isOpen && detailedAt <= freshSince);
+    parents.push({ id, key, askBy, detailedAt, isPending, isDue });
+  }
+  return parents;
 }
 
 /** Returns those whose details are to be read. A run that is stopped every time comes to all of them in turn. */
