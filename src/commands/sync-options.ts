@@ -51,17 +51,32 @@ export function readOptions(flags: SyncFlags, now: number): SyncOptions {
   };
 }
 
-/** Which resources a flag makes a difference to. */
-const uses: Partial<Record<keyof SyncFlags, (resource: Resource) => boolean>> = {
-  since: takesDates,
-  until: takesDates,
-  source: isFiltered,
-  mediaType: isFiltered,
-  opportunity: isFiltered,
-  host: (resource) => isFiltered(resource) || isMonthly(resource),
-  groupBy: isMonthly,
-  perHost: isMonthly,
-};
+/** The flags that make no difference to every resource, and the resources to which they do. */
+const uses: readonly (readonly [
+  flag: string,
+  value: keyof SyncFlags,
+  isUseful: (one: Resource) => boolean,
+])[] = [
+  ["--since", "since", takesDates],
+  ["--until", "until", takesDates],
+  ["--source", "source", isFiltered],
+  ["--media-type", "mediaType", isFiltered],
+  ["--opportunity", "opportunity", isFiltered],
+  ["--host", "host", (resource) => isFiltered(resource) || isMonthly(resource)],
+  ["--group-by", "groupBy", isMonthly],
+  ["--per-host", "perHost", isMonthly],
+];
+
+/** @throws UsageError for a flag that makes no difference to a resource that was named */
+export function refuseUseless({ resources, named }: Chosen, flags: SyncFlags): void {
+  for (const [flag, value, isUseful] of uses) {
+    const other = resources.find((resource) => !isUseful(resource));
+    if (named && other && flags[value] !== undefined)
+      throw new UsageError(`\`${other.name}\` takes no \`${flag}\`.`, {
+        hint: `leave it out, or sync \`${other.name}\` by itself`,
+      });
+  }
+}
 
 function isFiltered({ strategy }: Resource): boolean {
   return strategy.kind === "dated" && strategy.filters !== undefined;
@@ -69,16 +84,4 @@ function isFiltered({ strategy }: Resource): boolean {
 
 function isMonthly({ strategy }: Resource): boolean {
   return strategy.kind === "monthly";
-}
-
-/** @throws UsageError for a flag that makes no difference to a resource that was named */
-export function refuseUseless({ resources, named }: Chosen, flags: SyncFlags): void {
-  for (const name of Object.keys(flags) as (keyof SyncFlags)[]) {
-    const other = resources.find((resource) => uses[name]?.(resource) === false);
-    if (!named || other === undefined) continue;
-    const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    throw new UsageError(`\`${other.name}\` takes no \`--${flag}\`.`, {
-      hint: `leave it out, or sync \`${other.name}\` by itself`,
-    });
-  }
 }
