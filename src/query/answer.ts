@@ -1,9 +1,9 @@
 import type { ColumnDefinition, Statement } from "better-sqlite3";
 import type { Mirror } from "../mirror/index.js";
-import { inBatches, type Row, type RowValue } from "./batches.js";
 import { explainRunning } from "./condition.js";
 import { knownTableNames } from "./names.js";
 import type { Source } from "./select.js";
+import { inBatches, type Row, type RowValue } from "./select-read.js";
 import { describeTable, type ReadableColumn } from "./tables.js";
 
 /**

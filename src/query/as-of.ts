@@ -14,14 +14,12 @@ export interface Gaps {
   unkept: string[];
 }
 
-/** The mirror's own tables below views, with the condition on `at` for the rows that existed then. */
-const ownRows: Readonly<Record<string, (at: string) => string>> = {
-  changes: (at) => `seen_changed_at <= ${at}`,
-  sync_runs: (at) => `coalesce(finished_at, started_at) <= ${at}`,
-  coverage: (at) => `read_at <= ${at}`,
-  record_versions: (at) => `until_at <= ${at}`,
-  analytics_hosts_snapshots: (at) => `synced_at <= ${at}`,
-  analytics_hosts_days: (at) => `synced_at <= ${at}`,
+/** The mirror's own tables below views, and since when each row exists. */
+const ownRows: Readonly<Record<string, string>> = {
+  changes: "seen_changed_at",
+  sync_runs: "coalesce(finished_at, started_at)",
+  coverage: "read_at",
+  record_versions: "until_at",
 };
 
 /** @throws UsageError if the mirror keeps no earlier form of a table or view */
@@ -53,9 +51,9 @@ export function layAsOf(
   const unkept = shapes.filter(({ resource }) => !resource.history).map(({ name }) => name);
   if (kept.length > 0) readAsOf(mirror, kept, at);
   for (const name of unkept) db.exec(`CREATE TEMP VIEW ${quote(name)} AS ${rowsOf(name, time)}`);
-  for (const [name, condition] of Object.entries(ownRows))
+  for (const [name, since] of Object.entries(ownRows))
     if (names.has(name))
-      db.exec(`CREATE TEMP VIEW ${name} AS SELECT * FROM main.${name} WHERE ${condition(time)}`);
+      db.exec(`CREATE TEMP VIEW ${name} AS SELECT * FROM main.${name} WHERE ${since} <= ${time}`);
   for (const view of views)
     if (names.has(view.name)) db.exec(`CREATE TEMP VIEW ${quote(view.name)} AS ${selectOf(view)}`);
   return {

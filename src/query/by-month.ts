@@ -1,8 +1,8 @@
 import { utc } from "../lib/utc.js";
 import { type Mirror, positionsPerRecord, quote } from "../mirror/index.js";
 import { takesDates } from "../resources/types.js";
-import type { Row } from "./batches.js";
 import type { Source } from "./select.js";
+import type { Row } from "./select-read.js";
 import { readRows } from "./select-read.js";
 import { selectSql } from "./select-sql.js";
 import type { ReadableTable } from "./tables.js";

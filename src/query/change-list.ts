@@ -25,8 +25,8 @@ export interface ChangeFilter {
   until: string | undefined;
 }
 
-/** The members that hold what people call a record, the best first. */
-const labels = ["order_number", "title", "filename", "host.username", "code", "name", "host.name"];
+/** The members that hold what people call a record, the best first; of an order, which has a host too, its number. */
+const labels = ["title", "filename", "host.username", "code", "name", "host.name"];
 
 /** Returns the newest changes, the newest last, and how many there are in all. */
 export function listChanges(
@@ -34,9 +34,10 @@ export function listChanges(
   filter: ChangeFilter,
   limit: number,
 ): { changes: Change[]; total: number } {
-  const label = labels.map((path) => `r.json ->> '$.${path}'`).join(", ");
+  const memberOf = (path: string) => `r.json ->> '$.${path}'`;
+  const label = `iif(c.resource = 'orders', ${memberOf("order_number")}, coalesce(${labels.map(memberOf).join(", ")}))`;
   const changes = db.prepare(
-    `SELECT c.*, CAST(coalesce(${label}) AS TEXT) AS label
+    `SELECT c.*, CAST(${label} AS TEXT) AS label
      FROM changes AS c LEFT JOIN records AS r ON r.resource = c.resource AND r.key = c.key
      WHERE change_id IN (SELECT change_id FROM changes WHERE ${changesCondition(filter, limit)}) ORDER BY change_id`,
   );

@@ -1,6 +1,6 @@
 import { type Mirror, positionsPerRecord, quote } from "../mirror/index.js";
 import type { TableShape } from "../resources/shape.js";
-import { inBatches, type Row } from "./batches.js";
+import { inBatches, type Row } from "./select-read.js";
 import type { ReadableTable } from "./tables.js";
 
 /** Up to where a reader has read: the mirror's own numbers, which no clock moves. */

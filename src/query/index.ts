@@ -2,7 +2,6 @@
 
 export { answerSource, readAnswer } from "./answer.js";
 export { checkAsOf, layAsOf } from "./as-of.js";
-export type { Row, RowValue } from "./batches.js";
 export { type ByMonth, openByMonth } from "./by-month.js";
 export { type Change, type ChangeFilter, changesCondition, listChanges } from "./change-list.js";
 export type { Bookmark, ChangedRow, ChangedRows } from "./changed-rows.js";
@@ -16,6 +15,7 @@ export { type Proof, readProof } from "./report/proof.js";
 export { readRefundLosses, readRestatedOrders, readRestatements } from "./report/refunds.js";
 export * from "./report/sales.js";
 export { cellEnd, openSource, rowEnd, type Source, withSnapshot } from "./select.js";
+export type { Row, RowValue } from "./select-read.js";
 export type { Selection } from "./select-sql.js";
 export { readStanding, type Standing } from "./standing.js";
 export { listFacts, readFacts, type TableFacts, unreadOf, wasSynced } from "./table-list.js";

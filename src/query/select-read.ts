@@ -1,6 +1,13 @@
 import { type Mirror, quote } from "../mirror/index.js";
-import { inBatches, type Row, rowsPerBatch } from "./batches.js";
+import type { SqlValue } from "../records/index.js";
 import type { SelectSql } from "./select-sql.js";
+
+/** A cell; `bigint` in the answer to a person's SQL alone. */
+export type RowValue = SqlValue | bigint;
+export type Row = readonly RowValue[];
+
+/** Rows in one batch: at most what a few answers of the API hold. */
+export const rowsPerBatch = 256;
 
 /** Some rows, joined into one text by SQLite: that costs a fraction of handing them over value by value. */
 export interface Joined {
@@ -46,4 +53,16 @@ export function* readJoined(
     left -= rows;
     after = last;
   }
+}
+
+/** Rows in batches, as they come. */
+export function* inBatches(rows: Iterable<Row>): Iterable<Row[]> {
+  let batch: Row[] = [];
+  for (const row of rows) {
+    batch.push(row);
+    if (batch.length < rowsPerBatch) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }

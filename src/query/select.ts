@@ -1,9 +1,8 @@
 import { parseTimestamp } from "../lib/times.js";
 import { type Mirror, quote } from "../mirror/index.js";
 import { exportsRecords } from "../resources/shape.js";
-import type { Row } from "./batches.js";
 import { type ChangedRows, openChangedRows } from "./changed-rows.js";
-import { countRows, type Joined, readJoined, readRows } from "./select-read.js";
+import { countRows, type Joined, type Row, readJoined, readRows } from "./select-read.js";
 import { type Selection, selectSql } from "./select-sql.js";
 import type { ReadableColumn, ReadableTable } from "./tables.js";
 

@@ -2,13 +2,11 @@ import type { Days } from "../query/index.js";
 
 /** Days and months as a person writes them. */
 
-const months = "January February March April May June July August September October November December".split(
-  " ",
-);
+const monthAndYear = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" });
 
 /** Returns `October 2026`, of a month or a day. */
 export function monthName(day: string): string {
-  return `${months[Number(day.slice(5, 7)) - 1] ?? ""} ${day.slice(0, 4)}`;
+  return monthAndYear.format(Date.parse(`${day.slice(0, 7)}-01`));
 }
 
 /** Returns `Oct 2026`. */

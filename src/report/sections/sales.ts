@@ -30,11 +30,9 @@ export const noOrders = "No orders in what was read of these days.";
 /** Returns the first sentence to know: `Net is down 19.3% in USD, up 0.5% in EUR vs 1–23 Oct 2026.` */
 export function summaryOf({ currencies, sums, period, numbers }: Context): string {
   const moves = currencies.flatMap((currency) => {
-    const [now, before] = [
-      of(sums.now, currency)[0]?.net_amount ?? 0,
-      of(sums.before, currency)[0]?.net_amount,
-    ];
-    if (before === undefined || before <= 0) return [];
+    const now = of(sums.now, currency)[0]?.net_amount ?? 0;
+    const before = of(sums.before, currency)[0]?.net_amount ?? 0;
+    if (before <= 0) return [];
     const share = numbers.percent(Math.abs(now - before) / before);
     const way = share === numbers.percent(0) ? "the same" : `${now > before ? "up" : "down"} ${share}`;
     return [`${way} in ${currencyName(currency)}`];
