@@ -55,13 +55,6 @@ describe("a refused request", () => {
       }
     },
   );
-
-  it("with 410 is known as retired, with 404 not", async () => {
-    nock(origin).get("/api/brand/v1/orders").reply(410).get("/api/brand/v1/orders").reply(404);
-    const api = testApi(baseUrl);
-    expect(await rejection(api.get("/orders"))).toMatchObject({ retired: true });
-    expect(await rejection(api.get("/orders"))).toMatchObject({ retired: false });
-  });
 });
 
 describe("a 403", () => {
