@@ -1,26 +1,29 @@
 import type { Brand } from "./brand.js";
 import { hostOf } from "./data/people.js";
-import type { Range } from "./dated.js";
 import type { Doubts } from "./doubts.js";
-import { bucketOf, type Cell, figuresOf } from "./figures.js";
+import { bucketOf, type Cell, type Figures, figuresOf, members, noFigures } from "./figures.js";
+import { ordersRange } from "./lists.js";
+import { instant, integer, oneOf, oneUuid, type Query } from "./parameters.js";
 import type { Host } from "./records.js";
 
-export interface ClicksQuery {
-  range: Range;
-  groupBy: "day" | "week" | "month";
-  hostId: string | null;
-  limit: number;
-}
+export const clicksRules = {
+  start_date: instant,
+  end_date: instant,
+  group_by: oneOf(["day", "week", "month"], "day"),
+  host_id: oneUuid,
+  limit: integer(20, 1, 100),
+};
 
 /** Returns the `data` of /analytics/clicks. */
-export function clicksOf(brand: Brand, query: ClicksQuery, doubts: Doubts, now: number) {
-  const { range, groupBy, hostId, limit } = query;
-  const { cells, days } = figuresOf(brand, range, hostId, doubts, now);
+export function clicksOf(brand: Brand, query: Query<typeof clicksRules>, doubts: Doubts, now: number) {
+  const { group_by, host_id, limit } = query;
+  const range = ordersRange(query.start_date, query.end_date);
+  const { cells, days } = figuresOf(brand, range, host_id, doubts, now);
   const all = sumOf(cells);
   const byDay = grouped(cells, ({ start }) => start);
   const points = new Map<string, Cell[]>();
   for (const start of [...new Set([...days, ...byDay.keys()])].sort((a, b) => a - b)) {
-    const date = bucketOf(start, groupBy);
+    const date = bucketOf(start, group_by);
     points.set(date, [...(points.get(date) ?? []), ...(byDay.get(start) ?? [])]);
   }
   const hosts = hostsOf(brand);
@@ -57,18 +60,11 @@ export function hostRows(brand: Brand, doubts: Doubts, now: number) {
 }
 
 /** The sum of some cells, and on how many days they lie: all but unique counts add up. */
-type Figures = Omit<Cell, "start" | "hostId"> & { days: number };
+type Sum = Figures & { days: number };
 
-function sumOf(cells: readonly Cell[]): Figures {
-  const sum: Figures = { orders: 0, tracked: 0, revenue: 0, subtotal: 0, buyNow: 0, visits: 0, days: 0 };
-  for (const cell of cells) {
-    sum.orders += cell.orders;
-    sum.tracked += cell.tracked;
-    sum.revenue += cell.revenue;
-    sum.subtotal += cell.subtotal;
-    sum.buyNow += cell.buyNow;
-    sum.visits += cell.visits;
-  }
+function sumOf(cells: readonly Cell[]): Sum {
+  const sum = noFigures();
+  for (const cell of cells) for (const member of members) sum[member] += cell[member];
   return { ...sum, days: new Set(cells.map(({ start }) => start)).size };
 }
 
@@ -91,11 +87,11 @@ function hostsOf({ people, orders }: Brand): Map<string, Host> {
   return hosts;
 }
 
-function views({ visits }: Figures) {
+function views({ visits }: Sum) {
   return { profile_views: visits, list_views: visits * 2 };
 }
 
-function shared(figures: Figures) {
+function shared(figures: Sum) {
   const { buyNow, visits, orders, tracked, revenue, subtotal } = figures;
   return {
     total_clicks: buyNow * 2 + visits,
@@ -110,12 +106,12 @@ function shared(figures: Figures) {
   };
 }
 
-function sessionsOf(figures: Figures): number {
+function sessionsOf(figures: Sum): number {
   return unique(Math.ceil(figures.buyNow * 0.8) + Math.ceil(figures.visits * 0.7), figures);
 }
 
 /** People come back: a unique count of several days is less than the sum of the days. */
-function unique(sum: number, { days }: Figures): number {
+function unique(sum: number, { days }: Sum): number {
   return days <= 1 ? sum : Math.floor(sum * (0.6 + 0.4 / days));
 }
 

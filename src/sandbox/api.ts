@@ -1,7 +1,8 @@
+import { keyOf } from "./access.js";
 import type { Brand } from "./brand.js";
 import { type Doubts, documented } from "./doubts.js";
 import { answerFile } from "./files.js";
-import { type Answer, type ApiRequest, answer, keyOf, root } from "./handler.js";
+import { type Answer, type ApiRequest, answer, root } from "./handler.js";
 import { createLimits } from "./limits.js";
 
 export interface ApiOptions {
@@ -14,7 +15,6 @@ export interface ApiOptions {
   /** Requests a minute for a key, twice that for an address; null, the default: none. */
   rateLimit?: number | null;
   doubts?: Partial<Doubts>;
-  filesUrl?: string;
 }
 
 /** The API of some brands: what it remembers are the limits. */
@@ -32,7 +32,7 @@ export function createApi(options: ApiOptions): Api {
   const api: Api = {
     brands,
     doubts: options.doubts ?? {},
-    filesUrl: options.filesUrl ?? "https://files.brand.test",
+    filesUrl: "https://files.brand.test",
     answer(request) {
       const brand = brands.find((one) => keyOf(request, one)) ?? (brands[0] as Brand);
       const limits = count(request.address, keyOf(request, brand)?.id ?? null, monotonic());

@@ -23,8 +23,6 @@ export interface Brand extends Lists {
   id: string;
   name: string;
   keys: readonly ApiKey[];
-  /** The rate, percentage, where none was agreed with a host. */
-  defaultRate: number;
   /** The hosts that the brand has met, on the roster or not: traffic and new records come from them. */
   people: readonly Person[];
   products: readonly Product[];
@@ -34,6 +32,12 @@ export interface Brand extends Lists {
   serial: number;
 }
 
+/** The rate, percentage, if none was agreed with a host. */
+export const defaultRate = 12;
+
+/** What new records are made of. */
+export type Source = Pick<Brand, "seed" | "people" | "products" | "opportunities">;
+
 /** Returns a brand without a record and without hosts. */
 export function emptyBrand(keys: readonly ApiKey[] = [], seed = 1): Brand {
   return {
@@ -41,7 +45,6 @@ export function emptyBrand(keys: readonly ApiKey[] = [], seed = 1): Brand {
     id: "b0000000-0000-4000-8000-000000000001",
     name: "Fjell & Fern",
     keys,
-    defaultRate: 12,
     people: [],
     products: [],
     orders: [],

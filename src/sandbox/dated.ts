@@ -17,10 +17,7 @@ interface Sorted<T> {
 }
 
 /** Each list is sorted once: a happening puts another array in its place. */
-const sortedLists = {
-  kept: new WeakMap<readonly object[], Sorted<object>>(),
-  reversed: new WeakMap<readonly object[], Sorted<object>>(),
-};
+const sortedLists = new WeakMap<readonly object[], Sorted<object>>();
 
 /**
  * Returns the records of a range in the API's order.
@@ -50,9 +47,10 @@ function sorted<T extends object>(
   request: number,
 ): Sorted<T> {
   if (ties === "changing") return sort(list, dated, (place) => scatter(place + request * 7_919));
-  const before = sortedLists[ties].get(list) as Sorted<T> | undefined;
-  const after = before ?? sort(list, dated, (place) => (ties === "kept" ? place : -place));
-  sortedLists[ties].set(list, after);
+  if (ties === "reversed") return sort(list, dated, (place) => -place);
+  const before = sortedLists.get(list) as Sorted<T> | undefined;
+  const after = before ?? sort(list, dated, (place) => place);
+  sortedLists.set(list, after);
   return after;
 }
 
@@ -61,17 +59,13 @@ function sort<T extends object>(
   dated: keyof T | undefined,
   rankOf: (place: number) => number,
 ): Sorted<T> {
-  const places = list.map((record, place) => {
-    const at = dated === undefined ? Number.NaN : instantOf(record[dated]);
-    return { record, at, rank: rankOf(place) };
-  });
-  const withDate = places
-    .filter(({ at }) => !Number.isNaN(at))
-    .sort((a, b) => b.at - a.at || a.rank - b.rank);
+  const dateOf = (record: T) => (dated === undefined ? Number.NaN : instantOf(record[dated]));
+  const all = list.map((record, place) => ({ record, at: dateOf(record), rank: rankOf(place) }));
+  const sorted = all.filter(({ at }) => !Number.isNaN(at)).sort((a, b) => b.at - a.at || a.rank - b.rank);
   return {
-    records: withDate.map(({ record }) => record),
-    instants: Float64Array.from(withDate, ({ at }) => at),
-    undated: places.filter(({ at }) => Number.isNaN(at)).map(({ record }) => record),
+    records: sorted.map(({ record }) => record),
+    instants: Float64Array.from(sorted, ({ at }) => at),
+    undated: all.filter(({ at }) => Number.isNaN(at)).map(({ record }) => record),
   };
 }
 

@@ -35,11 +35,6 @@ export interface Endpoint {
 
 /** Returns the parts of `path` that stand for `{…}` in `pattern`; null if it does not match. */
 export function match(pattern: string, path: string): string[] | null {
-  const given = path.split("/");
-  const wanted = pattern.split("/");
-  const isVariable = (part: string) => part.startsWith("{");
-  const matches = wanted.every((part, n) => (isVariable(part) ? given[n] !== "" : given[n] === part));
-  return matches && wanted.length === given.length
-    ? given.filter((_, n) => isVariable(wanted[n] ?? ""))
-    : null;
+  const parts = pattern.replaceAll(/\{[a-z_]+\}/g, "([^/]+)");
+  return new RegExp(`^${parts}$`).exec(path)?.slice(1) ?? null;
 }

@@ -1,9 +1,9 @@
-import { clicksOf, hostRows } from "./analytics.js";
+import { clicksOf, clicksRules, hostRows } from "./analytics.js";
 import type { Asked, Endpoint, Reply } from "./endpoint.js";
 import { signedUrl } from "./files.js";
-import { content, opportunities, orders, ordersRange, plainList } from "./lists.js";
+import { content, opportunities, orders, plainList } from "./lists.js";
 import { pageOf } from "./page.js";
-import { instant, integer, oneOf, oneUuid, paging, readQuery } from "./parameters.js";
+import { oneOf, paging, readQuery } from "./parameters.js";
 import { Refusal } from "./refusal.js";
 import { timeText } from "./time.js";
 
@@ -33,17 +33,9 @@ function me({ brand: { id, name }, key, query }: Asked): Reply {
   return { data: { brand: { id, name }, key: { id: keyId, scopes, expires_at: timeText(expiresAt) } } };
 }
 
-function clicks({ brand, query: given, doubts, now }: Asked): Reply {
-  const rules = {
-    start_date: instant,
-    end_date: instant,
-    group_by: oneOf(["day", "week", "month"], "day"),
-    host_id: oneUuid,
-    limit: integer(20, 1, 100),
-  };
-  const { start_date, end_date, group_by, host_id, limit } = readQuery(rules, given);
+function clicks({ brand, query, doubts, now }: Asked): Reply {
+  const asked = readQuery(clicksRules, query);
   if (doubts.figures === "absent") throw new Refusal(402, "plan_required", "The plan has no figures.");
-  const asked = { range: ordersRange(start_date, end_date), groupBy: group_by, hostId: host_id, limit };
   return { data: clicksOf(doubts.figuresOf ?? brand, asked, doubts, now) };
 }
 

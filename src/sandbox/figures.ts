@@ -4,23 +4,22 @@ import { inRange, type Range } from "./dated.js";
 import { type Doubts, documented } from "./doubts.js";
 import { dateText, day, hour } from "./time.js";
 
-/** Sales and traffic of one host on one day; amounts in hundredths. */
-export interface Cell {
+export const members = ["orders", "tracked", "revenue", "subtotal", "buyNow", "visits"] as const;
+
+/** Sales and traffic; amounts in hundredths. */
+export type Figures = Record<(typeof members)[number], number>;
+
+/** The figures of one host on one day. */
+export interface Cell extends Figures {
   /** The day's midnight (UTC), in milliseconds since 1970. */
   start: number;
   /** "" for the sales without a host. */
   hostId: string;
-  orders: number;
-  tracked: number;
-  revenue: number;
-  subtotal: number;
-  buyNow: number;
-  visits: number;
 }
 
-const recentDays = 90;
-/** Traffic reaches back as far as the orders do, but no further than this. */
-const mostDays = 4_000;
+export function noFigures(): Figures {
+  return { orders: 0, tracked: 0, revenue: 0, subtotal: 0, buyNow: 0, visits: 0 };
+}
 
 /**
  * Returns what happened in a range by `now`, and the days that the figures speak of. Sales follow from the orders, so a
@@ -29,13 +28,12 @@ const mostDays = 4_000;
 export function figuresOf(brand: Brand, range: Range, hostId: string | null, doubts: Doubts, now: number) {
   const cells = new Map<string, Cell>();
   const cellOf = (start: number, id: string): Cell => {
-    const none = { orders: 0, tracked: 0, revenue: 0, subtotal: 0, buyNow: 0, visits: 0 };
-    const cell = cells.get(`${start} ${id}`) ?? { start, hostId: id, ...none };
+    const cell = cells.get(`${start} ${id}`) ?? { start, hostId: id, ...noFigures() };
     cells.set(`${start} ${id}`, cell);
     return cell;
   };
   const isAsked = (id: string) => hostId === null || id === hostId;
-  const oldest = doubts.figures === "recent" ? now - recentDays * day : Number.NEGATIVE_INFINITY;
+  const oldest = doubts.figures === "recent" ? now - 90 * day : Number.NEGATIVE_INFINITY;
   const orders = inRange(brand.orders, "order_date", range, documented, 0);
   for (const order of orders) {
     const id = order.host?.id ?? "";
@@ -51,10 +49,7 @@ export function figuresOf(brand: Brand, range: Range, hostId: string | null, dou
   }
   // Traffic begins with the first order of all: a month by itself shows the same days as the whole history does.
   const untilNow = inRange(brand.orders, "order_date", { from: null, to: now * 1_000 }, documented, 0);
-  const first = Math.max(
-    midnight(Date.parse(untilNow.at(-1)?.order_date ?? "") || now),
-    now - mostDays * day,
-  );
+  const first = midnight(Date.parse(untilNow.at(-1)?.order_date ?? "") || now);
   const last = Math.max(now, Date.parse(orders[0]?.order_date ?? "") || 0);
   const from = range.from === null ? first : Math.max(first, range.from / 1_000);
   const to = Math.min(last, (range.to ?? Number.POSITIVE_INFINITY) / 1_000);

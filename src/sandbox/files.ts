@@ -8,9 +8,6 @@ import { second } from "./time.js";
 /** How long a download URL is valid: API document, Download URL. */
 const downloadSeconds = 300;
 
-/** The size of a file whose record does not say one. */
-const unstatedSize = 10_000;
-
 /** Returns the `data` of a download answer: a signed URL below `filesUrl`, another one at each instant. */
 export function signedUrl({ seed }: Brand, item: ContentItem, filesUrl: string, now: number) {
   const path = `/files/${item.source}/${item.id}`;
@@ -26,12 +23,12 @@ function signatureOf(seed: number, path: string, expires: string): string {
 
 /** Answers as the file host: the second origin, which takes no key, and gives the rest of a file from any byte on. */
 export function answerFile(request: ApiRequest, brand: Brand, now: number): Answer<Buffer> {
-  const { pathname, searchParams } = new URL(request.url, "http://files");
-  const [, , source, id] = pathname.split("/");
+  const url = new URL(request.url, "http://files");
+  const [, , source, id] = url.pathname.split("/");
   const item = brand.content.find((one) => one.source === source && one.id === id);
-  const refused = refusalOf(request, brand, pathname, searchParams, now);
+  const refused = refusalOf(request, brand, url, now);
   if (refused !== null || !item) return { status: refused ?? 404, headers: {}, body: Buffer.alloc(0) };
-  const size = item.file_size_bytes ?? unstatedSize;
+  const size = item.file_size_bytes ?? 10_000;
   const headers = { "accept-ranges": "bytes", "content-type": item.mime_type ?? "application/octet-stream" };
   const range = /^bytes=(\d+)-$/.exec(request.headers.range ?? "");
   if (!range) return { status: 200, headers, body: fileBytes(item.id, 0, size) };
@@ -45,18 +42,13 @@ export function answerFile(request: ApiRequest, brand: Brand, now: number): Answ
   };
 }
 
-function refusalOf(
-  { method, headers }: ApiRequest,
-  { seed }: Brand,
-  path: string,
-  query: URLSearchParams,
-  now: number,
-) {
+function refusalOf({ method, headers }: ApiRequest, { seed }: Brand, url: URL, now: number): number | null {
   // A key has no business here.
   if (headers.authorization !== undefined || headers["x-api-key"] !== undefined) return 400;
   if (method !== "GET" && method !== "HEAD") return 405;
-  const expires = query.get("expires") ?? "";
-  return query.get("signature") === signatureOf(seed, path, expires) && Number(expires) > now ? null : 403;
+  const expires = url.searchParams.get("expires") ?? "";
+  const isSigned = url.searchParams.get("signature") === signatureOf(seed, url.pathname, expires);
+  return isSigned && Number(expires) > now ? null : 403;
 }
 
 /** Returns the bytes of a file from `first` up to `end`: the same for the same id, whatever the range. */

@@ -1,4 +1,4 @@
-import { authorize, bearer, refuseMisplacedKey } from "./access.js";
+import { authorize, refuseMisplacedKey } from "./access.js";
 import type { Brand } from "./brand.js";
 import type { Doubts } from "./doubts.js";
 import { match, type Reply } from "./endpoint.js";
@@ -60,14 +60,9 @@ function replyTo(request: ApiRequest, brand: Brand, now: number, options: Handle
   const { endpoint, params } = endpointOf(path);
   if (request.method !== "GET" && request.method !== "HEAD")
     throw new Refusal(405, "read_only", "Every endpoint is a GET.", { allow: "GET, HEAD" });
-  refuseMisplacedKey(request, query, brand.keys);
-  const key = authorize(keyOf(request, brand), endpoint, request.address, now);
+  refuseMisplacedKey(request, query, brand);
+  const key = authorize(request, brand, endpoint, now);
   return endpoint.answer({ brand, key, query, params, doubts, filesUrl, now });
-}
-
-export function keyOf({ headers }: ApiRequest, { keys }: Brand) {
-  const secret = bearer(headers.authorization);
-  return keys.find((key) => key.secret === secret);
 }
 
 function endpointOf(path: string) {

@@ -1,13 +1,11 @@
-import type { Brand } from "./brand.js";
+import { type Brand, defaultRate } from "./brand.js";
 import { changesOf } from "./changes.js";
-import { countsOf, createCampaign } from "./data/campaigns.js";
-import { campaignsOf, createRosterEntry } from "./data/hosts.js";
+import { createRosterEntry } from "./data/hosts.js";
 import { createContent } from "./data/library.js";
 import { cancelled, createOrderMaker, refunded, settled } from "./data/orders.js";
 import { createPerson } from "./data/people.js";
 import { createCode, createGift } from "./data/unshown.js";
-import type { Assignment, Order } from "./records.js";
-import { timeText } from "./time.js";
+import type { Order } from "./records.js";
 
 export type Happenings = ReturnType<typeof happeningsOf>;
 
@@ -20,7 +18,7 @@ export function happeningsOf(brand: Brand, now: () => number) {
   const { add, change, remove } = changesOf(brand);
 
   function place(date: number, manual: boolean, fields: Partial<Order> = {}): string {
-    const order = { ...createOrderMaker(brand).place(brand.serial++, date, manual), ...fields };
+    const order = { ...createOrderMaker(brand)(brand.serial++, date, manual), ...fields };
     add("orders", order);
     return order.id;
   }
@@ -47,7 +45,7 @@ export function happeningsOf(brand: Brand, now: () => number) {
     join(): string {
       const person = createPerson(brand.seed, brand.serial++);
       brand.people = [...brand.people, person];
-      add("roster", createRosterEntry(person, brand.defaultRate, now(), brand.opportunities, brand.serial++));
+      add("roster", createRosterEntry(brand, person, now()));
       return person.profile.id;
     },
     leave(hostId: string) {
@@ -57,38 +55,8 @@ export function happeningsOf(brand: Brand, now: () => number) {
     /** Agrees a rate with a host of the roster; null: the default again. Orders keep theirs. */
     agreeRate(hostId: string, rate: number | null) {
       brand.people = brand.people.map((one) => (one.profile.id === hostId ? { ...one, rate } : one));
-      const commission_rate = rate ?? brand.defaultRate;
+      const commission_rate = rate ?? defaultRate;
       brand.roster = brand.roster.map((one) => (one.host.id === hostId ? { ...one, commission_rate } : one));
-    },
-    /** A campaign is proposed to hosts. Returns its id. */
-    propose(): string {
-      const campaign = createCampaign(brand, brand.serial++, now(), now());
-      add("opportunities", campaign);
-      return campaign.id;
-    },
-    moveCampaign: (id: string, status: string) =>
-      change("opportunities", id, { status, updated_at: timeText(now()) }),
-    /** Changes one assignment and its `updated_at`; its campaign's `updated_at` stays. */
-    changeAssignment(id: string, fields: Partial<Assignment>) {
-      const campaign = brand.opportunities.find(({ assignments }) =>
-        assignments.some((one) => one.id === id),
-      );
-      if (!campaign) throw new RangeError(`No campaign has an assignment ${id}.`);
-      const assignments = campaign.assignments.map((one) =>
-        one.id === id ? { ...one, updated_at: timeText(now()), ...fields } : one,
-      );
-      change("opportunities", campaign.id, { assignments, assignment_counts: countsOf(assignments) });
-      const after = assignments.find((one) => one.id === id);
-      brand.content = brand.content.map((one) =>
-        one.opportunity && one.opportunity.assignment_id === id
-          ? { ...one, opportunity: { ...one.opportunity, assignment_status: after?.status ?? null } }
-          : one,
-      );
-      brand.roster = brand.roster.map((one) =>
-        one.host.id === after?.host?.id
-          ? { ...one, campaigns: campaignsOf(one.host.id, brand.opportunities) }
-          : one,
-      );
     },
     addContent: () => add("content", createContent(brand, brand.serial++, now())),
     addGift: () => add("gifts", createGift(brand, brand.serial++, now())),

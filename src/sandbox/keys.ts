@@ -2,18 +2,11 @@ import { draws, hex, uuid } from "./data/random.js";
 import { day } from "./time.js";
 
 /** The scopes that a key can carry: API document, Authentication 4. */
-export const scopes = [
-  "analytics:read",
-  "opportunities:read",
-  "content:read",
-  "roster:read",
-  "recommendations:read",
-  "gifts:read",
-  "codes:read",
-  "surveys:read",
-] as const;
+export const scopes: readonly string[] =
+  "analytics opportunities content roster recommendations gifts codes surveys"
+    .split(" ")
+    .map((name) => `${name}:read`);
 
-/** A key: `secret` is shown once in a console; the rest is known to the API. */
 export interface ApiKey {
   name: string;
   secret: string;
@@ -26,12 +19,9 @@ export interface ApiKey {
   revoked: boolean;
   /** The addresses that the key may be used from; null: any. */
   allowlist: readonly string[] | null;
-  /** Whether the brand's plan includes Analytics. */
+  /** True if the brand's plan includes Analytics. */
   plan: boolean;
 }
-
-/** The document shows no longest life; this is a believable one. */
-const life = 3 * 365 * day;
 
 /** Returns a key with every scope. */
 export function createKey(seed: number, name: string, now: number, differs: Partial<ApiKey> = {}): ApiKey {
@@ -42,7 +32,8 @@ export function createKey(seed: number, name: string, now: number, differs: Part
     secret: `brk_sandbox_${name.replace("-", "_")}_${hex(d, 8)}${hex(d, 8)}`,
     note: "every scope",
     scopes,
-    expiresAt: now + life,
+    // The document shows no longest life; this is a believable one.
+    expiresAt: now + 3 * 365 * day,
     revoked: false,
     allowlist: null,
     plan: true,

@@ -20,20 +20,20 @@ export function createLimits(
 ): (address: string, keyId: string | null, now: number) => Limits {
   const arrivals = new Map<string, number[]>();
 
-  /** @returns how many more are let through, and the milliseconds until the next is */
-  function count(caller: string, limit: number, now: number): { left: number; waitMs: number } {
-    const times = (arrivals.get(caller) ?? []).filter((time) => now - time < windowMs).slice(-limit);
-    const isOver = times.length === limit;
-    const waitMs = isOver ? (times[1] ?? now) + windowMs - now : 0;
-    arrivals.set(caller, [...times, now]);
-    return { left: isOver ? -1 : limit - times.length - 1, waitMs };
+  /** Returns how many more are let through (-1: not this one either), and the milliseconds until the next is. */
+  function count(caller: string, limit: number, now: number) {
+    const recent = (arrivals.get(caller) ?? []).filter((time) => now - time < windowMs);
+    const times = [...recent, now].slice(-limit - 1);
+    arrivals.set(caller, times);
+    const left = limit - times.length;
+    return { limit, left, waitMs: left < 0 ? (times[1] ?? now) + windowMs - now : 0 };
   }
 
   return (address, keyId, now) => {
     if (perMinute === null) return { refusal: null, headers: {} };
     const states = [
-      { limit: perMinute * 2, ...count(`address ${address}`, perMinute * 2, now) },
-      ...(keyId === null ? [] : [{ limit: perMinute, ...count(`key ${keyId}`, perMinute, now) }]),
+      count(`address ${address}`, perMinute * 2, now),
+      ...(keyId === null ? [] : [count(`key ${keyId}`, perMinute, now)]),
     ];
     const tightest = states.reduce((a, b) => (b.left <= a.left ? b : a));
     const seconds = Math.max(1, Math.ceil(Math.max(...states.map(({ waitMs }) => waitMs)) / 1_000));
@@ -44,9 +44,7 @@ export function createLimits(
     };
     if (tightest.left >= 0) return { refusal: null, headers };
     const retry = { "retry-after": String(seconds) };
-    return {
-      refusal: new Refusal(429, "rate_limited", "Over the limit of requests per minute.", retry),
-      headers,
-    };
+    const refusal = new Refusal(429, "rate_limited", "Over the limit of requests per minute.", retry);
+    return { refusal, headers };
   };
 }

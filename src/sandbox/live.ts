@@ -6,15 +6,16 @@ import { type Happenings, happeningsOf } from "./happenings.js";
 import type { Order } from "./records.js";
 import { day, hour, second, timeText } from "./time.js";
 
-/** How something goes when its time has come. */
-type Course = (d: Draws, happenings: Happenings, brand: Brand, at: number) => unknown;
-
-/** One thing that is to happen at an instant. */
-interface Due {
-  at: number;
+/** What a course of things draws from, and what it changes. */
+interface Moment {
   d: Draws;
-  happen: Course;
+  brand: Brand;
+  happen: Happenings;
+  /** When it happens, in milliseconds since 1970. */
+  at: number;
 }
+
+type Course = (moment: Moment) => unknown;
 
 export interface Pace {
   /** Orders an hour: everything about orders follows from it. */
@@ -32,53 +33,44 @@ export function naturalPace(orders: number, speed = 1): Pace {
 /** Lets everything happen that happens after `from` and until `to`: the same for the same brand and pace. */
 export function passTime(brand: Brand, from: number, to: number, pace: Pace): void {
   let moment = from;
-  const happenings = happeningsOf(brand, () => moment);
+  const happen = happeningsOf(brand, () => moment);
   for (let start = Math.floor(from / hour) * hour; start <= to; start += hour) {
-    for (const { at, d, happen } of dueIn(start, brand.seed, pace)) {
+    for (const { at, d, course } of dueIn(start, brand.seed, pace)) {
       if (at <= from || at > to) continue;
       moment = at;
-      happen(d, happenings, brand, at);
+      course({ d, brand, happen, at });
     }
   }
 }
 
-function dueIn(start: number, seed: number, { ordersPerHour, speed }: Pace): Due[] {
-  const due: Due[] = [];
-  for (const [kind, [perOrder, perDay, happen]] of courses.entries()) {
+/** Returns what is to happen in the hour that begins at `start`, in its order. */
+function dueIn(start: number, seed: number, { ordersPerHour, speed }: Pace) {
+  const due = courses.flatMap(([perOrder, perDay, course], kind) => {
     const d = draws(seed + kind, "live", start / hour);
-    const expected = perOrder * ordersPerHour + (perDay * speed) / 24;
-    const count = Math.floor(expected + next(d));
-    for (let n = 0; n < count; n += 1) {
-      const at = Math.floor((start + next(d) * hour) / second) * second;
-      due.push({ at, d: draws(seed + kind, "course", at / second + n), happen });
-    }
-  }
+    const count = Math.floor(perOrder * ordersPerHour + (perDay * speed) / 24 + next(d));
+    return Array.from({ length: count }, (_, n) => {
+      const at = secondOf(start + next(d) * hour);
+      return { at, d: draws(seed + kind, "course", at / second + n), course };
+    });
+  });
   return due.sort((a, b) => a.at - b.at);
 }
 
 /** What happens by itself: how often for each order, and on each day. */
-const courses: readonly (readonly [perOrder: number, perDay: number, happen: Course])[] = [
-  [1, 0, (_, { order }) => order()],
-  [0.03, 0, (d, { attributeLate }, _, at) => attributeLate(secondsAt(at - ageOf(d, 45, 300)))],
+const courses: readonly (readonly [perOrder: number, perDay: number, course: Course])[] = [
+  [1, 0, ({ happen }) => happen.order()],
+  [0.03, 0, ({ at, d, happen }) => happen.attributeLate(secondOf(at - ageOf(d, 45, 300)))],
   [0.06, 0, refundSome],
   [0.02, 0, cancelSome],
-  [0.002, 0, (d, { withdraw }, brand, at) => withOrder(d, brand, at, (id) => withdraw(id))],
-  [0.002, 0, (d, { loseHost }, brand, at) => withOrder(d, brand, at, (id) => loseHost(id))],
-  [0, 0.15, (d, { leave }, { roster }) => roster.length > 1 && leave(pick(d, roster).host.id)],
-  [0, 0.2, (_, { join }) => join()],
+  [0.002, 0, (moment) => withOrder(moment, ({ id }) => moment.happen.withdraw(id))],
+  [0.002, 0, (moment) => withOrder(moment, ({ id }) => moment.happen.loseHost(id))],
+  [0, 0.15, ({ brand, d, happen }) => brand.roster.length > 1 && happen.leave(pick(d, brand.roster).host.id)],
+  [0, 0.2, ({ happen }) => happen.join()],
   [0, 0.1, agreeSome],
-  [0, 0.3, moveSome],
-  [0, 0.05, (_, { propose }) => propose()],
-  [0, 1.5, workSome],
-  [0, 0.6, (_, { addContent }) => addContent()],
-  [
-    0,
-    0.05,
-    (d, { remove }, { content }) =>
-      content.length > 0 && remove("content", keyOfRecord("content", pick(d, content))),
-  ],
-  [0, 0.1, (_, { addGift }) => addGift()],
-  [0, 0.05, (_, { addCode }) => addCode()],
+  [0, 0.6, ({ happen }) => happen.addContent()],
+  [0, 0.05, removeSome],
+  [0, 0.1, ({ happen }) => happen.addGift()],
+  [0, 0.05, ({ happen }) => happen.addCode()],
 ];
 
 /** Some days to months: in milliseconds, `typical` days on average and at most `most`. */
@@ -86,60 +78,38 @@ function ageOf(d: Draws, typical: number, most: number): number {
   return Math.min(most, 0.3 - Math.log(1 - next(d)) * typical) * day;
 }
 
-function secondsAt(ms: number): number {
+function secondOf(ms: number): number {
   return Math.floor(ms / second) * second;
 }
 
 /** Finds the last order that was placed before some time ago, if it is neither cancelled nor refunded. */
-function withOrder(d: Draws, { orders }: Brand, at: number, then: (id: string, total: number) => void): void {
-  const date = new Date(at - ageOf(d, 25, 200)).toISOString();
+function withOrder({ at, brand, d }: Moment, then: (order: Order) => void): void {
+  const date = timeText(at - ageOf(d, 25, 200));
   let last: Order | undefined;
-  for (const order of orders)
+  for (const order of brand.orders)
     if (order.order_date <= date && order.order_date > (last?.order_date ?? "")) last = order;
-  if (last && !last.is_cancelled && !last.is_refunded) then(last.id, last.total_amount ?? 0);
+  if (last && !last.is_cancelled && !last.is_refunded) then(last);
 }
 
-function refundSome(d: Draws, { refund }: Happenings, brand: Brand, at: number): void {
-  withOrder(d, brand, at, (id, total) =>
-    refund(id, chance(d, 0.45) ? total * (0.1 + 0.6 * next(d)) : undefined),
+function refundSome(moment: Moment): void {
+  const { d, happen } = moment;
+  withOrder(moment, ({ id, total_amount }) =>
+    happen.refund(id, chance(d, 0.45) ? Number(total_amount) * (0.1 + 0.6 * next(d)) : undefined),
   );
 }
 
-function cancelSome(d: Draws, { cancel, refund }: Happenings, brand: Brand, at: number): void {
-  withOrder(d, brand, at, (id) => {
-    cancel(id);
-    if (chance(d, 0.25)) refund(id);
+function cancelSome(moment: Moment): void {
+  withOrder(moment, ({ id }) => {
+    moment.happen.cancel(id);
+    if (chance(moment.d, 0.25)) moment.happen.refund(id);
   });
 }
 
-function agreeSome(d: Draws, { agreeRate }: Happenings, { roster }: Brand): void {
-  if (roster.length > 0) agreeRate(pick(d, roster).host.id, chance(d, 0.2) ? null : between(d, 5, 25));
+function agreeSome({ brand, d, happen }: Moment): void {
+  if (brand.roster.length === 0) return;
+  happen.agreeRate(pick(d, brand.roster).host.id, chance(d, 0.2) ? null : between(d, 5, 25));
 }
 
-/** The state that follows another, of a campaign or of an assignment. */
-const after: Record<string, string> = {
-  DRAFT: "READY",
-  READY: "PROPOSED",
-  PROPOSED: "ACTIVE",
-  ACTIVE: "COMPLETED",
-};
-
-function moveSome(d: Draws, { moveCampaign }: Happenings, { opportunities }: Brand): void {
-  const next = opportunities.filter(({ status }) => after[status]);
-  if (next.length === 0) return;
-  const { id, status } = pick(d, next);
-  moveCampaign(id, after[status] ?? status);
-}
-
-/** An assignment goes one step further; the brand then pays for work that is done. */
-function workSome(d: Draws, { changeAssignment }: Happenings, { opportunities }: Brand, at: number): void {
-  const open = opportunities.flatMap(({ assignments }) =>
-    assignments.filter((one) => after[one.status] || one.brand_payment_state === "NOT_INVOICED"),
-  );
-  if (open.length === 0) return;
-  const { id, status } = pick(d, open);
-  const [next, date] = [after[status], timeText(at)];
-  if (next === "ACTIVE") changeAssignment(id, { status: next, accepted_at: date });
-  else if (next === "COMPLETED") changeAssignment(id, { status: next, completed_at: date });
-  else changeAssignment(id, next ? { status: next } : { brand_payment_state: "PAID" });
+function removeSome({ brand, d, happen }: Moment): void {
+  if (brand.content.length > 0) happen.remove("content", keyOfRecord("content", pick(d, brand.content)));
 }

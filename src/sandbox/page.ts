@@ -37,7 +37,10 @@ export function listed<T extends object>(
   };
   const found = isOldestFirst ? select(brand).toReversed() : select(brand);
   const total = doubts.totalsOf ? select(doubts.totalsOf).length : found.length;
-  const shown = (record: T) => withShownDate(record, dated, doubts);
+  const shown = (record: T) => {
+    const date = dated && record[dated];
+    return typeof date === "string" ? { ...record, [String(dated)]: shownDate(date, doubts.shows) } : record;
+  };
   return pageOf(found, query, doubts, { total, shape: shape ?? shown });
 }
 
@@ -56,10 +59,4 @@ export function pageOf<T extends object>(
   const data = list.slice((page - 1) * size, page * size).map((record) => shape(record));
   const [has_next, has_prev] = [page < total_pages, page > 1];
   return { data, pagination: { page, per_page: size, total_items, total_pages, has_next, has_prev } };
-}
-
-function withShownDate<T extends object>(record: T, dated: keyof T | undefined, { shows }: Doubts): object {
-  const date = dated === undefined ? null : record[dated];
-  if (shows === "everything" || dated === undefined || typeof date !== "string") return record;
-  return { ...record, [dated]: shownDate(date, shows) };
 }

@@ -32,17 +32,10 @@ export async function serve(
         incoming.socket.destroy();
       }
     };
-  const files = createServer(listener(api.answerFile));
+  const [server, files] = [createServer(listener(api.answer)), createServer(listener(api.answerFile))];
+  const baseUrl = `http://127.0.0.1:${await listen(server, port)}${root}`;
   api.filesUrl = `http://127.0.0.1:${await listen(files, 0)}`;
-  const server = createServer(listener(api.answer));
-  try {
-    const chosen = await listen(server, port);
-    const close = async () => void (await Promise.all([server, files].map(closeServer)));
-    return { baseUrl: `http://127.0.0.1:${chosen}${root}`, close };
-  } catch (error) {
-    await closeServer(files);
-    throw error;
-  }
+  return { baseUrl, close: async () => void (await Promise.all([server, files].map(closeServer))) };
 }
 
 function requestOf({ method = "GET", url = "/", headers, socket }: IncomingMessage): ApiRequest {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
-import { day, fileAt, hour, memberOf, noon, openRecord, ordersBefore } from "../support/records.js";
+import { at, day, fileAt, hour, memberOf, noon, openRecord, ordersBefore } from "../support/records.js";
 
 const many = <T>(count: number, make: (n: number) => T) => Array.from({ length: count }, (_, n) => make(n));
 
@@ -64,7 +64,7 @@ test("details are read of campaigns that changed or are still open", async () =>
   );
   const [changed] = done;
   brand.pass(100 * day);
-  brand.moveCampaign(changed?.id ?? "", "ARCHIVED");
+  brand.change("opportunities", changed?.id ?? "", { status: "ARCHIVED", updated_at: at(brand.now()) });
   const { asked } = await brand.run("sync opportunities");
   const read = asked.map(({ path }) => path.split("/")[2]).filter(Boolean);
   expect(read).toContain(changed?.id);

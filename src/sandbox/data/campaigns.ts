@@ -1,20 +1,12 @@
-import type { Assignment, Campaign, Deliverable } from "../records.js";
-import { dateText, day, timeText } from "../time.js";
+import type { Assignment, Campaign } from "../records.js";
+import { dateText, day, second, timeText } from "../time.js";
 import { historyDays } from "./orders.js";
 import { hostOf, type Person } from "./people.js";
 import { between, chance, type Draws, draws, pick, seldomNull, uuid } from "./random.js";
 
 /** The states of a campaign and of an assignment: API document, States and transitions. */
-export const campaignStates = [
-  "DRAFT",
-  "READY",
-  "PROPOSED",
-  "ACTIVE",
-  "COMPLETED",
-  "DECLINED",
-  "ARCHIVED",
-] as const;
-const assignmentStates = campaignStates.slice(0, 6);
+const assignmentStates = ["DRAFT", "READY", "PROPOSED", "ACTIVE", "COMPLETED", "DECLINED"];
+export const campaignStates = [...assignmentStates, "ARCHIVED"];
 const brandPayments = ["NOT_INVOICED", "INVOICED", "PAYMENT_PENDING", "PAID", "FAILED", "REFUNDED"];
 const hostPayments = ["NOT_EARNED", "EARNED", "SCHEDULED_FOR_PAYOUT", "PAID", "ON_HOLD", "FAILED"];
 
@@ -22,56 +14,55 @@ const titles =
   `Spring Launch|Hut to Hut|The "Big Rain" Test|Winterschlussverkauf ❄️|Race Week|Café Rides, Long Days|Team O'Neil|` +
   "Gear Swap|New Year, Same Trails|Bikepacking Stories";
 
-/** Returns campaign number `place`; `born` makes it one proposed at that instant instead of one of the history. */
+const brief = 'Show how you use it, "for real".\n\n- one reel, two stories\n- no filters, please';
+
+/** Returns campaign number `place` of a history that ends at `now`. */
 export function createCampaign(
-  { seed, people }: { seed: number; people: readonly Person[] },
+  seed: number,
+  people: readonly Person[],
   place: number,
   now: number,
-  born?: number,
 ): Campaign {
   const d = draws(seed, "campaign", place);
+  const maybe = <T>(probability: number, value: T) => seldomNull(d, probability, value);
   // Every state occurs: the first seven are dealt, the others drawn.
   const drawn = pick(d, ["ACTIVE", "ACTIVE", "COMPLETED", "COMPLETED", "PROPOSED", "ARCHIVED", "READY"]);
-  const status = born === undefined ? (campaignStates[place] ?? drawn) : "PROPOSED";
-  const age = between(d, 3, historyDays - 40) * day + between(d, 0, 86_399) * 1_000;
-  const created = born ?? Math.floor((now - age) / 1_000) * 1_000;
+  const status = campaignStates[place] ?? drawn;
+  const age = between(d, 3, historyDays - 40) * day + between(d, 0, 86_399) * second;
+  const created = Math.floor((now - age) / second) * second;
   const deadline = created + between(d, 20, 120) * day;
   const id = uuid(d);
   const assignments = drawAssignments(d, people, status, created, now);
   return {
     id,
     title: `${pick(d, titles.split("|"))} ${1 + Math.floor(place / 4)}`,
-    description: seldomNull(
-      d,
-      0.1,
-      'Show how you use it, "for real".\n\n- one reel, two stories\n- no filters, please',
-    ),
-    project_details: seldomNull(d, 0.5, "Shipping in week 2. Größen bitte bis Freitag melden 🙏"),
+    description: maybe(0.1, brief),
+    project_details: maybe(0.5, "Shipping in week 2. Größen bitte bis Freitag melden 🙏"),
     status,
-    listing_type: seldomNull(d, 0.1, pick(d, ["public", "invite_only", "application"])),
-    deadline: seldomNull(d, 0.1, dateText(deadline)),
-    application_deadline: seldomNull(d, 0.5, dateText(deadline - 14 * day)),
-    target_url: seldomNull(
-      d,
-      0.2,
-      `https://shop.example.com/c/${place}?utm_source=hosts&utm_campaign=${place}`,
-    ),
-    payment: seldomNull(d, 0.15, drawPayment(d)),
-    commission_rate: seldomNull(d, 0.6, pick(d, [10, 12.5, 15, 20])),
+    listing_type: maybe(0.1, pick(d, ["public", "invite_only", "application"])),
+    deadline: maybe(0.1, dateText(deadline)),
+    application_deadline: maybe(0.5, dateText(deadline - 14 * day)),
+    target_url: maybe(0.2, `https://shop.example.com/c/${place}?utm_source=hosts&utm_campaign=${place}`),
+    payment: maybe(0.15, drawPayment(d)),
+    commission_rate: maybe(0.6, pick(d, [10, 12.5, 15, 20])),
     content_types: ["reel", "story", "post", "video"].filter(() => chance(d, 0.5)),
     category: ["outdoor", "running", "travel"].filter(() => chance(d, 0.4)),
     attachments: Array.from({ length: pick(d, [0, 0, 1, 2]) }, (_, n) => ({
-      url: seldomNull(d, 0.1, `https://files.example.com/briefs/${id}/${n}.pdf`),
-      filename: seldomNull(d, 0.1, `Brief, v${n + 1} "final".pdf`),
-      mime_type: seldomNull(d, 0.1, "application/pdf"),
-      file_size_bytes: seldomNull(d, 0.1, between(d, 20_000, 900_000)),
+      url: maybe(0.1, `https://files.example.com/briefs/${id}/${n}.pdf`),
+      filename: maybe(0.1, `Brief, v${n + 1} "final".pdf`),
+      mime_type: maybe(0.1, "application/pdf"),
+      file_size_bytes: maybe(0.1, between(d, 20_000, 900_000)),
     })),
     assignment_counts: countsOf(assignments),
     created_at: timeText(created),
     updated_at: timeText(Math.min(now, created + between(d, 0, 60) * day)),
-    deliverables: Array.from({ length: between(d, 1, 4) }, (_, n) =>
-      drawDeliverable(d, created, deadline - n * 3 * day, now),
-    ),
+    deliverables: Array.from({ length: between(d, 1, 4) }, (_, n) => ({
+      id: uuid(d),
+      title: pick(d, ["Reel", "Story set", "Try-on, honest", "Long video", "Blog post"]),
+      description: maybe(0.6, "Natural light, no music with rights."),
+      due_date: maybe(0.2, dateText(deadline - n * 3 * day)),
+      completed_at: maybe(0.6, timeText(Math.min(now, created + between(d, 5, 60) * day))),
+    })),
     assignments,
   };
 }
@@ -91,16 +82,6 @@ function drawPayment(d: Draws): Record<string, unknown> {
     ...(chance(d, 0.3) ? { bonuses: [{ amount: 100, condition: "50 sales in 30 days" }] } : {}),
     ...(chance(d, 0.4) ? { terms: "Net 30, after the last deliverable" } : {}),
     ...(chance(d, 0.3) ? { totalPotential: between(d, 2, 90) * 50 } : {}),
-  };
-}
-
-function drawDeliverable(d: Draws, from: number, due: number, now: number): Deliverable {
-  return {
-    id: uuid(d),
-    title: pick(d, ["Reel", "Story set", "Try-on, honest", "Long video", "Blog post"]),
-    description: seldomNull(d, 0.6, "Natural light, no music with rights."),
-    due_date: seldomNull(d, 0.2, dateText(due)),
-    completed_at: seldomNull(d, 0.6, timeText(Math.min(now, from + between(d, 5, 60) * day))),
   };
 }
 

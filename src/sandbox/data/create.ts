@@ -1,10 +1,10 @@
-import { type Brand, emptyBrand } from "../brand.js";
+import { type Brand, emptyBrand, type Source } from "../brand.js";
 import { createKeys } from "../keys.js";
 import { day } from "../time.js";
 import { createCampaign } from "./campaigns.js";
-import { createRecommendation, createRosterEntry } from "./hosts.js";
+import { createRosterEntry } from "./hosts.js";
 import { createContent } from "./library.js";
-import { createOrderMaker, createOrders } from "./orders.js";
+import { createOrders } from "./orders.js";
 import { createPerson, wheelOf } from "./people.js";
 import { createProducts } from "./products.js";
 import { between, chance, draws, pick, uuid } from "./random.js";
@@ -26,21 +26,20 @@ export interface BrandOptions {
 export function createBrand({ seed, orders, now, name = "Fjell & Fern" }: BrandOptions): Brand {
   const many = <T>(count: number, create: (place: number) => T) =>
     Array.from({ length: count }, (_, place) => create(place));
-  const defaultRate = 12;
   const people = many(counts.people, (place) => createPerson(seed, place));
   const products = createProducts(seed);
   const opportunities = byDate(
-    many(counts.campaigns, (place) => createCampaign({ seed, people }, place, now)),
+    many(counts.campaigns, (place) => createCampaign(seed, people, place, now)),
     "created_at",
   );
-  const source = { seed, people, products, opportunities, defaultRate };
+  const source = { seed, people, products, opportunities };
   const surveys = many(counts.surveys, (place) => createSurvey(seed, place, now));
   return {
     ...emptyBrand(createKeys(seed, now), seed),
     ...source,
     id: uuid(draws(seed, "brand")),
     name,
-    orders: createOrders(createOrderMaker(source), seed, orders, now),
+    orders: createOrders(source, orders, now),
     roster: byDate(createRoster(source, now), "joined_at"),
     recommendations: createRecommendations(source),
     content: byDate(
@@ -55,23 +54,27 @@ export function createBrand({ seed, orders, now, name = "Fjell & Fern" }: BrandO
   };
 }
 
-type Source = Pick<Brand, "seed" | "people" | "products" | "opportunities" | "defaultRate">;
-
 /** Four hosts in five are on the roster: the others have left, or have not joined yet. */
-function createRoster({ seed, people, opportunities, defaultRate }: Source, now: number) {
-  return people.flatMap((person, place) => {
-    const d = draws(seed, "relationship", place);
+function createRoster(source: Source, now: number) {
+  return source.people.flatMap((person, place) => {
+    const d = draws(source.seed, "relationship", place);
     const joined = now - between(d, 2, 900) * day - between(d, 0, day);
-    return chance(d, 0.8) ? [createRosterEntry(person, defaultRate, joined, opportunities)] : [];
+    return chance(d, 0.8) ? createRosterEntry(source, person, joined) : [];
   });
 }
 
+/** The document does not show the note and the link of a recommended product: here `note` and `url`. */
 function createRecommendations({ seed, people, products }: Source) {
   const wheel = wheelOf(products);
-  return people.flatMap((person, place) => {
+  return people.flatMap(({ motto, profile }, place) => {
     const d = draws(seed, "recommendation", place);
-    const chosen = new Set(Array.from({ length: between(d, 1, 6) }, () => pick(d, wheel)));
-    return chance(d, 0.4) ? [createRecommendation(person, [...chosen])] : [];
+    const chosen = [...new Set(Array.from({ length: between(d, 1, 6) }, () => pick(d, wheel)))];
+    if (!chance(d, 0.4)) return [];
+    const recommended = chosen.map(({ id, title, cents }) => {
+      const note = cents % 3 === 0 ? null : `"Can't leave home without it", ${title}.`;
+      return { id, title, note, url: `https://go.example.com/${profile.id.slice(0, 8)}/${id}` };
+    });
+    return { host: { ...profile, motto }, product_count: chosen.length, products: recommended };
   });
 }
 

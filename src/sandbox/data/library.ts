@@ -1,6 +1,7 @@
-import type { Campaign, ContentItem } from "../records.js";
+import type { Source } from "../brand.js";
+import type { ContentItem } from "../records.js";
 import { timeText } from "../time.js";
-import { contentHostOf, hostOf, type Person } from "./people.js";
+import { contentHostOf, hostOf } from "./people.js";
 import { between, chance, draws, pick, seldomNull, uuid } from "./random.js";
 
 export const contentSources = ["deliverable", "upload"] as const;
@@ -20,11 +21,7 @@ const stems = `IMG_2041|reel final FINAL|Müsli & Café|the "good" one|O'Brien t
 
 /** Returns library file number `place`, added at `created`; its bytes follow from its id. */
 export function createContent(
-  {
-    seed,
-    people,
-    opportunities,
-  }: { seed: number; people: readonly Person[]; opportunities: readonly Campaign[] },
+  { seed, people, opportunities }: Source,
   place: number,
   created: number,
 ): ContentItem {

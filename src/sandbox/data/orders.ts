@@ -1,6 +1,7 @@
-import type { LineItem, Order } from "../records.js";
-import { day, second } from "../time.js";
-import { hostOf, type Person, wheelOf } from "./people.js";
+import { defaultRate, type Source } from "../brand.js";
+import type { Order } from "../records.js";
+import { day, second, timeText } from "../time.js";
+import { hostOf, wheelOf } from "./people.js";
 import { gearLists, type Product } from "./products.js";
 import { between, chance, type Draws, draws, hash, hex, next, pick, seldomNull } from "./random.js";
 import { stores } from "./stores.js";
@@ -8,25 +9,12 @@ import { stores } from "./stores.js";
 /** The days that a history reaches back. */
 export const historyDays = 730;
 
-/** What orders are drawn from. */
-export interface OrderMaker {
-  /** Returns order number `n` as it was placed at `date`; `fate` then lets refunds and cancellations come by `now`. */
-  place(n: number, date: number, manual?: boolean): Order;
-  fate(order: Order, n: number, now: number): Order;
-}
-
-interface Source {
-  seed: number;
-  people: readonly Person[];
-  products: readonly Product[];
-  defaultRate: number;
-}
-
-export function createOrderMaker({ seed, people, products, defaultRate }: Source): OrderMaker {
+/** Returns a function that draws order number `n`, as it was placed at `date`. */
+export function createOrderMaker({ seed, people, products }: Source) {
   const hosts = wheelOf(people).map((person) => ({ host: hostOf(person), rate: person.rate }));
   const wares = wheelOf(products);
 
-  function place(n: number, date: number, isManual?: boolean): Order {
+  return (n: number, date: number, isManual?: boolean): Order => {
     const d = draws(seed, "order", n);
     const id = `ord_${hex(d, 8)}${hex(d, 8)}`;
     const store = pick(d, stores);
@@ -45,14 +33,14 @@ export function createOrderMaker({ seed, people, products, defaultRate }: Source
       id,
       external_order_id: store.external(n, d),
       order_number: store.number(n),
-      order_date: orderDate(date, manual),
+      // Trackers send milliseconds, the team's manual matches do not: ISO 8601 allows both.
+      order_date: manual ? `${timeText(date).slice(0, 19)}Z` : timeText(date),
       currency: seldomNull(d, 0.003, store.currency),
       total_amount: unpriced ? null : total / 100,
       subtotal_amount: unpriced ? null : subtotal / 100,
       refund_amount: store.noRefund,
       financial_status: store.paid,
-      fulfillment_status:
-        pick(d, ["fulfilled", "fulfilled", "fulfilled", "partial", "unfulfilled", null]) ?? null,
+      fulfillment_status: pick(d, ["fulfilled", "fulfilled", "fulfilled", "partial", "unfulfilled", null]),
       is_cancelled: false,
       is_refunded: false,
       commission_rate: from?.rate ?? defaultRate,
@@ -66,42 +54,31 @@ export function createOrderMaker({ seed, people, products, defaultRate }: Source
       gear_list: manual || chance(d, 0.4) ? null : pick(d, gearLists),
       line_items: lines.map(({ item }) => item),
     });
-  }
-
-  /** About one order in eleven is refunded or cancelled, up to 150 days after it was placed. */
-  function fate(order: Order, n: number, now: number): Order {
-    const d = draws(seed, "fate", n);
-    const what = next(d);
-    const delay = Math.min(150, 0.2 - Math.log(1 - next(d)) * 18) * day;
-    if (what >= 0.087 || Date.parse(order.order_date) + delay > now) return order;
-    if (what < 0.02) return cancelled(order);
-    if (what < 0.027) return cancelled(refunded(order));
-    return refunded(order, what < 0.057 ? undefined : Number(order.total_amount) * (0.1 + 0.7 * next(d)));
-  }
-
-  return { place, fate };
+  };
 }
 
-function drawLine(d: Draws, wares: readonly Product[]): { item: LineItem; product: Product; cents: number } {
+/** About one order in eleven is refunded or cancelled by `now`, up to 150 days after it was placed. */
+function fated(order: Order, seed: number, n: number, now: number): Order {
+  const d = draws(seed, "fate", n);
+  const what = next(d);
+  const delay = Math.min(150, 0.2 - Math.log(1 - next(d)) * 18) * day;
+  if (what >= 0.087 || Date.parse(order.order_date) + delay > now) return order;
+  if (what < 0.02) return cancelled(order);
+  if (what < 0.027) return cancelled(refunded(order));
+  return refunded(order, what < 0.057 ? undefined : Number(order.total_amount) * (0.1 + 0.7 * next(d)));
+}
+
+function drawLine(d: Draws, wares: readonly Product[]) {
   const product = pick(d, wares);
   const quantity = seldomNull(d, 0.01, chance(d, 0.85) ? 1 : between(d, 2, 4));
   const item = {
     title: seldomNull(d, 0.015, product.title),
-    variant_title: pick(
-      d,
-      product.variants.map((name) => ({ name })),
-    ).name,
+    variant_title: product.variants[between(d, 0, product.variants.length - 1)] ?? null,
     sku: seldomNull(d, 0.05, `${product.sku}-${between(d, 0, 4)}`),
     quantity,
     price: seldomNull(d, 0.01, product.cents / 100),
   };
   return { item, product, cents: product.cents * (quantity ?? 1) };
-}
-
-/** Trackers send milliseconds, the team's manual matches do not: ISO 8601 allows both. */
-function orderDate(date: number, manual: boolean): string {
-  const text = new Date(date).toISOString();
-  return manual ? `${text.slice(0, 19)}Z` : text;
 }
 
 /** Returns the order with `amount` more refunded; without an amount, all of it. */
@@ -127,14 +104,15 @@ export function settled(order: Order): Order {
 }
 
 /** Returns a history of `count` orders that ends at `now`, newest first. */
-export function createOrders(maker: OrderMaker, seed: number, count: number, now: number): Order[] {
-  const orders: Order[] = [];
-  for (let n = count - 1; n >= 0; n--) {
+export function createOrders(source: Source, count: number, now: number): Order[] {
+  const { seed } = source;
+  const place = createOrderMaker(source);
+  const history = Array.from({ length: count }, (_, n) => {
     // Now and then two orders share their second.
     const tied = n > 0 && hash(seed, "tie", n) % 64 === 0 ? n - 1 : n;
-    orders.push(maker.fate(maker.place(n, dateOf(tied, count, seed, now)), n, now));
-  }
-  return orders;
+    return fated(place(n, dateOf(tied, count, seed, now)), seed, n, now);
+  });
+  return history.reverse();
 }
 
 /** Twice as many orders a day at the end as at the beginning, and few at night. */

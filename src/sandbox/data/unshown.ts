@@ -1,15 +1,8 @@
+import type { Source } from "../brand.js";
 import type { OpenRecord } from "../records.js";
 import { day, timeText } from "../time.js";
-import { hostOf, type Person } from "./people.js";
-import type { Product } from "./products.js";
+import { hostOf } from "./people.js";
 import { between, chance, draws, pick, seldomNull, uuid } from "./random.js";
-
-/** What gifts and codes are drawn from: the document shows none of their fields. */
-interface Source {
-  seed: number;
-  people: readonly Person[];
-  products: readonly Product[];
-}
 
 export function createGift({ seed, people, products }: Source, place: number, now: number): OpenRecord {
   const d = draws(seed, "gift", place);
@@ -52,14 +45,9 @@ export function createSurvey(seed: number, place: number, now: number) {
     response_count: count,
     created_at: timeText(now - between(d, 1, 500) * day),
   };
+  const share = Math.round((yes / count) * 1_000) / 1_000;
   const questions = [
-    {
-      id: `q${place}-1`,
-      text: "Would you buy it again?",
-      count,
-      yes,
-      share: Math.round((yes / count) * 1_000) / 1_000,
-    },
+    { id: `q${place}-1`, text: "Would you buy it again?", count, yes, share },
     { id: `q${place}-2`, text: "How well does it fit?", count, average: between(d, 20, 50) / 10 },
   ];
   return { survey, results: { survey_id: survey.id, response_count: count, questions } };
