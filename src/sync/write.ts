@@ -2,7 +2,7 @@ import { openTransaction } from "../mirror/index.js";
 import type { SyncRun } from "./run.js";
 
 /** Answers that come faster than they are written share a transaction of at most so many milliseconds. */
-const longestMs = 1_000;
+const longestMs = 250;
 /** Turns of the event loop until a request is sent: undici looks at an idle connection first. */
 const turnsToSend = 2;
 /** How long the next answer is waited for before a transaction is committed, in milliseconds. */
