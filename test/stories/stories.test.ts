@@ -53,6 +53,12 @@ function happen(brand: TestBrand, call: string): TestBrand {
     members: () =>
       brand.add("roster", ...Array.from({ length: Number(first) }, (_, n) => memberOf(`r${n + 1}`))),
     file: () => brand.add("content", fileAt(String(first), at(second))),
+    removeContent: () => brand.remove("content", String(first)),
+    changeDefaultRate: () => {
+      for (const { relationship_id, commission_rate } of brand.data.roster)
+        if (commission_rate === brand.data.defaultRate)
+          brand.change("roster", relationship_id, { commission_rate: Number(first) });
+    },
     gift: () => brand.add("gifts", openRecord(String(first), { ...(second as object) })),
     days: () => brand.pass(Number(first) * day),
     key: () => brand.setKey(first as object),
