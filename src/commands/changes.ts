@@ -18,7 +18,7 @@ import { truncate } from "../ui/width.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { chooseResources, parseCount, parsed, parseRange } from "./flags.js";
 import { examples } from "./help.js";
-import { chooseOutput, type Output } from "./output.js";
+import { chooseOutput } from "./output.js";
 import { type Reading, readMirror } from "./reading.js";
 import { writeOutput } from "./write-output.js";
 
@@ -77,22 +77,14 @@ async function runChanges(name: string | undefined, options: ChangesFlags, { dep
     since: formatInstant(since),
     until: until === undefined ? undefined : formatInstant(until),
   };
-  await readMirror(options, deps, (reading) =>
-    output ? writeChanges(reading, output, filter, limit) : printChanges(reading, filter, limit),
-  );
-}
-
-async function writeChanges(
-  { mirror, settings, deps, reporter }: Reading,
-  output: Output,
-  filter: ChangeFilter,
-  limit: number | undefined,
-): Promise<void> {
-  const table = describeTable(mirror, "changes");
-  const where = changesCondition(filter, limit);
-  await withSnapshot(mirror, async () => {
-    const source = openSource(mirror, { table, where, includeRemoved: true });
-    await writeOutput([source], output, { deps, dbPath: settings.dbPath, warn: reporter.warn });
+  await readMirror(options, deps, async (reading) => {
+    if (!output) return await printChanges(reading, filter, limit);
+    const { mirror } = reading;
+    const [table, where] = [describeTable(mirror, "changes"), changesCondition(filter, limit)];
+    await withSnapshot(mirror, async () => {
+      const source = openSource(mirror, { table, where, includeRemoved: true });
+      await writeOutput([source], output, reading);
+    });
   });
 }
 

@@ -4,74 +4,40 @@ import { expandPath } from "../config/folders.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
 import { openFileSink } from "../export/file-sink.js";
+import type { Sources } from "../export/format.js";
 import { writeAll } from "../export/sink.js";
-import { counted } from "../lib/counted.js";
 import { makeFolder } from "../lib/make-folder.js";
-import type { Reporter } from "../lib/reporter.js";
-import type { Source } from "../query/index.js";
-import { formatBytes, formatCount } from "../ui/numbers.js";
 import type { Output } from "./output.js";
+import type { Reading } from "./reading.js";
 import { writeOutput } from "./write-output.js";
 
 /**
- * Returns the output of each file: one for all tables, or one per table in a folder, which is made.
- * @throws UsageError if one file cannot hold the tables
+ * Returns the path of a file per table, in the folder that the output names, which is made.
+ * @throws UsageError if the output is no folder
  */
-export function outputsOf(
-  output: Output,
-  tables: readonly { name: string }[],
-  deps: Deps,
-): readonly Output[] {
-  const { format, path = "" } = output;
-  if (tables.length === 1 || format.holdsMany) return [output];
+export function pathsIn({ format, path = "", delimiter }: Output, names: readonly string[], deps: Deps) {
   const folder = expandPath(path, deps);
   const isFolder = path.endsWith("/") || statSync(folder, { throwIfNoEntry: false })?.isDirectory();
   if (path === "" || !isFolder)
-    throw new UsageError(`\`${format.flag}\` holds one table, and these are ${tables.length}.`, {
+    throw new UsageError(`\`${format.flag}\` holds one table, and these are ${names.length}.`, {
       hint: "name a folder for one file each, such as `--csv -o exports/`, or a workbook with `-o FILE.xlsx`",
     });
   makeFolder(folder);
-  const ending = output.delimiter === "\t" ? ".tsv" : format.extensions[0];
-  return tables.map(({ name }) => ({ ...output, path: join(path, `${name}${ending}`) }));
+  const ending = delimiter === "\t" ? ".tsv" : format.extensions[0];
+  return names.map((name) => join(path, `${name}${ending}`));
 }
 
-interface Writing {
-  state: string | undefined;
-  dbPath: string;
-  deps: Deps;
-  reporter: Reporter;
-}
-
-/** Writes sources into one file or stdout, and reports the rows of each; then replaces the state of `--state`. */
-export async function writeFile(
-  sources: readonly Source[],
-  output: Output,
-  { state, dbPath, deps, reporter }: Writing,
-): Promise<void> {
-  const [first, ...others] = sources;
-  if (!first) return;
-  const started = deps.clock.monotonic();
-  const names = sources.map(({ name }) => name).join(", ");
-  const rowsOf = new Map<string, number>();
-  const statePath = state === undefined ? undefined : expandPath(state, deps);
+/** Writes what changed since the run that left the state, then the next state. */
+export async function writeSince(state: string, sources: Sources, output: Output, reading: Reading) {
+  const path = expandPath(state, reading.deps);
   let next: unknown;
-  const done = await writeOutput([first, ...others], output, {
-    deps,
-    dbPath,
-    warn: (text) => reporter.warn(`${names}: ${text}`),
-    finished: (table, rows) => void rowsOf.set(table, rows),
-    state: statePath === undefined ? undefined : readState(statePath),
-    remember: (made) => {
-      next = made;
-    },
-  });
-  if (statePath !== undefined && next !== undefined && !done.cutShort)
-    await writeAll([{ data: `${JSON.stringify(next)}\n`, rows: 0 }], await openFileSink(statePath, deps));
-  if (output.path === undefined) return;
-  const seconds = ((deps.clock.monotonic() - started) / 1_000).toFixed(1);
-  const all = rowsOf.size > 1 ? [...rowsOf] : [[names, done.rows] as const];
-  const rows = all.map(([table, count]) => `${table}: ${counted(count, "row", formatCount)}`).join(", ");
-  reporter.note(`${rows}, ${formatBytes(done.bytes)} in ${seconds}s: ${output.path}`);
+  const remember = (made: unknown) => {
+    next = made;
+  };
+  const { cutShort } = await writeOutput(sources, output, reading, { state: readState(path), remember });
+  if (next === undefined || cutShort) return;
+  const sink = await openFileSink(path, reading.deps);
+  await writeAll([{ data: `${JSON.stringify(next)}\n`, rows: 0 }], sink);
 }
 
 /** Reads the state that an earlier export left; undefined if there is none. */

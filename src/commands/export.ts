@@ -11,12 +11,13 @@ import {
 } from "../query/index.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { exportLake } from "./delta.js";
-import { outputsOf, writeFile } from "./export-files.js";
+import { pathsIn, writeSince } from "./export-files.js";
 import { parseCount, parsed, parseList, parseRange } from "./flags.js";
 import { examples } from "./help.js";
 import { chooseOutput, noFormat, type OutputFlags, outputFlags } from "./output.js";
 import { readMirror } from "./reading.js";
 import { checkColumns, checkTableName, chooseDates, findTables, readThen } from "./table.js";
+import { writeOutput } from "./write-output.js";
 
 interface ExportFlags extends OutputFlags, GlobalOptions {
   columns?: string[];
@@ -88,9 +89,9 @@ async function runExport(names: readonly string[], options: ExportFlags, { deps 
     throw new UsageError(`\`--since\` is in the future: ${options.since}.`, {
       hint: "choose a time in the past",
     });
-  const known = names.map((name) => checkTableName(name, knownTableNames()));
-  await readMirror(options, deps, async ({ mirror, settings, reporter }) => {
-    const { dbPath } = settings;
+  const known = [...new Set(names.map((name) => checkTableName(name, knownTableNames())))];
+  await readMirror(options, deps, async (reading) => {
+    const { mirror, reporter } = reading;
     const tables = findTables(mirror, known);
     if (!output) throw noFormat();
     await withSnapshot(mirror, async () => {
@@ -100,7 +101,6 @@ async function runExport(names: readonly string[], options: ExportFlags, { deps 
         if (where !== undefined) checkCondition(mirror, table, where);
       }
       const isCut = chooseDates(tables, { since, until });
-      const outputs = outputsOf(output, tables, deps);
       try {
         if (asOf !== undefined) readThen(mirror, tables, { at: asOf, where, now }, reporter.warn);
         const sources = tables.map((table) => {
@@ -108,10 +108,14 @@ async function runExport(names: readonly string[], options: ExportFlags, { deps 
           const { columns, limit } = options;
           return openSource(mirror, { table, columns, where, limit, includeRemoved, ...dates });
         });
-        for (const [index, each] of outputs.entries()) {
-          const own = outputs.length === 1 ? sources : sources.slice(index, index + 1);
-          await writeFile(own, each, { state, dbPath, deps, reporter });
-        }
+        const [first, ...others] = sources;
+        if (!first) return;
+        if (state !== undefined) await writeSince(state, [first, ...others], output, reading);
+        else if (others.length === 0 || output.format.holdsMany)
+          await writeOutput([first, ...others], output, reading);
+        else
+          for (const [index, path] of pathsIn(output, known, deps).entries())
+            await writeOutput([sources[index] ?? first], { ...output, path }, reading);
       } catch (error) {
         throw where === undefined ? error : explainRunning(error, "--where");
       }

@@ -5,7 +5,6 @@ import { expandPath } from "../config/folders.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { formats } from "../export/formats/index.js";
-import { counted } from "../lib/counted.js";
 import {
   answerSource,
   type Parameters,
@@ -15,7 +14,7 @@ import {
   unreadOf,
 } from "../query/index.js";
 import { renderFacts } from "../ui/facts.js";
-import { formatBytes, formatCount } from "../ui/numbers.js";
+import { formatCount } from "../ui/numbers.js";
 import { renderTable, tableFits } from "../ui/table.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parseCount, parsed } from "./flags.js";
@@ -78,25 +77,20 @@ async function runQuery(argument: string | undefined, options: QueryFlags, { dep
   if (argument !== undefined && file !== undefined)
     throw new UsageError("One statement at a time, not an argument and `--file`.", { hint: "leave one out" });
   await readMirror(options, deps, async (reading) => {
-    const { mirror, settings } = reading;
-    const { warn, note } = reading.reporter;
+    const { mirror, reporter } = reading;
     const sql = (argument ?? (await readSql(file, deps))).replace(/^\ufeff/, "");
     const statement = prepareReading(mirror, sql, param);
     for (const { name, resource } of unreadOf(mirror, sql))
-      warn(`\`${name}\` is empty because it was never read: run \`brandapi sync ${resource}\``);
+      reporter.warn(`\`${name}\` is empty because it was never read: run \`brandapi sync ${resource}\``);
     const source = answerSource(mirror, statement, limit);
-    if (output) {
-      const { rows, bytes } = await writeOutput([source], output, { deps, dbPath: settings.dbPath, warn });
-      const written = `${counted(rows, "row", formatCount)}, ${formatBytes(bytes)}: ${output.path}`;
-      return output.path === undefined ? undefined : note(written);
-    }
+    if (output) return void (await writeOutput([source], output, reading));
     const most = limit ?? tableRows;
     const rows = [...readAnswer(statement, most + 1)].flat();
     const names = source.columns.map(({ name }) => name);
     deps.stdout.write(`${tableText(names, rows.slice(0, most), reading)}\n`);
-    if (rows.length === 0) note("No rows.");
+    if (rows.length === 0) reporter.note("No rows.");
     if (rows.length > most && limit === undefined)
-      note(`The first ${formatCount(most)} rows; more with \`--limit\`, all with \`--csv\`.`);
+      reporter.note(`The first ${formatCount(most)} rows; more with \`--limit\`, all with \`--csv\`.`);
   });
 }
 

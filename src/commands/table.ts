@@ -13,9 +13,9 @@ import {
 } from "../query/index.js";
 import { takesDates } from "../resources/types.js";
 
-/** Returns the tables of these own names, each once. @throws ConfigurationError for one that was not synced yet */
+/** Returns the tables of these names. @throws ConfigurationError for one that was not synced yet */
 export function findTables(mirror: Mirror, names: readonly string[]): ReadableTable[] {
-  return [...new Set(names)].map((name) => {
+  return names.map((name) => {
     const shape = typedTables().find((one) => one.name === name);
     if (!shape || wasSynced(mirror, shape.resource)) return describeTable(mirror, name);
     throw new ConfigurationError(`The mirror holds no \`${name}\` yet: ${mirror.path}`, {

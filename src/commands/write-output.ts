@@ -6,31 +6,50 @@ import { UsageError } from "../errors.js";
 import { openFileSink } from "../export/file-sink.js";
 import type { Chunk, Sources, WriteOptions } from "../export/format.js";
 import { type Exported, type Sink, streamSink, writeAll } from "../export/sink.js";
+import { counted } from "../lib/counted.js";
+import { formatBytes, formatCount } from "../ui/numbers.js";
 import { escapeData } from "../ui/text.js";
 import type { Output } from "./output.js";
+import type { Reading } from "./reading.js";
 
 /**
- * Writes sources into a file or stdout.
+ * Writes sources into a file or stdout; of a file, reports the rows of each source.
  * @throws UsageError for bytes on a terminal, or if the file is the mirror that is read
  */
 export async function writeOutput(
   sources: Sources,
   { format, path, isCompressed, excel, delimiter }: Output,
-  { deps, dbPath, ...rest }: { deps: Deps; dbPath: string } & Omit<WriteOptions, "excel" | "delimiter">,
+  { deps, settings, reporter }: Reading,
+  singer: Pick<WriteOptions, "state" | "remember"> = {},
 ): Promise<Exported> {
   const file = path === undefined ? undefined : expandPath(path, deps);
   if (file === undefined && !format.isText && deps.stdout.isTTY)
     throw new UsageError(`\`${format.flag}\` is not for a terminal.`, {
       hint: `name a file with \`-o FILE${format.extensions[0] ?? ""}\``,
     });
-  if (file === dbPath)
+  if (file === settings.dbPath)
     throw new UsageError(`The file to write is the mirror itself: ${path}.`, {
       hint: "name another with `-o`",
     });
+  const started = deps.clock.monotonic();
+  const names = sources.map(({ name }) => name).join(", ");
+  const rowsOf = new Map<string, number>();
   const { write } = await format.load();
-  const chunks = write(sources, { excel, delimiter, ...rest });
+  const chunks = write(sources, {
+    ...singer,
+    excel,
+    delimiter,
+    warn: (text) => reporter.warn(`${names}: ${text}`),
+    finished: (name, rows) => void rowsOf.set(name, rows),
+  });
   const sink = file === undefined ? dataSink(deps) : await openFileSink(file, deps);
-  return await writeAll(isCompressed ? gzipped(chunks) : chunks, sink);
+  const done = await writeAll(isCompressed ? gzipped(chunks) : chunks, sink);
+  if (path === undefined) return done;
+  const all = rowsOf.size > 1 ? [...rowsOf] : [[names, done.rows] as const];
+  const rows = all.map(([name, count]) => `${name}: ${counted(count, "row", formatCount)}`).join(", ");
+  const seconds = ((deps.clock.monotonic() - started) / 1_000).toFixed(1);
+  reporter.note(`${rows}, ${formatBytes(done.bytes)} in ${seconds}s: ${path}`);
+  return done;
 }
 
 /** Returns stdout for data: a pipe gets every byte as it is, a terminal nothing that would act on it. */

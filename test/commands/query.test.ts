@@ -163,7 +163,7 @@ describe("query", () => {
     expect(csv).toMatchObject({
       code: 0,
       out: "",
-      err: expect.stringMatching(/^700 rows, [\d.]+ kB: a\.csv\n$/),
+      err: expect.stringMatching(/^answer: 700 rows, [\d.]+ kB in [\d.]+s: a\.csv\n$/),
     });
     await write("a.csv.gz");
     expect(gunzipSync(readFileSync(join(home, "a.csv.gz"))).equals(readFileSync(join(home, "a.csv")))).toBe(
