@@ -10,7 +10,7 @@ import { formatBytes, formatCount } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import { version } from "../version.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { filterFlag, maxWait, parsed, parseList, parseRange, rateLimit, wait } from "./flags.js";
+import { filterFlag, maxWait, parseCount, parsed, parseList, parseRange, rateLimit, wait } from "./flags.js";
 import { examples } from "./help.js";
 import { withMirrorRun } from "./session.js";
 
@@ -49,7 +49,7 @@ export function define(context: Context): Command {
     .addOption(parsed("--host <id...>", "only files of these hosts", parseList))
     .option("--since <time>", "only files added from here")
     .option("--until <time>", "only files added up to here")
-    .addOption(parsed("--limit <n>", "fetch at most this many, newest first", parseLimit))
+    .addOption(parsed("--limit <n>", "fetch at most this many, newest first", parseCount))
     .addOption(wait())
     .addOption(rateLimit())
     .addOption(maxWait())
@@ -57,10 +57,7 @@ export function define(context: Context): Command {
       "after",
       examples(
         ["brandapi download content", `everything, into ./${defaultFolder}`],
-        [
-          "brandapi download content --media-type image,video --since 30d",
-          "the last month's pictures and films",
-        ],
+        ["brandapi download content --media-type image,video --since 30d", "last month's pictures and films"],
         ["brandapi download content --limit 10", "the ten newest that are not there yet"],
       ),
     )
@@ -94,11 +91,6 @@ async function runDownload(what: string, options: DownloadFlags, { deps }: Conte
     if (options.json) printJson(deps.stdout, { summary });
     refuseFailures(summary);
   });
-}
-
-function parseLimit(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new UsageError(`Not a number of files: \`${text}\`.`, { hint: "use a whole number such as 10" });
 }
 
 /** Returns the one line that says how a download ended. */

@@ -57,14 +57,8 @@ export function define(context: Context): Command {
       "after",
       examples(
         ['brandapi query "SELECT * FROM sales_by_month"', "month over month"],
-        [
-          'brandapi query "SELECT host_name, orders, net_by_currency FROM hosts" --csv',
-          "orders per host, as CSV",
-        ],
-        [
-          "brandapi query -f october.sql -p month=2026-10 -o october.xlsx",
-          "your own statement with `:month` in it, as a file",
-        ],
+        ['brandapi query "SELECT host_name, orders, net_by_currency FROM hosts" --csv', "orders per host"],
+        ["brandapi query -f own.sql -p month=2026-10 -o october.xlsx", "your statement, with `:month` in it"],
       ),
     )
     .action((sql: string | undefined, _, own: Command) => runQuery(sql, own.optsWithGlobals(), context));

@@ -66,13 +66,11 @@ function explainSqlite(cause: unknown): BrandapiError | undefined {
   return new MirrorUnusable(`cannot use the mirror: ${code}: ${words}`, { hint, cause });
 }
 
-const space = "free some space, then run the same command again: what was read is kept";
-const permissions = "check the permissions of the file and its folder";
 const hints: Readonly<Record<string, string>> = {
-  ENOSPC: space,
-  EDQUOT: space,
-  EACCES: permissions,
-  EPERM: permissions,
+  ENOSPC: `free some space, ${again}`,
+  EDQUOT: `free some space, ${again}`,
+  EACCES: "check the permissions of the file and its folder",
+  EPERM: "check the permissions of the file and its folder",
   EADDRINUSE: "name another port, or leave it out",
 };
 

@@ -4,8 +4,8 @@ import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 
 /**
- * Files that stand beside another until they are whole and take its name. They bear the process that writes them, so
- * that what a killed one left behind is known, and cleared away by the next that writes the same file.
+ * Files that stand beside another until they are whole and take its name. Each bears the process that writes it: what a
+ * killed one left behind is known, and cleared away by the next process that writes the same file.
  */
 const begun = new Set<string>();
 
@@ -13,27 +13,25 @@ const begun = new Set<string>();
 const mostLetters = 60;
 
 /**
- * Clears away what dead processes left of `target`, and names a part of this one's own, for the caller to create.
+ * Clears away what dead processes left of `target`, and returns a path for this process's part, for the caller to create.
  * @param random a number in [0, 1)
  */
 export async function beginPart(target: string, random: () => number): Promise<string> {
   const folder = dirname(target);
   const stem = `.${basename(target).slice(0, mostLetters)}.${thisHost()}-`;
   await clearDead(folder, stem);
-  const suffix = Math.floor(random() * 36 ** 6)
-    .toString(36)
-    .padStart(6, "0");
+  const suffix = String(Math.floor(random() * 1e6)).padStart(6, "0");
   const path = join(folder, `${stem}${process.pid}-${suffix}.part`);
   begun.add(path);
   return path;
 }
 
-/** The part is renamed or removed. */
+/** Forgets a part that was renamed or removed. */
 export function endPart(path: string): void {
   begun.delete(path);
 }
 
-/** For whoever ends the process: nothing may be waited for any more. */
+/** Removes every part of this process, which is about to end. */
 export function removeParts(): void {
   for (const path of begun) rmSync(path, { force: true });
 }
