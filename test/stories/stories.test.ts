@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { defaultRate } from "../../src/sandbox/brand.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day, fileAt, hour, memberOf, noon, openRecord, orderAt, ordersBefore } from "../support/records.js";
 
@@ -53,10 +54,19 @@ function happen(brand: TestBrand, call: string): TestBrand {
     members: () =>
       brand.add("roster", ...Array.from({ length: Number(first) }, (_, n) => memberOf(`r${n + 1}`))),
     file: () => brand.add("content", fileAt(String(first), at(second))),
+    changeAssignment: () => {
+      for (const { id, assignments } of brand.data.opportunities)
+        if (assignments.some((one) => one.id === first))
+          brand.change("opportunities", id, {
+            assignments: assignments.map((one) =>
+              one.id === first ? { ...one, ...(second as object) } : one,
+            ),
+          });
+    },
     removeContent: () => brand.remove("content", String(first)),
     changeDefaultRate: () => {
       for (const { relationship_id, commission_rate } of brand.data.roster)
-        if (commission_rate === brand.data.defaultRate)
+        if (commission_rate === defaultRate)
           brand.change("roster", relationship_id, { commission_rate: Number(first) });
     },
     gift: () => brand.add("gifts", openRecord(String(first), { ...(second as object) })),
