@@ -31,9 +31,7 @@ export function define(context: Context): Command {
     )
     .action((name: string | undefined, _, own: Command) => {
       const options: TablesFlags = own.optsWithGlobals();
-      return options.delta === undefined
-        ? runTables(name, options, context)
-        : printLake(name, options, context);
+      return options.delta === undefined ? runTables(name, options, context) : printLake(options, context);
     });
 }
 

@@ -4,28 +4,30 @@ import type { ByMonth } from "../../query/index.js";
 import { type Contents, footerKey, readContents } from "./contents.js";
 import type { Log } from "./log.js";
 
-/** A month that is not the same on both sides; null: a side does not have it, or its file cannot be read. */
-export type Difference = Record<"lake" | "mirror", Contents | null> & { month: string };
-
-/** Compares the months of a table with the footers of their files. No row of a file is read. */
-export async function findDifferences(source: ByMonth, { folder, files }: Log): Promise<Difference[]> {
+/** Returns the months of a table that the footers of its files do not have as the mirror has them: a line for each. */
+export async function findDifferences(source: ByMonth, { folder, files }: Log): Promise<string[]> {
   const { months } = readContents(source);
-  const found: Difference[] = [];
+  const lines: string[] = [];
   for (const month of [...new Set([...months.keys(), ...files.keys()])].sort()) {
-    const mirror = months.get(month) ?? null;
+    const mirror = months.get(month) ?? {};
     const lake = await readFooter(join(folder, files.get(month)?.path ?? "none"));
-    if (JSON.stringify(lake) !== JSON.stringify(mirror)) found.push({ month, lake, mirror });
+    const name = Object.keys({ ...mirror, ...lake }).find((one) => lake[one] !== mirror[one]);
+    if (name === undefined) continue;
+    const [there = "not there", here = "not there"] = [lake[name], mirror[name]];
+    lines.push(`${month || "without a month"}: ${name} is ${there} in the lake, ${here} in the mirror`);
   }
-  return found;
+  return lines;
 }
 
-async function readFooter(path: string): Promise<Contents | null> {
+/** Returns nothing if there is no such file, or it is damaged. */
+async function readFooter(path: string): Promise<Contents> {
   try {
-    const file = await asyncBufferFromFile(path);
-    const { num_rows, key_value_metadata } = await parquetMetadataAsync(file, { initialFetchSize: 65_536 });
-    const noted = key_value_metadata?.find(({ key }) => key === footerKey)?.value ?? "";
-    return { ...(JSON.parse(noted) as Contents), rows: Number(num_rows) };
+    const metadata = await parquetMetadataAsync(await asyncBufferFromFile(path), {
+      initialFetchSize: 65_536,
+    });
+    const noted = metadata.key_value_metadata?.find(({ key }) => key === footerKey)?.value ?? "{}";
+    return { ...(JSON.parse(noted) as Contents), rows: Number(metadata.num_rows) };
   } catch {
-    return null;
+    return {};
   }
 }
