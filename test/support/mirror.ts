@@ -10,6 +10,7 @@ import { details, findResource } from "../../src/resources/index.js";
 import type { Json, JsonObject, Resource } from "../../src/resources/types.js";
 import { addCovered, noteRunCoverage, readCoverage, writeCoverage } from "../../src/state/coverage.js";
 import { makeHome } from "./home.js";
+import { orderAt } from "./records.js";
 
 /** A mirror in a folder of its own, for commands: `brandapi(["export", …, "--db", mirror.path])`. */
 export async function makeMirror(home = makeHome(), name = "mirror.sqlite"): Promise<Mirror> {
@@ -120,32 +121,17 @@ function asValue(record: Json | object): Json {
 
 /** A believable order; what differs is given. */
 export function anOrder(n: number, fields: JsonObject = {}): JsonObject {
-  return {
-    id: `order-${n}`,
+  const host = { id: `host-${n % 7}`, username: `host_${n % 7}`, first_name: "Ada" };
+  const order = orderAt(`order-${n}`, Date.UTC(2026, 9, 1) - n * 3_600_000, {
     external_order_id: `${9_000 + n}`,
     order_number: `#${n}`,
-    order_date: new Date(Date.UTC(2026, 9, 1) - n * 3_600_000).toISOString(),
-    currency: "EUR",
     total_amount: 100.5 + n,
     subtotal_amount: 90 + n,
-    refund_amount: 0,
-    financial_status: "paid",
-    fulfillment_status: null,
-    is_cancelled: false,
-    is_refunded: false,
     commission_rate: 12.5,
     commission_amount: 11.31,
-    attribution: "tracked",
-    host: {
-      id: `host-${n % 7}`,
-      username: `host_${n % 7}`,
-      first_name: "Ada",
-      last_name: null,
-      profile_photo: null,
-    },
-    product: null,
-    gear_list: null,
+    host: { ...host, last_name: null, profile_photo: null },
     line_items: [{ title: "Trail shoe", variant_title: null, sku: "S-1", quantity: 1, price: 90.5 }],
     ...fields,
-  };
+  });
+  return order as JsonObject;
 }
