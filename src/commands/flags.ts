@@ -2,9 +2,9 @@ import { type Command, Option } from "commander";
 import { UsageError } from "../errors.js";
 import { suggest } from "../lib/nearest.js";
 import { parseDuration, parseInstant } from "../lib/times.js";
-import { content } from "../resources/content.js";
+import { contentValues } from "../resources/content.js";
 import { findResource, resources } from "../resources/index.js";
-import type { Filter, Resource } from "../resources/types.js";
+import type { Resource } from "../resources/types.js";
 
 /** Adds the flags of every command. `brandapi --help` shows them. */
 export function addGlobalFlags(program: Command): Command {
@@ -48,10 +48,9 @@ export function allProfiles(): Option {
   return new Option("--all-profiles", about);
 }
 
-/** Returns `--source` or `--media-type`, a list of values that the API documents: it answers others with 400. */
-export function filterFlag(parameter: "source" | "media_type", about: string): Option {
-  const filters: readonly Filter[] = content.strategy.filters;
-  const known = filters.find((filter) => filter.parameter === parameter)?.values ?? [];
+/** Returns `--source` or `--media-type`, a list of values that the API documents. */
+export function filterFlag(parameter: keyof typeof contentValues, about: string): Option {
+  const known = contentValues[parameter];
   const parse = (text: string, previous: unknown) => {
     const values = parseList(text, previous);
     const unknown = values.find((value) => !known.includes(value));

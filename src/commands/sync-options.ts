@@ -15,9 +15,6 @@ export interface SyncFlags extends GlobalOptions {
   acceptRemovals?: boolean;
   wait?: boolean;
   details?: SyncOptions["details"];
-  source?: string[];
-  mediaType?: string[];
-  opportunity?: string[];
   host?: string[];
   groupBy?: string;
   perHost?: boolean;
@@ -42,12 +39,6 @@ export function readOptions(flags: SyncFlags, now: number): SyncOptions {
     groupBy: flags.groupBy ?? defaultOptions.groupBy,
     hosts: flags.host ?? [],
     perHost: flags.perHost ?? false,
-    filters: {
-      source: flags.source ?? [],
-      media_type: flags.mediaType ?? [],
-      opportunity_id: flags.opportunity ?? [],
-      host_id: flags.host ?? [],
-    },
   };
 }
 
@@ -59,10 +50,7 @@ const uses: readonly (readonly [
 ])[] = [
   ["--since", "since", takesDates],
   ["--until", "until", takesDates],
-  ["--source", "source", isFiltered],
-  ["--media-type", "mediaType", isFiltered],
-  ["--opportunity", "opportunity", isFiltered],
-  ["--host", "host", (resource) => isFiltered(resource) || isMonthly(resource)],
+  ["--host", "host", isMonthly],
   ["--group-by", "groupBy", isMonthly],
   ["--per-host", "perHost", isMonthly],
 ];
@@ -76,10 +64,6 @@ export function refuseUseless({ resources, named }: Chosen, flags: SyncFlags): v
         hint: `leave it out, or sync \`${other.name}\` by itself`,
       });
   }
-}
-
-function isFiltered({ strategy }: Resource): boolean {
-  return strategy.kind === "dated" && strategy.filters !== undefined;
 }
 
 function isMonthly({ strategy }: Resource): boolean {

@@ -15,7 +15,6 @@ import {
   allProfiles,
   type Chosen,
   chooseResources,
-  filterFlag,
   maxWait,
   parseCount,
   parsed,
@@ -61,12 +60,7 @@ export function define(context: Context): Command {
         .choices(["all", "changed", "none"])
         .hideHelp(),
     )
-    .addOption(filterFlag("source", "content: only these (a partial run)").hideHelp())
-    .addOption(filterFlag("media_type", "content: only these (a partial run)").hideHelp())
-    .addOption(
-      parsed("--opportunity <ids>", "content: only these campaigns (a partial run)", parseList).hideHelp(),
-    )
-    .addOption(parsed("--host <ids>", "content, analytics-clicks: only these hosts", parseList).hideHelp())
+    .addOption(parsed("--host <ids>", "analytics-clicks: only these hosts", parseList).hideHelp())
     .addOption(
       new Option("--group-by <bucket>", "analytics-clicks: buckets of the time series (default: day)")
         .choices(["day", "week", "month"])

@@ -2,6 +2,12 @@ import { date, integer, object, text, timestamp } from "./fields.js";
 import { contentHost } from "./host.js";
 import { common, type Resource } from "./types.js";
 
+/** The values that the API document lists of a file's source and type. */
+export const contentValues = {
+  source: ["deliverable", "upload"],
+  media_type: ["image", "video", "audio", "document", "other"],
+};
+
 /** The brand's library: the API document, "7. GET /content" and "Content item". */
 export const content = {
   ...common,
@@ -15,12 +21,6 @@ export const content = {
     from: "uploaded_after",
     until: "uploaded_before",
     end: "exclusive",
-    filters: [
-      { parameter: "source", atMost: 50, values: ["deliverable", "upload"] },
-      { parameter: "media_type", atMost: 50, values: ["image", "video", "audio", "document", "other"] },
-      { parameter: "opportunity_id", atMost: 50 },
-      { parameter: "host_id", atMost: 50 },
-    ],
   },
   // An id is unique within its source only.
   key: ["source", "id"],

@@ -31,8 +31,6 @@ export interface Dated {
   /** Filters that are only ever counted. */
   counts?: readonly Count[];
   figures?: DailyFigures;
-  /** Filters that make a run partial. */
-  filters?: readonly Filter[];
 }
 
 export interface Details {
@@ -68,14 +66,6 @@ export interface DailyFigures {
   points: string;
   day: string;
   figures: readonly string[];
-}
-
-/** A filter that makes a run partial: the API's parameter, and how many values one request takes. */
-export interface Filter {
-  parameter: string;
-  atMost: number;
-  /** The values that the document lists, where it does. */
-  values?: readonly string[];
 }
 
 export interface Resource<How extends Strategy = Strategy> {

@@ -21,8 +21,6 @@ export interface SyncOptions {
   /** Requests for the records that were read longest ago. */
   audit: number;
   details: "all" | "changed" | "none";
-  /** Filters that make a run partial, by the API's parameter. */
-  filters: Readonly<Record<string, readonly string[]>>;
   groupBy: string;
   hosts: readonly string[];
   perHost: boolean;
@@ -35,7 +33,6 @@ export const defaultOptions: SyncOptions = {
   budget: 100,
   audit: 5,
   details: "changed",
-  filters: {},
   groupBy: "day",
   hosts: [],
   perHost: false,

@@ -9,18 +9,18 @@ import type { SyncRun } from "./run.js";
  * Reads a list into the mirror. If a present record is not on it, it is read once more, because a record that leaves
  * while another comes draws a third past the reader. The list claims what was there at its first reading.
  * @param what names the list in the shortfall that is noted if it is not whole
- * @param range the dates of which the list shows every record; null: the list is filtered
+ * @param range the dates of which the list shows every record
  */
 export async function syncList(
   run: SyncRun,
   what: string,
   query: Query,
-  range: Range | null,
+  range: Range,
   check?: (records: readonly Json[]) => void,
 ): Promise<Omit<Shown, "range"> | null> {
   const { mirror, resource, row, shortfalls, state, store } = run;
   const ids = new Set<number>();
-  const isOneMissing = () => range && presentIds(mirror, resource.name, range).some((id) => !ids.has(id));
+  const isOneMissing = () => presentIds(mirror, resource.name, range).some((id) => !ids.has(id));
   let askedAt = Number.POSITIVE_INFINITY;
   for (let reading = 1; reading === 1 || (reading === 2 && isOneMissing()); reading += 1) {
     const list = await readList(run, { query, check });

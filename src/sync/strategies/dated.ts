@@ -11,12 +11,10 @@ import { readRange } from "../read.js";
 import { readMoved, reconcile } from "../reconcile.js";
 import { removeMissing } from "../removals.js";
 import { budgetOf, type DatedRun, type PlanStep, pagesFor, type StrategyRun } from "../run.js";
-import { filterQuery, readFiltered } from "./filtered.js";
 
 /** Newest first, filtered by a date: orders, content. The loop is described in `../README.md`. */
 export const dated: StrategyRun<Dated> = {
   async plan(run) {
-    if (filterQuery(run)) return [{ what: "what the filters select", requests: 1, open: true }];
     const steps: PlanStep[] = [];
     for (const range of decide(run).ranges) {
       const { api } = await count(run, range);
@@ -28,8 +26,6 @@ export const dated: StrategyRun<Dated> = {
   },
 
   async run(run) {
-    const filter = filterQuery(run);
-    if (filter) return await readFiltered(run, filter);
     const { mirror, options, shortfalls } = run;
     const { gaps, ranges } = begin(run);
     run.figures = await askFigures(run);
