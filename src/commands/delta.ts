@@ -1,9 +1,9 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expandPath } from "../config/folders.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, Incomplete, UsageError } from "../errors.js";
-import { findDifferences } from "../export/delta/compare.js";
+import { findDifferences } from "../export/delta/contents.js";
 import { cleanUp, type Log, readLog } from "../export/delta/log.js";
 import { exportDelta } from "../export/delta/write.js";
 import { readInfo } from "../mirror/index.js";
@@ -89,11 +89,10 @@ function folderOf({ delta = "" }: LakeFlags, deps: Deps): string {
   return expandPath(delta, deps);
 }
 
-/** @throws ConfigurationError if the folder has no Delta table */
+/** @throws ConfigurationError if the folder has no Delta table of a name that is known here */
 function tablesIn(options: LakeFlags, deps: Deps): string[] {
   const folder = folderOf(options, deps);
-  const names = existsSync(folder) ? readdirSync(folder).sort() : [];
-  const tables = names.filter((name) => existsSync(join(folder, name, "_delta_log")));
+  const tables = knownTableNames().filter((name) => existsSync(join(folder, name, "_delta_log")));
   if (tables.length > 0) return tables;
   const hint = "`brandapi export orders --delta DIR` makes one";
   throw new ConfigurationError(`The folder has no Delta table: ${folder}`, { hint });

@@ -39,9 +39,9 @@ export async function exportDelta(
   const timestamp = deps.clock.now();
   const rows = [...months.values()].reduce((sum, month) => sum + Number(month.rows), 0);
   const userMetadata = JSON.stringify({ ...standing, rows } satisfies Proof);
-  const engineInfo = `brandapi/${version}`;
+  const operation = { operation: "WRITE", operationParameters: { mode: "Overwrite" }, isBlindAppend: false };
   const actions: object[] = [
-    { commitInfo: { timestamp, operation: "WRITE", isBlindAppend: false, engineInfo, userMetadata } },
+    { commitInfo: { timestamp, ...operation, engineInfo: `brandapi/${version}`, userMetadata } },
     ...(old ? [] : [{ protocol: { minReaderVersion: 1, minWriterVersion: 2 } }]),
   ];
   if (isNewSchema) {
