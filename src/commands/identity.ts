@@ -1,11 +1,10 @@
 import type { ApiClient } from "../api/index.js";
 import { commandFor } from "../config/access.js";
-import type { Profile } from "../config/profiles.js";
 import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { UnexpectedAnswer } from "../errors.js";
 import { counted } from "../lib/counted.js";
-import { dayMs, formatSpan, parseTimestamp } from "../lib/times.js";
+import { dayMs, parseTimestamp } from "../lib/times.js";
 import type { Json } from "../resources/types.js";
 import { clockSkew } from "../sync/clock.js";
 import { renderFacts } from "../ui/facts.js";
@@ -45,18 +44,6 @@ export async function readIdentity(api: Pick<ApiClient, "get">): Promise<Identit
   };
 }
 
-/**
- * Returns when a profile's key expires: what its mirror was told last, unless `login` has stored a different key since.
- * @param told the key that the mirror remembers
- */
-export function lastKnownExpiry(
-  { keyId, keyExpiresAt }: Profile,
-  told: Omit<Identity["key"], "scopes"> | null,
-): string | null {
-  const isReplaced = keyId !== undefined && keyId !== told?.id;
-  return (isReplaced ? keyExpiresAt : (told?.expires_at ?? keyExpiresAt)) ?? null;
-}
-
 /** Returns the whole days until the key expires, negative once it has; null if the API gave no readable time. */
 export function daysLeft(expiresAt: string | null, now: number): number | null {
   const expires = expiresAt === null ? undefined : parseTimestamp(expiresAt);
@@ -67,10 +54,8 @@ export function daysLeft(expiresAt: string | null, now: number): number | null {
 export function expiryWarning(expiresAt: string | null, now: number, profile: string): string | undefined {
   const days = daysLeft(expiresAt, now);
   if (days === null || days > warnWithinDays) return undefined;
-  const when =
-    days < 0 ? "has expired" : days === 0 ? "expires today" : `expires in ${formatSpan(days * dayMs)}`;
   return (
-    `The key ${when} (${expiresAt}): create a new one in the console ` +
+    `The key ends at ${expiresAt} (${leftText(days)}): create a new one in the console ` +
     `(settings, integrations, brand API), then run \`${commandFor("login", profile)}\`.`
   );
 }

@@ -66,7 +66,6 @@ async function runLogin(options: LoginFlags, { deps }: Context): Promise<void> {
       ...(options.omit !== undefined && { omit: options.omit.join(",") }),
       brandId: brand.id,
       brandName: brand.name,
-      keyId: key.id ?? undefined,
       keyExpiresAt: key.expires_at ?? undefined,
     });
     await writeProfiles(configDir, profiles);

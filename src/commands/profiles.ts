@@ -1,38 +1,35 @@
-import { existsSync } from "node:fs";
 import { Command } from "commander";
 import { type KnownProfile, readKnownProfiles } from "../config/profiles.js";
+import { wordsOf } from "../lib/failures.js";
 import { formatSpan } from "../lib/times.js";
-import { type Mirror, readInfo, rememberedKey } from "../mirror/index.js";
 import { oldestSuccess, openMirrorOrNone } from "../query/index.js";
 import { printJson } from "../ui/print.js";
+import { createReporter } from "../ui/reporter.js";
 import { styleFor } from "../ui/style.js";
 import { renderTable } from "../ui/table.js";
-import { escapeText } from "../ui/text.js";
 import { terminalWidth } from "../ui/width.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { examples } from "./help.js";
-import { daysLeft, lastKnownExpiry, leftText } from "./identity.js";
+import { daysLeft, leftText } from "./identity.js";
 
-/** A brand of this machine, as `profiles --json` prints it. Times are ISO 8601, ages seconds. */
+/** A brand of this machine, as `profiles --json` prints it. Times are ISO 8601, ages seconds; null: not known. */
 interface Brand {
   profile: string;
-  brand: { id: string | null; name: string } | null;
+  /** The brand and its key, as `login` was told. */
+  brand: { id: string | null; name: string | null };
   base_url: string | null;
+  key: { expires_at: string | null; days_left: number | null };
   mirror: string;
-  /** When the resource with the oldest data was last read well; null: never. */
+  /** When the resource with the oldest data was last read well. */
   last_success_at: string | null;
   age_seconds: number | null;
-  /** Of the stored key, or of the one that filled the mirror; null: not known here. */
-  key: { stored: boolean; expires_at: string | null; days_left: number | null };
-  /** Why the mirror cannot be read. */
-  error: string | null;
 }
 
 export function define(context: Context): Command {
   return new Command("profiles")
     .description(
-      "Lists each profile's mirror, the age of its oldest data, and the days its key has left. " +
-        "Needs no key and no network.",
+      "Lists the brands that `login` has set up: each one's mirror, the age of its oldest data, and the days its key " +
+        "has left. Needs no network.",
     )
     .addHelpText(
       "after",
@@ -45,67 +42,48 @@ export function define(context: Context): Command {
 }
 
 async function runProfiles(options: GlobalOptions, { deps }: Context): Promise<void> {
+  const { stdout, env, clock } = deps;
+  const { note, warn } = createReporter(deps, options);
   const brands: Brand[] = [];
-  for (const profile of await readKnownProfiles(deps))
-    brands.push(await lookAtBrand(profile, deps.clock.now()));
-  if (options.json) return printJson(deps.stdout, brands);
-  if (brands.length === 0)
-    return void deps.stderr.write("No brand is set up here yet: run `brandapi login`.\n");
-  const width = terminalWidth(deps.stdout);
-  const style = styleFor(deps.stdout, options, deps.env);
-  const table = renderTable(["profile", "brand", "mirror", "age", "key"], brands.map(cells), {
-    width,
-    style,
-  });
-  const errors = brands
-    .filter(({ error }) => error !== null)
-    .map(({ profile, error }) => `${style.yellow("!")} ${profile}: ${escapeText(error ?? "")}`);
-  deps.stdout.write(`${[table, ...errors].join("\n")}\n`);
+  for (const profile of await readKnownProfiles(deps)) {
+    const last = await lastSuccess(profile.mirror).catch((error: unknown) => {
+      // It is no obstacle for the others.
+      warn(`${profile.name}: ${wordsOf(error)}`);
+      return null;
+    });
+    brands.push(describe(profile, last, clock.now()));
+  }
+  if (options.json) return printJson(stdout, brands);
+  if (brands.length === 0) return note("No brand is set up here yet: run `brandapi login`.");
+  const style = styleFor(stdout, options, env);
+  const width = terminalWidth(stdout);
+  const columns = ["profile", "brand", "mirror", "age", "key"];
+  stdout.write(`${renderTable(columns, brands.map(cells), { width, style })}\n`);
 }
 
-/** Describes a brand without a request. A mirror that cannot be read is no obstacle for the others. */
-async function lookAtBrand(profile: KnownProfile, now: number): Promise<Brand> {
-  if (!existsSync(profile.mirror)) return describeBrand(profile, null, now);
+async function lastSuccess(path: string): Promise<string | null> {
+  const mirror = await openMirrorOrNone(path);
   try {
-    const mirror = await openMirrorOrNone(profile.mirror);
-    const brand = describeBrand(profile, mirror, now);
+    return oldestSuccess(mirror);
+  } finally {
     mirror.db.close();
-    return brand;
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return { ...describeBrand(profile, null, now), error: message };
   }
 }
 
-function describeBrand(
-  { name, stored, mirror: path }: KnownProfile,
-  mirror: Mirror | null,
-  now: number,
-): Brand {
-  const brandName = (mirror && readInfo(mirror, "brand_name")) ?? stored.brandName;
-  const id = (mirror && readInfo(mirror, "brand_id")) ?? stored.brandId ?? null;
-  const expires = lastKnownExpiry(stored, mirror && rememberedKey(mirror));
-  const last = mirror && oldestSuccess(mirror);
+function describe({ name, stored, mirror }: KnownProfile, last: string | null, now: number): Brand {
+  const { baseUrl, brandId, brandName, keyExpiresAt: expires_at = null } = stored;
   return {
     profile: name,
-    brand: brandName === undefined ? null : { id, name: brandName },
-    base_url: stored.baseUrl ?? null,
-    mirror: path,
+    brand: { id: brandId ?? null, name: brandName ?? null },
+    base_url: baseUrl ?? null,
+    key: { expires_at, days_left: daysLeft(expires_at, now) },
+    mirror,
     last_success_at: last,
     age_seconds: last === null ? null : Math.max(0, Math.round((now - Date.parse(last)) / 1_000)),
-    key: { stored: stored.key !== undefined, expires_at: expires, days_left: daysLeft(expires, now) },
-    error: null,
   };
 }
 
-function cells({ profile, brand, mirror, age_seconds, key, error }: Brand): string[] {
-  const span = age_seconds === null ? "never synced" : formatSpan(age_seconds * 1_000);
-  const stored = key.days_left === null ? "none stored" : `${leftText(key.days_left)}, not stored`;
-  return [
-    profile,
-    brand?.name ?? "unknown",
-    mirror,
-    error === null ? span : "unknown",
-    key.stored ? leftText(key.days_left) : stored,
-  ];
+function cells({ profile, brand, mirror, age_seconds, key }: Brand): string[] {
+  const age = age_seconds === null ? "none" : formatSpan(age_seconds * 1_000);
+  return [profile, brand.name ?? "unknown", mirror, age, leftText(key.days_left)];
 }

@@ -14,7 +14,6 @@ import {
   type Mirror,
   noteFailedRun,
   noteProgress,
-  rememberKey,
   schemaVersion,
 } from "../mirror/index.js";
 import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/index.js";
@@ -88,7 +87,6 @@ export async function withMirrorRun(
     try {
       claimMirror(mirror, identity.brand);
       noteFailedRun(mirror, null);
-      rememberKey(mirror, identity.key);
       if (purpose === "write") await killable(async () => omitMembers(mirror, settings.omit, reporter));
       written = mirror;
       return await work({ ...session, mirror });

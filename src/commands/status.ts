@@ -4,7 +4,7 @@ import { readProfiles } from "../config/profiles.js";
 import { readSettings } from "../config/settings.js";
 import { MirrorStale } from "../errors.js";
 import { formatSpan, parseDuration } from "../lib/times.js";
-import { rememberedKey, runUnderWay } from "../mirror/index.js";
+import { runUnderWay } from "../mirror/index.js";
 import { openMirrorReadOnly, readHealth } from "../query/index.js";
 import { printJson } from "../ui/print.js";
 import { createReporter } from "../ui/reporter.js";
@@ -14,7 +14,7 @@ import type { Context, GlobalOptions } from "./context.js";
 import { eachProfile } from "./each-profile.js";
 import { allProfiles, parsed } from "./flags.js";
 import { examples } from "./help.js";
-import { expiryWarning, lastKnownExpiry } from "./identity.js";
+import { expiryWarning } from "./identity.js";
 import { keptOf, keptText } from "./kept.js";
 import { marksOf, statusText } from "./status-text.js";
 
@@ -45,11 +45,11 @@ export function define(context: Context): Command {
 }
 
 async function runStatus(options: StatusFlags, context: Context): Promise<void> {
-  if (options.allProfiles) return await eachProfile(options, context, "look", runStatus);
+  if (options.allProfiles) return await eachProfile(options, context, runStatus);
   const { deps, profile } = context;
   const { maxAge = null, quiet = false } = options;
   const settings = await readSettings(options, deps);
-  const stored = (await readProfiles(settings.configDir)).get(settings.profile) ?? {};
+  const stored = (await readProfiles(settings.configDir)).get(settings.profile);
   if (maxAge !== null && !existsSync(settings.dbPath)) throw neverSynced(settings.dbPath);
   const mirror = await openMirrorReadOnly(settings.dbPath);
   const { warn } = createReporter(deps, options);
@@ -62,7 +62,7 @@ async function runStatus(options: StatusFlags, context: Context): Promise<void> 
       const style = styleFor(deps.stdout, options, deps.env);
       deps.stdout.write(statusText(health, style, terminalWidth(deps.stdout)) + keptText(kept, now));
     }
-    const warning = expiryWarning(lastKnownExpiry(stored, rememberedKey(mirror)), now, settings.profile);
+    const warning = expiryWarning(stored?.keyExpiresAt ?? null, now, settings.profile);
     if (warning) warn(warning);
     if (maxAge === null) return;
     if (health.resources.length === 0) throw neverSynced(settings.dbPath);

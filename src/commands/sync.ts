@@ -89,7 +89,7 @@ async function runSync(names: readonly string[], flags: SyncFlags, context: Cont
     refuseSingle(flags);
     // One address hears of all brands together; a profile's own hears of that brand.
     const { ping = deps.env.BRANDAPI_PING, ...rest } = flags;
-    const work = () => eachProfile(rest, context, "sync", (own, theirs) => runSync(names, own, theirs));
+    const work = () => eachProfile(rest, context, (own, theirs) => runSync(names, own, theirs));
     return await withPings(flags.dryRun ? undefined : ping, flags, context, work);
   }
   const url = flags.dryRun ? undefined : (flags.ping ?? (await readSettings(flags, deps)).ping);

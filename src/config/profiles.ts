@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { realpath, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Deps } from "../deps.js";
@@ -17,7 +17,6 @@ export interface Profile {
   /** What `/me` said when the key was stored: for what works without a network. */
   brandId?: string;
   brandName?: string;
-  keyId?: string | undefined;
   keyExpiresAt?: string | undefined;
   /** The address that a sync pings. */
   ping?: string;
@@ -27,7 +26,7 @@ export interface Profile {
 
 export type Profiles = Map<string, Profile>;
 
-/** A brand that is set up on this machine: by `login`, or by a mirror in the data folder. */
+/** A brand that is set up on this machine: its key is stored. */
 export interface KnownProfile {
   name: string;
   stored: Profile;
@@ -72,19 +71,12 @@ export async function storedKeys(deps: Deps): Promise<string[]> {
   }
 }
 
-/** The profiles of the config file in its order, then those that only have a mirror. */
+/** Returns the profiles with a stored key, in the order of the config file. */
 export async function readKnownProfiles(deps: Surroundings): Promise<KnownProfile[]> {
-  const { config, data } = findFolders(deps);
-  const stored = await readProfiles(config);
-  const mirrored = (existsSync(data) ? readdirSync(data).sort() : [])
-    .filter((file) => file.endsWith(".sqlite"))
-    .map((file) => file.slice(0, -".sqlite".length))
-    // If one folder serves for everything, as on macOS, the rate budget lies among the mirrors.
-    .filter((name) => isProfileName(name) && name !== "rate");
-  return [...new Set([...stored.keys(), ...mirrored])].map((name) => {
-    const profile = stored.get(name) ?? {};
-    return { name, stored: profile, mirror: ownMirror(name, profile, deps) };
-  });
+  const profiles = [...(await readProfiles(findFolders(deps).config))];
+  return profiles
+    .filter(([, { key }]) => key !== undefined)
+    .map(([name, stored]) => ({ name, stored, mirror: ownMirror(name, stored, deps) }));
 }
 
 /** The mirror of a profile if neither a flag nor the environment names another. */

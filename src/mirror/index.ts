@@ -8,8 +8,6 @@ export {
   claimMirror,
   forgetInfo,
   readInfo,
-  rememberedKey,
-  rememberKey,
   writeInfo,
 } from "./info.js";
 export { findDamage } from "./integrity.js";

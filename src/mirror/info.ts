@@ -48,20 +48,3 @@ export function claimMirror(mirror: Mirror, brand: Brand): void {
   writeInfo(mirror, "brand_id", brand.id);
   writeInfo(mirror, "brand_name", brand.name);
 }
-
-interface KeyFacts {
-  id: string | null;
-  /** A timestamp as the API sent it. */
-  expires_at: string | null;
-}
-
-/** Notes what `/me` said of the key, for commands that work without a network. Never the key itself. */
-export function rememberKey(mirror: Mirror, { id, expires_at }: KeyFacts): void {
-  for (const [name, value] of Object.entries({ key_id: id, key_expires_at: expires_at }))
-    if (value === null) forgetInfo(mirror, name);
-    else writeInfo(mirror, name, value);
-}
-
-export function rememberedKey(mirror: Mirror): KeyFacts {
-  return { id: readInfo(mirror, "key_id"), expires_at: readInfo(mirror, "key_expires_at") };
-}

@@ -3,16 +3,14 @@ import { describe, expect, test } from "vitest";
 import { brandsForTest } from "../support/brands.js";
 import { brandapi } from "../support/program.js";
 
-const day = 86_400_000;
 const noNetwork = () => Promise.reject(new Error("the network was asked"));
 
 interface Listed {
   profile: string;
-  brand: { id: string; name: string } | null;
+  brand: { id: string | null; name: string | null };
   mirror: string;
   age_seconds: number | null;
-  key: { stored: boolean; expires_at: string | null; days_left: number | null };
-  error: string | null;
+  key: { expires_at: string | null; days_left: number | null };
 }
 
 async function list(brands: Awaited<ReturnType<typeof brandsForTest>>): Promise<Listed[]> {
@@ -34,7 +32,7 @@ describe("profiles", () => {
     const lines = out.trimEnd().split("\n");
     expect(lines[0]).toMatch(/^profile +brand +mirror +age +key$/);
     expect(lines[1]).toMatch(/^default +Fjell & Fern +\/\S+\/default\.sqlite +4h +1094 days left$/);
-    expect(lines[2]).toMatch(/^basalt +Basalt Cycling +\/\S+\/basalt\.sqlite +never synced +1094 days left$/);
+    expect(lines[2]).toMatch(/^basalt +Basalt Cycling +\/\S+\/basalt\.sqlite +none +1094 days left$/);
     expect(lines).toHaveLength(3);
     const json = await brands.run("profiles --json");
     expect(JSON.parse(json.out)[0]).toEqual({
@@ -44,42 +42,17 @@ describe("profiles", () => {
       mirror: brands.mirrorOf("default"),
       last_success_at: expect.stringMatching(/^2026-11-21T00:00:/),
       age_seconds: expect.closeTo(4 * 3_600, -1),
-      key: { stored: true, expires_at: expect.stringMatching(/^2029-/), days_left: 1094 },
-      error: null,
+      key: { expires_at: expect.stringMatching(/^2029-/), days_left: 1094 },
     });
     for (const secret of [key, secretOf("other-brand")]) expect(out + json.out).not.toContain(secret);
   });
 
-  test("goes by what the mirror was told last of the same key, and by what `login` was told of a new one", async () => {
+  test("lists only brands whose key is stored", async () => {
     const brands = await brandsForTest({ now: Date.UTC(2026, 10, 21) });
-    const { sandbox } = brands;
-    await brands.login("acme", sandbox.key);
-    sandbox.setKey("all", { expiresAt: sandbox.now() + 20.5 * day });
-    expect((await brands.run("sync roster --profile acme")).code).toBe(0);
-    expect((await list(brands))[0]?.key).toMatchObject({ stored: true, days_left: 20 });
-    await brands.login("acme", sandbox.secretOf("expiring"));
-    expect((await list(brands))[0]?.key).toMatchObject({ stored: true, days_left: 2 });
+    await brands.login("acme", brands.sandbox.secretOf("expiring"));
+    expect(await list(brands)).toMatchObject([{ profile: "acme", key: { days_left: 2 } }]);
     expect((await brands.run("logout --profile acme")).code).toBe(0);
-    expect((await list(brands))[0]?.key).toMatchObject({ stored: false, days_left: 20 });
-  });
-
-  test("knows a brand that has a mirror only: its key stands in the environment", async () => {
-    const brands = await brandsForTest();
-    const env = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
-    expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "acme" } })).code).toBe(0);
-    expect(await list(brands)).toMatchObject([
-      { profile: "acme", brand: { name: "Fjell & Fern" }, key: { stored: false, days_left: 1094 } },
-    ]);
-    expect((await brands.run("profiles")).out).toContain("1094 days left, not stored");
-  });
-
-  test("takes the rate budget for no brand's mirror where one folder serves for all, as on macOS", async () => {
-    const brands = await brandsForTest();
-    const env = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
-    const mac = { platform: "darwin", env: { ...env, BRANDAPI_RATE_LIMIT: "100000" } } as const;
-    expect((await brands.run("sync roster", mac)).code).toBe(0);
-    const { out } = await brands.run("profiles --json", mac);
-    expect(JSON.parse(out)).toMatchObject([{ profile: "default" }]);
+    expect(await list(brands)).toEqual([]);
   });
 
   test("says of a mirror that cannot be read why, and hides none of the others", async () => {
@@ -91,12 +64,12 @@ describe("profiles", () => {
       brands.mirrorOf("acme"),
       "not a mirror, and long enough to be looked at as a database file".repeat(20),
     );
-    const { code, out } = await brands.run("profiles");
+    const { code, out, err } = await brands.run("profiles");
     expect(code).toBe(0);
-    expect(out).toMatch(/^acme .* unknown +1094 days left$/m);
+    expect(out).toMatch(/^acme .* none +1094 days left$/m);
     expect(out).toMatch(/^basalt +Basalt Cycling .*0s/m);
-    expect(out).toMatch(/^! acme: .*is not an SQLite database/m);
-    expect((await list(brands)).map(({ error }) => error === null)).toEqual([false, true]);
+    expect(err).toMatch(/^warning: acme: .*is not an SQLite database/m);
+    expect((await list(brands)).map(({ age_seconds }) => age_seconds === null)).toEqual([true, false]);
   });
 
   test("says what to do where no brand is set up", async () => {

@@ -9,7 +9,6 @@ import { sandboxForTest } from "../support/sandbox.js";
 const told = {
   brandId: expect.stringMatching(/^[0-9a-f-]{36}$/),
   brandName: expect.any(String),
-  keyId: expect.stringMatching(/^[0-9a-f-]{36}$/),
   keyExpiresAt: expect.stringMatching(/^20\d\d-/),
 };
 const configOf = (home: string) => join(home, ".config/brandapi/config.json");
@@ -165,7 +164,7 @@ test("a key with 3 days left is warned about, a rejected or blocked key has its 
     });
   const expiring = await whoami(sandbox.secretOf("expiring"));
   expect(expiring.code).toBe(0);
-  expect(expiring.err).toMatch(/warning: The key expires in 2d \(.*\): create a new one/);
+  expect(expiring.err).toMatch(/warning: The key ends at .* \(2 days left\): create a new one/);
   const acme = await whoami(sandbox.secretOf("expiring"), "acme");
   expect(acme.err).toContain("then run `brandapi login --profile acme`.");
   expect((await whoami(sandbox.secretOf("expired"))).code).toBe(4);

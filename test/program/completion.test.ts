@@ -34,7 +34,9 @@ test("Tab after --profile offers the profiles of this machine, and nothing if th
   const home = makeHome();
   const env = { BRANDAPI_CONFIG_DIR: home };
   const config = join(home, "config.json");
-  writeFileSync(config, JSON.stringify({ profiles: { acme: {}, basalt: {} } }), { mode: 0o600 });
+  writeFileSync(config, JSON.stringify({ profiles: { acme: { key: "k" }, basalt: { key: "k" } } }), {
+    mode: 0o600,
+  });
   expect((await brandapi(["__complete", "sync", "--profile", ""], { env })).out).toBe("acme\nbasalt\n");
   writeFileSync(config, "{");
   const unreadable = await brandapi(["__complete", "sync", "--profile", ""], { env });
