@@ -42,7 +42,7 @@ export function define(context: Context): Command {
 }
 
 async function runCron(options: CronFlags, { deps }: Context): Promise<void> {
-  const { node, script, name: machine } = deps.machine;
+  const { node, script } = deps.machine;
   if (/[\\/]_npx[\\/]/.test(script))
     throw new ConfigurationError("brandapi runs from npm's cache, which can be cleaned before the night.", {
       hint: "run `npm install -g brandapi`, then `brandapi cron`",
@@ -57,7 +57,8 @@ async function runCron(options: CronFlags, { deps }: Context): Promise<void> {
   const log = join(findFolders(deps).state, `${name}.log`);
   const [folder, file] = [shellWord(dirname(log)), shellWord(log)];
   const logged = `mkdir -pm 700 ${folder} && { date -u; ${shellCommand(sync, env)}; } >> ${file} 2>&1`;
-  const minute = minuteFor(machine, name);
+  // Neither all machines nor all brands of one should ask at the same time.
+  const minute = 1 + Math.floor(deps.random() * 59);
   // A bare per cent sign ends the command.
   const line = (at: number, command: string) => `${minute} ${at} * * *  ${command.replaceAll("%", "\\%")}`;
   const text = `# brandapi, ${name}: a sync every night, and a check in the morning. To add them:
@@ -70,13 +71,6 @@ ${line(hour, logged)}
 ${line(hour + 4, shellCommand(check, env))}
 `;
   deps.stdout.write(text);
-}
-
-/** Returns a minute from 1 to 59, because neither all machines nor all brands of one should ask at the same time. */
-function minuteFor(machine: string, name: string): number {
-  return (
-    1 + ([...machine, ...name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 59_999, 7) % 59)
-  );
 }
 
 function nameAll(options: GlobalOptions) {

@@ -1,10 +1,7 @@
-import { existsSync } from "node:fs";
-import { access, constants, statfs } from "node:fs/promises";
-import { dirname } from "node:path";
 import { Command } from "commander";
 import { readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { type BrandapiError, ConfigurationError, exitCodes, Incomplete, MirrorUnusable } from "../errors.js";
+import { type BrandapiError, exitCodes, Incomplete, MirrorUnusable } from "../errors.js";
 import { asBrandapiError } from "../lib/failures.js";
 import { silentReporter } from "../lib/reporter.js";
 import { hideKeys } from "../lib/secrets.js";
@@ -13,7 +10,6 @@ import { damagedHint, findDamage, type Mirror, readInfo, schemaVersion } from ".
 import { openMirrorOrNone, syncedBy, typedTables, withSnapshot } from "../query/index.js";
 import { compareTables, differenceText, isOfOtherShape } from "../records/index.js";
 import { details, resources } from "../resources/index.js";
-import { formatBytes } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import { styleFor } from "../ui/style.js";
 import { escapeText } from "../ui/text.js";
@@ -29,8 +25,6 @@ import { openApi } from "./open-api.js";
 const patienceMs = 5_000;
 /** The version that mended a bug which can lose committed pages while two programs use a file. */
 const soundSqlite = "3.51.3";
-/** Bytes. With less, SQLite's journal of one run may not fit. */
-const leastFree = 32e6;
 
 /** What a check found. With a hint it is a warning: something to be done that fails nothing. */
 interface Finding<T = unknown> {
@@ -73,7 +67,6 @@ async function runDoctor(options: GlobalOptions, context: Context): Promise<void
     return { text: `profile \`${value.profile}\`, ${value.baseUrl ?? "no base URL"}`, value };
   });
   if (settings) {
-    await check("disk", () => checkDisk(settings.dbPath));
     const mirror = await check("mirror", () => checkMirror(settings.dbPath, deps));
     if (mirror) {
       await check("tables", () => withSnapshot(mirror, () => deps.killable(async () => checkTables(mirror))));
@@ -100,9 +93,8 @@ function print(
   const isError = found instanceof Error;
   const state = isError ? "failed" : found.hint ? "warning" : "ok";
   if (quiet && state === "ok") return;
-  const argv = [...(profile ? ["--profile", profile] : []), ...(db ? ["--db", db] : [])];
   const text = hideKeys(isError ? found.message : found.text);
-  const hint = found.hint ? hideKeys(hintFor(found.hint, argv)) : null;
+  const hint = found.hint ? hideKeys(hintFor(found.hint, { profile, db })) : null;
   const exit_code = isError ? found.exitCode : exitCodes.done;
   if (json) printJson(stdout, { check, state, text, exit_code, hint });
   if (json) return;
@@ -114,25 +106,8 @@ function print(
 async function checkNode({ machine }: Deps): Promise<Finding> {
   const Sqlite = await loadSqlite();
   const sqlite = String(new Sqlite(":memory:").prepare("SELECT sqlite_version()").pluck().get());
-  const text = `Node ${machine.version}, SQLite ${sqlite}`;
-  if (sqlite.localeCompare(soundSqlite, "en", { numeric: true }) >= 0)
-    return {
-      text: `${text}; programs with one before ${soundSqlite} should open the mirror with \`mode=ro\``,
-    };
-  return {
-    text: `${text} can lose committed pages`,
-    hint: "run `npm update better-sqlite3` in brandapi's folder",
-  };
-}
-
-async function checkDisk(dbPath: string): Promise<Finding> {
-  let folder = dirname(dbPath);
-  while (!existsSync(folder)) folder = dirname(folder);
-  for (const path of [folder, dbPath]) if (existsSync(path)) await access(path, constants.W_OK);
-  const { bavail, bsize } = await statfs(folder);
-  const text = `${formatBytes(bavail * bsize)} free in ${folder}`;
-  if (bavail * bsize >= leastFree) return { text };
-  throw new ConfigurationError(text, { hint: "free some space, or move the mirror with `--db`" });
+  const others = `programs with one before ${soundSqlite} should open the mirror with \`mode=ro\``;
+  return { text: `Node ${machine.version}, SQLite ${sqlite}; ${others}` };
 }
 
 async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>> {

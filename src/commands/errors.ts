@@ -1,3 +1,4 @@
+import { parseArgs } from "node:util";
 import type { Deps } from "../deps.js";
 import { type ExitCode, Stopped } from "../errors.js";
 import { asBrandapiError } from "../lib/failures.js";
@@ -22,25 +23,24 @@ export function reportError(
   const known = asBrandapiError(stopOf(error, deps.signal) ?? error);
   const { code } = known;
   const message = hideKeys(known.message, keys);
-  const hint = known.hint && hideKeys(hintFor(known.hint, argv, keys), keys);
-  if (hasFlag(argv, "--json"))
-    printJson(deps.stdout, { profile, error: { code, message, hint: hint ?? null } });
+  const flags = errorFlags(argv);
+  const hint = known.hint && hideKeys(hintFor(known.hint, flags), keys);
+  if (flags.json) printJson(deps.stdout, { profile, error: { code, message, hint: hint ?? null } });
   const whose = profile === undefined ? "" : `${profile}: `;
   deps.stderr.write(`brandapi: ${whose}${escapeLines(message)}\n`);
   if (hint) deps.stderr.write(`  hint: ${escapeLines(hint)}\n`);
-  if (hasFlag(argv, "--verbose"))
+  if (flags.verbose)
     for (const stack of stacksOf(error)) deps.stderr.write(`  ${escapeLines(hideKeys(stack, keys))}\n`);
   return known.exitCode;
 }
 
-/** Returns the hint with its commands for the profile and the mirror of the command line that failed. */
-export function hintFor(hint: string, argv: readonly string[], keys: readonly string[] = []): string {
+/** Returns the hint with its commands for this profile and this mirror. */
+export function hintFor(hint: string, { profile, db }: { profile?: unknown; db?: unknown }): string {
   return hint.replace(/`brandapi (login|sync|verify)\b[^`]*/g, (command, name: string) => {
-    const words = (name === "login" ? ["--profile"] : ["--profile", "--db"]).flatMap((flag) => {
-      const value = hint.includes(flag) ? undefined : valueAfter(argv, flag);
-      const isPlain = value !== undefined && hideKeys(value, keys) === value;
-      return isPlain ? [flag, shellWord(value)] : [];
-    });
+    const flags = { "--profile": profile, "--db": name === "login" ? undefined : db };
+    const words = Object.entries(flags).flatMap(([flag, value]) =>
+      typeof value === "string" && !hint.includes(flag) ? [flag, shellWord(value)] : [],
+    );
     return [command, ...words].join(" ");
   });
 }
@@ -56,18 +56,13 @@ function stacksOf(error: unknown): string[] {
   return error instanceof Error ? [error.stack ?? String(error), ...stacksOf(error.cause)] : [];
 }
 
-function hasFlag(argv: readonly string[], flag: string): boolean {
-  return flagsOf(argv).includes(flag);
-}
-
-/** Returns the value of a flag, as `--db FILE` or `--db=FILE`, before the words are parsed. */
-function valueAfter(argv: readonly string[], flag: string): string | undefined {
-  const flags = flagsOf(argv);
-  const at = flags.findLastIndex((word) => word === flag || word.startsWith(`${flag}=`));
-  return flags[at] === flag ? flags[at + 1] : flags[at]?.slice(flag.length + 1);
-}
-
-/** Returns the words before `--`. */
-function flagsOf(argv: readonly string[]): readonly string[] {
-  return argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
+/** Returns the flags that shape an error's text, also from a command line that could not be parsed. */
+function errorFlags(argv: readonly string[]) {
+  const options = {
+    json: { type: "boolean" },
+    verbose: { type: "boolean" },
+    profile: { type: "string" },
+    db: { type: "string" },
+  } as const;
+  return parseArgs({ args: [...argv], options, strict: false }).values;
 }

@@ -80,23 +80,22 @@ async function runLogin(options: LoginFlags, { deps }: Context): Promise<void> {
   }
 }
 
-/** Returns the profile's own base URL and key if the flags change neither, but `--ping` or `--omit`. */
+/** Returns the profile's own base URL and key if `--ping` or `--omit` is all that changes. */
 function storedAccess(flags: LoginFlags, { baseUrl, key }: Profile): Access | undefined {
-  const { db, keyFile, keyStdin, omit, ping } = flags;
-  const isAccessGiven = [db, flags.baseUrl, keyFile, keyStdin].some((one) => one !== undefined);
-  if (isAccessGiven || (ping ?? omit) === undefined) return undefined;
+  const isAccessGiven = (flags.baseUrl ?? flags.keyFile ?? flags.keyStdin) !== undefined;
+  if (isAccessGiven || (flags.ping ?? flags.omit) === undefined) return undefined;
   return baseUrl !== undefined && key !== undefined ? { baseUrl, key } : undefined;
 }
 
 /** Returns what the flags give; the rest is read from the terminal, or the key from stdin if that is not a terminal. */
 async function enterAccess({ baseUrl, key, profile }: Settings, deps: Deps): Promise<Access> {
-  if (!deps.stdin.isTTY && baseUrl === undefined)
+  if (!deps.stdin.isTTY) {
+    if (baseUrl !== undefined) return { baseUrl, key: key ?? (await readKeyStream(deps.stdin, deps.signal)) };
     throw new ConfigurationError("No base URL was given.", {
       hint: "add `--base-url https://…/api/brand/v1`, the address that your platform names",
     });
+  }
   if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
-  if (!deps.stdin.isTTY && baseUrl !== undefined)
-    return { baseUrl, key: await readKeyStream(deps.stdin, deps.signal) };
   const prompt = openPrompt(deps);
   const ask = (question: string, hidden: boolean) => prompt.ask(question, { hidden });
   try {

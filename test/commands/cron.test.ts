@@ -79,22 +79,6 @@ describe("cron", () => {
     expect(lines[1]).toMatch(/^\d+ 8 \* \* \* {2}\/.* status --max-age 26h --quiet$/);
   });
 
-  test("gives each machine and each brand a minute of its own, the same every time, and never the full hour", async () => {
-    const minute = async (name: string, profile: string) => {
-      const { out } = await brandapi(`cron --profile ${profile}`, { machine: { name } });
-      return Number(/^(\d+) 4 /m.exec(out)?.[1]);
-    };
-    const names = Array.from({ length: 40 }, (_, n) => `brand-${n}`);
-    const minutes = await Promise.all(names.map((name) => minute("mill", name)));
-    expect(new Set(minutes).size).toBeGreaterThan(20);
-    for (const one of minutes) {
-      expect(one).toBeGreaterThanOrEqual(1);
-      expect(one).toBeLessThanOrEqual(59);
-    }
-    expect(await Promise.all(names.map((name) => minute("mill", name)))).toEqual(minutes);
-    expect(await Promise.all(names.map((name) => minute("forge", name)))).not.toEqual(minutes);
-  });
-
   test("carries over what the command line and the environment named, as absolute paths, and never the key", async () => {
     const home = makeHome();
     writeFileSync(join(home, "key"), "brk_from_file", { mode: 0o600 });

@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { noteBackup } from "../../src/mirror/last-backup.js";
@@ -54,7 +54,6 @@ test("where all is well each line is ok, one request is sent, and nothing is wri
   expect(lines.map(({ check, state }) => `${check}: ${state}`)).toEqual([
     "node: ok",
     "settings: ok",
-    "disk: ok",
     "mirror: ok",
     "tables: ok",
     "backup: ok",
@@ -69,7 +68,7 @@ test("where all is well each line is ok, one request is sent, and nothing is wri
 test("people read a line a check, and with --quiet only what is not ok", async () => {
   const env = { ...access, BRANDAPI_DB: join(home, "mirror.sqlite") };
   const all = await brandapi("doctor", { home, env, fetch: apiOf() });
-  expect(all.out).toMatch(/^ok node: Node .*\nok settings: profile `default`, http:\/\/127.*\nok disk: /);
+  expect(all.out).toMatch(/^ok node: Node .*\nok settings: profile `default`, http:\/\/127.*\nok mirror: /);
   expect((await brandapi("doctor --quiet", { home, env, fetch: apiOf() })).out).toBe("");
 });
 
@@ -117,16 +116,3 @@ test("a file that is no mirror fails with 3, tables that differ from the records
     hint: "run `brandapi verify orders --repair`",
   });
 });
-
-test.skipIf(process.getuid?.() === 0)(
-  "a folder that cannot be written fails with 3 and the system's words",
-  async () => {
-    const folder = makeHome();
-    (await makeMirror(folder)).db.close();
-    chmodSync(folder, 0o500);
-    const { code, of } = await doctor({ env: { BRANDAPI_DB: join(folder, "mirror.sqlite") } });
-    chmodSync(folder, 0o700);
-    expect(code).toBe(3);
-    expect(of("disk")?.text).toContain("EACCES: permission denied");
-  },
-);

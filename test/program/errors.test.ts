@@ -156,20 +156,20 @@ test("a module that was not built is built again where brandapi is installed, gl
 
 test.each([
   [
-    "status --profile acme",
+    { profile: "acme" },
     "run `brandapi sync` first, or `brandapi demo`",
     "run `brandapi sync --profile acme` first, or `brandapi demo`",
   ],
   [
-    "--profile=acme verify --db b.sqlite",
+    { profile: "acme", db: "b.sqlite" },
     "`brandapi verify orders --repair`",
     "`brandapi verify orders --repair --profile acme --db b.sqlite`",
   ],
-  ["sync --db b.sqlite --profile acme", "then `brandapi login`", "then `brandapi login --profile acme`"],
-  ["whoami --profile acme", "run `brandapi login --profile acme`", "run `brandapi login --profile acme`"],
-  ["status", "run `brandapi sync orders`", "run `brandapi sync orders`"],
-])("after `brandapi %s` the commands in a hint are for the same brand", (line, hint, expected) => {
-  expect(hintFor(hint, line.split(" "))).toBe(expected);
+  [{ profile: "acme", db: "b.sqlite" }, "then `brandapi login`", "then `brandapi login --profile acme`"],
+  [{ profile: "acme" }, "run `brandapi login --profile acme`", "run `brandapi login --profile acme`"],
+  [{}, "run `brandapi sync orders`", "run `brandapi sync orders`"],
+])("with %j the commands in a hint are for the same brand", (flags, hint, expected) => {
+  expect(hintFor(hint, flags)).toBe(expected);
 });
 
 test("a hint's command names a mirror as a shell takes it", async () => {
