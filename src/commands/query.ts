@@ -5,14 +5,7 @@ import { expandPath } from "../config/folders.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { formats } from "../export/formats/index.js";
-import {
-  answerSource,
-  type Parameters,
-  prepareReading,
-  type Row,
-  readAnswer,
-  unreadOf,
-} from "../query/index.js";
+import { answerSource, type Parameters, prepareReading, type Row, unreadOf } from "../query/index.js";
 import { renderFacts } from "../ui/facts.js";
 import { formatCount } from "../ui/numbers.js";
 import { renderTable, tableFits } from "../ui/table.js";
@@ -76,10 +69,10 @@ async function runQuery(argument: string | undefined, options: QueryFlags, { dep
     const statement = prepareReading(mirror, sql, param);
     for (const { name, resource } of unreadOf(mirror, sql))
       reporter.warn(`\`${name}\` is empty because it was never read: run \`brandapi sync ${resource}\``);
-    const source = answerSource(mirror, statement, limit);
-    if (output) return void (await writeOutput([source], output, reading));
+    if (output) return void (await writeOutput([answerSource(statement, limit)], output, reading));
     const most = limit ?? tableRows;
-    const rows = [...readAnswer(statement, most + 1)].flat();
+    const source = answerSource(statement, most + 1);
+    const rows = [...source.rows()].flat();
     const names = source.columns.map(({ name }) => name);
     deps.stdout.write(`${tableText(names, rows.slice(0, most), reading)}\n`);
     if (rows.length === 0) reporter.note("No rows.");

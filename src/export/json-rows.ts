@@ -6,7 +6,7 @@ import type { Chunk } from "./format.js";
  * objects of their columns.
  */
 export function* jsonRows(source: Source, separator: ",\n" | "\n"): Iterable<Chunk> {
-  if (source.whole) {
+  if (source.records) {
     for (const { bytes, rows } of source.records(separator)) yield { data: bytes, rows };
     return;
   }

@@ -83,7 +83,7 @@ const candidates: Readonly<Record<ReadableColumn["type"], readonly StoredType[]>
   boolean: [boolean],
   integer: [integer, decimal, double],
   number: [decimal, double],
-  any: [integer, decimal, double],
+  any: [date, timestamp, integer, decimal, double],
 };
 
 /** Reads all rows, and returns for each column the best type that has a place for every value. */

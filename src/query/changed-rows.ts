@@ -1,7 +1,7 @@
 import { type Mirror, positionsPerRecord, quote } from "../mirror/index.js";
 import type { TableShape } from "../resources/shape.js";
 import { inBatches, type Row } from "./select-read.js";
-import type { ReadableTable } from "./tables.js";
+import type { ReadableColumn } from "./tables.js";
 
 /** Up to where a reader has read: the mirror's own numbers, which no clock moves. */
 export interface Bookmark {
@@ -23,10 +23,11 @@ export interface ChangedRow {
 
 /** The rows of a table that came, changed or went. */
 export interface ChangedRows {
-  /** True if previous forms of a record are kept; otherwise all rows are sent each time. */
-  hasHistory: boolean;
-  /** Up to where the mirror is now. */
-  now(): Bookmark;
+  /** The columns that name a row where the API documents them (a record's ids, or those of a list's parent); else none. */
+  ids: readonly string[];
+  isList: boolean;
+  /** Up to where the mirror is now; null if no previous forms are kept: then all rows are sent each time. */
+  now: Bookmark | null;
   /** True if the bookmark is of this mirror. */
   knows(bookmark: Bookmark): boolean;
   /** All rows without a bookmark. */
@@ -38,11 +39,13 @@ export interface ChangedRows {
 const begunRun = "run_id || ' ' || started_at || ' '";
 const runName = `${begunRun} || coalesce(finished_at, '')`;
 
-/** Returns undefined for a table that is not made of records. Call it inside `withSnapshot`. */
-export function openChangedRows({ db }: Mirror, table: ReadableTable): ChangedRows | undefined {
-  const { shape } = table;
-  if (!shape) return undefined;
-  const names = table.columns.map(({ name }) => name);
+/** Prepares these columns of a table for reading; call it inside `withSnapshot`. */
+export function openChangedRows(
+  { db }: Mirror,
+  shape: TableShape,
+  columns: readonly ReadableColumn[],
+): ChangedRows {
+  const names = columns.map(({ name }) => name);
   function* read(sql: string, after: Bookmark | undefined): Iterable<ChangedRow[]> {
     const statement = db.prepare(sql).raw();
     const found = after ? statement.iterate(after) : statement.iterate();
@@ -54,21 +57,26 @@ export function openChangedRows({ db }: Mirror, table: ReadableTable): ChangedRo
       });
   }
   return {
-    hasHistory: shape.resource.history,
-    now: () =>
-      db
-        .prepare(
-          `SELECT (SELECT ${runName} FROM sync_runs ORDER BY run_id DESC LIMIT 1) AS run,
-             coalesce((SELECT max(record_id) FROM records), 0) AS record_id,
-             coalesce((SELECT max(version_id) FROM record_versions), 0) AS version_id`,
-        )
-        .get() as Bookmark,
+    ids: idsOf(shape),
+    isList: shape.list !== null,
+    now: shape.resource.history ? (db.prepare(bookmarkSql).get() as Bookmark) : null,
     // A run that was under way then may have ended since.
     knows: ({ run }) =>
       db.prepare(`SELECT 1 FROM sync_runs WHERE ? IN (${runName}, ${begunRun})`).get(run) !== undefined,
     rows: (after) => read(rowsSql(shape, names, after === undefined), after),
     lost: (after) => (shape.list ? read(lostSql(shape, shape.list, names), after) : []),
   };
+}
+
+const bookmarkSql = `SELECT (SELECT ${runName} FROM sync_runs ORDER BY run_id DESC LIMIT 1) AS run,
+  coalesce((SELECT max(record_id) FROM records), 0) AS record_id,
+  coalesce((SELECT max(version_id) FROM record_versions), 0) AS version_id`;
+
+function idsOf({ resource: { pagination, key }, list }: TableShape): readonly string[] {
+  if (pagination !== "documented") return [];
+  if (list && key.length > 0) return list.field.parent.map(({ column }) => column);
+  // A member of an object, such as `host.id`, is a column that bears both names.
+  return key.map((path) => path.replaceAll(".", "_"));
 }
 
 /** New since then, or with a version since then: each change of a record keeps what it was, a removal too. */

@@ -1,6 +1,5 @@
 import { UsageError } from "../errors.js";
 import { type Mirror, quote } from "../mirror/index.js";
-import { parametersOf } from "./read-only-sql.js";
 import type { ReadableTable } from "./tables.js";
 
 /**
@@ -9,10 +8,10 @@ import type { ReadableTable } from "./tables.js";
  * @throws UsageError with SQLite's own message
  */
 export function checkCondition(mirror: Mirror, table: ReadableTable, condition: string): void {
-  if (parametersOf(condition).length > 0) throw refused("parameters have no value here");
   try {
+    // A parameter has no value here, so `bind` refuses it.
     for (const expression of [`(${condition}\n)`, `CASE WHEN ${condition}\nTHEN 1 END`])
-      mirror.db.prepare(`SELECT 1 FROM ${quote(table.name)} WHERE ${expression}`);
+      mirror.db.prepare(`SELECT 1 FROM ${quote(table.name)} WHERE ${expression}`).bind();
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     throw refused(error.message, error);

@@ -1,6 +1,6 @@
 /** The door of this room: all that others may use of it. */
 
-export { answerSource, readAnswer } from "./answer.js";
+export { answerSource } from "./answer.js";
 export { checkAsOf, layAsOf } from "./as-of.js";
 export { type ByMonth, openByMonth } from "./by-month.js";
 export { type Change, type ChangeFilter, changesCondition, listChanges } from "./change-list.js";

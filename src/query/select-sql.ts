@@ -1,4 +1,5 @@
 import { formatInstant } from "../lib/times.js";
+import { utc } from "../lib/utc.js";
 import { positionsPerRecord, quote } from "../mirror/index.js";
 import type { ReadableTable } from "./tables.js";
 
@@ -53,21 +54,26 @@ function removedCondition({ table: { shape }, includeRemoved }: Selection): stri
   return [`(SELECT removed_at FROM ${parent} WHERE record_id = row_id / ${positionsPerRecord}) IS NULL`];
 }
 
-/**
- * Timestamps are compared as instants: the API's can differ in precision, and a range ends with its last millisecond.
- * Days and months are compared as text.
- */
+/** Compares texts: days and months as they are, timestamps in UTC, where a range ends before its next millisecond. */
 function dateCondition({ table: { name, date }, since, until }: Selection): string[] {
   if (date === null || (since === undefined && until === undefined)) return [];
   const { letters } = date;
-  const column = quote(date.name);
-  const textOf = (ms: number) => `'${formatInstant(ms).slice(0, letters ?? undefined)}'`;
-  const at = letters === null ? `instant_ms(${column})` : column;
+  const at = letters === null ? utc(quote(date.name)) : quote(date.name);
+  const bound = (ms: number) => `'${letters === null ? secondsOf(ms) : formatInstant(ms).slice(0, letters)}'`;
   const bounds = [
-    ...(since === undefined ? [] : [`${at} >= ${letters === null ? since : textOf(since)}`]),
-    ...(until === undefined ? [] : [letters === null ? `${at} < ${until + 1}` : `${at} <= ${textOf(until)}`]),
+    ...(since === undefined ? [] : [`${at} >= ${bound(since)}`]),
+    ...(until === undefined
+      ? []
+      : [letters === null ? `${at} < ${bound(until + 1)}` : `${at} <= ${bound(until)}`]),
   ].join(" AND ");
   if (date.table === name) return [bounds];
   const parents = `SELECT record_id FROM ${quote(date.table)} WHERE ${bounds}`;
   return [`row_id / ${positionsPerRecord} IN (${parents})`];
+}
+
+/** Returns an instant as `utc` writes it, as short as can be: it then is the first of its equals, whatever their digits. */
+function secondsOf(ms: number): string {
+  return formatInstant(ms)
+    .replace("T", " ")
+    .replace(/\.?0*Z$/, "");
 }

@@ -1,33 +1,28 @@
-import { parseTimestamp } from "../lib/times.js";
 import { type Mirror, quote } from "../mirror/index.js";
 import { exportsRecords } from "../resources/shape.js";
 import { type ChangedRows, openChangedRows } from "./changed-rows.js";
 import { countRows, type Joined, type Row, readJoined, readRows } from "./select-read.js";
 import { type Selection, selectSql } from "./select-sql.js";
-import type { ReadableColumn, ReadableTable } from "./tables.js";
+import type { ReadableColumn } from "./tables.js";
 
 /** A selection or a query's answer, ready to be read: batch by batch, in one order, from one state of the mirror. */
 export interface Source {
   /** The table's name, or `answer`. */
   name: string;
   columns: readonly ReadableColumn[];
-  /** True if each row is a whole record, so that JSON gives the record itself. */
-  whole: boolean;
   /** Values in the order of `columns`. */
   rows(): Iterable<readonly Row[]>;
-  /** The records' own JSON texts, with `,\n` or `\n` between; only where `whole`. */
-  records(separator: ",\n" | "\n"): Iterable<Joined>;
+  /** The records' own JSON texts, with `,\n` or `\n` between; undefined unless each row is a whole record. */
+  records?: (separator: ",\n" | "\n") => Iterable<Joined>;
   /**
    * Cells with `cellEnd` between them, each row followed by `rowEnd` (and a line feed, if wanted); booleans as words, null
-   * as nothing. Undefined if the table cannot be read so.
+   * as nothing. Undefined if the rows cannot be read so.
    */
-  cells(options: { lineFeed: boolean }): Iterable<Joined> | undefined;
+  cells?: (options: { lineFeed: boolean }) => Iterable<Joined>;
   /** The rows that came, changed or went, whatever else is selected; undefined if they are not made of records. */
-  changed(): ChangedRows | undefined;
-  /** The columns that name a row where the API documents them: a record's ids, or those of a list's parent. */
-  identity(): { key: readonly string[]; parents: readonly string[]; isList: boolean };
-  /** How many rows there are; null where only reading them all would tell. */
-  count(): number | null;
+  changed?: () => ChangedRows;
+  /** How many rows there are; undefined if only reading them all would tell. */
+  count?: () => number;
 }
 
 /** Bytes that no text in UTF-8 holds. */
@@ -50,46 +45,35 @@ export async function withSnapshot<T>(mirror: Mirror, work: () => Promise<T>): P
 /** Prepares a selection for reading; call it inside `withSnapshot`. */
 export function openSource(mirror: Mirror, selection: Selection): Source {
   const { table } = selection;
-  mirror.db.function("instant_ms", { deterministic: true }, (text: unknown) =>
-    typeof text === "string" ? (parseTimestamp(text) ?? null) : null,
-  );
   const columns = chooseColumns(selection);
   const sql = selectSql(selection);
   const { rowId } = sql;
+  const { shape } = table;
   const batched = rowId === null ? undefined : { ...sql, rowId };
   const values = columns.map(({ name }) => `t.${quote(name)}`);
-  return {
+  const source: Source = {
     name: table.name,
     columns,
-    whole: exportsRecords(table.shape) && selection.columns === undefined,
-    count: () => countRows(mirror, sql),
-    changed: () => openChangedRows(mirror, { ...table, columns: chooseColumns({ table }) }),
-    identity: () => identityOf(table),
     rows: () => readRows(mirror, sql, values),
-    records(separator) {
+    count: () => countRows(mirror, sql),
+  };
+  if (shape) source.changed = () => openChangedRows(mirror, shape, chooseColumns({ table }));
+  if (exportsRecords(shape) && selection.columns === undefined)
+    source.records = (separator) => {
       const from = `${sql.from} JOIN records AS r ON r.record_id = t.record_id`;
       if (!batched) return joinTexts(readRows(mirror, { ...sql, from }, ["r.json"]), separator);
       const between = separator === "\n" ? "char(10)" : "',' || char(10)";
       return readJoined(mirror, { ...batched, from }, { text: "r.json", separator: between });
-    },
-    cells({ lineFeed }) {
-      // A column without a declared type needs each value's own type.
-      if (!batched || !table.isTyped) return undefined;
+    };
+  // A column without a declared type needs each value's own type.
+  if (batched && !shape?.open)
+    source.cells = ({ lineFeed }) => {
       const cells = columns.map((column, index) => cellSql(column, values[index] ?? "NULL"));
       const text = `concat_ws(${cellEndSql}, ${cells.join(", ")})`;
       const end = lineFeed ? `${rowEndSql} || char(10)` : rowEndSql;
       return readJoined(mirror, batched, { text: `${text} || ${end}`, separator: "''" });
-    },
-  };
-}
-
-function identityOf({ shape }: ReadableTable): ReturnType<Source["identity"]> {
-  if (!shape) return { key: [], parents: [], isList: false };
-  const isDocumented = shape.resource.pagination === "documented";
-  // A member of an object, such as `host.id`, is a column that bears both names.
-  const key = isDocumented ? shape.resource.key.map((path) => path.replaceAll(".", "_")) : [];
-  const parents = key.length > 0 ? (shape.list?.field.parent.map(({ column }) => column) ?? []) : [];
-  return { key, parents, isList: shape.list !== null };
+    };
+  return source;
 }
 
 function chooseColumns({ table, columns }: Pick<Selection, "table" | "columns">): readonly ReadableColumn[] {

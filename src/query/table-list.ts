@@ -46,7 +46,8 @@ export function readFacts(mirror: Mirror, name: string, isCounted = true): Table
     name,
     kind: view ? "view" : "table",
     about: table.about,
-    rows: isCounted && isRead ? openSource(mirror, { table, includeRemoved: false }).count() : null,
+    rows:
+      isCounted && isRead ? (openSource(mirror, { table, includeRemoved: false }).count?.() ?? null) : null,
     columns: table.columns.map(({ name: column, type, about }) => ({ name: column, type, about })),
     example: view?.example ?? examples[name] ?? `SELECT * FROM ${name} LIMIT 5`,
   };

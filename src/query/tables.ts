@@ -22,14 +22,12 @@ export interface ReadableTable {
   name: string;
   about: string;
   columns: readonly ReadableColumn[];
-  /** The integer that orders its rows and never changes: `record_id`, `row_id` or a key; null if it has none. */
+  /** The integer that orders its rows and never changes: `record_id` or `row_id`; null if it has none. */
   rowId: string | null;
   /** The columns that order its rows; none for a view, which has its own order. */
   orderBy: readonly string[];
   /** The shape of its resource; null for the program's own tables and views. */
   shape: TableShape | null;
-  /** True if every column has a declared type. */
-  isTyped: boolean;
   /** The column that `--since` and `--until` go by; null if there is none. */
   date: DateColumn | null;
 }
@@ -72,7 +70,6 @@ function describeTyped(mirror: Mirror, shape: TableShape): ReadableTable {
     rowId,
     orderBy: [rowId],
     shape,
-    isTyped: !shape.open,
     date: dateOf(shape),
   };
 }
@@ -105,7 +102,6 @@ function describeView(view: View): ReadableTable {
     rowId,
     orderBy: rowId === null ? [] : [rowId],
     shape: null,
-    isTyped: rowId !== null,
     date: dateIn(view, view.date),
   };
 }
@@ -116,10 +112,9 @@ function describeOwn(mirror: Mirror, { name, about, date, key }: OwnTable): Read
     name,
     about,
     columns: info.map((one) => ({ name: one.name, type: typeOf(one), about: "", stored: null })),
-    rowId: key.length === 1 ? key[0] : null,
+    rowId: null,
     orderBy: key,
     shape: null,
-    isTyped: false,
     date: { name: date, table: name, letters: null },
   };
 }

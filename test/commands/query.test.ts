@@ -83,12 +83,9 @@ describe("query", () => {
     ["SELEC 1", "syntax error"],
     ["SELECT * FROM nowhere", "no such table: nowhere"],
     ["SELECT * FROM nowhere", "`brandapi tables` lists the tables and views"],
-    ["SELECT * FROM oders", "did you mean `orders`?"],
     ["SELECT * FROM orders WHERE order BY 1", "`brandapi tables` lists the tables and views"],
-    ["SELECT o.curency FROM orders AS o", "did you mean `currency`?"],
-    ["SELECT colour FROM orders", "see the columns with `brandapi tables orders"],
+    ["SELECT o.curency FROM orders AS o", "no such column: o.curency"],
     ["", "no statements"],
-    ["SELECT net_amount FROM orders", "`net_amount` is a column of `orders_net` and `"],
   ])("refuses with 2: %s", async (sql, why) => {
     const path = await mirrorOfOrders();
     const run = await brandapi(["query", sql, "--db", path]);
@@ -146,9 +143,9 @@ describe("query", () => {
     const found = await ask(path, find, "-p", "n=9003", "-p", "low=3", "-p", "m=9", "--csv");
     expect(found.out).toBe("id\norder-3\n");
     const missing = await ask(path, find, "-p", "n=1", "-p", "low=3");
-    expect(missing).toMatchObject({ code: 2, err: expect.stringContaining("add `-p m=VALUE`") });
+    expect(missing).toMatchObject({ code: 2, err: expect.stringContaining('Missing named parameter "m"') });
     const unknown = await ask(path, "SELECT :since", "-p", "sinec=1");
-    expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining("did you mean `since`?") });
+    expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining("no parameter `:sinec`") });
     expect((await ask(path, "SELECT 1", "-p", "x")).err).toContain("Not a parameter: `x`");
   });
 

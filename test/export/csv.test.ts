@@ -95,7 +95,7 @@ async function csvOf(mirror: Mirror, table: string, excel: boolean, change: (sou
 
 const byCells = (source: Source): Source => source;
 /** What csv-stringify makes of every single row. */
-const byRows = (source: Source): Source => ({ ...source, cells: () => undefined });
+const byRows = ({ cells: _, ...source }: Source): Source => source;
 
 describe("CSV", () => {
   it("is byte for byte what csv-stringify writes, whatever the text and the numbers", async () => {

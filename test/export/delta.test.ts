@@ -112,7 +112,7 @@ test("a new column is a new schema and keeps the files, a type that is different
       (name) => ({ name, type: "any", about: "", stored: null }) as const,
     );
     const date = { name: "month", table: "plans", letters: 7 };
-    const rest = { about: "", rowId: null, orderBy: [], shape: null, isTyped: false };
+    const rest = { about: "", rowId: null, orderBy: [], shape: null };
     const table = { name: "plans", columns, date, ...rest };
     await exportDelta(openByMonth(mirror, table), readLog(folder), readStanding(mirror, "plans"), testDeps());
   };

@@ -169,7 +169,7 @@ describe("what export selects", () => {
     ["1 /* open", "incomplete input"],
     ["colour = 1", "no such column: colour"],
     ['"colour" = 1', "no such column"],
-    ["id = ?", "parameters"],
+    ["id = ?", "parameter"],
     ["id = :x", "parameters"],
     ["", "syntax error"],
     ["1 ORDER BY id", "syntax error"],

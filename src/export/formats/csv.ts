@@ -30,7 +30,7 @@ export function* write([source]: Sources, options: WriteOptions): Iterable<Chunk
     return excel ? safe : text;
   };
   yield { data: (excel ? "\ufeff" : "") + stringify([columns.map(({ name }) => name)], csv), rows: 0 };
-  const joined = columns.length > 1 ? source.cells({ lineFeed: excel }) : undefined;
+  const joined = columns.length > 1 ? source.cells?.({ lineFeed: excel }) : undefined;
   if (joined) {
     const cells: Cells = { delimiter, texts, asText, crlf: excel };
     for (const { bytes, rows } of joined) yield { data: finishCells(bytes, cells), rows };

@@ -33,28 +33,27 @@ export function* write(sources: Sources, options: WriteOptions): Iterable<Chunk>
   for (const stream of streams) {
     const { source, changed, keys, properties } = stream;
     const columns = createHash("sha256").update(Object.keys(properties).join()).digest("hex").slice(0, 8);
-    const before = changed.hasHistory ? bookmarks[source.name] : undefined;
+    const before = changed.now ? bookmarks[source.name] : undefined;
     const known = before && changed.knows(before) ? before : undefined;
     const schema = { type: "object", properties };
     yield line({ type: "SCHEMA", stream: source.name, schema, key_properties: keys });
     // A new column is in every row.
     yield* recordLines(stream, changed.rows(known?.columns === columns ? known : undefined), options);
     if (known) yield* recordLines(stream, changed.lost(known), options);
-    if (changed.hasHistory) bookmarks[source.name] = { columns, ...changed.now() };
+    if (changed.now) bookmarks[source.name] = { columns, ...changed.now };
     yield line({ type: "STATE", value: { bookmarks } });
   }
   options.remember?.({ bookmarks });
 }
 
 function openStream(source: Source): Stream {
-  const changed = source.changed();
+  const changed = source.changed?.();
   if (!changed)
     throw new UsageError(`Singer takes tables of the API's records, not \`${source.name}\`.`, {
       hint: "name tables such as `orders` or `roster`; `brandapi tables` lists them",
     });
-  const { key, parents, isList } = source.identity();
-  const own = isList ? parents : key;
-  const keys = [...(own.length > 0 ? own : ["record_key"]), ...(isList ? ["position"] : [])];
+  const { ids, isList } = changed;
+  const keys = [...(ids.length > 0 ? ids : ["record_key"]), ...(isList ? ["position"] : [])];
   // A column that the API's document does not have can mean anything.
   const isDeclared = (name: string) => source.columns.some((one) => one.name === name && !one.stored?.open);
   const added = keys.filter((name) => !isDeclared(name));

@@ -17,7 +17,7 @@ const pieceLetters = 256 * 1_024;
  * @throws UsageError if a table has more rows than a sheet
  */
 export function* write(sources: Sources, { warn, finished }: WriteOptions): Iterable<Chunk> {
-  for (const source of sources) checkRows(source.name, source.count() ?? 0);
+  for (const source of sources) checkRows(source.name, source.count?.() ?? 0);
   const zip = openZip();
   for (const [name, xml] of workbookParts(sheetNames(sources.map(({ name }) => name)))) {
     zip.begin(name);
