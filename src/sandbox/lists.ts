@@ -21,7 +21,7 @@ export function orders(asked: Asked): Reply {
     records: (brand) => brand.orders,
     dated: "order_date",
     range: ordersRange(query.start_date, query.end_date),
-    keep: (order) => isInStatus(order, query.status, asked.doubts),
+    keep: query.status === "all" ? undefined : (order) => isInStatus(order, query.status, asked.doubts),
   });
 }
 
@@ -34,7 +34,6 @@ function isInStatus(order: Order, status: string, { refunded, statuses }: Doubts
   const isCancelled = order.is_cancelled === true;
   const hasRefund = order.is_refunded === true || Number(order.refund_amount ?? 0) > 0;
   const isRefunded = refunded === "any" ? hasRefund : order.is_refunded === true;
-  if (status === "all") return true;
   if (status === "cancelled") return isCancelled;
   if (status === "refunded") return isRefunded && !(statuses === "partition" && isCancelled);
   return !isCancelled && !isRefunded;

@@ -19,7 +19,7 @@ export interface Selection<T> {
   /** The member that dates a record; without one, the list promises no order. */
   dated?: keyof T;
   range?: Range;
-  keep?(record: T): boolean;
+  keep?: ((record: T) => boolean) | undefined;
   isOldestFirst?: boolean;
   /** Gives a record the form in which the list serves it. */
   shape?(record: T): object;

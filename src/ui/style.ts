@@ -1,3 +1,4 @@
+import * as kleur from "kleur/colors";
 import type { Deps, Output } from "../deps.js";
 
 /** Paints text, or leaves it as it is. */
@@ -5,15 +6,11 @@ export type Style = Readonly<
   Record<"bold" | "dim" | "red" | "green" | "yellow" | "cyan", (text: string) => string>
 >;
 
-/** The terminal's numbers: one that begins, and one that ends. */
-const painted: Style = {
-  bold: between(1, 22),
-  dim: between(2, 22),
-  red: between(31, 39),
-  green: between(32, 39),
-  yellow: between(33, 39),
-  cyan: between(36, 39),
-};
+// kleur's own switch looks at process.stdout alone; here each stream decides for itself.
+kleur.$.enabled = true;
+
+const { bold, dim, red, green, yellow, cyan } = kleur;
+const painted: Style = { bold, dim, red, green, yellow, cyan };
 const same = (text: string): string => text;
 /** Leaves text as it is. */
 export const plainStyle: Style = { bold: same, dim: same, red: same, green: same, yellow: same, cyan: same };
@@ -26,8 +23,4 @@ export function styleFor(
 ): Style {
   const isForbidden = output.color === false || Boolean(env.NO_COLOR) || env.TERM === "dumb";
   return stream.isTTY && !isForbidden ? painted : plainStyle;
-}
-
-function between(start: number, end: number): (text: string) => string {
-  return (text) => `\u001b[${start}m${text}\u001b[${end}m`;
 }
