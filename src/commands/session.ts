@@ -1,7 +1,7 @@
 import { readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { AccessForbidden, ApiUnavailable, KeyRejected } from "../errors.js";
 import { counted } from "../lib/counted.js";
+import { wordsOf } from "../lib/failures.js";
 import type { Reporter } from "../lib/reporter.js";
 import { hideKeys } from "../lib/secrets.js";
 import { formatInstant } from "../lib/times.js";
@@ -71,9 +71,9 @@ export async function withMirrorRun(
     if (purpose !== "plan")
       closers.unshift((await lockMirror(dbPath, { wait, clock, signal, queued: reporter.note })).release);
     const identity = await readIdentity(api).catch(async (error: unknown) => {
+      const run = { command, at: formatInstant(clock.now()) };
       // This error matters more than one of the note.
-      if (purpose !== "plan")
-        await noteFailure(dbPath, { command, at: formatInstant(clock.now()) }, error).catch(() => {});
+      if (purpose !== "plan" && !signal.aborted) await noteFailure(dbPath, run, error).catch(() => {});
       throw error;
     });
     refuseSkew(identity.skew);
@@ -122,12 +122,10 @@ async function noteFailure(
   run: { command: string; at: string },
   error: unknown,
 ): Promise<void> {
-  const isOfApi =
-    error instanceof ApiUnavailable || error instanceof KeyRejected || error instanceof AccessForbidden;
-  if (!isOfApi || !checkPlace(path)) return;
+  if (!checkPlace(path)) return;
   const mirror = await openMirror(path);
   try {
-    noteFailedRun(mirror, { ...run, error: hideKeys(error.message) });
+    noteFailedRun(mirror, { ...run, error: hideKeys(wordsOf(error)) });
   } finally {
     closeMirror(mirror);
   }
