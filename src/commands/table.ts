@@ -73,10 +73,9 @@ export function readThen(
   if (at > now) warn(`${then} is yet to come: these are the records as they are known now`);
   const { unread, unkept } = layAsOf(mirror, tables, where, at);
   for (const { resource, firstReadAt: first } of unread)
-    if (first !== null)
-      warn(
-        `the mirror read ${resource} first at ${first}, later than ${then}: \`--as-of ${first}\` is the earliest that it knows`,
-      );
+    warn(
+      `the mirror read ${resource} first at ${first}, later than ${then}: \`--as-of ${first}\` is the earliest that it knows`,
+    );
   for (const name of unkept)
     warn(`the mirror keeps no history of \`${name}\`: what was read later than ${then} is left out`);
 }

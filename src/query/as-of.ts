@@ -8,8 +8,8 @@ import { selectOf, views } from "./views/index.js";
 
 /** The data that the mirror does not have of an earlier time. */
 export interface Gaps {
-  /** Resources that it read first later than that, and when; null: never. */
-  unread: { resource: string; firstReadAt: string | null }[];
+  /** Resources that it read first later than that, and when. */
+  unread: { resource: string; firstReadAt: string }[];
   /** Tables of which it keeps no history: rows read later are left out. */
   unkept: string[];
 }
@@ -57,7 +57,10 @@ export function layAsOf(
   for (const view of views)
     if (names.has(view.name)) db.exec(`CREATE TEMP VIEW ${quote(view.name)} AS ${selectOf(view)}`);
   return {
-    unread: unreadBefore(mirror, [...new Set(kept.map(({ resource }) => resource.name))], at),
+    unread: [...new Set(kept.map(({ resource }) => resource.name))].flatMap((resource) => {
+      const firstReadAt = firstRead(mirror, resource);
+      return firstReadAt !== null && firstReadAt > formatInstant(at) ? [{ resource, firstReadAt }] : [];
+    }),
     unkept: unkept.filter((name) => name !== ranking),
   };
 }
@@ -74,12 +77,6 @@ function rowsOf(name: string, time: string): string {
       s.clicks, s.buy_now_clicks, s.orders, s.sales, NULL AS removed_at
     FROM main.analytics_hosts_snapshots AS s WHERE s.clicks IS NOT NULL AND s.date = (
       SELECT max(d.date) FROM main.analytics_hosts_snapshots AS d WHERE d.host_id IS s.host_id AND d.synced_at <= ${time})`;
-}
-
-function unreadBefore(mirror: Mirror, resources: readonly string[], at: number): Gaps["unread"] {
-  return resources
-    .map((resource) => ({ resource, firstReadAt: firstRead(mirror, resource) }))
-    .filter(({ firstReadAt }) => firstReadAt === null || firstReadAt > formatInstant(at));
 }
 
 /** Returns these tables and views with all that they are made of. */

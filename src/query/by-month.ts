@@ -2,8 +2,7 @@ import { utc } from "../lib/utc.js";
 import { type Mirror, positionsPerRecord, quote } from "../mirror/index.js";
 import { takesDates } from "../resources/types.js";
 import type { Source } from "./select.js";
-import type { Row } from "./select-read.js";
-import { readRows } from "./select-read.js";
+import { type Row, readRows } from "./select-read.js";
 import { selectSql } from "./select-sql.js";
 import type { ReadableTable } from "./tables.js";
 
@@ -23,7 +22,9 @@ export function openByMonth(mirror: Mirror, table: ReadableTable): ByMonth {
   const month = `coalesce(${own}, '')`;
   const values = [...columns.map(({ name }) => `t.${quote(name)}`), month];
   return {
-    ...{ name: table.name, columns, hasMonths: own !== "NULL" },
+    name: table.name,
+    columns,
+    hasMonths: own !== "NULL",
     rows(months) {
       if (months === undefined) return readRows(mirror, sql, values);
       const from = `${sql.from} WHERE ${month} IN (${months.map((one) => `'${one.replaceAll("'", "''")}'`)})`;

@@ -19,10 +19,7 @@ import type { Resource } from "../resources/types.js";
 import { countRemoved, readCoverage } from "../state/index.js";
 
 /** A range of dates, ISO 8601; `from` null: from the beginning. */
-export interface ShownRange {
-  from: string | null;
-  to: string;
-}
+type ShownRange = { from: string | null; to: string };
 
 /** How one resource stands. Times are ISO 8601, ages seconds. */
 export interface ResourceHealth {
@@ -73,11 +70,11 @@ export function readHealth(
   maxAgeMs: number | null,
   underWay: UnderWay | null,
 ): Health {
-  const found = [...resources, ...details]
-    .map((resource) => readResource(mirror, resource, { now, maxAgeMs, isLocked: underWay !== null }))
-    .filter((health) => health !== null);
+  const found = [...resources, ...details].flatMap(
+    (resource) => readResourceHealth(mirror, resource, now, maxAgeMs, underWay) ?? [],
+  );
   const id = readInfo(mirror, "brand_id");
-  const read = found.map(({ resource }) => resource);
+  const read = new Set(found.map(({ resource }) => resource));
   return {
     db: mirror.path,
     brand: id === null ? null : { id, name: readInfo(mirror, "brand_name") ?? "" },
@@ -87,7 +84,7 @@ export function readHealth(
     under_way: underWay,
     failed_run: readFailedRun(mirror),
     resources: found,
-    never_read: resources.flatMap(({ name }) => (read.includes(name) ? [] : [name])),
+    never_read: resources.map(({ name }) => name).filter((name) => !read.has(name)),
   };
 }
 
@@ -98,12 +95,14 @@ export function oldestSuccess(mirror: Mirror): string | null {
 }
 
 /** Returns null if a resource was never tried, or was skipped because the key does not allow it. */
-function readResource(
+export function readResourceHealth(
   mirror: Mirror,
   { name, table, strategy }: Resource,
-  { now, maxAgeMs, isLocked }: { now: number; maxAgeMs: number | null; isLocked: boolean },
+  now: number,
+  maxAgeMs: number | null,
+  underWay: UnderWay | null,
 ): ResourceHealth | null {
-  const last = asEnded(mirror, lastRun(mirror, name), isLocked);
+  const last = asEnded(mirror, lastRun(mirror, name), underWay !== null);
   if (!last || (last.outcome === "skipped" && !wasRead(mirror, name))) return null;
   const good = lastGood(mirror, name);
   const ageMs = good ? now - Date.parse(good.started_at) : null;
@@ -143,7 +142,7 @@ function foundOf(run: Run | null, tables: { at: string; error: string } | null):
   if (run === null) return tables;
   const { started_at: at, error } = run;
   const isSaid = tables === null || error?.includes(tables.error);
-  return { at, error: [error ?? "", ...(isSaid ? [] : [tables.error])].join("; ") };
+  return { at, error: isSaid ? (error ?? "") : `${error}; ${tables.error}` };
 }
 
 const asShown = ({ from, to }: Range): ShownRange => ({ from: instantOrNull(from), to: formatInstant(to) });

@@ -37,7 +37,7 @@ export function makeReport(
       hint: "run `brandapi sync orders` first",
     });
   const reached = Date.parse(readTo);
-  const proof = readProof(mirror, readTo, underWay);
+  const proof = readProof(mirror, underWay);
   layFigures(mirror);
   const first = readFirstDay(mirror);
   const period = choosePeriod(asked, reached, proof.covered, first);

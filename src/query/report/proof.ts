@@ -1,27 +1,18 @@
 import { lastProven, type Mirror, type Run, type UnderWay } from "../../mirror/index.js";
-import { type ResourceHealth, readHealth } from "../health.js";
+import { orders as resource } from "../../resources/orders.js";
+import { type ResourceHealth, readResourceHealth } from "../health.js";
 
 /** The evidence for the orders of this mirror. Times are ISO 8601. */
-export interface Proof {
+export interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "covered" | "gaps"> {
   /** The newest verified run. */
   proven: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
   /** The error of the newest run, unless a later one was verified. */
   against: string | null;
-  /** When the oldest data of any day was read. */
-  oldest_read_at: string | null;
-  /** Ranges that were read completely. */
-  covered: ResourceHealth["covered"];
-  /** Ranges between them that were never read. */
-  gaps: ResourceHealth["gaps"];
 }
 
-/**
- * @param reached the end of what was read of the orders: ages count up to it, so the same mirror gives the same report
- * @param underWay the run that holds the mirror: a running sync is no evidence against the data; a killed one is
- */
-export function readProof(mirror: Mirror, reached: string, underWay: UnderWay | null): Proof {
-  const { resources } = readHealth(mirror, Date.parse(reached), null, underWay);
-  const orders = resources.find(({ resource }) => resource === "orders");
+/** @param underWay the run that holds the mirror: a running sync is no evidence against the data; a killed one is */
+export function readProof(mirror: Mirror, underWay: UnderWay | null): Proof {
+  const orders = readResourceHealth(mirror, resource, 0, null, underWay);
   const latest = lastProven(mirror, "orders");
   return {
     proven: latest ? provenBy(mirror, latest) : null,

@@ -13,8 +13,6 @@ export const campaignsOwing: View = {
       id: "the campaign's id",
     },
   ),
-  example: `SELECT title, status, deadline, deliverables_open, assignments_open, payments_open, payouts_open
-FROM campaigns_owing ORDER BY deadline`,
   sql: `SELECT * FROM (
       SELECT o.id, o.title, o.status, o.deadline,
         coalesce(d.open > 0 AND coalesce(d.due, o.deadline) < (SELECT max(substr(started_at, 1, 10)) FROM sync_runs

@@ -10,8 +10,6 @@ export const commissionByHost: View = {
     "one row per host and currency: the commission of the orders that count, and what was taken back; that is the " +
     "highest commission that this mirror has seen on each order less the present one; the API does not say what was paid",
   columns: columnsOf(`${host} currency orders commission_amount taken_back`),
-  example: `SELECT host_name, currency, orders, commission_amount, taken_back FROM commission_by_host
-ORDER BY commission_amount DESC LIMIT 10`,
   sql: `WITH ${versions},
     most AS MATERIALIZED (SELECT record_id, host_id, host_username, host_name, currency, max(commission_amount) AS amount
       FROM versions WHERE present AND orders GROUP BY record_id, host_id, currency),

@@ -6,8 +6,6 @@ export const contentByHost: View = {
   name: "content_by_host",
   about: "one row per host with files in the library; files without a host have their own row",
   columns: columnsOf(`${host} files deliverables uploads images videos campaigns bytes last_added_at`),
-  example:
-    "SELECT host_name, files, images, videos, last_added_at FROM content_by_host ORDER BY files DESC LIMIT 10",
   sql: `SELECT host_id, host_username, ${hostName("host", "nullif(host_name, '')")} AS host_name, count(*) AS files,
       total(source = 'deliverable') AS deliverables, total(source = 'upload') AS uploads,
       total(media_type = 'image') AS images, total(media_type = 'video') AS videos,

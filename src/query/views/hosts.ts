@@ -18,8 +18,6 @@ export const hosts: View = {
       id: "the host's id",
     },
   ),
-  example:
-    "SELECT host_name, orders, ranking_orders, net_by_currency, clicks FROM hosts ORDER BY orders DESC LIMIT 10",
   sql: `WITH ids AS (
       ${sources.map(idsOf).join("\n      UNION ")}
     ),

@@ -14,9 +14,6 @@ export const orderFigures: View = {
   ),
   date: "order_date",
   rowId: "record_id",
-  example: `SELECT product_title, currency, sum(orders) AS orders, sum(cancelled_orders) AS cancelled,
-  round(sum(net_amount), 2) AS net
-FROM order_figures WHERE day >= date('now', '-90 days') GROUP BY 1, 2 ORDER BY orders DESC LIMIT 10`,
   sql: `SELECT id, order_number, order_date, ${utc("order_date")} AS ordered_at, day, month, currency, ${ofOrder},
       is_cancelled, is_refunded, attribution, host_id, host_username, CAST(${hostName()} AS TEXT) AS host_name,
       product_id, product_title, synced_at, record_id

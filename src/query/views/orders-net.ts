@@ -11,7 +11,5 @@ export const ordersNet: View = {
   columns,
   date: "order_date",
   rowId: "record_id",
-  example: `SELECT currency, count(*) AS orders, round(sum(net_amount), 2) AS net FROM orders_net
-WHERE day >= date('now', '-7 days') GROUP BY currency`,
   sql: `SELECT ${columns.map(({ name }) => name).join(", ")}, record_id FROM order_figures WHERE orders = 1`,
 };

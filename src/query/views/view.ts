@@ -7,8 +7,8 @@ export interface View {
   /** One row's meaning, and what must be known to read it. */
   about: string;
   columns: readonly ViewColumn[];
-  /** A query to begin with. */
-  example: string;
+  /** A query to begin with, if the first rows in the view's own order are none. */
+  example?: string;
   sql: string;
   /** The column that `--since` and `--until` go by. */
   date?: string;
