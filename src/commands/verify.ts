@@ -97,7 +97,6 @@ function judge(verdicts: readonly FullVerdict[], repaired: boolean): void {
   refuse(differs, "The mirror differs from the API", repair);
   refuse(({ state }) => state === "different", "The mirror's tables differ from its records", repair);
   const sync = "run `brandapi sync …`";
-  refuse(({ never_read }) => never_read, "Never read completely, so there is nothing to compare", sync);
   refuse(({ unread = 0 }) => unread > 0, "The API has records that were not read yet", sync);
   const later = "run `brandapi verify …` again later";
   refuse(({ unsettled }) => unsettled, "The API's lists never settled while they were read", later);

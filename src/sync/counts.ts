@@ -1,5 +1,5 @@
 import { firstPage } from "../api/index.js";
-import { join, type Range, startOfSecond } from "../lib/ranges.js";
+import { everything, join, type Range, startOfSecond, subtract } from "../lib/ranges.js";
 import type { Count, Query } from "../resources/types.js";
 import { type DatedRun, pagesFor, type SyncRun } from "./run.js";
 import { rangeQuery } from "./seek.js";
@@ -86,17 +86,25 @@ export async function* halve(
   for (const half of [upper, lower]) if (half.api !== half.mirror) yield* halve(run, half, left, isEnough);
 }
 
-/**
- * Counts what lies beside all dates (A11): records that a count without a range has, and no range. It is known only if
- * all dates are covered.
- */
-export async function countBeside(run: DatedRun): Promise<number> {
-  const { state } = run;
-  const [covered, ...others] = join(state.coverage());
-  if (!covered || others.length > 0 || Number.isFinite(covered.from)) return 0;
-  const more = (await countListed(run, {})).total - state.count(covered);
-  if (more <= 0) return 0;
-  // Records that came since the run began are dated later than what is covered.
-  const newer = await count(run, { from: covered.to + 1, to: Number.POSITIVE_INFINITY });
-  return Math.max(0, more - newer.api);
+/** What the API counts outside the dates that were read. */
+export interface Outside {
+  /** The count without a range. */
+  whole: Counted;
+  /** The ranges that were never read, oldest first, as far as they can hold records. */
+  unread: Counted[];
+  /** How many records no range has (A11). */
+  beside: number;
+}
+
+/** Counts without a range, and what was never read. @param covered the API's count of all that was read */
+export async function countOutside(run: DatedRun, covered: number): Promise<Outside> {
+  const whole = await count(run, everything);
+  const unread: Counted[] = [];
+  let left = whole.api - covered;
+  for (const range of left > 0 ? subtract([everything], run.state.coverage()) : []) {
+    const counted = await count(run, range);
+    unread.push(counted);
+    left -= counted.api;
+  }
+  return { whole, unread, beside: Math.max(0, left) };
 }

@@ -1,4 +1,5 @@
-import { allRecords, type Counted, count, countBeside, countCovered, halve, totalsOf } from "./counts.js";
+import { join } from "../lib/ranges.js";
+import { allRecords, type Counted, count, countCovered, countOutside, halve, totalsOf } from "./counts.js";
 import { movedDays, rangesOfDays } from "./figures.js";
 import { readRange } from "./read.js";
 import type { DatedRun } from "./run.js";
@@ -11,7 +12,7 @@ const mostRounds = 4;
  * @param left requests that may still be spent
  */
 export async function reconcile(run: DatedRun, left: () => number): Promise<void> {
-  const { reporter, resource, shortfalls } = run;
+  const { reporter, resource, row, shortfalls, state } = run;
   let differing = await countDiffering(run);
   for (let round = 1; round <= mostRounds && differing.length > 0 && left() > 0; round += 1) {
     for (const counted of differing) await readDiffering(run, counted, left);
@@ -19,8 +20,10 @@ export async function reconcile(run: DatedRun, left: () => number): Promise<void
     await readMoved(run, left);
     differing = await countDiffering(run);
   }
-  if (differing.length === 0 && shortfalls.length === 0) {
-    const beside = await countBeside(run);
+  const [covered, ...others] = join(state.coverage());
+  const isAllRead = covered?.from === Number.NEGATIVE_INFINITY && others.length === 0;
+  if (isAllRead && differing.length === 0 && shortfalls.length === 0) {
+    const { beside } = await countOutside(run, row.api_total ?? 0);
     // A record that came after the counts is no record beside the dates.
     if (beside > 0) differing = await countDiffering(run);
     if (beside > 0 && differing.length === 0) {

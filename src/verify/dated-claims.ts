@@ -1,4 +1,4 @@
-import { everything as allDates, dayOf, dayRange, join, type Range } from "../lib/ranges.js";
+import { dayOf, dayRange, join, type Range } from "../lib/ranges.js";
 import { dayMs, instantOrNull } from "../lib/times.js";
 import { allRecords, type Counted } from "../sync/counts.js";
 import type { DatedRun } from "../sync/run.js";
@@ -13,7 +13,6 @@ export function datedClaims(run: DatedRun, evidence: Evidence): Claim[] {
   const { against, checks, counts, unread } = evidence;
   const parts = against.flatMap(({ counted }) => (counted && !counts.includes(counted) ? [counted] : []));
   const days = against.filter(({ counted }) => !counted);
-  const never = unread.filter(({ api, mirror }) => api !== mirror);
   return [
     ...[...counts, ...parts].map((one) =>
       checks.includes(one.check.name)
@@ -22,28 +21,19 @@ export function datedClaims(run: DatedRun, evidence: Evidence): Claim[] {
     ),
     ...daysClaims(run, evidence),
     ...days.map(({ text, ...range }) => claimOf(run, "a day", range, { agrees: false, note: text })),
-    ...never.map((one) => countClaim(run, one, { note: "never read" })),
-    wholeClaim(run, evidence, never.length === 0),
+    ...unread.map((one) => countClaim(run, one, { note: "never read" })),
+    wholeClaim(run, evidence),
     ...blindSpot(run),
   ];
 }
 
-/** Returns the claim of a resource of which no date was ever read completely. The API is not asked. */
-export function neverReadClaim(run: DatedRun): Claim {
-  const sql = sqlOf(run, allDates, allRecords.name);
-  const note = `never read: \`brandapi sync ${run.resource.name}\` reads it`;
-  return claimOf(run, allRecords.name, allDates, { mirror: run.state.count(allDates), sql, note });
-}
-
-function wholeClaim(run: DatedRun, { beside, everything }: Evidence, isRead: boolean): Claim {
-  const { askedAt, total: api } = everything;
-  const mirror = run.state.count(allDates);
-  const unread = isRead ? null : "not all of it was read";
-  const whole = { ...allDates, api, askedAt, check: allRecords, mirror };
+/** The count without a range: it proves that nothing lies beside the dates, if all dates were read. */
+function wholeClaim(run: DatedRun, { beside, unread, whole }: Evidence): Claim {
+  const note = unread.length > 0 ? "not all of it was read" : null;
   return countClaim(run, whole, {
     check: "all, without dates",
-    agrees: beside === 0 && isRead ? api === mirror : null,
-    note: beside > 0 ? `${beside} more than in all dates: not read` : unread,
+    agrees: beside === 0 && note === null ? whole.api === whole.mirror : null,
+    note: beside > 0 ? `${beside} more than in all dates: not read` : note,
   });
 }
 
@@ -52,13 +42,9 @@ function countClaim(run: DatedRun, counted: Counted, known: Partial<Claim>): Cla
   const { path, query, strategy } = run.resource;
   const asked = { ...query, ...rangeQuery(strategy, range), ...check.query, page: 1, per_page: 1 };
   const request = curlLine(path, asked, totalItems);
-  const numbers = { api, mirror, asked_at: instantOrNull(askedAt) };
-  return claimOf(run, check.name, range, {
-    ...numbers,
-    request,
-    sql: sqlOf(run, range, check.name),
-    ...known,
-  });
+  const sql = sqlOf(run, range, check.name);
+  const asked_at = instantOrNull(askedAt);
+  return claimOf(run, check.name, range, { api, mirror, asked_at, request, sql, ...known });
 }
 
 /** Records that the last reading did not show are not counted. */

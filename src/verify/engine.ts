@@ -1,12 +1,13 @@
-import { BrandapiError, Incomplete, Stopped } from "../errors.js";
+import { Incomplete, Stopped } from "../errors.js";
 import { recordRun } from "../mirror/index.js";
-import { type Resource, type Strategy, takesDates } from "../resources/types.js";
+import type { Resource, Strategy } from "../resources/types.js";
 import { openState } from "../state/index.js";
 import { openRun, syncResource } from "../sync/engine.js";
-import { type Access, endsEverything, type SyncRun } from "../sync/run.js";
+import type { Access, SyncRun } from "../sync/run.js";
+import { countPending } from "../sync/strategies/details.js";
 import { restatedClaim } from "./claims.js";
 import { verifyDated } from "./dated.js";
-import { verifyDetails, verifyList } from "./lists.js";
+import { verifyList } from "./lists.js";
 import { type Finding, unproven, type Verdict } from "./report.js";
 import { proveTables, type TableFinding } from "./tables.js";
 
@@ -17,8 +18,8 @@ interface Proof<How extends Strategy = Strategy> {
 /** How each strategy's records are proven; null: the API restates them at any time, and nothing can be proven. */
 const proofs: Record<Strategy["kind"], Proof | null> = {
   dated: { prove: verifyDated },
-  full: { prove: (run) => verifyList(run) },
-  details: { prove: verifyDetails },
+  full: { prove: (run) => verifyList(run, null) },
+  details: { prove: (run) => verifyList(run, countPending(run)) },
   monthly: null,
   snapshot: null,
 } satisfies { [Kind in Strategy["kind"]]: Proof<Strategy & { kind: Kind }> | null };
@@ -37,11 +38,7 @@ export async function verifyResource(
 ): Promise<FullVerdict> {
   const before = access.api.stats.requests;
   const { error, ...tables } = proveTables(access, resource, repair);
-  const verdict = await verifyRecords(access, resource, repair, error).catch((why: unknown) => {
-    if (error === null || endsEverything(why) || !(why instanceof BrandapiError)) throw why;
-    // The API could not be asked, but the tables differ.
-    return unproven(resource.name, why.message, "the API");
-  });
+  const verdict = await verifyRecords(access, resource, repair, error);
   const isMended = tables.state === "repaired" && verdict.state === "proven";
   const state = tables.state === "different" ? "different" : isMended ? "repaired" : verdict.state;
   return { ...verdict, state, requests: access.api.stats.requests - before, tables };
@@ -57,15 +54,9 @@ async function verifyRecords(
   const proof = proofs[resource.strategy.kind];
   if (!proof) return restated(access, resource);
   const verdict = await recordProof(access, resource, proof, tableError);
-  const isDifferent = verdict.state === "different";
-  if (!repair || (!isDifferent && !verdict.unread)) return verdict;
-  const options = {
-    ...access.options,
-    full: isDifferent && !takesDates(resource),
-    details: isDifferent ? ("all" as const) : ("changed" as const),
-    budget: Number.POSITIVE_INFINITY,
-    ...openState(access.mirror, resource.name).used(),
-  };
+  if (!repair || (verdict.state !== "different" && !verdict.unread)) return verdict;
+  const used = openState(access.mirror, resource.name).used();
+  const options = { ...access.options, budget: Number.POSITIVE_INFINITY, ...used };
   const { run, error } = await syncResource({ ...access, options }, resource);
   if (error !== null && !(error instanceof Incomplete)) throw error;
   // The second proof reports by month what could not be mended.
@@ -90,7 +81,7 @@ async function recordProof(
       const one = openRun(access, resource, row, task);
       finding = await prove(one);
       const found = [...one.shortfalls, differing(finding) ?? [], tableError ?? []].flat();
-      row.verified = found.length === 0 && !finding.never_read && !finding.unsettled;
+      row.verified = found.length === 0 && finding.months.length > 0 && !finding.unsettled;
       row.error = found.join("; ") || null;
       row.api_total = finding.api_total;
       row.mirror_total = finding.mirror_total;

@@ -1,13 +1,5 @@
-import { everything as allDates, dayOf, dayRange, join, type Range, subtract } from "../lib/ranges.js";
-import {
-  allRecords,
-  type Counted,
-  count,
-  countCovered,
-  countListed,
-  halve,
-  totalsOf,
-} from "../sync/counts.js";
+import { dayOf, dayRange, describe, type Range } from "../lib/ranges.js";
+import { type Counted, countCovered, countOutside, halve, type Outside, totalsOf } from "../sync/counts.js";
 import { askFigures, movedDays } from "../sync/figures.js";
 import { budgetOf, type DatedRun } from "../sync/run.js";
 import type { Totals } from "./report.js";
@@ -23,24 +15,19 @@ export interface Against extends Range {
 }
 
 /** Everything that a proof of a dated resource goes by. Nothing is read but counts and figures. */
-export interface Evidence {
+export interface Evidence extends Outside {
   /** The counts of all that is covered. */
   counts: Counted[];
   /** The filters that are evidence, `all` first. */
   checks: string[];
   /** Days with figures, and those whose figures are not what they were when the day was read; null: no figures. */
   figures: { askedAt: number; moved: string[] } | null;
-  /** What is covered by nothing, oldest first: the API's count is `api`. */
-  unread: Counted[];
-  /** The API's count without a range, and how many of it no range has (A11). */
-  everything: { total: number; askedAt: number };
-  beside: number;
   against: Against[];
   /** As in `sync_runs`. */
   totals: Totals;
 }
 
-/** Asks for the evidence: figures by day, the counts of all that is covered, of what is not, and of everything. */
+/** Asks for the evidence: figures by day, and the counts of all that was read, and of what was not. */
 export async function gatherEvidence(run: DatedRun): Promise<Evidence> {
   const { clock, state } = run;
   const left = budgetOf(run, mostRequests);
@@ -56,19 +43,16 @@ export async function gatherEvidence(run: DatedRun): Promise<Evidence> {
     for await (const part of halve(run, one, left, isOneDay)) against.push(ofCount(part));
   for (const { dated } of state.missing.all())
     if (dated !== null) against.push(ofDay(dayOf(dated), "a record is no longer there"));
-  const unread: Counted[] = [];
-  for (const range of subtract([allDates], join(state.coverage()))) unread.push(await count(run, range));
-  const everything = await countListed(run, {});
-  const inRanges = [...counts, ...unread].filter(({ check }) => check === allRecords);
+  const totals = { ...totalsOf(counts), differing: differing.length };
+  const outside = await countOutside(run, totals.api_total);
   return {
+    ...outside,
+    unread: outside.unread.filter(({ api, mirror }) => api !== mirror),
     counts,
     checks: [...new Set(evidence.map(({ check }) => check.name))],
     figures: run.figures && { askedAt, moved },
-    unread,
-    everything,
-    beside: Math.max(0, everything.total - totalsOf(inRanges).api_total),
     against,
-    totals: { ...totalsOf(counts), differing: differing.length },
+    totals,
   };
 }
 
@@ -82,8 +66,6 @@ function ofDay(day: string, what: string): Against {
 
 function ofCount(counted: Counted): Against {
   const { api, check, from, mirror, to } = counted;
-  const last = dayOf(to);
-  const first = Number.isFinite(from) ? dayOf(from) : null;
-  const days = first === null ? `through ${last}` : first === last ? last : `${first} to ${last}`;
-  return { from, to, counted, text: `${days}: ${check.name}: ${api} in the API, ${mirror} here` };
+  const text = `${describe(counted)}: ${check.name}: ${api} in the API, ${mirror} here`;
+  return { from, to, counted, text };
 }

@@ -2,25 +2,17 @@ import { counted } from "../lib/counted.js";
 import { everything } from "../lib/ranges.js";
 import { formatInstant } from "../lib/times.js";
 import { keyOf, openComparison } from "../records/index.js";
-import type { Details } from "../resources/types.js";
 import { countPresent } from "../state/index.js";
 import { readList, whyNotWhole } from "../sync/list.js";
 import type { SyncRun } from "../sync/run.js";
-import { countPending } from "../sync/strategies/details.js";
 import { claimOf, listClaim } from "./claims.js";
 import type { Finding, MonthResult } from "./report.js";
 
-/** Proves a list with details, as `verifyList` does. Details that were not read since their record changed are unproven. */
-export async function verifyDetails(run: SyncRun<Details>): Promise<Finding> {
-  const blind_spot = "details, which cost a request each: `sync --details all` reads them again";
-  return await verifyList(run, { unread: countPending(run), blind_spot });
-}
-
-/** Proves a resource that the API cannot filter: the list is read and compared with the mirror. Nothing is written. */
-export async function verifyList(
-  run: SyncRun,
-  { unread, blind_spot } = { unread: 0, blind_spot: "" },
-): Promise<Finding> {
+/**
+ * Proves a resource that the API cannot filter: the list is read and compared with the mirror. Nothing is written.
+ * @param details how many records have details that were not read since they changed; null: they have none
+ */
+export async function verifyList(run: SyncRun, details: number | null): Promise<Finding> {
   const { clock, mirror, resource } = run;
   const list = await readList(run);
   const compare = openComparison(mirror, resource);
@@ -32,13 +24,14 @@ export async function verifyList(
   const gone = Math.max(0, here - (listed.size - missing));
   const differing = missing + changed + gone;
 
+  const unread = details ?? 0;
+  const blind_spot =
+    details === null ? "" : "details, which cost a request each: `sync --details all` reads them again";
+  const differs = `${missing} not in the mirror, ${changed} different, ${gone} no longer in the API`;
+
   function judge(): [MonthResult["state"], string] {
     if (!list.isWhole) return ["unproven", `the list ${whyNotWhole(list)}`];
-    if (differing > 0)
-      return [
-        "different",
-        `${missing} not in the mirror, ${changed} different, ${gone} no longer in the API`,
-      ];
+    if (differing > 0) return ["different", differs];
     if (unread > 0) return ["unproven", `the details of ${unread} were not read as they are now`];
     return ["proven", `${counted(listed.size, "record")} read, all the same`];
   }
@@ -51,15 +44,14 @@ export async function verifyList(
     state,
     months: [{ month: "all", state, why, read_at: formatInstant(clock.now()) }],
     blind_spot,
-    covered_from: null,
     api_total: list.total,
     mirror_total: here,
     differing,
     unread,
+    unsettled: !list.isWhole,
     claims: () => [
       listClaim(run, list, { mirror: here, agrees, note: why }),
       ...(blind_spot === "" ? [] : [claimOf(run, "blind spot", everything, unseen)]),
     ],
-    ...(list.isWhole ? {} : { unsettled: true }),
   };
 }

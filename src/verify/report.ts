@@ -3,7 +3,7 @@ import type { Claim } from "./claims.js";
 
 /** What is known of a calendar month, or of everything where a resource has no dates. */
 export interface MonthResult {
-  /** `2026-01`, or `all`; `before 2026-01-01` and `since 2026-11-01` of what was never read. */
+  /** `2026-01`, or `all`; the dates, if they were never read. */
   month: string;
   state: "proven" | "unproven" | "different";
   /** Why it is proven or not, or what is different. */
@@ -21,14 +21,10 @@ export interface Verdict extends Totals {
   requests: number;
   /** What this proof cannot see. */
   blind_spot: string;
-  /** The oldest date that was ever asked for, ISO 8601; null: from the beginning. */
-  covered_from: string | null;
   /** How many records the API has that were asked for and not read yet. */
   unread?: number;
   /** Set if the API's counts or its list did not agree with themselves. */
   unsettled?: boolean;
-  /** Set if nothing was ever read completely. */
-  never_read?: boolean;
   /** What a repair has written, and its run. */
   mended?: Pick<Run, "run_id" | "rows_new" | "rows_changed" | "rows_removed">;
   /** Returns each number that the verdict goes by, and what it does not prove. */
@@ -49,7 +45,7 @@ export function unprovenMonth(month: string, why: string): MonthResult {
 export function unproven(resource: string, why: string, blind_spot: string): Finding {
   const months = [unprovenMonth("all", why)];
   const uncounted = { api_total: null, mirror_total: null, differing: null };
-  return { resource, state: "unproven", months, blind_spot, covered_from: null, ...uncounted };
+  return { resource, state: "unproven", months, blind_spot, ...uncounted };
 }
 
 /** The verdict of all months together: what is different outweighs what is unproven. */

@@ -80,12 +80,8 @@ function isUnsettled({ mirror, resource }: DetailsRun, { id, value }: Present): 
 }
 
 async function mergeDetails(run: DetailsRun, path: (id: string) => string): Promise<void> {
-  const ask = async () =>
-    await askEach(run, dueParents(run), async (parent) => await askDetails(run, parent, path(parent.askBy)));
-  if ((await ask()) === 0) return;
-  // A record may have gone since the list was read: only the list can say.
-  await readAll(run);
-  const lost = await ask();
+  const ask = async (parent: Parent) => await askDetails(run, parent, path(parent.askBy));
+  const lost = await askEach(run, dueParents(run), ask);
   if (lost > 0)
     run.shortfalls.push(`the API lists ${counted(lost, "record")}, but answers 404 for the details`);
 }
