@@ -1,7 +1,7 @@
 import { formatInstant } from "../lib/times.js";
 import { utc } from "../lib/utc.js";
 import { positionsPerRecord, quote } from "../mirror/index.js";
-import type { ReadableTable } from "./tables.js";
+import type { DateColumn, ReadableTable } from "./tables.js";
 
 /** The rows and columns to read of a table. Times are milliseconds since 1970. */
 export interface Selection {
@@ -29,46 +29,40 @@ export interface SelectSql {
 }
 
 export function selectSql(selection: Selection): SelectSql {
-  const { table, where, limit = -1 } = selection;
-  const conditions = [
-    ...removedCondition(selection),
-    ...dateCondition(selection),
-    ...(where === undefined ? [] : [`(${where}\n)`]),
-  ];
-  const filter = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
+  const { table, where, includeRemoved, limit = -1 } = selection;
+  const { name, shape, date } = table;
+  const own = where === undefined ? [] : [`(${where}\n)`];
+  // A row of a child table does not say that its record is removed, and often has no date of its own.
+  const ofParent: string[] = [];
+  if (shape && !includeRemoved) (shape.list ? ofParent : own).push("removed_at IS NULL");
+  if (date) (date.table === name ? own : ofParent).push(...dateConditions(date, selection));
+  if (shape && ofParent.length > 0) {
+    const isIt = [`record_id = row_id / ${positionsPerRecord}`, ...ofParent].join(" AND ");
+    own.push(`EXISTS (SELECT 1 FROM ${quote(shape.resource.table)} WHERE ${isIt})`);
+  }
+  const filter = own.length > 0 ? ` WHERE ${own.join(" AND ")}` : "";
   return {
     // A condition that asks other tables is evaluated once, not once per batch.
     rowId: where !== undefined && /\bselect\b/i.test(where) ? null : table.rowId,
     // The conditions stand in a query of their own, so that their names can only mean this table's columns.
-    from: `FROM (SELECT * FROM ${quote(table.name)}${filter}) AS t`,
-    order: table.orderBy.map((name) => `t.${quote(name)}`),
+    from: `FROM (SELECT * FROM ${quote(name)}${filter}) AS t`,
+    order: table.orderBy.map((column) => `t.${quote(column)}`),
     limit,
   };
 }
 
-/** A row of a child table does not say that its record is removed. */
-function removedCondition({ table: { shape }, includeRemoved }: Selection): string[] {
-  if (!shape || includeRemoved) return [];
-  if (!shape.list) return ["removed_at IS NULL"];
-  const parent = quote(shape.resource.table);
-  return [`(SELECT removed_at FROM ${parent} WHERE record_id = row_id / ${positionsPerRecord}) IS NULL`];
-}
-
 /** Compares texts: days and months as they are, timestamps in UTC, where a range ends before its next millisecond. */
-function dateCondition({ table: { name, date }, since, until }: Selection): string[] {
-  if (date === null || (since === undefined && until === undefined)) return [];
-  const { letters } = date;
-  const at = letters === null ? utc(quote(date.name)) : quote(date.name);
-  const bound = (ms: number) => `'${letters === null ? secondsOf(ms) : formatInstant(ms).slice(0, letters)}'`;
-  const bounds = [
-    ...(since === undefined ? [] : [`${at} >= ${bound(since)}`]),
-    ...(until === undefined
-      ? []
-      : [letters === null ? `${at} < ${bound(until + 1)}` : `${at} <= ${bound(until)}`]),
-  ].join(" AND ");
-  if (date.table === name) return [bounds];
-  const parents = `SELECT record_id FROM ${quote(date.table)} WHERE ${bounds}`;
-  return [`row_id / ${positionsPerRecord} IN (${parents})`];
+function dateConditions(
+  { name, letters }: DateColumn,
+  { since, until }: Pick<Selection, "since" | "until">,
+): string[] {
+  const isTimestamp = letters === null;
+  const at = isTimestamp ? utc(quote(name)) : quote(name);
+  const bound = (ms: number) => `'${isTimestamp ? secondsOf(ms) : formatInstant(ms).slice(0, letters)}'`;
+  const conditions = since === undefined ? [] : [`${at} >= ${bound(since)}`];
+  if (until !== undefined)
+    conditions.push(isTimestamp ? `${at} < ${bound(until + 1)}` : `${at} <= ${bound(until)}`);
+  return conditions;
 }
 
 /** Returns an instant as `utc` writes it, as short as can be: it then is the first of its equals, whatever their digits. */
