@@ -2,27 +2,19 @@ import { Argument, Command } from "commander";
 import { type Context, completionQuestion } from "./context.js";
 import { examples } from "./help.js";
 
-/** A script asks the program, which prints a word per line, and after a tab what the word is for. */
+/** A script asks the program, which prints a word per line. Of a file's name it knows none, and the shell completes it. */
 const scripts = {
   bash: `# brandapi: completion for bash
 _brandapi() {
   local IFS=$'\\n'
-  COMPREPLY=($(brandapi ${completionQuestion} "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f 1))
+  COMPREPLY=($(brandapi ${completionQuestion} "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
 }
 complete -o default -F _brandapi brandapi
 `,
   zsh: `#compdef brandapi
 # brandapi: completion for zsh
 _brandapi() {
-  local -a words_and_notes
-  words_and_notes=("\${(@f)$(brandapi ${completionQuestion} "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
-  words_and_notes=("\${(@)words_and_notes:#}")
-  if (( \${#words_and_notes} )); then
-    words_and_notes=("\${(@)words_and_notes//:/\\\\:}")
-    _describe brandapi "\${(@)words_and_notes/$'\\t'/:}"
-  else
-    _files
-  fi
+  compadd -- \${(f)"$(brandapi ${completionQuestion} "\${(@)words[2,CURRENT]}" 2>/dev/null)"} || _files
 }
 if [[ \${funcstack[1]} = _brandapi ]]; then _brandapi "$@"; else compdef _brandapi brandapi; fi
 `,
@@ -37,9 +29,7 @@ complete -c brandapi -a '(__brandapi_complete)'
 
 export function define(context: Context): Command {
   return new Command("completion")
-    .description(
-      "Commands, flags and their values, resources and tables; profiles and columns of this machine.",
-    )
+    .description("Commands, flags and their values, resources, tables, and the profiles of this machine.")
     .addArgument(new Argument("<shell>", "bash, zsh, fish").choices(Object.keys(scripts)))
     .addHelpText(
       "after",

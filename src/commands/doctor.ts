@@ -15,7 +15,6 @@ import { styleFor } from "../ui/style.js";
 import { escapeText } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { hintFor } from "./errors.js";
-import { maxWait, rateLimit } from "./flags.js";
 import { examples } from "./help.js";
 import { type Identity, readIdentity } from "./identity.js";
 import { backupOf, leftIn } from "./kept.js";
@@ -40,8 +39,6 @@ export function define(context: Context): Command {
       "Each line is `ok`, or `!` with the command that mends it. Checks that need what failed are left out. Writes " +
         "nothing, and sends one request. The exit code is that of the first check that failed; a warning fails nothing.",
     )
-    .addOption(rateLimit())
-    .addOption(maxWait("5s"))
     .addHelpText(
       "after",
       examples(

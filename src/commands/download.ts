@@ -10,7 +10,7 @@ import { formatBytes, formatCount } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import { version } from "../version.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { filterFlag, maxWait, parseCount, parsed, parseList, parseRange, rateLimit, wait } from "./flags.js";
+import { filterFlag, parseCount, parsed, parseList, parseRange, wait } from "./flags.js";
 import { examples } from "./help.js";
 import { withMirrorRun } from "./session.js";
 
@@ -45,14 +45,12 @@ export function define(context: Context): Command {
     .option("-o, --out <dir>", `the folder that the files go to (default: ./${defaultFolder})`)
     .addOption(filterFlag("source", "only files of these sources"))
     .addOption(filterFlag("media_type", "only files of these types"))
-    .addOption(parsed("--opportunity <id...>", "only files of these campaigns", parseList).hideHelp())
+    .addOption(parsed("--opportunity <id...>", "only files of these campaigns", parseList))
     .addOption(parsed("--host <id...>", "only files of these hosts", parseList))
     .option("--since <time>", "only files added from here")
     .option("--until <time>", "only files added up to here")
     .addOption(parsed("--limit <n>", "fetch at most this many, newest first", parseCount))
     .addOption(wait())
-    .addOption(rateLimit())
-    .addOption(maxWait())
     .addHelpText(
       "after",
       examples(

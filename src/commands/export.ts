@@ -58,11 +58,11 @@ export function define(context: Context): Command {
         ...["csv", "ndjson", "xlsx", "parquet", "singer", "out", "excel", "delimiter", "state"],
       ]),
     )
-    .addOption(parsed("--retain <duration>", "Delta: how long old files stay (7d)", parseDuration).hideHelp())
+    .addOption(parsed("--retain <duration>", "Delta: how long old files stay (7d)", parseDuration))
     .addOption(
-      new Option("--state <file>", "Singer: only what changed since the run that left it")
-        .implies({ singer: true })
-        .hideHelp(),
+      new Option("--state <file>", "Singer: only what changed since the run that left it").implies({
+        singer: true,
+      }),
     )
     .addHelpText(
       "after",

@@ -13,6 +13,16 @@ export function addGlobalFlags(program: Command): Command {
     .option("--db <path>", "the mirror file (BRANDAPI_DB)", parseMirror)
     .option("--base-url <url>", "the API's address, ending in /api/brand/v1 (BRANDAPI_BASE_URL)")
     .option("--key-file <path>", "a file that holds the key (or BRANDAPI_KEY)")
+    .addOption(
+      parsed("--rate-limit <n>", "requests a minute, or `none` (BRANDAPI_RATE_LIMIT)", parseRateLimit),
+    )
+    .addOption(
+      parsed(
+        "--max-wait <duration>",
+        "give up after this long without progress (default: 5m)",
+        parseDuration,
+      ),
+    )
     .option("--json", "print JSON on stdout")
     .option("--quiet", "print nothing but warnings and errors")
     .option("--verbose", "print every request, and a stack trace with an error")
@@ -23,18 +33,6 @@ export function addGlobalFlags(program: Command): Command {
 /** Returns an option whose value is checked and turned into something else. */
 export function parsed<T>(flags: string, about: string, parse: (text: string, previous: T) => T): Option {
   return new Option(flags, about).argParser(parse);
-}
-
-/** Returns `--rate-limit`, for every command that asks the API. */
-export function rateLimit(): Option {
-  const about = "requests a minute for the key, or `none` (BRANDAPI_RATE_LIMIT; default: 60)";
-  return parsed("--rate-limit <n>", about, parseRateLimit).hideHelp();
-}
-
-/** Returns `--max-wait`. @param byDefault the command's patience without the flag */
-export function maxWait(byDefault = "5m"): Option {
-  const about = `give up after this long without progress (default: ${byDefault})`;
-  return parsed("--max-wait <duration>", about, parseDuration).hideHelp();
 }
 
 /** Returns `--wait`, for commands that hold the mirror. */
@@ -79,7 +77,7 @@ export function parseCount(text: string): number {
 }
 
 /** Parses a whole number of requests a minute, or `none`. */
-export function parseRateLimit(text: string): number | "none" {
+function parseRateLimit(text: string): number | "none" {
   if (text === "none") return "none";
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
   throw new UsageError(`The rate limit is not a number of requests a minute: \`${text}\`.`, {

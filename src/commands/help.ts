@@ -15,11 +15,6 @@ export function examples(...all: readonly Example[]): HelpText {
   };
 }
 
-/** Returns a list under a heading, for a command's help. */
-export function notes(heading: string, lines: readonly string[]): HelpText {
-  return ({ command }) => `\n${heading}:\n${lines.map((line) => wrapped(command, line, "  - ")).join("\n")}`;
-}
-
 /** Makes commander's help shorter, and ends it with what is said elsewhere. */
 export function setUpHelp(program: Command, { stdout }: Deps): void {
   program
@@ -53,30 +48,23 @@ const closing = [
 /** Returns the end of a command's help: where the other flags are, and how times are written. */
 function closingOf(command: Command): string[] {
   const takes = (...values: readonly string[]) =>
-    command.options.some(({ flags, hidden }) => !hidden && values.some((value) => flags.endsWith(value)));
-  const hasRare = command.options.some(({ hidden }) => hidden);
-  const more = hasRare ? `More flags: \`brandapi help ${command.name()} --all\`. ` : "";
+    command.options.some(({ flags }) => values.some((value) => flags.endsWith(value)));
   return [
-    `${more}Flags that every command takes, such as --profile: \`brandapi --help\`.`,
+    "Flags that every command takes, such as --profile: `brandapi --help`.",
     ...(takes("<time>") ? [`Times, all UTC: ${timeForms}.`] : []),
     ...(takes("<duration>", "<span>") ? [`Durations: ${durationForms}.`] : []),
   ];
 }
 
-/** `brandapi help [command] [--all]`. */
+/** `brandapi help [command]`. */
 export function helpCommand(program: Command): Command {
   return new Command("help")
     .summary("Show help for a command")
     .argument("[command]")
-    .helpOption(false)
-    .option("-h, --help", "the same as without")
-    .option("--all", "also the flags that few need")
-    .action((name: string | undefined, { all }: { all?: boolean }) => {
-      const command =
-        name === undefined || name === "help" ? program : program.commands.find((one) => one.name() === name);
+    .action((name: string | undefined) => {
+      const command = name === undefined ? program : program.commands.find((one) => one.name() === name);
       if (!command)
         return program.error(`error: unknown command '${name}'`, { code: "commander.unknownCommand" });
-      if (all) for (const option of command.options) option.hideHelp(false);
       command.outputHelp();
     });
 }

@@ -8,7 +8,7 @@ import { parseOmit } from "../resources/omit.js";
 import { openPrompt } from "../ui/prompt.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { maxWait, parsed, rateLimit } from "./flags.js";
+import { parsed } from "./flags.js";
 import { examples } from "./help.js";
 import { printIdentity, readIdentity } from "./identity.js";
 import { interactiveMaxWaitMs, openApi } from "./open-api.js";
@@ -31,8 +31,6 @@ export function define(context: Context): Command {
     .addOption(
       parsed("--omit <members>", "never keep these, such as host.last_name,roster:host.socials", parseOmit),
     )
-    .addOption(rateLimit())
-    .addOption(maxWait("15s"))
     .addHelpText(
       "after",
       examples(

@@ -27,7 +27,7 @@ export function outputFlags(among: readonly Format[] = formats): readonly Option
   return [
     ...among.map(({ flag, about }) => new Option(flag, about)),
     new Option("-o, --out <file>", "write a file; its ending names the format"),
-    parsed("--delimiter <sign>", "between cells of CSV: , ; | : ^ ~ or tab", parseDelimiter).hideHelp(),
+    parsed("--delimiter <sign>", "between cells of CSV: , ; | : ^ ~ or tab", parseDelimiter),
     new Option("--excel", "CSV with BOM and CRLF, formulas made text"),
   ];
 }

@@ -5,8 +5,8 @@ import { sandboxChoices } from "../sandbox/choices.js";
 import { createApi, createBrand, naturalPace, passTime, serve } from "../sandbox/index.js";
 import { printJson } from "../ui/print.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { parseCount, parsed, parseRateLimit } from "./flags.js";
-import { examples, notes } from "./help.js";
+import { parseCount, parsed } from "./flags.js";
+import { examples } from "./help.js";
 
 interface SandboxFlags extends GlobalOptions {
   port?: number;
@@ -20,19 +20,15 @@ interface SandboxFlags extends GlobalOptions {
 export function define(context: Context): Command {
   return new Command("sandbox")
     .description(
-      "Enforces every rule of the API's document. Prints a base URL and a key, and serves until Ctrl-C.",
+      "Enforces every rule of the API's document. Prints a base URL and a key, and serves until Ctrl-C. " +
+        "`--rate-limit` is the limit of each of its keys.\n\n" +
+        `Its choices where the document leaves one:\n${sandboxChoices.map((choice) => `- ${choice}`).join("\n")}`,
     )
     .addOption(parsed("--port <n>", "the port; 0: any free one (default: 0)", parsePort))
     .addOption(seedFlag())
     .addOption(parsed("--orders <n>", "how many orders, at most 250000 (default: 5000)", parseOrders))
-    .addOption(
-      parsed("--rate-limit <n>", "requests a minute for a key, or `none` (default: 60)", parseRateLimit),
-    )
-    .addOption(
-      parsed("--latency <ms>", "wait this long before each answer (default: 0)", parseCount).hideHelp(),
-    )
+    .addOption(parsed("--latency <ms>", "wait this long before each answer (default: 0)", parseCount))
     .option("--live", "let time pass: an order a second, late refunds, cancellations")
-    .addHelpText("after", notes("Its choices where the document leaves one", sandboxChoices))
     .addHelpText(
       "after",
       examples(

@@ -11,17 +11,7 @@ import type { Context } from "./context.js";
 import { printPlan } from "./dry-run.js";
 import { eachProfile, refuseSingle } from "./each-profile.js";
 import { refuseFailures } from "./failed-resources.js";
-import {
-  allProfiles,
-  type Chosen,
-  chooseResources,
-  maxWait,
-  parseCount,
-  parsed,
-  parseList,
-  rateLimit,
-  wait,
-} from "./flags.js";
+import { allProfiles, type Chosen, chooseResources, parseCount, parsed, parseList, wait } from "./flags.js";
 import { examples } from "./help.js";
 import { ping, withPings } from "./ping.js";
 import { type MirrorSession, withMirrorRun } from "./session.js";
@@ -49,26 +39,21 @@ export function define(context: Context): Command {
     .addOption(wait())
     .addOption(allProfiles())
     .addOption(ping("tell a dead-man's switch how it went (BRANDAPI_PING)"))
-    .addOption(
-      parsed("--audit <n>", "requests spent on the oldest reads (default: 5)", parseCount).hideHelp(),
-    )
+    .addOption(parsed("--audit <n>", "requests spent on the oldest reads (default: 5)", parseCount))
     .addOption(
       new Option(
         "--details <which>",
         "opportunities, surveys: whose details to read (default: changed; with --full: all)",
-      )
-        .choices(["all", "changed", "none"])
-        .hideHelp(),
+      ).choices(["all", "changed", "none"]),
     )
-    .addOption(parsed("--host <ids>", "analytics-clicks: only these hosts", parseList).hideHelp())
+    .addOption(parsed("--host <ids>", "analytics-clicks: only these hosts", parseList))
     .addOption(
-      new Option("--group-by <bucket>", "analytics-clicks: buckets of the time series (default: day)")
-        .choices(["day", "week", "month"])
-        .hideHelp(),
+      new Option(
+        "--group-by <bucket>",
+        "analytics-clicks: buckets of the time series (default: day)",
+      ).choices(["day", "week", "month"]),
     )
-    .addOption(new Option("--per-host", "analytics-clicks: for every host on the mirrored roster").hideHelp())
-    .addOption(rateLimit())
-    .addOption(maxWait())
+    .addOption(new Option("--per-host", "analytics-clicks: for every host on the mirrored roster"))
     .addHelpText(
       "after",
       examples(

@@ -10,7 +10,7 @@ import type { Context, GlobalOptions } from "./context.js";
 import { verifyLake } from "./delta.js";
 import { evidenceText } from "./evidence-text.js";
 import { refuseFailures } from "./failed-resources.js";
-import { chooseResources, maxWait, rateLimit, wait } from "./flags.js";
+import { chooseResources, wait } from "./flags.js";
 import { examples } from "./help.js";
 import { withMirrorRun } from "./session.js";
 import { blindText, verdictText } from "./verdict-text.js";
@@ -41,8 +41,6 @@ export function define(context: Context): Command {
     )
     .option("--accept-removals", "apply removals even where they look implausible")
     .addOption(wait())
-    .addOption(rateLimit())
-    .addOption(maxWait())
     .addHelpText(
       "after",
       examples(

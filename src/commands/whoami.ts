@@ -2,7 +2,6 @@ import { Command } from "commander";
 import { readSettings } from "../config/settings.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { maxWait, rateLimit } from "./flags.js";
 import { examples } from "./help.js";
 import { expiryWarning, printIdentity, readIdentity } from "./identity.js";
 import { interactiveMaxWaitMs, openApi } from "./open-api.js";
@@ -10,8 +9,6 @@ import { interactiveMaxWaitMs, openApi } from "./open-api.js";
 export function define(context: Context): Command {
   return new Command("whoami")
     .description("Asks the API with one request that needs no scope: an answer proves that the key works.")
-    .addOption(rateLimit())
-    .addOption(maxWait("15s"))
     .addHelpText(
       "after",
       examples(

@@ -25,7 +25,7 @@ export interface OutputOptions {
   progress?: boolean;
 }
 
-/** The flags that every command takes, and the two of every command that asks the API. */
+/** The flags that every command takes. */
 export interface GlobalOptions extends OutputOptions {
   profile?: string;
   db?: string;

@@ -5,11 +5,11 @@ import { expect, test } from "vitest";
 import { makeHome } from "../support/home.js";
 import { brandapi } from "../support/program.js";
 
-/** Returns what Tab offers after these words, without the notes. */
+/** Returns what Tab offers after these words. */
 async function offered(words: string, home = makeHome()): Promise<string[]> {
   const { code, out, err } = await brandapi(["__complete", ...words.split(" ")], { home });
   expect({ code, err }).toEqual({ code: 0, err: "" });
-  return out.split("\n").flatMap((line) => line.split("\t")[0] || []);
+  return out.split("\n").filter((word) => word !== "");
 }
 
 test.each([
@@ -20,9 +20,8 @@ test.each([
   ["--db x sync --dry", ["--dry-run"]],
   ["status --prof", ["--profile"]],
   ["download content --source u", ["upload"]],
-  ["download content --source upload,d", ["upload,deliverable"]],
   ["export order_l", ["order_line_items"]],
-  ["export orders --columns id,curr", ["id,currency"]],
+  ["export orders --columns curr", []],
   ["completion z", ["zsh"]],
   ["export orders --out ", []],
   ["nonsense --flag x", []],
