@@ -1,6 +1,11 @@
+import { createRequire } from "node:module";
 import { homedir, hostname, tmpdir, userInfo } from "node:os";
 import type { Readable } from "node:stream";
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
+
+/** This program's version, from package.json. */
+export const version: string = (createRequire(import.meta.url)("../package.json") as { version: string })
+  .version;
 
 /** Time as the program sees it: tests pass their own. */
 export interface Clock {

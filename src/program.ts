@@ -3,9 +3,8 @@ import { type Context, completionQuestion } from "./commands/context.js";
 import { addGlobalFlags } from "./commands/flags.js";
 import { helpCommand, setUpHelp } from "./commands/help.js";
 import { asUsageError } from "./commands/usage.js";
-import type { Deps } from "./deps.js";
+import { type Deps, version } from "./deps.js";
 import { exitCodes } from "./errors.js";
-import { version } from "./version.js";
 
 /** A command's summary, and its module, which is loaded if the command line names it. */
 type Entry = readonly [summary: string, load: () => Promise<{ define(context: Context): Command }>];

@@ -8,7 +8,6 @@ import { wasSynced } from "../query/index.js";
 import { content } from "../resources/content.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
-import { version } from "../version.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { filterFlag, parseCount, parsed, parseList, parseRange, wait } from "./flags.js";
 import { examples } from "./help.js";

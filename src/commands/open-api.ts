@@ -1,10 +1,9 @@
 import type { ApiClient, ApiEvents } from "../api/index.js";
 import { requireAccess } from "../config/access.js";
 import type { Settings } from "../config/settings.js";
-import type { Deps } from "../deps.js";
+import { type Deps, version } from "../deps.js";
 import type { Reporter } from "../lib/reporter.js";
 import type { TerminalReporter } from "../ui/reporter.js";
-import { version } from "../version.js";
 
 /** A reporter that may also show what the API client does. */
 type ApiReporter = Reporter & Partial<Pick<TerminalReporter, "waiting" | "answered" | "limited">>;

@@ -22,7 +22,8 @@ export {
   presentRecords,
 } from "./read.js";
 export { datedOf } from "./record-table.js";
-export { openRecords, type RecordStore, type WriteOptions, type Written } from "./records.js";
+export type { WriteOptions } from "./record-writer.js";
+export { openRecords, type RecordStore, type Written } from "./records.js";
 export { isOfOtherShape, isOutdated, rebuildTables, reproject } from "./reprojection.js";
 export { sameJson } from "./same.js";
 export { hostIdOf, keepSnapshot } from "./snapshots.js";

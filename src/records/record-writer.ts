@@ -1,10 +1,24 @@
-import { isMerged, type Json, type Resource } from "../resources/types.js";
+import { isMerged, type Json, type JsonObject, type Resource } from "../resources/types.js";
 import type { ChangeLog } from "./changes.js";
 import { withDetails } from "./details.js";
 import { contextText, type RecordRow, type RecordTable, type RecordText } from "./record-table.js";
-import type { WriteOptions } from "./records.js";
 import { sameRecord } from "./same.js";
 import { asObject } from "./values.js";
+
+export interface WriteOptions {
+  /** When the answer was asked for, ISO 8601. */
+  readAt: string;
+  /** What was asked for, for columns that the record does not carry. */
+  context?: JsonObject;
+  /** The place of the first record in the whole list: the key of records without an id. */
+  position?: number;
+  /** Stands before every key: the key of the record that these are part of. */
+  keyPrefix?: string;
+  /** True if the records are details of a list's records. Otherwise they are the list's: known details stay. */
+  isDetail?: boolean;
+  /** True if unchanged records too are marked as read now. */
+  touch?: boolean;
+}
 
 /** What writing a record did to it. `rows`: its rows differ now; `same`: nothing does. */
 export type Effect = "same" | "rows" | "added" | "changed";

@@ -1,13 +1,13 @@
 import type { Mirror } from "../mirror/index.js";
 import { tablesOf } from "../resources/shape.js";
-import type { Json, JsonObject, Resource } from "../resources/types.js";
+import type { Json, Resource } from "../resources/types.js";
 import { openChangeLog, type Readings } from "./changes.js";
 import { openDoor } from "./door.js";
 import { keyOf } from "./keys.js";
 import { openNotices } from "./notices.js";
 import { openTables } from "./projection.js";
 import { openRecordTable } from "./record-table.js";
-import { openRecordWriter } from "./record-writer.js";
+import { openRecordWriter, type WriteOptions } from "./record-writer.js";
 import { storedRecord } from "./stored-record.js";
 import { watchMembers } from "./unknown-members.js";
 import { asObject, type Complain, type Complaint } from "./values.js";
@@ -17,21 +17,6 @@ export interface Written {
   ids: number[];
   added: number;
   changed: number;
-}
-
-export interface WriteOptions {
-  /** When the answer was asked for, ISO 8601. */
-  readAt: string;
-  /** What was asked for, for columns that the record does not carry. */
-  context?: JsonObject;
-  /** The place of the first record in the whole list: the key of records without an id. */
-  position?: number;
-  /** Stands before every key: the key of the record that these are part of. */
-  keyPrefix?: string;
-  /** True if the records are details of a list's records. Otherwise they are the list's: known details stay. */
-  isDetail?: boolean;
-  /** True if unchanged records too are marked as read now. */
-  touch?: boolean;
 }
 
 /** The records of one resource: the truth, with its projection and its history. Call both in a transaction. */

@@ -1,6 +1,5 @@
 import type { Brand } from "./brand.js";
-import type { Endpoint } from "./endpoint.js";
-import type { ApiRequest } from "./handler.js";
+import type { ApiRequest, Endpoint } from "./endpoint.js";
 import type { ApiKey } from "./keys.js";
 import { Refusal } from "./refusal.js";
 

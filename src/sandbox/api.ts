@@ -1,8 +1,9 @@
 import { keyOf } from "./access.js";
 import type { Brand } from "./brand.js";
 import { type Doubts, documented } from "./doubts.js";
+import type { Answer, ApiRequest } from "./endpoint.js";
 import { answerFile } from "./files.js";
-import { type Answer, type ApiRequest, answer, root } from "./handler.js";
+import { answer, root } from "./handler.js";
 import { createLimits } from "./limits.js";
 
 export interface ApiOptions {

@@ -1,7 +1,31 @@
 import type { Brand } from "./brand.js";
 import type { Doubts } from "./doubts.js";
 import type { ApiKey } from "./keys.js";
-import type { Pagination } from "./page.js";
+
+export interface ApiRequest {
+  method: string;
+  /** Path and query, exactly as they came. */
+  url: string;
+  /** By lower-case name. */
+  headers: Record<string, string | undefined>;
+  /** The caller's IP address. */
+  address: string;
+}
+
+export interface Answer<Body = string> {
+  status: number;
+  headers: Record<string, string>;
+  body: Body;
+}
+
+export interface Pagination {
+  page: number;
+  per_page: number;
+  total_items: number;
+  total_pages: number;
+  has_next: boolean;
+  has_prev: boolean;
+}
 
 /** What an endpoint answers from. */
 export interface Asked {

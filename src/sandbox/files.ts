@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { Brand } from "./brand.js";
 import { scatter } from "./data/random.js";
-import type { Answer, ApiRequest } from "./handler.js";
+import type { Answer, ApiRequest } from "./endpoint.js";
 import type { ContentItem } from "./records.js";
 import { second } from "./time.js";
 

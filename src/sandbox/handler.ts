@@ -1,7 +1,7 @@
 import { authorize, refuseMisplacedKey } from "./access.js";
 import type { Brand } from "./brand.js";
 import type { Doubts } from "./doubts.js";
-import { match, type Reply } from "./endpoint.js";
+import { type Answer, type ApiRequest, match, type Reply } from "./endpoint.js";
 import { endpoints } from "./endpoints.js";
 import type { Limits } from "./limits.js";
 import { Refusal } from "./refusal.js";
@@ -11,22 +11,6 @@ export const root = "/api/brand/v1";
 
 /** The two keyless feeds of before: API document, Versioning 5. */
 const retired = ["/api/public/brands/{partner_id}/recommendations", "/api/brands/{domain}/recommendations"];
-
-export interface ApiRequest {
-  method: string;
-  /** Path and query, exactly as they came. */
-  url: string;
-  /** By lower-case name. */
-  headers: Record<string, string | undefined>;
-  /** The caller's IP address. */
-  address: string;
-}
-
-export interface Answer<Body = string> {
-  status: number;
-  headers: Record<string, string>;
-  body: Body;
-}
 
 export interface HandlerOptions {
   doubts: Doubts;

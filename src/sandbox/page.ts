@@ -1,17 +1,8 @@
 import type { Brand } from "./brand.js";
 import { inRange, type Range, shownDate } from "./dated.js";
 import type { Doubts } from "./doubts.js";
-import type { Asked, Reply } from "./endpoint.js";
+import type { Asked, Pagination, Reply } from "./endpoint.js";
 import { Refusal } from "./refusal.js";
-
-export interface Pagination {
-  page: number;
-  per_page: number;
-  total_items: number;
-  total_pages: number;
-  has_next: boolean;
-  has_prev: boolean;
-}
 
 /** What a request asks of a list. */
 export interface Selection<T> {

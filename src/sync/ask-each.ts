@@ -5,6 +5,19 @@ import { progressed, type SyncRun } from "./run.js";
 /** Requests at once: the API's budget counts requests, not connections. */
 const inFlight = 4;
 
+/** A mirrored record whose details may be asked for. */
+export interface Parent {
+  id: number;
+  key: string;
+  /** Its id in the API's addresses. */
+  askBy: string;
+  /** True if its details were not read since it came or changed. */
+  isPending: boolean;
+  /** True if its details are to be read in this run. */
+  isDue: boolean;
+  detailedAt: string | null;
+}
+
 /**
  * Does the work of each record, four at a time. An answer that is 404, not as documented or not believed keeps no other
  * out: the record is noted as outdated, so that the next run asks again and `verify` does not call it proven.

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
 import type { Deps } from "../../deps.js";
+import { version } from "../../deps.js";
 import { ConfigurationError } from "../../errors.js";
 import { makeFolder } from "../../lib/make-folder.js";
 import type { ByMonth, Row, Standing } from "../../query/index.js";
-import { version } from "../../version.js";
 import { openFileSink, syncFolder } from "../file-sink.js";
 import { writeRows } from "../formats/parquet.js";
 import { writeAll } from "../sink.js";

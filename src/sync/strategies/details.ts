@@ -5,25 +5,12 @@ import { formatInstant } from "../../lib/times.js";
 import { idText, keyOf, listedRecord, type Present, presentRecords } from "../../records/index.js";
 import type { Details, JsonObject } from "../../resources/types.js";
 import { finishedRuns } from "../../state/index.js";
-import { askEach } from "../ask-each.js";
+import { askEach, type Parent } from "../ask-each.js";
 import type { StrategyRun, SyncRun } from "../run.js";
 import { countAll, planOf, readAll } from "./full.js";
 import { syncResults } from "./results.js";
 
 type DetailsRun = SyncRun<Details>;
-
-/** A mirrored record whose details may be asked for. */
-export interface Parent {
-  id: number;
-  key: string;
-  /** Its id in the API's addresses. */
-  askBy: string;
-  /** True if its details were not read since it came or changed. */
-  isPending: boolean;
-  /** True if its details are to be read in this run. */
-  isDue: boolean;
-  detailedAt: string | null;
-}
 
 /** Every page of the list, then one request for each record whose details can have changed. */
 export const details: StrategyRun<Details> = {

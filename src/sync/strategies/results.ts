@@ -3,12 +3,11 @@ import { counted } from "../../lib/counted.js";
 import { formatInstant } from "../../lib/times.js";
 import { isPresent, noteDetailed, presentDetails } from "../../records/index.js";
 import type { Json, Resource } from "../../resources/types.js";
-import { askEach } from "../ask-each.js";
+import { askEach, type Parent } from "../ask-each.js";
 import { readList, whyNotWhole } from "../list.js";
 import { guardRemovals } from "../removals.js";
 import type { SyncRun } from "../run.js";
 import { openStore } from "../store.js";
-import type { Parent } from "./details.js";
 
 /**
  * Reads details that are records of their own: the results of each survey. They are replaced per survey, in one
