@@ -1,5 +1,6 @@
 import { Argument, Command } from "commander";
 import { expandPath } from "../config/folders.js";
+import { version } from "../deps.js";
 import { type DownloadSummary, downloadFiles, selectFiles } from "../download/index.js";
 import { ApiUnavailable, ConfigurationError, Incomplete, UsageError } from "../errors.js";
 import { counted } from "../lib/counted.js";
