@@ -14,7 +14,7 @@ export async function makePictures(): Promise<void> {
   if (chromium === undefined) throw new Error("The pictures need Chromium: `apt-get install chromium`");
   const home = mkdtempSync(join(tmpdir(), "brandapi-docs-"));
   await runProgram(["demo", "--out", "demo", "--quiet"], { home, now });
-  const words = ["report", "--db", join(home, "demo/demo.sqlite"), "--text", "--locale", "en"];
+  const words = ["report", "--db", join(home, "demo/demo.sqlite"), "--text"];
   const text = await runProgram(words, { home, now, columns: 80 });
   mkdirSync(folder, { recursive: true });
   writeFileSync(

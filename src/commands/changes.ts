@@ -1,7 +1,5 @@
-import { Command } from "commander";
-import { UsageError } from "../errors.js";
+import { Argument, Command } from "commander";
 import { formatInstant, minuteOf } from "../lib/times.js";
-import { firstRead } from "../mirror/index.js";
 import {
   type Change,
   type ChangeFilter,
@@ -14,9 +12,8 @@ import {
 import { resources } from "../resources/index.js";
 import { formatCount } from "../ui/numbers.js";
 import { renderTable } from "../ui/table.js";
-import { truncate } from "../ui/width.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { chooseResources, parseCount, parsed, parseRange } from "./flags.js";
+import { parseCount, parsed, parseRange } from "./flags.js";
 import { examples } from "./help.js";
 import { chooseOutput } from "./output.js";
 import { type Reading, readMirror } from "./reading.js";
@@ -33,9 +30,8 @@ interface ChangesFlags extends GlobalOptions {
 /** The resources whose changes are kept. */
 const kept = resources.filter(({ history }) => history).map(({ name }) => name);
 const lately = "7d";
-/** The most changes, and letters of a value, in a terminal; files take all. */
+/** The most changes in a terminal; files take all. */
 const shownAtMost = 500;
-const longestValue = 40;
 
 export function define(context: Context): Command {
   return new Command("changes")
@@ -43,7 +39,7 @@ export function define(context: Context): Command {
       "Refunds, cancellations, rates, states, joins and leaves. The API gives no date of a change, so each is shown " +
         "as an interval: last seen as it was, first seen as it is.",
     )
-    .argument("[resource]", kept.join(", "))
+    .addArgument(new Argument("[resource]", kept.join(", ")).choices(kept))
     .option("--since <time>", `seen since then (default: ${lately})`)
     .option("--until <time>", "seen until then")
     .addOption(parsed("--run <n>", "those that this run found, by its `run_id` in `sync_runs`", parseCount))
@@ -60,12 +56,11 @@ export function define(context: Context): Command {
     .action((name: string | undefined, _, own: Command) => runChanges(name, own.optsWithGlobals(), context));
 }
 
-async function runChanges(name: string | undefined, options: ChangesFlags, { deps }: Context): Promise<void> {
-  const resource = name === undefined ? undefined : chooseResources([name]).resources[0];
-  if (resource && !resource.history)
-    throw new UsageError(`Changes of \`${resource.name}\` are not kept.`, {
-      hint: `changes are kept of ${kept.join(", ")}`,
-    });
+async function runChanges(
+  resource: string | undefined,
+  options: ChangesFlags,
+  { deps }: Context,
+): Promise<void> {
   const { csv, json, run, limit } = options;
   const output = chooseOutput({ csv, json });
   // A run may be of any age.
@@ -73,7 +68,7 @@ async function runChanges(name: string | undefined, options: ChangesFlags, { dep
   const { since = 0, until } = parseRange({ ...options, since: from }, deps.clock.now());
   const filter = {
     run,
-    resource: resource?.name,
+    resource,
     since: formatInstant(since),
     until: until === undefined ? undefined : formatInstant(until),
   };
@@ -95,7 +90,7 @@ async function printChanges(
   limit = shownAtMost,
 ): Promise<void> {
   const { changes, total } = listChanges(mirror, filter, limit);
-  if (total === 0) return reporter.note(noneText(filter, firstRead(mirror, filter.resource)));
+  if (total === 0) return reporter.note("No changes were found.");
   const groups: { heading: string; rows: ReturnType<typeof rowOf>[] }[] = [];
   for (const change of changes) {
     const heading = `${style.bold(change.resource)} ${style.dim(interval(change))}`;
@@ -111,19 +106,10 @@ async function printChanges(
   }
 }
 
-/** @param first when the mirror was first read: nothing is known of the time before */
-function noneText({ run, since, until }: ChangeFilter, first: string | null): string {
-  if (run !== undefined) return `Run ${run} found no changes.`;
-  const isLater = first !== null && first > since && first <= (until ?? first);
-  const start = isLater ? `the first read, ${minuteOf(first)}` : minuteOf(since);
-  return `No changes were seen since ${start}${until === undefined ? "" : ` until ${minuteOf(until)}`} UTC.`;
-}
-
 const titles = ["record", "what", "was", "", "is now", "key"];
 
 function rowOf({ label, key, field, kind, old, new: current }: Change) {
-  const brief = (value: Change["old"]) => (typeof value === "string" ? truncate(value, longestValue) : value);
-  const values = field === null ? ["", "", ""] : [brief(old), "→", brief(current)];
+  const values = field === null ? ["", "", ""] : [old, "→", current];
   return [label ?? key, field ?? kind, ...values, label === null ? "" : key];
 }
 

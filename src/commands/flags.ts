@@ -94,7 +94,7 @@ function parseMirror(text: string): string {
 /**
  * Parses `--since` and `--until`.
  * @returns milliseconds since 1970
- * @throws UsageError if one is not a time, or the range ends before it begins
+ * @throws UsageError if one is not a time, or the range ends before it begins, or begins in the future
  */
 export function parseRange(
   { since: from, until: to }: { since?: string | undefined; until?: string | undefined },
@@ -104,6 +104,8 @@ export function parseRange(
   const until = to === undefined ? undefined : parseInstant(to, "end", now);
   if (since !== undefined && until !== undefined && since > until)
     throw new UsageError("`--since` is later than `--until`.", { hint: "give a `--since` before `--until`" });
+  if (since !== undefined && since > now)
+    throw new UsageError(`\`${from}\` lies in the future.`, { hint: "choose a time in the past" });
   return { since, until };
 }
 

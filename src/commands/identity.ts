@@ -7,10 +7,9 @@ import { counted } from "../lib/counted.js";
 import { dayMs, parseTimestamp } from "../lib/times.js";
 import type { Json } from "../resources/types.js";
 import { clockSkew } from "../sync/clock.js";
-import { renderFacts } from "../ui/facts.js";
 import { printJson } from "../ui/print.js";
 import { styleFor } from "../ui/style.js";
-import { terminalWidth } from "../ui/width.js";
+import { escapeText } from "../ui/text.js";
 
 /** The brand and the key, as `/me` says. Source: the API document, "1. GET /me" and "Brand". */
 export interface Identity {
@@ -80,7 +79,8 @@ export function printIdentity(
     ["mirror", settings.dbPath],
   ] as const;
   const style = styleFor(deps.stdout, settings.output, deps.env);
-  deps.stdout.write(`${renderFacts(facts, { style, width: terminalWidth(deps.stdout) })}\n`);
+  for (const [label, value] of facts)
+    deps.stdout.write(`${style.dim(label.padEnd(9))}${escapeText(value)}\n`);
 }
 
 /** Returns `3 days left`, `expired` or `unknown`. */

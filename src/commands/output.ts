@@ -3,7 +3,6 @@ import { Option } from "commander";
 import { UsageError } from "../errors.js";
 import type { Format } from "../export/format.js";
 import { formats } from "../export/formats/index.js";
-import { parsed } from "./flags.js";
 
 /** The flags of commands that write data; each format adds one of its name. */
 export interface OutputFlags {
@@ -27,7 +26,7 @@ export function outputFlags(among: readonly Format[] = formats): readonly Option
   return [
     ...among.map(({ flag, about }) => new Option(flag, about)),
     new Option("-o, --out <file>", "write a file; its ending names the format"),
-    parsed("--delimiter <sign>", "between cells of CSV: , ; | : ^ ~ or tab", parseDelimiter),
+    new Option("--delimiter <sign>", "between cells of CSV").choices([",", ";", "|", ":", "^", "~", "tab"]),
     new Option("--excel", "CSV with BOM and CRLF, formulas made text"),
   ];
 }
@@ -51,37 +50,28 @@ export function chooseOutput(
       hint: "leave one of them out",
     });
   const named = among.find((one) => one.extensions.includes(one.isText ? textEnding : ending));
-  if (!asked && !named && ending !== "")
-    throw new UsageError(`No format has the ending \`${ending}\`: ${path}`, { hint: endingsHint(among) });
   const isOfCsv = excel || delimiter !== undefined;
   const format = asked ?? named ?? among.find((one) => isOfCsv && one.name === "csv");
+  if (!format && path !== undefined) throw noFormat(among, path);
   if (!format) return undefined;
   if (isOfCsv && format.name !== "csv")
     throw new UsageError(`\`${excel ? "--excel" : "--delimiter"}\` is for CSV, not for \`${format.flag}\`.`, {
       hint: "leave one of them out",
     });
   const isCompressed = ending === ".gz";
-  return { format, path, isCompressed, excel, delimiter: delimiter ?? (textEnding === ".tsv" ? "\t" : ",") };
+  const byEnding = textEnding === ".tsv" ? "tab" : ",";
+  const sign = delimiter ?? byEnding;
+  return { format, path, isCompressed, excel, delimiter: sign === "tab" ? "\t" : sign };
 }
 
-/** Returns the error for flags that name no format. */
-export function noFormat(among: readonly Format[] = formats): UsageError {
+/** Returns the error for a command line that names no format. @param path of a file whose ending names none */
+export function noFormat(among: readonly Format[] = formats, path?: string): UsageError {
   const flags = among.map(({ flag }) => `\`${flag}\``).join(", ");
-  return new UsageError("No format was given.", {
-    hint: `add ${flags}, or name a file with \`-o FILE.csv\``,
-  });
-}
-
-function endingsHint(among: readonly Format[]): string {
-  const of = (isText: boolean) =>
-    among.filter((one) => one.isText === isText).flatMap(({ extensions }) => extensions);
-  return `use ${of(true).join(", ")}, each also with .gz, ${of(false).join(" or ")}; or a flag such as \`--csv\``;
-}
-
-function parseDelimiter(text: string): string {
-  if (text === "tab" || text === "\\t") return "\t";
-  if (/^[,;|:^~\t]$/.test(text)) return text;
-  throw new UsageError(`Not a delimiter: \`${text}\`.`, {
-    hint: "use one of , ; | : ^ ~ in quotes, or `tab`",
-  });
+  const endings = among.flatMap(({ extensions }) => extensions).join(", ");
+  return new UsageError(
+    path === undefined ? "No format was given." : `The file's ending names no format: ${path}`,
+    {
+      hint: `add ${flags}, or name a file with \`-o\` that ends in ${endings}; .gz may follow those of text`,
+    },
+  );
 }

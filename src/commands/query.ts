@@ -5,15 +5,14 @@ import { expandPath } from "../config/folders.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { formats } from "../export/formats/index.js";
-import { answerSource, type Parameters, prepareReading, type Row, unreadOf } from "../query/index.js";
-import { renderFacts } from "../ui/facts.js";
+import { answerSource, type Parameters, prepareReading, unreadOf } from "../query/index.js";
 import { formatCount } from "../ui/numbers.js";
-import { renderTable, tableFits } from "../ui/table.js";
+import { renderTable } from "../ui/table.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parseCount, parsed } from "./flags.js";
 import { examples } from "./help.js";
-import { chooseOutput, noFormat, type OutputFlags, outputFlags } from "./output.js";
-import { type Reading, readMirror } from "./reading.js";
+import { chooseOutput, type OutputFlags, outputFlags } from "./output.js";
+import { readMirror } from "./reading.js";
 import { writeOutput } from "./write-output.js";
 
 interface QueryFlags extends OutputFlags, GlobalOptions {
@@ -36,7 +35,7 @@ export function define(context: Context): Command {
         "`orders` compare with `date('now', '-7 days')`.",
     )
     .argument("[sql]", "the statement, in quotes; without it, stdin")
-    .option("-f, --file <file>", "read the statement from a file; - is stdin")
+    .option("-f, --file <file>", "read the statement from a file")
     .option(
       "-p, --param <name=value>",
       "a value for `:name` in the statement; may be given again",
@@ -58,13 +57,12 @@ export function define(context: Context): Command {
 }
 
 async function runQuery(argument: string | undefined, options: QueryFlags, { deps }: Context): Promise<void> {
-  const { file, param, limit, out } = options;
+  const { file, param, limit } = options;
   const output = chooseOutput({ ...options }, answerFormats);
-  if (!output && out !== undefined) throw noFormat(answerFormats);
   if (argument !== undefined && file !== undefined)
     throw new UsageError("One statement at a time, not an argument and `--file`.", { hint: "leave one out" });
   await readMirror(options, deps, async (reading) => {
-    const { mirror, reporter } = reading;
+    const { mirror, reporter, style, width } = reading;
     const sql = (argument ?? (await readSql(file, deps))).replace(/^\ufeff/, "");
     const statement = prepareReading(mirror, sql, param);
     for (const { name, resource } of unreadOf(mirror, sql))
@@ -74,7 +72,7 @@ async function runQuery(argument: string | undefined, options: QueryFlags, { dep
     const source = answerSource(statement, most + 1);
     const rows = [...source.rows()].flat();
     const names = source.columns.map(({ name }) => name);
-    deps.stdout.write(`${tableText(names, rows.slice(0, most), reading)}\n`);
+    deps.stdout.write(`${renderTable(names, rows.slice(0, most), { style, width, none: "null" })}\n`);
     if (rows.length === 0) reporter.note("No rows.");
     if (rows.length > most && limit === undefined)
       reporter.note(`The first ${formatCount(most)} rows; more with \`--limit\`, all with \`--csv\`.`);
@@ -83,7 +81,7 @@ async function runQuery(argument: string | undefined, options: QueryFlags, { dep
 
 /** Reads the statement from a file, or from stdin. */
 async function readSql(file: string | undefined, deps: Deps): Promise<string> {
-  if (file !== undefined && file !== "-") return await readFile(expandPath(file, deps), "utf8");
+  if (file !== undefined) return await readFile(expandPath(file, deps), "utf8");
   if (deps.stdin.isTTY)
     throw new UsageError("No SQL was given.", {
       hint: '`brandapi query "SELECT …"`, `brandapi query -f FILE`, or a pipe; `brandapi tables` lists the tables',
@@ -91,26 +89,15 @@ async function readSql(file: string | undefined, deps: Deps): Promise<string> {
   return await text(deps.stdin);
 }
 
-/** Returns a table; if the terminal is too narrow for it, each row as a list of its fields. */
-function tableText(names: readonly string[], rows: readonly Row[], { style, width }: Reading): string {
-  if (width === undefined || tableFits(names, rows, width, "null"))
-    return renderTable(names, rows, { style, none: "null" });
-  const factsOf = (row: Row) => names.map((name, index) => [name, String(row[index])] as const);
-  return rows.map((row) => renderFacts(factsOf(row), { style, width })).join("\n\n");
-}
-
-/** Parses `name=value`. A value that reads as a number is one; in single quotes it is text. */
+/** Parses `name=value`. A value that reads as a number is one, because SQLite compares a number with no text. */
 function parseParameter(text: string, previous: Parameters | undefined): Parameters {
   const [, name, value] = /^:?([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];
   if (name === undefined || value === undefined)
     throw new UsageError(`Not a parameter: \`${text}\`.`, {
       hint: "use `-p name=value`, and `:name` in the statement",
     });
-  return new Map([...(previous ?? []), [name, parameterValue(value)]]);
-}
-
-function parameterValue(text: string): string | number | bigint {
-  if (/^-?(?:0|[1-9]\d{0,17})$/.test(text)) return BigInt(text);
-  if (/^-?(?:0|[1-9]\d{0,14})\.\d{1,15}$/.test(text)) return Number(text);
-  return /^'([\s\S]*)'$/.exec(text)?.[1] ?? text;
+  const isWhole = /^-?(?:0|[1-9]\d{0,17})$/.test(value);
+  const isAmount = /^-?(?:0|[1-9]\d{0,14})\.\d{1,15}$/.test(value);
+  const typed = isWhole ? BigInt(value) : isAmount ? Number(value) : value;
+  return new Map([...(previous ?? []), [name, typed]]);
 }

@@ -25,7 +25,6 @@ interface ReportFlags extends GlobalOptions {
   out?: string;
   text?: boolean;
   open?: boolean;
-  locale?: string;
 }
 
 /** The forms of a report, and the ending of a file in each. */
@@ -46,7 +45,6 @@ export function define(context: Context): Command {
     .addOption(new Option("--open", "show the page in the browser").conflicts("text"))
     .option("--text", "text on stdout instead; with `-o`, in a `.txt` file")
     .option("--json", "JSON on stdout instead; with `-o`, in a `.json` file")
-    .option("--locale <name>", "how numbers are written: en, de-CH, fr (default: this machine's)")
     .addHelpText(
       "after",
       examples(
@@ -60,11 +58,9 @@ export function define(context: Context): Command {
 
 async function runReport(options: ReportFlags, { deps }: Context): Promise<void> {
   const form = options.text ? "text" : options.json ? "json" : "html";
-  if (options.text && options.json)
-    throw new UsageError("`--text` does not go with `--json`.", { hint: "leave one of them out" });
   const { month: since, month: until } = options;
   const asked = parseRange(since === undefined ? options : { since, until }, deps.clock.now());
-  const numbers = createNumbers(readLocale(options.locale, deps.env));
+  const numbers = createNumbers(readLocale(deps.env));
   await readMirror(options, deps, async (reading) => {
     const { mirror, settings } = reading;
     const underWay = await runUnderWay(settings.dbPath);

@@ -24,8 +24,6 @@ export interface SyncFlags extends GlobalOptions {
 /** Returns what the flags ask of a sync. @throws UsageError for times that make no range in the past */
 export function readOptions(flags: SyncFlags, now: number): SyncOptions {
   const { since, until } = parseRange(flags, now);
-  if (since !== undefined && since > now)
-    throw new UsageError("`--since` lies in the future.", { hint: "choose a time in the past" });
   const full = flags.full ?? false;
   return {
     ...defaultOptions,

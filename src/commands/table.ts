@@ -66,11 +66,10 @@ export function chooseDates(
 export function readThen(
   mirror: Mirror,
   tables: readonly ReadableTable[],
-  { at, where, now }: { at: number; where: string | undefined; now: number },
+  { at, where }: { at: number; where: string | undefined },
   warn: (text: string) => void,
 ): void {
   const then = formatInstant(at);
-  if (at > now) warn(`${then} is yet to come: these are the records as they are known now`);
   const { unread, unkept } = layAsOf(mirror, tables, where, at);
   for (const { resource, firstReadAt: first } of unread)
     warn(

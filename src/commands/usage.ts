@@ -1,6 +1,6 @@
 import type { Command, CommanderError } from "commander";
 import { UsageError } from "../errors.js";
-import { nearest } from "../lib/nearest.js";
+import { nearest, suggest } from "../lib/nearest.js";
 
 /** Returns commander's error in this program's words, with the nearest valid name, or the help to read, as its hint. */
 export function asUsageError(cause: CommanderError, program: Command, argv: readonly string[]): UsageError {
@@ -8,33 +8,32 @@ export function asUsageError(cause: CommanderError, program: Command, argv: read
   const typed = /'(.*?)'/.exec(text)?.[1] ?? "";
   const command = program.commands.find((one) => argv.includes(one.name()));
   const help = `see \`brandapi ${command ? `${command.name()} ` : ""}--help\``;
-  const suggest = (near: string | undefined) => (near ? `did you mean \`${near}\`?` : help);
+  const meant = (names: readonly string[]) => {
+    const near = nearest(typed, names);
+    return near ? `did you mean \`${near}\`?` : help;
+  };
+  const usage = (message: string, hint: string) => new UsageError(asSentence(message), { hint, cause });
   switch (cause.code) {
     case "commander.help":
-      return new UsageError("No command was given.", { hint: help, cause });
-    case "commander.excessArguments": {
-      const hint = command?.name() === "query" ? "put the statement in quotes" : help;
-      return new UsageError(asSentence(text), { hint, cause });
-    }
-    case "commander.unknownCommand": {
-      const near = nearest(
-        typed,
-        program.commands.map((one) => one.name()),
+      return usage("No command was given", help);
+    case "commander.excessArguments":
+      return usage(text, command?.name() === "query" ? "put the statement in quotes" : help);
+    case "commander.unknownCommand":
+      return usage(`Unknown command: '${typed}'`, meant(program.commands.map((one) => one.name())));
+    case "commander.unknownOption":
+      return usage(
+        text,
+        meant([...(command?.options ?? []), ...program.options].flatMap(({ long }) => long ?? [])),
       );
-      const hint = near ? `did you mean \`brandapi ${near}\`?` : "see `brandapi --help`";
-      return new UsageError(`Unknown command: \`${typed}\`.`, { hint, cause });
-    }
-    case "commander.unknownOption": {
-      const flags = [...(command?.options ?? []), ...program.options].flatMap(({ long }) => long ?? []);
-      return new UsageError(asSentence(text), { hint: suggest(nearest(typed, flags)), cause });
-    }
     case "commander.conflictingOption":
-      return new UsageError(asSentence(text), { hint: "leave one of them out", cause });
-    default: {
-      const [, value = "", choices = ""] =
-        /argument '(.*)' is invalid\. Allowed choices are (.+)\.$/.exec(text) ?? [];
-      return new UsageError(asSentence(text), { hint: suggest(nearest(value, choices.split(", "))), cause });
+      return usage(text, "leave one of them out");
+    case "commander.invalidArgument": {
+      const [said = "", choices = ""] = text.replace(/\.$/, "").split(" Allowed choices are ");
+      const value = /(?:argument|value) '(.*?)' is invalid/.exec(said)?.[1] ?? "";
+      return usage(said, suggest(value, choices.split(", ")));
     }
+    default:
+      return usage(text, help);
   }
 }
 

@@ -13,7 +13,7 @@ import type { Output } from "./output.js";
 import type { Reading } from "./reading.js";
 
 /**
- * Writes sources into a file or stdout; of a file, reports the rows of each source.
+ * Writes sources into a file or stdout; of a file, reports its rows.
  * @throws UsageError for bytes on a terminal, or if the file is the mirror that is read
  */
 export async function writeOutput(
@@ -31,24 +31,18 @@ export async function writeOutput(
     throw new UsageError(`The file to write is the mirror itself: ${path}.`, {
       hint: "name another with `-o`",
     });
-  const started = deps.clock.monotonic();
   const names = sources.map(({ name }) => name).join(", ");
-  const rowsOf = new Map<string, number>();
   const { write } = await format.load();
   const chunks = write(sources, {
     ...singer,
     excel,
     delimiter,
     warn: (text) => reporter.warn(`${names}: ${text}`),
-    finished: (name, rows) => void rowsOf.set(name, rows),
   });
   const sink = file === undefined ? dataSink(deps) : await openFileSink(file, deps);
   const done = await writeAll(isCompressed ? gzipped(chunks) : chunks, sink);
-  if (path === undefined) return done;
-  const all = rowsOf.size > 1 ? [...rowsOf] : [[names, done.rows] as const];
-  const rows = all.map(([name, count]) => `${name}: ${counted(count, "row", formatCount)}`).join(", ");
-  const seconds = ((deps.clock.monotonic() - started) / 1_000).toFixed(1);
-  reporter.note(`${rows}, ${formatBytes(done.bytes)} in ${seconds}s: ${path}`);
+  const rows = counted(done.rows, "row", formatCount);
+  if (path !== undefined) reporter.note(`${names}: ${rows}, ${formatBytes(done.bytes)}: ${path}`);
   return done;
 }
 

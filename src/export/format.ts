@@ -13,8 +13,6 @@ export interface WriteOptions {
   /** The state that an earlier Singer export passed to `remember`. */
   state?: unknown;
   remember?(state: unknown): void;
-  /** Called with the rows of a table when all were written, by a format that holds several. */
-  finished?(table: string, rows: number): void;
   warn(text: string): void;
 }
 

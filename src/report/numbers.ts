@@ -1,25 +1,19 @@
 import type { Env } from "../deps.js";
-import { UsageError } from "../errors.js";
 import { escapeText } from "../ui/text.js";
 import { shorten, truncate } from "../ui/width.js";
 import { Cell } from "./document.js";
 
 export type Numbers = ReturnType<typeof createNumbers>;
 
-/**
- * Returns the locale for numbers: `--locale`, else the machine's, else English.
- * @throws UsageError if `wanted` is no locale
- */
-export function readLocale(wanted: string | undefined, env: Env): string {
+/** Returns the machine's locale, which numbers are written in; English if it has none that Node knows. */
+export function readLocale(env: Env): string {
   const machine = (env.LC_ALL || env.LC_NUMERIC || env.LANG || "").replace(/[.@].*/, "").replaceAll("_", "-");
   try {
-    const [known] = Intl.NumberFormat.supportedLocalesOf(wanted ?? machine);
-    if (known !== undefined) return known;
+    return Intl.NumberFormat.supportedLocalesOf(machine)[0] ?? "en";
   } catch {
     // It has not even the form of a locale.
+    return "en";
   }
-  if (wanted === undefined) return "en";
-  throw new UsageError(`Not a locale: \`${wanted}\`.`, { hint: "use for example `en`, `de-CH` or `fr`" });
 }
 
 /** Returns what writes numbers as the reader's locale does. */

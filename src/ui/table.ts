@@ -47,11 +47,6 @@ export function renderTable(titles: readonly string[], rows: Rows, options: Tabl
   return [style ? style.bold(header) : header, ...body].join("\n");
 }
 
-/** Returns true if nothing of the table would be cut in a terminal of so many columns. */
-export function tableFits(titles: readonly string[], rows: Rows, width: number, none?: string): boolean {
-  return widthOf(measure(titles, rows, none).widths) <= width;
-}
-
 /** Returns header and rows as escaped cells, and how wide each column is if nothing is cut. */
 function measure(titles: readonly string[], rows: Rows, none = "") {
   const lines = [titles, ...rows].map((row) =>

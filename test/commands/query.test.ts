@@ -104,7 +104,7 @@ describe("query", () => {
       await spawnBrandapi(["query", ...args, "--db", path], { home, stdin }).ended;
     expect(await from(["-f", "one.sql"])).toMatchObject({ code: 0, out: wanted, err: "" });
     expect(await from([], sql)).toMatchObject({ code: 0, out: wanted, err: "" });
-    expect(await from(["-f", "-"], `\ufeff${sql}`)).toMatchObject({ code: 0, out: wanted, err: "" });
+    expect(await from([], `\ufeff${sql}`)).toMatchObject({ code: 0, out: wanted, err: "" });
     expect(await from(["-f", "none.sql"])).toMatchObject({
       code: 3,
       err: expect.stringMatching(/^brandapi: cannot use \S*none.sql: ENOENT: no such file or directory/),
@@ -118,17 +118,7 @@ describe("query", () => {
     const path = await mirrorOfOrders(makeHome(), 5);
     const sql =
       "SELECT :text AS a, typeof(:text) AS b, :whole AS c, typeof(:whole) AS d, :amount AS e, typeof(:amount) AS f, ':no' AS g";
-    const run = await ask(
-      path,
-      sql,
-      "-p",
-      "text='007'",
-      "-p",
-      "whole=12",
-      "--param",
-      "amount=-1.5",
-      "--json",
-    );
+    const run = await ask(path, sql, "-p", "text=007", "-p", "whole=12", "--param", "amount=-1.5", "--json");
     expect(JSON.parse(run.out)).toEqual([
       { a: "007", b: "text", c: 12, d: "integer", e: -1.5, f: "real", g: ":no" },
     ]);
@@ -160,7 +150,7 @@ describe("query", () => {
     expect(csv).toMatchObject({
       code: 0,
       out: "",
-      err: expect.stringMatching(/^answer: 700 rows, [\d.]+ kB in [\d.]+s: a\.csv\n$/),
+      err: expect.stringMatching(/^answer: 700 rows, [\d.]+ kB: a\.csv\n$/),
     });
     await write("a.csv.gz");
     expect(gunzipSync(readFileSync(join(home, "a.csv.gz"))).equals(readFileSync(join(home, "a.csv")))).toBe(
@@ -180,21 +170,14 @@ describe("query", () => {
     expect(mirror).toMatchObject({ code: 2, err: expect.stringContaining("the mirror itself") });
   });
 
-  it("shows a row as a list of its fields where the terminal is too narrow for the table", async () => {
+  it("fits the terminal, and is whole in a pipe", async () => {
     const path = await mirrorOfOrders(makeHome(), 2);
     const sql = "SELECT id, order_date, fulfillment_status AS state FROM orders ORDER BY id";
     const show = async (columns: number) =>
       (await brandapi(["query", sql, "--no-color", "--db", path], { tty: true, columns })).out;
-    const [first, second] = [0, 1].map((n) => String(anOrder(n).order_date));
-    expect(await show(40)).toBe(
-      `id       order_date                state\norder-0  ${first}   null\norder-1  ${second}   null\n`,
-    );
-    expect(await show(39)).toBe(
-      `id          order-0\norder_date  ${first}\nstate       null\n\n` +
-        `id          order-1\norder_date  ${second}\nstate       null\n`,
-    );
+    for (const line of (await show(30)).split("\n")) expect(line.length).toBeLessThanOrEqual(30);
     const piped = await brandapi(["query", sql, "--db", path], { columns: 20 });
-    expect(piped.out.split("\n")).toHaveLength(4);
+    expect(piped.out).toContain(String(anOrder(1).order_date));
     // A terminal that does not know how wide it is says 0.
     expect(await show(0)).toBe(piped.out);
   });

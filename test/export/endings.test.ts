@@ -56,32 +56,29 @@ test("`.gz` after a text ending is the same, compressed, and the same bytes each
   expect(gunzipSync(await exported(db, "o.gz", "--csv")).equals(await exported(db, "o.csv"))).toBe(true);
 });
 
-test.each([
-  ["orders.pdf", ".pdf"],
-  ["orders.xls", ".xls"],
-  ["orders.zip.gz", ".gz"],
-  ["orders.txt", ".txt"],
-])("an unknown ending names those that are known, before anything is opened: %s", async (file, ending) => {
-  const home = makeHome();
-  for (const command of [
-    ["export", "orders", "-o", file, "--db", "no/such.sqlite"],
-    ["query", "SELECT 1", "-o", file, "--db", "no/such.sqlite"],
-  ]) {
-    const run = await brandapi(command, { home });
-    expect(run.code).toBe(2);
-    expect(run.err).toContain(`No format has the ending \`${ending}\``);
-    for (const known of [".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".gz"])
-      expect(run.err).toContain(known);
-  }
-  expect(readdirSync(home)).toEqual([]);
-});
+test.each(["orders.pdf", "orders.xls", "orders.zip.gz", "orders"])(
+  "an unknown ending names those that are known, before anything is opened: %s",
+  async (file) => {
+    const home = makeHome();
+    for (const command of [
+      ["export", "orders", "-o", file, "--db", "no/such.sqlite"],
+      ["query", "SELECT 1", "-o", file, "--db", "no/such.sqlite"],
+    ]) {
+      const run = await brandapi(command, { home });
+      expect(run.code).toBe(2);
+      expect(run.err).toContain(`The file's ending names no format: ${file}`);
+      for (const known of [".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".gz"])
+        expect(run.err).toContain(known);
+    }
+    expect(readdirSync(home)).toEqual([]);
+  },
+);
 
 test.each([
   [",", ","],
   [";", ";"],
   ["|", "|"],
   ["tab", "\t"],
-  ["\\t", "\t"],
 ])("CSV with the delimiter %s is read back as it was, by batches and by rows", async (asked, delimiter) => {
   const db = await mirrorOf(300);
   const wanted = parse((await exported(db, "o.csv")).toString()) as string[][];
@@ -96,8 +93,7 @@ test.each([
 });
 
 test.each([
-  [["--delimiter", "x", "--csv"], "Not a delimiter: `x`"],
-  [["--delimiter", ".", "--csv"], "Not a delimiter: `.`"],
+  [["--delimiter", "x", "--csv"], "argument `x` is invalid."],
   [["--delimiter", ";", "--json"], "`--delimiter` is for CSV, not for `--json`"],
   [["--excel", "-o", "o.ndjson"], "`--excel` is for CSV, not for `--ndjson`"],
 ])("%j is refused with 2", async (flags, message) => {

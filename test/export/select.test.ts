@@ -280,24 +280,6 @@ describe("export --as-of", () => {
     ).toHaveLength(3);
   });
 
-  it("says that a time is yet to come, and gives what is known now", async () => {
-    const mirror = await makeMirror();
-    writeRead(mirror, "orders", [anOrder(1)]);
-    mirror.db.close();
-    const later = await brandapi([
-      "export",
-      "orders",
-      "--ndjson",
-      "--as-of",
-      "2199-01-01",
-      "--db",
-      mirror.path,
-    ]);
-    expect(later.code).toBe(0);
-    expect(later.err).toContain("2199-01-01T23:59:59.999Z is yet to come");
-    expect(JSON.parse(later.out)).toEqual(anOrder(1));
-  });
-
   it("says when the mirror did not exist yet, and where no history is kept", async () => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)]);

@@ -55,9 +55,9 @@ test("no command at all is the program's help", async () => {
 });
 
 test.each([
-  ["whoam", "Unknown command: `whoam`.", "did you mean `brandapi whoami`?"],
-  ["WHOAMI", "Unknown command: `WHOAMI`.", "did you mean `brandapi whoami`?"],
-  ["help logni", "Unknown command: `logni`.", "did you mean `brandapi login`?"],
+  ["whoam", "Unknown command: `whoam`.", "did you mean `whoami`?"],
+  ["WHOAMI", "Unknown command: `WHOAMI`.", "did you mean `whoami`?"],
+  ["help logni", "Unknown command: `logni`.", "did you mean `login`?"],
   ["xyzzy", "Unknown command: `xyzzy`.", "see `brandapi --help`"],
   ["whoami --profil a", "Unknown option `--profil`.", "did you mean `--profile`?"],
   ["--jsn whoami", "Unknown option `--jsn`.", "did you mean `--json`?"],

@@ -67,5 +67,5 @@ export async function pageOf(name: string): Promise<string> {
       brand.add("roster", memberOf(`r${n}`, { host: host(`h${n}`, text) }));
   brand.pass(15 * day);
   await brand.run("sync");
-  return (await brand.run("report -o - --locale en --month 2026-11")).out;
+  return (await brand.run("report -o - --month 2026-11")).out;
 }

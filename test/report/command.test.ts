@@ -50,7 +50,7 @@ describe("where a report goes", () => {
   test("a file stays as it was if the report fails, and the mirror is none", async () => {
     const old = join(brand.home, "old.html");
     writeFileSync(old, "old");
-    expect((await brand.run("report --month 2027-09 -o old.html")).code).toBe(3);
+    expect((await brand.run("report --month 2020-01 -o old.html")).code).toBe(3);
     expect(readFileSync(old, "utf8")).toBe("old");
     expect((await brand.run("report -o none/page.html")).code).toBe(3);
   });
@@ -100,8 +100,6 @@ describe("the time", () => {
     ["--month 2026-13", "Not a month: `2026-13`."],
     ["--month 2026-09 --since 7d", "Option `--month <month>` cannot be used with option `--since <time>`."],
     ["--since 2026-09-09 --until 2026-09-01", "`--since` is later than `--until`."],
-    ["--locale tlhx-!", "Not a locale: `tlhx-!`."],
-    ["--text --json", "`--text` does not go with `--json`."],
   ])("`%s` is refused", async (words, says) => {
     const { code, err } = await brand.run(`report ${words}`);
     expect([code, err.split("\n")[0]]).toEqual([2, `brandapi: ${says}`]);
@@ -111,7 +109,9 @@ describe("the time", () => {
     const early = await brand.run("report --month 2020-01 --text");
     expect([early.code, early.out]).toEqual([3, ""]);
     expect(early.err).toContain("`--month 2026-08`");
+    brand.pass(30 * day);
     const late = await brand.run("report --month 2026-12");
+    brand.pass(-30 * day);
     expect(late.code).toBe(3);
     expect(late.err).toContain("Orders were read through 2026-11-21");
   });

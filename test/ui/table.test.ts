@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { renderFacts } from "../../src/ui/facts.js";
 import { styleFor } from "../../src/ui/style.js";
 import { renderTable } from "../../src/ui/table.js";
 import { displayWidth } from "../../src/ui/width.js";
@@ -48,18 +47,4 @@ test("colour is for the stream that is a terminal, and for none with --no-color,
   ])
     expect(plain).toBe("x");
   expect(red(terminal, true, { NO_COLOR: "" })).not.toBe("x");
-});
-
-test("facts stand in two columns; a long value is wrapped where there is a terminal", () => {
-  const style = styleFor(capture({ isTTY: false, columns: 80 }), { color: true });
-  const facts = [
-    ["brand", "Fjell\n& Fern"],
-    ["scopes", "analytics:read, roster:read, codes:read"],
-  ] as const;
-  expect(renderFacts(facts, { style })).toBe(
-    "brand   Fjell\\n& Fern\nscopes  analytics:read, roster:read, codes:read",
-  );
-  expect(renderFacts(facts, { style, width: 36 })).toBe(
-    "brand   Fjell\\n& Fern\nscopes  analytics:read, roster:read,\n        codes:read",
-  );
 });

@@ -16,7 +16,7 @@ const pieceLetters = 256 * 1_024;
  * text are text: no cell is a formula. Texts are written in their cells, because a table of them would have to be held.
  * @throws UsageError if a table has more rows than a sheet
  */
-export function* write(sources: Sources, { warn, finished }: WriteOptions): Iterable<Chunk> {
+export function* write(sources: Sources, { warn }: WriteOptions): Iterable<Chunk> {
   for (const source of sources) checkRows(source.name, source.count?.() ?? 0);
   const zip = openZip();
   for (const [name, xml] of workbookParts(sheetNames(sources.map(({ name }) => name)))) {
@@ -26,8 +26,7 @@ export function* write(sources: Sources, { warn, finished }: WriteOptions): Iter
   const cut = { count: 0 };
   for (const [index, source] of sources.entries()) {
     zip.begin(`xl/worksheets/sheet${index + 1}.xml`);
-    const rows = yield* writeSheet(source, zip, cut);
-    finished?.(source.name, rows);
+    yield* writeSheet(source, zip, cut);
   }
   zip.end();
   yield { data: zip.take(), rows: 0 };
@@ -37,7 +36,7 @@ export function* write(sources: Sources, { warn, finished }: WriteOptions): Iter
     );
 }
 
-function* writeSheet(source: Source, zip: ZipStream, cut: { count: number }): Generator<Chunk, number> {
+function* writeSheet(source: Source, zip: ZipStream, cut: { count: number }): Generator<Chunk> {
   const { name, columns } = source;
   const letters = columns.map((_, column) => columnLetters(column));
   let text = sheetStart(columns, letters);
@@ -64,7 +63,6 @@ function* writeSheet(source: Source, zip: ZipStream, cut: { count: number }): Ge
   checkRows(name, number - 1);
   zip.write(`${text}</sheetData></worksheet>`);
   yield { data: zip.take(), rows };
-  return number - 1;
 }
 
 /** Returns what a sheet has before its first row: the frozen header, and the widths of columns. */
