@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { orders } from "../../src/resources/orders.js";
+import { openState, readCoverage } from "../../src/state/index.js";
+import { mirrorForTest } from "../records/mirror.js";
+
+test("neighbours that one run read are one range, as old as the older; a newer reading lies over the older", async () => {
+  const mirror = await mirrorForTest();
+  const state = openState(mirror, orders.name);
+  const cover = (from: number, to: number, askedAt: number, runId: number) =>
+    state.cover({ range: { from, to }, ids: new Set(), askedAt, runId });
+  cover(2_000, 2_999, 70_000, 1);
+  cover(1_000, 1_999, 60_000, 1);
+  cover(2_500, 3_999, 90_000, 2);
+  const expected = [
+    { from: 1_000, to: 2_499, readAt: 60_000, runId: 1 },
+    { from: 2_500, to: 3_999, readAt: 90_000, runId: 2 },
+  ];
+  expect(state.coverage()).toEqual(expected);
+  expect(readCoverage(mirror, orders.name)).toEqual(expected);
+});
