@@ -16,8 +16,8 @@ type ChallengeOptions = GlobalOptions & { out?: string; orders?: number; seed?: 
 
 /** Changes seven records in silence, and shows which of them a plain script finds, which a sync, and by what. */
 export async function runChallenge(options: ChallengeOptions, { deps, brandapi }: Context): Promise<void> {
-  const { seed = 1, orders = 2_000 } = options;
-  const folder = openFolder(options.out ?? "brandapi-challenge", [], deps);
+  const { seed = 1, orders = 2_000, out = "brandapi-challenge" } = options;
+  const folder = openFolder(out, deps);
   const started = deps.clock.now();
   // Its nights are over by now.
   const begun = (Math.floor(started / dayMs) - Math.floor(orders / 490) - 5) * dayMs;
@@ -94,7 +94,7 @@ export async function runChallenge(options: ChallengeOptions, { deps, brandapi }
     say(
       `\nTry it by hand (the sandbox ends now: set the two variables to your own API): ${first?.api} in the API,`,
     );
-    say(`${first?.mirror} in the mirror, ${folder.shown}.\n\n${first?.request}\n${first?.sql}\n`);
+    say(`${first?.mirror} in the mirror, ${out}.\n\n${first?.request}\n${first?.sql}\n`);
     say(`Done in ${((deps.clock.now() - started) / 1_000).toFixed(1)} s.`);
   } finally {
     await close();

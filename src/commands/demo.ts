@@ -9,9 +9,8 @@ import { nowhere } from "../ui/print.js";
 import { runChallenge } from "./challenge.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { openFolder } from "./demonstration-folder.js";
-import { parsed } from "./flags.js";
 import { examples } from "./help.js";
-import { parseOrders, seedFlag } from "./sandbox.js";
+import { ordersFlag, seedFlag } from "./sandbox.js";
 
 interface DemoFlags extends GlobalOptions {
   out?: string;
@@ -46,7 +45,7 @@ export function define(context: Context): Command {
         "proves the mirror, exports it and makes its report. Needs no network and no configuration; can be run again.",
     )
     .option("-o, --out <dir>", "where the mirror and the exports go (default: brandapi-demo)")
-    .addOption(parsed("--orders <n>", "how many orders the sandbox has (default: 5000)", parseOrders))
+    .addOption(ordersFlag())
     .addOption(seedFlag())
     .option("--challenge", "seven records change in silence: what a plain script finds, and what a sync does")
     .addHelpText(
@@ -66,7 +65,7 @@ export function define(context: Context): Command {
 
 async function runDemo(options: DemoFlags, { deps, tell, brandapi }: Context): Promise<void> {
   const { seed = 1, orders = 5_000, out = "brandapi-demo", quiet } = options;
-  const folder = openFolder(out, [...exported.map(([, file]) => file), page], deps);
+  const folder = openFolder(out, deps);
   const { clock } = deps;
   const started = clock.monotonic();
   const begun = Math.floor((clock.now() - pauseMs) / dayMs) * dayMs;
@@ -89,43 +88,42 @@ async function runDemo(options: DemoFlags, { deps, tell, brandapi }: Context): P
   const stdout = quiet ? nowhere() : deps.stdout;
   const at: Deps = { ...deps, stdout, env, clock: { ...clock, now: () => clock.now() - ageMs } };
   const say = (text: string) => void stdout.write(`${text}\n`);
-  /** Runs a command as if it was typed, and shows it; a file's name may be shown as the person's folder has it. */
-  const show = async (argv: readonly string[], file?: string) => {
-    const words = argv.map((word) => (/\s/.test(word) ? `"${word}"` : word));
-    say(`\n$ brandapi ${[...words, ...(file ? ["-o", join(folder.shown, file)] : [])].join(" ")}`);
-    await brandapi([...argv, ...(file ? ["-o", join(folder.path, file)] : []), ...common(options)], at);
+  /** Runs a command as if it was typed, and shows it. */
+  const show = async (...argv: readonly string[]) => {
+    say(`\n$ brandapi ${argv.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(" ")}`);
+    await brandapi([...argv, ...common(options)], at);
   };
   try {
     say(`A sandbox serves the brand API on this machine: ${baseUrl}`);
     say("\nThree weeks ago: the first sync reads everything.");
-    await show(["sync"]);
+    await show("sync");
     passTime(brand, begun, begun + pauseMs, naturalPace(orders));
     ageMs = 0;
     say("\nThree weeks later: new orders, and old ones that were refunded, cancelled or attributed late.");
     for (let night = 1; ; night += 1)
       try {
-        await show(["sync"]);
+        await show("sync");
         break;
       } catch (error) {
         // With very many orders, three weeks of changes are more than one run reads again: the next goes on.
         if (!(error instanceof Incomplete) || night === mostNights) throw error;
         tell(error);
       }
-    await show(["changes", "orders", "--limit", "8"]);
-    await show(["verify", "orders"]);
-    await show(["query", refunds]);
-    for (const [table, file] of exported) await show(["export", table], file);
-    await show(["status"]);
-    await show(["report", ...(deps.stdout.isTTY && !quiet ? ["--open"] : [])], page);
+    await show("changes", "orders", "--limit", "8");
+    await show("verify", "orders");
+    await show("query", refunds);
+    for (const [table, file] of exported) await show("export", table, "-o", join(out, file));
+    await show("status");
+    await show("report", ...(deps.stdout.isTTY && !quiet ? ["--open"] : []), "-o", join(out, page));
   } finally {
     await close();
   }
   const seconds = ((clock.monotonic() - started) / 1_000).toFixed(1);
   const spent = `${seconds} s, with ${counted(requests, "request")}`;
   say(`\nDone in ${spent}. The mirror is an SQLite file, the exports lie beside it:`);
-  say(`  ${folder.shown}`);
+  say(`  ${out}`);
   say("Your own brand: `brandapi login`, then `brandapi sync`.");
-  say(`The page to look at, and to mail: ${join(folder.shown, page)}`);
+  say(`The page to look at, and to mail: ${join(out, page)}`);
 }
 
 /** Returns the flags about output, for each command that is shown. */

@@ -2,15 +2,14 @@ import { Argument, Command } from "commander";
 import { expandPath } from "../config/folders.js";
 import { version } from "../deps.js";
 import { type DownloadSummary, downloadFiles, selectFiles } from "../download/index.js";
-import { ApiUnavailable, ConfigurationError, Incomplete, UsageError } from "../errors.js";
+import { ApiUnavailable, ConfigurationError, Incomplete } from "../errors.js";
 import { counted } from "../lib/counted.js";
-import { suggest } from "../lib/nearest.js";
 import { wasSynced } from "../query/index.js";
-import { content } from "../resources/content.js";
+import { content, contentValues } from "../resources/content.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { filterFlag, parseCount, parsed, parseList, parseRange, wait } from "./flags.js";
+import { listOf, parseCount, parsed, parseList, parseRange, wait } from "./flags.js";
 import { examples } from "./help.js";
 import { withMirrorRun } from "./session.js";
 
@@ -26,7 +25,6 @@ interface DownloadFlags extends GlobalOptions {
   wait?: boolean;
 }
 
-const kinds = ["content"];
 const defaultFolder = "brandapi-content";
 
 /**
@@ -41,10 +39,12 @@ export function define(context: Context): Command {
         "An interrupted file is resumed, a complete one is not fetched again. " +
         "The table content_downloads says where each file is, with its SHA-256.",
     )
-    .addArgument(new Argument("<what>", "content"))
+    .addArgument(new Argument("<what>").choices(["content"]))
     .option("-o, --out <dir>", `the folder that the files go to (default: ./${defaultFolder})`)
-    .addOption(filterFlag("source", "only files of these sources"))
-    .addOption(filterFlag("media_type", "only files of these types"))
+    .addOption(listOf("--source <list>", "only files of these sources", "source", contentValues.source))
+    .addOption(
+      listOf("--media-type <list>", "only files of these types", "media type", contentValues.media_type),
+    )
     .addOption(parsed("--opportunity <id...>", "only files of these campaigns", parseList))
     .addOption(parsed("--host <id...>", "only files of these hosts", parseList))
     .option("--since <time>", "only files added from here")
@@ -59,12 +59,10 @@ export function define(context: Context): Command {
         ["brandapi download content --limit 10", "the ten newest that are not there yet"],
       ),
     )
-    .action((what: string, _, own: Command) => runDownload(what, own.optsWithGlobals(), context));
+    .action((_what, _, own: Command) => runDownload(own.optsWithGlobals(), context));
 }
 
-async function runDownload(what: string, options: DownloadFlags, { deps }: Context): Promise<void> {
-  if (!kinds.includes(what))
-    throw new UsageError(`Nothing to download is called \`${what}\`.`, { hint: suggest(what, kinds) });
+async function runDownload(options: DownloadFlags, { deps }: Context): Promise<void> {
   const { source = [], mediaType = [], opportunity = [], host = [], wait = false } = options;
   const lists = { sources: source, mediaTypes: mediaType, opportunities: opportunity, hosts: host };
   const selection = { ...lists, ...parseRange(options, deps.clock.now()) };
@@ -107,9 +105,8 @@ function refuseFailures({ downloaded, failed, not_tried }: DownloadSummary): voi
     throw new ApiUnavailable("The file host is unavailable: no file could be fetched.", {
       hint: "check the network, or try again later",
     });
-  const rest = not_tried > 0 ? `; ${not_tried} were not tried, because the file host stopped answering` : "";
   const files = counted(failed + not_tried + downloaded, "file");
-  throw new Incomplete(`${failed} of ${files} could not be fetched${rest}.`, {
+  throw new Incomplete(`${failed + not_tried} of ${files} were not fetched.`, {
     hint: "run the same command again: what is complete is kept",
   });
 }

@@ -2,8 +2,7 @@ import { type Command, Option } from "commander";
 import { UsageError } from "../errors.js";
 import { suggest } from "../lib/nearest.js";
 import { parseDuration, parseInstant } from "../lib/times.js";
-import { contentValues } from "../resources/content.js";
-import { findResource, resources } from "../resources/index.js";
+import { resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
 
 /** Adds the flags of every command. `brandapi --help` shows them. */
@@ -46,17 +45,17 @@ export function allProfiles(): Option {
   return new Option("--all-profiles", about);
 }
 
-/** Returns `--source` or `--media-type`, a list of values that the API documents. */
-export function filterFlag(parameter: keyof typeof contentValues, about: string): Option {
-  const known = contentValues[parameter];
-  const parse = (text: string, previous: unknown) => {
-    const values = parseList(text, previous);
-    const unknown = values.find((value) => !known.includes(value));
-    if (unknown === undefined) return values;
-    const hint = suggest(unknown, known);
-    throw new UsageError(`Not a ${parameter.replace("_", " ")}: \`${unknown}\`.`, { hint });
-  };
-  return new Option(`--${parameter.replace("_", "-")} <list>`, about).choices(known).argParser(parse);
+/** Returns an option that takes a list of known values. @param noun of one value */
+export function listOf(flags: string, about: string, noun: string, known: readonly string[]): Option {
+  const parse = (text: string, previous: unknown) =>
+    parseList(text, previous).map((value) => checkName(noun, value, known));
+  return new Option(flags, about).choices(known).argParser(parse);
+}
+
+/** Returns the name if it is valid. @throws UsageError with the nearest valid one */
+export function checkName(noun: string, name: string, known: readonly string[]): string {
+  if (known.includes(name)) return name;
+  throw new UsageError(`Unknown ${noun}: \`${name}\`.`, { hint: suggest(name, known) });
 }
 
 /** Parses a list: values with commas between them, or the flag several times. */
@@ -74,6 +73,15 @@ export function parseList(text: string, previous: unknown): string[] {
 export function parseCount(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new UsageError(`Not a whole number: \`${text}\`.`, { hint: "use a number such as 5" });
+}
+
+/** Returns the parser of a whole number up to `most`. */
+export function parseUpTo(most: number): (text: string) => number {
+  return (text) => {
+    const count = parseCount(text);
+    if (count <= most) return count;
+    throw new UsageError(`Too large: \`${text}\`.`, { hint: `use ${most} at most` });
+  };
 }
 
 /** Parses a whole number of requests a minute, or `none`. */
@@ -119,10 +127,6 @@ export interface Chosen {
 export function chooseResources(names: readonly string[]): Chosen {
   if (names.length === 0) return { resources, named: false };
   const known = resources.map((one) => one.name);
-  const chosen = names.map((name) => {
-    const resource = findResource(name);
-    if (resource) return resource;
-    throw new UsageError(`Unknown resource: \`${name}\`.`, { hint: suggest(name, known) });
-  });
-  return { resources: resources.filter((resource) => chosen.includes(resource)), named: true };
+  for (const name of names) checkName("resource", name, known);
+  return { resources: resources.filter(({ name }) => names.includes(name)), named: true };
 }

@@ -1,11 +1,12 @@
-import { Command } from "commander";
-import { Stopped, UsageError } from "../errors.js";
+import { once } from "node:events";
+import { Command, type Option } from "commander";
+import { Stopped } from "../errors.js";
 import { dayMs } from "../lib/times.js";
 import { sandboxChoices } from "../sandbox/choices.js";
 import { createApi, createBrand, naturalPace, passTime, serve } from "../sandbox/index.js";
 import { printJson } from "../ui/print.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { parseCount, parsed } from "./flags.js";
+import { parseCount, parsed, parseUpTo } from "./flags.js";
 import { examples } from "./help.js";
 
 interface SandboxFlags extends GlobalOptions {
@@ -24,9 +25,9 @@ export function define(context: Context): Command {
         "`--rate-limit` is the limit of each of its keys.\n\n" +
         `Its choices where the document leaves one:\n${sandboxChoices.map((choice) => `- ${choice}`).join("\n")}`,
     )
-    .addOption(parsed("--port <n>", "the port; 0: any free one (default: 0)", parsePort))
+    .addOption(parsed("--port <n>", "the port; 0: any free one (default: 0)", parseUpTo(65_535)))
     .addOption(seedFlag())
-    .addOption(parsed("--orders <n>", "how many orders, at most 250000 (default: 5000)", parseOrders))
+    .addOption(ordersFlag())
     .addOption(parsed("--latency <ms>", "wait this long before each answer (default: 0)", parseCount))
     .option("--live", "let time pass: an order a second, late refunds, cancellations")
     .addHelpText(
@@ -71,33 +72,19 @@ async function runSandbox(options: SandboxFlags, context: Context): Promise<void
   ];
   if (options.json) printJson(stdout, { baseUrl, key });
   else stdout.write(`${lines.join("\n")}\n`);
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+  if (!signal.aborted) await once(signal, "abort");
   await close();
   // A sandbox is meant to be ended: that is no error.
   if (signal.reason instanceof Stopped) context.exitCode = signal.reason.exitCode;
 }
 
 /** Returns `--seed`, for commands that make a brand up. */
-export function seedFlag() {
+export function seedFlag(): Option {
   const about = "the same data for the same number on the same day (UTC; default: 1)";
   return parsed("--seed <n>", about, parseCount);
 }
 
-/** Every order is held in memory. */
-const mostOrders = 250_000;
-
-/** Parses how many orders a sandbox has. */
-export function parseOrders(text: string): number {
-  const orders = parseCount(text);
-  if (orders <= mostOrders) return orders;
-  throw new UsageError(`Too many orders: \`${text}\`.`, { hint: `the sandbox holds up to ${mostOrders}` });
-}
-
-function parsePort(text: string): number {
-  const port = parseCount(text);
-  if (port <= 65_535) return port;
-  throw new UsageError(`Not a port: \`${text}\`.`, { hint: "ports end at 65535; 0 is any free one" });
+/** Returns `--orders`, for commands that make a brand up: every order is held in memory. */
+export function ordersFlag(): Option {
+  return parsed("--orders <n>", "how many orders, at most 250000 (default: 5000)", parseUpTo(250_000));
 }

@@ -1,5 +1,5 @@
 import { ConfigurationError, UsageError } from "../errors.js";
-import { nearest, suggest } from "../lib/nearest.js";
+import { nearest } from "../lib/nearest.js";
 import { formatInstant } from "../lib/times.js";
 import type { Mirror } from "../mirror/index.js";
 import {
@@ -12,6 +12,7 @@ import {
   wasSynced,
 } from "../query/index.js";
 import { takesDates } from "../resources/types.js";
+import { checkName } from "./flags.js";
 
 /** Returns the tables of these names. @throws ConfigurationError for one that was not synced yet */
 export function findTables(mirror: Mirror, names: readonly string[]): ReadableTable[] {
@@ -38,9 +39,7 @@ export function checkTableName(name: string, names: readonly string[]): string {
 /** @throws UsageError if the table lacks a column */
 export function checkColumns(table: ReadableTable, columns: readonly string[]): void {
   const names = table.columns.map((column) => column.name);
-  for (const name of columns)
-    if (!names.includes(name))
-      throw new UsageError(`\`${table.name}\` has no column \`${name}\`.`, { hint: suggest(name, names) });
+  for (const name of columns) checkName(`column of \`${table.name}\``, name, names);
 }
 
 /**

@@ -123,7 +123,7 @@ test.each<[string, number, Fault]>([
     expect(run.code).toBe(8);
     expect(run.summary).toMatchObject({ downloaded: 1, failed: 1, not_tried: 0 });
     expect(run.files[0]).toMatchObject({ id: "bad", outcome: "failed", error: expect.stringMatching(/\w/) });
-    expect(run.err).toContain("1 of 2 files could not be fetched.");
+    expect(run.err).toContain("1 of 2 files were not fetched.");
     expect(asked.filter((request) => fileOf(request) === "bad")).toHaveLength(tries);
     expect(namesIn(brand)).toEqual([expect.stringMatching(/good\.jpg$/)]);
     // Neither a signed URL nor the key is printed or stored.

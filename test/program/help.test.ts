@@ -73,9 +73,9 @@ test.each([
     "The rate limit is not a number of requests a minute: `0`.",
     "use a whole number such as 60, or `none`",
   ],
-  ["download content --media-type image,vidoe", "Not a media type: `vidoe`.", "did you mean `video`?"],
-  ["download content --source both", "Not a source: `both`.", "use one of deliverable, upload"],
-  ["download content --source uplaod", "Not a source: `uplaod`.", "did you mean `upload`?"],
+  ["download content --media-type image,vidoe", "Unknown media type: `vidoe`.", "did you mean `video`?"],
+  ["download content --source both", "Unknown source: `both`.", "use one of deliverable, upload"],
+  ["download content --source uplaod", "Unknown source: `uplaod`.", "did you mean `upload`?"],
   ["sync orders --per-host", "`orders` takes no `--per-host`.", "leave it out, or sync `orders` by itself"],
   [
     "sync analytics-clicks roster --host h1",
@@ -87,8 +87,8 @@ test.each([
     "`roster` takes no `--until`.",
     "leave it out, or sync `roster` by itself",
   ],
-  ["download photos", "Nothing to download is called `photos`.", "use `content`"],
-  ["sandbox --port 99999", "Not a port: `99999`.", "ports end at 65535; 0 is any free one"],
+  ["download photos", "Command-argument value `photos` is invalid for argument `what`.", "use `content`"],
+  ["sandbox --port 99999", "Too large: `99999`.", "use 65535 at most"],
   ["sync --db=", "`--db` names no file.", "name one, or leave `--db` out"],
   ["--quiet", "No command was given.", "see `brandapi --help`"],
 ])("`brandapi %s` is a usage error that says what to do", async (command, message, hint) => {
