@@ -33,16 +33,16 @@ export const versions = `forms AS MATERIALIZED (
  * `reads`: the runs of `covered` that were complete.
  */
 export const reads = `covered AS MATERIALIZED (
-    SELECT run_id, outcome, verified, started_at, finished_at, coalesce(from_at, '') AS from_at, to_at
+    SELECT run_id, outcome, finished_at, coalesce(from_at, '') AS from_at, to_at
     FROM sync_runs JOIN run_coverage USING (run_id) WHERE resource = 'orders'),
   reads AS MATERIALIZED (
-    SELECT * FROM covered WHERE outcome = 'done' OR (outcome = 'verified' AND verified))`;
+    SELECT * FROM covered WHERE outcome = 'done')`;
 
 /** Returns when the first run after a month's end that left all of it covered was done, by `reads`; null if none has. */
 export function reportedAt(month: string): string {
   const first = `${month} || '-01'`;
   const [begins, next] = [`${first} || 'T00:00:00.000Z'`, `date(${first}, '+1 month')`];
-  return `(SELECT finished_at FROM reads WHERE from_at <= ${begins} AND started_at >= ${next}
+  return `(SELECT finished_at FROM reads WHERE from_at <= ${begins}
     AND to_at >= date(${next}, '-1 day') || 'T23:59:59.999Z' ORDER BY run_id LIMIT 1)`;
 }
 

@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { createNumbers } from "../../src/report/numbers.js";
+
+test.each([
+  [1234.5, "EUR", "1,234.50"],
+  [1234, "JPY", "1,234"],
+  [1234.25, "JPY", "1,234.25"],
+  [1.5, "KWD", "1.500"],
+  [-0.004, null, "\u22120.00"],
+])(
+  "%s %s reads %s: as many digits as the currency has, and never fewer than the amount's cents",
+  (value, currency, text) => {
+    expect(createNumbers("en").amount(value, currency).text).toBe(text);
+  },
+);
