@@ -169,5 +169,5 @@ test("a repair names what it has mended, and `changes --run` lists it", async ()
     /^ {2}mended: 1 new, 1 changed, 1 removed: `brandapi changes orders --run (\d+)`$/m.exec(out) ?? [];
   const listed = JSON.parse((await brand.run(`changes orders --run ${run} --json`)).out) as { key: string }[];
   expect(new Set(listed.map(({ key }) => key))).toEqual(new Set([cancelled, withdrawn, late]));
-  expect((await brand.run("changes --run 1")).err).toBe("Run 1 found no changes.\n");
+  expect((await brand.run("changes --run 1")).err).toBe("No changes were found.\n");
 });
