@@ -21,7 +21,6 @@ import { writeOutput } from "./write-output.js";
 
 interface ChangesFlags extends GlobalOptions {
   since?: string;
-  until?: string;
   run?: number;
   limit?: number;
   csv?: boolean;
@@ -41,7 +40,6 @@ export function define(context: Context): Command {
     )
     .addArgument(new Argument("[resource]", kept.join(", ")).choices(kept))
     .option("--since <time>", `seen since then (default: ${lately})`)
-    .option("--until <time>", "seen until then")
     .addOption(parsed("--run <n>", "those that this run found, by its `run_id` in `sync_runs`", parseCount))
     .addOption(parsed("--limit <n>", "the newest so many; in a table, whole records", parseCount))
     .option("--csv", "CSV on stdout, as `export changes` writes it")
@@ -65,13 +63,8 @@ async function runChanges(
   const output = chooseOutput({ csv, json });
   // A run may be of any age.
   const from = options.since ?? (run === undefined ? lately : "1970-01-01");
-  const { since = 0, until } = parseRange({ ...options, since: from }, deps.clock.now());
-  const filter = {
-    run,
-    resource,
-    since: formatInstant(since),
-    until: until === undefined ? undefined : formatInstant(until),
-  };
+  const { since = 0 } = parseRange({ since: from }, deps.clock.now());
+  const filter = { run, resource, since: formatInstant(since) };
   await readMirror(options, deps, async (reading) => {
     if (!output) return await printChanges(reading, filter, limit);
     const { mirror } = reading;

@@ -1,24 +1,28 @@
 import { Argument, Command } from "commander";
 import { expandPath } from "../config/folders.js";
 import { version } from "../deps.js";
-import { type DownloadSummary, downloadFiles, selectFiles } from "../download/index.js";
+import {
+  type DownloadSummary,
+  downloadFiles,
+  type LibraryFile,
+  type Selection,
+  selectFiles,
+} from "../download/index.js";
 import { ApiUnavailable, ConfigurationError, Incomplete } from "../errors.js";
 import { counted } from "../lib/counted.js";
-import { wasSynced } from "../query/index.js";
-import { content, contentValues } from "../resources/content.js";
+import type { Mirror } from "../mirror/index.js";
+import { checkCondition, describeTable, explainRunning, wasSynced } from "../query/index.js";
+import { content } from "../resources/content.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { listOf, parseCount, parsed, parseList, parseRange, wait } from "./flags.js";
+import { parseCount, parsed, parseRange, wait } from "./flags.js";
 import { examples } from "./help.js";
 import { withMirrorRun } from "./session.js";
 
 interface DownloadFlags extends GlobalOptions {
   out?: string;
-  source?: readonly string[];
-  mediaType?: readonly string[];
-  opportunity?: readonly string[];
-  host?: readonly string[];
+  where?: string;
   since?: string;
   until?: string;
   limit?: number;
@@ -41,12 +45,7 @@ export function define(context: Context): Command {
     )
     .addArgument(new Argument("<what>").choices(["content"]))
     .option("-o, --out <dir>", `the folder that the files go to (default: ./${defaultFolder})`)
-    .addOption(listOf("--source <list>", "only files of these sources", "source", contentValues.source))
-    .addOption(
-      listOf("--media-type <list>", "only files of these types", "media type", contentValues.media_type),
-    )
-    .addOption(parsed("--opportunity <id...>", "only files of these campaigns", parseList))
-    .addOption(parsed("--host <id...>", "only files of these hosts", parseList))
+    .option("--where <condition>", "only files for which this SQL condition holds, as in `export content`")
     .option("--since <time>", "only files added from here")
     .option("--until <time>", "only files added up to here")
     .addOption(parsed("--limit <n>", "fetch at most this many, newest first", parseCount))
@@ -55,7 +54,7 @@ export function define(context: Context): Command {
       "after",
       examples(
         ["brandapi download content", `everything, into ./${defaultFolder}`],
-        ["brandapi download content --media-type image,video --since 30d", "last month's pictures and films"],
+        ["brandapi download content --where \"media_type = 'image'\" --since 30d", "last month's pictures"],
         ["brandapi download content --limit 10", "the ten newest that are not there yet"],
       ),
     )
@@ -63,9 +62,8 @@ export function define(context: Context): Command {
 }
 
 async function runDownload(options: DownloadFlags, { deps }: Context): Promise<void> {
-  const { source = [], mediaType = [], opportunity = [], host = [], wait = false } = options;
-  const lists = { sources: source, mediaTypes: mediaType, opportunities: opportunity, hosts: host };
-  const selection = { ...lists, ...parseRange(options, deps.clock.now()) };
+  const { where, wait = false } = options;
+  const range = parseRange(options, deps.clock.now());
   await withMirrorRun({ deps, options, purpose: "write", wait, command: "download" }, async (session) => {
     const { mirror, reporter, settings } = session;
     if (!wasSynced(mirror, content))
@@ -77,7 +75,7 @@ async function runDownload(options: DownloadFlags, { deps }: Context): Promise<v
     const folder = expandPath(options.out ?? defaultFolder, deps);
     const { fetch, later, random } = deps;
     const fileHost = { fetch, later, random, userAgent: `brandapi/${version}`, baseUrl, maxWaitMs };
-    const files = selectFiles(mirror, selection);
+    const files = choose(mirror, { where, ...range });
     const access = { ...session, ...fileHost, task, folder };
     const summary = await downloadFiles(files, access, options.limit ?? files.length, (file) => {
       if (options.json) printJson(deps.stdout, { file });
@@ -87,6 +85,17 @@ async function runDownload(options: DownloadFlags, { deps }: Context): Promise<v
     if (options.json) printJson(deps.stdout, { summary });
     refuseFailures(summary);
   });
+}
+
+/** @throws UsageError for a condition that SQLite does not understand */
+function choose(mirror: Mirror, selection: Selection): LibraryFile[] {
+  const { where } = selection;
+  if (where !== undefined) checkCondition(mirror, describeTable(mirror, "content"), where);
+  try {
+    return selectFiles(mirror, selection);
+  } catch (error) {
+    throw explainRunning(error, "--where");
+  }
 }
 
 /** Returns the one line that says how a download ended. */

@@ -45,13 +45,6 @@ export function allProfiles(): Option {
   return new Option("--all-profiles", about);
 }
 
-/** Returns an option that takes a list of known values. @param noun of one value */
-export function listOf(flags: string, about: string, noun: string, known: readonly string[]): Option {
-  const parse = (text: string, previous: unknown) =>
-    parseList(text, previous).map((value) => checkName(noun, value, known));
-  return new Option(flags, about).choices(known).argParser(parse);
-}
-
 /** Returns the name if it is valid. @throws UsageError with the nearest valid one */
 export function checkName(noun: string, name: string, known: readonly string[]): string {
   if (known.includes(name)) return name;

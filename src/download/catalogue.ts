@@ -1,11 +1,9 @@
 import type { Mirror } from "../mirror/index.js";
 
-/** The files that are wanted; an empty list leaves a filter out. Times in milliseconds since 1970. */
+/** The files that are wanted. Times in milliseconds since 1970. */
 export interface Selection {
-  sources: readonly string[];
-  mediaTypes: readonly string[];
-  opportunities: readonly string[];
-  hosts: readonly string[];
+  /** An expression over the columns of `content`, which `checkCondition` has passed. */
+  where: string | undefined;
   since: number | undefined;
   until: number | undefined;
 }
@@ -33,26 +31,17 @@ export interface Downloaded {
 }
 
 /** Returns the present files that a selection names, newest first. */
-export function selectFiles({ db }: Mirror, { since, until, ...lists }: Selection): LibraryFile[] {
-  const oneOf = (column: string, list: string) =>
-    `(@${list} = '[]' OR lower(${column}) IN (SELECT lower(value) FROM json_each(@${list})))`;
-  const texts = Object.entries(lists).map(([name, values]) => [name, JSON.stringify(values)] as const);
+export function selectFiles({ db }: Mirror, { where = "1", since, until }: Selection): LibraryFile[] {
   const select = db.prepare(
     // An id that is a number is null in its column, but the key of the record (source/id) has it.
     `SELECT coalesce(c.source, substr(r.key, 1, instr(r.key, '/') - 1)) AS source,
        coalesce(c.id, substr(r.key, instr(r.key, '/') + 1)) AS id, c.filename, c.mime_type AS mimeType,
        iif(c.file_size_bytes >= 0, c.file_size_bytes, NULL) AS size, c.created_at AS createdAt
-     FROM content AS c JOIN records AS r USING (record_id)
-     WHERE c.removed_at IS NULL AND ${oneOf("c.source", "sources")} AND ${oneOf("c.media_type", "mediaTypes")}
-       AND ${oneOf("c.opportunity_id", "opportunities")} AND ${oneOf("c.host_id", "hosts")}
-       AND (@since IS NULL OR r.dated_at >= @since) AND (@until IS NULL OR r.dated_at < @until + 1)
+     FROM (SELECT * FROM content WHERE removed_at IS NULL AND (${where}\n)) AS c JOIN records AS r USING (record_id)
+     WHERE (@since IS NULL OR r.dated_at >= @since) AND (@until IS NULL OR r.dated_at < @until + 1)
      ORDER BY r.dated_at DESC, r.key`,
   );
-  return select.all({
-    ...Object.fromEntries(texts),
-    since: since ?? null,
-    until: until ?? null,
-  }) as LibraryFile[];
+  return select.all({ since: since ?? null, until: until ?? null }) as LibraryFile[];
 }
 
 /** The downloads that the mirror knows. */

@@ -22,7 +22,6 @@ export interface ChangeFilter {
   /** The run that found them, by its `run_id`. */
   run?: number | undefined;
   since: string;
-  until: string | undefined;
 }
 
 /** The members that hold what people call a record, the best first; of an order, which has a host too, its number. */
@@ -46,10 +45,9 @@ export function listChanges(
 }
 
 /** Returns a condition on `changes`; with a limit, on the newest so many. */
-export function changesCondition({ resource, run, since, until }: ChangeFilter, limit?: number): string {
+export function changesCondition({ resource, run, since }: ChangeFilter, limit?: number): string {
   const condition = [
     `seen_changed_at >= ${literal(since)}`,
-    ...(until === undefined ? [] : [`seen_changed_at <= ${literal(until)}`]),
     ...(run === undefined ? [] : [`run_id = ${run}`]),
     ...(resource === undefined ? [] : [`resource = ${literal(resource)}`]),
   ].join(" AND ");

@@ -2,12 +2,6 @@ import { date, integer, object, text, timestamp } from "./fields.js";
 import { contentHost } from "./host.js";
 import { common, type Resource } from "./types.js";
 
-/** The values that the API document lists of a file's source and type. */
-export const contentValues = {
-  source: ["deliverable", "upload"],
-  media_type: ["image", "video", "audio", "document", "other"],
-};
-
 /** The brand's library: the API document, "7. GET /content" and "Content item". */
 export const content = {
   ...common,

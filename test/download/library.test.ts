@@ -112,10 +112,8 @@ test("filters and a limit choose the newest files that are not there yet", async
     old: { source: "deliverable", download_path: "/content/deliverable/old/download" },
   });
   const idsOf = async (flags: string) => (await download(brand, flags)).files.map(({ id }) => id);
-  const host = "00000000-0000-4000-8000-000000000000";
-  expect(await idsOf(`--host ${host} ${host} --opportunity ${host},${host}`)).toEqual([]);
-  expect(await idsOf("--media-type audio,document")).toEqual([]);
-  expect(await idsOf("--source deliverable")).toEqual(["old"]);
+  expect(await idsOf("--where id=0")).toEqual([]);
+  expect(await idsOf("--where source='deliverable'--")).toEqual(["old"]);
   expect(await idsOf("--since 2026-11-21T09:30:00Z --until 2026-11-21T10:30:00Z")).toEqual(["mid"]);
   expect(await idsOf("--limit 1")).toEqual(["new"]);
   expect(await idsOf("--limit 1")).toEqual([]);
@@ -164,11 +162,11 @@ test("an output folder that cannot be made ends the run", async () => {
 
 test.each([
   ["download contnet", 2, "did you mean `content`?"],
-  ["download content --source uplaod", 2, "did you mean `upload`?"],
-  ["download content --media-type image,vidoe", 2, "did you mean `video`?"],
+  ["download content --where 1)OR(size", 2, "`--where` is not a condition"],
+  ["download content --where json(filename)", 2, "SQLite stopped at `--where`"],
   ["download content --limit none", 2, "whole number"],
   ["download content --since 2026-02-01 --until 2026-01-01", 2, "before `--until`"],
 ])("`%s` ends with %i and a hint", async (command, code, hint) => {
-  const brand = await libraryOf({});
+  const brand = await libraryOf({ a: {} });
   expect(await brand.run(command)).toMatchObject({ code, err: expect.stringContaining(hint) });
 });

@@ -19,7 +19,7 @@ test.each([
   ["sync orders ana", ["analytics-clicks", "analytics-hosts"]],
   ["--db x sync --dry", ["--dry-run"]],
   ["status --prof", ["--profile"]],
-  ["download content --source u", ["upload"]],
+  ["sync --details ch", ["changed"]],
   ["export order_l", ["order_line_items"]],
   ["export orders --columns curr", []],
   ["completion z", ["zsh"]],

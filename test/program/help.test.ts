@@ -73,9 +73,7 @@ test.each([
     "The rate limit is not a number of requests a minute: `0`.",
     "use a whole number such as 60, or `none`",
   ],
-  ["download content --media-type image,vidoe", "Unknown media type: `vidoe`.", "did you mean `video`?"],
-  ["download content --source both", "Unknown source: `both`.", "use one of deliverable, upload"],
-  ["download content --source uplaod", "Unknown source: `uplaod`.", "did you mean `upload`?"],
+  ["sync rooster", "Unknown resource: `rooster`.", "did you mean `roster`?"],
   ["sync orders --per-host", "`orders` takes no `--per-host`.", "leave it out, or sync `orders` by itself"],
   [
     "sync analytics-clicks roster --host h1",
