@@ -59,6 +59,8 @@ export interface Deps {
   stderr: Output;
   clock: Clock;
   fetch: Fetch;
+  /** The keys in use, whatever their shape. Each that is read is added here: no text that is printed or stored holds one. */
+  keys: Set<string>;
   /** Calls back after `ms` milliseconds unless it is called off; without it, nothing has a deadline of its own. */
   later?(ms: number, call: () => void): () => void;
   /** Shows a file in the program that the system has for it: a page in the browser. */
@@ -112,6 +114,7 @@ export function systemDeps(signal: AbortSignal, fetch: Fetch): Deps {
     stderr: process.stderr,
     clock: systemClock,
     fetch,
+    keys: new Set(),
     later(ms, call) {
       const timer = setTimeout(call, ms);
       return () => clearTimeout(timer);

@@ -31,27 +31,27 @@ export async function main(): Promise<void> {
 }
 
 /**
- * Runs one command line. The only catch of the program: every error becomes a message, a hint and an exit code.
+ * Runs one command line. The last catch of the program: every error that comes here becomes a message, a hint and an exit code.
  * @param argv the arguments after `brandapi`
  */
 export async function run(argv: readonly string[], deps: Deps): Promise<ExitCode> {
-  const keys = await keysInUse(argv, deps);
+  await learnKeys(argv, deps);
   const tell = (error: unknown, profile?: string) =>
-    reportError(error, profile === undefined ? argv : ["--profile", profile, ...argv], deps, keys, profile);
+    reportError(error, profile === undefined ? argv : ["--profile", profile, ...argv], deps, profile);
   try {
-    refuseKeys(argv, deps.env, keys);
+    refuseKeys(argv, deps.env, deps.keys);
     return await runProgram(argv, deps, tell);
   } catch (error) {
     return tell(error);
   }
 }
 
-/** The keys of the environment and of every profile, whatever their form; help opens no file. */
-async function keysInUse(argv: readonly string[], deps: Deps): Promise<string[]> {
-  const { BRANDAPI_KEY: key = "" } = deps.env;
-  if (argv.length === 0 || argv.some((word) => ["help", "-h", "--help"].includes(word))) return [key];
-  const { storedKeys } = await import("./config/profiles.js");
-  return [key, ...(await storedKeys(deps))];
+/** Learns the keys that no text may hold, before any is printed; help opens no file. */
+async function learnKeys(argv: readonly string[], deps: Deps): Promise<void> {
+  if (deps.env.BRANDAPI_KEY) deps.keys.add(deps.env.BRANDAPI_KEY.trim());
+  if (argv.length === 0 || argv.some((word) => ["help", "-h", "--help"].includes(word))) return;
+  const { keysInUse } = await import("./config/keys.js");
+  for (const key of keysInUse(argv, deps)) deps.keys.add(key);
 }
 
 /**

@@ -17,7 +17,7 @@ import type { Context, GlobalOptions } from "./context.js";
 import { hintFor } from "./errors.js";
 import { examples } from "./help.js";
 import { type Identity, readIdentity } from "./identity.js";
-import { backupOf, leftIn } from "./kept.js";
+import { backupOf, checkForgotten } from "./kept.js";
 import { openApi } from "./open-api.js";
 
 /** Milliseconds. A person waits, and an API that does not answer is one of the findings. */
@@ -68,7 +68,7 @@ async function runDoctor(options: GlobalOptions, context: Context): Promise<void
     if (mirror) {
       await check("tables", () => withSnapshot(mirror, () => deps.killable(async () => checkTables(mirror))));
       await check("backup", async () => checkBackup(mirror, deps));
-      await check("kept", () => deps.killable(async () => ({ text: leftIn(mirror) })));
+      await check("kept", () => deps.killable(async () => ({ text: checkForgotten(mirror) })));
       mirror.db.close();
     }
     const identity = await check("key", async () => {
@@ -85,13 +85,13 @@ function print(
   check: string,
   found: Finding<unknown> | BrandapiError,
   { color, db, json, profile, quiet }: GlobalOptions,
-  { env, stdout }: Deps,
+  { env, keys, stdout }: Deps,
 ): void {
   const isError = found instanceof Error;
   const state = isError ? "failed" : found.hint ? "warning" : "ok";
   if (quiet && state === "ok") return;
-  const text = hideKeys(isError ? found.message : found.text);
-  const hint = found.hint ? hideKeys(hintFor(found.hint, { profile, db })) : null;
+  const text = hideKeys(isError ? found.message : found.text, keys);
+  const hint = found.hint ? hideKeys(hintFor(found.hint, { profile, db }), keys) : null;
   const exit_code = isError ? found.exitCode : exitCodes.done;
   if (json) printJson(stdout, { check, state, text, exit_code, hint });
   if (json) return;

@@ -7,8 +7,9 @@ import type { Context, GlobalOptions } from "./context.js";
 
 /**
  * Runs a command for each profile of this machine, one after another, with what is stored for it. A profile that fails
- * does not stop the others; a signal does. The exit code is the worst of them.
- * @throws UsageError for a flag that is for one brand, Stopped
+ * does not stop the others; a signal does. The exit code is the worst of them. The caller refuses flags that are for one
+ * brand, before it does anything: see `refuseSingle`.
+ * @throws Stopped
  */
 export async function eachProfile<Options extends GlobalOptions>(
   options: Options,
@@ -16,7 +17,6 @@ export async function eachProfile<Options extends GlobalOptions>(
   run: (options: Options, context: Context) => Promise<void>,
 ): Promise<void> {
   const { deps, tell } = context;
-  refuseSingle(options);
   const profiles = await readKnownProfiles(deps);
   if (profiles.length === 0)
     throw new ConfigurationError("No brand is set up here.", {

@@ -10,18 +10,17 @@ import { escapeLines } from "../ui/text.js";
 /**
  * Prints an error on stderr, with `--json` also on stdout. Text from outside is escaped, and what looks like a key is
  * hidden, because a person may have typed it.
- * @param keys in use, whatever their form
  * @param profile named if the error belongs to one profile of several
  */
 export function reportError(
   error: unknown,
   argv: readonly string[],
-  deps: Pick<Deps, "stdout" | "stderr" | "signal">,
-  keys: readonly string[] = [],
+  deps: Pick<Deps, "stdout" | "stderr" | "signal" | "keys">,
   profile?: string,
 ): ExitCode {
   const known = asBrandapiError(stopOf(error, deps.signal) ?? error);
   const { code } = known;
+  const { keys } = deps;
   const message = hideKeys(known.message, keys);
   const flags = errorFlags(argv);
   const hint = known.hint && hideKeys(hintFor(known.hint, flags), keys);

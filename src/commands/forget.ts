@@ -5,7 +5,7 @@ import { nearest } from "../lib/nearest.js";
 import { formatInstant } from "../lib/times.js";
 import { beginRun, lastBackup, lockMirror, type Mirror, readInfo, saveRun } from "../mirror/index.js";
 import { openMirror, openMirrorReadOnly } from "../query/index.js";
-import { type Held, keepOut, readKeptOut } from "../records/index.js";
+import { type Held, keepOut, readHosts, readKeptOut } from "../records/index.js";
 import { printJson } from "../ui/print.js";
 import { openPrompt } from "../ui/prompt.js";
 import { createReporter } from "../ui/reporter.js";
@@ -82,12 +82,7 @@ function record(mirror: Mirror, held: Held, now: number): void {
 /** Returns the id of the host that has, or had, this id or handle. @throws UsageError if it is not one host */
 function findHost(mirror: Mirror, named: string): string {
   const handle = named.replace(/^@/, "");
-  const select = mirror.db.prepare<[], { id: string; username: string | null }>(
-    `SELECT DISTINCT value ->> 'id' || '' AS id, value ->> 'username' AS username
-     FROM (SELECT json FROM records UNION ALL SELECT json FROM record_versions) AS stored, json_tree(stored.json)
-     WHERE key = 'host' AND iif(type = 'object', value ->> 'id', NULL) IS NOT NULL`,
-  );
-  const hosts = select.all();
+  const hosts = readHosts(mirror);
   const matching = hosts.filter(({ id, username }) => id === named || username === handle);
   const ids = [...new Set(matching.map(({ id }) => id))];
   if (ids[0] !== undefined && ids.length === 1) return ids[0];

@@ -37,8 +37,8 @@ export function backupOf(mirror: Mirror, now: number): { text: string; isOld: bo
   return { text, isOld: now - Date.parse(since) > oldBackupMs };
 }
 
-/** Proves that of forgotten hosts nothing is left but the id. @throws Incomplete */
-export function leftIn(mirror: Mirror): string {
+/** Returns that nothing of forgotten hosts is left but the id. @throws Incomplete if more is left */
+export function checkForgotten(mirror: Mirror): string {
   const { forgotten } = readKeptOut(mirror);
   const hosts = counted(forgotten.length, "forgotten host");
   const left = forgotten.length === 0 ? 0 : findHeld(mirror).length;

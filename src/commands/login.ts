@@ -48,9 +48,10 @@ export function define(context: Context): Command {
 async function runLogin(options: LoginFlags, { deps }: Context): Promise<void> {
   const settings = await readSettings(options, deps, { maxWaitMs: interactiveMaxWaitMs, isLogin: true });
   const { configDir, profile } = settings;
-  const profiles = await readProfiles(configDir);
+  const profiles = await readProfiles(deps);
   const stored = profiles.get(profile) ?? {};
   const access = storedAccess(options, stored) ?? (await enterAccess(settings, deps));
+  deps.keys.add(access.key);
   const reporter = createReporter(deps, options);
   const api = await openApi({ ...settings, ...access }, deps, reporter);
   try {

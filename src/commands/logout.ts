@@ -24,7 +24,7 @@ export function define(context: Context): Command {
 
 async function runLogout(options: GlobalOptions, { deps }: Context): Promise<void> {
   const { configDir, dbPath, profile } = await readSettings(options, deps);
-  const profiles = await readProfiles(configDir);
+  const profiles = await readProfiles(deps);
   const { baseUrl, key, brandId, brandName, keyExpiresAt, ...rest } = profiles.get(profile) ?? {};
   const removed = baseUrl !== undefined || key !== undefined;
   if (Object.keys(rest).length > 0) profiles.set(profile, rest);

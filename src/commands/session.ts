@@ -10,6 +10,7 @@ import {
   checkPlace,
   claimMirror,
   closeMirror,
+  type FailedRun,
   lockMirror,
   type Mirror,
   noteFailedRun,
@@ -51,7 +52,7 @@ export async function withMirrorRun(
   { deps, options, purpose, wait, command }: MirrorRunOptions,
   work: (session: MirrorSession) => Promise<void>,
 ): Promise<void> {
-  const { clock, signal, killable } = deps;
+  const { clock, keys, killable, signal } = deps;
   let written: Mirror | undefined;
   const reporter = createReporter(deps, options, {
     progressed({ name: resource, position, of, requests, left, isKnown }) {
@@ -73,14 +74,16 @@ export async function withMirrorRun(
     const identity = await readIdentity(api).catch(async (error: unknown) => {
       const run = { command, at: formatInstant(clock.now()) };
       // This error matters more than one of the note.
-      if (purpose !== "plan" && !signal.aborted) await noteFailure(dbPath, run, error).catch(() => {});
+      const text = hideKeys(wordsOf(error), keys);
+      if (purpose !== "plan" && !signal.aborted)
+        await noteFailure(dbPath, { ...run, error: text }).catch(() => {});
       throw error;
     });
     refuseSkew(identity.skew);
     const warning = expiryWarning(identity.key.expires_at, clock.now(), settings.profile);
     if (warning) reporter.warn(warning);
     checkOwner(present, identity.brand, settings.brand);
-    const session = { api, clock, signal, killable, reporter, identity, settings };
+    const session = { api, clock, signal, keys, reporter, identity, settings };
     if (purpose === "plan") return await work({ ...session, mirror: present });
     present.db.close();
     const mirror = await killable(() => openMirror(dbPath));
@@ -117,15 +120,11 @@ function omitMembers(mirror: Mirror, omit: readonly string[], { note }: Pick<Rep
 }
 
 /** Records the error for `status`, because nobody reads a nightly run's output. Does not create a mirror. */
-async function noteFailure(
-  path: string,
-  run: { command: string; at: string },
-  error: unknown,
-): Promise<void> {
+async function noteFailure(path: string, run: FailedRun): Promise<void> {
   if (!checkPlace(path)) return;
   const mirror = await openMirror(path);
   try {
-    noteFailedRun(mirror, { ...run, error: hideKeys(wordsOf(error)) });
+    noteFailedRun(mirror, run);
   } finally {
     closeMirror(mirror);
   }

@@ -21,7 +21,7 @@ export function define(context: Context): Command {
   return new Command("sync")
     .description(
       "Without a resource: everything that the key's scopes and the plan allow. " +
-        "A run that was stopped is finished by the next one, from the page where it stopped.",
+        "A run that was stopped is finished by the next one: dates that were read are not read again, lists are.",
     )
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
     .option("--since <time>", "read from here, whatever was read before")

@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from "node:fs";
-import { platform } from "node:os";
 import { addAbortSignal, type Readable } from "node:stream";
 import { text as readText } from "node:stream/consumers";
 import { ConfigurationError } from "../errors.js";
 import { isLoopback } from "../lib/loopback.js";
 import { shellWord } from "../lib/shell.js";
+import { expandPath, type Surroundings } from "./folders.js";
 
 /** Where the API is, and what it asks for. */
 export interface Access {
@@ -86,8 +86,9 @@ export function checkKey(text: string, source: string): string {
 }
 
 /** Reads `--key-file`. @throws ConfigurationError if others may read it or it holds no key; what the system says */
-export function readKeyFile(path: string): string {
-  checkPrivate(path);
+export function readKeyFile(named: string, deps: Surroundings): string {
+  const path = expandPath(named, deps);
+  checkPrivate(path, deps);
   return checkKey(readFileSync(path, "utf8"), `the file ${path}`);
 }
 
@@ -97,9 +98,9 @@ export async function readKeyStream(stream: Readable, signal: AbortSignal): Prom
 }
 
 /** Refuses a file with a key that other users of this machine may read. Windows keeps permissions elsewhere. */
-export function checkPrivate(path: string): void {
+export function checkPrivate(path: string, { platform }: Pick<Surroundings, "platform">): void {
   const stat = statSync(path);
-  if (platform() === "win32" || !stat.isFile() || (stat.mode & 0o077) === 0) return;
+  if (platform === "win32" || !stat.isFile() || (stat.mode & 0o077) === 0) return;
   throw new ConfigurationError(`Other users of this machine may read the key in ${path}`, {
     hint: `run \`chmod 600 ${shellWord(path)}\``,
   });

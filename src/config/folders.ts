@@ -9,7 +9,8 @@ export interface Folders {
   readonly state: string;
 }
 
-type Surroundings = Pick<Deps, "env" | "cwd" | "home" | "platform">;
+/** What names the folders. */
+export type Surroundings = Pick<Deps, "env" | "cwd" | "home" | "platform">;
 
 /** For each folder: the XDG variable, the place in a Linux home, the Windows variable and its default. */
 const places = {

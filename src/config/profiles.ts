@@ -2,12 +2,11 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { realpath, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Deps } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
 import { makeFolder } from "../lib/make-folder.js";
 import { nearest } from "../lib/nearest.js";
 import { checkPrivate } from "./access.js";
-import { expandPath, findFolders } from "./folders.js";
+import { expandPath, findFolders, type Surroundings } from "./folders.js";
 
 /** What the config file holds for one brand. Members unknown to this version are kept when it is written. */
 export interface Profile {
@@ -34,8 +33,6 @@ export interface KnownProfile {
   mirror: string;
 }
 
-type Surroundings = Pick<Deps, "env" | "cwd" | "home" | "platform">;
-
 export function configFile(configDir: string): string {
   return join(configDir, "config.json");
 }
@@ -46,12 +43,13 @@ export function isProfileName(name: string): boolean {
 }
 
 /**
- * Reads `{"profiles": {"<name>": {"baseUrl", "key", "db", …}}}`; no file means no profiles.
+ * Reads `config.json`: `{"profiles": {"<name>": {"baseUrl", "key", "db", …}}}`; no file means no profiles.
  * @throws ConfigurationError if it is garbled, or open to others while it holds a key; never its content
  */
-export async function readProfiles(configDir: string): Promise<Profiles> {
-  const { profiles } = readRoot(configDir);
-  if ([...profiles.values()].some(({ key }) => key !== undefined)) checkPrivate(configFile(configDir));
+export async function readProfiles(deps: Surroundings): Promise<Profiles> {
+  const { config } = findFolders(deps);
+  const { profiles } = readRoot(config);
+  if ([...profiles.values()].some(({ key }) => key !== undefined)) checkPrivate(configFile(config), deps);
   return profiles;
 }
 
@@ -61,8 +59,8 @@ export async function writeProfiles(configDir: string, profiles: Profiles): Prom
   await writePrivate(configFile(configDir), `${JSON.stringify(root, null, 2)}\n`);
 }
 
-/** Every key that the config file holds; none if it cannot be read, which other code reports. */
-export async function storedKeys(deps: Deps): Promise<string[]> {
+/** Returns every key that the config file holds; none if it cannot be read, because `readProfiles` reports that. */
+export function storedKeys(deps: Surroundings): string[] {
   try {
     const { profiles } = readRoot(findFolders(deps).config);
     return [...profiles.values()].flatMap(({ key }) => key ?? []);
@@ -73,7 +71,7 @@ export async function storedKeys(deps: Deps): Promise<string[]> {
 
 /** Returns the profiles with a stored key, in the order of the config file. */
 export async function readKnownProfiles(deps: Surroundings): Promise<KnownProfile[]> {
-  const profiles = [...(await readProfiles(findFolders(deps).config))];
+  const profiles = [...(await readProfiles(deps))];
   return profiles
     .filter(([, { key }]) => key !== undefined)
     .map(([name, stored]) => ({ name, stored, mirror: ownMirror(name, stored, deps) }));

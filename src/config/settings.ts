@@ -4,7 +4,7 @@ import type { Deps, Env } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
 import { shellWord } from "../lib/shell.js";
 import { checkBaseUrl, checkKey, type GivenAccess, readKeyFile } from "./access.js";
-import { expandPath, findFolders } from "./folders.js";
+import { findFolders } from "./folders.js";
 import {
   configFile,
   isProfileName,
@@ -66,13 +66,13 @@ export async function readSettings(
 ): Promise<Settings> {
   const folders = findFolders(deps);
   const name = chooseProfile(options, deps.env);
-  const stored = await readProfiles(folders.config);
+  const stored = await readProfiles(deps);
   if (!isLogin) refuseMistyped(name, stored, deps);
   const profile = stored.get(name) ?? {};
   const env = environmentFor(options, deps.env);
   const source = `the profile \`${name}\` in ${configFile(folders.config)}`;
-  const keyFile = options.keyFile === undefined ? undefined : readKeyFile(expandPath(options.keyFile, deps));
-  const [key, keySource] = firstGiven(
+  const keyFile = options.keyFile === undefined ? undefined : readKeyFile(options.keyFile, deps);
+  const [givenKey, keySource] = firstGiven(
     [keyFile, "--key-file"],
     [isLogin ? undefined : env.BRANDAPI_KEY || undefined, "BRANDAPI_KEY"],
     [isLogin ? undefined : profile.key, source],
@@ -82,12 +82,14 @@ export async function readSettings(
     [(isLogin ? deps.env : env).BRANDAPI_BASE_URL || undefined, "BRANDAPI_BASE_URL"],
     [profile.baseUrl, source],
   );
+  const key = givenKey === undefined ? undefined : checkKey(givenKey, keySource);
+  if (key !== undefined) deps.keys.add(key);
   const namedMirror = options.db ?? (env.BRANDAPI_DB || undefined);
   const { brandId, brandName = brandId } = profile;
   return {
     profile: name,
     baseUrl: baseUrl === undefined ? undefined : checkBaseUrl(baseUrl, urlSource),
-    key: key === undefined ? undefined : checkKey(key, keySource),
+    key,
     keyOrigin:
       keySource === source && profile.baseUrl
         ? new URL(checkBaseUrl(profile.baseUrl, source)).origin

@@ -24,32 +24,35 @@ const shortest = 6;
 /**
  * Nothing is done with a command line that holds a key, nor with a setting that holds one in its place: it would become
  * a file's name, a parameter of a request, a line in a log.
- * @param inUse keys that are known, whatever their shape
+ * @param keys those in use, whatever their shape
  * @throws UsageError, ConfigurationError
  */
-export function refuseKeys(argv: readonly string[], env: Env, inUse: readonly string[]): void {
-  if (argv.some((word) => holdsKey(word, inUse)))
+export function refuseKeys(argv: readonly string[], env: Env, keys: ReadonlySet<string>): void {
+  if (argv.some((word) => holdsKey(word, keys)))
     throw new UsageError("What looks like a key stands on the command line, where others can read it.", {
       hint: "give it to `brandapi login`, which asks for it; if it is a key, replace it in the brand's console",
     });
   for (const [name, value = ""] of Object.entries(env))
-    if (name.startsWith("BRANDAPI_") && name !== "BRANDAPI_KEY" && holdsKey(value, inUse))
+    if (name.startsWith("BRANDAPI_") && name !== "BRANDAPI_KEY" && holdsKey(value, keys))
       throw new ConfigurationError(`${name} holds what looks like a key, which is not its place.`, {
         hint: "put the key into BRANDAPI_KEY, or store it with `brandapi login`",
       });
 }
 
-/** The text, with `[key hidden]` for what is or may be a key. */
-export function hideKeys(text: string, inUse: readonly string[] = []): string {
-  return [...patternsOf(inUse), perhapsMarked, random].reduce(
+/**
+ * Returns the text with `[key hidden]` for each key and all that may be one.
+ * @param keys those in use, whatever their shape
+ */
+export function hideKeys(text: string, keys: ReadonlySet<string>): string {
+  return [...patternsOf(keys), perhapsMarked, random].reduce(
     (hidden, pattern) => hidden.replace(pattern, shown),
     text,
   );
 }
 
-/** Whether the text holds what certainly is a key: one that is `inUse`, or is marked as one. */
-function holdsKey(text: string, inUse: readonly string[] = []): boolean {
-  if (patternsOf(inUse).some((pattern) => pattern.test(text))) return true;
+/** True if the text holds a key that is in use, or that is marked as one. */
+function holdsKey(text: string, keys: ReadonlySet<string>): boolean {
+  if (patternsOf(keys).some((pattern) => pattern.test(text))) return true;
   return [...text.matchAll(marked)].some(([word]) => !isPlainName(word));
 }
 
@@ -61,8 +64,8 @@ function isPlainName(word: string): boolean {
 }
 
 /** In any case: a URL's host is printed in small letters. */
-function patternsOf(keys: readonly string[]): RegExp[] {
-  return keys
+function patternsOf(keys: ReadonlySet<string>): RegExp[] {
+  return [...keys]
     .filter((key) => key.length >= shortest)
     .map((key) => new RegExp(key.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"), "gi"));
 }

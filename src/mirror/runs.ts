@@ -90,12 +90,17 @@ export interface RunEnd {
 
 type Stats = Readonly<Pick<Run, "requests" | "retries">>;
 
-/**
- * Records a run of a resource however it ends: `work` returns its outcome, or throws.
- * @param access.api `stats` are the requests and retries of this process so far
- */
+/** `stats` are the requests and retries of this process so far; `keys` never stand in what is written. */
+interface RunAccess {
+  mirror: Mirror;
+  clock: { now(): number };
+  api: { readonly stats: Stats };
+  keys: ReadonlySet<string>;
+}
+
+/** Records a run of a resource however it ends: `work` returns its outcome, or throws. */
 export async function recordRun(
-  { mirror, clock, api }: { mirror: Mirror; clock: { now(): number }; api: { readonly stats: Stats } },
+  { mirror, clock, api, keys }: RunAccess,
   resource: string,
   { work, outcomeOf }: { work(run: Run): Promise<Outcome>; outcomeOf(error: unknown): Outcome },
 ): Promise<RunEnd> {
@@ -111,9 +116,10 @@ export async function recordRun(
   } catch (caught) {
     error = caught;
     run.outcome = outcomeOf(caught);
-    // `status` prints it later.
-    run.error = hideKeys(caught instanceof Error ? caught.message : String(caught));
+    run.error = caught instanceof Error ? caught.message : String(caught);
   }
+  // `status` prints it later.
+  if (run.error !== null) run.error = hideKeys(run.error, keys);
   run.finished_at = formatInstant(clock.now());
   try {
     saveRun(mirror, run);

@@ -102,4 +102,3 @@ export function lastOf({ at, isDay }: Instant): number {
 
 /** The parameters of every paginated endpoint: API document, Endpoints. */
 export const paging = { page: integer(1, 1, 10_000), per_page: integer(25, 1, 100) };
-export type Paging = typeof paging;

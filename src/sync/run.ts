@@ -47,6 +47,8 @@ export interface Access {
   api: ApiClient;
   clock: Clock;
   signal: AbortSignal;
+  /** The keys in use: no text that is stored holds one. */
+  keys: ReadonlySet<string>;
   reporter: Reporter;
   options: SyncOptions;
   /** The points by day that an earlier resource of the same run asked for. */

@@ -31,15 +31,15 @@ const none = { name: null, unit: "pages", done: 0, total: 0 } as const;
  * @param progressed called every few seconds with how far the run is
  */
 export function createReporter(
-  deps: Pick<Deps, "stderr" | "stdout" | "clock" | "signal" | "env" | "platform">,
+  deps: Pick<Deps, "stderr" | "stdout" | "clock" | "signal" | "env" | "keys" | "platform">,
   output: ReporterOutput,
   { progressed }: { progressed?(progress: Progress): void } = {},
 ): TerminalReporter {
-  const { clock, stderr, signal, env } = deps;
+  const { clock, stderr, signal, env, keys } = deps;
   const style = styleFor(stderr, output, env);
   const bar = createBar(stderr, drawsBar(deps, output));
   const look = { style, unicode: drawsUnicode(deps), perMinute: null as number | null };
-  const clean = (text: string) => escapeLines(hideKeys(text, [env.BRANDAPI_KEY ?? ""]));
+  const clean = (text: string) => escapeLines(hideKeys(text, keys));
   const note = (text: string) => output.quiet || bar.print(text);
   const warned = new Set<string>();
   let expected: readonly Expected[] = [];

@@ -35,7 +35,7 @@ describe("a run is recorded however it ends", () => {
   test("with what it counted, and only its own requests", async () => {
     const mirror = await mirrorForTest();
     const stats = { requests: 7, retries: 1 };
-    const { run, error } = await recordRun({ mirror, clock, api: { stats } }, "orders", {
+    const { run, error } = await recordRun({ mirror, clock, api: { stats }, keys: new Set() }, "orders", {
       async work(row) {
         stats.requests += 3;
         Object.assign(row, { rows_read: 5, rows_new: 2, verified: true, api_total: 5, mirror_total: 5 });
@@ -52,7 +52,7 @@ describe("a run is recorded however it ends", () => {
     const mirror = await mirrorForTest();
     const thrown = new Error(`refused for grk_${"a1B2".repeat(8)}`);
     const api = { stats: { requests: 0, retries: 0 } };
-    const { error, run } = await recordRun({ mirror, clock, api }, "orders", {
+    const { error, run } = await recordRun({ mirror, clock, api, keys: new Set() }, "orders", {
       work: () => Promise.reject(thrown),
       outcomeOf: () => "failed",
     });

@@ -192,6 +192,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         api: client,
         clock,
         signal: stop.signal,
+        keys: deps.keys,
         reporter: silentReporter,
         options: { ...defaultOptions, ...flags },
       });

@@ -61,6 +61,7 @@ export function testDeps(options: ProgramOptions = {}) {
     ...streams,
     clock: { ...systemClock, ...options.clock },
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    keys: new Set<string>(),
     open: (path) => void opened.push(path),
     opened,
     random: () => 0.5,
