@@ -1,5 +1,5 @@
 import { extname } from "node:path";
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { expandPath } from "../config/folders.js";
 import { UsageError } from "../errors.js";
 import { openFileSink } from "../export/file-sink.js";
@@ -10,9 +10,8 @@ import { createNumbers, type Document, makeReport, readLocale } from "../report/
 import { writeHtml } from "../report/write-html.js";
 import { writeText } from "../report/write-text.js";
 import { formatBytes } from "../ui/numbers.js";
+import { printJson } from "../ui/print.js";
 import { drawsUnicode } from "../ui/reporter.js";
-import { plainStyle } from "../ui/style.js";
-import { escapeData } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parsed, parseRange } from "./flags.js";
 import { examples } from "./help.js";
@@ -27,10 +26,6 @@ interface ReportFlags extends GlobalOptions {
   open?: boolean;
 }
 
-/** The forms of a report, and the ending of a file in each. */
-const endings = { html: ".html", text: ".txt", json: ".json" };
-type Form = keyof typeof endings;
-
 export function define(context: Context): Command {
   const month = parsed("--month <month>", "the month: 2026-10, `this-month` or `last-month`", parseMonth);
   return new Command("report")
@@ -42,9 +37,9 @@ export function define(context: Context): Command {
     .option("--since <time>", "from this day on")
     .option("--until <time>", "through this day")
     .option("-o, --out <file>", "the file to write; `-`: stdout (default: report-2026-10.html)")
-    .addOption(new Option("--open", "show the page in the browser").conflicts("text"))
-    .option("--text", "text on stdout instead; with `-o`, in a `.txt` file")
-    .option("--json", "JSON on stdout instead; with `-o`, in a `.json` file")
+    .option("--open", "show the page in the browser")
+    .option("--text", "text on stdout instead of a page")
+    .option("--json", "JSON on stdout instead of a page")
     .addHelpText(
       "after",
       examples(
@@ -57,41 +52,33 @@ export function define(context: Context): Command {
 }
 
 async function runReport(options: ReportFlags, { deps }: Context): Promise<void> {
-  const form = options.text ? "text" : options.json ? "json" : "html";
-  const { month: since, month: until } = options;
+  const { month: since, month: until, text, json, out, open } = options;
+  const isPage = !text && !json;
+  if (open ? !isPage || out === "-" : !isPage && out !== undefined)
+    throw new UsageError("`--out` and `--open` are for a page in a file.", {
+      hint: "leave them out, or leave out `--text` and `--json`",
+    });
   const asked = parseRange(since === undefined ? options : { since, until }, deps.clock.now());
   const numbers = createNumbers(readLocale(deps.env));
   await readMirror(options, deps, async (reading) => {
-    const { mirror, settings } = reading;
+    const { mirror, settings, style, width = 80 } = reading;
     const underWay = await runUnderWay(settings.dbPath);
     const context = { now: deps.clock.now(), underWay, numbers };
     const made = await withSnapshot(mirror, async () => makeReport(mirror, asked, context));
-    const file = options.out ?? (form === "html" ? `report-${made.period.slug}.html` : "-");
-    if (file !== "-") return await save(made, form, file, reading, options.open);
-    if (options.open)
-      throw new UsageError("`--open` shows the page, which needs a file.", { hint: "name one with `-o`" });
-    const text = write(made, form, reading);
-    deps.stdout.write(form === "json" && deps.stdout.isTTY ? escapeData(text) : text);
+    const look = { style, unicode: drawsUnicode(deps), width: Math.min(80, width) };
+    if (text) deps.stdout.write(writeText(made, look));
+    else if (json) printJson(deps.stdout, made);
+    else if (out === "-") deps.stdout.write(writeHtml(made));
+    else await save(made, out ?? `report-${made.period.slug}.html`, reading, open);
   });
 }
 
-function write(made: Document, form: Form, { deps, style, width }: Reading): string {
-  if (form === "html") return writeHtml(made);
-  if (form === "json") return `${JSON.stringify(made)}\n`;
-  return writeText(made, { style, unicode: drawsUnicode(deps), width: Math.min(80, width ?? 80) });
-}
-
-/** @throws UsageError if the file's name has the ending of a different form, or of something else */
-async function save(made: Document, form: Form, file: string, reading: Reading, isShown = false) {
-  const ending = endings[form];
-  if (extname(file).toLowerCase() !== ending)
-    throw new UsageError(`This report is written as \`${ending}\`, not as \`${extname(file)}\`: ${file}`, {
-      hint: `name it \`-o report${ending}\`; \`--text\` writes \`.txt\`, \`--json\` writes \`.json\``,
-    });
-  const { deps, reporter } = reading;
-  const data = write(made, form, { ...reading, style: plainStyle, width: undefined });
+/** @throws UsageError if the file's name does not end in `.html` */
+async function save(made: Document, file: string, { deps, reporter }: Reading, isShown = false) {
+  if (extname(file).toLowerCase() !== ".html")
+    throw new UsageError(`A report is a page: ${file}`, { hint: "name it `-o report.html`" });
   const path = expandPath(file, deps);
-  const { bytes } = await writeAll([{ data, rows: 0 }], await openFileSink(path, deps));
+  const { bytes } = await writeAll([{ data: writeHtml(made), rows: 0 }], await openFileSink(path, deps));
   reporter.note(`${made.period.name}: ${formatBytes(bytes)}: ${file}`);
   if (isShown) deps.open(path);
 }

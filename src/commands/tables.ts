@@ -54,14 +54,13 @@ function listText(all: readonly TableFacts[], { width, style }: Reading): string
     kind === "view" ? "view" : count === null ? "not synced" : formatCount(count),
     about.split(";")[0] ?? "",
   ]);
-  return `${renderTable(["name", "rows", "about"], rows, { width, style, wrap: true, alignRight: ["rows"] })}\n`;
+  return `${renderTable(["name", "rows", "about"], rows, { width, style, alignRight: ["rows"] })}\n`;
 }
 
-function tableText({ name, about, rows, columns, example }: TableFacts, { width, style }: Reading): string {
-  const look = { width, style, wrap: true };
+/** Long explanations are left to the terminal's own line breaks. */
+function tableText({ name, about, rows, columns, example }: TableFacts, { style }: Reading): string {
   const count = rows === null ? "not synced yet" : counted(rows, "row", formatCount);
-  const title = renderTable([`${name} (${count})`], [[about]], look).trimEnd();
   const cells = columns.map((column) => [column.name, column.type, column.about]);
-  const list = renderTable(["column", "type", "about"], cells, look);
-  return `${title}\n\n${list}\n\n${style.dim("For example:")}\n${example};\n`;
+  const list = renderTable(["column", "type", "about"], cells, { style });
+  return `${style.bold(`${name} (${count})`)}\n${about}\n\n${list}\n\n${style.dim("For example:")}\n${example};\n`;
 }

@@ -1,6 +1,6 @@
 import type { Style } from "./style.js";
 import { escapeText } from "./text.js";
-import { displayWidth, pad, shorten, truncate, wrap } from "./width.js";
+import { displayWidth, pad, shorten, truncate } from "./width.js";
 
 export type Cell = string | number | bigint | boolean | null | undefined;
 type Rows = readonly (readonly Cell[])[];
@@ -15,13 +15,10 @@ export interface TableOptions {
   none?: string;
   /** Titles of columns that are left out, one after another, if the table would not fit. */
   spare?: readonly string[];
-  /** True if the last column is wrapped at its blanks instead of being cut. */
-  wrap?: boolean;
 }
 
 const gap = "  ";
 const narrowest = 4;
-const narrowestWrapped = 24;
 
 /**
  * Returns a table as text, without a trailing newline: a header, then one line per row, every cell escaped.
@@ -35,15 +32,14 @@ export function renderTable(titles: readonly string[], rows: Rows, options: Tabl
     const others = <T>(cells: readonly T[]): T[] => cells.filter((_, index) => index !== dropped);
     return renderTable(others(titles), rows.map(others), { ...options, spare: spare.slice(1) });
   }
-  narrow(widths, width, options.wrap ?? false);
+  narrow(widths, width);
   const isNumber = (cell: Cell) => ["number", "bigint"].includes(typeof (cell ?? 0));
   const sides = titles.map((title, index) =>
     (alignRight?.includes(title) ?? rows.every((row) => isNumber(row[index]))) ? "right" : "left",
   );
-  const all = options.wrap ? lines.flatMap((line) => wrapLast(line, widths.at(-1) ?? 0)) : lines;
   const cellText = (cell: string, index: number) =>
     pad(truncate(cell, widths[index] ?? 0), widths[index] ?? 0, sides[index]);
-  const [header = "", ...body] = all.map((cells) => cells.map(cellText).join(gap).trimEnd());
+  const [header = "", ...body] = lines.map((cells) => cells.map(cellText).join(gap).trimEnd());
   return [style ? style.bold(header) : header, ...body].join("\n");
 }
 
@@ -61,17 +57,11 @@ function widthOf(columns: readonly number[]): number {
   return columns.reduce((sum, one) => sum + one, 0) + gap.length * (columns.length - 1);
 }
 
-/** Narrows the widest column, or the one that is wrapped, again and again, until all fit. */
-function narrow(widths: number[], width: number, isWrapped: boolean): void {
-  const least = isWrapped ? narrowestWrapped : narrowest;
+/** Narrows the widest column, again and again, until all fit. */
+function narrow(widths: number[], width: number): void {
   for (let over = widthOf(widths) - width; over > 0; over--) {
-    const column = isWrapped ? widths.length - 1 : widths.indexOf(Math.max(...widths));
-    if ((widths[column] ?? 0) <= least) return;
-    widths[column] = (widths[column] ?? 0) - 1;
+    const widest = Math.max(...widths);
+    if (widest <= narrowest) return;
+    widths[widths.indexOf(widest)] = widest - 1;
   }
-}
-
-function wrapLast(line: readonly string[], room: number): string[][] {
-  const pieces = wrap(line.at(-1) ?? "", room);
-  return pieces.map((piece, nth) => [...line.slice(0, -1).map((cell) => (nth === 0 ? cell : "")), piece]);
 }
