@@ -1,5 +1,5 @@
 import type { Deps } from "../deps.js";
-import { AccessForbidden, BrandapiError } from "../errors.js";
+import { AccessForbidden, BrandapiError, KeyRejected } from "../errors.js";
 import type { Query } from "../resources/types.js";
 import { addressOf } from "./address.js";
 import { mostItems } from "./bounds.js";
@@ -114,7 +114,7 @@ class Client implements ApiClient {
     } catch (error) {
       this.#scopes = null;
       if (error instanceof AccessForbidden) return "forbidden";
-      if (error instanceof BrandapiError && error.exitCode !== 4 && !signal.aborted) return null;
+      if (error instanceof BrandapiError && !(error instanceof KeyRejected) && !signal.aborted) return null;
       throw error;
     }
   }

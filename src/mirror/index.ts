@@ -18,7 +18,7 @@ export { closeMirror, type Mirror, mirrorOf, statement } from "./mirror.js";
 export { checkFile, checkPlace, mirrorFiles } from "./place.js";
 export { runLine } from "./run-line.js";
 export { beginRun, blankRun, type Outcome, type Run, type RunEnd, recordRun, saveRun } from "./runs.js";
-export { openTransaction, type Transaction } from "./transaction.js";
+export { openTransaction } from "./transaction.js";
 export {
   columnNames,
   createIndexes,

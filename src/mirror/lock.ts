@@ -34,7 +34,7 @@ export async function lockMirror(
   // A process that only looks whether the lock is held is gone in a moment.
   const db = new Sqlite(lockPath, { timeout: 100 });
   try {
-    for (let isQueued = false; !isTaken(db); isQueued = true) {
+    for (let isQueued = false; !tryToTake(db); isQueued = true) {
       const other = isQueued && wait ? null : await runUnderWay(path);
       const which = other === null ? "" : ` ${underWayText(other, clock.now())}`;
       if (!wait)
@@ -73,8 +73,8 @@ export async function runUnderWay(path: string): Promise<UnderWay | null> {
   }
 }
 
-/** Takes the lock. @returns false if another process has it */
-function isTaken(db: Database): boolean {
+/** Takes the lock, unless another process has it. @returns true if it was taken */
+function tryToTake(db: Database): boolean {
   return !isBusy(() => db.exec("BEGIN EXCLUSIVE"));
 }
 

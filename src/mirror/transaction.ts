@@ -10,42 +10,25 @@ export interface OpenFile {
   readonly id: string | null;
 }
 
-/** A transaction that may stay open while something is awaited. */
-export interface Transaction {
-  readonly isOpen: boolean;
-  /** @throws MirrorUnusable if the mirror was replaced or removed, or SQLite's error; then nothing is kept */
-  commit(): void;
-  rollback(): void;
-}
-
-/** Begins a transaction. @throws SQLite's SQLITE_BUSY if another program writes for too long */
-export function openTransaction(mirror: OpenFile): Transaction {
+/**
+ * Begins a transaction that may stay open while something is awaited.
+ * @returns its commit. It throws MirrorUnusable if the mirror was replaced or removed, or SQLite's error: then nothing is
+ * kept
+ * @throws SQLite's SQLITE_BUSY if another program writes for too long
+ */
+export function openTransaction(mirror: OpenFile): () => void {
   const { db } = mirror;
-  let isOpen = true;
   db.exec(outermost.before);
-
-  function rollback(): void {
-    isOpen = false;
-    // SQLite has rolled back by itself if the disk is full.
-    if (db.inTransaction) db.exec(outermost.undo);
-  }
-
-  return {
-    get isOpen() {
-      return isOpen;
-    },
-    commit() {
-      if (!isOpen) return;
-      try {
-        checkFile(mirror);
-        db.exec(outermost.after);
-        isOpen = false;
-      } catch (error) {
-        rollback();
-        throw error;
-      }
-    },
-    rollback,
+  return () => {
+    // SQLite rolls back by itself if the disk is full. The statement that failed has thrown that error already.
+    if (!db.inTransaction) return;
+    try {
+      checkFile(mirror);
+      db.exec(outermost.after);
+    } catch (error) {
+      if (db.inTransaction) db.exec(outermost.undo);
+      throw error;
+    }
   };
 }
 

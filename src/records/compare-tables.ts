@@ -15,20 +15,13 @@ export interface TableDifference {
   extra: number;
 }
 
-const recordsPerReport = 1_000;
-
 /**
  * Compares the tables of these resources with their records, by the code that writes them: it finds whatever another
  * program did to a row, and nothing that it did to a record. Rows and records come in the same order, so neither are
  * kept in memory.
- * @param looked is given the number of records compared so far
  * @returns the tables that differ
  */
-export function compareTables(
-  mirror: Mirror,
-  resources: readonly Resource[],
-  looked: (records: number) => void = () => {},
-): TableDifference[] {
+export function compareTables(mirror: Mirror, resources: readonly Resource[]): TableDifference[] {
   /** The tables of each resource, the main one first. */
   const tables = new Map<string, TableComparison[]>();
   const all = () => [...tables.values()].flat();
@@ -37,15 +30,10 @@ export function compareTables(
       const shapes = tablesOf(resource);
       tables.set(resource.name, []);
       for (const shape of shapes)
-        tables.get(resource.name)?.push(openComparison(mirror, shape, shapes[0] ?? shape));
+        tables.get(resource.name)?.push(openTableComparison(mirror, shape, shapes[0] ?? shape));
     }
-    let records = 0;
-    for (const record of recordsOf(mirror, [...tables.keys()])) {
+    for (const record of recordsOf(mirror, [...tables.keys()]))
       compareRecord(tables.get(record.row.resource) ?? [], record);
-      records += 1;
-      if (records % recordsPerReport === 0) looked(records);
-    }
-    looked(records);
     for (const table of all()) table.end();
     return all()
       .map(({ found }) => found)
@@ -62,9 +50,9 @@ function compareRecord([main, ...children]: readonly TableComparison[], record: 
   for (const child of children) child.rows.items(record, parent, child.compare);
 }
 
-type TableComparison = ReturnType<typeof openComparison>;
+type TableComparison = ReturnType<typeof openTableComparison>;
 
-function openComparison(mirror: Mirror, shape: TableShape, main: TableShape) {
+function openTableComparison(mirror: Mirror, shape: TableShape, main: TableShape) {
   const rows = openRows(mirror, shape, main, false, () => {});
   const stored = readTable(mirror, shape, rows.names());
   const found = { table: shape.name, missing: 0, changed: 0, extra: 0 };

@@ -4,7 +4,7 @@ import { openDoor } from "./door.js";
 import { sameRecord } from "./same.js";
 
 /** How a record of the API compares with the mirror's. */
-export type Standing = "same" | "changed" | "missing";
+export type Standing = "same" | "changed" | "absent";
 
 /** Prepares comparing records of the API with the mirror's; of a resource with details, with the list's records. */
 export function openComparison(mirror: Mirror, resource: Resource): (value: Json, key: string) => Standing {
@@ -15,7 +15,7 @@ export function openComparison(mirror: Mirror, resource: Resource): (value: Json
     .pluck();
   return (value, key) => {
     const stored = find.get(resource.name, key) as string | undefined;
-    if (stored === undefined) return "missing";
+    if (stored === undefined) return "absent";
     return sameRecord(JSON.parse(stored) as Json, door(value), resource) ? "same" : "changed";
   };
 }

@@ -14,9 +14,10 @@ export async function audit(run: DatedRun): Promise<void> {
   const { mirror, now, options, state } = run;
   const left = budgetOf(run, options.audit);
   let at = state.cursor() ?? now;
+  // At most from the cursor down to the beginning, and from the top down to the cursor.
   for (let turns = 0; turns < 2 && left() > 0; ) {
     const due = nextDue(state.coverage(), at, now - restMs);
-    const reached = due ? await readRange(run, due, left()) : Number.NEGATIVE_INFINITY;
+    const reached = due ? await readRange(run, due, left) : Number.NEGATIVE_INFINITY;
     const isAtEnd = reached === Number.NEGATIVE_INFINITY;
     if (isAtEnd) turns += 1;
     at = isAtEnd ? now : reached - 1;

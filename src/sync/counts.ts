@@ -4,7 +4,7 @@ import type { Count, Query } from "../resources/types.js";
 import { type DatedRun, pagesFor, type SyncRun } from "./run.js";
 import { rangeQuery } from "./seek.js";
 
-/** What is counted: all records, or those that a status filter of the API selects (`flags`: their bit in the mirror). */
+/** All records, or those that a status filter of the API selects. `flags`: their bit in the mirror. */
 export interface Check extends Pick<Count, "name" | "query"> {
   flags: number;
 }
@@ -44,6 +44,14 @@ export function totalsOf(counts: readonly Counted[]): { api_total: number; mirro
     api_total: all.reduce((sum, { api }) => sum + api, 0),
     mirror_total: all.reduce((sum, { mirror }) => sum + mirror, 0),
   };
+}
+
+/** Returns the counts that differ. @param distrusted the filters that are no evidence */
+export function differingIn(
+  counts: readonly Counted[],
+  distrusted: ReadonlySet<string> = new Set(),
+): Counted[] {
+  return counts.filter(({ api, check, mirror }) => api !== mirror && !distrusted.has(check.name));
 }
 
 /** Counts all that is covered: all records, and each filter. */
@@ -86,7 +94,7 @@ export async function* halve(
   for (const half of [upper, lower]) if (half.api !== half.mirror) yield* halve(run, half, left, isEnough);
 }
 
-/** What the API counts outside the dates that were read. */
+/** The counts outside the dates that were read. */
 export interface Outside {
   /** The count without a range. */
   whole: Counted;
@@ -100,11 +108,11 @@ export interface Outside {
 export async function countOutside(run: DatedRun, covered: number): Promise<Outside> {
   const whole = await count(run, everything);
   const unread: Counted[] = [];
-  let left = whole.api - covered;
-  for (const range of left > 0 ? subtract([everything], run.state.coverage()) : []) {
-    const counted = await count(run, range);
-    unread.push(counted);
-    left -= counted.api;
+  let beside = whole.api - covered;
+  for (const range of beside > 0 ? subtract([everything], run.state.coverage()) : []) {
+    const one = await count(run, range);
+    unread.push(one);
+    beside -= one.api;
   }
-  return { whole, unread, beside: Math.max(0, left) };
+  return { whole, unread, beside: Math.max(0, beside) };
 }

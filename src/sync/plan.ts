@@ -1,25 +1,25 @@
 import { type Covered, join, type Range, subtract, within } from "../lib/ranges.js";
 import type { SyncOptions } from "./run.js";
 
-/** What a resource's sync remembers, as far as a plan depends on it. */
+/** The part of a resource's memory that a plan depends on. */
 export interface Before {
   coverage: readonly Covered[];
   /** The oldest date that was ever asked for; null before the first run. */
   floor: number | null;
   /** The last instant that finished runs have read; null before the first. */
   finishedUntil: number | null;
-  /** What a run that was stopped has read within the hour. */
+  /** The ranges that a stopped run has read within the hour. */
   resumed: readonly Range[];
-  /** The days of records that are missing: a stopped run has not looked for them. */
+  /** The days of missing records: a stopped run has noted them and not looked for them. */
   missing: readonly Range[];
 }
 
 export interface DatedPlan {
-  /** What to read, newest first. */
+  /** The ranges to read, newest first. */
   ranges: Range[];
   /** The oldest date that was ever asked for, this run included. */
   floor: number;
-  /** What stays unread between the floor and the newest instant that is read. */
+  /** The ranges that stay unread between the floor and the newest instant that is read. */
   gaps: Range[];
 }
 
@@ -29,15 +29,15 @@ type Asked = Pick<SyncOptions, "since" | "until" | "full" | "windowMs">;
  * Decides what to read: pure.
  * 1. A plain run reads the gaps of the coverage, each with the window below it, and from the end of the last finished
  *    run less the window to now. `--since` and `--until` replace that by one range, `--full` by everything.
- * 2. What a stopped run has read within the hour is not read again.
+ * 2. A range that a stopped run has read within the hour is not read again.
  * 3. The days of missing records are read in any case.
  * 4. Nothing below the floor is read. The floor is the oldest date that was ever asked for.
  */
 export function planDated(before: Before, asked: Asked, now: number): DatedPlan {
   const { coverage, resumed, missing } = before;
   const floor = floorOf(asked, before.floor);
-  const left = subtract(wantedRanges(before, asked, floor, now), resumed);
-  const ranges = join(within([...left, ...missing], { from: floor, to: now }));
+  const wanted = subtract(wantedRanges(before, asked, floor, now), resumed);
+  const ranges = join(within([...wanted, ...missing], { from: floor, to: now }));
   const read = join([...coverage, ...ranges]);
   const newest = read.at(-1)?.to ?? floor;
   return { ranges: ranges.toReversed(), floor, gaps: subtract([{ from: floor, to: newest }], read) };
@@ -59,9 +59,9 @@ function wantedRanges(
   const to = Math.min(until, now);
   if (full) return [{ from: floor, to }];
   if (since !== undefined) return [{ from: since, to }];
-  const gaps = subtract([{ from: floor, to: now }], coverage);
+  const unread = subtract([{ from: floor, to: now }], coverage);
   const end = Math.min(finishedUntil ?? coverage.at(-1)?.to ?? now, now);
-  const plain = [...gaps, { from: end + 1, to: now }];
+  const plain = [...unread, { from: end + 1, to: now }];
   const withWindows = plain.map((range) => ({ from: range.from - windowMs, to: range.to }));
   return within(withWindows, { from: floor, to });
 }

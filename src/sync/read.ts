@@ -12,18 +12,16 @@ import { Group } from "./write.js";
  * Reads a range of dates into the mirror, newest first, answer by answer. Each answer is one step: its records are
  * written, its dates covered, and the mirror's records that it should have shown and did not are noted as missing.
  * The next request is on its way while an answer is written.
- * @param most requests at most
+ * @param left requests that may still be spent; the first one, and a crowd that was begun, are read in any case
  * @returns the oldest instant that was dealt with
  */
 export async function readRange(
   run: DatedRun,
   range: Range,
-  most = Number.POSITIVE_INFINITY,
+  left = () => Number.POSITIVE_INFINITY,
 ): Promise<number> {
   const group = new Group(run);
-  let asked = 0;
   const ask = (to: number) => {
-    asked += 1;
     const answer = askNewest(run, { from: range.from, to });
     // A failure is thrown where the answer is awaited.
     answer.catch(() => {});
@@ -34,15 +32,17 @@ export async function readRange(
   try {
     while (coming) {
       const answer: Newest = await coming;
-      const from = answer.covers?.from ?? answer.oldest;
-      const isLast = from <= range.from || asked >= most;
-      coming = isLast || !answer.covers ? null : ask(from - 1);
-      const { covers } = answer;
-      if (covers) await group.write(() => keepAnswer(run, answer, covers, isLast), coming);
-      else {
+      const { covers, oldest } = answer;
+      const from = covers?.from ?? oldest;
+      const askNext = () => (from <= range.from || left() <= 0 ? null : ask(from - 1));
+      if (covers) {
+        const next = askNext();
+        await group.write(() => keepAnswer(run, answer, covers, next === null), next);
+        coming = next;
+      } else {
         group.commit();
         await readSecond(run, { from, to });
-        coming = isLast ? null : ask(from - 1);
+        coming = askNext();
       }
       to = from - 1;
     }

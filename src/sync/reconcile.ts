@@ -1,5 +1,14 @@
 import { join } from "../lib/ranges.js";
-import { allRecords, type Counted, count, countCovered, countOutside, halve, totalsOf } from "./counts.js";
+import {
+  allRecords,
+  type Counted,
+  count,
+  countCovered,
+  countOutside,
+  differingIn,
+  halve,
+  totalsOf,
+} from "./counts.js";
 import { movedDays, rangesOfDays } from "./figures.js";
 import { readRange } from "./read.js";
 import type { DatedRun } from "./run.js";
@@ -13,19 +22,19 @@ const mostRounds = 4;
  */
 export async function reconcile(run: DatedRun, left: () => number): Promise<void> {
   const { reporter, resource, row, shortfalls, state } = run;
-  let differing = await countDiffering(run);
+  let differing = await recount(run);
   for (let round = 1; round <= mostRounds && differing.length > 0 && left() > 0; round += 1) {
-    for (const counted of differing) await readDiffering(run, counted, left);
+    for (const one of differing) await readDiffering(run, one, left);
     // A part of a day that changed says nothing of the rest of the day.
     await readMoved(run, left);
-    differing = await countDiffering(run);
+    differing = await recount(run);
   }
   const [covered, ...others] = join(state.coverage());
   const isAllRead = covered?.from === Number.NEGATIVE_INFINITY && others.length === 0;
   if (isAllRead && differing.length === 0 && shortfalls.length === 0) {
     const { beside } = await countOutside(run, row.api_total ?? 0);
     // A record that came after the counts is no record beside the dates.
-    if (beside > 0) differing = await countDiffering(run);
+    if (beside > 0) differing = await recount(run);
     if (beside > 0 && differing.length === 0) {
       run.isPartial = true;
       reporter.warn(
@@ -43,32 +52,33 @@ export async function reconcile(run: DatedRun, left: () => number): Promise<void
 export async function readMoved(run: DatedRun, left: () => number): Promise<void> {
   for (const range of rangesOfDays(run, movedDays(run))) {
     if (left() <= 0) return;
-    await readRange(run, range);
+    await readRange(run, range, left);
   }
 }
 
-/** Counts, and returns what differs and is evidence. A filter that was distrusted and agrees by now is trusted again. */
-export async function countDiffering(run: DatedRun): Promise<Counted[]> {
+/**
+ * Counts all that is covered, trusts a distrusted filter again if it agrees by now, and notes the totals in the run's row.
+ * @returns the counts that differ, without those of distrusted filters
+ */
+async function recount(run: DatedRun): Promise<Counted[]> {
   const { mirror, row, state } = run;
   const counts = await countCovered(run);
-  const differing = counts.filter((one) => one.api !== one.mirror);
-  const distrusted = [...state.distrusted()].filter((name) =>
-    differing.some(({ check }) => check.name === name),
-  );
-  if (distrusted.length < state.distrusted().size) mirror.transaction(() => state.setDistrusted(distrusted));
-  const evidence = differing.filter(({ check }) => !distrusted.includes(check.name));
-  Object.assign(row, totalsOf(counts), { differing: evidence.length });
-  return evidence;
+  const wrong = differingIn(counts).map(({ check }) => check.name);
+  const distrusted = new Set([...state.distrusted()].filter((name) => wrong.includes(name)));
+  if (distrusted.size < state.distrusted().size) mirror.transaction(() => state.setDistrusted(distrusted));
+  const differing = differingIn(counts, distrusted);
+  Object.assign(row, totalsOf(counts), { differing: differing.length });
+  return differing;
 }
 
 /** Reads the parts of a range in which a count differs. */
-async function readDiffering(run: DatedRun, counted: Counted, left: () => number): Promise<void> {
+async function readDiffering(run: DatedRun, differing: Counted, left: () => number): Promise<void> {
   const { mirror, shortfalls, state } = run;
-  const { check } = counted;
-  for await (const part of halve(run, counted, left)) {
+  const { check } = differing;
+  for await (const part of halve(run, differing, left)) {
     if (left() <= 0) return;
-    await readRange(run, part);
-    if (check === allRecords || !(await isMeaningless(run, part))) continue;
+    const isWhole = (await readRange(run, part, left)) <= part.from;
+    if (check === allRecords || !isWhole || !(await isMeaningless(run, part))) continue;
     mirror.transaction(() => state.setDistrusted([...state.distrusted(), check.name]));
     shortfalls.push(
       `the API's filter \`${check.name}\` does not count what its records say: it is no evidence until it does`,

@@ -10,7 +10,8 @@ const patienceMs = 25;
 
 /** Answers that are committed together. A kill costs what is not committed. */
 export class Group {
-  #transaction: ReturnType<typeof openTransaction> | null = null;
+  /** Commits the open transaction; null if none is open. */
+  #commit: (() => void) | null = null;
   #openedAt = 0;
 
   constructor(private readonly run: Pick<SyncRun, "clock" | "mirror">) {}
@@ -20,17 +21,17 @@ export class Group {
     const { clock, mirror } = this.run;
     // The next request goes out first: it is answered while this answer is written.
     for (let turn = 0; next && turn < turnsToSend; turn += 1) await clock.sleep(0);
-    if (!this.#transaction) this.#openedAt = clock.monotonic();
-    this.#transaction ??= openTransaction(mirror);
+    if (!this.#commit) this.#openedAt = clock.monotonic();
+    this.#commit ??= openTransaction(mirror);
     mirror.transaction(answer);
     const isOld = clock.monotonic() - this.#openedAt >= longestMs;
     if (isOld || !next || !(await this.#comesSoon(next))) this.commit();
   }
 
   commit(): void {
-    const open = this.#transaction;
-    this.#transaction = null;
-    open?.commit();
+    const commit = this.#commit;
+    this.#commit = null;
+    commit?.();
   }
 
   async #comesSoon(next: Promise<unknown>): Promise<boolean> {

@@ -1,5 +1,14 @@
 import { dayOf, dayRange, describe, type Range } from "../lib/ranges.js";
-import { type Counted, countCovered, countOutside, halve, type Outside, totalsOf } from "../sync/counts.js";
+import {
+  type Counted,
+  checksOf,
+  countCovered,
+  countOutside,
+  differingIn,
+  halve,
+  type Outside,
+  totalsOf,
+} from "../sync/counts.js";
 import { askFigures, movedDays } from "../sync/figures.js";
 import { budgetOf, type DatedRun } from "../sync/run.js";
 import type { Totals } from "./report.js";
@@ -36,8 +45,7 @@ export async function gatherEvidence(run: DatedRun): Promise<Evidence> {
   const moved = movedDays(run);
   const counts = await countCovered(run);
   const distrusted = state.distrusted();
-  const evidence = counts.filter(({ check }) => !distrusted.has(check.name));
-  const differing = evidence.filter(({ api, mirror }) => api !== mirror);
+  const differing = differingIn(counts, distrusted);
   const against: Against[] = moved.map((day) => ofDay(day, "its figures changed since it was read"));
   for (const one of differing)
     for await (const part of halve(run, one, left, isOneDay)) against.push(ofCount(part));
@@ -47,9 +55,9 @@ export async function gatherEvidence(run: DatedRun): Promise<Evidence> {
   const outside = await countOutside(run, totals.api_total);
   return {
     ...outside,
-    unread: outside.unread.filter(({ api, mirror }) => api !== mirror),
+    unread: differingIn(outside.unread),
     counts,
-    checks: [...new Set(evidence.map(({ check }) => check.name))],
+    checks: checksOf(run).flatMap(({ name }) => (distrusted.has(name) ? [] : name)),
     figures: run.figures && { askedAt, moved },
     against,
     totals,

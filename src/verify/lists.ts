@@ -19,15 +19,15 @@ export async function verifyList(run: SyncRun, details: number | null): Promise<
   const listed = new Map(list.items.map((item, position) => [keyOf(resource, item, position), item]));
   const standings = [...listed].map(([key, item]) => compare(item, key));
   const here = countPresent(mirror, resource.name);
-  const missing = standings.filter((one) => one === "missing").length;
+  const absent = standings.filter((one) => one === "absent").length;
   const changed = standings.filter((one) => one === "changed").length;
-  const gone = Math.max(0, here - (listed.size - missing));
-  const differing = missing + changed + gone;
+  const gone = Math.max(0, here - (listed.size - absent));
+  const differing = absent + changed + gone;
 
   const unread = details ?? 0;
   const blind_spot =
     details === null ? "" : "details, which cost a request each: `sync --details all` reads them again";
-  const differs = `${missing} not in the mirror, ${changed} different, ${gone} no longer in the API`;
+  const differs = `${absent} not in the mirror, ${changed} different, ${gone} no longer in the API`;
 
   function judge(): [MonthResult["state"], string] {
     if (!list.isWhole) return ["unproven", `the list ${whyNotWhole(list)}`];

@@ -24,10 +24,10 @@ export function rereadings(run: DatedRun): Rereading[] {
   if (!used || newest === undefined) return [];
   const since = (finishedRuns(mirror, resource.name).until ?? newest) + 1 - used.windowMs;
   const cursor = Math.min(state.cursor() ?? since, since - 1);
-  const counted = (from: number, to: number) => ({ from, to, records: state.count({ from, to }) });
-  const window = counted(since, newest);
-  const below = counted(Number.NEGATIVE_INFINITY, cursor);
-  const above = counted(cursor + 1, since - 1);
+  const stretch = (from: number, to: number) => ({ from, to, records: state.count({ from, to }) });
+  const window = stretch(since, newest);
+  const below = stretch(Number.NEGATIVE_INFINITY, cursor);
+  const above = stretch(cursor + 1, since - 1);
   const nightsFor = (records: number) => Math.ceil(records / (used.audit * recordsPerRequest));
   const nights = nightsFor(below.records);
   // Meanwhile other records leave the window, and the audit comes to them first.

@@ -120,15 +120,46 @@ test("A7: a filter that means something else costs one run, and is no evidence u
   expect((await synced(brand)).code).toBe(8);
 });
 
-test("A8: more days moved than the budget reads: the run says how many are left", async () => {
-  const many = ordersBefore(noon - 40 * day, 13_000, hour);
-  const brand = makeBrand({ orders: many });
-  await brand.run("sync orders");
-  for (let n = 0; n < 13_000; n += 36) brand.refund(`o${n}`, 1);
-  const { code, err } = await synced(brand);
-  expect(code).toBe(8);
-  expect(err).toMatch(/the API's figures moved on \d+ days not read yet/);
-  expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
+describe("more differs than 100 requests read: the run keeps to them, is not verified, and the next one ends it", () => {
+  const hours = ordersBefore(noon - 40 * day, 13_000, hour);
+  const isPage = ({ path, query }: { path: string; query: Readonly<Record<string, string>> }) =>
+    path === "/orders" && query.per_page === "100";
+
+  test.each([
+    ["days apart", 36],
+    ["days side by side", 12],
+  ])("A8: %s", async (_, step) => {
+    const brand = makeBrand({ orders: hours });
+    await brand.run("sync orders --audit 0");
+    for (let n = 0; n < hours.length; n += step) brand.refund(`o${n}`, 1);
+    const { asked, code, err } = await brand.run("sync orders --audit 0");
+    expect(err).toMatch(/the API's figures moved on \d+ days not read yet/);
+    expect([code, brand.lastRun().verified]).toEqual([8, 0]);
+    // One more for the time since the last run.
+    expect(asked.filter(isPage)).toHaveLength(100 + 1);
+    expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
+  });
+
+  test("the counts of a whole history that came at once", async () => {
+    const brand = makeBrand({ doubts: { figures: "absent" } });
+    await brand.run("sync orders --audit 0");
+    brand.data.orders = hours;
+    const { asked, code, err } = await brand.run("sync orders --audit 0");
+    expect(err).toMatch(/the API counts 13000 orders and the mirror \d+/);
+    expect([code, brand.lastRun().verified]).toEqual([8, 0]);
+    // The counts take some of the 100.
+    expect(asked.filter(isPage).length).toBeLessThanOrEqual(100);
+    expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
+  });
+
+  test("a filter is not distrusted by a part of which only the first page was read", async () => {
+    const brand = makeBrand({ orders: hours.slice(0, 9_000), doubts: { figures: "absent" } });
+    await brand.run("sync orders --audit 0");
+    // From here on, one request is left for a part of two pages.
+    for (let n = 300; n < 9_000; n += 1) brand.cancel(`o${n}`);
+    expect(await synced(brand, "sync orders --audit 0")).toMatchObject({ code: 8, verified: 0 });
+    expect(brand.sql("SELECT distrusted FROM sync_state")).toEqual([{ distrusted: "[]" }]);
+  });
 });
 
 test("A9: a list that never settles", async () => {

@@ -26,7 +26,7 @@ export const dated: StrategyRun<Dated> = {
   },
 
   async run(run) {
-    const { mirror, options, shortfalls } = run;
+    const { options, shortfalls } = run;
     const { gaps, ranges } = begin(run);
     run.figures = await askFigures(run);
     for (const range of ranges) await readRange(run, range);
@@ -40,7 +40,7 @@ export const dated: StrategyRun<Dated> = {
         `the API's figures moved on ${counted(moved, "day")} not read yet, which the next runs will read`,
       );
     if (shortfalls.length === 0) removeMissing(run);
-    mirror.transaction(() => end(run, gaps));
+    warnOfGaps(run, gaps);
   },
 };
 
@@ -71,8 +71,8 @@ function begin(run: DatedRun): Pick<DatedPlan, "gaps" | "ranges"> {
   return { gaps, ranges };
 }
 
-/** Says which dates stay unread between others that were read. */
-function end({ reporter, resource: { name }, row, state }: DatedRun, gaps: readonly Range[]): void {
+/** Warns of the dates that stay unread, and claims only those above them. */
+function warnOfGaps({ reporter, resource: { name }, row, state }: DatedRun, gaps: readonly Range[]): void {
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
   row.covered_from = instantOrNull(Math.max(floor, ...gaps.map(({ to }) => to + 1)));
   for (const gap of gaps)
