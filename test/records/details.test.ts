@@ -65,5 +65,5 @@ test("a record of the list is compared with what the list said before", async ()
   const compare = openComparison(mirror, opportunities);
   expect(compare(listed, "c1")).toBe("same");
   expect(compare({ ...listed, title: "Summer" }, "c1")).toBe("changed");
-  expect(compare(listed, "c2")).toBe("missing");
+  expect(compare(listed, "c2")).toBe("absent");
 });
