@@ -71,7 +71,7 @@ async function runDownload(options: DownloadFlags, { deps }: Context): Promise<v
         hint: "run `brandapi sync content` first",
       });
     const { baseUrl = "", maxWaitMs } = settings;
-    const task = reporter.begin({ name: "download content", unit: "bytes" });
+    const task = reporter.begin({ name: "download content" });
     const folder = expandPath(options.out ?? defaultFolder, deps);
     const { fetch, later, random } = deps;
     const fileHost = { fetch, later, random, userAgent: `brandapi/${version}`, baseUrl, maxWaitMs };

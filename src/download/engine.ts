@@ -65,23 +65,16 @@ export async function downloadFiles(
   const log = openDownloadLog(access.mirror);
   const wanted = files.filter((file) => !isComplete(file, folder, log));
   const queue = withPaths(wanted.slice(0, limit), folder, log);
-  const total = queue.reduce((sum, { file }) => sum + (file.size ?? 0), 0);
   const counts = { downloaded: 0, failed: 0, not_tried: 0, bytes: 0 };
   let done = 0;
   let hostFailures = 0;
-  task.update({ done, total });
+  task.update({ done, total: queue.length });
 
   async function settle({ file, path }: Placed, signal: AbortSignal): Promise<void> {
     const { source, id } = file;
     const about = { source, id, path };
-    let counted = 0;
-    const onLength = (length: number) => {
-      done += length - counted;
-      counted = length;
-      task.update({ done, total: Math.max(done, total) });
-    };
     try {
-      const { bytes, sha256, resumedFrom } = await fetchFile(file, path, { ...access, signal }, onLength);
+      const { bytes, sha256, resumedFrom } = await fetchFile(file, path, { ...access, signal });
       hostFailures = 0;
       log.finish({ ...about, bytes, sha256, downloaded_at: formatInstant(access.clock.now()) });
       counts.downloaded += 1;
@@ -95,6 +88,8 @@ export async function downloadFiles(
       const nothing = { bytes: null, sha256: null, resumed_from: null };
       onFile({ ...about, outcome: "failed", ...nothing, error: failure.message });
     }
+    done += 1;
+    task.update({ done });
   }
 
   // One failure of every file stops those under way.

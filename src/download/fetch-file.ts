@@ -35,15 +35,9 @@ const waitMs = [1_000, 5_000];
 /**
  * Fetches one file to a path: three tries at most, each through a fresh signed URL. A file whose size is known is resumed.
  * Nothing has its name before it is complete.
- * @param onLength called with its length so far
  * @throws FileFailed if this file cannot be fetched; the errors of the file system, the API and the signal
  */
-export async function fetchFile(
-  file: LibraryFile,
-  path: string,
-  access: FileAccess,
-  onLength: (length: number) => void,
-): Promise<FetchedFile> {
+export async function fetchFile(file: LibraryFile, path: string, access: FileAccess): Promise<FetchedFile> {
   const partPath = path + partSuffix;
   // A link leads to a file that is not ours.
   const there = lstatSync(partPath, { throwIfNoEntry: false });
@@ -59,7 +53,6 @@ export async function fetchFile(
         const url = await sign(file, access);
         await transfer(url, part, { from: length, size: file.size }, access, (now) => {
           length = now;
-          onLength(now);
         });
         break;
       } catch (error) {

@@ -3,7 +3,7 @@ export interface Reporter {
   /** What is to come, in this order, with the requests that each took the last time: how long all of it takes. */
   expect(tasks: readonly Expected[]): void;
   /** Starts one task, such as a resource's sync. `total` may be learned later. */
-  begin(task: { name: string; unit: "pages" | "bytes"; total?: number }): Task;
+  begin(task: { name: string; total?: number }): Task;
   /** A fact worth a line on stderr, not with `--quiet`. */
   note(text: string): void;
   /** Something that the person should act on; each text is printed once a run, also with `--quiet`. */
@@ -19,8 +19,8 @@ export interface Expected {
 }
 
 export interface Task {
-  /** How far it is: `done` and `total` in the task's unit, `rows` read so far. */
-  update(progress: { done: number; total?: number; rows?: number }): void;
+  /** How far it is, in requests or in files. */
+  update(progress: { done: number; total?: number }): void;
   /** It waits: for the rate budget, the server, or before a retry. */
   waiting(ms: number, reason: string): void;
   /** It is over; `summary` is the one line that cron shows, if there is one. */

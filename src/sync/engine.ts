@@ -12,7 +12,7 @@ import { strategies } from "./strategies/index.js";
 
 /** Reads one resource into the mirror, and records the run however it ends: what ended it is in the result. */
 export async function syncResource(access: Access, resource: Resource, named = true): Promise<RunEnd> {
-  const task = access.reporter.begin({ name: resource.name, unit: "pages" });
+  const task = access.reporter.begin({ name: resource.name });
   let floor: string | null = null;
   const { run, error } = await recordRun(access, resource.name, {
     async work(row) {
@@ -44,7 +44,7 @@ export function openRun(
   access: Access,
   resource: Resource,
   row = blankRun(resource.name, formatInstant(access.clock.now())),
-  task = silentReporter.begin({ name: resource.name, unit: "pages" }),
+  task = silentReporter.begin({ name: resource.name }),
 ): SyncRun {
   const { options } = access;
   const { since, until } = options;

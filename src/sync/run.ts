@@ -111,7 +111,7 @@ export function budgetOf({ api }: Pick<SyncRun, "api">, requests: number): () =>
 export function progressed(run: SyncRun, rows: number, left: number): void {
   run.pages += 1;
   run.row.rows_read += rows;
-  run.task.update({ done: run.pages, total: run.pages + Math.max(0, left), rows: run.row.rows_read });
+  run.task.update({ done: run.pages, total: run.pages + Math.max(0, left) });
 }
 
 /** True if each other resource would end the same way: the key, this machine's address, a signal, a defect. */

@@ -1,5 +1,5 @@
 import { formatSpan } from "../lib/times.js";
-import { formatBytes, formatCount } from "./numbers.js";
+import { formatCount } from "./numbers.js";
 import type { Style } from "./style.js";
 import { escapeText } from "./text.js";
 import { displayWidth, pad, shorten, truncate } from "./width.js";
@@ -8,10 +8,6 @@ import { displayWidth, pad, shorten, truncate } from "./width.js";
 export interface Progress {
   /** The task under way; null between two. */
   name: string | null;
-  unit: "pages" | "bytes";
-  /** In the task's unit. */
-  done: number;
-  total: number | undefined;
   /** Which task of how many. */
   position: number;
   of: number;
@@ -35,25 +31,15 @@ export function progressLine(
   width: number,
   { style, unicode, perMinute }: { style: Style; unicode: boolean; perMinute: number | null },
 ): string {
-  const { name, position, of } = progress;
+  const { name, position, of, requests, left, isKnown } = progress;
   const title = of > 1 ? `${name} (${position} of ${of})` : (name ?? "");
   const head = pad(truncate(escapeText(shorten(title)), nameWidth * 2), nameWidth);
-  const { done, all, text } = progress.unit === "pages" ? ofRequests(progress, perMinute) : ofBytes(progress);
-  const room = Math.min(longestBar, width - displayWidth(head) - displayWidth(text) - 3);
-  if (!all || room < shortestBar) return truncate(`${head}  ${text}`, width);
-  const full = Math.round(Math.min(1, done / all) * room);
-  const [filled, open] = unicode ? ["█", "░"] : ["#", "-"];
-  return `${style.bold(head)} ${style.cyan(filled.repeat(full))}${style.dim(open.repeat(room - full))}  ${text}`;
-}
-
-function ofBytes({ done, total }: Progress) {
-  const text = total === undefined ? formatBytes(done) : `${formatBytes(done)} of ${formatBytes(total)}`;
-  return { done, all: total, text };
-}
-
-function ofRequests({ requests, left, isKnown }: Progress, perMinute: number | null) {
   const time = perMinute === null ? "" : `, ${formatSpan((left / perMinute) * 60_000)}`;
   const rest = left === 0 ? "" : `, ${isKnown ? "" : "at least "}${formatCount(left)} left${time}`;
-  const all = isKnown ? requests + left : undefined;
-  return { done: requests, all, text: `${formatCount(requests)} requests done${rest}` };
+  const text = `${formatCount(requests)} requests done${rest}`;
+  const room = Math.min(longestBar, width - displayWidth(head) - displayWidth(text) - 3);
+  if (!isKnown || requests + left === 0 || room < shortestBar) return truncate(`${head}  ${text}`, width);
+  const full = Math.round((requests / (requests + left)) * room);
+  const [filled, open] = unicode ? ["█", "░"] : ["#", "-"];
+  return `${style.bold(head)} ${style.cyan(filled.repeat(full))}${style.dim(open.repeat(room - full))}  ${text}`;
 }

@@ -23,7 +23,13 @@ export type ReporterOutput = Partial<Record<"json" | "quiet" | "verbose" | "colo
 /** A shorter wait is no news. */
 const longWaitMs = 2_000;
 const progressEveryMs = 2_000;
-const none = { name: null, unit: "pages", done: 0, total: 0 } as const;
+/** How far a task is. */
+interface Own {
+  name: string | null;
+  done: number;
+  total: number | undefined;
+}
+const none: Own = { name: null, done: 0, total: 0 };
 
 /**
  * Returns a bar if stderr is a terminal, otherwise one line per task; with `--quiet` nothing but warnings. Everything
@@ -45,7 +51,7 @@ export function createReporter(
   let expected: readonly Expected[] = [];
   let requests = 0;
   let position = 0;
-  let task: Pick<Progress, "name" | "unit" | "done" | "total"> = none;
+  let task = none;
   let waitedFor = "";
   let toldAt = Number.NEGATIVE_INFINITY;
   const hide = () => bar.show();
@@ -53,11 +59,11 @@ export function createReporter(
 
   /** Requests to come: of the task under way, and of later ones what each took the last time. */
   function progress(): Progress {
-    const own = task.unit === "pages" ? task.total && Math.max(0, task.total - task.done) : 0;
+    const own = task.total && Math.max(0, task.total - task.done);
     const all = [own, ...expected.slice(position).map((one) => one.requests)];
     const left = all.reduce<number>((sum, one) => sum + (one ?? 0), 0);
     const of = Math.max(1, expected.length);
-    return { ...task, position, of, requests, left, isKnown: !all.includes(undefined) };
+    return { name: task.name, position, of, requests, left, isKnown: !all.includes(undefined) };
   }
 
   function tell(): void {
@@ -79,8 +85,8 @@ export function createReporter(
       expected = tasks;
       position = 0;
     },
-    begin({ name, unit, total }) {
-      const own = { name, unit, done: 0, total };
+    begin({ name, total }) {
+      const own: Own = { name, done: 0, total };
       task = own;
       position = expected.findIndex((one) => one.name === name) + 1 || 1;
       if (!signal.aborted) bar.show((width) => progressLine(progress(), width, look));

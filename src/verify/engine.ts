@@ -75,7 +75,7 @@ async function recordProof(
   tableError: string | null,
 ): Promise<Finding> {
   let finding: Finding | undefined;
-  const task = access.reporter.begin({ name: resource.name, unit: "pages" });
+  const task = access.reporter.begin({ name: resource.name });
   const { error } = await recordRun(access, resource.name, {
     async work(row) {
       const one = openRun(access, resource, row, task);

@@ -29,8 +29,8 @@ const terminal: ProgramOptions = { tty: true, columns: 100, env: { NO_COLOR: "1"
 
 test("without a terminal a task is one line, at its end", () => {
   const seen = reporterFor();
-  const task = seen.reporter.begin({ name: "orders", unit: "pages", total: 3 });
-  task.update({ done: 1, rows: 100 });
+  const task = seen.reporter.begin({ name: "orders", total: 3 });
+  task.update({ done: 1 });
   task.waiting(1_000, "rate limit");
   task.end("250 read in 3s, verified");
   task.end("twice");
@@ -50,7 +50,7 @@ test("what comes from outside is escaped, and details need --verbose", () => {
 
 test("--quiet leaves nothing but warnings, each once", () => {
   const seen = reporterFor({ quiet: true }, terminal);
-  seen.reporter.begin({ name: "orders", unit: "pages" }).end("done");
+  seen.reporter.begin({ name: "orders" }).end("done");
   seen.reporter.note("a note");
   seen.reporter.warn("the key expires");
   seen.reporter.warn("the key expires");
@@ -67,16 +67,16 @@ test("on a terminal: requests done, requests left, and the time that those take 
     { name: "content", requests: undefined },
     { name: "orders", requests: 100 },
   ]);
-  const roster = seen.reporter.begin({ name: "roster", unit: "pages" });
-  roster.update({ done: 1, total: 2, rows: 100 });
+  const roster = seen.reporter.begin({ name: "roster" });
+  roster.update({ done: 1, total: 2 });
   seen.reporter.answered();
   seen.reporter.answered();
   const begun = "roster (1 of 3)   2 requests done, at least 101 left, 2m";
   await vi.waitUntil(() => seen.screen[0] === begun);
   roster.end("2 read");
-  seen.reporter.begin({ name: "content", unit: "pages" }).end("done");
-  const orders = seen.reporter.begin({ name: "orders", unit: "pages" });
-  orders.update({ done: 50, total: 98, rows: 5_000 });
+  seen.reporter.begin({ name: "content" }).end("done");
+  const orders = seen.reporter.begin({ name: "orders" });
+  orders.update({ done: 50, total: 98 });
   const line = /^orders \(3 of 3\) {2}█░{29} {2}2 requests done, 48 left, 48s$/u;
   await vi.waitUntil(() => line.test(seen.screen[2] ?? ""));
   seen.reporter.note("a note that is rather long: ".repeat(5).trim());
@@ -91,19 +91,9 @@ test("on a terminal: requests done, requests left, and the time that those take 
   ]);
 });
 
-test.each([[{ unit: "bytes", total: 4_000_000 } as const, 1_200_000, /█+░+ {2}1\.2 MB of 4\.0 MB$/u]])(
-  "a task of %j has no requests",
-  async (unit, done, line) => {
-    const seen = reporterFor({}, terminal);
-    seen.reporter.begin({ name: "download", ...unit }).update({ done });
-    await vi.waitUntil(() => line.test(seen.screen[0] ?? ""));
-    seen.reporter.close();
-  },
-);
-
 test("on a terminal, what is waited for is said above the bar, once per reason", async () => {
   const seen = reporterFor({}, terminal);
-  seen.reporter.begin({ name: "orders", unit: "pages", total: 9 });
+  seen.reporter.begin({ name: "orders", total: 9 });
   seen.reporter.waiting(42_000, "rate limit");
   seen.reporter.waiting(40_000, "rate limit");
   await vi.waitUntil(() => seen.screen[1]?.startsWith("orders"));
@@ -121,7 +111,7 @@ test("without a terminal, a long wait is a line for each reason, not for each tr
 test("how far a run is, is told at each beginning, every two seconds, and before a long wait", () => {
   const { reporter, told, pass } = reporterFor();
   reporter.expect([{ name: "orders", requests: 9 }]);
-  const orders = reporter.begin({ name: "orders", unit: "pages" });
+  const orders = reporter.begin({ name: "orders" });
   for (let page = 1; page <= 5; page += 1) {
     pass(700);
     reporter.answered();
@@ -138,7 +128,7 @@ test("how far a run is, is told at each beginning, every two seconds, and before
 
 test("a bar fits a narrow terminal in colour, and `^C` fits behind it", async () => {
   const seen = reporterFor({}, { tty: true, columns: 50, env: { LANG: "C.UTF-8" } });
-  const task = seen.reporter.begin({ name: "orders", unit: "pages", total: 300 });
+  const task = seen.reporter.begin({ name: "orders", total: 300 });
   task.update({ done: 10 });
   await vi.waitUntil(() => seen.screen[0]?.includes("290 left"));
   expect(seen.screen[0]?.length).toBeLessThanOrEqual(47);
@@ -148,7 +138,7 @@ test("a bar fits a narrow terminal in colour, and `^C` fits behind it", async ()
 test("a stop takes the bar away before anything else is said", async () => {
   const stop = new AbortController();
   const seen = reporterFor({}, { ...terminal, signal: stop.signal });
-  const task = seen.reporter.begin({ name: "orders", unit: "pages", total: 3 });
+  const task = seen.reporter.begin({ name: "orders", total: 3 });
   await vi.waitUntil(() => seen.text.includes("orders"));
   stop.abort(new Stopped("SIGINT"));
   expect(seen.screen).toEqual([""]);
@@ -164,7 +154,7 @@ test.each<[string, ReporterOutput, ProgramOptions]>([
   ["stderr in a file", {}, { tty: { stdout: true } }],
 ])("%s means no bar", async (_, output, options) => {
   const seen = reporterFor(output, options);
-  const task = seen.reporter.begin({ name: "orders", unit: "pages", total: 3 });
+  const task = seen.reporter.begin({ name: "orders", total: 3 });
   await import("cli-progress");
   await new Promise((resolve) => setImmediate(resolve));
   task.end("done");
