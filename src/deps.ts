@@ -34,10 +34,10 @@ export interface Input extends Readable {
 export type Env = Readonly<Record<string, string | undefined>>;
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** Where this program runs, and how it was started: what a schedule has to say. */
+/** The machine and the program's own files, which a schedule names in full. */
 export interface Machine {
   name: string;
-  /** The home folder that the system gives to what nobody started from a shell; empty where it knows none. */
+  /** The home folder of processes that no shell started, such as cron's; empty if the system knows none. */
   home: string;
   /** Absolute paths of Node and of this program. */
   node: string;
@@ -46,7 +46,7 @@ export interface Machine {
   version: string;
 }
 
-/** All that the program takes from the outside. Only this file, `bin` and `ui` touch the real ones. */
+/** All that the program takes from the outside. Only this file, `main.ts`, `bin` and `ui` touch the real ones. */
 export interface Deps {
   env: Env;
   cwd: string;
@@ -59,7 +59,7 @@ export interface Deps {
   stderr: Output;
   clock: Clock;
   fetch: Fetch;
-  /** The keys in use, whatever their shape. Each that is read is added here: no text that is printed or stored holds one. */
+  /** The keys in use, whatever their shape: each that is read is added, and hidden in messages and recorded errors. */
   keys: Set<string>;
   /** Calls back after `ms` milliseconds unless it is called off; without it, nothing has a deadline of its own. */
   later?(ms: number, call: () => void): () => void;
@@ -91,8 +91,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * The real world. `fetch` gets its dispatcher (time-outs, proxies) at the first request: see api/transport; stdin is
- * opened by who reads it.
+ * The real world. `fetch` gets its dispatcher (time-outs, proxies) at the first request (main.ts, api/transport.ts);
+ * stdin is opened when it is first read.
  */
 export function systemDeps(signal: AbortSignal, fetch: Fetch): Deps {
   return {
@@ -133,10 +133,10 @@ export function systemDeps(signal: AbortSignal, fetch: Fetch): Deps {
   };
 }
 
-/** The folder that the program was started in; empty where it is gone. */
+/** The folder that the program was started in; empty if it is gone. */
 const startedIn = askSystem(() => process.cwd());
 
-/** Empty where the system does not know it: who needs it says so, see paths.ts. */
+/** Returns the system's answer; empty if it has none, which config/folders.ts reports where it is needed. */
 function askSystem(ask: () => string): string {
   try {
     return ask();

@@ -1,6 +1,6 @@
 /**
  * Every error that a person can meet, with its exit code and its hint.
- * A class is named for what happened to the person; the message is one sentence, the hint is what to do.
+ * A class is named for the failure; the message is one sentence, the hint is what to do.
  */
 
 export const exitCodes = {
@@ -25,9 +25,9 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 export interface ErrorOptions {
   hint?: string | undefined;
   cause?: unknown;
-  /** The HTTP status that the API answered, where there was one. */
+  /** The HTTP status of the API's answer, if there was one. */
   status?: number | undefined;
-  /** True if whatever is asked next would end the same way. */
+  /** True if every other request would fail the same way. */
   everywhere?: boolean | undefined;
 }
 
@@ -95,7 +95,7 @@ export class UnexpectedAnswer extends BrandapiError {
   override readonly code: string = "unexpected-answer";
 }
 
-/** Thrown when an answer must not be kept, whoever asked for it: it is too large, holds too much, or holds the key. */
+/** Thrown when an answer must not be kept, because it is too large, holds too much, or holds the key. */
 export class AnswerRefused extends UnexpectedAnswer {}
 
 /** Thrown on 400: the API refused the request's parameters. Carries no code of its own: see `status`. */
@@ -126,7 +126,7 @@ export class MirrorStale extends BrandapiError {
   override readonly code = "stale";
 }
 
-/** The signals that ask the program to end, and what it then ends with. */
+/** The signals that ask the program to end, and its exit code then. */
 export const stopCodes = {
   SIGINT: exitCodes.interrupted,
   SIGTERM: exitCodes.terminated,

@@ -31,11 +31,11 @@ export async function main(): Promise<void> {
 }
 
 /**
- * Runs one command line. The last catch of the program: every error that comes here becomes a message, a hint and an exit code.
+ * Runs one command line. Every error that reaches this last catch becomes a message, a hint and an exit code.
  * @param argv the arguments after `brandapi`
  */
 export async function run(argv: readonly string[], deps: Deps): Promise<ExitCode> {
-  await learnKeys(argv, deps);
+  await noteKeys(argv, deps);
   const tell = (error: unknown, profile?: string) =>
     reportError(error, profile === undefined ? argv : ["--profile", profile, ...argv], deps, profile);
   try {
@@ -46,8 +46,8 @@ export async function run(argv: readonly string[], deps: Deps): Promise<ExitCode
   }
 }
 
-/** Learns the keys that no text may hold, before any is printed; help opens no file. */
-async function learnKeys(argv: readonly string[], deps: Deps): Promise<void> {
+/** Notes the keys in use before any text is printed; help opens no file. */
+async function noteKeys(argv: readonly string[], deps: Deps): Promise<void> {
   if (deps.env.BRANDAPI_KEY) deps.keys.add(deps.env.BRANDAPI_KEY.trim());
   if (argv.length === 0 || argv.some((word) => ["help", "-h", "--help"].includes(word))) return;
   const { keysInUse } = await import("./config/keys.js");
@@ -55,8 +55,8 @@ async function learnKeys(argv: readonly string[], deps: Deps): Promise<void> {
 }
 
 /**
- * The first signal asks for a clean stop. If that takes too long, and at a second signal, the process ends at once; so
- * it does at the first signal during `deps.killable` work.
+ * The first signal asks for a clean stop. If that takes too long, and at a second signal, the process ends at once.
+ * During `deps.killable` work the first signal ends it at once.
  */
 function listenForSignals(stop: AbortController, deps: Deps, cutShort: (reason: Stopped) => void): void {
   const hear = (name: (typeof signals)[number]) => {
@@ -79,7 +79,7 @@ function listenForSignals(stop: AbortController, deps: Deps, cutShort: (reason: 
   listen();
 }
 
-/** From now on a signal does what the system does with it. */
+/** Leaves signals to the system from now on. */
 function stopListening(): void {
   for (const name of signals) process.removeAllListeners(name);
 }
@@ -118,7 +118,7 @@ function exitNow(code: number): never {
   process.exit(code);
 }
 
-/** undici takes 80 ms to load: not on the way to `--help`. */
+/** Loads undici at the first request, because that takes 80 ms, which `--help` need not wait. */
 function fetchWhenNeeded(env: Deps["env"]): Fetch {
   let ready: Promise<Fetch> | undefined;
   return async (url, init) => {

@@ -7,12 +7,12 @@ export type { GlobalOptions };
 /** The word by which a shell's script asks for completions: see complete.ts. */
 export const completionQuestion = "__complete";
 
-/** What every command is given besides its arguments and options. */
+/** The surroundings of a command, besides its arguments and options. */
 export interface Context {
   deps: Deps;
   /** The profile's name while a command goes through all of them: JSON lines carry it. */
   profile?: string;
-  /** What the program ends with if no error is thrown. */
+  /** The program's exit code if no error is thrown. */
   exitCode: ExitCode;
   /**
    * Prints an error as the program does at its end, for a command that goes on.

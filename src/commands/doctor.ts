@@ -22,10 +22,10 @@ import { openApi } from "./open-api.js";
 
 /** Milliseconds. A person waits, and an API that does not answer is one of the findings. */
 const patienceMs = 5_000;
-/** The version that mended a bug which can lose committed pages while two programs use a file. */
+/** The first version without a bug that can lose committed pages while two programs use a file. */
 const soundSqlite = "3.51.3";
 
-/** What a check found. With a hint it is a warning: something to be done that fails nothing. */
+/** The result of a check. With a hint it is a warning, which fails nothing. */
 interface Finding<T = unknown> {
   text: string;
   hint?: string;

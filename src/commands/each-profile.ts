@@ -6,9 +6,8 @@ import { styleFor } from "../ui/style.js";
 import type { Context, GlobalOptions } from "./context.js";
 
 /**
- * Runs a command for each profile of this machine, one after another, with what is stored for it. A profile that fails
- * does not stop the others; a signal does. The exit code is the worst of them. The caller refuses flags that are for one
- * brand, before it does anything: see `refuseSingle`.
+ * Runs a command for each profile of this machine, one after another, with its stored settings. A profile that fails does
+ * not stop the others; a signal does. The exit code is the worst of them. Call `refuseSingle` before anything is done.
  * @throws Stopped
  */
 export async function eachProfile<Options extends GlobalOptions>(

@@ -15,7 +15,7 @@ export function keptOf(mirror: Mirror, omit: readonly string[]): Kept {
   return { last_backup: lastBackup(mirror), omit, forgotten: readKeptOut(mirror).forgotten };
 }
 
-/** Returns the lines of `status` about it. */
+/** Returns the lines of `status` about the backup, omitted members and forgotten hosts. */
 export function keptText({ last_backup: backup, omit, forgotten }: Kept, now: number): string {
   const age = backup && formatAge(Math.max(0, now - Date.parse(backup.at)));
   const lines = [

@@ -7,7 +7,7 @@ import { type Style, styleFor } from "../ui/style.js";
 import { terminalWidth } from "../ui/width.js";
 import type { GlobalOptions } from "./context.js";
 
-/** What a command that reads the mirror works with. */
+/** The means of a command that reads the mirror. */
 export interface Reading {
   deps: Deps;
   mirror: Mirror;

@@ -26,7 +26,7 @@ import type { GlobalOptions } from "./context.js";
 import { expiryWarning, type Identity, readIdentity } from "./identity.js";
 import { openApi } from "./open-api.js";
 
-/** What a command that reads the API into the mirror works with. */
+/** The means of a command that reads the API into the mirror. */
 export interface MirrorSession extends Omit<Access, "options"> {
   identity: Identity;
   settings: Settings;
@@ -73,7 +73,7 @@ export async function withMirrorRun(
       closers.unshift((await lockMirror(dbPath, { wait, clock, signal, queued: reporter.note })).release);
     const identity = await readIdentity(api).catch(async (error: unknown) => {
       const run = { command, at: formatInstant(clock.now()) };
-      // This error matters more than one of the note.
+      // This error matters more than one of the note itself.
       const text = hideKeys(wordsOf(error), keys);
       if (purpose !== "plan" && !signal.aborted)
         await noteFailure(dbPath, { ...run, error: text }).catch(() => {});

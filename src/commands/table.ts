@@ -61,7 +61,7 @@ export function chooseDates(
   });
 }
 
-/** Reads tables and views as of a time from now on; what the mirror did not know yet, it cannot tell. */
+/** Reads tables and views as of a time from now on; warns about data that the mirror did not have then. */
 export function readThen(
   mirror: Mirror,
   tables: readonly ReadableTable[],

@@ -6,13 +6,13 @@ import { isLoopback } from "../lib/loopback.js";
 import { shellWord } from "../lib/shell.js";
 import { expandPath, type Surroundings } from "./folders.js";
 
-/** Where the API is, and what it asks for. */
+/** The API's address and the key for it. */
 export interface Access {
   baseUrl: string;
   key: string;
 }
 
-/** What a profile, its flags and the environment give. */
+/** Base URL and key, as far as flags, environment and profile give them. */
 export interface GivenAccess {
   profile: string;
   baseUrl: string | undefined;
@@ -85,7 +85,7 @@ export function checkKey(text: string, source: string): string {
   });
 }
 
-/** Reads `--key-file`. @throws ConfigurationError if others may read it or it holds no key; what the system says */
+/** Reads `--key-file`. @throws ConfigurationError if others may read it or it holds no key; the system's errors */
 export function readKeyFile(named: string, deps: Surroundings): string {
   const path = expandPath(named, deps);
   checkPrivate(path, deps);

@@ -9,7 +9,7 @@ export interface Folders {
   readonly state: string;
 }
 
-/** What names the folders. */
+/** Everything that decides where the folders are. */
 export type Surroundings = Pick<Deps, "env" | "cwd" | "home" | "platform">;
 
 /** For each folder: the XDG variable, the place in a Linux home, the Windows variable and its default. */

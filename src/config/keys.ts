@@ -6,8 +6,8 @@ import { expandPath } from "./folders.js";
 import { storedKeys } from "./profiles.js";
 
 /**
- * Returns the keys that a command line has to do with, whatever their shape: those of every profile, and that of
- * `--key-file`. A file that cannot be read has none here, because reading the settings reports it.
+ * Returns the keys that must not stand on a command line, whatever their shape: those of all profiles, and that of
+ * `--key-file`. A file that cannot be read is passed over, because reading the settings reports it.
  */
 export function keysInUse(argv: readonly string[], deps: Deps): string[] {
   const options = { "key-file": { type: "string" } } as const;

@@ -8,12 +8,12 @@ import { nearest } from "../lib/nearest.js";
 import { checkPrivate } from "./access.js";
 import { expandPath, findFolders, type Surroundings } from "./folders.js";
 
-/** What the config file holds for one brand. Members unknown to this version are kept when it is written. */
+/** One brand in the config file. Members unknown to this version are kept when the file is written. */
 export interface Profile {
   baseUrl?: string;
   key?: string;
   db?: string;
-  /** What `/me` said when the key was stored: for what works without a network. */
+  /** From `/me` when the key was stored, because `status` and `profiles` work without a network. */
   brandId?: string;
   brandName?: string;
   keyExpiresAt?: string | undefined;
@@ -107,7 +107,7 @@ function readRoot(configDir: string): { root: object; profiles: Profiles } {
   });
 }
 
-/** Returns undefined for what is not JSON: the parser's own message quotes the text, and that may be the key. */
+/** Returns undefined if the text is not JSON, because the parser's own message quotes it, and it may be the key. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -41,7 +41,7 @@ export interface Settings extends GivenAccess {
   /** The brand of the profile's own mirror, as `login` stored it; undefined if unknown, or if another file is named. */
   brand: { id: string; name: string } | undefined;
   configDir: string;
-  /** The folder of what is kept between runs, such as the rate budget. */
+  /** The folder of files that are kept between runs, such as the rate budget. */
   readonly stateDir: string;
   /** Requests a minute for the key; null for no limit. */
   rateLimit: number | null;

@@ -51,7 +51,7 @@ const mostHostFailures = 4;
  * fetched does not stop the others.
  * @param limit at most this many are fetched
  * @param onFile called as each file ends
- * @throws what concerns every file: the API's refusals, a full disk, the signal's reason
+ * @throws errors that concern every file: the API's refusals, a full disk, the signal's reason
  */
 export async function downloadFiles(
   files: readonly LibraryFile[],

@@ -19,9 +19,9 @@ const mostBytes = 16 * 2 ** 30;
 const slowestBytesPerMs = 64;
 
 /**
- * Downloads a file, or the rest of it, through a signed URL, without the key. Leaves in the part what has come.
+ * Downloads a file, or the rest of it, through a signed URL, without the key. The part keeps the bytes that arrived.
  * @param from the bytes that the part has already; only if the size is known
- * @param size what the library says; null if it does not
+ * @param size as the library says; null if it does not
  * @param onLength called with the part's length as it grows
  */
 export async function transfer(

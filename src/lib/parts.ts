@@ -9,7 +9,7 @@ import { basename, dirname, join } from "node:path";
  */
 const begun = new Set<string>();
 
-/** So much of the target's name leaves room for the rest: names end at 255 bytes. */
+/** Letters of the target's name in the part's name, which may have at most 255 bytes. */
 const mostLetters = 60;
 
 /**

@@ -39,7 +39,7 @@ export function join(ranges: Iterable<Range>): Range[] {
     }, []);
 }
 
-/** What is left of ranges without others. */
+/** Returns ranges less others. */
 export function subtract(ranges: readonly Range[], others: Iterable<Range>): Range[] {
   let left = [...ranges];
   for (const taken of join(others)) left = left.flatMap((range) => without(range, taken));
@@ -53,7 +53,7 @@ function without(range: Range, taken: Range): Range[] {
   return [...below, ...above];
 }
 
-/** What ranges have in common with one. */
+/** Returns the parts of ranges that lie in one. */
 export function within(ranges: Iterable<Range>, { from, to }: Range): Range[] {
   return [...ranges]
     .map((range) => ({ from: Math.max(range.from, from), to: Math.min(range.to, to) }))
@@ -75,7 +75,7 @@ export function includes({ from, to }: Range, instant: number): boolean {
   return instant >= from && instant < to + 1;
 }
 
-/** What lies between ranges. */
+/** Returns the gaps between ranges. */
 export function gaps(ranges: Iterable<Range>): Range[] {
   const joined = join(ranges);
   const [first, last] = [joined[0], joined.at(-1)];

@@ -3,7 +3,7 @@ import { UsageError } from "../errors.js";
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 export const dayMs = unitMs.d;
 
-/** What `--max-wait`, `--max-age` and the like take, for help and messages. */
+/** The values of `--max-wait`, `--max-age` and the like, for help and messages. */
 export const durationForms = "`90s`, `5m`, `26h`, `30d` or `12w`";
 
 /**
@@ -27,7 +27,7 @@ function durationMs(text: string): number | undefined {
   return Number(match[1]) * unitMs[match[2] as keyof typeof unitMs];
 }
 
-/** What `--since`, `--until` and the like take, for help and messages. */
+/** The values of `--since`, `--until` and the like, for help and messages. */
 export const timeForms =
   "a date (2026-01-31), a month (2026-01), `today`, `yesterday`, `this-month`, `last-month`, " +
   "an age (36h, 30d, 12w) or a timestamp (2026-01-31T12:00:00Z)";

@@ -90,7 +90,7 @@ export interface RunEnd {
 
 type Stats = Readonly<Pick<Run, "requests" | "retries">>;
 
-/** `stats` are the requests and retries of this process so far; `keys` never stand in what is written. */
+/** `stats` are the requests and retries of this process so far; `keys` are hidden in the error. */
 interface RunAccess {
   mirror: Mirror;
   clock: { now(): number };

@@ -3,7 +3,7 @@ import { type Days, type Figures, type Proof, readSums } from "../query/index.js
 import type { Numbers } from "./numbers.js";
 import type { Period } from "./period.js";
 
-/** What every section is made from. */
+/** The material of every section. */
 export interface Context {
   mirror: Mirror;
   period: Period;

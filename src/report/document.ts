@@ -6,7 +6,7 @@ export interface Document {
   period: Period;
   /** How net moved, in one sentence; empty if nothing can be compared. */
   summary: string;
-  /** What is proven of the orders, in one sentence. */
+  /** The proof of the orders, in one sentence. */
   proof: string;
   sections: Section[];
   /** ISO 8601, as is `reached`. */

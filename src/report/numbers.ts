@@ -11,12 +11,12 @@ export function readLocale(env: Env): string {
   try {
     return Intl.NumberFormat.supportedLocalesOf(machine)[0] ?? "en";
   } catch {
-    // It has not even the form of a locale.
+    // It does not have the form of a locale.
     return "en";
   }
 }
 
-/** Returns what writes numbers as the reader's locale does. */
+/** Returns functions that write numbers in the machine's locale. */
 export function createNumbers(locale: string) {
   const write = (value: number, options: Intl.NumberFormatOptions = {}) => {
     const text = new Intl.NumberFormat(locale, options).format(value === 0 ? 0 : value);
@@ -58,7 +58,7 @@ export function currencyName(currency: string | null): string {
   return currency === null ? "no currency" : truncate(escapeText(shorten(currency)), 16);
 }
 
-/** Returns how many digits stand after the point: two if it is no currency code. */
+/** Returns how many digits stand after the point: two if the text is not a currency code. */
 function digitsOf(currency: string | null): number {
   if (currency === null || !/^[A-Z]{3}$/.test(currency)) return 2;
   return (

@@ -16,7 +16,7 @@ const clicks: readonly Field[] = [
   integer("unique_buy_now_clicks"),
 ];
 
-/** What was asked for: an answer of the API does not carry it. */
+/** The parameters of the request, because an answer does not repeat them. */
 const asked: readonly Field[] = [
   context("period_start", "date", "first day of the month that was asked for"),
   context("period_end", "date", "its last day"),
@@ -25,7 +25,7 @@ const asked: readonly Field[] = [
 ];
 
 const parent = ["period_start", "group_by", "host_id"].map((column) => ({ column, from: column }));
-/** Where the rows have a `host_id` of their own. */
+/** For rows with a `host_id` of their own. */
 const parentOfHosts = parent.map(({ from }) => ({
   column: from === "host_id" ? "asked_host_id" : from,
   from,

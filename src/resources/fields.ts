@@ -1,6 +1,6 @@
 /** The fields of a record, from which its tables and their columns follow. */
 
-/** What a scalar column holds: `timestamp` and `date` are text, `json` is an array or open object as text. */
+/** The type of a scalar column: `timestamp` and `date` are text, `json` is an array or open object as text. */
 export type ScalarType = "text" | "timestamp" | "date" | "integer" | "number" | "boolean" | "json";
 
 export interface ScalarField {
@@ -8,9 +8,9 @@ export interface ScalarField {
   name: string;
   type: ScalarType;
   about: string;
-  /** Where the value comes from: the record, or what was asked for (the month of an answer, say). */
+  /** The source of the value: the record, or the request (the month of an answer, say). */
   from: "record" | "context";
-  /** Whether it is a URL whose query may be another in each answer, and mean the same file. */
+  /** True if it is a URL whose query differs between answers although the file is the same. */
   signed?: true;
 }
 
@@ -30,10 +30,10 @@ export interface ListField {
   about: string;
   /** The child's columns that name its parent, and the main table's columns that they repeat. */
   parent: readonly { column: string; from: string }[];
-  /** Whether the items have no id of their own, so that their 0-based `position` is part of the key. */
+  /** True if the items have no id: their 0-based `position` is part of the key. */
   position: boolean;
   fields: readonly Field[];
-  /** Whether scalars that this version does not know become columns when they are first seen. */
+  /** True if scalars that this version does not know become columns when they are first seen. */
   open: boolean;
 }
 
@@ -51,7 +51,7 @@ export const number = scalar("number");
 export const boolean = scalar("boolean");
 export const json = scalar("json");
 
-/** A URL whose query string is only a signature: another one is no change of the record. */
+/** A URL whose query string is only a signature: if only that differs, the record has not changed. */
 export function signedUrl(name: string, about = ""): ScalarField {
   return { ...text(name, about), signed: true };
 }
@@ -72,7 +72,7 @@ export function list(
   return { kind: "list", name, position: false, open: false, ...options };
 }
 
-/** A column that says what was asked for; the API's record does not carry it. */
+/** A column from the request, because the API's record does not carry its value. */
 export function context(name: string, type: ScalarType, about: string): ScalarField {
   return { kind: "scalar", name, type, about, from: "context" };
 }

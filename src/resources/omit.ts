@@ -23,7 +23,7 @@ function checked(rule: string): string {
     throw new UsageError(`Unknown resource: \`${owner}\`.`, { hint: suggest(owner, names) });
   const members = chosen.flatMap(membersOf);
   const named = members.filter((member) => `.${member.path}.`.includes(`.${path}.`));
-  // Of a resource whose members the API document does not show, any may be named.
+  // The API document does not show the members of these resources, so any name is taken.
   if (named.length === 0 && !(owner !== undefined && path !== "" && chosen[0]?.open)) {
     const near = nearest(path, new Set(members.flatMap((member) => [member.path, member.last])));
     throw new UsageError(`No resource has the member \`${rule}\`.`, {

@@ -83,7 +83,7 @@ export const opportunities = {
 } as const satisfies Resource;
 
 /**
- * Whether details can change although the list's record has not: `updated_at` need not move with a payment.
+ * True if details can change although the list's record has not: `updated_at` need not move with a payment.
  * A campaign is settled when its state is final, or when every assignment is over and paid.
  */
 function canStillMove(record: JsonObject): boolean {

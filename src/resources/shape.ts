@@ -19,7 +19,7 @@ export interface TableShape {
   /** The list whose items are the rows; null for the main table. */
   list: { path: readonly string[]; field: ListField } | null;
   columns: readonly Column[];
-  /** Whether scalars not known to this version become columns. */
+  /** True if scalars not known to this version become columns. */
   open: boolean;
   indexes: readonly (readonly string[])[];
 }
@@ -43,9 +43,8 @@ export function tablesOf(resource: Resource): readonly TableShape[] {
 }
 
 /**
- * Whether JSON gives a table's rows as the records that the API sent. Child tables are parts of a record. So is a main
- * table whose rows say what was asked for while the answer itself is taken apart into children: without those columns
- * nobody could tell one month's answer from another's.
+ * True if JSON gives a table's rows as the records that the API sent. Rows of a child table are only parts of a record.
+ * A main table with columns from the request needs them, because they alone tell two months' answers apart.
  */
 export function exportsRecords(shape: TableShape | null): shape is TableShape {
   if (shape === null || shape.list !== null) return false;

@@ -37,9 +37,9 @@ export interface Details {
   kind: "details";
   /** The path of one record's details, by the record's key. */
   path(key: string): string;
-  /** Whether the details can have changed although the list's record has not. */
+  /** True if the details can have changed although the list's record has not. */
   open(record: JsonObject): boolean;
-  /** Where details go: `merge` makes them the record; a resource keeps them beside it, with `parent` in its context. */
+  /** `merge`: details become the record. A resource: they are its records, with `parent` in their context. */
   into: "merge" | { resource: Resource; parent: string };
 }
 
@@ -62,7 +62,7 @@ export interface Count {
 export interface DailyFigures {
   path: string;
   query: Query;
-  /** Where the answer holds its points, a point's day, and the figures to compare. */
+  /** The members of the answer that hold its points, a point's day, and the figures to compare. */
   points: string;
   day: string;
   figures: readonly string[];
@@ -88,11 +88,11 @@ export interface Resource<How extends Strategy = Strategy> {
   table: string;
   tableAbout: string;
   fields: readonly Field[];
-  /** Whether scalars that this version does not know become columns when they are first seen. */
+  /** True if scalars that this version does not know become columns when they are first seen. */
   open: boolean;
   /** The column of the main table that `--since` and `--until` filter by, if any. */
   date: string | null;
-  /** Whether what a record was before is kept: in `changes`, and for `--as-of`. */
+  /** True if previous forms of a record are kept, for `changes` and `--as-of`. */
   history: boolean;
   /** Indexes of the main table, for people's queries. */
   indexes: readonly (readonly string[])[];

@@ -3,8 +3,8 @@ import { common, type Resource } from "./types.js";
 
 /**
  * Gifts, discount codes, surveys and their results: the API document, "11 to 14", shows neither parameters nor
- * payload. Nothing is guessed: each record is kept whole, keyed by its `id` where it has one, and the scalars
- * that are seen become columns.
+ * payload. Each record is kept whole, keyed by its `id` if it has one, and the scalars that are seen
+ * become columns.
  */
 function unshown(name: "gifts" | "codes" | "surveys", about: string) {
   return {

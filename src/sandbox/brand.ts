@@ -17,7 +17,7 @@ export interface Lists {
 
 export type ListName = keyof Lists;
 
-/** A brand as the API knows it: its records as they are served, and what new ones are made of. */
+/** A brand as the API knows it: its records as they are served, and the material of new ones. */
 export interface Brand extends Lists {
   seed: number;
   id: string;
@@ -35,7 +35,7 @@ export interface Brand extends Lists {
 /** The rate, percentage, if none was agreed with a host. */
 export const defaultRate = 12;
 
-/** What new records are made of. */
+/** The material of new records. */
 export type Source = Pick<Brand, "seed" | "people" | "products" | "opportunities">;
 
 /** Returns a brand without a record and without hosts. */

@@ -1,8 +1,8 @@
 import type { Brand } from "./brand.js";
 
 /**
- * What the API's document leaves open, or a server may do all the same. Each stands here as the document says it, or as a
- * reader would wish; the help of `brandapi sandbox` names the choices. Tests vary each by itself.
+ * Points that the API's document leaves open, or that a server may do differently, each as the document says it or as a
+ * reader would wish. The help of `brandapi sandbox` names the choices. Tests vary each by itself.
  */
 export const documented = {
   /** The most records on a page, whatever was asked for; `pagination.per_page` says it. */
@@ -26,17 +26,17 @@ export const documented = {
   /** The brand as the figures still see it. */
   figuresOf: first<Brand | null>(null),
   revenue: first("net", "gross"),
-  /** Whether figures count cancelled orders. */
+  /** Cancelled orders: left out of the figures, or counted in them. */
   cancelled: first("out", "in"),
   /** The revenue of most days is restated from hour to hour, whatever happens to their orders. */
   drift: first(false, true),
   /** Days on which nothing happened: a bucket of zeros, or none. */
   emptyDays: first("zero", "missing"),
-  /** What `status=refunded` selects: orders refunded fully, or with any refund. */
+  /** The selection of `status=refunded`: orders refunded fully, or with any refund. */
   refunded: first("fully", "any"),
-  /** Whether `active`, `cancelled` and `refunded` overlap, or part all orders. */
+  /** `active`, `cancelled` and `refunded` overlap, or each order is in exactly one. */
   statuses: first("overlap", "partition"),
-  /** What a page past the last answers. */
+  /** The answer to a page past the last. */
   pastEnd: first("empty", "refused"),
   pagesOfNone: first(0, 1),
   /** Gifts, codes and surveys: in pages, or in one answer that takes no parameter. */

@@ -27,7 +27,7 @@ export interface Pagination {
   has_prev: boolean;
 }
 
-/** What an endpoint answers from. */
+/** The material of an endpoint's answer. */
 export interface Asked {
   brand: Brand;
   key: ApiKey;

@@ -3,7 +3,7 @@ import { Refusal } from "./refusal.js";
 /** Requests are counted over the last 60 seconds, however they fall: API document, Limits. */
 const windowMs = 60_000;
 
-/** What the limits say of one request. */
+/** The verdict of the limits on one request. */
 export interface Limits {
   refusal: Refusal | null;
   headers: Record<string, string>;

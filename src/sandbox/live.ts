@@ -6,7 +6,7 @@ import { type Happenings, happeningsOf } from "./happenings.js";
 import type { Order } from "./records.js";
 import { day, hour, second, timeText } from "./time.js";
 
-/** What a course of things draws from, and what it changes. */
+/** The random numbers and the brand of one course of events. */
 interface Moment {
   d: Draws;
   brand: Brand;
@@ -20,7 +20,7 @@ type Course = (moment: Moment) => unknown;
 export interface Pace {
   /** Orders an hour: everything about orders follows from it. */
   ordersPerHour: number;
-  /** How many times as often as in life everything else happens. */
+  /** The factor by which everything else happens more often than in life. */
   speed: number;
 }
 
@@ -56,7 +56,7 @@ function dueIn(start: number, seed: number, { ordersPerHour, speed }: Pace) {
   return due.sort((a, b) => a.at - b.at);
 }
 
-/** What happens by itself: how often for each order, and on each day. */
+/** Events that happen by themselves: how often for each order, and on each day. */
 const courses: readonly (readonly [perOrder: number, perDay: number, course: Course])[] = [
   [1, 0, ({ happen }) => happen.order()],
   [0.03, 0, ({ at, d, happen }) => happen.attributeLate(secondOf(at - ageOf(d, 45, 300)))],

@@ -4,7 +4,7 @@ import type { Doubts } from "./doubts.js";
 import type { Asked, Pagination, Reply } from "./endpoint.js";
 import { Refusal } from "./refusal.js";
 
-/** What a request asks of a list. */
+/** A request's selection from a list. */
 export interface Selection<T> {
   records(brand: Brand): readonly T[];
   /** The member that dates a record; without one, the list promises no order. */

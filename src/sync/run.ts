@@ -47,7 +47,7 @@ export interface Access {
   api: ApiClient;
   clock: Clock;
   signal: AbortSignal;
-  /** The keys in use: no text that is stored holds one. */
+  /** The keys in use, which no error that is recorded may hold. */
   keys: ReadonlySet<string>;
   reporter: Reporter;
   options: SyncOptions;

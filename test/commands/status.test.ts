@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { writeInfo } from "../../src/mirror/info.js";
 import { beginRun, saveRun } from "../../src/mirror/runs.js";
+import { resources } from "../../src/resources/index.js";
 import { openState } from "../../src/state/index.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, recordCoverage, writeRead } from "../support/mirror.js";
@@ -16,10 +17,7 @@ const covered = (from: string, to: string) => ({
   runId: 1,
 });
 
-const others = [
-  ...["roster", "recommendations", "opportunities", "content", "analytics-clicks", "analytics-hosts"],
-  ...["gifts", "codes", "surveys"],
-];
+const others = resources.map(({ name }) => name).filter((name) => name !== "orders");
 
 describe("status", () => {
   it("tells rows, covered range, last success and age of every synced resource", async () => {

@@ -8,7 +8,7 @@ import { singerSchema, singerValue } from "../singer-values.js";
 /** When a row was removed; null while it is there. */
 const deletedAt = "_sdc_deleted_at";
 
-/** What a target has received of each stream: up to where, and with which columns. */
+/** The state of a target: for each stream the last change that it received, and its columns. */
 type Bookmarks = Record<string, Bookmark & { columns: string }>;
 
 interface Stream {

@@ -2,7 +2,7 @@ import type { Mirror } from "../../mirror/index.js";
 import { money } from "../views/figures.js";
 import type { Days } from "./sales.js";
 
-/** What a host brought in some days, in one currency. */
+/** The figures of a host in some days, in one currency. */
 export interface Share {
   host_id: string | null;
   host_name: string | null;

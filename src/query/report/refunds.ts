@@ -20,7 +20,7 @@ export interface RestatedOrder extends Pick<Restatement, "month" | "currency" | 
   host_name: string | null;
 }
 
-/** What months of a currency lost to refunds after they were reported, as shares of the net reported. */
+/** The losses of reported months to later refunds in one currency, as shares of the net reported. */
 export interface RefundLoss {
   currency: string | null;
   months: number;

@@ -3,7 +3,7 @@ import { money } from "./figures.js";
 import { versions } from "./history.js";
 import type { View } from "./view.js";
 
-/** The versions of an order say what was known before it changed: its highest commission, less the present one of that host. */
+/** Commission taken back: the highest of an order's versions, less the present one of that host. */
 export const commissionByHost: View = {
   name: "commission_by_host",
   about:

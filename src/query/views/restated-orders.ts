@@ -5,8 +5,8 @@ import type { View } from "./view.js";
 
 /**
  * `now` holds the present forms that came after the first month was reported. `pairs` holds each order with a month
- * whose sum it may have changed since the report, and the version that held then. Each side of a pair counts in its own month and currency, so an
- * order that moved leaves one row and comes to another.
+ * whose sum it may have changed since the report, and its version of that time. Each side of a pair counts in its own
+ * month and currency: an order that moved leaves one row and comes to another.
  */
 export const restatedOrders: View = {
   name: "restated_orders",

@@ -5,7 +5,7 @@ import type { Context } from "../context.js";
 import { dayName, timeName } from "../dates.js";
 import { type Section, sentence } from "../document.js";
 
-/** What is proven, how old the data is, and what the API does not say. */
+/** The proof of the figures, the age of the data, and the limits of the API. */
 export function proofSection({ proof, reached }: Context): Section {
   const blocks = [ageLine(proof, reached), ...unknowable].map(sentence);
   return { id: "proof", title: "What is proven", lead: proofLine(proof), blocks };

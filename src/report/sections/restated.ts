@@ -7,7 +7,7 @@ import { currencyName } from "../numbers.js";
 const monthsBack = 12;
 const mostOrders = 8;
 
-/** Months that are not any more what they were when they were reported, and the orders that changed them. */
+/** Months that changed since they were reported, and the orders that changed them. */
 export function restatedSection(context: Context): Section {
   const since = monthsBefore(context.period.until, monthsBack).slice(0, 7);
   const tables = restatedTables(context, since);
