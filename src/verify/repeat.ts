@@ -6,14 +6,17 @@ import type { Query, Resource } from "../resources/types.js";
 /** Prints the API's count of a list. */
 export const totalItems = `grep -o '"total_items": *[0-9]*' | grep -o '[0-9]*$'`;
 
-/** Returns a curl line whose output is one number. The key and the base URL stay variables of the shell. */
+/**
+ * Returns a curl line whose output is one number. The key and the base URL stay variables of the shell, and the shell's
+ * own `echo` gives the key to curl, because a list of processes shows arguments.
+ */
 export function curlLine(path: string, query: Query, printing: string): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   const words = given.map(([name, value]) =>
     `${name}=${encodeURIComponent(String(value))}`.replaceAll("%3A", ":"),
   );
   const address = `$BRANDAPI_BASE_URL${path}${words.length > 0 ? `?${words.join("&")}` : ""}`;
-  return `curl -fsS -H "Authorization: Bearer $BRANDAPI_KEY" "${address}" | ${printing}`;
+  return `echo "Authorization: Bearer $BRANDAPI_KEY" | curl -fsS -H @- "${address}" | ${printing}`;
 }
 
 /** Returns a line for the sqlite3 shell that opens the mirror read-only and prints what a statement selects. */

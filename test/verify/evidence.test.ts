@@ -117,7 +117,7 @@ test("the table says what was counted, what is not proven, and by which night ea
     "  blind spot                            2026-10-22 11:59          519  unproven                    read again by the night of 2026-11-24",
   ]);
   expect(lines.slice(4, 6)).toEqual([
-    `    curl -fsS -H "Authorization: Bearer $BRANDAPI_KEY" "$BRANDAPI_BASE_URL/orders?end_date=2026-11-21T11:59:59.999999Z&page=1&per_page=1" | grep -o '"total_items": *[0-9]*' | grep -o '[0-9]*$'`,
+    `    echo "Authorization: Bearer $BRANDAPI_KEY" | curl -fsS -H @- "$BRANDAPI_BASE_URL/orders?end_date=2026-11-21T11:59:59.999999Z&page=1&per_page=1" | grep -o '"total_items": *[0-9]*' | grep -o '[0-9]*$'`,
     `    sqlite3 'file:${brand.db}?mode=ro' "SELECT count(*) FROM orders WHERE removed_at IS NULL AND datetime(order_date) <= '2026-11-21 11:59:59'"`,
   ]);
 });
