@@ -1,23 +1,15 @@
 import { join } from "node:path";
 import { Command } from "commander";
-import type { Deps } from "../deps.js";
 import { Incomplete } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { dayMs } from "../lib/times.js";
-import { createApi, createBrand, naturalPace, passTime, serve } from "../sandbox/index.js";
+import { naturalPace, passTime } from "../sandbox/index.js";
 import { nowhere } from "../ui/print.js";
 import { runChallenge } from "./challenge.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { openFolder } from "./demonstration-folder.js";
+import { type DemoOptions, demonstrate } from "./demonstration.js";
 import { examples } from "./help.js";
 import { ordersFlag, seedFlag } from "./sandbox.js";
-
-interface DemoFlags extends GlobalOptions {
-  out?: string;
-  orders?: number;
-  seed?: number;
-  challenge?: boolean;
-}
 
 /** How long the first sync lies back: refunds and late attributions need time to happen. */
 const pauseMs = 21 * dayMs;
@@ -57,36 +49,24 @@ export function define(context: Context): Command {
       ),
     )
     .action(async (_, own: Command) => {
-      const options: DemoFlags = own.optsWithGlobals();
+      const options: DemoOptions & { challenge?: boolean } = own.optsWithGlobals();
       if (!options.challenge) return await runDemo(options, context);
       await runChallenge(options, context);
     });
 }
 
-async function runDemo(options: DemoFlags, { deps, tell, brandapi }: Context): Promise<void> {
+async function runDemo(options: DemoOptions, { deps, tell, brandapi }: Context): Promise<void> {
   const { seed = 1, orders = 5_000, out = "brandapi-demo", quiet } = options;
-  const folder = openFolder(out, deps);
   const { clock } = deps;
   const started = clock.monotonic();
   const begun = Math.floor((clock.now() - pauseMs) / dayMs) * dayMs;
-  const brand = createBrand({ seed, orders, now: begun });
   let ageMs = pauseMs;
   let requests = 0;
-  const api = createApi({ brands: [brand], now: () => clock.now() - ageMs });
-  const { baseUrl, close } = await serve(api, 0, () => {
+  const stdout = quiet ? nowhere() : deps.stdout;
+  const there = { ...deps, stdout, clock: { ...clock, now: () => clock.now() - ageMs } };
+  const { at, baseUrl, brand, close } = await demonstrate(out, { seed, orders, now: begun }, there, () => {
     requests += 1;
   });
-  const env = {
-    ...deps.env,
-    BRANDAPI_BASE_URL: baseUrl,
-    BRANDAPI_KEY: brand.keys[0]?.secret ?? "",
-    BRANDAPI_RATE_LIMIT: "none",
-    BRANDAPI_DB: folder.mirror,
-    BRANDAPI_PROFILE: "demo",
-    BRANDAPI_CONFIG_DIR: folder.path,
-  };
-  const stdout = quiet ? nowhere() : deps.stdout;
-  const at: Deps = { ...deps, stdout, env, clock: { ...clock, now: () => clock.now() - ageMs } };
   const say = (text: string) => void stdout.write(`${text}\n`);
   /** Runs a command as if it was typed, and shows it. */
   const show = async (...argv: readonly string[]) => {

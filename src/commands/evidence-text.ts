@@ -5,15 +5,13 @@ import type { Claim } from "../verify/claims.js";
 /** Returns claims as a table, each with the two lines that print its numbers. */
 export function evidenceText(claims: readonly Claim[]): string {
   const titles = ["check", "from", "to", "API", "mirror", "", "asked at", "note"];
-  const minute = (at: string | null) => (at === null ? null : minuteOf(at));
+  const minute = (at: string | null) => at && minuteOf(at);
   const rows = claims.map(({ agrees, api, asked_at, check, from, mirror, note, to }) => {
     const verdict = agrees === null ? "unproven" : agrees ? "agrees" : "differs";
     return [check, minute(from), minute(to), api, mirror, verdict, minute(asked_at), note];
   });
   const [header, ...lines] = renderTable(titles, rows).split("\n");
-  const told = lines.flatMap((line, nth) => [
-    line,
-    ...[claims[nth]?.request, claims[nth]?.sql].flatMap((one) => (one ? `  ${one}` : [])),
-  ]);
-  return [header, ...told].map((line) => `  ${line}\n`).join("");
+  const typed = (line: string | null) => (line ? `    ${line}\n` : "");
+  const told = claims.map(({ request, sql }, nth) => `  ${lines[nth]}\n${typed(request)}${typed(sql)}`);
+  return `  ${header}\n${told.join("")}`;
 }

@@ -48,9 +48,11 @@ export function happeningsOf(brand: Brand, now: () => number) {
       add("roster", createRosterEntry(brand, person, now()));
       return person.profile.id;
     },
-    leave(hostId: string) {
-      const entry = brand.roster.find(({ host }) => host.id === hostId);
-      remove("roster", entry?.relationship_id ?? hostId);
+    /** A host leaves. Returns the id of its entry in the roster. */
+    leave(hostId: string): string {
+      const id = brand.roster.find(({ host }) => host.id === hostId)?.relationship_id ?? hostId;
+      remove("roster", id);
+      return id;
     },
     /** Agrees a rate with a host of the roster; null: the default again. Orders keep theirs. */
     agreeRate(hostId: string, rate: number | null) {

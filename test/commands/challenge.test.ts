@@ -10,7 +10,8 @@ test.each([1, 2, 3])(
     const home = makeHome();
     const { code, err, out } = await brandapi(`demo --challenge --orders 1000 --seed ${seed}`, { home });
     expect(code, err).toBe(0);
-    const rows = [...out.matchAll(/^(.+), (\S+) +(found|missed) +(found|not yet) +(.+)$/gm)];
+    const all = [...out.matchAll(/^(.+), (\S+) +(found|missed) +(found|not yet) +(.+)$/gm)];
+    const [rows, later] = [all.slice(0, 7), all.slice(7)];
     expect(rows.map(([, what]) => what)).toEqual([
       "host left",
       "refunded",
@@ -23,13 +24,15 @@ test.each([1, 2, 3])(
     expect(rows.map(([, , , byScript]) => byScript).filter((one) => one === "found")).toHaveLength(2);
     const mirror = new Database(join(home, "brandapi-challenge", "demo.sqlite"), { readonly: true });
     const changed = mirror.prepare("SELECT min(seen_changed_at) FROM changes WHERE key = ?").pluck();
-    const first = /After the night of (\S+):/.exec(out)?.[1];
+    const first = /The night of (\S+):/.exec(out)?.[1];
     for (const [, what, id, , brandapi, by = ""] of rows) {
+      expect(out).toContain(`  ${what}, ${id}: ${by}\n`);
       const seen = String(changed.get(id)).slice(0, 10);
-      expect(brandapi, what).toBe(by.startsWith("nothing") ? "not yet" : "found");
-      if (brandapi === "found") expect(seen, what).toBe(first);
-      else expect(seen <= (/night of (\S+)$/.exec(by)?.[1] ?? ""), `${what}: ${by}, ${seen}`).toBe(true);
+      expect(brandapi, what).toBe(seen === first ? "found" : "not yet");
+      const night = by.startsWith("nothing") ? /night of (\S+)$/.exec(by)?.[1] : first;
+      expect(seen <= (night ?? ""), `${what}: ${by}, ${seen}`).toBe(true);
     }
+    expect(later.at(-1)).toEqual(expect.arrayContaining(["commission raised", "missed", "found"]));
     mirror.close();
   },
   60_000,
