@@ -2,11 +2,11 @@
 
 export { answerSource } from "./answer.js";
 export { checkAsOf, layAsOf } from "./as-of.js";
-export { type ByMonth, openByMonth } from "./by-month.js";
 export { type Change, type ChangeFilter, changesCondition, listChanges } from "./change-list.js";
 export type { Bookmark, ChangedRow, ChangedRows } from "./changed-rows.js";
 export { checkCondition, explainRunning } from "./condition.js";
 export { type Health, oldestSuccess, type ResourceHealth, readHealth } from "./health.js";
+export { type ByMonth, openByMonth, readStanding } from "./lake.js";
 export { knownTableNames, syncedBy, typedTables } from "./names.js";
 export { openMirror, openMirrorOrNone, openMirrorReadOnly } from "./open.js";
 export { type Parameters, prepareReading } from "./read-only-sql.js";
@@ -17,6 +17,5 @@ export * from "./report/sales.js";
 export { cellEnd, openSource, rowEnd, type Source, withSnapshot } from "./select.js";
 export type { Row, RowValue } from "./select-read.js";
 export type { Selection } from "./select-sql.js";
-export { readStanding, type Standing } from "./standing.js";
 export { listFacts, readFacts, type TableFacts, unreadOf, wasSynced } from "./table-list.js";
 export { describeTable, type ReadableColumn, type ReadableTable } from "./tables.js";

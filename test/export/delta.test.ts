@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { commit, readLog } from "../../src/export/delta/log.js";
-import { exportDelta } from "../../src/export/delta/write.js";
+import { exportDelta } from "../../src/export/delta/table.js";
 import { writeInfo } from "../../src/mirror/index.js";
-import { openByMonth, readStanding } from "../../src/query/index.js";
+import { openByMonth } from "../../src/query/index.js";
 import type { JsonObject } from "../../src/resources/types.js";
 import { askDuckDb } from "../support/duckdb.js";
 import { atFileEnd } from "../support/file-end.js";
@@ -55,7 +55,7 @@ const namesOf = (table: string) =>
 /** What a reader sees: the files that a version names, with the month of each from the log. */
 async function read(table: string, sql: string) {
   const files = [...readLog(table).files].map(
-    ([month, { path }]) =>
+    ([month, path]) =>
       `SELECT *, '${month}' AS month FROM read_parquet('${join(table, path)}', hive_partitioning = false)`,
   );
   return await askDuckDb(`WITH t AS (${files.join(" UNION ALL BY NAME ")}) ${sql}`);
@@ -73,7 +73,7 @@ test("a table is a log and a file for each month, with the values of the mirror"
   const [order_date, total_amount] = ["timestamp", "decimal(18,6)"];
   expect(types).toMatchObject({ order_date, total_amount, is_cancelled: "boolean", month: "string" });
   expect(monthsOf(actions, "add")).toEqual(["2026-09", "2026-10"]);
-  expect(JSON.parse(String(actions[3]?.add?.stats))).toEqual({ numRecords: 2 });
+  expect(JSON.parse(String(actions[3]?.add?.stats))).toMatchObject({ numRecords: 3 });
   expect(
     await read(table, "SELECT month, count(*) AS n, sum(total_amount) AS total FROM t GROUP BY 1 ORDER BY 1"),
   ).toEqual([
@@ -102,7 +102,7 @@ test("a night writes the months that changed, removes those that are gone, and i
   expect([...readLog(table).files.keys()]).toEqual(["2026-10"]);
 });
 
-test("a new column is a new schema and keeps the files, a type that is different replaces them", async () => {
+test("a new column, or a type that is different, is a new schema and replaces the files", async () => {
   const { mirror } = await makeLake();
   const folder = makeHome();
   mirror.db.exec("CREATE TABLE plans (month, goal); INSERT INTO plans VALUES ('2026-10', 5), (NULL, 6)");
@@ -114,17 +114,16 @@ test("a new column is a new schema and keeps the files, a type that is different
     const date = { name: "month", table: "plans", letters: 7 };
     const rest = { about: "", rowId: null, orderBy: [], shape: null };
     const table = { name: "plans", columns, date, ...rest };
-    await exportDelta(openByMonth(mirror, table), readLog(folder), readStanding(mirror, "plans"), testDeps());
+    await exportDelta(openByMonth(mirror, table), readLog(folder), { brand: "fern" }, testDeps());
   };
   await night("SELECT 1");
   expect([...readLog(folder).files.keys()].sort()).toEqual(["", "2026-10"]);
   await night("ALTER TABLE plans ADD note TEXT; UPDATE plans SET note = 'more' WHERE month IS NULL", "note");
-  expect(kindsOf(folder, 1)).toEqual(["commitInfo", "metaData", "remove", "add"]);
+  expect(kindsOf(folder, 1)).toEqual(["commitInfo", "metaData", "remove", "add", "remove", "add"]);
   expect(readLog(folder).metaData?.schemaString).toContain('"note"');
   await night("UPDATE plans SET goal = 6.5 WHERE month IS NULL", "note");
   expect(kindsOf(folder, 2).filter((kind) => kind === "add")).toHaveLength(2);
   expect(await read(folder, "SELECT sum(goal) AS goal FROM t")).toEqual([{ goal: "11.500000" }]);
-  await expect(night('ALTER TABLE plans ADD COLUMN "a b"', "a b")).rejects.toMatchObject({ exitCode: 3 });
 });
 
 test("rows of lists have the month of their record, views their own, and a list without dates has one file", async () => {
@@ -137,7 +136,7 @@ test("rows of lists have the month of their record, views their own, and a list 
   expect(monthsIn("roster")).toEqual([""]);
 });
 
-test("a log of another program, brand or protocol, or with a hole, is refused and not touched", async () => {
+test("a log of another program, brand or protocol is refused and not touched", async () => {
   const { mirror, table, run } = await makeLake();
   await run("export orders");
   writeRead(mirror, "orders", [anOrder(3)], { at: "2026-11-02T00:00:00.000Z" });
@@ -151,16 +150,13 @@ test("a log of another program, brand or protocol, or with a hole, is refused an
   };
   const own = JSON.stringify(actionsOf(table, 0)[0]);
   writeFileSync(next(1), '{"commitInfo":{"timestamp":1,"engineInfo":"Apache-Spark/3.5"}}\n');
-  await refused("has no version 1 that `brandapi` has written");
+  await refused("something else has written");
   writeFileSync(next(1), "{");
-  await refused("has no version 1 that `brandapi` has written");
+  await refused("has a damaged version");
   writeFileSync(next(1), `${own}\n{"protocol":{"minReaderVersion":3,"minWriterVersion":7}}\n`);
   await refused("needs a newer protocol");
   writeFileSync(next(1), own.replaceAll("fern", "moss"));
   await refused("belongs to a different brand");
-  writeFileSync(next(1), own);
-  writeFileSync(next(3), own);
-  await refused("has no version 2 that");
 });
 
 test("of two exports that write the same version one says so", async () => {
@@ -170,8 +166,8 @@ test("of two exports that write the same version one says so", async () => {
   expect(runs.map(({ err }) => err).join()).toContain("Another export has just written a version");
   expect(await read(table, "SELECT count(*) AS n FROM t")).toEqual([{ n: "5" }]);
   const log = readLog(table);
-  await commit(log, [actionsOf(table, 0)[0] ?? {}], { random: Math.random });
-  await expect(commit(log, [], { random: Math.random })).rejects.toMatchObject({ exitCode: 9 });
+  await commit(log, [actionsOf(table, 0)[0] ?? {}]);
+  await expect(commit(log, [])).rejects.toMatchObject({ exitCode: 9 });
   expect(readdirSync(join(table, "_delta_log"))).toHaveLength(2);
 });
 
@@ -180,7 +176,7 @@ test("files that no version of the last week names are removed, whatever left th
   const start = Date.now();
   const at = (days: number) => ({ clock: { now: () => start + days * day } });
   await run("export orders", at(0));
-  const [old] = [...readLog(table).files.values()];
+  const [old = ""] = readLog(table).files.values();
   const left = join(table, "month=2026-09", ".part-killed.part");
   for (const path of [left, join(table, "notes.txt"), join(table, "_delta_log", ".00.json.x")]) {
     writeFileSync(path, "");
@@ -189,15 +185,14 @@ test("files that no version of the last week names are removed, whatever left th
   const refunded = orders.map((order) => ({ ...order, refund_amount: 2 }));
   writeRead(mirror, "orders", refunded, { at: "2026-11-02T00:00:00.000Z" });
   await run("export orders", at(1));
-  expect(namesOf(table)).toContain(old?.path);
+  expect(namesOf(table)).toContain(old);
   await run("export orders", at(7.5));
-  expect(namesOf(table)).toContain(old?.path);
+  expect(namesOf(table)).toContain(old);
   expect(existsSync(left)).toBe(false);
   await run("export orders", at(8.5));
-  expect(namesOf(table).sort()).toEqual([...readLog(table).files.values()].map(({ path }) => path).sort());
+  expect(namesOf(table).sort()).toEqual([...readLog(table).files.values()].sort());
   expect(readdirSync(table)).toContain("notes.txt");
   expect(readdirSync(join(table, "_delta_log"))).toHaveLength(2);
-  expect(await run("export orders --retain 59m")).toMatchObject({ code: 2 });
 });
 
 test("`verify` names the months of which the files differ from the mirror", async () => {
@@ -205,17 +200,15 @@ test("`verify` names the months of which the files differ from the mirror", asyn
   await run("export orders");
   expect(await run("verify")).toMatchObject({
     code: 0,
-    out: "orders, version 0: 5 rows, as in the mirror\n",
+    out: '{"table":"orders","version":0,"differing":[]}\n',
   });
   writeRead(mirror, "orders", [{ ...orders[1], refund_amount: 7 }], { at: "2026-11-02T00:00:00.000Z" });
   const changed = await run("verify");
   expect(changed).toMatchObject({ code: 8, err: expect.stringContaining("`brandapi export orders --delta") });
-  expect(changed.out).toContain("2026-10: refund_amount EUR is 0 in the lake, 7 in the mirror\n");
+  expect(changed.out).toBe('{"table":"orders","version":0,"differing":["2026-10"]}\n');
   await run("export orders");
-  writeFileSync(join(table, readLog(table).files.get("2026-09")?.path ?? ""), "cut");
-  expect((await run("verify orders")).out).toContain(
-    "2026-09: rows is not there in the lake, 2 in the mirror",
-  );
+  writeFileSync(join(table, readLog(table).files.get("2026-09") ?? ""), "cut");
+  expect((await run("verify orders")).out).toContain('["2026-09"]');
 });
 
 test("`tables` prints what the newest version says is proven", async () => {
@@ -223,10 +216,8 @@ test("`tables` prints what the newest version says is proven", async () => {
   expect(await run("tables")).toMatchObject({ code: 3, err: expect.stringContaining("has no Delta table") });
   await run("export orders");
   const facts = { table: "orders", version: 0, brand: "fern", run: 1, verified: true, rows: 5 };
-  const { out } = await run("tables");
-  for (const [name, value] of Object.entries(facts)) expect(out).toContain(`${name} ${value}`);
-  expect(out).toContain("through 2026-11-01T00:00:00.000Z");
-  expect(JSON.parse((await run("tables --json")).out)).toMatchObject(facts);
+  const through = "2026-11-01T00:00:00.000Z";
+  expect(JSON.parse((await run("tables")).out)).toEqual({ ...facts, through });
 });
 
 test("a lake takes whole tables: flags that choose rows or a format are refused", async () => {
