@@ -99,16 +99,14 @@ async function runDemo(options: DemoOptions, { deps, tell, brandapi }: Context):
     await close();
   }
   const seconds = ((clock.monotonic() - started) / 1_000).toFixed(1);
-  const spent = `${seconds} s, with ${counted(requests, "request")}`;
-  say(`\nDone in ${spent}. The mirror is an SQLite file, the exports lie beside it:`);
-  say(`  ${out}`);
+  say(`\nDone in ${seconds} s, with ${counted(requests, "request")}.`);
+  say(`The mirror is an SQLite file, the exports lie beside it: ${out}`);
   say("Your own brand: `brandapi login`, then `brandapi sync`.");
   say(`The page to look at, and to mail: ${join(out, page)}`);
 }
 
 /** Returns the flags about output, for each command that is shown. */
-function common(options: GlobalOptions): string[] {
-  const flags = { "--no-color": options.color === false, "--no-progress": options.progress === false };
-  const given = { ...flags, "--verbose": options.verbose, "--quiet": options.quiet };
-  return Object.entries(given).flatMap(([flag, isGiven]) => (isGiven ? flag : []));
+function common({ color, progress, verbose, quiet }: GlobalOptions): string[] {
+  const flags = { "--no-color": !color, "--no-progress": !progress, "--verbose": verbose, "--quiet": quiet };
+  return Object.entries(flags).flatMap(([flag, isGiven]) => (isGiven ? flag : []));
 }
