@@ -1,6 +1,6 @@
 /** How engines say what they do. They know this interface only; `ui` implements it, commands choose. */
 export interface Reporter {
-  /** What is to come, in this order, with the requests that each took the last time: how long all of it takes. */
+  /** Announces the tasks to come, in order, with the requests that each took the last time, for the time that is left. */
   expect(tasks: readonly Expected[]): void;
   /** Starts one task, such as a resource's sync. `total` may be learned later. */
   begin(task: { name: string; total?: number }): Task;

@@ -10,8 +10,8 @@ import type { Order } from "./records.js";
 export type Happenings = ReturnType<typeof happeningsOf>;
 
 /**
- * What can happen at a brand. Each puts another array, with other records, where the old one was; one that names a
- * record which is not there throws a `RangeError`.
+ * Returns all that can happen at a brand. Each happening replaces an array, and never changes one; it throws a
+ * `RangeError` if it names a record that is missing.
  * @param now milliseconds since 1970: when it happens
  */
 export function happeningsOf(brand: Brand, now: () => number) {
