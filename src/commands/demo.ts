@@ -14,7 +14,7 @@ import { ordersFlag, seedFlag } from "./sandbox.js";
 /** How long the first sync lies back: refunds and late attributions need time to happen. */
 const pauseMs = 21 * dayMs;
 
-/** What is exported, and into which file of the demo's folder. */
+/** The exports, and their files in the demo's folder. */
 const exported = [
   ["orders", "orders.csv"],
   ["orders", "orders.ndjson"],

@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { createReporter } from "../../src/ui/reporter.js";
 import { makeHome } from "../support/home.js";
-import { brandapi, type ProgramOptions } from "../support/program.js";
+import { brandapi, type ProgramOptions, testDeps } from "../support/program.js";
 
 /** No pattern knows this shape. */
 const key = "Open+sesame!";
@@ -57,4 +58,14 @@ test.each(Object.entries(sources))("a key of any shape from %s is in no text", a
   expect(await run(true, "status", "--json")).toEqual(hidden);
   expect(await run(false, "doctor")).toEqual(hidden);
   expect(await run(true, "sync", key)).toContain("What looks like a key stands on the command line");
+});
+
+test("progress, notes, warnings and details hide a key of any shape", () => {
+  const deps = testDeps();
+  deps.keys.add(key);
+  const { begin, detail, note, warn } = createReporter(deps, { verbose: true });
+  for (const print of [detail, note, warn]) print(`Bearer ${key}`);
+  begin({ name: key }).end(`read with ${key}`);
+  expect(deps.stderr.text).not.toContain(key);
+  expect(deps.stderr.text.match(/\[key hidden\]/g)).toHaveLength(5);
 });
