@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { readRetryAfter } from "./server-limit.js";
 
 /**
- * What went wrong with one request.
+ * The reason why a request has no answer.
  * - status:    the API answered something other than 200
  * - network:   no whole answer came: refused, reset, timed out, cut off; `everywhere` if there was no connection
  * - garbled:   a 200 whose body is not JSON: a captive portal, a cut file

@@ -34,9 +34,9 @@ const longestResetMs = 60_000;
 const busyMs = 5_000;
 
 /**
- * A row counts as `weight` requests until `until`, by the monotonic clock that all processes share, and for `ms` at most:
- * a row from before a reboot counts as new, so that a clock that jumps makes everyone slower, never faster. A `told` row
- * stands for what the server asked for: it counts for the key, not for the machine.
+ * A row counts as `weight` requests until `until`, by the monotonic clock that all processes share. A row of before a
+ * reboot has an `until` of another clock: it is cut to `ms` from now, because a request may count too long, never too
+ * short. `told` is 1 for a wait that the server asked for: the row counts for the key, not for the machine.
  */
 const schema = `CREATE TABLE IF NOT EXISTS counted (id INTEGER PRIMARY KEY AUTOINCREMENT, origin TEXT NOT NULL,
   key TEXT NOT NULL, until REAL NOT NULL, ms REAL NOT NULL, weight INTEGER NOT NULL, told INTEGER NOT NULL)`;

@@ -47,7 +47,7 @@ function flag(pagination: JsonObject, member: string, path: string): boolean {
   throw unexpected(path, `has neither true nor false as \`${member}\` in its \`pagination\``);
 }
 
-export function isObject(value: Json): value is JsonObject {
+export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

@@ -7,9 +7,10 @@ import {
   RequestRefused,
   UnexpectedAnswer,
 } from "../errors.js";
-import type { Json, JsonObject } from "../resources/types.js";
+import type { Json } from "../resources/types.js";
+import { isObject } from "./pagination.js";
 
-/** Where a refused request went. */
+/** The address of a refused request, and the scope that it needs. */
 export interface Asked {
   path: string;
   baseUrl: string;
@@ -22,19 +23,18 @@ const mostScopes = 20;
 const inTheConsole = "in the brand's console: settings, integrations, brand API";
 
 /**
- * What a status that is not retried means for the person (API document, Errors). A 403 is `forbidden`'s: it takes
- * a look at `/me`. The answer's body is never read: its fields are not documented, and it may echo the key.
+ * Returns the error of a status that is not retried (API document, Errors). A 403 is `forbidden`'s, because it needs an
+ * answer of `/me`. The answer's body is never read: its fields are not documented, and it may echo the key.
  */
 export function refusal(status: number, asked: Asked): BrandapiError {
   const { path, baseUrl } = asked;
   if (status === 401) return keyRejected();
-  if (status === 400) {
+  if (status === 400)
     return new RequestRefused(`The API refused the parameters of ${path} (400).`, {
       status,
       hint: "check the values given; if they are right, this version of brandapi may not fit the API",
     });
-  }
-  if (status === 402) {
+  if (status === 402)
     return new PlanLacksData(
       `The brand's plan does not include ${path}, or its subscription is inactive (402).`,
       {
@@ -42,27 +42,23 @@ export function refusal(status: number, asked: Asked): BrandapiError {
         hint: "check the brand's plan; what it covers still syncs: `brandapi sync`",
       },
     );
-  }
-  if (status === 404 && !namesRecord(path)) {
+  if (status === 404 && !namesRecord(path))
     return new NotFound(`Nothing is at ${baseUrl}${path} (404): the base URL looks wrong.`, {
       status,
       hint: "set `--base-url` to the API's versioned root, whose path ends in /api/brand/v1",
     });
-  }
   if (status === 404) return new NotFound(`The API has no ${path} for this brand (404).`, { status });
-  if (status === 410) {
+  if (status === 410)
     return new NotFound(`The API has retired ${path} (410).`, {
       status,
       hint: "look for a newer version of brandapi, and check that the base URL ends in /api/brand/v1",
     });
-  }
   // 304 sends nobody anywhere: it says "not modified", to a question that was not asked.
-  if (status >= 300 && status < 400 && status !== 304) {
+  if (status >= 300 && status < 400 && status !== 304)
     return new UnexpectedAnswer(
       `The API redirected ${path} to another address (${status}); redirects are not followed, so that the key goes nowhere else.`,
       { status, hint: "set `--base-url` to the address that answers itself, without a redirect" },
     );
-  }
   return new UnexpectedAnswer(`The API answered ${path} with an undocumented status: ${status}.`, {
     status,
     hint: "check that the base URL is the brand API's and ends in /api/brand/v1",
@@ -76,11 +72,11 @@ export function keyRejected(): KeyRejected {
   });
 }
 
-/** What a 403 means, given what `/me` said: the key's scopes, a 403 there too, or nothing certain. */
+/** Returns the error of a 403. @param me the key's scopes, a 403 there too, or null if `/me` said nothing certain */
 export function forbidden(asked: Asked, me: readonly string[] | "forbidden" | null): AccessForbidden {
   const { path, scope } = asked;
   const status = 403;
-  if (me === "forbidden") {
+  if (me === "forbidden")
     return new AccessForbidden(
       "The API refuses requests from this machine (403): its address is not on the key's IP allowlist.",
       {
@@ -89,13 +85,11 @@ export function forbidden(asked: Asked, me: readonly string[] | "forbidden" | nu
         hint: `add this machine's public address to the key's allowlist ${inTheConsole}`,
       },
     );
-  }
-  if (me && scope !== undefined && !me.includes(scope)) {
+  if (me && scope !== undefined && !me.includes(scope))
     return new AccessForbidden(`The key lacks the scope ${scope}, which ${path} needs (403).`, {
       status,
       hint: `create a key with that scope ${inTheConsole}; then \`brandapi login\``,
     });
-  }
   const has = me ? `; the key's scopes: ${me.length ? me.slice(0, mostScopes).join(", ") : "none"}` : "";
   const wanted = scope === undefined ? "the scope that it needs" : scope;
   return new AccessForbidden(`The API forbids ${path} (403)${has}.`, {
@@ -109,10 +103,6 @@ export function scopesIn(data: Json): readonly string[] | null {
   const key = isObject(data) ? data.key : undefined;
   const scopes = isObject(key) ? key.scopes : undefined;
   return Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === "string") : null;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Whether the path names one record, by an id: ids have digits, the API's own words have none. */

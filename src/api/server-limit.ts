@@ -1,4 +1,4 @@
-/** What a server's headers say about its rate limit. */
+/** The rate limit as a server's headers state it. */
 export interface ServerLimit {
   /** Requests left in the server's window. */
   remaining: number;

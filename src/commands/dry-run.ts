@@ -4,7 +4,7 @@ import { counted } from "../lib/counted.js";
 import type { Resource } from "../resources/types.js";
 import { planResource } from "../sync/engine.js";
 import { type Skipped, smallFirst } from "../sync/resources.js";
-import type { Access, PlanStep } from "../sync/run.js";
+import type { PlanStep, SyncSession } from "../sync/run.js";
 import { printJson } from "../ui/print.js";
 
 /**
@@ -12,7 +12,7 @@ import { printJson } from "../ui/print.js";
  * why}], requests, minutes}`. Costs a count request for each range, and writes nothing.
  */
 export async function printPlan(
-  access: Access & { settings: { rateLimit: number | null } },
+  access: SyncSession & { settings: { rateLimit: number | null } },
   chosen: { allowed: readonly Resource[]; skipped: readonly Skipped[] },
   { stdout }: Pick<Deps, "stdout">,
   { json, profile }: { json: boolean; profile: string | undefined },

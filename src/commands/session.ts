@@ -20,14 +20,14 @@ import {
 import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/index.js";
 import { keepOut, readKeptOut, scrub } from "../records/index.js";
 import { refuseSkew } from "../sync/clock.js";
-import type { Access } from "../sync/run.js";
+import type { SyncSession } from "../sync/run.js";
 import { createReporter } from "../ui/reporter.js";
 import type { GlobalOptions } from "./context.js";
 import { expiryWarning, type Identity, readIdentity } from "./identity.js";
 import { openApi } from "./open-api.js";
 
 /** The means of a command that reads the API into the mirror. */
-export interface MirrorSession extends Omit<Access, "options"> {
+export interface MirrorSession extends Omit<SyncSession, "options"> {
   identity: Identity;
   settings: Settings;
 }
@@ -83,7 +83,7 @@ export async function withMirrorRun(
     const warning = expiryWarning(identity.key.expires_at, clock.now(), settings.profile);
     if (warning) reporter.warn(warning);
     checkOwner(present, identity.brand, settings.brand);
-    const session = { api, clock, signal, keys, reporter, identity, settings };
+    const session = { points: new Map(), api, clock, signal, keys, reporter, identity, settings };
     if (purpose === "plan") return await work({ ...session, mirror: present });
     present.db.close();
     const mirror = await killable(() => openMirror(dbPath));

@@ -5,7 +5,7 @@ import { parseWindow } from "../lib/times.js";
 import { resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
 import { syncResources } from "../sync/resources.js";
-import type { Access } from "../sync/run.js";
+import type { SyncSession } from "../sync/run.js";
 import { printJson } from "../ui/print.js";
 import type { Context } from "./context.js";
 import { printPlan } from "./dry-run.js";
@@ -86,7 +86,7 @@ async function runSync(names: readonly string[], flags: SyncFlags, context: Cont
 
 async function syncChosen(
   chosen: Chosen,
-  access: MirrorSession & Access,
+  access: MirrorSession & SyncSession,
   flags: SyncFlags,
   { deps, profile }: Context,
 ): Promise<void> {

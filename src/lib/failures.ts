@@ -96,6 +96,7 @@ export function wordsOf(error: unknown): string {
   return systemWords(error) ?? (error instanceof Error ? error.message : String(error));
 }
 
-function codeOf(error: unknown): string {
+/** Returns the code of a system or SQLite error; empty for others. */
+export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }

@@ -1,4 +1,5 @@
 import { MirrorUnusable } from "../errors.js";
+import { codeOf } from "../lib/failures.js";
 
 export const damagedHint =
   "run `brandapi backup --restore FILE`, or move it away and run `brandapi sync --full`";
@@ -22,8 +23,4 @@ export function readingNeedsWriting(error: unknown, path: string): unknown {
     hint: "SQLite keeps a log beside it: allow writing into its folder, or copy it elsewhere and name the copy with `--db`",
     cause: error,
   });
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
 }

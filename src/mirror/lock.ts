@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync, statSync, utimesSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 import type { Clock } from "../deps.js";
 import { MirrorBusy } from "../errors.js";
+import { codeOf } from "../lib/failures.js";
 import { loadSqlite } from "../lib/sqlite.js";
 import { connect } from "./connect.js";
 import { checkPlace, realPlace } from "./place.js";
@@ -93,7 +94,7 @@ function isBusy(work: () => unknown): boolean {
     work();
     return false;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "SQLITE_BUSY") return true;
+    if (codeOf(error) === "SQLITE_BUSY") return true;
     throw error;
   }
 }

@@ -2,7 +2,10 @@ import { hideKeys } from "../lib/secrets.js";
 import { formatInstant } from "../lib/times.js";
 import { type Mirror, statement } from "./mirror.js";
 
-/** How a run ended; `running` of a run that is over: it was killed. `verified`: a run of `verify`. */
+/**
+ * How a run ended. `running` of a run that is over: it was killed. `verified`: a run of `verify` that came to its end, also
+ * if it found a difference, which `error` then says.
+ */
 export type Outcome = "running" | "done" | "verified" | "incomplete" | "failed" | "stopped" | "skipped";
 
 /** One run of one resource: the row of `sync_runs`, and what `sync --json` prints. */
@@ -11,7 +14,7 @@ export interface Run {
   resource: string;
   started_at: string;
   finished_at: string | null;
-  /** The range asked for; null: from the beginning, or not a range. */
+  /** The oldest and the newest date that the run was to read; null: from the beginning, or not by date. */
   since: string | null;
   until: string | null;
   requests: number;
@@ -25,9 +28,10 @@ export interface Run {
   error: string | null;
   /** The oldest date that the run claims; null: from the beginning, or not read by date. */
   covered_from: string | null;
-  /** What the API counted at the end, the mirror's own count, and by how many they differ; null: nothing was counted. */
+  /** The API's number of records at the end, and the mirror's; null: nothing was counted. */
   api_total: number | null;
   mirror_total: number | null;
+  /** How many counts differ; of a list that `verify` compared, how many records. */
   differing: number | null;
 }
 

@@ -6,7 +6,7 @@ import { type Complain, columnValue, type SqlValue, valueAt } from "./values.js"
 /** A row as it is bound. */
 export type Values = (SqlValue | bigint)[];
 
-/** What a row's cells are made from. */
+/** The source of a row's cells. */
 export interface CellSource {
   item: JsonObject;
   context: JsonObject;

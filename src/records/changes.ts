@@ -16,9 +16,9 @@ export interface ChangeLog {
   completed(row: RecordRow, at: string): void;
 }
 
-/** What is known of earlier readings: the earliest time that a change can have come follows from it. */
+/** Earlier readings: they say since when a change can have been there. */
 export interface Readings {
-  /** What was read completely so far, also by this run. */
+  /** The dates that were read completely so far, also by this run. */
   coverage: readonly Covered[];
   /** Returns when a missing record was last shown, ISO 8601; null for others. Absent: none is missing. */
   lastSeen?(recordId: number): string | null;
@@ -46,7 +46,7 @@ export function openChangeLog(
        WHERE resource = ? AND key = ? AND kind = 'removed' AND seen_changed_at = ? ORDER BY change_id DESC`,
     )
     .pluck();
-  // What this run reads does not show how a record was before.
+  // The readings of this run do not show how a record was before.
   const spans = coverage.filter((span) => span.runId !== runId);
 
   /** The API gives no date of a change: its interval begins with the last reading that covered the record. */

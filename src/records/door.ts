@@ -2,7 +2,7 @@ import { type Mirror, readInfo } from "../mirror/index.js";
 import type { Json } from "../resources/types.js";
 import { isObject } from "./values.js";
 
-/** What a mirror does not keep. */
+/** The members and hosts that a mirror does not keep. */
 export interface KeptOut {
   /** Members by the end of their path, such as `host.last_name`, or of one resource: `roster:host.socials`. */
   omit: readonly string[];
@@ -10,7 +10,10 @@ export interface KeptOut {
   forgotten: readonly string[];
 }
 
-/** Members that identify a host in an object of any other name that has the host's `id`, or its `host_id`. */
+/**
+ * The members that identify a host. They are dropped from an object that has a forgotten host's `id`, and from one that has
+ * its `host_id` if their names begin with `host_`. An object named `host` keeps its `id` only.
+ */
 const identifying = [
   ...["username", "first_name", "last_name", "name", "profile_photo"],
   ...["socials", "title", "intro", "location", "motto"],

@@ -63,7 +63,7 @@ export function openColumns(mirror: Mirror, shape: TableShape, complain: Complai
         else complainOfNone(path);
         continue;
       }
-      // What was asked for has a column already.
+      // A parameter of the request has a column already.
       if (Object.hasOwn(context, member) && String(context[member]) === String(value)) continue;
       const column = known.get(keyOf(path));
       const type = typeof value === "string" ? "text" : (typeof value as "number" | "boolean");

@@ -1,5 +1,6 @@
 import { type Mirror, statement } from "../mirror/index.js";
 import type { Json } from "../resources/types.js";
+import type { RecordRow } from "./record-table.js";
 import { valueAt } from "./values.js";
 
 /** A present record. */
@@ -11,13 +12,6 @@ export interface Present {
   detailedAt: string | null;
   /** True if the list has shown another record since. */
   isOutdated: boolean;
-}
-
-interface PresentRow {
-  key: string;
-  json: string;
-  detailed_at: string | null;
-  outdated: number;
 }
 
 /**
@@ -33,7 +27,7 @@ export function* presentRecords(mirror: Mirror, resource: string, ending = ""): 
   );
   const get = statement(mirror, "SELECT key, json, detailed_at, outdated FROM records WHERE record_id = ?");
   for (const id of ids.pluck().all({ resource, ending }) as number[]) {
-    const row = get.get(id) as PresentRow | undefined;
+    const row = get.get(id) as Pick<RecordRow, "key" | "json" | "detailed_at" | "outdated"> | undefined;
     if (!row) continue;
     const { key, json, detailed_at: detailedAt, outdated } = row;
     yield { id, key, value: JSON.parse(json) as Json, detailedAt, isOutdated: outdated === 1 };

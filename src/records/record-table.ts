@@ -74,7 +74,7 @@ export function openRecordTable({ db }: Mirror, resource: Resource) {
   };
 }
 
-/** Returns what was asked for as it is stored. */
+/** Returns the parameters of a request as they are stored. */
 export function contextText(context: JsonObject | undefined): string | null {
   return context ? JSON.stringify(context) : null;
 }

@@ -8,7 +8,7 @@ import { asObject } from "./values.js";
 export interface WriteOptions {
   /** When the answer was asked for, ISO 8601. */
   readAt: string;
-  /** What was asked for, for columns that the record does not carry. */
+  /** The parameters of the request, such as a month, for columns whose values the record does not carry. */
   context?: JsonObject;
   /** The place of the first record in the whole list: the key of records without an id. */
   position?: number;
@@ -20,7 +20,7 @@ export interface WriteOptions {
   touch?: boolean;
 }
 
-/** What writing a record did to it. `rows`: its rows differ now; `same`: nothing does. */
+/** The effect of writing a record. `rows`: only its rows differ now; `same`: nothing does. */
 export type Effect = "same" | "rows" | "added" | "changed";
 
 /** Writes a record without its rows: as a new one, or over the mirror's record of the same key. */

@@ -12,7 +12,7 @@ import { storedRecord } from "./stored-record.js";
 import { watchMembers } from "./unknown-members.js";
 import { asObject, type Complain, type Complaint } from "./values.js";
 
-/** What writing some records did. `ids` are their record ids, in the order given. */
+/** The effect of writing some records. `ids` are their record ids, in the order given. */
 export interface Written {
   ids: number[];
   added: number;

@@ -1,7 +1,7 @@
 import type { StoredColumn } from "../mirror/index.js";
 import type { JsonObject } from "../resources/types.js";
 
-/** What SQLite stores. */
+/** A value as SQLite stores it. */
 export type SqlValue = string | number | null;
 
 /**

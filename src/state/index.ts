@@ -2,4 +2,4 @@
 export { countPresent, countRemoved, presentIds } from "./counting.js";
 export { readCoverage } from "./coverage.js";
 export { finishedRuns } from "./finished.js";
-export { openState, type Shown, type SyncState } from "./state.js";
+export { type Shown, SyncState } from "./state.js";

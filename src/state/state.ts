@@ -5,7 +5,7 @@ import { countPresent, parameters, present, presentIds } from "./counting.js";
 import { addCovered, noteRunCoverage, readCoverage, writeCoverage } from "./coverage.js";
 import { MissingRecords } from "./missing.js";
 
-/** What one answer, or one whole list, shows of a range of dates. */
+/** The records that one answer, or one whole list, shows of a range of dates. */
 export interface Shown {
   range: Range;
   /** The ids of all records that it showed. */
@@ -107,7 +107,7 @@ export class SyncState {
     return select.get(this.resource) as string | null;
   }
 
-  /** Keeps a day's figures. Null drops them: without any, the day counts as one that has none. */
+  /** Keeps a day's figures. Null drops them: the day then differs from any figures that the API has of it. */
   setFigures(day: string, figures: string | null): void {
     this.#prepared("DELETE FROM day_figures WHERE resource = ? AND day = ?").run(this.resource, day);
     if (figures !== null)
@@ -141,8 +141,4 @@ export class SyncState {
     this.#prepared("INSERT OR IGNORE INTO sync_state (resource) VALUES (?)").run(this.resource);
     this.#prepared(`UPDATE sync_state SET ${members} WHERE resource = ?`).run(...values, this.resource);
   }
-}
-
-export function openState(mirror: Mirror, resource: string): SyncState {
-  return new SyncState(mirror, resource);
 }

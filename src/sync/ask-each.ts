@@ -19,8 +19,8 @@ export interface Parent {
 }
 
 /**
- * Does the work of each record, four at a time. An answer that is 404, not as documented or not believed keeps no other
- * out: the record is noted as outdated, so that the next run asks again and `verify` does not call it proven.
+ * Does the work of each record, four at a time. After an answer that is 404, not as documented or not believed it goes
+ * on: the record is noted as outdated, so that the next run asks again and `verify` does not call it proven.
  * @returns how many records the API answered 404 for
  * @throws the first failure, after the other records
  */
@@ -36,7 +36,7 @@ export async function askEach<Item extends { id: number }>(
     for (let item = items[next++]; item !== undefined; item = items[next++]) {
       const { id } = item;
       await work(item).catch((error: unknown) => {
-        if (!keepsNoOtherOut(error)) {
+        if (!concernsOneRecord(error)) {
           next = items.length;
           throw error;
         }
@@ -53,7 +53,7 @@ export async function askEach<Item extends { id: number }>(
   return failures.length;
 }
 
-function keepsNoOtherOut(error: unknown): error is BrandapiError {
+function concernsOneRecord(error: unknown): error is BrandapiError {
   if (error instanceof AnswerRefused) return false;
   return [NotFound, Incomplete, UnexpectedAnswer].some((kind) => error instanceof kind);
 }

@@ -5,72 +5,71 @@ import { formatInstant, instantOrNull } from "../lib/times.js";
 import { blankRun, type Outcome, type RunEnd, recordRun, runLine } from "../mirror/index.js";
 import { indexProjection, type RecordStore } from "../records/index.js";
 import type { Resource } from "../resources/types.js";
-import { openState } from "../state/index.js";
-import { type Access, endsEverything, type PlanStep, type SyncRun } from "./run.js";
+import { SyncState } from "../state/index.js";
+import { endsEverything, type PlanStep, type SyncRun, type SyncSession } from "./run.js";
 import { openStore } from "./store.js";
 import { strategies } from "./strategies/index.js";
 
 /** Reads one resource into the mirror, and records the run however it ends: what ended it is in the result. */
-export async function syncResource(access: Access, resource: Resource, named = true): Promise<RunEnd> {
-  const task = access.reporter.begin({ name: resource.name });
+export async function syncResource(session: SyncSession, resource: Resource, named = true): Promise<RunEnd> {
+  const task = session.reporter.begin({ name: resource.name });
   let floor: string | null = null;
-  const { run, error } = await recordRun(access, resource.name, {
+  const { run: row, error } = await recordRun(session, resource.name, {
     async work(row) {
-      const one = openRun(access, resource, row, task);
-      await strategies[resource.strategy.kind].run(one).catch((error: unknown) => {
+      const run = openRun(session, resource, row, task);
+      await strategies[resource.strategy.kind].read(run).catch((error: unknown) => {
         // A resource that is refused half-way was read in part: it is not one that is left out.
         const isHalf = error instanceof AccessForbidden && row.rows_read > 0 && !named;
         throw isHalf && !endsEverything(error) ? incomplete(resource, [error.message], error.hint) : error;
       });
-      indexProjection(access.mirror, resource);
-      if (one.shortfalls.length > 0) throw incomplete(resource, one.shortfalls);
-      row.verified = !one.isPartial;
-      floor = instantOrNull(one.state.floor() ?? Number.NaN);
+      indexProjection(session.mirror, resource);
+      if (run.shortfalls.length > 0) throw incomplete(resource, run.shortfalls);
+      row.verified = !run.isPartial;
+      floor = instantOrNull(run.state.floor() ?? Number.NEGATIVE_INFINITY);
       return "done";
     },
     outcomeOf: (error) => outcomeOf(error, named),
   });
-  task.end(runLine(run, floor));
-  return { run, error };
+  task.end(runLine(row, floor));
+  return { run: row, error };
 }
 
 /** Returns what a sync of this resource would do. */
-export async function planResource(access: Access, resource: Resource): Promise<PlanStep[]> {
-  return await strategies[resource.strategy.kind].plan(openRun(access, resource));
+export async function planResource(session: SyncSession, resource: Resource): Promise<PlanStep[]> {
+  return await strategies[resource.strategy.kind].plan(openRun(session, resource));
 }
 
 /** Without a row nothing is recorded, without a task nothing is shown. */
 export function openRun(
-  access: Access,
+  session: SyncSession,
   resource: Resource,
-  row = blankRun(resource.name, formatInstant(access.clock.now())),
+  row = blankRun(resource.name, formatInstant(session.clock.now())),
   task = silentReporter.begin({ name: resource.name }),
 ): SyncRun {
-  const { options } = access;
+  const { options } = session;
   const { since, until } = options;
-  const state = openState(access.mirror, resource.name);
+  const state = new SyncState(session.mirror, resource.name);
   let store: RecordStore | undefined;
   return {
-    ...access,
+    ...session,
     resource,
     row,
     task,
     state,
-    now: startOfSecond(access.clock.now()) - 1,
+    now: startOfSecond(session.clock.now()) - 1,
     // The API shows no more of a date than its second, so a second is read whole or not at all.
     options: {
       ...options,
       since: since && startOfSecond(since),
       until: until && startOfSecond(until + 1) - 1,
     },
-    points: access.points ?? new Map(),
     figures: null,
     pages: 0,
     isPartial: false,
     shortfalls: [],
     /** Opened when first used, because a plan writes nothing. */
     get store() {
-      store ??= openStore(access, resource, row, {
+      store ??= openStore(session, resource, row, {
         coverage: state.coverage(),
         lastSeen: (id) => state.missing.lastSeen(id),
       });

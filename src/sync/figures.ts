@@ -60,12 +60,13 @@ export function dayNameOf(point: Json, { day }: DailyFigures): string {
 
 /**
  * Keeps the figures of the days that this run has read whole, in the transaction of the answer that made them whole. If
- * an answer changed a day of which only a part was read, the day's figures are dropped: they are of other records.
+ * an answer changed a day of which only a part was read, the day's figures are dropped, because its records are not those
+ * that they were kept for.
  */
 export function keepDays(run: DatedRun, covers: Range, isChanged: boolean): void {
   const { figures, row, state } = run;
   // A day that lost all its records may have no figures any more.
-  const known = [...(figures?.keys() ?? []), state.oldestDay() ?? []].flat();
+  const known = [...(figures?.keys() ?? []), state.oldestDay()].filter((day) => day !== null);
   if (known.length === 0) return;
   const oldest = Date.parse(known.reduce((a, b) => (a < b ? a : b)));
   const read = join(state.coverage().filter(({ runId }) => runId === row.run_id));
@@ -75,7 +76,7 @@ export function keepDays(run: DatedRun, covers: Range, isChanged: boolean): void
   }
 }
 
-/** Returns the covered days whose figures are not those of their last reading; a day without figures has none. */
+/** Returns the covered days whose figures are not those of their last reading. */
 export function movedDays({ figures, state }: Pick<DatedRun, "figures" | "state">): string[] {
   if (!figures) return [];
   const kept = state.figures();

@@ -3,9 +3,9 @@ import { formatInstant } from "../lib/times.js";
 import { blankRun, lastGood, type Run, wasRead } from "../mirror/index.js";
 import type { Resource } from "../resources/types.js";
 import { syncResource } from "./engine.js";
-import { type Access, endsEverything } from "./run.js";
+import { endsEverything, type SyncSession } from "./run.js";
 
-/** What became of several resources. */
+/** The ends of the runs of several resources. */
 export interface Ended {
   failures: { resource: Resource; error: unknown }[];
   succeeded: number;
@@ -19,7 +19,7 @@ export interface Ended {
  * @throws KeyRejected, a refusal of this machine's address, and Stopped at once: the rest would end the same way
  */
 export async function workThrough(
-  { mirror, reporter }: Pick<Access, "mirror" | "reporter">,
+  { mirror, reporter }: Pick<SyncSession, "mirror" | "reporter">,
   { due, named }: { due: readonly Resource[]; named: boolean },
   work: (resource: Resource) => Promise<void>,
 ): Promise<Ended> {
@@ -52,17 +52,17 @@ export interface Skipped {
  * @param finished is told of each run as it ends
  */
 export async function syncResources(
-  access: Access,
+  session: SyncSession,
   chosen: { allowed: readonly Resource[]; skipped: readonly Skipped[]; named: boolean },
   finished: (run: Run) => void,
 ): Promise<Ended> {
-  const { clock, mirror, reporter } = access;
-  const shared = { ...access, points: new Map() };
+  const { clock, mirror, reporter } = session;
   const due = smallFirst(chosen.allowed);
   reporter.expect(due.map(({ name }) => ({ name, requests: lastGood(mirror, name)?.requests })));
-  const ended = await workThrough(access, { due, named: chosen.named }, async (resource) => {
-    const { run, error } = await syncResource(shared, resource, chosen.named);
+  const ended = await workThrough(session, { due, named: chosen.named }, async (resource) => {
+    const { run, error } = await syncResource(session, resource, chosen.named);
     finished(run);
+    // The run is in the mirror however it ended; its error goes to `workThrough`, and from there to the exit code.
     if (error !== null) throw error;
   });
   for (const { resource, why } of chosen.skipped) {
@@ -75,7 +75,7 @@ export async function syncResources(
   return ended;
 }
 
-/** Lists are short; a first read of what has dates may take hours: nothing need wait for it. */
+/** Returns lists first, because they are short and the first reading of a dated resource may take hours. */
 export function smallFirst(resources: readonly Resource[]): Resource[] {
   const isDated = ({ strategy }: Resource) => strategy.kind === "dated";
   return [...resources.filter((one) => !isDated(one)), ...resources.filter(isDated).toReversed()];

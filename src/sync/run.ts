@@ -7,7 +7,7 @@ import type { RecordStore } from "../records/index.js";
 import type { DailyFigures, Dated, Json, Resource, Strategy } from "../resources/types.js";
 import type { SyncState } from "../state/index.js";
 
-/** What a person asked of a sync; times in milliseconds since 1970. */
+/** The options of a sync; times in milliseconds since 1970. */
 export interface SyncOptions {
   since?: number | undefined;
   until?: number | undefined;
@@ -41,8 +41,8 @@ export const defaultOptions: SyncOptions = {
 /** The API's points by day (`YYYY-MM-DD`). */
 export type Points = ReadonlyMap<string, Json>;
 
-/** What every engine works with. */
-export interface Access {
+/** All that an engine works with: the mirror, the API and the options of one command. */
+export interface SyncSession {
   mirror: Mirror;
   api: ApiClient;
   clock: Clock;
@@ -51,16 +51,16 @@ export interface Access {
   keys: ReadonlySet<string>;
   reporter: Reporter;
   options: SyncOptions;
-  /** The points by day that an earlier resource of the same run asked for. */
-  points?: Map<DailyFigures, Promise<Points>>;
+  /** The points by day that were asked for so far: resources that go by the same ones ask once. */
+  points: Map<DailyFigures, Promise<Points>>;
 }
 
-/** One resource's run: what a strategy is given, and what it leaves behind. */
-export interface SyncRun<How extends Strategy = Strategy> extends Access {
-  points: Map<DailyFigures, Promise<Points>>;
+/** A session at work on one resource, with its memory, and the row of `sync_runs` that it fills. */
+export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
   resource: Resource<How>;
   /** The last instant that the run reads, in milliseconds: the end of the last whole second. */
   now: number;
+  /** The row of `sync_runs`. */
   row: Run;
   task: Task;
   readonly store: RecordStore;
@@ -71,7 +71,7 @@ export interface SyncRun<How extends Strategy = Strategy> extends Access {
   pages: number;
   /** True if the run read a part only, or cannot prove what it read: it is not `verified`. */
   isPartial: boolean;
-  /** What the run could not do, as clauses: each makes it incomplete. */
+  /** Clauses that say what the run could not do: each makes it incomplete. */
   shortfalls: string[];
 }
 
@@ -86,12 +86,15 @@ export interface PlanStep {
 }
 
 /** A way to read a resource. */
-export interface StrategyRun<How extends Strategy = Strategy> {
-  /** Returns what `run` would do and the requests it would take; asks the API for counts only. */
+export interface Reader<How extends Strategy = Strategy> {
+  /** Returns the steps of `read` and the requests they would take; asks the API for counts only. */
   plan(run: SyncRun<How>): Promise<PlanStep[]>;
   /** Reads. A shortfall is noted in the run; an error is thrown. */
-  run(run: SyncRun<How>): Promise<void>;
+  read(run: SyncRun<How>): Promise<void>;
 }
+
+/** A run goes on with an answer that a stopped one has read no longer ago than this, in milliseconds. */
+export const freshMs = 3_600_000;
 
 /** Records on a page. Source: the API document, "Limits". */
 export const mostPerPage = 100;

@@ -6,8 +6,8 @@ import { readList, whyNotWhole } from "./list.js";
 import type { SyncRun } from "./run.js";
 
 /**
- * Reads a list into the mirror. If a present record is not on it, it is read once more, because a record that leaves
- * while another comes draws a third past the reader. The list claims what was there at its first reading.
+ * Reads a list into the mirror. If a present record is not on it, it is read once more, because a record
+ * that leaves while another comes moves a third one to a page that was read already. The list claims what was there at its first reading.
  * @param what names the list in the shortfall that is noted if it is not whole
  * @param range the dates of which the list shows every record
  */

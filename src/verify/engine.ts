@@ -1,9 +1,9 @@
 import { Incomplete, Stopped } from "../errors.js";
 import { recordRun } from "../mirror/index.js";
 import type { Resource, Strategy } from "../resources/types.js";
-import { openState } from "../state/index.js";
+import { SyncState } from "../state/index.js";
 import { openRun, syncResource } from "../sync/engine.js";
-import type { Access, SyncRun } from "../sync/run.js";
+import type { SyncRun, SyncSession } from "../sync/run.js";
 import { countPending } from "../sync/strategies/details.js";
 import { restatedClaim } from "./claims.js";
 import { verifyDated } from "./dated.js";
@@ -32,36 +32,36 @@ export type FullVerdict = Verdict & { tables: TableFinding };
  * differs. Each proof is a run like any other, in `sync_runs`.
  */
 export async function verifyResource(
-  access: Access,
+  session: SyncSession,
   resource: Resource,
   repair: boolean,
 ): Promise<FullVerdict> {
-  const before = access.api.stats.requests;
-  const { error, ...tables } = proveTables(access, resource, repair);
-  const verdict = await verifyRecords(access, resource, repair, error);
+  const before = session.api.stats.requests;
+  const { error, ...tables } = proveTables(session, resource, repair);
+  const verdict = await verifyRecords(session, resource, repair, error);
   const isMended = tables.state === "repaired" && verdict.state === "proven";
   const state = tables.state === "different" ? "different" : isMended ? "repaired" : verdict.state;
-  return { ...verdict, state, requests: access.api.stats.requests - before, tables };
+  return { ...verdict, state, requests: session.api.stats.requests - before, tables };
 }
 
 /** @param tableError what is wrong with the tables: a mirror with such tables is not verified */
 async function verifyRecords(
-  access: Access,
+  session: SyncSession,
   resource: Resource,
   repair: boolean,
   tableError: string | null,
 ): Promise<Finding> {
   const proof = proofs[resource.strategy.kind];
-  if (!proof) return restated(access, resource);
-  const verdict = await recordProof(access, resource, proof, tableError);
+  if (!proof) return restated(session, resource);
+  const verdict = await recordProof(session, resource, proof, tableError);
   if (!repair || (verdict.state !== "different" && !verdict.unread)) return verdict;
-  const used = openState(access.mirror, resource.name).used();
-  const options = { ...access.options, budget: Number.POSITIVE_INFINITY, ...used };
-  const { run, error } = await syncResource({ ...access, options }, resource);
+  const used = new SyncState(session.mirror, resource.name).used();
+  const options = { ...session.options, budget: Number.POSITIVE_INFINITY, ...used };
+  const { run, error } = await syncResource({ ...session, options, points: new Map() }, resource);
   if (error !== null && !(error instanceof Incomplete)) throw error;
   // The second proof reports by month what could not be mended.
-  if (error !== null) access.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
-  const after = await recordProof({ ...access, points: new Map() }, resource, proof, tableError);
+  if (error !== null) session.reporter.warn([error.message, error.hint ?? []].flat().join(" "));
+  const after = await recordProof({ ...session, points: new Map() }, resource, proof, tableError);
   const { run_id, rows_new, rows_changed, rows_removed } = run;
   const mended = { run_id, rows_new, rows_changed, rows_removed };
   return { ...after, state: after.state === "proven" ? "repaired" : after.state, mended };
@@ -69,16 +69,16 @@ async function verifyRecords(
 
 /** Proves, and records the proof. @throws whatever ended it */
 async function recordProof(
-  access: Access,
+  session: SyncSession,
   resource: Resource,
   { prove }: Proof,
   tableError: string | null,
 ): Promise<Finding> {
   let finding: Finding | undefined;
-  const task = access.reporter.begin({ name: resource.name });
-  const { error } = await recordRun(access, resource.name, {
+  const task = session.reporter.begin({ name: resource.name });
+  const { error } = await recordRun(session, resource.name, {
     async work(row) {
-      const one = openRun(access, resource, row, task);
+      const one = openRun(session, resource, row, task);
       finding = await prove(one);
       const found = [...one.shortfalls, differing(finding) ?? [], tableError ?? []].flat();
       row.verified = found.length === 0 && finding.months.length > 0 && !finding.unsettled;
@@ -104,11 +104,11 @@ function differing({ resource, state, months, unread }: Finding): string | null 
   return `${resource} differs from the API (${named.slice(0, 3).join(", ")}${more}): run \`brandapi verify ${resource} --repair\``;
 }
 
-function restated(access: Access, resource: Resource): Finding {
+function restated(session: SyncSession, resource: Resource): Finding {
   const { name } = resource;
   const why =
     "the API restates these figures at any time: the mirror has them as they were when they were last read";
   const blind_spot = `nothing can be proven: \`sync ${name}\` reads the newest again`;
-  const claims = () => [restatedClaim(openRun(access, resource))];
+  const claims = () => [restatedClaim(openRun(session, resource))];
   return { ...unproven(name, why, blind_spot), claims };
 }

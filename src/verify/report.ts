@@ -1,7 +1,7 @@
 import type { Run } from "../mirror/index.js";
 import type { Claim } from "./claims.js";
 
-/** What is known of a calendar month, or of everything where a resource has no dates. */
+/** The verdict on a calendar month; on everything, if a resource has no dates. */
 export interface MonthResult {
   /** `2026-01`, or `all`; the dates, if they were never read. */
   month: string;
@@ -19,13 +19,13 @@ export interface Verdict extends Totals {
   months: MonthResult[];
   /** Requests that it took, those of a repair included. */
   requests: number;
-  /** What this proof cannot see. */
+  /** The changes that this proof cannot see. */
   blind_spot: string;
   /** How many records the API has that were asked for and not read yet. */
   unread?: number;
   /** Set if the API's counts or its list did not agree with themselves. */
   unsettled?: boolean;
-  /** What a repair has written, and its run. */
+  /** The run of a repair, and the rows that it has written. */
   mended?: Pick<Run, "run_id" | "rows_new" | "rows_changed" | "rows_removed">;
   /** Returns each number that the verdict goes by, and what it does not prove. */
   claims?: () => Claim[];

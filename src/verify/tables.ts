@@ -7,7 +7,7 @@ import {
   type TableDifference,
 } from "../records/index.js";
 import { detailsOf, type Resource } from "../resources/types.js";
-import type { Access } from "../sync/run.js";
+import type { SyncSession } from "../sync/run.js";
 
 /** How a resource's tables stand to its records: part of a line of `verify --json`. */
 export interface TableFinding {
@@ -21,7 +21,7 @@ export interface TableFinding {
  * asked. The finding is kept for `status` until a later one.
  */
 export function proveTables(
-  { clock, mirror }: Pick<Access, "clock" | "mirror">,
+  { clock, mirror }: Pick<SyncSession, "clock" | "mirror">,
   resource: Resource,
   repair: boolean,
 ): TableFinding & { error: string | null } {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { writeInfo } from "../../src/mirror/info.js";
 import { beginRun, saveRun } from "../../src/mirror/runs.js";
 import { resources } from "../../src/resources/index.js";
-import { openState } from "../../src/state/index.js";
+import { SyncState } from "../../src/state/index.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, recordCoverage, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
@@ -50,7 +50,7 @@ describe("status", () => {
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
     recordCoverage(mirror, "orders", { ...covered("2026-04-01", "2026-11-02T02:00:00.000Z") });
     mirror.db.transaction(() =>
-      openState(mirror, "orders").setUsed({ windowMs: 30 * 86_400_000, audit: 5 }),
+      new SyncState(mirror, "orders").setUsed({ windowMs: 30 * 86_400_000, audit: 5 }),
     )();
     mirror.db.close();
     const run = await brandapi(["status", "--json", "--db", mirror.path], { clock });

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
-import { openState, readCoverage } from "../../src/state/index.js";
+import { readCoverage, SyncState } from "../../src/state/index.js";
 import { mirrorForTest } from "../records/mirror.js";
 
 test("neighbours that one run read are one range, as old as the older; a newer reading lies over the older", async () => {
   const mirror = await mirrorForTest();
-  const state = openState(mirror, orders.name);
+  const state = new SyncState(mirror, orders.name);
   const cover = (from: number, to: number, askedAt: number, runId: number) =>
     state.cover({ range: { from, to }, ids: new Set(), askedAt, runId });
   cover(2_000, 2_999, 70_000, 1);

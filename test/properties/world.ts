@@ -21,7 +21,7 @@ import {
   testBaseUrl,
 } from "../../src/sandbox/index.js";
 import { syncResource } from "../../src/sync/engine.js";
-import { type Access, defaultOptions, type SyncOptions } from "../../src/sync/run.js";
+import { defaultOptions, type SyncOptions, type SyncSession } from "../../src/sync/run.js";
 import { verifyResource } from "../../src/verify/engine.js";
 import type { Verdict } from "../../src/verify/report.js";
 import { type Fault, spoil } from "../support/faults.js";
@@ -195,6 +195,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         keys: deps.keys,
         reporter: silentReporter,
         options: { ...defaultOptions, ...flags },
+        points: new Map(),
       });
       client.close();
       const select = "SELECT verified FROM sync_runs WHERE resource = ? ORDER BY run_id DESC";
@@ -241,13 +242,13 @@ function isRefusal(fault: Fault | undefined): boolean {
 
 type Ended = Pick<RunEnd, "code" | "error" | "verdict">;
 
-async function runOnce(resource: Resource, job: Job, access: Access): Promise<Ended> {
+async function runOnce(resource: Resource, job: Job, session: SyncSession): Promise<Ended> {
   try {
     if (job === "sync") {
-      const { error } = await syncResource(access, resource);
+      const { error } = await syncResource(session, resource);
       return { code: codeOf(error), error, verdict: null };
     }
-    const verdict = await verifyResource({ ...access, points: new Map() }, resource, job === "repair");
+    const verdict = await verifyResource(session, resource, job === "repair");
     const isProven = verdict.state === "proven" || verdict.state === "repaired";
     return { code: isProven ? 0 : 8, error: null, verdict };
   } catch (error) {

@@ -10,10 +10,10 @@ import { type DatedPlan, planDated } from "../plan.js";
 import { readRange } from "../read.js";
 import { readMoved, reconcile } from "../reconcile.js";
 import { removeMissing } from "../removals.js";
-import { budgetOf, type DatedRun, type PlanStep, pagesFor, type StrategyRun } from "../run.js";
+import { budgetOf, type DatedRun, freshMs, type PlanStep, pagesFor, type Reader } from "../run.js";
 
 /** Newest first, filtered by a date: orders, content. The loop is described in `../README.md`. */
-export const dated: StrategyRun<Dated> = {
+export const dated: Reader<Dated> = {
   async plan(run) {
     const steps: PlanStep[] = [];
     for (const range of decide(run).ranges) {
@@ -25,7 +25,7 @@ export const dated: StrategyRun<Dated> = {
     return [...steps, { what, requests: (figures ? 1 : 0) + checksOf(run).length + 1, open: true }];
   },
 
-  async run(run) {
+  async read(run) {
     const { options, shortfalls } = run;
     const { gaps, ranges } = begin(run);
     run.figures = await askFigures(run);
@@ -53,9 +53,6 @@ function decide({ clock, mirror, now, options, resource, state }: DatedRun) {
   const before = { coverage, floor: state.floor(), finishedUntil, resumed, missing };
   return { ...planDated(before, options, now), isResumed: stopped.length > 0 };
 }
-
-/** A run goes on with what a stopped one has read no longer ago than this. */
-const freshMs = 3_600_000;
 
 function begin(run: DatedRun): Pick<DatedPlan, "gaps" | "ranges"> {
   const { mirror, options, reporter, resource, row, state } = run;

@@ -6,14 +6,14 @@ import { idText, keyOf, listedRecord, type Present, presentRecords } from "../..
 import type { Details, JsonObject } from "../../resources/types.js";
 import { finishedRuns } from "../../state/index.js";
 import { askEach, type Parent } from "../ask-each.js";
-import type { StrategyRun, SyncRun } from "../run.js";
+import { freshMs, type Reader, type SyncRun } from "../run.js";
 import { countAll, planOf, readAll } from "./full.js";
 import { syncResults } from "./results.js";
 
 type DetailsRun = SyncRun<Details>;
 
 /** Every page of the list, then one request for each record whose details can have changed. */
-export const details: StrategyRun<Details> = {
+export const details: Reader<Details> = {
   async plan(run) {
     const listed = await countAll(run);
     const known = parentsOf(run);
@@ -22,7 +22,7 @@ export const details: StrategyRun<Details> = {
     return [planOf(listed), ...(requests > 0 && run.options.details !== "none" ? [step] : [])];
   },
 
-  async run(run) {
+  async read(run) {
     const { options, resource } = run;
     await readAll(run);
     if (options.details === "none") {
@@ -38,8 +38,7 @@ export const details: StrategyRun<Details> = {
 /** Returns the mirrored records of a list that details can be asked for, in the order in which they came. */
 function parentsOf(run: DetailsRun): Parent[] {
   const { clock, mirror, options, resource } = run;
-  // A run goes on with what a stopped one has read within the hour.
-  const freshSince = formatInstant(Math.max(finishedRuns(mirror, resource.name).at, clock.now() - 3_600_000));
+  const freshSince = formatInstant(Math.max(finishedRuns(mirror, resource.name).at, clock.now() - freshMs));
   const parents: Parent[] = [];
   for (const record of presentRecords(mirror, resource.name)) {
     const { id, key, detailedAt, isOutdated } = record;

@@ -2,18 +2,13 @@ import { counted } from "../../lib/counted.js";
 import { everything } from "../../lib/ranges.js";
 import { countListed } from "../counts.js";
 import { removeMissing } from "../removals.js";
-import { type PlanStep, pagesFor, type StrategyRun, type SyncRun } from "../run.js";
+import { type PlanStep, pagesFor, type Reader, type SyncRun } from "../run.js";
 import { syncList } from "../sync-list.js";
 
 /** Every page, every time: the API has no filter that says what is new. */
-export const full: StrategyRun = {
-  async plan(run) {
-    return [planOf(await countAll(run))];
-  },
-
-  async run(run) {
-    await readAll(run);
-  },
+export const full: Reader = {
+  plan: async (run) => [planOf(await countAll(run))],
+  read: readAll,
 };
 
 /** Returns how many records a list has; null if the API document shows no way to ask. */

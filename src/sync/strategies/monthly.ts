@@ -6,7 +6,7 @@ import { presentKeys, presentRecords, sameJson, valueAt } from "../../records/in
 import type { Json, Monthly } from "../../resources/types.js";
 import { askPoints, dayNameOf } from "../figures.js";
 import { floorOf } from "../plan.js";
-import { type Points, progressed, type StrategyRun, type SyncRun } from "../run.js";
+import { type Points, progressed, type Reader, type SyncRun } from "../run.js";
 
 /** A request: a month of all hosts (null) or one, in buckets of a day, a week or a month. */
 interface Month extends Range {
@@ -18,14 +18,14 @@ interface Month extends Range {
  * One answer per calendar month, because unique counts do not add up over days. Late orders and the filtering of bots
  * restate the past: a month whose days are not the mirror's is read again.
  */
-export const monthly: StrategyRun<Monthly> = {
+export const monthly: Reader<Monthly> = {
   async plan(run) {
     const requests = dueMonths(run, await askPoints(run, run.resource.strategy.figures)).length;
     const days = { what: "each day's clicks, to learn which months moved", requests: 1 };
     return requests > 0 ? [{ what: counted(requests, "month"), requests }, days] : [days];
   },
 
-  async run(run) {
+  async read(run) {
     const { mirror, now, options, reporter, resource, row, state } = run;
     const due = dueMonths(run, await askPoints(run, resource.strategy.figures));
     if (isPlain(options)) mirror.transaction(() => state.setFloor(floorOf(options, state.floor())));

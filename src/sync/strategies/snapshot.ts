@@ -3,17 +3,17 @@ import { hostIdOf, keepSnapshot } from "../../records/index.js";
 import { countPresent, presentIds } from "../../state/index.js";
 import { readList, whyNotWhole } from "../list.js";
 import { guardRemovals } from "../removals.js";
-import type { StrategyRun } from "../run.js";
+import type { Reader } from "../run.js";
 import { full } from "./full.js";
 
 /**
  * A ranking as it stands. It reorders while it is read, and several rows can have no host: a row is its place. The whole
  * is believed if rows and hosts are as many as the API counts, and is kept as it was ranked.
  */
-export const snapshot: StrategyRun = {
+export const snapshot: Reader = {
   plan: (run) => full.plan(run),
 
-  async run(run) {
+  async read(run) {
     const { mirror, resource, row, shortfalls, state, store } = run;
     const query = { sort: "sale_amount", order: "desc" };
     const list = await readList(run, { query, idOf: hostIdOf });
