@@ -94,25 +94,9 @@ export async function* halve(
   for (const half of [upper, lower]) if (half.api !== half.mirror) yield* halve(run, half, left, isEnough);
 }
 
-/** The counts outside the dates that were read. */
-export interface Outside {
-  /** The count without a range. */
-  whole: Counted;
-  /** The ranges that were never read, oldest first, as far as they can hold records. */
-  unread: Counted[];
-  /** How many records no range has (A11). */
-  beside: number;
-}
-
-/** Counts without a range, and what was never read. @param covered the API's count of all that was read */
-export async function countOutside(run: DatedRun, covered: number): Promise<Outside> {
-  const whole = await count(run, everything);
-  const unread: Counted[] = [];
-  let beside = whole.api - covered;
-  for (const range of beside > 0 ? subtract([everything], run.state.coverage()) : []) {
-    const one = await count(run, range);
-    unread.push(one);
-    beside -= one.api;
-  }
-  return { whole, unread, beside: Math.max(0, beside) };
+/** Counts the ranges that were never read, oldest first. */
+export async function countUnread(run: DatedRun): Promise<Counted[]> {
+  const counts: Counted[] = [];
+  for (const range of subtract([everything], run.state.coverage())) counts.push(await count(run, range));
+  return counts;
 }

@@ -1,10 +1,10 @@
-import { join } from "../lib/ranges.js";
+import { everything, join } from "../lib/ranges.js";
 import {
   allRecords,
   type Counted,
   count,
   countCovered,
-  countOutside,
+  countUnread,
   differingIn,
   halve,
   totalsOf,
@@ -32,7 +32,10 @@ export async function reconcile(run: DatedRun, left: () => number): Promise<void
   const [covered, ...others] = join(state.coverage());
   const isAllRead = covered?.from === Number.NEGATIVE_INFINITY && others.length === 0;
   if (isAllRead && differing.length === 0 && shortfalls.length === 0) {
-    const { beside } = await countOutside(run, row.api_total ?? 0);
+    // Without a range (A11).
+    const whole = await count(run, everything);
+    let beside = whole.api - (row.api_total ?? 0);
+    if (beside > 0) beside -= totalsOf(await countUnread(run)).api_total;
     // A record that came after the counts is no record beside the dates.
     if (beside > 0) differing = await recount(run);
     if (beside > 0 && differing.length === 0) {

@@ -1,12 +1,12 @@
-import { dayOf, dayRange, describe, type Range } from "../lib/ranges.js";
+import { dayOf, dayRange, describe, everything, type Range } from "../lib/ranges.js";
 import {
   type Counted,
   checksOf,
+  count,
   countCovered,
-  countOutside,
+  countUnread,
   differingIn,
   halve,
-  type Outside,
   totalsOf,
 } from "../sync/counts.js";
 import { askFigures, movedDays } from "../sync/figures.js";
@@ -24,7 +24,7 @@ export interface Against extends Range {
 }
 
 /** Everything that a proof of a dated resource goes by. Nothing is read but counts and figures. */
-export interface Evidence extends Outside {
+export interface Evidence {
   /** The counts of all that is covered. */
   counts: Counted[];
   /** The filters that are evidence, `all` first. */
@@ -32,6 +32,12 @@ export interface Evidence extends Outside {
   /** Days with figures, and those whose figures are not what they were when the day was read; null: no figures. */
   figures: { askedAt: number; moved: string[] } | null;
   against: Against[];
+  /** The ranges that were never read and hold records, oldest first. */
+  unread: Counted[];
+  /** The count without a range. */
+  whole: Counted;
+  /** How many records no range has (A11). */
+  beside: number;
   /** As in `sync_runs`. */
   totals: Totals;
 }
@@ -52,10 +58,12 @@ export async function gatherEvidence(run: DatedRun): Promise<Evidence> {
   for (const { dated } of state.missing.all())
     if (dated !== null) against.push(ofDay(dayOf(dated), "a record is no longer there"));
   const totals = { ...totalsOf(counts), differing: differing.length };
-  const outside = await countOutside(run, totals.api_total);
+  const unread = await countUnread(run);
+  const whole = await count(run, everything);
   return {
-    ...outside,
-    unread: differingIn(outside.unread),
+    unread: differingIn(unread),
+    whole,
+    beside: Math.max(0, whole.api - totals.api_total - totalsOf(unread).api_total),
     counts,
     checks: checksOf(run).flatMap(({ name }) => (distrusted.has(name) ? [] : name)),
     figures: run.figures && { askedAt, moved },

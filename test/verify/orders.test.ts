@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { FullVerdict } from "../../src/verify/engine.js";
-import { counts, makeBrand, readsOrders, type TestBrand } from "../support/brand.js";
+import { type Asked, counts, makeBrand, readsOrders, type TestBrand } from "../support/brand.js";
 import { day, fileAt, hour, noon, orderAt, ordersBefore } from "../support/records.js";
 
 /** 350 orders, one every 12 hours back to the end of May. */
@@ -30,7 +30,7 @@ async function synced(options: Parameters<typeof makeBrand>[0] = {}, flags = "--
 }
 
 describe("proven", () => {
-  test("each month, by five requests that read nothing; both totals are in `sync_runs`", async () => {
+  test("each month, by six requests that read nothing; both totals are in `sync_runs`", async () => {
     const brand = await synced();
     const { asked, code, last, states, verdict } = await verified(brand);
     expect(code).toBe(0);
@@ -39,14 +39,14 @@ describe("proven", () => {
         ["05", "06", "07", "08", "09", "10", "11"].map((month) => [`2026-${month}`, "proven"]),
       ),
     );
-    expect(verdict).toMatchObject({ state: "proven", unread: 0, requests: 5, tables: { state: "proven" } });
+    expect(verdict).toMatchObject({ state: "proven", unread: 0, requests: 6, tables: { state: "proven" } });
     expect(why(verdict, "2026-10")).toBe("figures and counts agree (all, cancelled, refunded)");
-    expect(asked.filter(({ path }) => path !== "/me")).toHaveLength(5);
+    expect(asked.filter(({ path }) => path !== "/me")).toHaveLength(6);
     expect(asked.filter(readsOrders)).toEqual([]);
     expect(last).toMatchObject({
       outcome: "verified",
       verified: 1,
-      requests: 5,
+      requests: 6,
       rows_read: 0,
       api_total: 350,
       mirror_total: 350,
@@ -72,11 +72,11 @@ describe("proven", () => {
     });
   });
 
-  test("content: two requests, because there are no figures and no filters", async () => {
+  test("content: three requests, because there are no figures and no filters", async () => {
     const files = Array.from({ length: 30 }, (_, n) => fileAt(`f${n}`, noon - hour - n * day));
     const brand = makeBrand({ content: files });
     await brand.run("sync content");
-    expect((await verified(brand, "verify content")).verdict).toMatchObject({ state: "proven", requests: 2 });
+    expect((await verified(brand, "verify content")).verdict).toMatchObject({ state: "proven", requests: 3 });
     brand.remove("content", "upload/f25");
     const { code, states } = await verified(brand, "verify content");
     expect([code, states["2026-10"]]).toEqual([8, "different"]);
@@ -135,6 +135,17 @@ describe("different: the month is named, and --repair reads it", () => {
 });
 
 describe("what was never read", () => {
+  test("is told although a record that was read is withdrawn during the proof", async () => {
+    const brand = await synced();
+    brand.pass(2 * hour);
+    brand.order();
+    const isWhole = (request: Asked) =>
+      counts(request) && ["start_date", "end_date", "status"].every((name) => !(name in request.query));
+    brand.once(isWhole, () => brand.withdraw("o9"));
+    const { code, verdict } = await verified(brand);
+    expect([code, verdict?.state, verdict?.unread]).toEqual([8, "unproven", 1]);
+  });
+
   test("newer orders: they are counted, their month is not proven, and --repair reads them", async () => {
     const brand = await synced();
     brand.pass(day);
