@@ -1,6 +1,5 @@
 import { isMerged, type Json, type JsonObject, type Resource } from "../resources/types.js";
 import type { ChangeLog } from "./changes.js";
-import { withDetails } from "./details.js";
 import { contextText, type RecordRow, type RecordTable, type RecordText } from "./record-table.js";
 import { sameRecord } from "./same.js";
 import { asObject } from "./values.js";
@@ -99,9 +98,14 @@ export function openRecordWriter(resource: Resource, table: RecordTable, log: Ch
   };
 }
 
-/** Returns what a list's record says of one whose details may be known. */
+/**
+ * Returns a list's record with the members that only its details have: the API's latest word on each. A member that the
+ * list had before and has no more is gone.
+ */
 function listed(row: RecordRow, sent: Json): Json {
   if (row.detailed_at === null) return sent;
   const before = row.list_json === null ? {} : asObject(JSON.parse(row.list_json));
-  return withDetails(asObject(sent), before, asObject(JSON.parse(row.json)));
+  const whole = Object.entries(asObject(JSON.parse(row.json)));
+  const kept = whole.filter(([member]) => !Object.hasOwn(before, member));
+  return { ...Object.fromEntries(kept), ...asObject(sent) };
 }

@@ -13,13 +13,7 @@ interface Finished {
 export function finishedRuns(mirror: Mirror, resource: string): Finished {
   const select = `SELECT coalesce(max(run_id), 0) AS runId, max(finished_at) AS at, max(until) AS until FROM sync_runs
     WHERE resource = ? AND outcome IN ('done', 'incomplete')`;
-  const found = statement(mirror, select).get(resource) as { runId: number } & Record<
-    "at" | "until",
-    string | null
-  >;
-  return {
-    runId: found.runId,
-    at: Date.parse(found.at ?? "") || 0,
-    until: found.until === null ? null : Date.parse(found.until),
-  };
+  type Row = { runId: number; at: string | null; until: string | null };
+  const { runId, at, until } = statement(mirror, select).get(resource) as Row;
+  return { runId, at: Date.parse(at ?? "") || 0, until: until === null ? null : Date.parse(until) };
 }
