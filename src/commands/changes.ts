@@ -41,7 +41,7 @@ export function define(context: Context): Command {
     .addArgument(new Argument("[resource]", kept.join(", ")).choices(kept))
     .option("--since <time>", `seen since then (default: ${lately})`)
     .addOption(parsed("--run <n>", "those that this run found, by its `run_id` in `sync_runs`", parseCount))
-    .addOption(parsed("--limit <n>", "the newest so many; in a table, whole records", parseCount))
+    .addOption(parsed("--limit <n>", "the newest so many", parseCount))
     .option("--csv", "CSV on stdout, as `export changes` writes it")
     .option("--json", "a JSON array on stdout, as `export changes` writes it")
     .addHelpText(

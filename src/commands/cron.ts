@@ -42,7 +42,7 @@ export function define(context: Context): Command {
 }
 
 async function runCron(options: CronFlags, { deps }: Context): Promise<void> {
-  const { node, script } = deps.machine;
+  const { name: machine, node, script } = deps.machine;
   if (/[\\/]_npx[\\/]/.test(script))
     throw new ConfigurationError("brandapi runs from npm's cache, which can be cleaned before the night.", {
       hint: "run `npm install -g brandapi`, then `brandapi cron`",
@@ -52,17 +52,19 @@ async function runCron(options: CronFlags, { deps }: Context): Promise<void> {
   const { name, flags } = options.allProfiles ? nameAll(options) : await nameBrand(options, deps, warn);
   const env = carriedEnv(deps, warn);
   const pinged = options.ping ?? (BRANDAPI_PING && parsePing(BRANDAPI_PING));
-  const sync = [node, script, "sync", ...flags, ...(pinged ? ["--ping", pinged] : [])];
+  const pings = pinged ? ["--ping", pinged] : [];
+  const sync = [node, script, "sync", ...flags, ...pings];
   const check = [node, script, "status", ...flags, "--max-age", maxAge, "--quiet"];
   const log = join(findFolders(deps).state, `${name}.log`);
   const [folder, file] = [shellWord(dirname(log)), shellWord(log)];
   const logged = `mkdir -pm 700 ${folder} && { date -u; ${shellCommand(sync, env)}; } >> ${file} 2>&1`;
   // Neither all machines nor all brands of one should ask at the same time.
-  const minute = 1 + Math.floor(deps.random() * 59);
+  const minute =
+    [...`${machine} ${name}`].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 59, 0) + 1;
   // A bare per cent sign ends the command.
   const line = (at: number, command: string) => `${minute} ${at} * * *  ${command.replaceAll("%", "\\%")}`;
   const text = `# brandapi, ${name}: a sync every night, and a check in the morning. To add them:
-#   (crontab -l 2>/dev/null; ${shellCommand(["brandapi", "cron", ...flags])}) | crontab -
+#   (crontab -l 2>/dev/null; ${shellCommand(["brandapi", "cron", ...flags, ...pings])}) | crontab -
 # Print them again if Node or brandapi has moved, and delete these. The sync writes to its log:
 #   ${log}
 # The check prints what is stale, and warns if the key is about to expire. Cron mails the output if this machine

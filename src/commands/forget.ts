@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { Command } from "commander";
 import { readSettings } from "../config/settings.js";
 import { UsageError } from "../errors.js";
@@ -54,14 +55,15 @@ async function runForget(options: ForgetFlags, { deps }: Context): Promise<void>
     const records = await killable(async () =>
       keepOut(open, kept, (held) => record(open, held, clock.now())),
     );
-    const backup = lastBackup(open);
+    const last = lastBackup(open);
+    const backup = last && existsSync(last.path) ? last : null;
     if (options.json) printJson(deps.stdout, { host_id: id, records, last_backup: backup });
     else if (!options.quiet) {
       const counts = Object.entries(records).map(([name, count]) => `${name} ${count}`);
-      const last = backup ? `; the last backup: ${escapeText(backup.path)}` : "";
+      const where = backup ? `; the last backup: ${escapeText(backup.path)}` : "";
       deps.stdout.write(
         `Forgot the host ${escapeText(id)}, whose id is kept. Records rewritten with their history: ` +
-          `${counts.join(", ") || "none"}.\nBackups and exports made before still hold the host${last}.\n`,
+          `${counts.join(", ") || "none"}.\nBackups and exports made before still hold the host${where}.\n`,
       );
     }
     if (readInfo(open, "to_scrub") !== null)

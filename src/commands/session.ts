@@ -116,7 +116,11 @@ function omitMembers(mirror: Mirror, omit: readonly string[], { note }: Pick<Rep
   if (String(omit) === String(known.omit)) return void scrub(mirror);
   const held = keepOut(mirror, { ...known, omit });
   const records = Object.values(held).reduce((sum, count) => sum + count, 0);
-  note(`omits ${omit.join(", ")}: ${counted(records, "record")} held it, and were rewritten`);
+  note(
+    omit.length === 0
+      ? "omits nothing any more: `brandapi sync --full` reads these members again"
+      : `omits ${omit.join(", ")}: ${counted(records, "record")} held it, and were rewritten`,
+  );
 }
 
 /** Records the error for `status`, because nobody reads a nightly run's output. Does not create a mirror. */

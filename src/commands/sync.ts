@@ -53,7 +53,9 @@ export function define(context: Context): Command {
         "analytics-clicks: buckets of the time series (default: day)",
       ).choices(["day", "week", "month"]),
     )
-    .addOption(new Option("--per-host", "analytics-clicks: for every host on the mirrored roster"))
+    .addOption(
+      new Option("--per-host", "analytics-clicks: for every host on the mirrored roster").conflicts("host"),
+    )
     .addHelpText(
       "after",
       examples(

@@ -31,7 +31,9 @@ export function define(context: Context): Command {
     )
     .action((name: string | undefined, _, own: Command) => {
       const options: TablesFlags = own.optsWithGlobals();
-      return options.delta === undefined ? runTables(name, options, context) : printLake(options, context);
+      return options.delta === undefined
+        ? runTables(name, options, context)
+        : printLake(name, options, context);
     });
 }
 

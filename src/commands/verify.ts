@@ -78,8 +78,8 @@ async function runVerify(names: readonly string[], options: VerifyFlags, { deps 
       else deps.stdout.write(`${verdictText(verdict)}${shown ? evidenceText(shown) : ""}`);
     });
     if (!json) deps.stdout.write(blindText(verdicts));
-    judge(verdicts, repair);
     refuseFailures(ended, due.length);
+    judge(verdicts, repair);
   });
 }
 

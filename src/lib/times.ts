@@ -39,8 +39,8 @@ export const timeForms =
  */
 export function parseInstant(text: string, edge: "start" | "end", now: number): number {
   const age = durationMs(text);
-  // Further back is no date.
-  if (age !== undefined && now - age >= -8.64e15) return now - age;
+  // Nothing was sold before 1970.
+  if (age !== undefined && now - age >= 0) return now - age;
   const period = periodOf(text, now);
   if (period) return edge === "start" ? period.from : period.to;
   const ms = parseTimestamp(text);
