@@ -44,7 +44,7 @@ tbody th{min-width:5rem}
 tbody .number,.whole{white-space:nowrap}
 .short{overflow-wrap:normal}
 footer{margin-top:4rem;padding-top:1rem;border-top:1px solid var(--line);color:var(--soft);font-size:13px}
-@media screen and (max-width:640px){h1{font-size:28px}h2{font-size:20px}.brand,.summary{font-size:16px}section{margin-top:3rem}.spare{display:none}.chart text{font-size:24px}table{font-size:13px}th,td{padding-left:.5rem}}
+@media screen and (max-width:640px){h1{font-size:28px}h2{font-size:20px}.brand,.summary{font-size:16px}section{margin-top:3rem}.spare{display:none}.chart text{font-size:24px}table{font-size:13px}th,td{padding-left:.5rem}tbody th{min-width:2.5rem}}
 @page{margin:15mm}
 @media print{body{padding:0;max-width:none;font-size:10pt}h1{font-size:22pt}h2{font-size:14pt}dd b{font-size:13pt}section{margin-top:8mm}h2,h3,.lead,.key,caption,thead,figcaption{break-after:avoid}figure,tr,dl{break-inside:avoid}table{font-size:8pt}th,td{padding:.3rem 0 .3rem .6rem}a{color:inherit;text-decoration:none}.chart{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 `;
