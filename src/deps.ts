@@ -3,9 +3,10 @@ import { homedir, hostname, tmpdir, userInfo } from "node:os";
 import type { Readable } from "node:stream";
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
 
-/** This program's version, from package.json. */
-export const version: string = (createRequire(import.meta.url)("../package.json") as { version: string })
-  .version;
+/** Returns this program's version, from package.json. */
+export function readVersion(): string {
+  return (createRequire(import.meta.url)("../package.json") as { version: string }).version;
+}
 
 /** Time as the program sees it: tests pass their own. */
 export interface Clock {

@@ -3,7 +3,7 @@ import { type Context, completionQuestion } from "./commands/context.js";
 import { addGlobalFlags } from "./commands/flags.js";
 import { helpCommand, setUpHelp } from "./commands/help.js";
 import { asUsageError } from "./commands/usage.js";
-import { type Deps, version } from "./deps.js";
+import { type Deps, readVersion } from "./deps.js";
 import { exitCodes } from "./errors.js";
 
 /** A command's summary, and its module, which is loaded if the command line names it. */
@@ -76,7 +76,7 @@ export async function buildProgram(
   const program = addGlobalFlags(new Command("brandapi"))
     .description("Keeps a brand's own data in a local SQLite mirror: current, complete and provable.")
     .usage("<command> [options]")
-    .version(version, "-V, --version", "print the version")
+    .version(readVersion(), "-V, --version", "print the version")
     .exitOverride()
     .showSuggestionAfterError(false);
   setUpHelp(program, context.deps);

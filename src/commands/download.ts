@@ -1,6 +1,6 @@
 import { Argument, Command } from "commander";
 import { expandPath } from "../config/folders.js";
-import { version } from "../deps.js";
+import { readVersion } from "../deps.js";
 import {
   type DownloadSummary,
   downloadFiles,
@@ -74,7 +74,7 @@ async function runDownload(options: DownloadFlags, { deps }: Context): Promise<v
     const task = reporter.begin({ name: "download content" });
     const folder = expandPath(options.out ?? defaultFolder, deps);
     const { fetch, later, random } = deps;
-    const fileHost = { fetch, later, random, userAgent: `brandapi/${version}`, baseUrl, maxWaitMs };
+    const fileHost = { fetch, later, random, userAgent: `brandapi/${readVersion()}`, baseUrl, maxWaitMs };
     const files = choose(mirror, { where, ...range });
     const access = { ...session, ...fileHost, task, folder };
     const summary = await downloadFiles(files, access, options.limit ?? files.length, (file) => {

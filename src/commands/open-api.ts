@@ -1,7 +1,7 @@
 import type { ApiClient, ApiEvents } from "../api/index.js";
 import { requireAccess } from "../config/access.js";
 import type { Settings } from "../config/settings.js";
-import { type Deps, version } from "../deps.js";
+import { type Deps, readVersion } from "../deps.js";
 import type { Reporter } from "../lib/reporter.js";
 import type { TerminalReporter } from "../ui/reporter.js";
 
@@ -20,7 +20,7 @@ export async function openApi(settings: Settings, deps: Deps, reporter: ApiRepor
   const api = await import("../api/index.js");
   reporter.limited?.(settings.rateLimit);
   return api.openApi(
-    { ...access, userAgent: `brandapi/${version}`, statePath: settings.stateDir },
+    { ...access, userAgent: `brandapi/${readVersion()}`, statePath: settings.stateDir },
     deps,
     eventsFor(reporter),
   );

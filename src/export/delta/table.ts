@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
 import { asyncBufferFromFile, parquetMetadataAsync } from "hyparquet";
-import { type Deps, version } from "../../deps.js";
+import { type Deps, readVersion } from "../../deps.js";
 import { makeFolder } from "../../lib/make-folder.js";
 import type { ByMonth } from "../../query/index.js";
 import { openFileSink, syncFolder } from "../file-sink.js";
@@ -61,7 +61,7 @@ export async function exportDelta(source: ByMonth, log: Log, standing: object, d
   const stale = isNewSchema ? [...new Set([...files.keys(), ...months.keys()])] : differing;
   if (stale.length === 0 && !isNewSchema) return "nothing has changed";
 
-  const [timestamp, engineInfo] = [deps.clock.now(), `brandapi/${version}`];
+  const [timestamp, engineInfo] = [deps.clock.now(), `brandapi/${readVersion()}`];
   const rows = [...months.values()].reduce((sum, figures) => sum + figures.rows, 0);
   const table = { id: old?.id ?? randomUUID(), format: { provider: "parquet", options: {} } };
   const actions: object[] = [
