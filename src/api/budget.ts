@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../deps.js";
+import { codeOf } from "../lib/failures.js";
 import { loadSqlite } from "../lib/sqlite.js";
 import { held } from "./giving-up.js";
 import { endless, Ledger, type Wait } from "./ledger.js";
@@ -74,7 +75,7 @@ export class Budget {
       this.#ledger ??= this.#open(Sqlite);
       return this.#ledger.take(() => this.clock.monotonic());
     } catch (error) {
-      const code = codeOf(error);
+      const code = outsideCode(error);
       if (this.#file === null || code === "") throw error;
       this.close();
       this.#recover(this.#file, code);
@@ -110,13 +111,13 @@ export class Budget {
     try {
       if (this.#ledger) work(this.#ledger);
     } catch (error) {
-      if (codeOf(error) === "") throw error;
+      if (outsideCode(error) === "") throw error;
     }
   }
 }
 
 /** Returns the code of SQLite's or the system's error; empty for a defect of this program. */
-function codeOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : "";
-  return typeof code === "string" && /^(SQLITE_|E[A-Z]+$)/.test(code) ? code : "";
+function outsideCode(error: unknown): string {
+  const code = codeOf(error);
+  return /^(SQLITE_|E[A-Z]+$)/.test(code) ? code : "";
 }

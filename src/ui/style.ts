@@ -12,8 +12,7 @@ kleur.$.enabled = true;
 const { bold, dim, red, green, yellow, cyan } = kleur;
 const painted: Style = { bold, dim, red, green, yellow, cyan };
 const same = (text: string): string => text;
-/** Leaves text as it is. */
-export const plainStyle: Style = { bold: same, dim: same, red: same, green: same, yellow: same, cyan: same };
+const plain: Style = { bold: same, dim: same, red: same, green: same, yellow: same, cyan: same };
 
 /** Returns colours only if this very stream is a terminal, and neither `NO_COLOR` nor `--no-color` forbids them. */
 export function styleFor(
@@ -22,5 +21,5 @@ export function styleFor(
   env: Deps["env"] = {},
 ): Style {
   const isForbidden = output.color === false || Boolean(env.NO_COLOR) || env.TERM === "dumb";
-  return stream.isTTY && !isForbidden ? painted : plainStyle;
+  return stream.isTTY && !isForbidden ? painted : plain;
 }
