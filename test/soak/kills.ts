@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { randomOf, type SoakBrand } from "./brand.js";
 import { compare, inspect } from "./inspect.js";
 
@@ -96,6 +97,8 @@ export async function strikeProcesses(
 
 /** Reads everything: afterwards the mirror is the API. */
 async function finish(brand: SoakBrand, bin: string, db: string): Promise<string[]> {
+  // A run reads up to the last whole second: that of the newest order has to be over.
+  await sleep(1_000);
   for (const job of [
     ["sync", "orders"],
     ["sync", "orders", "--full"],
