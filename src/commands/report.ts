@@ -1,19 +1,18 @@
 import { extname } from "node:path";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { expandPath } from "../config/folders.js";
 import { UsageError } from "../errors.js";
 import { openFileSink } from "../export/file-sink.js";
 import { writeAll } from "../export/sink.js";
 import { runUnderWay } from "../mirror/index.js";
 import { withSnapshot } from "../query/index.js";
-import { createNumbers, type Document, makeReport, readLocale } from "../report/index.js";
+import { type Document, makeReport } from "../report/index.js";
 import { writeHtml } from "../report/write-html.js";
 import { writeText } from "../report/write-text.js";
 import { formatBytes } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
-import { drawsUnicode } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { parsed, parseRange } from "./flags.js";
+import { parseRange } from "./flags.js";
 import { examples } from "./help.js";
 import { type Reading, readMirror } from "./reading.js";
 
@@ -27,7 +26,7 @@ interface ReportFlags extends GlobalOptions {
 }
 
 export function define(context: Context): Command {
-  const month = parsed("--month <month>", "the month: 2026-10, `this-month` or `last-month`", parseMonth);
+  const month = new Option("--month <month>", "the month: 2026-10, `this-month` or `last-month`");
   return new Command("report")
     .description(
       "Made from the mirror; nothing is downloaded. Compares with the previous period, and a month with the same " +
@@ -53,20 +52,15 @@ export function define(context: Context): Command {
 
 async function runReport(options: ReportFlags, { deps }: Context): Promise<void> {
   const { month: since, month: until, text, json, out, open } = options;
-  const isPage = !text && !json;
-  if (open ? !isPage || out === "-" : !isPage && out !== undefined)
-    throw new UsageError("`--out` and `--open` are for a page in a file.", {
-      hint: "leave them out, or leave out `--text` and `--json`",
-    });
+  if ((text || json) && (open || out !== undefined))
+    throw new UsageError("`--out` and `--open` are for a page.", { hint: "leave out `--text` and `--json`" });
   const asked = parseRange(since === undefined ? options : { since, until }, deps.clock.now());
-  const numbers = createNumbers(readLocale(deps.env));
   await readMirror(options, deps, async (reading) => {
     const { mirror, settings, style, width = 80 } = reading;
     const underWay = await runUnderWay(settings.dbPath);
-    const context = { now: deps.clock.now(), underWay, numbers };
-    const made = await withSnapshot(mirror, async () => makeReport(mirror, asked, context));
-    const look = { style, unicode: drawsUnicode(deps), width: Math.min(80, width) };
-    if (text) deps.stdout.write(writeText(made, look));
+    const at = { now: deps.clock.now(), underWay };
+    const made = await withSnapshot(mirror, async () => makeReport(mirror, asked, at));
+    if (text) deps.stdout.write(writeText(made, { style, width: Math.min(80, width) }));
     else if (json) printJson(deps.stdout, made);
     else if (out === "-") deps.stdout.write(writeHtml(made));
     else await save(made, out ?? `report-${made.period.slug}.html`, reading, open);
@@ -81,10 +75,4 @@ async function save(made: Document, file: string, { deps, reporter }: Reading, i
   const { bytes } = await writeAll([{ data: writeHtml(made), rows: 0 }], await openFileSink(path, deps));
   reporter.note(`${made.period.name}: ${formatBytes(bytes)}: ${file}`);
   if (isShown) deps.open(path);
-}
-
-/** @throws UsageError unless it has the form of a month; `parseRange` says which days it has */
-function parseMonth(text: string): string {
-  if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text) || text === "this-month" || text === "last-month") return text;
-  throw new UsageError(`Not a month: \`${text}\`.`, { hint: "use for example `2026-10` or `last-month`" });
 }

@@ -27,7 +27,7 @@ export function define(context: Context): Command {
     )
     .addOption(parsed("--port <n>", "the port; 0: any free one (default: 0)", parseUpTo(65_535)))
     .addOption(seedFlag())
-    .addOption(ordersFlag())
+    .addOption(ordersFlag(250_000))
     .addOption(parsed("--latency <ms>", "wait this long before each answer (default: 0)", parseCount))
     .option("--live", "let time pass: an order a second, late refunds, cancellations")
     .addHelpText(
@@ -85,6 +85,6 @@ export function seedFlag(): Option {
 }
 
 /** Returns `--orders`, for commands that make a brand up: every order is held in memory. */
-export function ordersFlag(): Option {
-  return parsed("--orders <n>", "how many orders, at most 250000 (default: 5000)", parseUpTo(250_000));
+export function ordersFlag(most: number): Option {
+  return parsed("--orders <n>", `how many orders, at most ${most} (default: 5000)`, parseUpTo(most));
 }

@@ -6,12 +6,11 @@ import { formatCount } from "../ui/numbers.js";
 import type { Style } from "../ui/style.js";
 import { renderTable } from "../ui/table.js";
 import { escapeText } from "../ui/text.js";
-import { shorten } from "../ui/width.js";
 
 /** Returns the mirror's health for people: one line per resource, then what needs attention. */
 export function statusText(health: Health, style: Style, width: number | undefined): string {
   const { brand, db, never_read, resources } = health;
-  const whose = brand ? `${escapeText(shorten(brand.name))}, ` : "";
+  const whose = brand ? `${escapeText(brand.name)}, ` : "";
   const marks = marksOf(health).map((line) => `${style.yellow("!")} ${line}`);
   const never = never_read.length > 0 ? [`Never read: ${never_read.join(", ")}`] : [];
   const known =

@@ -1,6 +1,5 @@
 import type { Mirror } from "../mirror/index.js";
 import { type Days, type Figures, type Proof, readSums } from "../query/index.js";
-import type { Numbers } from "./numbers.js";
 import type { Period } from "./period.js";
 
 /** The material of every section. */
@@ -15,13 +14,12 @@ export interface Context {
   /** The end of what was read of the orders, milliseconds since 1970. */
   reached: number;
   proof: Proof;
-  numbers: Numbers;
 }
 
 export function openContext(
   mirror: Mirror,
   period: Period,
-  rest: Pick<Context, "reached" | "proof" | "numbers">,
+  rest: Pick<Context, "reached" | "proof">,
 ): Context {
   const days = { since: period.since, until: period.through };
   const sums = {

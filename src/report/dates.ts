@@ -1,3 +1,5 @@
+import { dayOf, dayRange } from "../lib/ranges.js";
+import { dayMs, monthRange } from "../lib/times.js";
 import type { Days } from "../query/index.js";
 
 /** Days and months as a person writes them. */
@@ -38,9 +40,7 @@ export function isWholeMonth({ since, until }: Days): boolean {
 }
 
 export function addDays(day: string, count: number): string {
-  const at = new Date(`${day}T00:00:00.000Z`);
-  at.setUTCDate(at.getUTCDate() + count);
-  return at.toISOString().slice(0, 10);
+  return dayOf(dayRange(day).from + count * dayMs);
 }
 
 /** Returns the same day of an earlier month, or that month's last day if it is shorter. */
@@ -55,7 +55,5 @@ export function monthsBefore(day: string, count: number): string {
 
 /** @param month such as `2026-10` */
 export function lastDay(month: string): string {
-  const first = new Date(`${month}-01T00:00:00.000Z`);
-  first.setUTCMonth(first.getUTCMonth() + 1);
-  return addDays(first.toISOString().slice(0, 10), -1);
+  return dayOf(monthRange(month).to);
 }

@@ -58,11 +58,9 @@ export interface Chart {
   labels: string[];
   /** Bars that stand on each other, the first below; null leaves a gap. */
   series: { title: string; values: (number | null)[] }[];
-  /** Writes an amount for an axis: `25K`. */
-  axis(value: number): string;
 }
 
-/** A value, and how the reader's locale writes it; in JSON the value alone. */
+/** A value, and how a person reads it; in JSON the value alone. */
 export class Cell {
   constructor(
     readonly value: string | number | null,

@@ -1,5 +1,4 @@
 import { escapeText } from "../ui/text.js";
-import { shorten } from "../ui/width.js";
 
 /** Text that is HTML already. */
 export class Html {
@@ -15,7 +14,7 @@ export function html(strings: TemplateStringsArray, ...values: readonly Piece[])
 
 /** Returns a name that came from outside: invisible characters are shown, and its direction stays its own. */
 export function name(text: string): Html {
-  return html`<bdi>${escapeText(shorten(text))}</bdi>`;
+  return html`<bdi>${escapeText(text)}</bdi>`;
 }
 
 /** Returns a sentence with the commands and tables between its backticks as code. */

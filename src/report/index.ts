@@ -5,7 +5,6 @@ import { type Mirror, readInfo, type UnderWay } from "../mirror/index.js";
 import { layFigures, readFirstDay, readProof, readReached } from "../query/index.js";
 import { openContext } from "./context.js";
 import type { Document } from "./document.js";
-import type { Numbers } from "./numbers.js";
 import { choosePeriod, type Period } from "./period.js";
 import { daysSection } from "./sections/days.js";
 import { hostsSection } from "./sections/hosts.js";
@@ -15,7 +14,6 @@ import { restatedSection } from "./sections/restated.js";
 import { salesSection, summaryOf } from "./sections/sales.js";
 
 export type { Document } from "./document.js";
-export { createNumbers, readLocale } from "./numbers.js";
 
 /** In the order in which people ask. */
 const sections = [salesSection, daysSection, monthsSection, restatedSection, hostsSection, proofSection];
@@ -29,7 +27,7 @@ const sections = [salesSection, daysSection, monthsSection, restatedSection, hos
 export function makeReport(
   mirror: Mirror,
   asked: { since: number | undefined; until: number | undefined },
-  { now, underWay, numbers }: { now: number; underWay: UnderWay | null; numbers: Numbers },
+  { now, underWay }: { now: number; underWay: UnderWay | null },
 ): Document {
   const readTo = readReached(mirror);
   if (readTo === null)
@@ -42,7 +40,7 @@ export function makeReport(
   const first = readFirstDay(mirror);
   const period = choosePeriod(asked, reached, proof.covered, first);
   refuseOutside(period, dayOf(reached), first);
-  const context = openContext(mirror, period, { reached, proof, numbers });
+  const context = openContext(mirror, period, { reached, proof });
   return {
     brand: readInfo(mirror, "brand_name") ?? "Brand",
     period,

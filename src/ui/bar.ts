@@ -1,15 +1,45 @@
 import type { SingleBar } from "cli-progress";
 import type { Output } from "../deps.js";
+import { formatSpan } from "../lib/times.js";
+import { formatCount } from "./numbers.js";
+import type { Style } from "./style.js";
 
-/** The terminal itself writes `^C` behind the bar; at the edge it would begin a new line. */
-const spareColumns = 3;
+/** How far a run is. */
+export interface Progress {
+  /** The task under way; null between two. */
+  name: string | null;
+  /** Which task of how many. */
+  position: number;
+  of: number;
+  /** Requests done, of all tasks, and requests to come, as far as is known. */
+  requests: number;
+  left: number;
+  /** True if `left` counts every task to come. */
+  isKnown: boolean;
+}
+
+const barWidth = 20;
+
+/**
+ * Returns the line that a terminal shows: name, requests done, requests left, time left, bar.
+ * @param perMinute the rate limit, null for none
+ */
+export function progressLine(progress: Progress, style: Style, perMinute: number | null): string {
+  const { name, position, of, requests, left, isKnown } = progress;
+  const title = of > 1 ? `${name} (${position} of ${of})` : `${name}`;
+  const time = perMinute === null ? "" : `, ${formatSpan((left / perMinute) * 60_000)}`;
+  const rest = left === 0 ? "" : `, ${isKnown ? "" : "at least "}${formatCount(left)} left${time}`;
+  const full = isKnown ? Math.round((requests / Math.max(1, requests + left)) * barWidth) : 0;
+  const bar = style.cyan("█".repeat(full)) + style.dim("░".repeat(barWidth - full));
+  return `${style.bold(title)}  ${formatCount(requests)} requests done${rest}  ${bar}`;
+}
 
 /**
  * Returns one line at the bottom of a terminal that is redrawn in place; other lines are printed above it. cli-progress
  * draws, and is loaded when a bar is first shown.
  */
 export function createBar(stream: Output, isDrawn: boolean) {
-  let line: ((width: number) => string) | undefined;
+  let line: (() => string) | undefined;
   let bar: SingleBar | undefined;
 
   async function start(): Promise<void> {
@@ -17,18 +47,10 @@ export function createBar(stream: Output, isDrawn: boolean) {
     const loaded = await import("cli-progress");
     if (bar || !line) return;
     const { SingleBar } = loaded.default ?? loaded;
-    bar = new SingleBar({
-      stream,
-      format: () => line?.((stream.columns || 80) - spareColumns) ?? "",
-      clearOnComplete: true,
-      // Otherwise a colour code could be cut in two.
-      linewrap: false,
-      // A signal that ends the process cannot leave the cursor hidden.
-      hideCursor: false,
-      gracefulExit: false,
-      forceRedraw: true,
-      fps: 10,
-    });
+    const format = () => line?.() ?? "";
+    // A signal that ends the process cannot leave the cursor hidden. The terminal cuts a line that is too long.
+    const look = { hideCursor: false, linewrap: false, clearOnComplete: true };
+    bar = new SingleBar({ stream, format, ...look, gracefulExit: false, forceRedraw: true, fps: 10 });
     bar.start(1, 0);
   }
 
@@ -40,7 +62,7 @@ export function createBar(stream: Output, isDrawn: boolean) {
   return {
     isDrawn,
     /** Draws what `next` returns until it is called without it. */
-    show(next?: (width: number) => string): void {
+    show(next?: () => string): void {
       line = next;
       if (next) void start();
       else stop();

@@ -1,4 +1,3 @@
-import { Writable } from "node:stream";
 import type { Output } from "../deps.js";
 import { escapeData } from "./text.js";
 
@@ -17,9 +16,4 @@ export function headed(stream: Output, heading: string): Output {
     return stream.write(...piece);
   };
   return Object.create(stream, { write: { value: write } }) as Output;
-}
-
-/** Returns a stream that prints nothing. */
-export function nowhere(): Output {
-  return new Writable({ write: (_chunk, _encoding, done) => done() });
 }

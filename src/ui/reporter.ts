@@ -2,8 +2,7 @@ import type { Deps } from "../deps.js";
 import type { Expected, Reporter } from "../lib/reporter.js";
 import { hideKeys } from "../lib/secrets.js";
 import { formatSpan } from "../lib/times.js";
-import { createBar } from "./bar.js";
-import { type Progress, progressLine } from "./progress.js";
+import { createBar, type Progress, progressLine } from "./bar.js";
 import { styleFor } from "./style.js";
 import { escapeLines } from "./text.js";
 
@@ -23,13 +22,8 @@ export type ReporterOutput = Partial<Record<"json" | "quiet" | "verbose" | "colo
 /** A shorter wait is no news. */
 const longWaitMs = 2_000;
 const progressEveryMs = 2_000;
-/** How far a task is. */
-interface Own {
-  name: string | null;
-  done: number;
-  total: number | undefined;
-}
-const none: Own = { name: null, done: 0, total: 0 };
+/** No task. */
+const none = { name: null, done: 0, total: 0 };
 
 /**
  * Returns a bar if stderr is a terminal, otherwise one line per task; with `--quiet` nothing but warnings. Everything
@@ -37,21 +31,21 @@ const none: Own = { name: null, done: 0, total: 0 };
  * @param progressed called every few seconds with how far the run is
  */
 export function createReporter(
-  deps: Pick<Deps, "stderr" | "stdout" | "clock" | "signal" | "env" | "keys" | "platform">,
+  deps: Pick<Deps, "stderr" | "stdout" | "clock" | "signal" | "env" | "keys">,
   output: ReporterOutput,
   { progressed }: { progressed?(progress: Progress): void } = {},
 ): TerminalReporter {
   const { clock, stderr, signal, env, keys } = deps;
   const style = styleFor(stderr, output, env);
   const bar = createBar(stderr, drawsBar(deps, output));
-  const look = { style, unicode: drawsUnicode(deps), perMinute: null as number | null };
   const clean = (text: string) => escapeLines(hideKeys(text, keys));
   const note = (text: string) => output.quiet || bar.print(text);
   const warned = new Set<string>();
   let expected: readonly Expected[] = [];
   let requests = 0;
   let position = 0;
-  let task = none;
+  let perMinute: number | null = null;
+  let task: { name: string | null; done: number; total: number | undefined } = none;
   let waitedFor = "";
   let toldAt = Number.NEGATIVE_INFINITY;
   const hide = () => bar.show();
@@ -86,10 +80,10 @@ export function createReporter(
       position = 0;
     },
     begin({ name, total }) {
-      const own: Own = { name, done: 0, total };
+      const own = { name, done: 0, total };
       task = own;
       position = expected.findIndex((one) => one.name === name) + 1 || 1;
-      if (!signal.aborted) bar.show((width) => progressLine(progress(), width, look));
+      if (!signal.aborted) bar.show(() => progressLine(progress(), style, perMinute));
       tell();
       return {
         update({ done, total: newTotal = own.total }) {
@@ -98,7 +92,6 @@ export function createReporter(
         },
         waiting,
         end(summary) {
-          if (task !== own) return;
           task = none;
           hide();
           if (summary !== null) note(`${style.bold(clean(name))}: ${clean(summary)}`);
@@ -116,7 +109,7 @@ export function createReporter(
       requests += 1;
     },
     limited(limit) {
-      look.perMinute = limit;
+      perMinute = limit;
     },
     close() {
       signal.removeEventListener("abort", hide);
@@ -129,10 +122,4 @@ export function createReporter(
 function drawsBar({ stderr, stdout, env }: Pick<Deps, "stderr" | "stdout" | "env">, output: ReporterOutput) {
   const isWanted = output.progress !== false && !output.quiet && env.TERM !== "dumb";
   return stderr.isTTY === true && isWanted && !(output.json && stdout.isTTY);
-}
-
-/** Returns true if the terminal draws block characters. */
-export function drawsUnicode({ env, platform }: Pick<Deps, "env" | "platform">): boolean {
-  if (platform === "darwin" || platform === "win32") return true;
-  return /utf-?8/i.test(env.LC_ALL || env.LC_CTYPE || env.LANG || "");
 }

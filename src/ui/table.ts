@@ -1,6 +1,6 @@
 import type { Style } from "./style.js";
 import { escapeText } from "./text.js";
-import { displayWidth, pad, shorten, truncate } from "./width.js";
+import { displayWidth, pad, truncate } from "./width.js";
 
 export type Cell = string | number | bigint | boolean | null | undefined;
 type Rows = readonly (readonly Cell[])[];
@@ -46,7 +46,7 @@ export function renderTable(titles: readonly string[], rows: Rows, options: Tabl
 /** Returns header and rows as escaped cells, and how wide each column is if nothing is cut. */
 function measure(titles: readonly string[], rows: Rows, none = "") {
   const lines = [titles, ...rows].map((row) =>
-    titles.map((_, index) => escapeText(shorten(String(row[index] ?? none)))),
+    titles.map((_, index) => escapeText(String(row[index] ?? none))),
   );
   const widest = (index: number) =>
     lines.reduce((most, line) => Math.max(most, displayWidth(line[index] ?? "")), 0);

@@ -11,34 +11,29 @@ const unsafe =
   /[\p{Cc}\p{Cs}\ufff9-\ufffb\p{Zl}\p{Zp}]|(?!\u200c|\u200d|\ufe0e|\ufe0f)\p{Default_Ignorable_Code_Point}/gu;
 const named: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** Returns the text with everything that is not plainly visible as an escape: `\n`, `\x1b`, `\u202e`. */
+/** As many letters as a person reads in one place: a host can send a million. */
+const longest = 2_000;
+
+/** Returns the text with everything that is not plainly visible as an escape (`\n`, `\u001b`), and with an end. */
 export function escapeText(text: string): string {
-  return text.replace(unsafe, (unseen) => named[unseen] ?? escapeCharacter(unseen));
+  const short = text.length > longest ? `${text.slice(0, longest)}…` : text;
+  return short.replace(unsafe, (unseen) => named[unseen] ?? escapeUnits(unseen));
 }
 
-/** More letters than any path has. */
-const longestWord = 4_200;
-
-/** As `escapeText`, for messages of several lines: later lines are indented, and an endless word is cut. */
+/** As `escapeText`, for messages of several lines: later lines are indented. */
 export function escapeLines(text: string): string {
-  const brief = text.replace(/\S+/g, (word) => (word.length > longestWord ? `${word.slice(0, 200)}…` : word));
-  return brief.split("\n").map(escapeText).join("\n  ");
+  return text.split("\n").map(escapeText).join("\n  ");
 }
 
-/** As `escapeText`, for data: line ends and tabs stay, and the rest becomes `\u001b`, which JSON reads as the same text. */
+/** As `escapeText`, for data: it is whole, with its line ends and tabs; JSON reads the escapes as the same text. */
 export function escapeData(text: string): string {
   return text.replace(unsafe, (unseen, at: number) => {
     const isLineEnd = unseen === "\n" || unseen === "\t" || (unseen === "\r" && text[at + 1] === "\n");
-    return isLineEnd ? unseen : unseen.split("").map(escapeUnit).join("");
+    return isLineEnd ? unseen : escapeUnits(unseen);
   });
 }
 
-function escapeCharacter(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  if (code > 0xffff) return `\\u{${code.toString(16)}}`;
-  return code > 0xff ? escapeUnit(character) : `\\x${code.toString(16).padStart(2, "0")}`;
-}
-
-function escapeUnit(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+function escapeUnits(character: string): string {
+  const units = character.split("").map((unit) => unit.charCodeAt(0).toString(16).padStart(4, "0"));
+  return units.map((unit) => `\\u${unit}`).join("");
 }

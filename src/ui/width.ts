@@ -4,8 +4,6 @@ const wide =
   /[\u1100-\u115f\u231a\u231b\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|\p{Emoji}\ufe0f\u20e3/u;
 const unseen = /^[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]+$/u;
 const ascii = /^[\x20-\x7e]*$/;
-/** As much as a person reads in one place. */
-const longest = 2_000;
 
 /** Returns the columns of a terminal; undefined if there is none, or it does not know (it then says 0). */
 export function terminalWidth({ columns, isTTY }: Pick<Output, "columns" | "isTTY">): number | undefined {
@@ -35,30 +33,12 @@ export function pad(text: string, width: number, align: "left" | "right" = "left
   return align === "right" ? blanks + text : text + blanks;
 }
 
-/** Breaks a text at its blanks into lines of at most `width` columns; a longer word has a line of its own. */
-export function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const longer = `${lines.at(-1)} ${word}`;
-    if (lines.length > 0 && displayWidth(longer) <= width) lines.splice(-1, 1, longer);
-    else lines.push(word);
-  }
-  return lines;
-}
-
-/** Cuts text from outside before anything else is done with it: a host can make it a million letters long. */
-export function shorten(text: string): string {
-  if (text.length <= longest) return text;
-  const isHalf = (text.charCodeAt(longest - 1) & 0xfc00) === 0xd800;
-  return `${text.slice(0, isHalf ? longest - 1 : longest)}…`;
-}
-
 let segmenter: Intl.Segmenter | undefined;
 
 /** Returns what a reader takes for one letter, each. The segmenter is made late because that takes ten milliseconds. */
 function letters(text: string): string[] {
   segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
-  return Array.from(segmenter.segment(shorten(text)), ({ segment }) => segment);
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
 function letterWidth(letter: string): number {

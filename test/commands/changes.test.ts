@@ -36,8 +36,8 @@ record  what              was      is now              key
 #2      financial_status  paid  →  partially_refunded  order-2
 
 roster 2026-10-20 02:00 to 2026-11-04 02:00 UTC
-record       what             was     is now  key
-ada\\x1b[31m  commission_rate  10   →  12      r
+record         what             was     is now  key
+ada\\u001b[31m  commission_rate  10   →  12      r
 
 orders 2026-10-20 02:00 to 2026-11-04 02:00 UTC
 record  what     was    is now  key

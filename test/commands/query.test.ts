@@ -51,7 +51,7 @@ describe("query", () => {
   it("lets no control character reach the terminal", async () => {
     const path = await mirrorOfOrders();
     expect((await ask(path, "SELECT char(27) || '[31m' AS x, char(8238) AS y")).out).toContain(
-      "\\x1b[31m  \\u202e",
+      "\\u001b[31m  \\u202e",
     );
   });
 

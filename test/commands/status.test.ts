@@ -35,7 +35,7 @@ describe("status", () => {
     const run = await brandapi(["status", "--db", mirror.path], { clock });
     expect(run.code).toBe(0);
     expect(run.out).toBe(
-      `Mirror of Fjell & Fern\\x1b[31m, ${mirror.path}\n\n` +
+      `Mirror of Fjell & Fern\\u001b[31m, ${mirror.path}\n\n` +
         "resource  rows  removed  read completely        last success      age\n" +
         "orders       1        1  from the start, 1 gap  2026-11-02 02:00  4h\n" +
         `Never read: ${others.join(", ")}\n\n` +

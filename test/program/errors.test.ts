@@ -118,7 +118,7 @@ test("`--json` behind `--` is an argument, not a flag", () => {
 
 test("what comes from outside reaches the terminal escaped", async () => {
   const { err } = await brandapi(["\u001b[2Jwhoami\u202e"]);
-  expect(err).toBe("brandapi: Unknown command: `\\x1b[2Jwhoami\\u202e`.\n  hint: see `brandapi --help`\n");
+  expect(err).toBe("brandapi: Unknown command: `\\u001b[2Jwhoami\\u202e`.\n  hint: see `brandapi --help`\n");
 });
 
 test("a stack trace, with its causes, is for --verbose alone", () => {

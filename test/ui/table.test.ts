@@ -15,7 +15,7 @@ test("a table is as wide as it takes where there is no terminal; numbers stand r
     [
       "id  title                              total",
       "a1  A rather long title of a campaign   12.5",
-      "b2  北京 \\x1b[2J",
+      "b2  北京 \\u001b[2J",
     ].join("\n"),
   );
 });

@@ -10,7 +10,7 @@ const mostDays = 93;
 
 /** Net and refunds by day; the figures are in `sales_by_day`. */
 export function daysSection(context: Context): Section {
-  const { mirror, currencies, days, numbers } = context;
+  const { mirror, currencies, days } = context;
   const all: string[] = [];
   for (let day = days.since; day <= days.until; day = addDays(day, 1)) all.push(day);
   const rows = readDays(mirror, days);
@@ -26,7 +26,6 @@ export function daysSection(context: Context): Section {
         { title: "net", values: values(({ net_amount }) => net_amount) },
         { title: "refunds", values: values(({ refunded_amount }) => refunded_amount) },
       ],
-      axis: numbers.short,
     };
   });
   const isLong = all.length > mostDays;

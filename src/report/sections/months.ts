@@ -2,21 +2,21 @@ import { type Figures, type MonthFigures, readMonths } from "../../query/index.j
 import { type Context, of } from "../context.js";
 import { monthsBefore, shortMonth } from "../dates.js";
 import { type Block, Cell, type Section, sentence, tableOf } from "../document.js";
-import { currencyName, type Numbers } from "../numbers.js";
+import { amount, change, count, currencyName } from "../numbers.js";
 import { noOrders } from "./sales.js";
 
 const monthsShown = 13;
 
 /** The last thirteen months, each beside the month before and the same month a year ago. */
 export function monthsSection(context: Context): Section {
-  const { mirror, period, currencies, numbers } = context;
+  const { mirror, period, currencies } = context;
   const shown = Array.from({ length: monthsShown }, (_, nth) =>
     monthsBefore(`${period.until.slice(0, 7)}-01`, nth).slice(0, 7),
   );
   const [until = "", since = until] = [shown[0], shown.at(-1)];
   const rows = readMonths(mirror, { since, until });
   const months = shown.filter((month) => month >= (rows.at(-1)?.month ?? month));
-  const blocks = currencies.flatMap((currency) => monthBlocks(months, of(rows, currency), currency, numbers));
+  const blocks = currencies.flatMap((currency) => monthBlocks(months, of(rows, currency), currency));
   return {
     id: "months",
     title: "By month",
@@ -31,7 +31,6 @@ function monthBlocks(
   months: readonly string[],
   rows: readonly MonthFigures[],
   currency: string | null,
-  { amount, count, change, short }: Numbers,
 ): Block[] {
   if (rows.length === 0) return [];
   const code = currencyName(currency);
@@ -47,7 +46,6 @@ function monthBlocks(
         { title: "net", values: values(({ net_amount }) => net_amount) },
         { title: "refunds", values: values(({ refunded_amount }) => refunded_amount) },
       ],
-      axis: short,
     },
     tableOf(`Month by month, ${code}`, "sales_by_month", rows, [
       ["month", "Month", "name", (row) => new Cell(row.month, monthText(row))],

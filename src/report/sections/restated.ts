@@ -2,7 +2,7 @@ import { readRefundLosses, readRestatedOrders, readRestatements } from "../../qu
 import type { Context } from "../context.js";
 import { dayName, monthsBefore, shortMonth } from "../dates.js";
 import { type Block, Cell, type ColumnOf, type Section, sentence, tableOf } from "../document.js";
-import { currencyName } from "../numbers.js";
+import { amount, count, currencyName, difference, percent } from "../numbers.js";
 
 const monthsBack = 12;
 const mostOrders = 8;
@@ -20,8 +20,7 @@ export function restatedSection(context: Context): Section {
   };
 }
 
-function restatedTables({ mirror, numbers }: Context, since: string): Block[] {
-  const { amount, count, signed } = numbers;
+function restatedTables({ mirror }: Context, since: string): Block[] {
   const months = readRestatements(mirror, since);
   if (months.length === 0) return [];
   const all = months.reduce((sum, row) => sum + row.orders, 0);
@@ -36,7 +35,7 @@ function restatedTables({ mirror, numbers }: Context, since: string): Block[] {
       ["reported_at", "Reported", "short", (row) => dayCell(row.reported_at), "spare"],
       ["net_reported", "Net then", "number", (row) => amount(row.net_reported, row.currency), "spare"],
       ["net_now", "Net now", "number", (row) => amount(row.net_now, row.currency)],
-      ["difference", "Difference", "number", (row) => signed(row.difference, row.currency)],
+      ["difference", "Difference", "number", (row) => difference(row.difference, row.currency)],
       ["orders", "Orders", "number", (row) => count(row.orders), "spare"],
     ]),
     tableOf(title, "restated_orders", orders, [
@@ -46,7 +45,7 @@ function restatedTables({ mirror, numbers }: Context, since: string): Block[] {
       ["seen_at", "Seen", "short", (row) => dayCell(row.seen_at), "spare"],
       ["host", "Host", "name", (row) => new Cell(row.host_name, row.host_name ?? "no host"), "spare"],
       currency,
-      ["difference", "Difference", "number", (row) => signed(row.difference, row.currency)],
+      ["difference", "Difference", "number", (row) => difference(row.difference, row.currency)],
     ]),
   ];
 }
@@ -65,7 +64,7 @@ const currency = [
 ] satisfies ColumnOf<never>;
 
 /** Returns what reported months usually lose afterwards, a sentence per currency. */
-function lossLines({ mirror, currencies, numbers: { percent } }: Context): Block[] {
+function lossLines({ mirror, currencies }: Context): Block[] {
   const losses = readRefundLosses(mirror).filter(({ currency }) => currencies.includes(currency));
   return losses.map(({ currency, months, share, least, most }) => {
     const whose = losses.length > 1 ? `${currencyName(currency)}: ` : "";

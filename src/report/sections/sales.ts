@@ -2,7 +2,7 @@ import type { Figures } from "../../query/index.js";
 import { type Context, of } from "../context.js";
 import { dayName } from "../dates.js";
 import { type Block, type Figure, type Section, sentence } from "../document.js";
-import { currencyName } from "../numbers.js";
+import { amount, change, count, currencyName, money, percent } from "../numbers.js";
 import type { Comparison } from "../period.js";
 
 /** Net, gross, refunds and orders of each currency, beside the days before and the same days a year ago. */
@@ -28,13 +28,13 @@ export function salesSection(context: Context): Section {
 export const noOrders = "No orders in what was read of these days.";
 
 /** Returns the first sentence to know: `Net is down 19.3% in USD, up 0.5% in EUR vs 1–23 Oct 2026.` */
-export function summaryOf({ currencies, sums, period, numbers }: Context): string {
+export function summaryOf({ currencies, sums, period }: Context): string {
   const moves = currencies.flatMap((currency) => {
     const now = of(sums.now, currency)[0]?.net_amount ?? 0;
     const before = of(sums.before, currency)[0]?.net_amount ?? 0;
     if (before <= 0) return [];
-    const share = numbers.percent(Math.abs(now - before) / before);
-    const way = share === numbers.percent(0) ? "the same" : `${now > before ? "up" : "down"} ${share}`;
+    const share = percent(Math.abs(now - before) / before);
+    const way = share === percent(0) ? "the same" : `${now > before ? "up" : "down"} ${share}`;
     return [`${way} in ${currencyName(currency)}`];
   });
   return moves.length === 0 ? "" : `Net is ${moves.join(", ")} vs ${period.before?.name}.`;
@@ -49,18 +49,18 @@ function lead({ period, days }: Context): string {
 }
 
 function figure(
-  { sums, period, numbers }: Context,
+  { sums, period }: Context,
   currency: string | null,
   title: string,
   read: (figures: Figures) => number,
   isCount = false,
 ): Figure {
   const sum = (rows: Figures[]) => of(rows, currency).map(read)[0] ?? 0;
-  const write = (value: number) => (isCount ? numbers.count(value) : numbers.amount(value, currency));
+  const write = (value: number) => (isCount ? count(value) : amount(value, currency));
   const now = sum(sums.now);
-  const value = isCount ? write(now) : numbers.money(now, currency);
+  const value = isCount ? write(now) : money(now, currency);
   const beside = (days: Comparison | null, before: number) =>
-    days ? [{ name: days.name, change: numbers.change(now, before), before: write(before) }] : [];
+    days ? [{ name: days.name, change: change(now, before), before: write(before) }] : [];
   const comparisons = [
     ...beside(period.before, sum(sums.before)),
     ...beside(period.year_ago, sum(sums.year_ago)),
