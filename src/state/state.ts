@@ -1,4 +1,4 @@
-import type { Covered, Range } from "../lib/ranges.js";
+import { type Covered, dayOf, type Range } from "../lib/ranges.js";
 import { dayMs } from "../lib/times.js";
 import { type Mirror, statement } from "../mirror/index.js";
 import { countPresent, parameters, present, presentIds } from "./counting.js";
@@ -101,17 +101,13 @@ export class SyncState {
     return new Map(select.all(this.resource) as [string, string][]);
   }
 
-  /** Returns the oldest day that has figures; null if none has. */
-  oldestDay(): string | null {
-    const select = this.#prepared("SELECT min(day) FROM day_figures WHERE resource = ?").pluck();
-    return select.get(this.resource) as string | null;
-  }
-
-  /** Keeps a day's figures. Null drops them: the day then differs from any figures that the API has of it. */
-  setFigures(day: string, figures: string | null): void {
-    this.#prepared("DELETE FROM day_figures WHERE resource = ? AND day = ?").run(this.resource, day);
-    if (figures !== null)
-      this.#prepared("INSERT INTO day_figures VALUES (?, ?, ?)").run(this.resource, day, figures);
+  /** Replaces the figures of a range of whole days. A day without any differs from all figures that the API has of it. */
+  replaceFigures({ from, to }: Range, figures: ReadonlyMap<string, string>): void {
+    const [first, last] = [dayOf(Math.max(from, 0)), dayOf(to)];
+    const drop = this.#prepared("DELETE FROM day_figures WHERE resource = ? AND day BETWEEN ? AND ?");
+    drop.run(this.resource, first, last);
+    const insert = this.#prepared("INSERT INTO day_figures VALUES (?, ?, ?)");
+    for (const [day, text] of figures) if (day >= first && day <= last) insert.run(this.resource, day, text);
   }
 
   /** Returns how many records of a range are present and not missing; with `flags`, those that have these bits. */

@@ -3,7 +3,7 @@ import { startOfSecond } from "../lib/ranges.js";
 import { silentReporter } from "../lib/reporter.js";
 import { formatInstant, instantOrNull } from "../lib/times.js";
 import { blankRun, type Outcome, type RunEnd, recordRun, runLine } from "../mirror/index.js";
-import { indexProjection, type RecordStore } from "../records/index.js";
+import { indexProjection } from "../records/index.js";
 import type { Resource } from "../resources/types.js";
 import { SyncState } from "../state/index.js";
 import { endsEverything, type PlanStep, type SyncRun, type SyncSession } from "./run.js";
@@ -49,7 +49,6 @@ export function openRun(
   const { options } = session;
   const { since, until } = options;
   const state = new SyncState(session.mirror, resource.name);
-  let store: RecordStore | undefined;
   return {
     ...session,
     resource,
@@ -67,14 +66,10 @@ export function openRun(
     pages: 0,
     isPartial: false,
     shortfalls: [],
-    /** Opened when first used, because a plan writes nothing. */
-    get store() {
-      store ??= openStore(session, resource, row, {
-        coverage: state.coverage(),
-        lastSeen: (id) => state.missing.lastSeen(id),
-      });
-      return store;
-    },
+    store: openStore(session, resource, row, {
+      coverage: state.coverage(),
+      lastSeen: (id) => state.missing.lastSeen(id),
+    }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { AnswerRefused, ApiUnavailable, BrandapiError, UnexpectedAnswer } from "../errors.js";
-import { dayOf, dayRange, holds, join, type Range, startOfDay, touches } from "../lib/ranges.js";
+import { dayRange, holds, join, type Range, startOfDay, touches, within } from "../lib/ranges.js";
 import { dayMs, formatInstant } from "../lib/times.js";
 import { valueAt } from "../records/index.js";
 import type { DailyFigures, Json } from "../resources/types.js";
@@ -63,17 +63,15 @@ export function dayNameOf(point: Json, { day }: DailyFigures): string {
  * an answer changed a day of which only a part was read, the day's figures are dropped, because its records are not those
  * that they were kept for.
  */
-export function keepDays(run: DatedRun, covers: Range, isChanged: boolean): void {
-  const { figures, row, state } = run;
-  // A day that lost all its records may have no figures any more.
-  const known = [...(figures?.keys() ?? []), state.oldestDay()].filter((day) => day !== null);
-  if (known.length === 0) return;
-  const oldest = Date.parse(known.reduce((a, b) => (a < b ? a : b)));
+export function keepDays({ figures, row, state }: DatedRun, covers: Range, isChanged: boolean): void {
+  const touched = { from: startOfDay(covers.from), to: startOfDay(covers.to) + dayMs - 1 };
   const read = join(state.coverage().filter(({ runId }) => runId === row.run_id));
-  for (let at = startOfDay(Math.max(covers.from, oldest)); at <= covers.to; at += dayMs) {
-    const isWhole = figures !== null && holds(read, { from: at, to: at + dayMs - 1 });
-    if (isWhole || isChanged) state.setFigures(dayOf(at), isWhole ? (figures.get(dayOf(at)) ?? null) : null);
-  }
+  const around = read.filter((one) => touches(one, covers));
+  const [part] = within(around, touched);
+  if (isChanged) state.replaceFigures(touched, new Map());
+  if (!figures || !part) return;
+  const whole = { from: startOfDay(part.from + dayMs - 1), to: startOfDay(part.to + 1) - 1 };
+  state.replaceFigures(whole, figures);
 }
 
 /** Returns the covered days whose figures are not those of their last reading. */

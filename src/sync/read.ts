@@ -1,6 +1,5 @@
 import { describe, type Range } from "../lib/ranges.js";
 import { formatInstant } from "../lib/times.js";
-import { datedOf } from "../records/index.js";
 import type { Json } from "../resources/types.js";
 import { keepDays } from "./figures.js";
 import { type DatedRun, mostPerPage, progressed } from "./run.js";
@@ -54,16 +53,15 @@ export async function readRange(
 
 function keepAnswer(
   run: DatedRun,
-  { records, askedAt, total }: Newest,
+  { records, askedAt, shown, total }: Newest,
   covers: Range,
   isLast: boolean,
 ): void {
-  const { resource, row, state, store } = run;
+  const { row, state, store } = run;
   const { ids, added, changed } = store.write(records, { readAt: formatInstant(askedAt) });
   state.missing.forget(ids);
   const missing = state.cover({ range: covers, ids: new Set(ids), askedAt, runId: row.run_id });
   keepDays(run, covers, added + changed + missing > 0);
-  const shown = records.filter((record) => (datedOf(resource, record) ?? 0) >= covers.from).length;
   progressed(run, shown, isLast ? 0 : Math.ceil((total - shown) / mostPerPage));
 }
 

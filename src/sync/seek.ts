@@ -15,6 +15,8 @@ export interface Newest {
   total: number;
   /** The dates that the answer shows completely. Null if it shows no second completely: a crowd. */
   covers: Range | null;
+  /** How many of the records lie in these dates. */
+  shown: number;
   /** The second of the oldest record, in milliseconds; the range's end if there is none. */
   oldest: number;
 }
@@ -31,11 +33,13 @@ export async function askNewest(run: DatedRun, range: Range): Promise<Newest> {
   const answer = await api.get(resource.path, query, { scope: resource.scope, signal });
   const { items: records, askedAt, pagination } = firstPage(resource.path, answer);
   const { per_page, total_items } = pagination;
-  const oldest = checkDates(run, records, range).at(-1) ?? range.to;
+  const seconds = checkDates(run, records, range);
+  const oldest = seconds.at(-1) ?? range.to;
   const isCut = records.length >= per_page || records.length < total_items;
   const from = isCut && records.length > 0 ? oldest + 1_000 : range.from;
   const covers = from <= range.to ? { from, to: range.to } : null;
-  return { records, askedAt, total: total_items, covers, oldest };
+  const shown = seconds.filter((second) => second >= from).length;
+  return { records, askedAt, total: total_items, covers, shown, oldest };
 }
 
 /**
