@@ -10,7 +10,7 @@ import { gaveUp } from "./giving-up.js";
 import { headersOf } from "./headers.js";
 import { forbidden, refusal, scopesIn } from "./refusals.js";
 import { type Call, sendRequest } from "./request.js";
-import type { ApiClient, ApiEvents, ApiSettings, RequestOptions } from "./requesting.js";
+import type { ApiClient, ApiEvents, ApiSettings } from "./requesting.js";
 import { mayPass, nextTry } from "./retry.js";
 import { longestHoldMs, readServerLimit } from "./server-limit.js";
 import { Silence } from "./silence.js";
@@ -42,12 +42,10 @@ class Client implements ApiClient {
     this.#budget = new Budget(settings, deps.clock, events);
   }
 
-  async get(path: string, query: Query = {}, options: RequestOptions = {}): Promise<Answer> {
+  async get(path: string, query: Query = {}, scope?: string): Promise<Answer> {
     const url = addressOf(this.#base, path, query);
     const expected = { path, mostItems: mostItems(query), key: this.settings.key };
-    const own = options.signal ? [options.signal] : [];
-    const signal = AbortSignal.any([this.deps.signal, ...own]);
-    return await this.#persist({ url, headers: this.#headers, expected, signal }, options.scope);
+    return await this.#persist({ url, headers: this.#headers, expected }, scope);
   }
 
   close(): void {
@@ -56,9 +54,8 @@ class Client implements ApiClient {
 
   /** Tries until there is an answer, a refusal, or no patience left. */
   async #persist(call: Call, scope: string | undefined): Promise<Answer> {
-    const { signal } = call;
     const { path } = call.expected;
-    const { clock, random } = this.deps;
+    const { clock, random, signal } = this.deps;
     let begunAt: number | null = null;
     for (let attempt = 1; ; attempt += 1) {
       const patienceMs = this.#silence.leftMs(begunAt ?? clock.monotonic()) + graceMs;
@@ -90,7 +87,7 @@ class Client implements ApiClient {
 
   async #failure(
     fault: Fault,
-    { expected: { path }, signal }: Call,
+    { expected: { path } }: Call,
     scope: string | undefined,
     { tries, begunAt }: { tries: number; begunAt: number },
   ): Promise<BrandapiError> {
@@ -102,19 +99,19 @@ class Client implements ApiClient {
     const asked = { path, baseUrl: this.#base.href.replace(/\/$/, ""), scope };
     if (fault.status !== 403) return refusal(fault.status, asked);
     if (path === "/me") return forbidden(asked, "forbidden");
-    this.#scopes ??= this.#readScopes(signal);
+    this.#scopes ??= this.#readScopes();
     return forbidden(asked, await this.#scopes);
   }
 
   /** A 403 does not say if the scope or the address is refused; `/me` needs no scope, so it tells them apart. */
-  async #readScopes(signal: AbortSignal): Promise<readonly string[] | "forbidden" | null> {
+  async #readScopes(): Promise<readonly string[] | "forbidden" | null> {
     try {
-      const { data } = await this.get("/me", {}, { signal });
+      const { data } = await this.get("/me");
       return scopesIn(data);
     } catch (error) {
       this.#scopes = null;
       if (error instanceof AccessForbidden) return "forbidden";
-      if (error instanceof BrandapiError && !(error instanceof KeyRejected) && !signal.aborted) return null;
+      if (error instanceof BrandapiError && !(error instanceof KeyRejected)) return null;
       throw error;
     }
   }

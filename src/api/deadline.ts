@@ -7,10 +7,9 @@ const leastDeadlineMs = 5_000;
 
 /** Does one request with a signal that also aborts when the patience ends. That needs `deps.later`. */
 export async function withDeadline<T>(
-  signal: AbortSignal,
   leftMs: number,
-  { later }: Pick<Deps, "later">,
-  work: (signal: AbortSignal) => Promise<T>,
+  { later, signal }: Pick<Deps, "later" | "signal">,
+  work: (until: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const ms = Math.max(leastDeadlineMs, leftMs);
   const deadline = new AbortController();

@@ -4,4 +4,4 @@ export { openApi } from "./client.js";
 export type { Answer } from "./envelope.js";
 export { type Fault, faultOf } from "./faults.js";
 export { firstPage, lastPage, type Page, readPages } from "./pages.js";
-export type { ApiClient, ApiEvents, ApiSettings, RequestOptions } from "./requesting.js";
+export type { ApiClient, ApiEvents, ApiSettings } from "./requesting.js";

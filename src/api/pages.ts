@@ -3,7 +3,7 @@ import { NotFound, RequestRefused, type UnexpectedAnswer } from "../errors.js";
 import type { Json, Query } from "../resources/types.js";
 import type { Answer } from "./envelope.js";
 import { type Pagination, unexpected } from "./pagination.js";
-import type { ApiClient, RequestOptions } from "./requesting.js";
+import type { ApiClient } from "./requesting.js";
 
 export interface Page {
   page: number;
@@ -25,34 +25,28 @@ export async function* readPages(
   api: Pick<ApiClient, "get">,
   path: string,
   query: Query,
-  options: RequestOptions = {},
+  scope?: string,
 ): AsyncGenerator<Page, void> {
-  const end = new AbortController();
-  const signal = options.signal ? AbortSignal.any([options.signal, end.signal]) : end.signal;
   const ask = (page: number) => {
-    const asked = askPage(api, path, { ...query, page }, page, { ...options, signal });
+    const asked = askPage(api, path, { ...query, page }, page, scope);
     // A failure is thrown when the page is taken.
     asked.catch(() => {});
     return asked;
   };
-  try {
-    let asked = ask(1);
-    let before: readonly Json[] = [];
-    for (;;) {
-      const page = await asked;
-      if (!page) return;
-      const { items, pagination } = page;
-      if (items.length >= pagination.per_page && isDeepStrictEqual(items, before))
-        throw notPaged(path, `repeats page ${page.page - 1} as page ${page.page}`);
-      before = items;
-      // An empty page is the end, even if more are announced: the count shows that something is missing.
-      const last = items.length === 0 ? 0 : Math.min(pagination.total_pages, lastPage);
-      if (page.page < last) asked = ask(page.page + 1);
-      yield page;
-      if (page.page >= last) return;
-    }
-  } finally {
-    end.abort(new Error("The reader of these pages has ended."));
+  let asked = ask(1);
+  let before: readonly Json[] = [];
+  for (;;) {
+    const page = await asked;
+    if (!page) return;
+    const { items, pagination } = page;
+    if (items.length >= pagination.per_page && isDeepStrictEqual(items, before))
+      throw notPaged(path, `repeats page ${page.page - 1} as page ${page.page}`);
+    before = items;
+    // An empty page is the end, even if more are announced: the count shows that something is missing.
+    const last = items.length === 0 ? 0 : Math.min(pagination.total_pages, lastPage);
+    if (page.page < last) asked = ask(page.page + 1);
+    yield page;
+    if (page.page >= last) return;
   }
 }
 
@@ -62,10 +56,10 @@ async function askPage(
   path: string,
   query: Query,
   number: number,
-  options: RequestOptions,
+  scope: string | undefined,
 ): Promise<Page | null> {
   try {
-    const page = pageOf(path, await api.get(path, query, options));
+    const page = pageOf(path, await api.get(path, query, scope));
     // Some servers answer with nothing, or with their last page, when asked beyond it.
     if (number > 1 && page.pagination.total_pages < number) return null;
     if (page.page === number) return page;
@@ -74,7 +68,7 @@ async function askPage(
     const isRefusal = error instanceof RequestRefused || error instanceof NotFound;
     if (number === 1 || !isRefusal) throw error;
     // Other servers refuse to be asked beyond the last page.
-    const first = pageOf(path, await api.get(path, { ...query, page: 1 }, options));
+    const first = pageOf(path, await api.get(path, { ...query, page: 1 }, scope));
     if (first.pagination.total_pages < number) return null;
     if (!(error instanceof NotFound)) throw error;
     throw notPaged(path, `announces page ${number}, and nothing is there (${error.status})`);

@@ -14,7 +14,6 @@ export interface Call {
   url: URL;
   headers: Record<string, string>;
   expected: Expected;
-  signal: AbortSignal;
 }
 
 /**
@@ -25,19 +24,19 @@ export interface Call {
  * @throws UnexpectedAnswer if it is not as documented, or the signal's reason
  */
 export async function sendRequest(
-  { url, headers, expected, signal }: Call,
+  { url, headers, expected }: Call,
   leftMs: number,
   onHeaders: (headers: Headers | null) => void,
-  deps: Pick<Deps, "clock" | "fetch" | "later">,
+  deps: Pick<Deps, "clock" | "fetch" | "later" | "signal">,
   { onRequest }: ApiEvents,
 ): Promise<Answer | { fault: Fault }> {
-  const { clock, fetch } = deps;
+  const { clock, fetch, signal } = deps;
   const { path, key } = expected;
   const askedAt = clock.now();
   const sentAt = clock.monotonic();
   let status = 0;
   try {
-    return await withDeadline(signal, leftMs, deps, async (until) => {
+    return await withDeadline(leftMs, deps, async (until) => {
       const init = { method: "GET", headers, redirect: "manual", signal: until } as const;
       const response = await unlessAborted(fetch(url, init), until);
       status = response.status;

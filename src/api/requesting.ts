@@ -24,18 +24,13 @@ export interface ApiEvents {
   onNotice?(event: { message: string }): void;
 }
 
-export interface RequestOptions {
-  /** The scope that the endpoint needs, for the message of a 403. */
-  scope?: string | undefined;
-  signal?: AbortSignal | undefined;
-}
-
 export interface ApiClient {
   /**
    * Asks for a path below the base URL until there is an answer, a refusal, or no patience left.
-   * @throws a BrandapiError that says what the person can do, or the signal's reason
+   * @param scope the scope that the endpoint needs, for the message of a 403
+   * @throws a BrandapiError that says what the person can do, or the reason of the program's signal
    */
-  get(path: string, query?: Query, options?: RequestOptions): Promise<Answer>;
+  get(path: string, query?: Query, scope?: string): Promise<Answer>;
   readonly stats: { readonly requests: number; readonly retries: number };
   close(): void;
 }

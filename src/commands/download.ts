@@ -73,8 +73,9 @@ async function runDownload(options: DownloadFlags, { deps }: Context): Promise<v
     const { baseUrl = "", maxWaitMs } = settings;
     const task = reporter.begin({ name: "download content" });
     const folder = expandPath(options.out ?? defaultFolder, deps);
-    const { fetch, later, random } = deps;
-    const fileHost = { fetch, later, random, userAgent: `brandapi/${readVersion()}`, baseUrl, maxWaitMs };
+    const { fetch, later, random, signal } = deps;
+    const userAgent = `brandapi/${readVersion()}`;
+    const fileHost = { fetch, later, random, signal, userAgent, baseUrl, maxWaitMs };
     const files = choose(mirror, { where, ...range });
     const access = { ...session, ...fileHost, task, folder };
     const summary = await downloadFiles(files, access, options.limit ?? files.length, (file) => {

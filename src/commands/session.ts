@@ -83,7 +83,7 @@ export async function withMirrorRun(
     const warning = expiryWarning(identity.key.expires_at, clock.now(), settings.profile);
     if (warning) reporter.warn(warning);
     checkOwner(present, identity.brand, settings.brand);
-    const session = { points: new Map(), api, clock, signal, keys, reporter, identity, settings };
+    const session = { points: new Map(), api, clock, keys, reporter, identity, settings };
     if (purpose === "plan") return await work({ ...session, mirror: present });
     present.db.close();
     const mirror = await killable(() => openMirror(dbPath));

@@ -88,11 +88,11 @@ async function hashOf(path: string): Promise<string> {
 }
 
 /** Asks for a download URL: API document, "8. GET /content/{source}/{item_id}/download". It is never kept. */
-async function sign(file: LibraryFile, { api, baseUrl, signal }: FileAccess): Promise<URL> {
+async function sign(file: LibraryFile, { api, baseUrl }: FileAccess): Promise<URL> {
   const path = downloadPath(file);
   if (path === null) throw new FileFailed("no address can hold its id");
   const data = await api
-    .get(path, {}, { scope: "content:read", signal })
+    .get(path, {}, "content:read")
     .then((answer): Json => answer.data)
     .catch((error: unknown) => {
       if (!(error instanceof NotFound || error instanceof RequestRefused)) throw error;

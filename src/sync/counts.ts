@@ -22,11 +22,11 @@ export const allRecords: Check = { name: "all", query: {}, flags: 0 };
 
 /** Returns `total_items` of a list (A5): one request for one record. Source: the API document, "Pagination object". */
 export async function countListed(
-  { api, resource, signal }: Pick<SyncRun, "api" | "resource" | "signal">,
+  { api, resource }: Pick<SyncRun, "api" | "resource">,
   query: Query,
 ): Promise<{ total: number; askedAt: number }> {
   const asked = { ...resource.query, ...query, page: 1, per_page: 1 };
-  const answer = await api.get(resource.path, asked, { scope: resource.scope, signal });
+  const answer = await api.get(resource.path, asked, resource.scope);
   return { total: firstPage(resource.path, answer).pagination.total_items, askedAt: answer.askedAt };
 }
 

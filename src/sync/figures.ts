@@ -40,12 +40,9 @@ export async function askPoints(run: SyncRun, declared: DailyFigures): Promise<P
   return await points;
 }
 
-async function requestPoints(
-  { api, now, resource, signal }: SyncRun,
-  declared: DailyFigures,
-): Promise<Points> {
+async function requestPoints({ api, now, resource }: SyncRun, declared: DailyFigures): Promise<Points> {
   const query = { ...declared.query, end_date: formatInstant(now) };
-  const { data } = await api.get(declared.path, query, { scope: resource.scope, signal });
+  const { data } = await api.get(declared.path, query, resource.scope);
   const list = valueAt(data, [declared.points]);
   if (!Array.isArray(list))
     throw new UnexpectedAnswer(`The API's answer to ${declared.path} has no \`${declared.points}\`.`);

@@ -90,9 +90,9 @@ async function readAllPages(
   query: Query,
   check?: Asked["check"],
 ): Promise<Reading> {
-  const { api, resource, signal } = run;
+  const { api, resource } = run;
   const list: Reading = { answers: [], total: 0, fell: false };
-  const pages = readPages(api, path, { per_page: mostPerPage, ...query }, { scope: resource.scope, signal });
+  const pages = readPages(api, path, { per_page: mostPerPage, ...query }, resource.scope);
   for await (const { items, page, pagination, askedAt } of pages) {
     if (pagination.total_pages > lastPage)
       throw new Incomplete(
@@ -112,8 +112,8 @@ async function readAllPages(
  * for only if the answer announces more; a refused `per_page` is left out. One object is a list of one.
  */
 async function readUndescribed(run: SyncRun, path: string, query: Query): Promise<Reading> {
-  const { api, resource, signal } = run;
-  const { data, items, pagination, askedAt } = await api.get(path, query, { scope: resource.scope, signal });
+  const { api, resource } = run;
+  const { data, items, pagination, askedAt } = await api.get(path, query, resource.scope);
   const records = items ?? [data];
   const total = pagination?.total_items ?? records.length;
   for (const per_page of total > records.length ? [mostPerPage, undefined] : [])

@@ -46,7 +46,6 @@ export interface SyncSession {
   mirror: Mirror;
   api: ApiClient;
   clock: Clock;
-  signal: AbortSignal;
   /** The keys in use, which no error that is recorded may hold. */
   keys: ReadonlySet<string>;
   reporter: Reporter;

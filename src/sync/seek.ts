@@ -27,10 +27,10 @@ export interface Newest {
  * @throws UnexpectedAnswer if the answer breaks A1, A2 or A3
  */
 export async function askNewest(run: DatedRun, range: Range): Promise<Newest> {
-  const { api, resource, signal } = run;
+  const { api, resource } = run;
   const dates = rangeQuery(resource.strategy, range);
   const query = { ...resource.query, ...dates, page: 1, per_page: mostPerPage };
-  const answer = await api.get(resource.path, query, { scope: resource.scope, signal });
+  const answer = await api.get(resource.path, query, resource.scope);
   const { items: records, askedAt, pagination } = firstPage(resource.path, answer);
   const { per_page, total_items } = pagination;
   const seconds = checkDates(run, records, range);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
-import { type Answer, firstPage, type Page, type RequestOptions, readPages } from "../../src/api/index.js";
+import { type Answer, firstPage, type Page, readPages } from "../../src/api/index.js";
 import { UnexpectedAnswer } from "../../src/errors.js";
 import { pagination, rejection, sendJson, serve, testApi } from "./support.js";
 
@@ -23,10 +23,9 @@ async function serveList(total: number, change?: Change) {
   return { ...server, asked };
 }
 
-async function read(baseUrl: string, options: RequestOptions = {}): Promise<Page[]> {
+async function read(baseUrl: string): Promise<Page[]> {
   const pages: Page[] = [];
-  for await (const page of readPages(testApi(baseUrl), "/orders", { per_page: 10 }, options))
-    pages.push(page);
+  for await (const page of readPages(testApi(baseUrl), "/orders", { per_page: 10 })) pages.push(page);
   return pages;
 }
 
@@ -144,19 +143,6 @@ describe("pages", () => {
     let last = 0;
     for await (const { page } of readPages(api, "/orders", {})) last = page;
     expect([last, asked.at(-1)]).toEqual([10_000, 10_000]);
-  });
-
-  it("call the next one off if nobody reads on", async () => {
-    let closed = 0;
-    const { asked, baseUrl } = await serveList(900, (_list, page, response) => {
-      if (page > 1) response.on("close", () => (closed += 1));
-      return page > 1;
-    });
-    for await (const _page of readPages(testApi(baseUrl), "/orders", { per_page: 10 })) {
-      await expect.poll(() => asked).toEqual([1, 2]);
-      break;
-    }
-    await expect.poll(() => closed).toBe(1);
   });
 });
 

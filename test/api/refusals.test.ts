@@ -58,7 +58,7 @@ describe("a refused request", () => {
 });
 
 describe("a 403", () => {
-  const options = { scope: "analytics:read" };
+  const scope = "analytics:read";
 
   it.each([
     [
@@ -86,7 +86,7 @@ describe("a 403", () => {
       .reply(403, bodies[0])
       .get("/api/brand/v1/me")
       .reply(status, me(scopes));
-    const error = await rejection(testApi(baseUrl).get("/orders", {}, options));
+    const error = await rejection(testApi(baseUrl).get("/orders", {}, scope));
     expect(error).toMatchObject({ name, message: expect.stringMatching(message) });
     if (everywhere !== undefined) expect(error).toMatchObject({ everywhere, exitCode: 5, status: 403 });
   });
@@ -99,7 +99,7 @@ describe("a 403", () => {
   it("asks /me once for all refusals of a client", async () => {
     nock(origin).get("/api/brand/v1/orders").times(3).reply(403).get("/api/brand/v1/me").reply(200, me([]));
     const api = testApi(baseUrl);
-    await Promise.all([1, 2, 3].map(() => rejection(api.get("/orders", {}, options))));
+    await Promise.all([1, 2, 3].map(() => rejection(api.get("/orders", {}, scope))));
     expect(api.stats.requests).toBe(4);
   });
 });

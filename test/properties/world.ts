@@ -191,7 +191,6 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         mirror,
         api: client,
         clock,
-        signal: stop.signal,
         keys: deps.keys,
         reporter: silentReporter,
         options: { ...defaultOptions, ...flags },

@@ -73,8 +73,8 @@ async function mergeDetails(run: DetailsRun, path: (id: string) => string): Prom
 }
 
 async function askDetails(run: DetailsRun, parent: Parent, path: string): Promise<void> {
-  const { api, mirror, resource, signal, store } = run;
-  const { data, askedAt } = await api.get(path, {}, { scope: resource.scope, signal });
+  const { api, mirror, resource, store } = run;
+  const { data, askedAt } = await api.get(path, {}, resource.scope);
   if (keyOf(resource, data, 0) !== parent.key)
     throw new UnexpectedAnswer(`The API's answer to ${path} is another record.`);
   mirror.transaction(() => store.write([data], { readAt: formatInstant(askedAt), isDetail: true }));

@@ -96,10 +96,10 @@ function isIdle(point: Json): boolean {
 
 /** Reads one month. Source: the API document, "2. GET /analytics/clicks". */
 async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Promise<void> {
-  const { api, mirror, options, resource, row, signal, state, store } = run;
+  const { api, mirror, options, resource, row, state, store } = run;
   const range = { start_date: formatInstant(from), end_date: formatInstant(to) };
   const query = { ...resource.query, ...range, group_by: groupBy, host_id: hostId ?? undefined };
-  const { data, askedAt } = await api.get(resource.path, query, { scope: resource.scope, signal });
+  const { data, askedAt } = await api.get(resource.path, query, resource.scope);
   const summary = valueAt(data, ["summary"]);
   if (typeof summary !== "object" || summary === null || !Array.isArray(valueAt(data, ["timeseries"])))
     throw new UnexpectedAnswer(
