@@ -45,7 +45,7 @@ async function valuesOf(one: Option | Argument, deps: Deps): Promise<readonly st
     case "table":
       return knownTableNames();
     case "profile":
-      return (await readKnownProfiles(deps)).map(({ name }) => name);
+      return (await readKnownProfiles(deps)).map(([name]) => name);
     default:
       return [];
   }

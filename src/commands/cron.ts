@@ -106,7 +106,7 @@ const carriedNames = [
 function carriedEnv(deps: Deps, warn: (text: string) => void): Record<string, string> {
   const { env, home, machine } = deps;
   const carried: Record<string, string> = home === machine.home ? {} : { HOME: home };
-  if (env.BRANDAPI_CONFIG_DIR) carried.BRANDAPI_CONFIG_DIR = findFolders(deps).config;
+  if (env.BRANDAPI_CONFIG_DIR) carried.BRANDAPI_CONFIG_DIR = expandPath(env.BRANDAPI_CONFIG_DIR, deps);
   for (const name of carriedNames) {
     const value = env[name];
     if (value?.includes("@")) warn(`${name} holds a password, and is left out.`);

@@ -60,7 +60,7 @@ async function runDoctor(options: GlobalOptions, context: Context): Promise<void
   };
   await check("node", () => checkNode(deps));
   const settings = await check("settings", async () => {
-    const value = await readSettings(options, deps, { maxWaitMs: patienceMs });
+    const value = await readSettings(options, deps, patienceMs);
     return { text: `profile \`${value.profile}\`, ${value.baseUrl ?? "no base URL"}`, value };
   });
   if (settings) {

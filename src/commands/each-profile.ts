@@ -21,7 +21,7 @@ export async function eachProfile<Options extends GlobalOptions>(
     throw new ConfigurationError("No brand is set up here.", {
       hint: "run `brandapi login --profile NAME` for each",
     });
-  for (const { name: profile } of profiles) {
+  for (const [profile] of profiles) {
     deps.signal.throwIfAborted();
     const own = { ...options, allProfiles: undefined, profile };
     try {

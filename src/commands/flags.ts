@@ -9,12 +9,10 @@ import type { Resource } from "../resources/types.js";
 export function addGlobalFlags(program: Command): Command {
   return program
     .option("--profile <profile>", "the brand to work for (BRANDAPI_PROFILE)")
-    .option("--db <path>", "the mirror file (BRANDAPI_DB)", parseMirror)
+    .option("--db <path>", "the mirror file (BRANDAPI_DB)")
     .option("--base-url <url>", "the API's address, ending in /api/brand/v1 (BRANDAPI_BASE_URL)")
     .option("--key-file <path>", "a file that holds the key (or BRANDAPI_KEY)")
-    .addOption(
-      parsed("--rate-limit <n>", "requests a minute, or `none` (BRANDAPI_RATE_LIMIT)", parseRateLimit),
-    )
+    .option("--rate-limit <n>", "requests a minute, or `none` (BRANDAPI_RATE_LIMIT)")
     .addOption(
       parsed(
         "--max-wait <duration>",
@@ -75,21 +73,6 @@ export function parseUpTo(most: number): (text: string) => number {
     if (count <= most) return count;
     throw new UsageError(`Too large: \`${text}\`.`, { hint: `use ${most} at most` });
   };
-}
-
-/** Parses a whole number of requests a minute, or `none`. */
-function parseRateLimit(text: string): number | "none" {
-  if (text === "none") return "none";
-  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
-  throw new UsageError(`The rate limit is not a number of requests a minute: \`${text}\`.`, {
-    hint: "use a whole number such as 60, or `none`",
-  });
-}
-
-/** Refuses an empty `--db`, which comes from a script's variable that is not set. */
-function parseMirror(text: string): string {
-  if (text !== "") return text;
-  throw new UsageError("`--db` names no file.", { hint: "name one, or leave `--db` out" });
 }
 
 /**

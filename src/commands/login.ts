@@ -1,6 +1,8 @@
+import { addAbortSignal } from "node:stream";
+import { text } from "node:stream/consumers";
 import { Command } from "commander";
-import { type Access, checkBaseUrl, checkKey, commandFor, readKeyStream } from "../config/access.js";
-import { configFile, type Profile, readProfiles, writeProfiles } from "../config/profiles.js";
+import { type Access, checkBaseUrl, checkKey, commandFor } from "../config/access.js";
+import { readProfiles, writeProfiles } from "../config/profiles.js";
 import { environmentFor, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
@@ -46,11 +48,14 @@ export function define(context: Context): Command {
 }
 
 async function runLogin(options: LoginFlags, { deps }: Context): Promise<void> {
-  const settings = await readSettings(options, deps, { maxWaitMs: interactiveMaxWaitMs, isLogin: true });
-  const { configDir, profile } = settings;
+  // The key that is stored is never that of the environment, and the address goes before the profile's.
+  const { BRANDAPI_BASE_URL, BRANDAPI_KEY, ...env } = deps.env;
+  const baseUrl = options.baseUrl ?? (BRANDAPI_BASE_URL || undefined);
+  const settings = await readSettings({ ...options, baseUrl }, { ...deps, env }, interactiveMaxWaitMs);
+  const { configFile, profile } = settings;
   const profiles = await readProfiles(deps);
   const stored = profiles.get(profile) ?? {};
-  const access = storedAccess(options, stored) ?? (await enterAccess(settings, deps));
+  const access = await readAccess(options, settings, deps);
   deps.keys.add(access.key);
   const reporter = createReporter(deps, options);
   const api = await openApi({ ...settings, ...access }, deps, reporter);
@@ -60,48 +65,47 @@ async function runLogin(options: LoginFlags, { deps }: Context): Promise<void> {
     profiles.set(profile, {
       ...stored,
       ...access,
-      ...(options.db !== undefined && { db: settings.dbPath }),
-      ...(options.ping !== undefined && { ping: options.ping }),
-      ...(options.omit !== undefined && { omit: options.omit.join(",") }),
+      db: options.db === undefined ? stored.db : settings.dbPath,
+      ping: options.ping ?? stored.ping,
+      omit: options.omit?.join(",") ?? stored.omit,
       brandId: brand.id,
       brandName: brand.name,
       keyExpiresAt: key.expires_at ?? undefined,
     });
-    await writeProfiles(configDir, profiles);
+    await writeProfiles(profiles, deps);
     for (const name of ["BRANDAPI_KEY", "BRANDAPI_BASE_URL"])
       if (environmentFor(options, deps.env)[name])
         reporter.warn(`${name} is set, and goes before what was stored.`);
     printIdentity(deps, { ...settings, ...access }, identity);
-    reporter.note(`Stored in ${configFile(configDir)}. Next: \`${commandFor("sync", profile)}\`.`);
+    reporter.note(`Stored in ${configFile}. Next: \`${commandFor("sync", profile)}\`.`);
   } finally {
     api.close();
     reporter.close();
   }
 }
 
-/** Returns the profile's own base URL and key if `--ping` or `--omit` is all that changes. */
-function storedAccess(flags: LoginFlags, { baseUrl, key }: Profile): Access | undefined {
-  const isAccessGiven = (flags.baseUrl ?? flags.keyFile ?? flags.keyStdin) !== undefined;
-  if (isAccessGiven || (flags.ping ?? flags.omit) === undefined) return undefined;
-  return baseUrl !== undefined && key !== undefined ? { baseUrl, key } : undefined;
-}
-
-/** Returns what the flags give; the rest is read from the terminal, or the key from stdin if that is not a terminal. */
-async function enterAccess({ baseUrl, key, profile }: Settings, deps: Deps): Promise<Access> {
+/**
+ * Returns base URL and key: those of the flags, those that are stored if only `--ping` or `--omit` is given. What is
+ * missing is asked for at a terminal; elsewhere the key is read from stdin.
+ */
+async function readAccess(flags: LoginFlags, settings: Settings, deps: Deps): Promise<Access> {
+  const { baseUrl, profile } = settings;
+  const isOther = (flags.ping ?? flags.omit) !== undefined && (flags.baseUrl ?? flags.keyStdin) === undefined;
+  const key = flags.keyFile !== undefined || isOther ? settings.key : undefined;
+  if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
   if (!deps.stdin.isTTY) {
-    if (baseUrl !== undefined) return { baseUrl, key: key ?? (await readKeyStream(deps.stdin, deps.signal)) };
+    if (baseUrl !== undefined)
+      return { baseUrl, key: checkKey(await text(addAbortSignal(deps.signal, deps.stdin)), "stdin") };
     throw new ConfigurationError("No base URL was given.", {
       hint: "add `--base-url https://…/api/brand/v1`, the address that your platform names",
     });
   }
-  if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
-  const prompt = openPrompt(deps);
-  const ask = (question: string, hidden: boolean) => prompt.ask(question, { hidden });
+  const { ask, close } = openPrompt(deps);
+  const question = `API key for the profile \`${profile}\` (not shown): `;
   try {
-    const url = baseUrl ?? checkBaseUrl(await ask("Base URL (ends in /api/brand/v1): ", false), "the prompt");
-    const question = `API key for the profile \`${profile}\` (not shown): `;
-    return { baseUrl: url, key: key ?? checkKey(await ask(question, true), "the prompt") };
+    const url = baseUrl ?? checkBaseUrl(await ask("Base URL (ends in /api/brand/v1): ", {}), "the prompt");
+    return { baseUrl: url, key: key ?? checkKey(await ask(question, { hidden: true }), "the prompt") };
   } finally {
-    prompt.close();
+    close();
   }
 }

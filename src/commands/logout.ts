@@ -23,13 +23,13 @@ export function define(context: Context): Command {
 }
 
 async function runLogout(options: GlobalOptions, { deps }: Context): Promise<void> {
-  const { configDir, dbPath, profile } = await readSettings(options, deps);
+  const { dbPath, profile } = await readSettings(options, deps);
   const profiles = await readProfiles(deps);
   const { baseUrl, key, brandId, brandName, keyExpiresAt, ...rest } = profiles.get(profile) ?? {};
   const removed = baseUrl !== undefined || key !== undefined;
   if (Object.keys(rest).length > 0) profiles.set(profile, rest);
   else profiles.delete(profile);
-  if (removed) await writeProfiles(configDir, profiles);
+  if (removed) await writeProfiles(profiles, deps);
   const mirror = existsSync(dbPath) ? dbPath : null;
   if (options.json) printJson(deps.stdout, { profile, removed, mirror });
   const { close, note, warn } = createReporter(deps, options);

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { type KnownProfile, readKnownProfiles } from "../config/profiles.js";
+import { ownMirror, type Profile, readKnownProfiles } from "../config/profiles.js";
 import { wordsOf } from "../lib/failures.js";
 import { formatSpan } from "../lib/times.js";
 import { oldestSuccess, openMirrorOrNone } from "../query/index.js";
@@ -11,19 +11,6 @@ import { terminalWidth } from "../ui/width.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { examples } from "./help.js";
 import { daysLeft, leftText } from "./identity.js";
-
-/** A brand of this machine, as `profiles --json` prints it. Times are ISO 8601, ages seconds; null: not known. */
-interface Brand {
-  profile: string;
-  /** The brand and its key, as `login` was told. */
-  brand: { id: string | null; name: string | null };
-  base_url: string | null;
-  key: { expires_at: string | null; days_left: number | null };
-  mirror: string;
-  /** When the resource with the oldest data was last read well. */
-  last_success_at: string | null;
-  age_seconds: number | null;
-}
 
 export function define(context: Context): Command {
   return new Command("profiles")
@@ -45,21 +32,24 @@ async function runProfiles(options: GlobalOptions, { deps }: Context): Promise<v
   const { stdout, env, clock } = deps;
   const { note, warn } = createReporter(deps, options);
   const brands: Brand[] = [];
-  for (const profile of await readKnownProfiles(deps)) {
-    const last = await lastSuccess(profile.mirror).catch((error: unknown) => {
+  for (const [name, stored] of await readKnownProfiles(deps)) {
+    const mirror = ownMirror(name, stored.db, deps);
+    const last = await lastSuccess(mirror).catch((error: unknown) => {
       // It is no obstacle for the others.
-      warn(`${profile.name}: ${wordsOf(error)}`);
+      warn(`${name}: ${wordsOf(error)}`);
       return null;
     });
-    brands.push(describe(profile, last, clock.now()));
+    brands.push({ profile: name, mirror, ...describe(stored, last, clock.now()) });
   }
   if (options.json) return printJson(stdout, brands);
   if (brands.length === 0) return note("No brand is set up here yet: run `brandapi login`.");
-  const style = styleFor(stdout, options, env);
-  const width = terminalWidth(stdout);
+  const look = { width: terminalWidth(stdout), style: styleFor(stdout, options, env) };
   const columns = ["profile", "brand", "mirror", "age", "key"];
-  stdout.write(`${renderTable(columns, brands.map(cells), { width, style })}\n`);
+  stdout.write(`${renderTable(columns, brands.map(cells), look)}\n`);
 }
+
+/** A brand as `profiles --json` prints it. */
+type Brand = ReturnType<typeof describe> & { profile: string; mirror: string };
 
 async function lastSuccess(path: string): Promise<string | null> {
   const mirror = await openMirrorOrNone(path);
@@ -70,14 +60,16 @@ async function lastSuccess(path: string): Promise<string | null> {
   }
 }
 
-function describe({ name, stored, mirror }: KnownProfile, last: string | null, now: number): Brand {
-  const { baseUrl, brandId, brandName, keyExpiresAt: expires_at = null } = stored;
+/**
+ * Returns the brand and its key, as `login` was told. Times are ISO 8601; null: not known.
+ * @param last when the resource with the oldest data was last read well
+ */
+function describe(stored: Profile, last: string | null, now: number) {
+  const { baseUrl = null, brandId = null, brandName = null, keyExpiresAt: expires_at = null } = stored;
   return {
-    profile: name,
-    brand: { id: brandId ?? null, name: brandName ?? null },
-    base_url: baseUrl ?? null,
+    brand: { id: brandId, name: brandName },
+    base_url: baseUrl,
     key: { expires_at, days_left: daysLeft(expires_at, now) },
-    mirror,
     last_success_at: last,
     age_seconds: last === null ? null : Math.max(0, Math.round((now - Date.parse(last)) / 1_000)),
   };

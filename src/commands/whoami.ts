@@ -20,7 +20,7 @@ export function define(context: Context): Command {
 }
 
 async function runWhoami(options: GlobalOptions, { deps }: Context): Promise<void> {
-  const settings = await readSettings(options, deps, { maxWaitMs: interactiveMaxWaitMs });
+  const settings = await readSettings(options, deps, interactiveMaxWaitMs);
   const reporter = createReporter(deps, options);
   const api = await openApi(settings, deps, reporter);
   try {

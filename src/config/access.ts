@@ -1,6 +1,4 @@
 import { readFileSync, statSync } from "node:fs";
-import { addAbortSignal, type Readable } from "node:stream";
-import { text as readText } from "node:stream/consumers";
 import { ConfigurationError } from "../errors.js";
 import { isLoopback } from "../lib/loopback.js";
 import { shellWord } from "../lib/shell.js";
@@ -17,31 +15,18 @@ export interface GivenAccess {
   profile: string;
   baseUrl: string | undefined;
   key: string | undefined;
-  /** The origin that the key was stored for; undefined if the key was given by a file or the environment. */
-  keyOrigin: string | undefined;
 }
 
 const versionedRoot = "/api/brand/v1";
 
-/**
- * Returns the base URL and the key.
- * @throws ConfigurationError if one is missing, or the key was stored for another origin
- */
-export function requireAccess({ baseUrl, key, keyOrigin, profile }: GivenAccess): Access {
-  if (baseUrl === undefined || key === undefined) {
-    const missing = key !== undefined ? "base URL" : baseUrl !== undefined ? "key" : "key and no base URL";
-    throw new ConfigurationError(`No ${missing} for the profile \`${profile}\`.`, {
-      hint: `run \`${commandFor("login", profile)}\`; without a key, try \`brandapi demo\`, or \`brandapi sandbox\`, which prints one`,
-    });
-  }
-  const { origin } = new URL(baseUrl);
-  if (keyOrigin === undefined || keyOrigin === origin) return { baseUrl, key };
-  throw new ConfigurationError(
-    `The key of \`${profile}\` is for ${keyOrigin}: it is not sent to ${origin}.`,
-    {
-      hint: "give that address a key of its own: `brandapi login --profile NAME`, BRANDAPI_KEY or --key-file",
-    },
-  );
+/** Returns the base URL and the key. @throws ConfigurationError if one is missing */
+export function requireAccess({ baseUrl, key, profile }: GivenAccess): Access {
+  if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
+  const missing = key !== undefined ? "base URL" : baseUrl !== undefined ? "key" : "key and no base URL";
+  const place = baseUrl === undefined ? "" : ` at ${new URL(baseUrl).origin}`;
+  throw new ConfigurationError(`No ${missing} for the profile \`${profile}\`${place}.`, {
+    hint: `run \`${commandFor("login", profile)}\`; without a key, try \`brandapi demo\``,
+  });
 }
 
 /** Returns a command as a person types it for a profile. */
@@ -77,7 +62,7 @@ export function checkBaseUrl(text: string, source: string): string {
  * @throws ConfigurationError if it cannot be sent in a header as it is
  */
 export function checkKey(text: string, source: string): string {
-  const key = text.replace(/^\ufeff/, "").trim();
+  const key = text.trim();
   if (/^[\x21-\x7e]{1,16384}$/.test(key)) return key;
   const fault = key === "" ? "is empty" : "has a space, a line break or another character that no key has";
   throw new ConfigurationError(`The key from ${source} ${fault}.`, {
@@ -90,11 +75,6 @@ export function readKeyFile(named: string, deps: Surroundings): string {
   const path = expandPath(named, deps);
   checkPrivate(path, deps);
   return checkKey(readFileSync(path, "utf8"), `the file ${path}`);
-}
-
-/** Reads a key from stdin. Rejects with ConfigurationError if there is none, with an AbortError when the signal aborts. */
-export async function readKeyStream(stream: Readable, signal: AbortSignal): Promise<string> {
-  return checkKey(await readText(addAbortSignal(signal, stream)), "stdin");
 }
 
 /** Refuses a file with a key that other users of this machine may read. Windows keeps permissions elsewhere. */

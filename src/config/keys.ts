@@ -1,9 +1,9 @@
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { Deps } from "../deps.js";
-import { checkKey } from "./access.js";
+import { readKeyFile } from "./access.js";
 import { expandPath } from "./folders.js";
-import { storedKeys } from "./profiles.js";
+import { readStored } from "./profiles.js";
 
 /**
  * Returns the keys that must not stand on a command line, whatever their shape: those of all profiles, and that of
@@ -11,14 +11,16 @@ import { storedKeys } from "./profiles.js";
  */
 export function keysInUse(argv: readonly string[], deps: Deps): string[] {
   const options = { "key-file": { type: "string" } } as const;
-  const path = parseArgs({ args: [...argv], options, strict: false }).values["key-file"];
-  return [...storedKeys(deps), ...(typeof path === "string" ? keyIn(expandPath(path, deps)) : [])];
+  const file = parseArgs({ args: [...argv], options, strict: false }).values["key-file"];
+  const path = typeof file === "string" ? expandPath(file, deps) : undefined;
+  const stored = quietly(() => [...readStored(deps).profiles.values()].flatMap(({ key }) => key ?? []));
+  // A pipe is left alone, because it can be read only once.
+  return [...stored, ...quietly(() => (path && statSync(path).isFile() ? [readKeyFile(path, deps)] : []))];
 }
 
-/** A pipe is left alone, because it can be read only once. */
-function keyIn(path: string): string[] {
+function quietly(read: () => string[]): string[] {
   try {
-    return statSync(path).isFile() ? [checkKey(readFileSync(path, "utf8"), path)] : [];
+    return read();
   } catch {
     return [];
   }

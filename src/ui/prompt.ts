@@ -9,7 +9,7 @@ export interface Prompt {
    * Asks for one line, the question on stderr. With `hidden`, nothing that is typed is shown.
    * Rejects with `Stopped` on Ctrl-C, with the signal's reason when it aborts, with UsageError at the end of input.
    */
-  ask(question: string, options: { hidden: boolean }): Promise<string>;
+  ask(question: string, options: { hidden?: boolean }): Promise<string>;
   /** Gives the terminal back as it was. */
   close(): void;
 }

@@ -87,7 +87,6 @@ test.each([
   ],
   ["download photos", "Command-argument value `photos` is invalid for argument `what`.", "use `content`"],
   ["sandbox --port 99999", "Too large: `99999`.", "use 65535 at most"],
-  ["sync --db=", "`--db` names no file.", "name one, or leave `--db` out"],
   ["--quiet", "No command was given.", "see `brandapi --help`"],
 ])("`brandapi %s` is a usage error that says what to do", async (command, message, hint) => {
   const { code, out, err } = await brandapi(command);
