@@ -97,6 +97,11 @@ export function startOfDay(ms: number): number {
   return Math.floor(ms / dayMs) * dayMs;
 }
 
+/** Returns the part of a range that is whole days (UTC); it ends before it begins if there is none. */
+export function wholeDays({ from, to }: Range): Range {
+  return { from: startOfDay(from + dayMs - 1), to: startOfDay(to + 1) - 1 };
+}
+
 /** Returns the calendar months (UTC) that a range touches, oldest first, whole. */
 export function monthsOf({ from, to }: Range): (Range & { month: string })[] {
   const months: (Range & { month: string })[] = [];

@@ -34,10 +34,9 @@ export function checkOwner(mirror: Mirror | null, brand: Brand, expected?: Brand
   const owner = id === null ? expected : { id, name: (mirror && readInfo(mirror, "brand_name")) ?? id };
   if (owner === undefined || owner.id === brand.id) return;
   // Two brands may have one name.
-  const isSame = owner.name === brand.name;
-  const [mine, yours] = [owner, brand].map((one) => (isSame ? `${one.name} (${one.id})` : one.name));
-  const what = id === null ? "The profile belongs to another brand" : "The mirror belongs to another brand";
-  throw new MirrorUnusable(`${what}, ${mine}, and the key to ${yours}.`, {
+  const [mine, yours] = [owner, brand].map((one) => `${one.name} (${one.id})`);
+  const what = id === null ? "profile" : "mirror";
+  throw new MirrorUnusable(`The ${what} belongs to another brand, ${mine}, and the key to ${yours}.`, {
     hint: "use a profile for each brand: `--profile NAME`, or another file: `--db PATH`",
   });
 }

@@ -6,16 +6,13 @@ import { makeFolder } from "../lib/make-folder.js";
 /**
  * Checks that a mirror's path is a file, or free.
  * @returns true if there is a file
- * @throws MirrorUnusable for a folder, a device or a pipe, before anything is created or opened
+ * @throws MirrorUnusable for a folder or a device, before anything is created or opened
  */
 export function checkPlace(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found || found.isFile()) return found !== undefined;
-  const what = found.isDirectory() ? "a folder" : "a device or pipe";
-  throw new MirrorUnusable(`The mirror has to be a file, and this is ${what}: ${path}.`, {
-    hint: found.isDirectory()
-      ? `name a file in it: \`--db ${join(path, "mirror.sqlite")}\``
-      : "name another file with `--db`",
+  throw new MirrorUnusable(`The mirror has to be a file, and this is a folder or a device: ${path}.`, {
+    hint: "name a file with `--db`",
   });
 }
 

@@ -1,5 +1,5 @@
 import { AnswerRefused, ApiUnavailable, BrandapiError, UnexpectedAnswer } from "../errors.js";
-import { dayRange, holds, join, type Range, startOfDay, touches, within } from "../lib/ranges.js";
+import { dayRange, holds, join, type Range, startOfDay, touches, wholeDays, within } from "../lib/ranges.js";
 import { dayMs, formatInstant } from "../lib/times.js";
 import { valueAt } from "../records/index.js";
 import type { DailyFigures, Json } from "../resources/types.js";
@@ -67,8 +67,7 @@ export function keepDays({ figures, row, state }: DatedRun, covers: Range, isCha
   const [part] = within(around, touched);
   if (isChanged) state.replaceFigures(touched, new Map());
   if (!figures || !part) return;
-  const whole = { from: startOfDay(part.from + dayMs - 1), to: startOfDay(part.to + 1) - 1 };
-  state.replaceFigures(whole, figures);
+  state.replaceFigures(wholeDays(part), figures);
 }
 
 /** Returns the covered days whose figures are not those of their last reading. */

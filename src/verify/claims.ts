@@ -3,7 +3,7 @@ import { instantOrNull } from "../lib/times.js";
 import { countPresent } from "../state/index.js";
 import type { List } from "../sync/list.js";
 import type { SyncRun } from "../sync/run.js";
-import { countingSql, curlLine, sqliteLine, totalItems } from "./repeat.js";
+import { countingSql, curlLine, sqliteLine } from "./repeat.js";
 
 /** A number of the API beside the mirror's, and the two lines that print them: a member of `evidence`. */
 export interface Claim {
@@ -21,12 +21,10 @@ export interface Claim {
   request: string | null;
   sql: string | null;
   note: string | null;
-  /** The night (`2026-11-25`) by which each of these records is read again. */
-  read_again_by: string | null;
 }
 
 const counts = { api: null, mirror: null, agrees: null, asked_at: null };
-const words = { request: null, sql: null, note: null, read_again_by: null };
+const words = { request: null, sql: null, note: null };
 
 /** @param known.sql what the line for the sqlite3 shell selects */
 export function claimOf(
@@ -40,13 +38,11 @@ export function claimOf(
   return { resource: resource.name, check, ...dates, ...counts, ...words, ...known, sql };
 }
 
-/** Returns the claim of a list that was compared whole. Of an undocumented list it asks bare, as a sync does. */
+/** Returns the claim of a list that was compared whole. It is asked bare, because not each list is known to have pages. */
 export function listClaim(run: SyncRun, { askedAt, total }: List, known: Partial<Claim>): Claim {
-  const { path, pagination, query } = run.resource;
-  const request =
-    pagination === "unknown"
-      ? curlLine(path, query, "jq '.pagination.total_items // ([.data] | flatten(1) | length)'")
-      : curlLine(path, { ...query, page: 1, per_page: 1 }, totalItems);
+  const { path, query } = run.resource;
+  const counting = "jq '.pagination.total_items // ([.data] | flatten(1) | length)'";
+  const request = curlLine(path, query, counting);
   const sql = countingSql(run.resource, everything);
   const asked_at = instantOrNull(askedAt);
   return claimOf(run, "one by one", everything, { api: total, asked_at, request, sql, ...known });

@@ -1,12 +1,15 @@
-import { dayOf, dayRange, join, type Range } from "../lib/ranges.js";
+import { dayOf, join, type Range, wholeDays } from "../lib/ranges.js";
 import { dayMs, instantOrNull } from "../lib/times.js";
-import { allRecords, type Counted } from "../sync/counts.js";
+import { finishedRuns } from "../state/index.js";
+import type { Counted } from "../sync/counts.js";
 import type { DatedRun } from "../sync/run.js";
 import { rangeQuery } from "../sync/seek.js";
 import { type Claim, claimOf } from "./claims.js";
 import type { Evidence } from "./evidence.js";
-import { rereadings } from "./nights.js";
 import { countingSql, curlLine, totalItems } from "./repeat.js";
+
+/** The fewest records that a request of the audit reads: a page, less what it shares with the next. */
+const recordsPerRequest = 98;
 
 /** Returns all that a proof of a dated resource goes by, and what it does not prove. */
 export function datedClaims(run: DatedRun, evidence: Evidence): Claim[] {
@@ -48,7 +51,7 @@ function countClaim(run: DatedRun, counted: Counted, known: Partial<Claim>): Cla
 }
 
 /** Records that the last reading did not show are not counted. */
-function sqlOf({ resource, state }: DatedRun, range: Range, check: string): string {
+function sqlOf({ resource, state }: DatedRun, range: Range, check?: string): string {
   const member = resource.strategy.counts?.find(({ name }) => name === check)?.member;
   const isAnyMissing = state.missing.all().length > 0;
   const also = [member ?? [], isAnyMissing ? "record_id NOT IN (SELECT record_id FROM missing)" : []].flat();
@@ -62,34 +65,58 @@ function daysClaims(run: DatedRun, { figures: asked }: Evidence): Claim[] {
   if (!declared || !figures || !asked) return [];
   const any = declared.figures.map((name) => `.${name}`).join(", ");
   const counting = `jq '[.data.${declared.points}[] | select(any(${any}; (. // 0) != 0))] | length'`;
-  return join(state.coverage()).flatMap(({ from, to }) => {
-    const first = Number.isFinite(from) ? dayOf(from + dayMs - 1) : "";
-    const last = dayOf(to + 1 - dayMs);
-    if (first > last) return [];
-    const countIn = (days: Iterable<string>) => [...days].filter((day) => day >= first && day <= last).length;
-    const differing = countIn(asked.moved);
-    const range = { from: first ? dayRange(first).from : from, to: dayRange(last).to };
-    const [start_date, end_date] = [range.from, range.to].map((at) => instantOrNull(at) ?? undefined);
-    return claimOf(run, "days with figures", range, {
-      api: countIn(figures.keys()),
-      mirror: countIn(state.figures().keys()),
-      agrees: differing === 0,
-      asked_at: instantOrNull(asked.askedAt),
-      request: curlLine(declared.path, { ...declared.query, start_date, end_date }, counting),
-      sql: `SELECT count(*) FROM day_figures WHERE resource = '${resource.name}' AND day BETWEEN '${first}' AND '${last}'`,
-      note: differing === 0 ? "each as when the day was read" : `${differing} differ`,
+  const read = join(state.coverage()).map(wholeDays);
+  return read
+    .filter(({ from, to }) => from < to)
+    .map((range) => {
+      const [first, last] = [dayOf(Math.max(range.from, 0)), dayOf(range.to)];
+      const countIn = (days: Iterable<string>) =>
+        [...days].filter((day) => day >= first && day <= last).length;
+      const differing = countIn(asked.moved);
+      const [start_date, end_date] = [range.from, range.to].map((at) => instantOrNull(at) ?? undefined);
+      return claimOf(run, "days with figures", range, {
+        api: countIn(figures.keys()),
+        mirror: countIn(state.figures().keys()),
+        agrees: differing === 0,
+        asked_at: instantOrNull(asked.askedAt),
+        request: curlLine(declared.path, { ...declared.query, start_date, end_date }, counting),
+        sql: `SELECT count(*) FROM day_figures WHERE resource = '${resource.name}' AND day BETWEEN '${first}' AND '${last}'`,
+        note: differing === 0 ? "each as when the day was read" : `${differing} differ`,
+      });
     });
-  });
 }
 
-/** Returns by which night records are read again, because a change may move no count and no figure. */
+/**
+ * Returns by which night records are read again whatever the API's counts and figures say: those of the window in the next
+ * one, then those below the audit's cursor, then those above it.
+ */
 function blindSpot(run: DatedRun): Claim[] {
-  return rereadings(run).map(({ night, records, ...range }) => {
-    const read_again_by = night === null ? null : dayOf(run.clock.now() + night * dayMs);
-    const note = read_again_by
-      ? `read again by the night of ${read_again_by}`
-      : "never read again (`--audit 0`)";
-    const sql = sqlOf(run, range, allRecords.name);
-    return claimOf(run, "blind spot", range, { mirror: records, sql, note, read_again_by });
-  });
+  const { mirror, resource, state } = run;
+  const used = state.used();
+  const newest = state.coverage().at(-1)?.to;
+  if (!used || newest === undefined) return [];
+  const since = (finishedRuns(mirror, resource.name).until ?? newest) + 1 - used.windowMs;
+  const cursor = Math.min(state.cursor() ?? since, since - 1);
+  const stretch = (from: number, to: number) => ({ from, to, mirror: state.count({ from, to }) });
+  const window = stretch(since, newest);
+  const below = stretch(Number.NEGATIVE_INFINITY, cursor);
+  const above = stretch(cursor + 1, since - 1);
+  const nightsFor = (records: number) => Math.ceil(records / (used.audit * recordsPerRequest));
+  const nights = nightsFor(below.mirror);
+  // Meanwhile other records leave the window, and the audit comes to them first.
+  const leaving = (window.mirror * nights * dayMs) / used.windowMs;
+  const due: [typeof window, number][] = [
+    [window, 1],
+    [below, nights],
+    [above, nights + nightsFor(above.mirror) + nightsFor(leaving)],
+  ];
+  return due.flatMap(([range, night]) => (range.mirror > 0 ? blindClaim(run, range, night) : []));
+}
+
+/** @param night from now; not finite if no audit reads these records */
+function blindClaim(run: DatedRun, { mirror, ...range }: Range & { mirror: number }, night: number): Claim {
+  const note = Number.isFinite(night)
+    ? `read again by the night of ${dayOf(run.clock.now() + night * dayMs)}`
+    : "never read again (`--audit 0`)";
+  return claimOf(run, "blind spot", range, { mirror, sql: sqlOf(run, range), note });
 }
