@@ -4,7 +4,7 @@ import { addGlobalFlags } from "./commands/flags.js";
 import { helpCommand, setUpHelp } from "./commands/help.js";
 import { asUsageError } from "./commands/usage.js";
 import { type Deps, readVersion } from "./deps.js";
-import { exitCodes } from "./errors.js";
+import { exitCodes, UsageError } from "./errors.js";
 
 /** A command's summary, and its module, which is loaded if the command line names it. */
 type Entry = readonly [summary: string, load: () => Promise<{ define(context: Context): Command }>];
@@ -80,12 +80,28 @@ export async function buildProgram(
     .exitOverride()
     .showSuggestionAfterError(false);
   setUpHelp(program, context.deps);
+  program.hook("preSubcommand", passOn);
   for (const [heading, entries] of Object.entries(groups))
     for (const [name, [summary, load]] of Object.entries(entries)) {
       const command = isNamed(name) ? (await load()).define(context) : new Command(name);
       program.addCommand(command.summary(summary).helpGroup(heading).copyInheritedSettings(program));
     }
   return program.addCommand(helpCommand(program).helpGroup("Help:").copyInheritedSettings(program));
+}
+
+/** Commands that print text alone. */
+const withoutJson = ["completion", "cron", "demo"];
+
+/** Gives a command the flags of every command that were typed: the program takes them, and the command's may exclude them. */
+function passOn(program: Command, command: Command): void {
+  for (const option of program.options) {
+    const name = option.attributeName();
+    if (program.getOptionValueSource(name) !== "cli") continue;
+    if (name === "json" && withoutJson.includes(command.name()))
+      throw new UsageError(`\`${command.name()}\` prints no JSON.`, { hint: "leave out `--json`" });
+    if (command.options.every((own) => own.attributeName() !== name)) command.addOption(option);
+    command.setOptionValueWithSource(name, program.getOptionValue(name), "cli");
+  }
 }
 
 /**

@@ -31,7 +31,7 @@ async function candidatesFor(
   const flag = options.find(({ long, short, required }) => required && [long, short].includes(previous));
   if (flag) return await valuesOf(flag, deps);
   if (last.startsWith("-")) return options.flatMap(({ long }) => long ?? []);
-  if (!command || command.name() === "help") return program.commands.map((one) => one.name());
+  if (!command) return program.commands.map((one) => one.name());
   const [argument] = command.registeredArguments;
   return argument ? await valuesOf(argument, deps) : [];
 }

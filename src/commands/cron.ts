@@ -8,7 +8,6 @@ import { ConfigurationError } from "../errors.js";
 import { shellCommand, shellWord } from "../lib/shell.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { refuseSingle } from "./each-profile.js";
 import { allProfiles } from "./flags.js";
 import { examples } from "./help.js";
 import { parsePing, ping } from "./ping.js";
@@ -49,7 +48,9 @@ async function runCron(options: CronFlags, { deps }: Context): Promise<void> {
     });
   const { BRANDAPI_PING } = deps.env;
   const { warn } = createReporter(deps, options);
-  const { name, flags } = options.allProfiles ? nameAll(options) : await nameBrand(options, deps, warn);
+  const { name, flags } = options.allProfiles
+    ? { name: "all-profiles", flags: ["--all-profiles"] }
+    : await nameBrand(options, deps, warn);
   const env = carriedEnv(deps, warn);
   const pinged = options.ping ?? (BRANDAPI_PING && parsePing(BRANDAPI_PING));
   const pings = pinged ? ["--ping", pinged] : [];
@@ -73,11 +74,6 @@ ${line(hour, logged)}
 ${line(hour + 4, shellCommand(check, env))}
 `;
   deps.stdout.write(text);
-}
-
-function nameAll(options: GlobalOptions) {
-  refuseSingle(options);
-  return { name: "all-profiles", flags: ["--all-profiles"] };
 }
 
 /** Returns the profile, and the flags that name it at night: the environment's values become flags, with full paths. */

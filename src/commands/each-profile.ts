@@ -7,7 +7,7 @@ import type { Context, GlobalOptions } from "./context.js";
 
 /**
  * Runs a command for each profile of this machine, one after another, with its stored settings. A profile that fails does
- * not stop the others; a signal does. The exit code is the worst of them. Call `refuseSingle` before anything is done.
+ * not stop the others; a signal does. The exit code is the worst of them.
  * @throws Stopped
  */
 export async function eachProfile<Options extends GlobalOptions>(
@@ -17,10 +17,8 @@ export async function eachProfile<Options extends GlobalOptions>(
 ): Promise<void> {
   const { deps, tell } = context;
   const profiles = await readKnownProfiles(deps);
-  if (profiles.length === 0)
-    throw new ConfigurationError("No brand is set up here.", {
-      hint: "run `brandapi login --profile NAME` for each",
-    });
+  const hint = "run `brandapi login --profile NAME` for each";
+  if (profiles.length === 0) throw new ConfigurationError("No brand is set up here.", { hint });
   for (const [profile] of profiles) {
     deps.signal.throwIfAborted();
     const own = { ...options, allProfiles: undefined, profile };
@@ -31,14 +29,6 @@ export async function eachProfile<Options extends GlobalOptions>(
       context.exitCode = worse(context.exitCode, tell(error, profile));
     }
   }
-}
-
-/** @throws UsageError for a flag that is for one brand */
-export function refuseSingle({ profile, db, baseUrl, keyFile }: GlobalOptions): void {
-  if ((profile ?? db ?? baseUrl ?? keyFile) === undefined) return;
-  throw new UsageError("`--all-profiles` takes each brand's own settings.", {
-    hint: "leave out `--profile`, `--db`, `--base-url` and `--key-file`",
-  });
 }
 
 /** Returns the worse of two codes: they go from a defect (1) to what passes by itself (10). */

@@ -37,10 +37,10 @@ export function wait(): Option {
   return new Option("--wait", "queue behind another run on this mirror, however long it takes");
 }
 
-/** Returns `--all-profiles`: see each-profile.ts. */
+/** Returns `--all-profiles`, which takes each brand's own settings: see each-profile.ts. */
 export function allProfiles(): Option {
   const about = "every brand that is set up here, one after another; the exit code is the worst of them";
-  return new Option("--all-profiles", about);
+  return new Option("--all-profiles", about).conflicts(["profile", "db", "baseUrl", "keyFile"]);
 }
 
 /** Returns the name if it is valid. @throws UsageError with the nearest valid one */

@@ -1,27 +1,19 @@
-import { Command } from "commander";
+import { Argument, Command } from "commander";
 import type { Deps } from "../deps.js";
 import { durationForms, timeForms } from "../lib/times.js";
 
-/** An example of a command's help: the command line, and what it is for. */
-export type Example = readonly [command: string, about: string];
-
-type HelpText = (context: { command: Command }) => string;
-
-/** Returns the examples of a command's help. A command line stays on one line, because it is copied. */
-export function examples(...all: readonly Example[]): HelpText {
-  return ({ command }) => {
-    const lines = all.map(([line, about]) => `  $ ${line}\n${wrapped(command, about, "      ")}`);
-    return `\nExamples:\n${lines.join("\n")}`;
-  };
+/** Returns the examples of a command's help: command lines, and what each is for. */
+export function examples(...all: readonly (readonly [line: string, about: string])[]): string {
+  return `\nExamples:\n${all.map(([line, about]) => `  $ ${line}\n      ${about}`).join("\n")}`;
 }
 
 /** Makes commander's help shorter, and ends it with what is said elsewhere. */
 export function setUpHelp(program: Command, { stdout }: Deps): void {
+  const width = Math.min(stdout.columns || 80, 100);
   program
     .helpOption("-h, --help", "show this help")
     .helpCommand(false)
     .configureHelp({
-      minWidthToWrap: 12,
       subcommandTerm: (command) => command.name(),
       commandDescription: (command) =>
         [command.summary(), command.description()].filter((text) => text !== "").join("\n\n"),
@@ -29,12 +21,11 @@ export function setUpHelp(program: Command, { stdout }: Deps): void {
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: () => {},
-      getOutHelpWidth: () => Math.min(stdout.columns || 80, 100),
-      getOutHasColors: () => false,
+      getOutHelpWidth: () => width,
     })
     .addHelpText("afterAll", ({ command }) => {
       const lines = command === program ? closing : closingOf(command);
-      return `\n${lines.map((line) => wrapped(command, line, "")).join("\n")}`;
+      return `\n${lines.map((line) => command.createHelp().boxWrap(line, width)).join("\n")}`;
     });
 }
 
@@ -56,23 +47,11 @@ function closingOf(command: Command): string[] {
   ];
 }
 
-/** `brandapi help [command]`. */
+/** `brandapi help [command]`, for the commands that the program has by now. */
 export function helpCommand(program: Command): Command {
+  const { commands } = program;
   return new Command("help")
     .summary("Show help for a command")
-    .argument("[command]")
-    .action((name: string | undefined) => {
-      const command = name === undefined ? program : program.commands.find((one) => one.name() === name);
-      if (!command)
-        return program.error(`error: unknown command '${name}'`, { code: "commander.unknownCommand" });
-      command.outputHelp();
-    });
-}
-
-/** Returns the text after `mark`, its later lines indented under the first. */
-function wrapped(command: Command, text: string, mark: string): string {
-  const width = command.configureOutput().getOutHelpWidth?.() ?? 80;
-  const lines = command.createHelp().boxWrap(text, Math.max(20, width - mark.length));
-  const indent = " ".repeat(mark.length);
-  return lines.replace(/^/gm, indent).replace(indent, mark);
+    .addArgument(new Argument("[command]").choices(commands.map((one) => one.name())))
+    .action((name?: string) => (commands.find((one) => one.name() === name) ?? program).outputHelp());
 }

@@ -11,7 +11,7 @@ import { createReporter } from "../ui/reporter.js";
 import { styleFor } from "../ui/style.js";
 import { terminalWidth } from "../ui/width.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { eachProfile, refuseSingle } from "./each-profile.js";
+import { eachProfile } from "./each-profile.js";
 import { allProfiles, parsed } from "./flags.js";
 import { examples } from "./help.js";
 import { expiryWarning } from "./identity.js";
@@ -45,10 +45,7 @@ export function define(context: Context): Command {
 }
 
 async function runStatus(options: StatusFlags, context: Context): Promise<void> {
-  if (options.allProfiles) {
-    refuseSingle(options);
-    return await eachProfile(options, context, runStatus);
-  }
+  if (options.allProfiles) return await eachProfile(options, context, runStatus);
   const { deps, profile } = context;
   const { maxAge = null, quiet = false } = options;
   const settings = await readSettings(options, deps);

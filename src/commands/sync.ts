@@ -9,7 +9,7 @@ import type { SyncSession } from "../sync/run.js";
 import { printJson } from "../ui/print.js";
 import type { Context } from "./context.js";
 import { printPlan } from "./dry-run.js";
-import { eachProfile, refuseSingle } from "./each-profile.js";
+import { eachProfile } from "./each-profile.js";
 import { refuseFailures } from "./failed-resources.js";
 import { allProfiles, type Chosen, chooseResources, parseCount, parsed, parseList, wait } from "./flags.js";
 import { examples } from "./help.js";
@@ -73,7 +73,6 @@ async function runSync(names: readonly string[], flags: SyncFlags, context: Cont
   refuseUseless(chosen, flags);
   const options = readOptions(flags, deps.clock.now());
   if (flags.allProfiles) {
-    refuseSingle(flags);
     // One address hears of all brands together; a profile's own hears of that brand.
     const { ping = deps.env.BRANDAPI_PING, ...rest } = flags;
     const work = () => eachProfile(rest, context, (own, theirs) => runSync(names, own, theirs));

@@ -237,7 +237,3 @@ describe("query", () => {
     expect({ code, err }).toEqual({ code: 0, err: "" });
   });
 });
-it("words without quotes are told to be put in quotes", async () => {
-  const run = await brandapi(["query", "SELECT", "1"]);
-  expect([run.code, run.err.includes("put the statement in quotes")]).toEqual([2, true]);
-});

@@ -57,7 +57,11 @@ test("no command at all is the program's help", async () => {
 test.each([
   ["whoam", "Unknown command: `whoam`.", "did you mean `whoami`?"],
   ["WHOAMI", "Unknown command: `WHOAMI`.", "did you mean `whoami`?"],
-  ["help logni", "Unknown command: `logni`.", "did you mean `login`?"],
+  [
+    "help logni",
+    "Command-argument value `logni` is invalid for argument `command`.",
+    "did you mean `login`?",
+  ],
   ["xyzzy", "Unknown command: `xyzzy`.", "see `brandapi --help`"],
   ["whoami --profil a", "Unknown option `--profil`.", "did you mean `--profile`?"],
   ["--jsn whoami", "Unknown option `--jsn`.", "did you mean `--json`?"],
@@ -88,6 +92,11 @@ test.each([
   ["download photos", "Command-argument value `photos` is invalid for argument `what`.", "use `content`"],
   ["sandbox --port 99999", "Too large: `99999`.", "use 65535 at most"],
   ["--quiet", "No command was given.", "see `brandapi --help`"],
+  [
+    "--db x status --all-profiles",
+    "Option `--all-profiles` cannot be used with option `--db <path>`.",
+    "leave one of them out",
+  ],
 ])("`brandapi %s` is a usage error that says what to do", async (command, message, hint) => {
   const { code, out, err } = await brandapi(command);
   expect(err).toBe(`brandapi: ${message}\n  hint: ${hint}\n`);
@@ -108,4 +117,12 @@ test("help names the forms of a time or a duration where a flag takes one", asyn
   expect(await help("changes")).not.toContain(durationForms);
   expect(await help("status")).toContain(durationForms);
   expect(await help("logout")).not.toContain("UTC");
+});
+
+test("a command that prints text alone refuses `--json`, before its name too", async () => {
+  for (const command of ["--json cron", "completion zsh --json", "demo --json"]) {
+    const { code, err } = await brandapi(command);
+    expect(err).toMatch(/^brandapi: `\w+` prints no JSON\./);
+    expect(code).toBe(2);
+  }
 });
