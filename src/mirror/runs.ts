@@ -92,13 +92,11 @@ export interface RunEnd {
   error: unknown;
 }
 
-type Stats = Readonly<Pick<Run, "requests" | "retries">>;
-
 /** `stats` are the requests and retries of this process so far; `keys` are hidden in the error. */
 interface RunAccess {
   mirror: Mirror;
   clock: { now(): number };
-  api: { readonly stats: Stats };
+  api: { readonly stats: Readonly<Pick<Run, "requests" | "retries">> };
   keys: ReadonlySet<string>;
 }
 

@@ -1,6 +1,5 @@
 import type { Database } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
-import { damagedHint } from "./errors.js";
 import type { Mirror } from "./mirror.js";
 import { applicationId, migrations } from "./schema.js";
 
@@ -10,16 +9,12 @@ export function checkIdentity({ db, path }: Mirror): void {
   const id = Number(db.pragma("application_id", { simple: true }));
   const isEmpty = db.prepare("SELECT count(*) FROM sqlite_master").pluck().get() === 0;
   if (version === 0 && id === 0 && isEmpty) return;
-  if (id !== applicationId)
+  // Tables, version and identity are written in one transaction.
+  if (id !== applicationId || version < 1)
     throw new MirrorUnusable(`Not a mirror of brandapi: ${path}.`, { hint: "name another file with `--db`" });
   if (version > migrations.length)
     throw new MirrorUnusable(`The mirror was written by a newer version of brandapi: ${path}.`, {
       hint: "use the newer brandapi, or update this one: `git pull && npm ci` in a checkout, `npm install -g` with its newer package; the file was left as it is",
-    });
-  // Tables and version are written in one transaction.
-  if (version < 1)
-    throw new MirrorUnusable(`The mirror is damaged, its version is missing: ${path}.`, {
-      hint: damagedHint,
     });
 }
 

@@ -8,7 +8,7 @@ import { countPending } from "../sync/strategies/details.js";
 import { restatedClaim } from "./claims.js";
 import { verifyDated } from "./dated.js";
 import { verifyList } from "./lists.js";
-import { type Finding, unproven, type Verdict } from "./report.js";
+import { type Finding, unprovenMonth, type Verdict } from "./report.js";
 import { proveTables, type TableFinding } from "./tables.js";
 
 interface Proof<How extends Strategy = Strategy> {
@@ -80,12 +80,11 @@ async function recordProof(
     async work(row) {
       const one = openRun(session, resource, row, task);
       finding = await prove(one);
-      const found = [...one.shortfalls, differing(finding) ?? [], tableError ?? []].flat();
+      const found = [...one.shortfalls, ...findingTexts(finding), tableError ?? []].flat();
       row.verified = found.length === 0 && finding.months.length > 0 && !finding.unsettled;
       row.error = found.join("; ") || null;
-      row.api_total = finding.api_total;
-      row.mirror_total = finding.mirror_total;
-      row.differing = finding.differing;
+      const { api_total, mirror_total, differing } = finding;
+      Object.assign(row, { api_total, mirror_total, differing });
       return "verified";
     },
     outcomeOf: (error) => (error instanceof Stopped ? "stopped" : "failed"),
@@ -95,20 +94,27 @@ async function recordProof(
   return finding;
 }
 
-/** Returns what `status` says of a proof that found something; null if it found nothing. */
-function differing({ resource, state, months, unread }: Finding): string | null {
-  if (unread) return `${unread} ${resource} were not read yet: run \`brandapi sync ${resource}\``;
-  if (state !== "different") return null;
+/** Returns what `status` says of a proof that found something. */
+function findingTexts({ resource, state, months, unread }: Finding): string[] {
   const named = months.filter((month) => month.state === "different").map(({ month }) => month);
   const more = named.length > 3 ? ` and ${named.length - 3} more` : "";
-  return `${resource} differs from the API (${named.slice(0, 3).join(", ")}${more}): run \`brandapi verify ${resource} --repair\``;
+  const differs = `${resource} differs from the API (${named.slice(0, 3).join(", ")}${more})`;
+  return [
+    ...(state === "different" ? [`${differs}: run \`brandapi verify ${resource} --repair\``] : []),
+    ...(unread ? [`${unread} ${resource} were not read yet: run \`brandapi sync ${resource}\``] : []),
+  ];
 }
 
 function restated(session: SyncSession, resource: Resource): Finding {
   const { name } = resource;
   const why =
     "the API restates these figures at any time: the mirror has them as they were when they were last read";
-  const blind_spot = `nothing can be proven: \`sync ${name}\` reads the newest again`;
-  const claims = () => [restatedClaim(openRun(session, resource))];
-  return { ...unproven(name, why, blind_spot), claims };
+  return {
+    resource: name,
+    state: "unproven",
+    months: [unprovenMonth("all", why)],
+    blind_spot: `nothing can be proven: \`sync ${name}\` reads the newest again`,
+    ...{ api_total: null, mirror_total: null, differing: null },
+    claims: () => [restatedClaim(openRun(session, resource))],
+  };
 }

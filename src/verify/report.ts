@@ -41,13 +41,6 @@ export function unprovenMonth(month: string, why: string): MonthResult {
   return { month, state: "unproven", why, read_at: null };
 }
 
-/** The verdict where nothing could be compared. */
-export function unproven(resource: string, why: string, blind_spot: string): Finding {
-  const months = [unprovenMonth("all", why)];
-  const uncounted = { api_total: null, mirror_total: null, differing: null };
-  return { resource, state: "unproven", months, blind_spot, ...uncounted };
-}
-
 /** The verdict of all months together: what is different outweighs what is unproven. */
 export function stateOf(months: readonly MonthResult[]): "proven" | "unproven" | "different" {
   const states = new Set(months.map(({ state }) => state));
