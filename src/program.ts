@@ -1,13 +1,15 @@
 import { Command, CommanderError } from "commander";
 import { type Context, completionQuestion } from "./commands/context.js";
 import { addGlobalFlags } from "./commands/flags.js";
-import { helpCommand, setUpHelp } from "./commands/help.js";
+import { examplesText, helpCommand, setUpHelp } from "./commands/help.js";
 import { asUsageError } from "./commands/usage.js";
 import { type Deps, readVersion } from "./deps.js";
 import { exitCodes, UsageError } from "./errors.js";
 
 /** A command's summary, and its module, which is loaded if the command line names it. */
-type Entry = readonly [summary: string, load: () => Promise<{ define(context: Context): Command }>];
+type Entry = readonly [summary: string, load: () => Promise<Module>];
+/** `examples` are for the help: command lines, and what each is for. */
+type Module = { define(context: Context): Command; examples?: Readonly<Record<string, string>> };
 
 /** The commands, grouped and in order as help lists them. */
 const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
@@ -83,8 +85,10 @@ export async function buildProgram(
   program.hook("preSubcommand", passOn);
   for (const [heading, entries] of Object.entries(groups))
     for (const [name, [summary, load]] of Object.entries(entries)) {
-      const command = isNamed(name) ? (await load()).define(context) : new Command(name);
-      program.addCommand(command.summary(summary).helpGroup(heading).copyInheritedSettings(program));
+      const own: Module = isNamed(name) ? await load() : { define: () => new Command(name) };
+      const command = own.define(context).summary(summary).helpGroup(heading);
+      if (own.examples) command.addHelpText("after", examplesText(own.examples));
+      program.addCommand(command.copyInheritedSettings(program));
     }
   return program.addCommand(helpCommand(program).helpGroup("Help:").copyInheritedSettings(program));
 }

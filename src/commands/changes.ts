@@ -1,4 +1,4 @@
-import { Argument, Command } from "commander";
+import { Argument, Command, Option } from "commander";
 import { formatInstant, minuteOf } from "../lib/times.js";
 import {
   type Change,
@@ -42,7 +42,7 @@ export function define(context: Context): Command {
     .option("--since <time>", `seen since then (default: ${lately})`)
     .addOption(parsed("--run <n>", "those that this run found, by its `run_id` in `sync_runs`", parseCount))
     .addOption(parsed("--limit <n>", "the newest so many", parseCount))
-    .option("--csv", "CSV on stdout, as `export changes` writes it")
+    .addOption(new Option("--csv", "CSV on stdout, as `export changes` writes it").conflicts("json"))
     .option("--json", "a JSON array on stdout, as `export changes` writes it")
     .addHelpText(
       "after",

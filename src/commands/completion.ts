@@ -1,6 +1,5 @@
 import { Argument, Command } from "commander";
 import { type Context, completionQuestion } from "./context.js";
-import { examples } from "./help.js";
 
 /** A script asks the program, which prints a word per line. Of a file's name it knows none, and the shell completes it. */
 const scripts = {
@@ -27,16 +26,14 @@ complete -c brandapi -a '(__brandapi_complete)'
 `,
 } as const;
 
+export const examples = {
+  "source <(brandapi completion bash)": "in ~/.bashrc; with zsh in ~/.zshrc, after compinit",
+  "brandapi completion fish > ~/.config/fish/completions/brandapi.fish": "for fish",
+};
+
 export function define(context: Context): Command {
   return new Command("completion")
     .description("Commands, flags and their values, resources, tables, and the profiles of this machine.")
     .addArgument(new Argument("<shell>", "bash, zsh, fish").choices(Object.keys(scripts)))
-    .addHelpText(
-      "after",
-      examples(
-        ["source <(brandapi completion bash)", "in ~/.bashrc; with zsh in ~/.zshrc, after compinit"],
-        ["brandapi completion fish > ~/.config/fish/completions/brandapi.fish", "for fish"],
-      ),
-    )
     .action((shell: keyof typeof scripts) => void context.deps.stdout.write(scripts[shell]));
 }

@@ -9,7 +9,6 @@ import { shellCommand, shellWord } from "../lib/shell.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { allProfiles } from "./flags.js";
-import { examples } from "./help.js";
 import { parsePing, ping } from "./ping.js";
 
 interface CronFlags extends GlobalOptions {
@@ -22,6 +21,11 @@ const maxAge = "26h";
 /** Local time. Between 4 and 5 no clock is put forward or back. */
 const hour = 4;
 
+export const examples = {
+  "brandapi cron": "look at the lines first",
+  "(crontab -l; brandapi cron) | crontab -": "add them to your crontab",
+};
+
 export function define(context: Context): Command {
   return new Command("cron")
     .description(
@@ -30,13 +34,6 @@ export function define(context: Context): Command {
     )
     .addOption(allProfiles())
     .addOption(ping("the nightly sync pings this address (BRANDAPI_PING)"))
-    .addHelpText(
-      "after",
-      examples(
-        ["brandapi cron", "look at the lines first"],
-        ["(crontab -l; brandapi cron) | crontab -", "add them to your crontab"],
-      ),
-    )
     .action((_, command: Command) => runCron(command.optsWithGlobals(), context));
 }
 

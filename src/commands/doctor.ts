@@ -15,7 +15,6 @@ import { styleFor } from "../ui/style.js";
 import { escapeText } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { hintFor } from "./errors.js";
-import { examples } from "./help.js";
 import { type Identity, readIdentity } from "./identity.js";
 import { backupOf, checkForgotten } from "./kept.js";
 import { openApi } from "./open-api.js";
@@ -33,18 +32,16 @@ interface Finding<T = unknown> {
   value?: T;
 }
 
+export const examples = {
+  "brandapi doctor": "is everything as it should be?",
+  "brandapi doctor --json | jq 'select(.state != \"ok\")'": "the same for a script",
+};
+
 export function define(context: Context): Command {
   return new Command("doctor")
     .description(
       "Each line is `ok`, or `!` with the command that mends it. Checks that need what failed are left out. Writes " +
         "nothing, and sends one request. The exit code is that of the first check that failed; a warning fails nothing.",
-    )
-    .addHelpText(
-      "after",
-      examples(
-        ["brandapi doctor", "is everything as it should be?"],
-        ["brandapi doctor --json | jq 'select(.state != \"ok\")'", "the same for a script"],
-      ),
     )
     .action((_, command: Command) => runDoctor(command.optsWithGlobals(), context));
 }

@@ -1,5 +1,4 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
 import { expandPath } from "../config/folders.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
@@ -11,30 +10,26 @@ import type { Output } from "./output.js";
 import type { Reading } from "./reading.js";
 import { writeOutput } from "./write-output.js";
 
-/**
- * Returns the path of a file per table, in the folder that the output names, which is made.
- * @throws UsageError if the output is no folder
- */
-export function pathsIn({ format, path = "", delimiter }: Output, names: readonly string[], deps: Deps) {
-  const folder = expandPath(path, deps);
-  const isFolder = path.endsWith("/") || statSync(folder, { throwIfNoEntry: false })?.isDirectory();
-  if (path === "" || !isFolder)
-    throw new UsageError(`\`${format.flag}\` holds one table, and these are ${names.length}.`, {
-      hint: "name a folder for one file each, such as `--csv -o exports/`, or a workbook with `-o FILE.xlsx`",
+/** Returns a table's file in the folder that the output names, which is made. @throws UsageError if it names none */
+export function pathIn({ format, path = "", delimiter }: Output, table: string, deps: Deps): string {
+  if (!path.endsWith("/"))
+    throw new UsageError(`\`${format.flag}\` holds one table.`, {
+      hint: "name a folder for a file each, with a slash: `--csv -o exports/`; or a workbook: `-o FILE.xlsx`",
     });
-  makeFolder(folder);
-  const ending = delimiter === "\t" ? ".tsv" : format.extensions[0];
-  return names.map((name) => join(path, `${name}${ending}`));
+  makeFolder(expandPath(path, deps));
+  return path + table + (delimiter === "\t" ? ".tsv" : format.extensions[0]);
 }
 
 /** Writes what changed since the run that left the state, then the next state. */
 export async function writeSince(state: string, sources: Sources, output: Output, reading: Reading) {
   const path = expandPath(state, reading.deps);
   let next: unknown;
-  const remember = (made: unknown) => {
-    next = made;
-  };
-  const { cutShort } = await writeOutput(sources, output, reading, { state: readState(path), remember });
+  const { cutShort } = await writeOutput(sources, output, reading, {
+    state: readState(path),
+    remember: (made) => {
+      next = made;
+    },
+  });
   if (next === undefined || cutShort) return;
   const sink = await openFileSink(path, reading.deps);
   await writeAll([{ data: `${JSON.stringify(next)}\n`, rows: 0 }], sink);

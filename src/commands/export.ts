@@ -1,4 +1,6 @@
 import { Command, Option } from "commander";
+import type { Sources } from "../export/format.js";
+import { formats } from "../export/formats/index.js";
 import { parseDuration, parseInstant } from "../lib/times.js";
 import {
   checkAsOf,
@@ -10,9 +12,8 @@ import {
 } from "../query/index.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { exportLake } from "./delta.js";
-import { pathsIn, writeSince } from "./export-files.js";
+import { pathIn, writeSince } from "./export-files.js";
 import { parseCount, parsed, parseList, parseRange } from "./flags.js";
-import { examples } from "./help.js";
 import { chooseOutput, noFormat, type OutputFlags, outputFlags } from "./output.js";
 import { readMirror } from "./reading.js";
 import { checkColumns, checkTableName, chooseDates, findTables, readThen } from "./table.js";
@@ -34,6 +35,11 @@ interface ExportFlags extends OutputFlags, GlobalOptions {
 /** Singer and Delta take whole tables: a target cannot tell a row that was not selected from one that did not change. */
 const selecting = ["columns", "where", "since", "until", "limit", "asOf", "includeRemoved"];
 
+export const examples = {
+  "brandapi export roster --csv > roster.csv": "the roster as CSV",
+  "brandapi export orders roster -o month.xlsx --since this-month": "a workbook, one sheet per table",
+};
+
 export function define(context: Context): Command {
   const command = new Command("export")
     .description(
@@ -53,8 +59,9 @@ export function define(context: Context): Command {
     .option("--include-removed", "also removed records")
     .addOption(
       new Option("--delta <folder>", "Delta tables: adds what changed since").conflicts([
+        ...formats.map(({ name }) => name),
+        ...["out", "excel", "delimiter", "state"],
         ...selecting,
-        ...["csv", "ndjson", "xlsx", "parquet", "singer", "out", "excel", "delimiter", "state"],
       ]),
     )
     .addOption(parsed("--retain <duration>", "Delta: how long old files stay (7d)", parseDuration))
@@ -62,13 +69,6 @@ export function define(context: Context): Command {
       new Option("--state <file>", "Singer: only what changed since the run that left it").implies({
         singer: true,
       }),
-    )
-    .addHelpText(
-      "after",
-      examples(
-        ["brandapi export roster --csv > roster.csv", "the roster as CSV"],
-        ["brandapi export orders roster -o month.xlsx --since this-month", "a workbook, one sheet per table"],
-      ),
     )
     .action((names: string[], _, own: Command) => {
       const options: ExportFlags = own.optsWithGlobals();
@@ -79,38 +79,35 @@ export function define(context: Context): Command {
 }
 
 async function runExport(names: readonly string[], options: ExportFlags, { deps }: Context): Promise<void> {
-  const { where, state, includeRemoved = false } = options;
+  const { columns, where, limit, state, includeRemoved = false } = options;
   const output = chooseOutput({ ...options });
   const now = deps.clock.now();
-  const asOf = options.asOf === undefined ? undefined : parseInstant(options.asOf, "end", now);
-  const { since, until } = parseRange(options, now);
+  const at = options.asOf === undefined ? undefined : parseInstant(options.asOf, "end", now);
+  const dates = parseRange(options, now);
   const known = [...new Set(names.map((name) => checkTableName(name, knownTableNames())))];
+  if (!output) throw noFormat();
   await readMirror(options, deps, async (reading) => {
     const { mirror, reporter } = reading;
     const tables = findTables(mirror, known);
-    if (!output) throw noFormat();
     await withSnapshot(mirror, async () => {
       for (const table of tables) {
-        checkColumns(table, options.columns ?? []);
-        if (asOf !== undefined) checkAsOf(table);
+        checkColumns(table, columns ?? []);
+        if (at !== undefined) checkAsOf(table);
         if (where !== undefined) checkCondition(mirror, table, where);
       }
-      const isCut = chooseDates(tables, { since, until });
+      const isCut = chooseDates(tables, dates);
       try {
-        if (asOf !== undefined) readThen(mirror, tables, { at: asOf, where }, reporter.warn);
-        const sources = tables.map((table) => {
-          const dates = isCut(table) ? { since, until } : {};
-          const { columns, limit } = options;
-          return openSource(mirror, { table, columns, where, limit, includeRemoved, ...dates });
-        });
-        const [first, ...others] = sources;
+        if (at !== undefined) readThen(mirror, tables, { at, where }, reporter.warn);
+        const [first, ...others] = tables.map((table) =>
+          openSource(mirror, { table, columns, where, limit, includeRemoved, ...(isCut(table) && dates) }),
+        );
         if (!first) return;
-        if (state !== undefined) await writeSince(state, [first, ...others], output, reading);
-        else if (others.length === 0 || output.format.holdsMany)
-          await writeOutput([first, ...others], output, reading);
+        const sources: Sources = [first, ...others];
+        if (state !== undefined) await writeSince(state, sources, output, reading);
+        else if (others.length === 0 || output.format.holdsMany) await writeOutput(sources, output, reading);
         else
-          for (const [index, path] of pathsIn(output, known, deps).entries())
-            await writeOutput([sources[index] ?? first], { ...output, path }, reading);
+          for (const source of sources)
+            await writeOutput([source], { ...output, path: pathIn(output, source.name, deps) }, reading);
       } catch (error) {
         throw where === undefined ? error : explainRunning(error, "--where");
       }

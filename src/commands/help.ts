@@ -2,6 +2,12 @@ import { Argument, Command } from "commander";
 import type { Deps } from "../deps.js";
 import { durationForms, timeForms } from "../lib/times.js";
 
+/** Returns the end of a command's help. @param examples command lines, and what each is for */
+export function examplesText(examples: Readonly<Record<string, string>>): string {
+  const texts = Object.entries(examples).map(([line, about]) => `  $ ${line}\n      ${about}`);
+  return `\nExamples:\n${texts.join("\n")}`;
+}
+
 /** Returns the examples of a command's help: command lines, and what each is for. */
 export function examples(...all: readonly (readonly [line: string, about: string])[]): string {
   return `\nExamples:\n${all.map(([line, about]) => `  $ ${line}\n      ${about}`).join("\n")}`;

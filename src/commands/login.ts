@@ -11,7 +11,6 @@ import { openPrompt } from "../ui/prompt.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parsed } from "./flags.js";
-import { examples } from "./help.js";
 import { printIdentity, readIdentity } from "./identity.js";
 import { interactiveMaxWaitMs, openApi } from "./open-api.js";
 import { ping } from "./ping.js";
@@ -21,6 +20,13 @@ interface LoginFlags extends GlobalOptions {
   ping?: string;
   omit?: string[];
 }
+
+export const examples = {
+  "brandapi login --base-url https://platform.example/api/brand/v1":
+    "asks for the key, checks it and stores it",
+  "pass show brandapi | brandapi login --key-stdin": "the key from a password manager",
+  "brandapi login --profile acme": "a second brand, with a mirror of its own",
+};
 
 export function define(context: Context): Command {
   return new Command("login")
@@ -32,17 +38,6 @@ export function define(context: Context): Command {
     .addOption(ping("each sync pings this address: a dead-man's switch"))
     .addOption(
       parsed("--omit <members>", "never keep these, such as host.last_name,roster:host.socials", parseOmit),
-    )
-    .addHelpText(
-      "after",
-      examples(
-        [
-          "brandapi login --base-url https://platform.example/api/brand/v1",
-          "asks for the key, checks it and stores it",
-        ],
-        ["pass show brandapi | brandapi login --key-stdin", "the key from a password manager"],
-        ["brandapi login --profile acme", "a second brand, with a mirror of its own"],
-      ),
     )
     .action((_, command: Command) => runLogin(command.optsWithGlobals(), context));
 }

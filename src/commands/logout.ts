@@ -5,19 +5,16 @@ import { readSettings } from "../config/settings.js";
 import { printJson } from "../ui/print.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { examples } from "./help.js";
+
+export const examples = {
+  "brandapi logout": "forget the default profile's key",
+  "brandapi logout --profile acme": "forget another brand's",
+};
 
 export function define(context: Context): Command {
   return new Command("logout")
     .description(
       "The mirror stays. The key itself stays valid until it expires or is revoked in the console.",
-    )
-    .addHelpText(
-      "after",
-      examples(
-        ["brandapi logout", "forget the default profile's key"],
-        ["brandapi logout --profile acme", "forget another brand's"],
-      ),
     )
     .action((_, command: Command) => runLogout(command.optsWithGlobals(), context));
 }

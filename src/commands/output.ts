@@ -1,4 +1,4 @@
-import { basename, extname } from "node:path";
+import { extname } from "node:path";
 import { Option } from "commander";
 import { UsageError } from "../errors.js";
 import type { Format } from "../export/format.js";
@@ -23,8 +23,11 @@ export interface Output {
 
 /** Returns the flags that choose one of these formats, a file, and how CSV is written. */
 export function outputFlags(among: readonly Format[] = formats): readonly Option[] {
+  const names = among.map(({ name }) => name);
   return [
-    ...among.map(({ flag, about }) => new Option(flag, about)),
+    ...among.map(({ name, flag, about }) =>
+      new Option(flag, about).conflicts(names.filter((other) => other !== name)),
+    ),
     new Option("-o, --out <file>", "write a file; its ending names the format"),
     new Option("--delimiter <sign>", "between cells of CSV").choices([",", ";", "|", ":", "^", "~", "tab"]),
     new Option("--excel", "CSV with BOM and CRLF, formulas made text"),
@@ -41,27 +44,22 @@ export function chooseOutput(
 ): Output | undefined {
   const { out, excel = false, delimiter } = options;
   const path = out === "-" ? undefined : out;
-  const name = basename(path ?? "").toLowerCase();
+  const name = (path ?? "").toLowerCase();
   const ending = extname(name);
   const textEnding = extname(name.replace(/\.gz$/, ""));
-  const [asked, second] = among.filter((one) => options[one.name] === true);
-  if (asked && second)
-    throw new UsageError(`One format at a time, not \`${asked.flag}\` and \`${second.flag}\`.`, {
-      hint: "leave one of them out",
-    });
-  const named = among.find((one) => one.extensions.includes(one.isText ? textEnding : ending));
   const isOfCsv = excel || delimiter !== undefined;
-  const format = asked ?? named ?? among.find((one) => isOfCsv && one.name === "csv");
+  const format =
+    among.find((one) => options[one.name] === true) ??
+    among.find((one) => one.extensions.includes(one.isText ? textEnding : ending)) ??
+    among.find((one) => isOfCsv && one.name === "csv");
   if (!format && path !== undefined) throw noFormat(among, path);
   if (!format) return undefined;
   if (isOfCsv && format.name !== "csv")
     throw new UsageError(`\`${excel ? "--excel" : "--delimiter"}\` is for CSV, not for \`${format.flag}\`.`, {
       hint: "leave one of them out",
     });
-  const isCompressed = ending === ".gz";
-  const byEnding = textEnding === ".tsv" ? "tab" : ",";
-  const sign = delimiter ?? byEnding;
-  return { format, path, isCompressed, excel, delimiter: sign === "tab" ? "\t" : sign };
+  const sign = delimiter ?? (textEnding === ".tsv" ? "tab" : ",");
+  return { format, path, isCompressed: ending === ".gz", excel, delimiter: sign === "tab" ? "\t" : sign };
 }
 
 /** Returns the error for a command line that names no format. @param path of a file whose ending names none */

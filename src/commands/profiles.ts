@@ -9,21 +9,18 @@ import { styleFor } from "../ui/style.js";
 import { renderTable } from "../ui/table.js";
 import { terminalWidth } from "../ui/width.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { examples } from "./help.js";
 import { daysLeft, leftText } from "./identity.js";
+
+export const examples = {
+  "brandapi profiles": "the brands, and whose key expires soon",
+  "brandapi profiles --json | jq '.[] | select(.key.days_left < 30)'": "for scripts",
+};
 
 export function define(context: Context): Command {
   return new Command("profiles")
     .description(
       "Lists the brands that `login` has set up: each one's mirror, the age of its oldest data, and the days its key " +
         "has left. Needs no network.",
-    )
-    .addHelpText(
-      "after",
-      examples(
-        ["brandapi profiles", "the brands, and whose key expires soon"],
-        ["brandapi profiles --json | jq '.[] | select(.key.days_left < 30)'", "for scripts"],
-      ),
     )
     .action((_, command: Command) => runProfiles(command.optsWithGlobals(), context));
 }

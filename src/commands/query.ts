@@ -10,7 +10,6 @@ import { formatCount } from "../ui/numbers.js";
 import { renderTable } from "../ui/table.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parseCount, parsed } from "./flags.js";
-import { examples } from "./help.js";
 import { chooseOutput, type OutputFlags, outputFlags } from "./output.js";
 import { readMirror } from "./reading.js";
 import { writeOutput } from "./write-output.js";
@@ -26,6 +25,12 @@ const tableRows = 1_000;
 
 /** Singer sends records, which an answer does not have. */
 const answerFormats = formats.filter(({ name }) => name !== "singer");
+
+export const examples = {
+  'brandapi query "SELECT * FROM sales_by_month"': "month over month",
+  'brandapi query "SELECT host_name, orders, net_by_currency FROM hosts" --csv': "orders per host",
+  "brandapi query -f own.sql -p month=2026-10 -o october.xlsx": "your statement, with `:month` in it",
+};
 
 export function define(context: Context): Command {
   const command = new Command("query")
@@ -45,14 +50,6 @@ export function define(context: Context): Command {
   const byDefault = `default: ${tableRows} for a table, else all`;
   return command
     .addOption(parsed("--limit <n>", `at most so many rows (${byDefault})`, parseCount))
-    .addHelpText(
-      "after",
-      examples(
-        ['brandapi query "SELECT * FROM sales_by_month"', "month over month"],
-        ['brandapi query "SELECT host_name, orders, net_by_currency FROM hosts" --csv', "orders per host"],
-        ["brandapi query -f own.sql -p month=2026-10 -o october.xlsx", "your statement, with `:month` in it"],
-      ),
-    )
     .action((sql: string | undefined, _, own: Command) => runQuery(sql, own.optsWithGlobals(), context));
 }
 

@@ -1,4 +1,4 @@
-import { readSettings, type Settings } from "../config/settings.js";
+import { readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import type { Mirror } from "../mirror/index.js";
 import { openMirrorReadOnly } from "../query/index.js";
@@ -11,7 +11,6 @@ import type { GlobalOptions } from "./context.js";
 export interface Reading {
   deps: Deps;
   mirror: Mirror;
-  settings: Settings;
   reporter: TerminalReporter;
   /** How stdout is written to; `width`: the terminal's columns, undefined for files and pipes. */
   style: Style;
@@ -24,13 +23,13 @@ export async function readMirror(
   deps: Deps,
   work: (reading: Reading) => Promise<void>,
 ): Promise<void> {
-  const settings = await readSettings(options, deps);
+  const { dbPath } = await readSettings(options, deps);
   await deps.killable(async () => {
-    const mirror = await openMirrorReadOnly(settings.dbPath);
-    const reporter = createReporter(deps, settings.output);
-    const style = styleFor(deps.stdout, settings.output, deps.env);
+    const mirror = await openMirrorReadOnly(dbPath);
+    const reporter = createReporter(deps, options);
+    const style = styleFor(deps.stdout, options, deps.env);
     try {
-      await work({ deps, mirror, settings, reporter, style, width: terminalWidth(deps.stdout) });
+      await work({ deps, mirror, reporter, style, width: terminalWidth(deps.stdout) });
     } finally {
       mirror.db.close();
       reporter.close();

@@ -56,8 +56,8 @@ async function runReport(options: ReportFlags, { deps }: Context): Promise<void>
     throw new UsageError("`--out` and `--open` are for a page.", { hint: "leave out `--text` and `--json`" });
   const asked = parseRange(since === undefined ? options : { since, until }, deps.clock.now());
   await readMirror(options, deps, async (reading) => {
-    const { mirror, settings, style, width = 80 } = reading;
-    const underWay = await runUnderWay(settings.dbPath);
+    const { mirror, style, width = 80 } = reading;
+    const underWay = await runUnderWay(mirror.path);
     const at = { now: deps.clock.now(), underWay };
     const made = await withSnapshot(mirror, async () => makeReport(mirror, asked, at));
     if (text) deps.stdout.write(writeText(made, { style, width: Math.min(80, width) }));

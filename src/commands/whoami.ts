@@ -2,20 +2,17 @@ import { Command } from "commander";
 import { readSettings } from "../config/settings.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { examples } from "./help.js";
 import { expiryWarning, printIdentity, readIdentity } from "./identity.js";
 import { interactiveMaxWaitMs, openApi } from "./open-api.js";
+
+export const examples = {
+  "brandapi whoami": "is the key good, and for how long?",
+  "brandapi whoami --json | jq .key.days_left": "for a monitoring script",
+};
 
 export function define(context: Context): Command {
   return new Command("whoami")
     .description("Asks the API with one request that needs no scope: an answer proves that the key works.")
-    .addHelpText(
-      "after",
-      examples(
-        ["brandapi whoami", "is the key good, and for how long?"],
-        ["brandapi whoami --json | jq .key.days_left", "for a monitoring script"],
-      ),
-    )
     .action((_, command: Command) => runWhoami(command.optsWithGlobals(), context));
 }
 

@@ -14,22 +14,18 @@ import type { Reading } from "./reading.js";
 
 /**
  * Writes sources into a file or stdout; of a file, reports its rows.
- * @throws UsageError for bytes on a terminal, or if the file is the mirror that is read
+ * @throws UsageError for bytes on a terminal
  */
 export async function writeOutput(
   sources: Sources,
   { format, path, isCompressed, excel, delimiter }: Output,
-  { deps, settings, reporter }: Reading,
+  { deps, reporter }: Reading,
   singer: Pick<WriteOptions, "state" | "remember"> = {},
 ): Promise<Exported> {
   const file = path === undefined ? undefined : expandPath(path, deps);
   if (file === undefined && !format.isText && deps.stdout.isTTY)
     throw new UsageError(`\`${format.flag}\` is not for a terminal.`, {
       hint: `name a file with \`-o FILE${format.extensions[0] ?? ""}\``,
-    });
-  if (file === settings.dbPath)
-    throw new UsageError(`The file to write is the mirror itself: ${path}.`, {
-      hint: "name another with `-o`",
     });
   const names = sources.map(({ name }) => name).join(", ");
   const { write } = await format.load();

@@ -166,8 +166,6 @@ describe("query", () => {
     const broken = await write("a.json", "SELECT json(id) FROM orders");
     expect(broken).toMatchObject({ code: 2, err: expect.stringContaining("malformed JSON") });
     expect(JSON.parse(readFileSync(join(home, "a.json"), "utf8"))).toEqual(wanted);
-    const mirror = await brandapi(["query", sql, "--csv", "-o", path, "--db", path], { home });
-    expect(mirror).toMatchObject({ code: 2, err: expect.stringContaining("the mirror itself") });
   });
 
   it("fits the terminal, and is whole in a pipe", async () => {

@@ -211,7 +211,10 @@ describe("what export selects", () => {
       "did you mean `currency`?",
     );
     expect(await refusal(mirror.path, "orders")).toContain("add `--csv`, `--json`, `--ndjson`");
-    expect(await refusal(mirror.path, "orders", "--csv", "--ndjson")).toContain("One format at a time");
+    const both = "cannot be used with option";
+    expect(await refusal(mirror.path, "orders", "--csv", "--ndjson")).toContain(both);
+    for (const flags of ["--csv --json", "--delta lake --json", "--delta lake --csv"])
+      expect((await brandapi(`export orders ${flags}`)).err).toContain(both);
     expect(await refusal(mirror.path, "orders", "--ndjson", "--excel")).toContain("`--excel` is for CSV");
     expect(await refusal(mirror.path, "orders", "--csv", "--since", "tomorrow")).toContain("Not a time");
   });

@@ -222,7 +222,7 @@ test("the state is replaced only when every line was taken", async () => {
 test.each([
   [["orders", "--singer", "--since", "7d"], 2, "cannot be used with option `--since <time>`"],
   [["orders", "--singer", "--as-of", "7d"], 2, "cannot be used with option `--as-of <time>`"],
-  [["orders", "--csv", "--state", "s"], 2, "not `--csv` and `--singer`"],
+  [["orders", "--csv", "--state", "s"], 2, "`--csv` cannot be used with option `--singer`"],
   [["sales_by_month", "--singer"], 2, "not `sales_by_month`"],
   [["orders", "--singer", "--state", "bad.json"], 3, "no state that `brandapi` wrote"],
 ])("%j is refused, and nothing is written", async (args, code, message) => {
