@@ -1,5 +1,7 @@
 import { Argument, Command, Option } from "commander";
+import { UsageError } from "../errors.js";
 import { formatInstant, minuteOf } from "../lib/times.js";
+import { newestRun } from "../mirror/index.js";
 import {
   type Change,
   type ChangeFilter,
@@ -54,11 +56,7 @@ export function define(context: Context): Command {
     .action((name: string | undefined, _, own: Command) => runChanges(name, own.optsWithGlobals(), context));
 }
 
-async function runChanges(
-  resource: string | undefined,
-  options: ChangesFlags,
-  { deps }: Context,
-): Promise<void> {
+async function runChanges(resource: string | undefined, options: ChangesFlags, { deps }: Context) {
   const { csv, json, run, limit } = options;
   const output = chooseOutput({ csv, json });
   // A run may be of any age.
@@ -66,8 +64,11 @@ async function runChanges(
   const { since = 0 } = parseRange({ since: from }, deps.clock.now());
   const filter = { run, resource, since: formatInstant(since) };
   await readMirror(options, deps, async (reading) => {
-    if (!output) return await printChanges(reading, filter, limit);
     const { mirror } = reading;
+    const newest = newestRun(mirror);
+    if (run !== undefined && run > newest)
+      throw new UsageError(`There is no run ${run}.`, { hint: `the newest is ${newest}` });
+    if (!output) return await printChanges(reading, filter, limit);
     const [table, where] = [describeTable(mirror, "changes"), changesCondition(filter, limit)];
     await withSnapshot(mirror, async () => {
       const source = openSource(mirror, { table, where, includeRemoved: true });
@@ -76,7 +77,7 @@ async function runChanges(
   });
 }
 
-/** Prints the changes, the newest last, those seen in the same minutes under one heading. */
+/** Prints the changes, the newest last; those of one resource, seen in the same minutes, have one heading. */
 async function printChanges(
   { mirror, deps, reporter, style, width }: Reading,
   filter: ChangeFilter,
@@ -84,14 +85,13 @@ async function printChanges(
 ): Promise<void> {
   const { changes, total } = listChanges(mirror, filter, limit);
   if (total === 0) return reporter.note("No changes were found.");
-  const groups: { heading: string; rows: ReturnType<typeof rowOf>[] }[] = [];
+  const groups = new Map<string, ReturnType<typeof rowOf>[]>();
   for (const change of changes) {
     const heading = `${style.bold(change.resource)} ${style.dim(interval(change))}`;
-    if (groups.at(-1)?.heading !== heading) groups.push({ heading, rows: [] });
-    groups.at(-1)?.rows.push(rowOf(change));
+    groups.set(heading, [...(groups.get(heading) ?? []), rowOf(change)]);
   }
   const look = { width, alignRight: [], none: "null", spare: ["key"] };
-  const texts = groups.map(({ heading, rows }) => `${heading}\n${renderTable(titles, rows, look)}`);
+  const texts = [...groups].map(([heading, rows]) => `${heading}\n${renderTable(titles, rows, look)}`);
   deps.stdout.write(`${texts.join("\n\n")}\n`);
   if (total > changes.length) {
     const [shown, all] = [changes.length, total].map(formatCount);

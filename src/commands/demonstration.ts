@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expandPath } from "../config/folders.js";
 import type { Deps } from "../deps.js";
@@ -13,9 +13,6 @@ export interface DemoOptions extends GlobalOptions {
   orders?: number;
   seed?: number;
 }
-
-/** Lies in a folder that a demonstration has made, so that the next one may clear it. */
-const markName = ".brandapi-demo";
 
 /**
  * Serves a new brand on this machine, by the clock that is given, and makes the folder for its mirror: that of an earlier
@@ -41,17 +38,15 @@ export async function demonstrate(out: string, options: BrandOptions, deps: Deps
   return { brand, baseUrl, close, at: { ...deps, env } };
 }
 
-/** Returns the paths of the folder and of the mirror in it. */
+/** Returns the paths of the folder and of the mirror in it. An earlier demonstration has left a mirror of this name. */
 function openFolder(out: string, deps: Deps) {
   const path = expandPath(out, deps);
   const mirror = join(path, "demo.sqlite");
-  const mark = join(path, markName);
-  if (!existsSync(mark) && existsSync(path) && readdirSync(path).length > 0)
+  if (existsSync(path) && readdirSync(path).length > 0 && !existsSync(mirror))
     throw new UsageError(`This folder has files the demo did not write: ${out}.`, {
       hint: "choose another with `--out`",
     });
   makeFolder(path);
   for (const file of mirrorFiles(mirror)) rmSync(file, { force: true });
-  writeFileSync(mark, "");
   return { path, mirror };
 }

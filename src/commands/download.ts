@@ -1,30 +1,22 @@
 import { Argument, Command } from "commander";
 import { expandPath } from "../config/folders.js";
 import { readVersion } from "../deps.js";
-import {
-  type DownloadSummary,
-  downloadFiles,
-  type LibraryFile,
-  type Selection,
-  selectFiles,
-} from "../download/index.js";
-import { ApiUnavailable, ConfigurationError, Incomplete } from "../errors.js";
+import { type DownloadSummary, downloadFiles, type LibraryFile, selectFiles } from "../download/index.js";
+import { ApiUnavailable, Incomplete } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import type { Mirror } from "../mirror/index.js";
-import { checkCondition, describeTable, explainRunning, wasSynced } from "../query/index.js";
-import { content } from "../resources/content.js";
+import { checkCondition, explainRunning } from "../query/index.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { parseCount, parsed, parseRange, wait } from "./flags.js";
+import { parseCount, parsed, wait } from "./flags.js";
 import { examples } from "./help.js";
 import { withMirrorRun } from "./session.js";
+import { findTables } from "./table.js";
 
 interface DownloadFlags extends GlobalOptions {
   out?: string;
   where?: string;
-  since?: string;
-  until?: string;
   limit?: number;
   wait?: boolean;
 }
@@ -46,15 +38,13 @@ export function define(context: Context): Command {
     .addArgument(new Argument("<what>").choices(["content"]))
     .option("-o, --out <dir>", `the folder that the files go to (default: ./${defaultFolder})`)
     .option("--where <condition>", "only files for which this SQL condition holds, as in `export content`")
-    .option("--since <time>", "only files added from here")
-    .option("--until <time>", "only files added up to here")
     .addOption(parsed("--limit <n>", "fetch at most this many, newest first", parseCount))
     .addOption(wait())
     .addHelpText(
       "after",
       examples(
         ["brandapi download content", `everything, into ./${defaultFolder}`],
-        ["brandapi download content --where \"media_type = 'image'\" --since 30d", "last month's pictures"],
+        ["brandapi download content --where \"day >= '2026-10-01'\"", "the files added since October"],
         ["brandapi download content --limit 10", "the ten newest that are not there yet"],
       ),
     )
@@ -63,20 +53,15 @@ export function define(context: Context): Command {
 
 async function runDownload(options: DownloadFlags, { deps }: Context): Promise<void> {
   const { where, wait = false } = options;
-  const range = parseRange(options, deps.clock.now());
   await withMirrorRun({ deps, options, purpose: "write", wait, command: "download" }, async (session) => {
     const { mirror, reporter, settings } = session;
-    if (!wasSynced(mirror, content))
-      throw new ConfigurationError("The mirror does not know the library yet.", {
-        hint: "run `brandapi sync content` first",
-      });
+    const files = chooseFiles(mirror, where);
     const { baseUrl = "", maxWaitMs } = settings;
-    const task = reporter.begin({ name: "download content" });
     const folder = expandPath(options.out ?? defaultFolder, deps);
     const { fetch, later, random, signal } = deps;
     const userAgent = `brandapi/${readVersion()}`;
     const fileHost = { fetch, later, random, signal, userAgent, baseUrl, maxWaitMs };
-    const files = choose(mirror, { where, ...range });
+    const task = reporter.begin({ name: "download content" });
     const access = { ...session, ...fileHost, task, folder };
     const summary = await downloadFiles(files, access, options.limit ?? files.length, (file) => {
       if (options.json) printJson(deps.stdout, { file });
@@ -89,11 +74,11 @@ async function runDownload(options: DownloadFlags, { deps }: Context): Promise<v
 }
 
 /** @throws UsageError for a condition that SQLite does not understand */
-function choose(mirror: Mirror, selection: Selection): LibraryFile[] {
-  const { where } = selection;
-  if (where !== undefined) checkCondition(mirror, describeTable(mirror, "content"), where);
+function chooseFiles(mirror: Mirror, where: string | undefined): LibraryFile[] {
+  for (const table of findTables(mirror, ["content"]))
+    if (where !== undefined) checkCondition(mirror, table, where);
   try {
-    return selectFiles(mirror, selection);
+    return selectFiles(mirror, where);
   } catch (error) {
     throw explainRunning(error, "--where");
   }
@@ -111,12 +96,10 @@ function summaryText(summary: DownloadSummary): string {
 /** @throws ApiUnavailable if the file host is down, Incomplete if some files failed */
 function refuseFailures({ downloaded, failed, not_tried }: DownloadSummary): void {
   if (failed === 0) return;
-  if (not_tried > 0 && downloaded === 0)
-    throw new ApiUnavailable("The file host is unavailable: no file could be fetched.", {
-      hint: "check the network, or try again later",
-    });
-  const files = counted(failed + not_tried + downloaded, "file");
-  throw new Incomplete(`${failed + not_tried} of ${files} were not fetched.`, {
-    hint: "run the same command again: what is complete is kept",
-  });
+  const missing = failed + not_tried;
+  const text = `${missing} of ${counted(missing + downloaded, "file")} were not fetched.`;
+  const hint = "run the same command again: what is complete is kept";
+  throw not_tried > 0 && downloaded === 0
+    ? new ApiUnavailable(text, { hint })
+    : new Incomplete(text, { hint });
 }

@@ -32,16 +32,15 @@ export async function printPlan(
   // A minute's worth of requests goes at once.
   const minutes = rateLimit === null ? null : Math.max(0, Math.ceil(requests / rateLimit) - 1);
   if (json) return printJson(stdout, { profile, resources, skipped, requests, minutes });
-  const lines = resources.flatMap(({ resource, steps }) => steps.map((step) => lineOf(resource, step)));
+  const requestsOf = ({ open, requests }: PlanStep) =>
+    counted(requests, "request") + (open ? " or more" : "");
+  const lines = resources.flatMap(({ resource, steps }) =>
+    steps.map((step) => `${resource}: ${step.what} (${requestsOf(step)})`),
+  );
   for (const { resource, why } of skipped) lines.push(`${resource}: skipped: ${why}`);
   const time = minutes ? `, about ${counted(minutes, "minute")} at the rate limit` : "";
-  const least = resources.some(({ steps }) => steps.some(({ open }) => open)) ? "At least " : "";
-  lines.push(`${least}${counted(requests, "request")} in all${time}. Nothing was written.`);
+  lines.push(`At least ${counted(requests, "request")} in all${time}. Nothing was written.`);
   stdout.write(`${lines.join("\n")}\n`);
-}
-
-function lineOf(resource: string, { open, requests, what }: PlanStep): string {
-  return `${resource}: ${what} (${counted(requests, "request")}${open ? " or more" : ""})`;
 }
 
 function sumOf(parts: readonly { requests: number }[]): number {

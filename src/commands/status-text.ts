@@ -10,20 +10,12 @@ import { escapeText } from "../ui/text.js";
 /** Returns the mirror's health for people: one line per resource, then what needs attention. */
 export function statusText(health: Health, style: Style, width: number | undefined): string {
   const { brand, db, never_read, resources } = health;
-  const whose = brand ? `${escapeText(brand.name)}, ` : "";
-  const marks = marksOf(health).map((line) => `${style.yellow("!")} ${line}`);
+  const title = `${style.bold("Mirror")} of ${escapeText(brand ? `${brand.name}, ${db}` : db)}`;
+  const known = resources.length > 0 ? table(health, style, width) : "Nothing was synced yet.";
   const never = never_read.length > 0 ? [`Never read: ${never_read.join(", ")}`] : [];
-  const known =
-    resources.length === 0
-      ? ["Nothing was synced yet: run `brandapi sync`."]
-      : [table(health, style, width), ...never];
-  const blocks = [
-    [`${style.bold("Mirror")} of ${whose}${escapeText(db)}`],
-    known,
-    marks,
-    oldestLines(health),
-  ];
-  return `${blocks.flatMap((lines) => (lines.length === 0 ? [] : [lines.join("\n")])).join("\n\n")}\n`;
+  const marks = marksOf(health).map((line) => `${style.yellow("!")} ${line}`);
+  const blocks = [[title], [known, ...never], marks, oldestLines(health)];
+  return `${blocks.flatMap((lines) => lines.join("\n") || []).join("\n\n")}\n`;
 }
 
 /** Returns what needs attention, one line each. */
@@ -37,12 +29,13 @@ export function marksOf({ checked_at, failed_run, resources, under_way }: Health
   return marks;
 }
 
-function marksOfResource({ found, gaps, last_run: last }: ResourceHealth): string[] {
+function marksOfResource({ found, gaps, last_run: last, resource }: ResourceHealth): string[] {
   const marks = gaps.map(
-    ({ from, to }) => `not read: ${from === null ? "the start" : minuteOf(from)} to ${minuteOf(to)}`,
+    ({ from, to }) => `not read: ${from ? minuteOf(from) : "the start"} to ${minuteOf(to)}`,
   );
   // A later incomplete sync names what is still open.
-  if (found && last?.outcome !== "incomplete") marks.push(`\`verify\` found: ${escapeText(found.error)}`);
+  if (found && last?.outcome !== "incomplete")
+    marks.push(`${escapeText(found.error)}: run \`brandapi verify ${resource} --repair\``);
   if (last?.outcome === "stopped") marks.push("the last run was stopped");
   else if (last?.error && last.outcome !== "verified") {
     const ended = last.outcome === "failed" ? "failed" : `was ${last.outcome}`;
@@ -52,40 +45,29 @@ function marksOfResource({ found, gaps, last_run: last }: ResourceHealth): strin
 }
 
 function table({ resources, checked_at }: Health, style: Style, width: number | undefined): string {
-  const hasRemoved = resources.some(({ removed }) => removed > 0);
-  const columns = ["resource", "rows", ...(hasRemoved ? ["removed"] : []), "read completely", "last success"];
-  const rows = resources.map((one) => [
-    one.resource,
-    formatCount(one.rows),
-    ...(hasRemoved ? [formatCount(one.removed)] : []),
-    coveredText(one, checked_at),
-    one.last_success_at === null ? "never" : minuteOf(one.last_success_at),
-    one.last_success_at === null
-      ? ""
-      : formatAge(sinceMs(one.last_success_at, checked_at)) + (one.stale ? " !" : ""),
-  ]);
-  return renderTable([...columns, "age"], rows, {
-    width,
-    style,
-    alignRight: ["rows", "removed"],
-    spare: ["last success", "removed", "read completely"],
+  const rows = resources.map((one) => {
+    const { last_success_at: at, resource, rows, stale } = one;
+    const age = at && formatAge(sinceMs(at, checked_at)) + (stale ? " !" : "");
+    return [resource, formatCount(rows), coveredText(one, checked_at), at ? minuteOf(at) : "never", age];
   });
+  const titles = ["resource", "rows", "read completely", "last success", "age"];
+  const spare = ["last success", "read completely"];
+  return renderTable(titles, rows, { width, style, alignRight: ["rows"], spare });
 }
 
 function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: string): string {
   const day = (at: string) => at.slice(0, 10);
-  const [first] = covered;
-  const last = covered.at(-1);
+  const [first, last] = [covered[0], covered.at(-1)];
   if (!first || !last) return last_success_at === null ? "not yet" : "whole";
-  const from = first.from === null ? "from the start" : `from ${day(first.from)}`;
   const until = day(last.to) === day(now) ? "" : ` to ${day(last.to)}`;
-  return `${from}${until}${gaps.length === 0 ? "" : `, ${counted(gaps.length, "gap")}`}`;
+  const but = gaps.length === 0 ? "" : `, ${counted(gaps.length, "gap")}`;
+  return `from ${first.from === null ? "the start" : day(first.from)}${until}${but}`;
 }
 
 /** Returns how old the oldest data is: a change to an old record can be as old. */
 function oldestLines({ resources, checked_at }: Health): string[] {
-  return resources.flatMap(({ resource, oldest_read_at }) => {
-    const days = oldest_read_at === null ? 0 : Math.floor(sinceMs(oldest_read_at, checked_at) / dayMs);
+  return resources.flatMap(({ resource, oldest_read_at: at }) => {
+    const days = at === null ? 0 : Math.floor(sinceMs(at, checked_at) / dayMs);
     return days < 2 ? [] : [`${resource}: oldest check ${counted(days, "day")} ago`];
   });
 }

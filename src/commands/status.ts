@@ -50,7 +50,9 @@ async function runStatus(options: StatusFlags, context: Context): Promise<void> 
   const { maxAge = null, quiet = false } = options;
   const settings = await readSettings(options, deps);
   const stored = (await readProfiles(deps)).get(settings.profile);
-  if (maxAge !== null && !existsSync(settings.dbPath)) throw neverSynced(settings.dbPath);
+  const never = `Nothing was ever synced into this mirror: ${settings.dbPath}`;
+  const neverSynced = new MirrorStale(never, { hint: "run `brandapi sync`" });
+  if (maxAge !== null && !existsSync(settings.dbPath)) throw neverSynced;
   const mirror = await openMirrorReadOnly(settings.dbPath);
   const { warn } = createReporter(deps, options);
   try {
@@ -64,21 +66,13 @@ async function runStatus(options: StatusFlags, context: Context): Promise<void> 
     }
     const warning = expiryWarning(stored?.keyExpiresAt ?? null, now, settings.profile);
     if (warning) warn(warning);
-    if (maxAge === null) return;
-    if (health.resources.length === 0) throw neverSynced(settings.dbPath);
-    if (health.stale.length === 0) return;
+    if (maxAge !== null && health.resources.length === 0) throw neverSynced;
+    if (maxAge === null || health.stale.length === 0) return;
     // A quiet run is a mail without the table, so it needs the reasons.
     if (quiet) for (const mark of marksOf(health)) warn(mark);
-    throw new MirrorStale(`Older than ${formatSpan(maxAge)}: ${health.stale.join(", ")}.`, {
-      hint: `run \`brandapi sync ${health.stale.join(" ")}\``,
-    });
+    const stale = `Older than ${formatSpan(maxAge)}: ${health.stale.join(", ")}.`;
+    throw new MirrorStale(stale, { hint: `run \`brandapi sync ${health.stale.join(" ")}\`` });
   } finally {
     mirror.db.close();
   }
-}
-
-function neverSynced(path: string): MirrorStale {
-  return new MirrorStale(`Nothing was ever synced into this mirror: ${path}`, {
-    hint: "run `brandapi sync`",
-  });
 }

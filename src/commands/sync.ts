@@ -92,10 +92,6 @@ async function syncChosen(
   { deps, profile }: Context,
 ): Promise<void> {
   const { allowed, skipped } = divide(chosen, access.identity.key.scopes);
-  if (allowed.length === 0)
-    throw new AccessForbidden("The key has none of the scopes that a sync needs: nothing was read.", {
-      hint: "create a key with scopes in the console: settings, integrations, brand API",
-    });
   if (flags.dryRun)
     return await printPlan(access, { allowed, skipped }, deps, { json: flags.json === true, profile });
   const ended = await syncResources(access, { allowed, skipped, named: chosen.named }, (row) => {

@@ -6,7 +6,17 @@ import type { MonthResult } from "../verify/report.js";
 
 /** Returns a verdict as a person reads it: neighbouring months of one state are one line. */
 export function verdictText(verdict: FullVerdict): string {
-  const { api_total: api, mended, mirror_total: here, months, requests, resource, state, tables } = verdict;
+  const {
+    api_total: api,
+    blind_spot,
+    mended,
+    mirror_total: here,
+    months,
+    requests,
+    resource,
+    state,
+    tables,
+  } = verdict;
   const totals =
     api === null || here === null ? "" : `, ${formatCount(api)} in the API and ${formatCount(here)} here`;
   const lines = [`${resource}: ${state}${totals} (${counted(requests, "request")})`];
@@ -20,16 +30,8 @@ export function verdictText(verdict: FullVerdict): string {
     lines.push(`  ${span}: ${state}: ${why}${read_at ? `; read since ${minuteOf(read_at)}` : ""}`);
   }
   for (const { table, why } of tables.differences) lines.push(`  table ${table}: ${tables.state}: ${why}`);
+  if (blind_spot !== "") lines.push(`  cannot see: ${blind_spot}`);
   return `${lines.join("\n")}\n`;
-}
-
-/** Returns what a proof cannot see: each thing once, with the resources that it is true of. */
-export function blindText(verdicts: readonly FullVerdict[]): string {
-  const spots = new Map<string, string[]>();
-  for (const { blind_spot: spot, resource } of verdicts)
-    if (spot !== "" && !spot.startsWith("nothing")) spots.set(spot, [...(spots.get(spot) ?? []), resource]);
-  if (spots.size === 0) return "";
-  return `cannot see: ${[...spots].map(([spot, names]) => `${names.join(", ")}: ${spot}`).join("; ")}\n`;
 }
 
 /** Months from `first` to `month`. */

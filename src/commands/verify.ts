@@ -13,12 +13,11 @@ import { refuseFailures } from "./failed-resources.js";
 import { chooseResources, wait } from "./flags.js";
 import { examples } from "./help.js";
 import { withMirrorRun } from "./session.js";
-import { blindText, verdictText } from "./verdict-text.js";
+import { verdictText } from "./verdict-text.js";
 
 interface VerifyFlags extends GlobalOptions {
   repair?: boolean;
   evidence?: boolean;
-  acceptRemovals?: boolean;
   wait?: boolean;
   delta?: string;
 }
@@ -37,9 +36,8 @@ export function define(context: Context): Command {
       new Option(
         "--delta <folder>",
         "whether a lake holds what the mirror holds; no request is made",
-      ).conflicts(["repair", "evidence", "acceptRemovals"]),
+      ).conflicts(["repair", "evidence"]),
     )
-    .option("--accept-removals", "apply removals even where they look implausible")
     .addOption(wait())
     .addHelpText(
       "after",
@@ -59,43 +57,31 @@ export function define(context: Context): Command {
 
 async function runVerify(names: readonly string[], options: VerifyFlags, { deps }: Context): Promise<void> {
   const { resources: chosen, named } = chooseResources(names);
-  const { acceptRemovals = false, evidence = false, json = false, repair = false, wait = false } = options;
+  const { evidence = false, json = false, repair = false, wait = false } = options;
   const run = { deps, options, purpose: "prove", wait, command: "verify" } as const;
   await withMirrorRun(run, async (session) => {
-    const access = { ...session, options: { ...defaultOptions, acceptRemovals } };
+    const access = { ...session, options: defaultOptions };
     const due = named ? chosen : chosen.filter(({ name }) => wasRead(session.mirror, name));
     if (due.length === 0)
       throw new Incomplete("Nothing to compare: nothing was ever synced into this mirror.", {
         hint: "run `brandapi sync`",
       });
     access.reporter.expect(due.map(({ name }) => ({ name, requests: undefined })));
-    const verdicts: FullVerdict[] = [];
+    const wrong: FullVerdict[] = [];
     const ended = await workThrough(access, { due, named }, async (resource) => {
-      const { claims, ...verdict } = await verifyResource(access, resource, repair);
-      verdicts.push(verdict);
+      const { verdict: all, error } = await verifyResource(access, resource, repair);
+      const { claims, ...verdict } = all;
+      if (verdict.found.length > 0) wrong.push(verdict);
       const shown = evidence ? claims?.() : undefined;
       if (json) printJson(deps.stdout, { ...verdict, evidence: shown });
       else deps.stdout.write(`${verdictText(verdict)}${shown ? evidenceText(shown) : ""}`);
+      if (error !== null) throw error;
     });
-    if (!json) deps.stdout.write(blindText(verdicts));
     refuseFailures(ended, due.length);
-    judge(verdicts, repair);
+    if (wrong.length === 0) return;
+    const command = `\`brandapi verify ${wrong.map(({ resource }) => resource).join(" ")} --repair\``;
+    throw new Incomplete(`Found: ${wrong.flatMap(({ found }) => found).join("; ")}.`, {
+      hint: repair ? `see \`brandapi status\`, then run ${command} again` : `run ${command}`,
+    });
   });
-}
-
-/** @throws Incomplete if the verdicts, all printed by now, leave something to do: the worst of it */
-function judge(verdicts: readonly FullVerdict[], repaired: boolean): void {
-  const refuse = (is: (verdict: FullVerdict) => boolean | undefined, text: string, hint: string) => {
-    const names = verdicts.filter(is).map(({ resource }) => resource);
-    if (names.length > 0)
-      throw new Incomplete(`${text}: ${names.join(", ")}.`, { hint: hint.replace("…", names.join(" ")) });
-  };
-  const repair = repaired ? "see `brandapi status`, then run it again" : "run `brandapi verify … --repair`";
-  const differs = ({ months }: FullVerdict) => months.some(({ state }) => state === "different");
-  refuse(differs, "The mirror differs from the API", repair);
-  refuse(({ state }) => state === "different", "The mirror's tables differ from its records", repair);
-  const sync = "run `brandapi sync …`";
-  refuse(({ unread = 0 }) => unread > 0, "The API has records that were not read yet", sync);
-  const later = "run `brandapi verify …` again later";
-  refuse(({ unsettled }) => unsettled, "The API's lists never settled while they were read", later);
 }

@@ -12,7 +12,7 @@ export {
 } from "./info.js";
 export { findDamage } from "./integrity.js";
 export { type Backup, lastBackup, noteBackup } from "./last-backup.js";
-export { firstRead, lastFinding, lastGood, lastProven, lastRun, wasRead } from "./last-runs.js";
+export { firstRead, lastFinding, lastGood, lastProven, lastRun, newestRun, wasRead } from "./last-runs.js";
 export { type Lock, lockMirror, runUnderWay } from "./lock.js";
 export { closeMirror, type Mirror, mirrorOf, statement } from "./mirror.js";
 export { checkFile, checkPlace, mirrorFiles } from "./place.js";

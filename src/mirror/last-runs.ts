@@ -9,6 +9,11 @@ function newest(mirror: Mirror, resource: string, condition = ""): Run | null {
   return row ? { ...row, verified: row.verified === 1 } : null;
 }
 
+/** Returns the `run_id` of the newest run of any resource; 0 if there is none. */
+export function newestRun({ db }: Mirror): number {
+  return db.prepare("SELECT coalesce(max(run_id), 0) FROM sync_runs").pluck().get() as number;
+}
+
 /** Returns a resource's latest run. A `verify` that found no difference is passed over: it does not say how the last sync ended. */
 export function lastRun(mirror: Mirror, resource: string): Run | null {
   return (

@@ -6,6 +6,7 @@ import {
   lastGood,
   lastRun,
   type Mirror,
+  newestRun,
   quote,
   type Run,
   readFailedRun,
@@ -131,10 +132,9 @@ export function readResourceHealth(
 }
 
 /** A running run was killed if no process holds the mirror, or if a newer run has begun. */
-function asEnded({ db }: Mirror, run: Run | null, isLocked: boolean): Run | null {
+function asEnded(mirror: Mirror, run: Run | null, isLocked: boolean): Run | null {
   if (run?.outcome !== "running") return run;
-  const newest = db.prepare("SELECT max(run_id) FROM sync_runs").pluck().get();
-  return isLocked && run.run_id === newest ? run : { ...run, outcome: "stopped", error: "killed" };
+  return isLocked && run.run_id === newestRun(mirror) ? run : { ...run, outcome: "stopped", error: "killed" };
 }
 
 /** Joins what `verify` found in the records, until a later run proves them, and in the tables. */

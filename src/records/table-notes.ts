@@ -26,8 +26,7 @@ export function noteTables(
   at: string,
 ): TableNote | null {
   const found = differences.map((one) => `${one.table}: ${differenceText(one)}`).join("; ");
-  const error = `tables differ from the records (${found}): run \`brandapi verify ${resource} --repair\``;
-  const note = differences.length === 0 ? null : { at, error };
+  const note = differences.length === 0 ? null : { at, error: `tables differ from the records (${found})` };
   mirror.transaction(() => {
     if (note) writeInfo(mirror, `tables:${resource}`, JSON.stringify(note));
     else forgetInfo(mirror, `tables:${resource}`);

@@ -12,7 +12,7 @@ export function guardRemovals({ options, resource }: SyncRun, removals: number, 
   if (isImplausible && !options.acceptRemovals)
     throw new Incomplete(
       `${resource.name}: the API no longer returns ${removals} of ${present} mirrored records: nothing was removed.`,
-      { hint: "if that is right, run the same command again with `--accept-removals`" },
+      { hint: `if that is right, run \`brandapi sync ${resource.name} --accept-removals\`` },
     );
 }
 

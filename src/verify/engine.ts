@@ -3,12 +3,12 @@ import { recordRun } from "../mirror/index.js";
 import type { Resource, Strategy } from "../resources/types.js";
 import { SyncState } from "../state/index.js";
 import { openRun, syncResource } from "../sync/engine.js";
-import type { SyncRun, SyncSession } from "../sync/run.js";
+import { endsEverything, type SyncRun, type SyncSession } from "../sync/run.js";
 import { countPending } from "../sync/strategies/details.js";
 import { restatedClaim } from "./claims.js";
 import { verifyDated } from "./dated.js";
 import { verifyList } from "./lists.js";
-import { type Finding, unprovenMonth, type Verdict } from "./report.js";
+import { type Finding, unproven, type Verdict } from "./report.js";
 import { proveTables, type TableFinding } from "./tables.js";
 
 interface Proof<How extends Strategy = Strategy> {
@@ -25,23 +25,35 @@ const proofs: Record<Strategy["kind"], Proof | null> = {
 } satisfies { [Kind in Strategy["kind"]]: Proof<Strategy & { kind: Kind }> | null };
 
 /** A verdict on a resource's records and on its tables: a line of `verify --json`. */
-export type FullVerdict = Verdict & { tables: TableFinding };
+export interface FullVerdict extends Verdict {
+  tables: TableFinding;
+  /** What is wrong, a clause each: `status` says it until a later proof says otherwise. */
+  found: string[];
+}
 
 /**
  * Proves that a resource's tables match its records, and its records what the API holds; with `repair`, mends what
- * differs. Each proof is a run like any other, in `sync_runs`.
+ * differs. Each proof is a run like any other, in `sync_runs`; an error that ended it is in the result.
+ * @throws what would end the proof of each other resource, too
  */
 export async function verifyResource(
   session: SyncSession,
   resource: Resource,
   repair: boolean,
-): Promise<FullVerdict> {
+): Promise<{ verdict: FullVerdict; error: unknown }> {
   const before = session.api.stats.requests;
-  const { error, ...tables } = proveTables(session, resource, repair);
-  const verdict = await verifyRecords(session, resource, repair, error);
-  const isMended = tables.state === "repaired" && verdict.state === "proven";
-  const state = tables.state === "different" ? "different" : isMended ? "repaired" : verdict.state;
-  return { ...verdict, state, requests: session.api.stats.requests - before, tables };
+  const { error: tableError, ...tables } = proveTables(session, resource, repair);
+  let error: unknown = null;
+  const finding = await verifyRecords(session, resource, repair, tableError).catch((caught: unknown) => {
+    if (endsEverything(caught)) throw caught;
+    error = caught;
+    return unproven(resource.name, caught instanceof Error ? caught.message : String(caught));
+  });
+  const isMended = tables.state === "repaired" && finding.state === "proven";
+  const state = tables.state === "different" ? "different" : isMended ? "repaired" : finding.state;
+  const found = findingsOf(finding, tableError);
+  const requests = session.api.stats.requests - before;
+  return { verdict: { ...finding, state, requests, tables, found }, error };
 }
 
 /** @param tableError what is wrong with the tables: a mirror with such tables is not verified */
@@ -80,8 +92,8 @@ async function recordProof(
     async work(row) {
       const one = openRun(session, resource, row, task);
       finding = await prove(one);
-      const found = [...one.shortfalls, ...findingTexts(finding), tableError ?? []].flat();
-      row.verified = found.length === 0 && finding.months.length > 0 && !finding.unsettled;
+      const found = findingsOf(finding, tableError);
+      row.verified = found.length === 0 && finding.months.length > 0;
       row.error = found.join("; ") || null;
       const { api_total, mirror_total, differing } = finding;
       Object.assign(row, { api_total, mirror_total, differing });
@@ -94,27 +106,22 @@ async function recordProof(
   return finding;
 }
 
-/** Returns what `status` says of a proof that found something. */
-function findingTexts({ resource, state, months, unread }: Finding): string[] {
-  const named = months.filter((month) => month.state === "different").map(({ month }) => month);
-  const more = named.length > 3 ? ` and ${named.length - 3} more` : "";
-  const differs = `${resource} differs from the API (${named.slice(0, 3).join(", ")}${more})`;
+/** Returns what a proof found, a clause each. */
+function findingsOf({ resource, months, unread, unsettled }: Finding, tableError: string | null): string[] {
+  const differing = months.filter(({ state }) => state === "different").map(({ month }) => month);
+  const more = differing.length > 3 ? ` and ${differing.length - 3} more` : "";
+  const named = `${differing.slice(0, 3).join(", ")}${more}`;
   return [
-    ...(state === "different" ? [`${differs}: run \`brandapi verify ${resource} --repair\``] : []),
-    ...(unread ? [`${unread} ${resource} were not read yet: run \`brandapi sync ${resource}\``] : []),
-  ];
+    differing.length > 0 ? `${resource} differs from the API (${named})` : [],
+    unread ? `${unread} ${resource} were not read yet` : [],
+    unsettled ? `${resource}: ${months.at(-1)?.why}` : [],
+    tableError ?? [],
+  ].flat();
 }
 
 function restated(session: SyncSession, resource: Resource): Finding {
-  const { name } = resource;
   const why =
     "the API restates these figures at any time: the mirror has them as they were when they were last read";
-  return {
-    resource: name,
-    state: "unproven",
-    months: [unprovenMonth("all", why)],
-    blind_spot: `nothing can be proven: \`sync ${name}\` reads the newest again`,
-    ...{ api_total: null, mirror_total: null, differing: null },
-    claims: () => [restatedClaim(openRun(session, resource))],
-  };
+  const claims = () => [restatedClaim(openRun(session, resource))];
+  return { ...unproven(resource.name, why), claims };
 }

@@ -19,7 +19,7 @@ export interface Verdict extends Totals {
   months: MonthResult[];
   /** Requests that it took, those of a repair included. */
   requests: number;
-  /** The changes that this proof cannot see. */
+  /** The changes that this proof cannot see; empty if there are none. */
   blind_spot: string;
   /** How many records the API has that were asked for and not read yet. */
   unread?: number;
@@ -39,6 +39,13 @@ export type Finding = Omit<Verdict, "requests">;
 
 export function unprovenMonth(month: string, why: string): MonthResult {
   return { month, state: "unproven", why, read_at: null };
+}
+
+/** The verdict where nothing could be compared. */
+export function unproven(resource: string, why: string): Finding {
+  const months = [unprovenMonth("all", why)];
+  const uncounted = { api_total: null, mirror_total: null, differing: null };
+  return { resource, state: "unproven", months, blind_spot: "", ...uncounted };
 }
 
 /** The verdict of all months together: what is different outweighs what is unproven. */

@@ -112,6 +112,8 @@ record  what              was      is now              key
     const unknown = await brandapi(["changes", "oders", "--db", mirror.path]);
     expect(unknown.code).toBe(2);
     expect(unknown.err).toContain("did you mean `orders`?");
+    const run = await brandapi(["changes", "--run", "9", "--db", mirror.path], { clock });
+    expect(run).toMatchObject({ code: 2, err: "brandapi: There is no run 9.\n  hint: the newest is 0\n" });
   });
 
   it.each(["analytics-hosts", "analytics-clicks"])(

@@ -247,7 +247,8 @@ async function runOnce(resource: Resource, job: Job, session: SyncSession): Prom
       const { error } = await syncResource(session, resource);
       return { code: codeOf(error), error, verdict: null };
     }
-    const verdict = await verifyResource(session, resource, job === "repair");
+    const { verdict, error } = await verifyResource(session, resource, job === "repair");
+    if (error !== null) throw error;
     const isProven = verdict.state === "proven" || verdict.state === "repaired";
     return { code: isProven ? 0 : 8, error: null, verdict };
   } catch (error) {

@@ -154,7 +154,7 @@ describe("what was never read", () => {
     expect([code, verdict?.state, verdict?.unread]).toEqual([8, "unproven", 1]);
     expect(states).toMatchObject({ "2026-10": "proven", "2026-11": "unproven" });
     expect(Object.keys(states).at(-1)).toMatch(/^2026-11-21 .* to now$/);
-    expect(err).toContain("The API has records that were not read yet: orders");
+    expect(err).toContain("Found: 1 orders were not read yet.");
     expect((await verified(brand, "verify orders --repair")).code).toBe(0);
     expect(brand.mirrored()).toContain("new");
   });
