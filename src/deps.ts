@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { homedir, hostname, tmpdir, userInfo } from "node:os";
+import { homedir, hostname, tmpdir } from "node:os";
 import type { Readable } from "node:stream";
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
 
@@ -38,8 +38,6 @@ export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 /** The machine and the program's own files, which a schedule names in full. */
 export interface Machine {
   name: string;
-  /** The home folder of processes that no shell started, such as cron's; empty if the system knows none. */
-  home: string;
   /** Absolute paths of Node and of this program. */
   node: string;
   script: string;
@@ -105,8 +103,7 @@ export function systemDeps(signal: AbortSignal, fetch: Fetch): Deps {
     get machine() {
       const script = process.argv[1] ?? "";
       const { execPath: node, versions } = process;
-      const home = askSystem(() => userInfo().homedir);
-      return { name: hostname(), home, node, script, version: versions.node };
+      return { name: hostname(), node, script, version: versions.node };
     },
     get stdin() {
       return process.stdin;

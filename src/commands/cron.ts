@@ -2,14 +2,14 @@ import { dirname, join } from "node:path";
 import { Command } from "commander";
 import { commandFor } from "../config/access.js";
 import { expandPath, findFolders } from "../config/folders.js";
-import { environmentFor, readSettings } from "../config/settings.js";
+import { readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { shellCommand, shellWord } from "../lib/shell.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { allProfiles } from "./flags.js";
-import { parsePing, ping } from "./ping.js";
+import { ping } from "./ping.js";
 
 interface CronFlags extends GlobalOptions {
   allProfiles?: boolean;
@@ -38,72 +38,71 @@ export function define(context: Context): Command {
 }
 
 async function runCron(options: CronFlags, { deps }: Context): Promise<void> {
-  const { name: machine, node, script } = deps.machine;
+  const { node, script } = deps.machine;
   if (/[\\/]_npx[\\/]/.test(script))
     throw new ConfigurationError("brandapi runs from npm's cache, which can be cleaned before the night.", {
       hint: "run `npm install -g brandapi`, then `brandapi cron`",
     });
-  const { BRANDAPI_PING } = deps.env;
   const { warn } = createReporter(deps, options);
-  const { name, flags } = options.allProfiles
-    ? { name: "all-profiles", flags: ["--all-profiles"] }
-    : await nameBrand(options, deps, warn);
+  const name = options.allProfiles ? "all-profiles" : await checkProfile(options, deps, warn);
   const env = carriedEnv(deps, warn);
-  const pinged = options.ping ?? (BRANDAPI_PING && parsePing(BRANDAPI_PING));
-  const pings = pinged ? ["--ping", pinged] : [];
-  const sync = [node, script, "sync", ...flags, ...pings];
-  const check = [node, script, "status", ...flags, "--max-age", maxAge, "--quiet"];
+  const flags = flagsOf(options, deps);
+  const pings = options.ping === undefined ? [] : ["--ping", options.ping];
   const log = join(findFolders(deps).state, `${name}.log`);
   const [folder, file] = [shellWord(dirname(log)), shellWord(log)];
-  const logged = `mkdir -pm 700 ${folder} && { date -u; ${shellCommand(sync, env)}; } >> ${file} 2>&1`;
+  const sync = shellCommand([node, script, "sync", ...flags, ...pings], env);
+  const check = shellCommand([node, script, "status", ...flags, "--max-age", maxAge, "--quiet"], env);
   // Neither all machines nor all brands of one should ask at the same time.
-  const minute =
-    [...`${machine} ${name}`].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 59, 0) + 1;
+  const letters = [...`${deps.machine.name} ${name}`];
+  const minute = 1 + letters.reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 59, 0);
   // A bare per cent sign ends the command.
   const line = (at: number, command: string) => `${minute} ${at} * * *  ${command.replaceAll("%", "\\%")}`;
-  const text = `# brandapi, ${name}: a sync every night, and a check in the morning. To add them:
+  deps.stdout.write(`# brandapi, ${name}: a sync every night, and a check in the morning. To add them:
 #   (crontab -l 2>/dev/null; ${shellCommand(["brandapi", "cron", ...flags, ...pings])}) | crontab -
-# Print them again if Node or brandapi has moved, and delete these. The sync writes to its log:
-#   ${log}
-# The check prints what is stale, and warns if the key is about to expire. Cron mails the output if this machine
-# has a mail server. To choose the address, put MAILTO=you@example.com above.
-${line(hour, logged)}
-${line(hour + 4, shellCommand(check, env))}
-`;
-  deps.stdout.write(text);
+# Print them again if Node or brandapi has moved, and delete these. The sync's log: ${log}
+# The check prints what is stale, and warns if the key is about to expire. Cron mails that if this machine has a
+# mail server. To choose the address, put MAILTO=you@example.com above.
+${line(hour, `mkdir -pm 700 ${folder} && { date -u; ${sync}; } >> ${file} 2>&1`)}
+${line(hour + 4, check)}
+`);
 }
 
-/** Returns the profile, and the flags that name it at night: the environment's values become flags, with full paths. */
-async function nameBrand(options: GlobalOptions, deps: Deps, warn: (text: string) => void) {
-  const { BRANDAPI_KEY, ...env } = environmentFor(options, deps.env);
-  const { baseUrl, dbPath, key, profile } = await readSettings(options, { ...deps, env });
+/** Returns the profile's name; warns if it has no key at night. */
+async function checkProfile(options: GlobalOptions, deps: Deps, warn: (text: string) => void) {
+  const { BRANDAPI_KEY, ...env } = deps.env;
+  const { baseUrl, key, profile } = await readSettings(options, { ...deps, env });
   if (baseUrl === undefined || key === undefined)
     warn(
       `No key and base URL are stored for \`${profile}\`, and at night there is nothing else: run \`${commandFor("login", profile)}\`.`,
     );
-  const given = [
-    ["--profile", profile === "default" ? undefined : profile],
-    ["--db", options.db || env.BRANDAPI_DB ? dbPath : undefined],
-    ["--base-url", options.baseUrl || env.BRANDAPI_BASE_URL ? baseUrl : undefined],
-    ["--key-file", options.keyFile && expandPath(options.keyFile, deps)],
-  ] as const;
-  return { name: profile, flags: given.flatMap(([flag, value]) => (value ? [flag, value] : [])) };
+  return profile;
 }
 
-const carriedNames = [
-  ...["BRANDAPI_RATE_LIMIT", "NODE_EXTRA_CA_CERTS", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"],
-  ...["https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY"],
-];
+/** Returns the flags that name the brand as they were typed, with full paths. */
+function flagsOf({ allProfiles, profile, db, baseUrl, keyFile }: CronFlags, deps: Deps): string[] {
+  if (allProfiles) return ["--all-profiles"];
+  const path = (text: string | undefined) => text && expandPath(text, deps);
+  const flags = {
+    "--profile": profile,
+    "--db": path(db),
+    "--base-url": baseUrl,
+    "--key-file": path(keyFile),
+  };
+  return Object.entries(flags).flatMap(([flag, value]) => (value ? [flag, value] : []));
+}
 
-/** Returns the variables that are set here and would be missed at night; never the key, nor a proxy's password. */
+/** Variables that would be missed at night; never the key. */
+const missed =
+  /^(?:BRANDAPI_(?!KEY$)\w+|XDG_(?:CONFIG|DATA|STATE)_HOME|NODE_EXTRA_CA_CERTS|(?:https|no)_proxy)$/i;
+const ofPaths = /_(?:DIR|DB|CERTS)$/;
+
+/** Returns the variables that are set here, but for passwords. */
 function carriedEnv(deps: Deps, warn: (text: string) => void): Record<string, string> {
-  const { env, home, machine } = deps;
-  const carried: Record<string, string> = home === machine.home ? {} : { HOME: home };
-  if (env.BRANDAPI_CONFIG_DIR) carried.BRANDAPI_CONFIG_DIR = expandPath(env.BRANDAPI_CONFIG_DIR, deps);
-  for (const name of carriedNames) {
-    const value = env[name];
-    if (value?.includes("@")) warn(`${name} holds a password, and is left out.`);
-    else if (value) carried[name] = value;
-  }
+  const carried: Record<string, string> = { HOME: deps.home };
+  for (const [name, value] of Object.entries(deps.env))
+    if (missed.test(name) && value) {
+      if (value.includes("@")) warn(`${name} holds a password, and is left out.`);
+      else carried[name] = ofPaths.test(name) ? expandPath(value, deps) : value;
+    }
   return carried;
 }

@@ -49,8 +49,7 @@ describe("cron", () => {
     const env = { BRANDAPI_CONFIG_DIR: join(trap, "settings"), BRANDAPI_RATE_LIMIT: "none" };
     const login = ["login", "--base-url", baseUrl, "--key-stdin"];
     expect((await brandapi(login, { home: trap, env, stdin: key })).code).toBe(0);
-    const machine = { home: nobody };
-    const { code, out, err } = await brandapi("cron", { home: trap, env, machine });
+    const { code, out, err } = await brandapi("cron", { home: trap, env });
     expect({ code, err }).toEqual({ code: 0, err: "" });
     const [sync = "", check = ""] = commandsOf(out);
 
@@ -75,8 +74,10 @@ describe("cron", () => {
     expect(lines).toHaveLength(2);
     const log = join(home, ".local/state/brandapi");
     expect(lines[0]).toMatch(/^\d+ 4 \* \* \* {2}mkdir -pm 700 /);
-    expect(lines[0]).toContain(`${process.execPath} ${binPath} sync; } >> ${log}/default.log 2>&1`);
-    expect(lines[1]).toMatch(/^\d+ 8 \* \* \* {2}\/.* status --max-age 26h --quiet$/);
+    expect(lines[0]).toContain(
+      `HOME=${home} ${process.execPath} ${binPath} sync; } >> ${log}/default.log 2>&1`,
+    );
+    expect(lines[1]).toMatch(/^\d+ 8 \* \* \* {2}HOME=\/.* status --max-age 26h --quiet$/);
   });
 
   test("carries over what the command line and the environment named, as absolute paths, and never the key", async () => {
@@ -94,8 +95,9 @@ describe("cron", () => {
     };
     const base = "https://platform.example/api/brand/v1";
     const { out, err } = await brandapi(`cron --base-url ${base} --key-file key`, { home, env });
-    const flags = `--profile acme --db ${home}/acme.sqlite --base-url ${base} --key-file ${home}/key`;
-    const set = `BRANDAPI_CONFIG_DIR=${home}/settings BRANDAPI_RATE_LIMIT=30 XDG_STATE_HOME=/var/state NO_PROXY=localhost`;
+    const flags = `--base-url ${base} --key-file ${home}/key`;
+    const brand = `BRANDAPI_PROFILE=acme BRANDAPI_DB=${home}/acme.sqlite BRANDAPI_CONFIG_DIR=${home}/settings`;
+    const set = `HOME=${home} ${brand} BRANDAPI_RATE_LIMIT=30 XDG_STATE_HOME=/var/state NO_PROXY=localhost`;
     const program = `${process.execPath} ${binPath}`;
     expect(commandsOf(out)).toEqual([
       `mkdir -pm 700 /var/state/brandapi && { date -u; ${set} ${program} sync ${flags}; } >> /var/state/brandapi/acme.log 2>&1`,
@@ -103,8 +105,6 @@ describe("cron", () => {
     ]);
     expect(out).not.toMatch(/brk_|secret/);
     expect(err).toBe("warning: HTTPS_PROXY holds a password, and is left out.\n");
-    const elsewhere = await brandapi("cron", { home, machine: { home: "/home/ada" } });
-    expect(commandsOf(elsewhere.out)[1]).toMatch(new RegExp(`^HOME=${home} `));
   });
 
   test("warns where the key stands in the environment, which nothing has at night, and prints all the same", async () => {

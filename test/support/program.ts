@@ -52,7 +52,6 @@ export function testDeps(options: ProgramOptions = {}) {
     platform: options.platform ?? "linux",
     machine: {
       name: "mill",
-      home,
       node: process.execPath,
       script: binPath,
       version: process.versions.node,
