@@ -3,26 +3,20 @@ import { readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { type BrandapiError, exitCodes, Incomplete, MirrorUnusable } from "../errors.js";
 import { asBrandapiError } from "../lib/failures.js";
-import { silentReporter } from "../lib/reporter.js";
 import { hideKeys } from "../lib/secrets.js";
 import { loadSqlite } from "../lib/sqlite.js";
 import { damagedHint, findDamage, type Mirror, readInfo, schemaVersion } from "../mirror/index.js";
-import { openMirrorOrNone, syncedBy, typedTables, withSnapshot } from "../query/index.js";
+import { openMirrorOrNone, typedTables, withSnapshot } from "../query/index.js";
 import { compareTables, differenceText, isOfOtherShape } from "../records/index.js";
 import { details, resources } from "../resources/index.js";
 import { printJson } from "../ui/print.js";
+import { createReporter } from "../ui/reporter.js";
 import { styleFor } from "../ui/style.js";
 import { escapeText } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { hintFor } from "./errors.js";
-import { type Identity, readIdentity } from "./identity.js";
+import { askIdentity, type Identity, interactiveMaxWaitMs } from "./identity.js";
 import { backupOf, checkForgotten } from "./kept.js";
-import { openApi } from "./open-api.js";
-
-/** Milliseconds. A person waits, and an API that does not answer is one of the findings. */
-const patienceMs = 5_000;
-/** The first version without a bug that can lose committed pages while two programs use a file. */
-const soundSqlite = "3.51.3";
 
 /** The result of a check. With a hint it is a warning, which fails nothing. */
 interface Finding<T = unknown> {
@@ -55,26 +49,28 @@ async function runDoctor(options: GlobalOptions, context: Context): Promise<void
     print(name, found, options, deps);
     return found instanceof Error ? undefined : found.value;
   };
-  await check("node", () => checkNode(deps));
+  await check("node", async () => {
+    const memory = new (await loadSqlite())(":memory:");
+    const version = memory.prepare("SELECT sqlite_version()").pluck().get();
+    return { text: `Node ${deps.machine.version}, SQLite ${version}` };
+  });
   const settings = await check("settings", async () => {
-    const value = await readSettings(options, deps, patienceMs);
+    const value = await readSettings(options, deps, interactiveMaxWaitMs);
     return { text: `profile \`${value.profile}\`, ${value.baseUrl ?? "no base URL"}`, value };
   });
-  if (settings) {
-    const mirror = await check("mirror", () => checkMirror(settings.dbPath, deps));
-    if (mirror) {
-      await check("tables", () => withSnapshot(mirror, () => deps.killable(async () => checkTables(mirror))));
-      await check("backup", async () => checkBackup(mirror, deps));
-      await check("kept", () => deps.killable(async () => ({ text: checkForgotten(mirror) })));
-      mirror.db.close();
-    }
-    const identity = await check("key", async () => {
-      const api = await openApi(settings, deps, silentReporter);
-      const value = await readIdentity(api).finally(() => api.close());
-      return { text: "the API takes it: `brandapi whoami` shows its scopes and expiry", value };
-    });
-    if (identity) await check("clock", async () => checkClock(identity));
+  if (!settings) return;
+  const mirror = await check("mirror", () => checkMirror(settings.dbPath, deps));
+  if (mirror) {
+    await check("tables", () => withSnapshot(mirror, () => deps.killable(async () => checkTables(mirror))));
+    await check("backup", async () => checkBackup(mirror, deps));
+    await check("kept", () => deps.killable(async () => ({ text: checkForgotten(mirror) })));
+    mirror.db.close();
   }
+  const identity = await check("key", async () => {
+    const value = await askIdentity(settings, deps, createReporter(deps, { quiet: true }));
+    return { text: "the API takes it: `brandapi whoami` shows its scopes and expiry", value };
+  });
+  if (identity) await check("clock", async () => checkClock(identity));
 }
 
 /** Prints one line, and its hint below; with `--quiet` only what is not ok. */
@@ -90,18 +86,10 @@ function print(
   const text = hideKeys(isError ? found.message : found.text, keys);
   const hint = found.hint ? hideKeys(hintFor(found.hint, { profile, db }), keys) : null;
   const exit_code = isError ? found.exitCode : exitCodes.done;
-  if (json) printJson(stdout, { check, state, text, exit_code, hint });
-  if (json) return;
   const { green, red, yellow } = styleFor(stdout, { color }, env);
   const mark = { ok: green("ok"), warning: yellow("! "), failed: red("! ") }[state];
-  stdout.write(`${mark} ${check}: ${escapeText(text)}\n${hint ? `     ${escapeText(hint)}\n` : ""}`);
-}
-
-async function checkNode({ machine }: Deps): Promise<Finding> {
-  const Sqlite = await loadSqlite();
-  const sqlite = String(new Sqlite(":memory:").prepare("SELECT sqlite_version()").pluck().get());
-  const others = `programs with one before ${soundSqlite} should open the mirror with \`mode=ro\``;
-  return { text: `Node ${machine.version}, SQLite ${sqlite}; ${others}` };
+  if (json) printJson(stdout, { check, state, text, exit_code, hint });
+  else stdout.write(`${mark} ${check}: ${escapeText(text)}\n${hint ? `     ${escapeText(hint)}\n` : ""}`);
 }
 
 async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>> {
@@ -110,10 +98,8 @@ async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>>
     const damage = await deps.killable(async () => findDamage(mirror));
     if (damage !== null)
       throw new MirrorUnusable(`The mirror is damaged (${damage}): ${dbPath}`, { hint: damagedHint });
-    return {
-      text: `${dbPath}: sound, of ${readInfo(mirror, "brand_name") ?? "no brand yet"}`,
-      value: mirror,
-    };
+    const brand = readInfo(mirror, "brand_name") ?? "no brand yet";
+    return { text: `${dbPath}: sound, of ${brand}`, value: mirror };
   }
   mirror.db.close();
   return {
@@ -125,11 +111,9 @@ async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>>
 function checkTables(mirror: Mirror): Finding {
   const all = compareTables(mirror, [...resources, ...details]);
   if (all.length === 0) return { text: `all ${typedTables().length} match the records` };
-  const differing = typedTables().filter(({ name }) => all.some(({ table }) => table === name));
-  const owners = new Set(differing.map(({ resource }) => syncedBy(resource).name));
   const texts = all.map((one) => `${one.table}: ${differenceText(one)}`);
   throw new Incomplete(`Tables differ from the mirror's records: ${texts.join("; ")}.`, {
-    hint: `run \`brandapi verify ${[...owners].join(" ")} --repair\``,
+    hint: "run `brandapi verify --repair`",
   });
 }
 

@@ -8,8 +8,10 @@ import { dayMs, parseTimestamp } from "../lib/times.js";
 import type { Json } from "../resources/types.js";
 import { clockSkew } from "../sync/clock.js";
 import { printJson } from "../ui/print.js";
+import type { TerminalReporter } from "../ui/reporter.js";
 import { styleFor } from "../ui/style.js";
 import { escapeText } from "../ui/text.js";
+import { openApi } from "./open-api.js";
 
 /** The brand and the key, as `/me` says. Source: the API document, "1. GET /me" and "Brand". */
 export interface Identity {
@@ -21,6 +23,18 @@ export interface Identity {
 }
 
 const warnWithinDays = 14;
+/** The patience of commands that a person waits for, in milliseconds. */
+export const interactiveMaxWaitMs = 15_000;
+
+/** Opens the API for one request: whose is the key? @throws what `openApi` and `readIdentity` throw */
+export async function askIdentity(
+  settings: Settings,
+  deps: Deps,
+  reporter: TerminalReporter,
+): Promise<Identity> {
+  const api = await openApi(settings, deps, reporter);
+  return await readIdentity(api).finally(() => api.close());
+}
 
 /**
  * Asks `/me`, which needs no scope: an answer proves that the key works.
@@ -30,8 +44,10 @@ export async function readIdentity(api: Pick<ApiClient, "get">): Promise<Identit
   const answer = await api.get("/me");
   const brand = members(members(answer.data).brand);
   const key = members(members(answer.data).key);
-  if (typeof brand.id !== "string" || brand.id === "") throw unexpected("it names no `brand.id`");
-  if (!Array.isArray(key.scopes)) throw unexpected("`key.scopes` is not a list");
+  if (typeof brand.id !== "string" || brand.id === "" || !Array.isArray(key.scopes))
+    throw new UnexpectedAnswer("The answer to /me is not as documented: it names no brand, or no scopes.", {
+      hint: "check that the base URL is the API's",
+    });
   return {
     brand: { id: brand.id, name: text(brand.name) ?? "" },
     key: {
@@ -95,10 +111,4 @@ function members(value: Json | undefined): Readonly<Record<string, Json>> {
 
 function text(value: Json | undefined): string | null {
   return typeof value === "string" ? value : null;
-}
-
-function unexpected(what: string): UnexpectedAnswer {
-  return new UnexpectedAnswer(`The answer to /me is not as documented: ${what}.`, {
-    hint: "check that the base URL is the API's",
-  });
 }

@@ -11,8 +11,7 @@ import { openPrompt } from "../ui/prompt.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parsed } from "./flags.js";
-import { printIdentity, readIdentity } from "./identity.js";
-import { interactiveMaxWaitMs, openApi } from "./open-api.js";
+import { askIdentity, interactiveMaxWaitMs, printIdentity } from "./identity.js";
 import { ping } from "./ping.js";
 
 interface LoginFlags extends GlobalOptions {
@@ -53,30 +52,24 @@ async function runLogin(options: LoginFlags, { deps }: Context): Promise<void> {
   const access = await readAccess(options, settings, deps);
   deps.keys.add(access.key);
   const reporter = createReporter(deps, options);
-  const api = await openApi({ ...settings, ...access }, deps, reporter);
-  try {
-    const identity = await readIdentity(api);
-    const { brand, key } = identity;
-    profiles.set(profile, {
-      ...stored,
-      ...access,
-      db: options.db === undefined ? stored.db : settings.dbPath,
-      ping: options.ping ?? stored.ping,
-      omit: options.omit?.join(",") ?? stored.omit,
-      brandId: brand.id,
-      brandName: brand.name,
-      keyExpiresAt: key.expires_at ?? undefined,
-    });
-    await writeProfiles(profiles, deps);
-    for (const name of ["BRANDAPI_KEY", "BRANDAPI_BASE_URL"])
-      if (environmentFor(options, deps.env)[name])
-        reporter.warn(`${name} is set, and goes before what was stored.`);
-    printIdentity(deps, { ...settings, ...access }, identity);
-    reporter.note(`Stored in ${configFile}. Next: \`${commandFor("sync", profile)}\`.`);
-  } finally {
-    api.close();
-    reporter.close();
-  }
+  const identity = await askIdentity({ ...settings, ...access }, deps, reporter);
+  const { brand, key } = identity;
+  profiles.set(profile, {
+    ...stored,
+    ...access,
+    db: options.db === undefined ? stored.db : settings.dbPath,
+    ping: options.ping ?? stored.ping,
+    omit: options.omit?.join(",") ?? stored.omit,
+    brandId: brand.id,
+    brandName: brand.name,
+    keyExpiresAt: key.expires_at ?? undefined,
+  });
+  await writeProfiles(profiles, deps);
+  for (const name of ["BRANDAPI_KEY", "BRANDAPI_BASE_URL"])
+    if (environmentFor(options, deps.env)[name])
+      reporter.warn(`${name} is set, and goes before what was stored.`);
+  printIdentity(deps, { ...settings, ...access }, identity);
+  reporter.note(`Stored in ${configFile}. Next: \`${commandFor("sync", profile)}\`.`);
 }
 
 /**

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { Command } from "commander";
 import { readProfiles, writeProfiles } from "../config/profiles.js";
 import { readSettings } from "../config/settings.js";
@@ -20,19 +19,20 @@ export function define(context: Context): Command {
 }
 
 async function runLogout(options: GlobalOptions, { deps }: Context): Promise<void> {
-  const { dbPath, profile } = await readSettings(options, deps);
+  const { profile } = await readSettings(options, deps);
   const profiles = await readProfiles(deps);
   const { baseUrl, key, brandId, brandName, keyExpiresAt, ...rest } = profiles.get(profile) ?? {};
   const removed = baseUrl !== undefined || key !== undefined;
   if (Object.keys(rest).length > 0) profiles.set(profile, rest);
   else profiles.delete(profile);
   if (removed) await writeProfiles(profiles, deps);
-  const mirror = existsSync(dbPath) ? dbPath : null;
-  if (options.json) printJson(deps.stdout, { profile, removed, mirror });
-  const { close, note, warn } = createReporter(deps, options);
+  if (options.json) printJson(deps.stdout, { profile, removed });
+  const { note, warn } = createReporter(deps, options);
   const name = `the profile \`${profile}\``;
-  note(removed ? `Removed the base URL and key of ${name}.` : `Nothing was stored for ${name}.`);
-  if (mirror) note(`The mirror is kept: ${mirror}`);
+  note(
+    removed
+      ? `Removed the base URL and key of ${name}. Its mirror stays.`
+      : `Nothing was stored for ${name}.`,
+  );
   if (deps.env.BRANDAPI_KEY) warn("BRANDAPI_KEY is still set in the environment.");
-  close();
 }

@@ -27,9 +27,8 @@ export function findTables(mirror: Mirror, names: readonly string[]): ReadableTa
 
 /** Returns the table's own name of one spelled with `-` or `_`. @throws UsageError with the nearest valid name */
 export function checkTableName(name: string, names: readonly string[]): string {
-  const wanted = name.replaceAll("-", "_").toLowerCase();
-  const found = names.find((one) => one.toLowerCase() === wanted);
-  if (found) return found;
+  const wanted = name.replaceAll("-", "_");
+  if (names.includes(wanted)) return wanted;
   const near = nearest(wanted, names);
   throw new UsageError(`Unknown table: \`${name}\`.`, {
     hint: near ? `did you mean \`${near}\`?` : "`brandapi tables` lists the tables and views",

@@ -2,8 +2,7 @@ import { Command } from "commander";
 import { readSettings } from "../config/settings.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { expiryWarning, printIdentity, readIdentity } from "./identity.js";
-import { interactiveMaxWaitMs, openApi } from "./open-api.js";
+import { askIdentity, expiryWarning, interactiveMaxWaitMs, printIdentity } from "./identity.js";
 
 export const examples = {
   "brandapi whoami": "is the key good, and for how long?",
@@ -19,14 +18,8 @@ export function define(context: Context): Command {
 async function runWhoami(options: GlobalOptions, { deps }: Context): Promise<void> {
   const settings = await readSettings(options, deps, interactiveMaxWaitMs);
   const reporter = createReporter(deps, options);
-  const api = await openApi(settings, deps, reporter);
-  try {
-    const identity = await readIdentity(api);
-    printIdentity(deps, settings, identity);
-    const warning = expiryWarning(identity.key.expires_at, deps.clock.now(), settings.profile);
-    for (const text of [warning, identity.skew]) if (text) reporter.warn(text);
-  } finally {
-    api.close();
-    reporter.close();
-  }
+  const identity = await askIdentity(settings, deps, reporter);
+  printIdentity(deps, settings, identity);
+  const warning = expiryWarning(identity.key.expires_at, deps.clock.now(), settings.profile);
+  for (const text of [warning, identity.skew]) if (text) reporter.warn(text);
 }
