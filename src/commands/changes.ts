@@ -9,7 +9,6 @@ import {
   describeTable,
   listChanges,
   openSource,
-  withSnapshot,
 } from "../query/index.js";
 import { resources } from "../resources/index.js";
 import { formatCount } from "../ui/numbers.js";
@@ -70,10 +69,8 @@ async function runChanges(resource: string | undefined, options: ChangesFlags, {
       throw new UsageError(`There is no run ${run}.`, { hint: `the newest is ${newest}` });
     if (!output) return await printChanges(reading, filter, limit);
     const [table, where] = [describeTable(mirror, "changes"), changesCondition(filter, limit)];
-    await withSnapshot(mirror, async () => {
-      const source = openSource(mirror, { table, where, includeRemoved: true });
-      await writeOutput([source], output, reading);
-    });
+    const source = openSource(mirror, { table, where, includeRemoved: true });
+    await writeOutput([source], output, reading);
   });
 }
 

@@ -12,7 +12,7 @@ import type { Context, GlobalOptions } from "./context.js";
 import { parseCount, parsed, wait } from "./flags.js";
 import { examples } from "./help.js";
 import { withMirrorRun } from "./session.js";
-import { findTables } from "./table.js";
+import { findTable } from "./table.js";
 
 interface DownloadFlags extends GlobalOptions {
   out?: string;
@@ -75,8 +75,8 @@ async function runDownload(options: DownloadFlags, { deps }: Context): Promise<v
 
 /** @throws UsageError for a condition that SQLite does not understand */
 function chooseFiles(mirror: Mirror, where: string | undefined): LibraryFile[] {
-  for (const table of findTables(mirror, ["content"]))
-    if (where !== undefined) checkCondition(mirror, table, where);
+  const table = findTable(mirror, "content");
+  if (where !== undefined) checkCondition(mirror, table, where);
   try {
     return selectFiles(mirror, where);
   } catch (error) {

@@ -2,21 +2,14 @@ import { Command, Option } from "commander";
 import type { Sources } from "../export/format.js";
 import { formats } from "../export/formats/index.js";
 import { parseDuration, parseInstant } from "../lib/times.js";
-import {
-  checkAsOf,
-  checkCondition,
-  explainRunning,
-  knownTableNames,
-  openSource,
-  withSnapshot,
-} from "../query/index.js";
+import { checkAsOf, checkCondition, explainRunning, openSource } from "../query/index.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { exportLake } from "./delta.js";
 import { pathIn, writeSince } from "./export-files.js";
 import { parseCount, parsed, parseList, parseRange } from "./flags.js";
 import { chooseOutput, noFormat, type OutputFlags, outputFlags } from "./output.js";
 import { readMirror } from "./reading.js";
-import { checkColumns, checkTableName, chooseDates, findTables, readThen } from "./table.js";
+import { checkColumns, checkTableName, chooseDates, findTable, readThen } from "./table.js";
 import { writeOutput } from "./write-output.js";
 
 interface ExportFlags extends OutputFlags, GlobalOptions {
@@ -84,33 +77,31 @@ async function runExport(names: readonly string[], options: ExportFlags, { deps 
   const now = deps.clock.now();
   const at = options.asOf === undefined ? undefined : parseInstant(options.asOf, "end", now);
   const dates = parseRange(options, now);
-  const known = [...new Set(names.map((name) => checkTableName(name, knownTableNames())))];
+  const known = [...new Set(names.map(checkTableName))];
   if (!output) throw noFormat();
   await readMirror(options, deps, async (reading) => {
     const { mirror, reporter } = reading;
-    const tables = findTables(mirror, known);
-    await withSnapshot(mirror, async () => {
-      for (const table of tables) {
-        checkColumns(table, columns ?? []);
-        if (at !== undefined) checkAsOf(table);
-        if (where !== undefined) checkCondition(mirror, table, where);
-      }
-      const isCut = chooseDates(tables, dates);
-      try {
-        if (at !== undefined) readThen(mirror, tables, { at, where }, reporter.warn);
-        const [first, ...others] = tables.map((table) =>
-          openSource(mirror, { table, columns, where, limit, includeRemoved, ...(isCut(table) && dates) }),
-        );
-        if (!first) return;
-        const sources: Sources = [first, ...others];
-        if (state !== undefined) await writeSince(state, sources, output, reading);
-        else if (others.length === 0 || output.format.holdsMany) await writeOutput(sources, output, reading);
-        else
-          for (const source of sources)
-            await writeOutput([source], { ...output, path: pathIn(output, source.name, deps) }, reading);
-      } catch (error) {
-        throw where === undefined ? error : explainRunning(error, "--where");
-      }
-    });
+    const tables = known.map((name) => findTable(mirror, name));
+    for (const table of tables) {
+      checkColumns(table, columns ?? []);
+      if (at !== undefined) checkAsOf(table);
+      if (where !== undefined) checkCondition(mirror, table, where);
+    }
+    const isCut = chooseDates(tables, dates);
+    try {
+      if (at !== undefined) readThen(mirror, tables, { at, where }, reporter.warn);
+      const [first, ...others] = tables.map((table) =>
+        openSource(mirror, { table, columns, where, limit, includeRemoved, ...(isCut(table) && dates) }),
+      );
+      if (!first) return;
+      const sources: Sources = [first, ...others];
+      if (state !== undefined) await writeSince(state, sources, output, reading);
+      else if (others.length === 0 || output.format.holdsMany) await writeOutput(sources, output, reading);
+      else
+        for (const source of sources)
+          await writeOutput([source], { ...output, path: pathIn(output, source.name, deps) }, reading);
+    } catch (error) {
+      throw where === undefined ? error : explainRunning(error, "--where");
+    }
   });
 }

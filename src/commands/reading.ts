@@ -1,7 +1,7 @@
 import { readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import type { Mirror } from "../mirror/index.js";
-import { openMirrorReadOnly } from "../query/index.js";
+import { openMirrorReadOnly, withSnapshot } from "../query/index.js";
 import { createReporter, type TerminalReporter } from "../ui/reporter.js";
 import { type Style, styleFor } from "../ui/style.js";
 import { terminalWidth } from "../ui/width.js";
@@ -17,7 +17,7 @@ export interface Reading {
   width: number | undefined;
 }
 
-/** Opens the mirror for reading, for as long as `work` takes. A signal meanwhile ends the process at once. */
+/** Opens one state of the mirror for reading, as long as `work` takes. A signal meanwhile ends the process at once. */
 export async function readMirror(
   options: GlobalOptions,
   deps: Deps,
@@ -29,7 +29,8 @@ export async function readMirror(
     const reporter = createReporter(deps, options);
     const style = styleFor(deps.stdout, options, deps.env);
     try {
-      await work({ deps, mirror, reporter, style, width: terminalWidth(deps.stdout) });
+      const reading = { deps, mirror, reporter, style, width: terminalWidth(deps.stdout) };
+      await withSnapshot(mirror, () => work(reading));
     } finally {
       mirror.db.close();
       reporter.close();

@@ -5,7 +5,6 @@ import { UsageError } from "../errors.js";
 import { openFileSink } from "../export/file-sink.js";
 import { writeAll } from "../export/sink.js";
 import { runUnderWay } from "../mirror/index.js";
-import { withSnapshot } from "../query/index.js";
 import { type Document, makeReport } from "../report/index.js";
 import { writeHtml } from "../report/write-html.js";
 import { writeText } from "../report/write-text.js";
@@ -59,7 +58,7 @@ async function runReport(options: ReportFlags, { deps }: Context): Promise<void>
     const { mirror, style, width = 80 } = reading;
     const underWay = await runUnderWay(mirror.path);
     const at = { now: deps.clock.now(), underWay };
-    const made = await withSnapshot(mirror, async () => makeReport(mirror, asked, at));
+    const made = makeReport(mirror, asked, at);
     if (text) deps.stdout.write(writeText(made, { style, width: Math.min(80, width) }));
     else if (json) printJson(deps.stdout, made);
     else if (out === "-") deps.stdout.write(writeHtml(made));

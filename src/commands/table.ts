@@ -4,6 +4,7 @@ import { formatInstant } from "../lib/times.js";
 import type { Mirror } from "../mirror/index.js";
 import {
   describeTable,
+  knownTableNames,
   layAsOf,
   type ReadableTable,
   type Selection,
@@ -14,19 +15,18 @@ import {
 import { takesDates } from "../resources/types.js";
 import { checkName } from "./flags.js";
 
-/** Returns the tables of these names. @throws ConfigurationError for one that was not synced yet */
-export function findTables(mirror: Mirror, names: readonly string[]): ReadableTable[] {
-  return names.map((name) => {
-    const shape = typedTables().find((one) => one.name === name);
-    if (!shape || wasSynced(mirror, shape.resource)) return describeTable(mirror, name);
-    throw new ConfigurationError(`The mirror holds no \`${name}\` yet: ${mirror.path}`, {
-      hint: `run \`brandapi sync ${syncedBy(shape.resource).name}\` first`,
-    });
+/** @throws ConfigurationError if the table was not synced yet */
+export function findTable(mirror: Mirror, name: string): ReadableTable {
+  const shape = typedTables().find((one) => one.name === name);
+  if (!shape || wasSynced(mirror, shape.resource)) return describeTable(mirror, name);
+  throw new ConfigurationError(`The mirror holds no \`${name}\` yet: ${mirror.path}`, {
+    hint: `run \`brandapi sync ${syncedBy(shape.resource).name}\` first`,
   });
 }
 
 /** Returns the table's own name of one spelled with `-` or `_`. @throws UsageError with the nearest valid name */
-export function checkTableName(name: string, names: readonly string[]): string {
+export function checkTableName(name: string): string {
+  const names = knownTableNames();
   const wanted = name.replaceAll("-", "_");
   if (names.includes(wanted)) return wanted;
   const near = nearest(wanted, names);

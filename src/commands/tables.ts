@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { counted } from "../lib/counted.js";
-import { knownTableNames, listFacts, readFacts, type TableFacts, withSnapshot } from "../query/index.js";
+import { listFacts, readFacts, type TableFacts } from "../query/index.js";
 import { formatCount } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import { renderTable } from "../ui/table.js";
@@ -33,18 +33,17 @@ export function define(context: Context): Command {
       const options: TablesFlags = own.optsWithGlobals();
       return options.delta === undefined
         ? runTables(name, options, context)
-        : printLake(name, options, context);
+        : printLake(name ? [name] : [], options, context);
     });
 }
 
 async function runTables(name: string | undefined, options: TablesFlags, { deps }: Context): Promise<void> {
   await readMirror(options, deps, async (reading) => {
     const { mirror } = reading;
-    const facts = await withSnapshot(mirror, async () =>
+    const facts =
       name === undefined
         ? listFacts(mirror, { all: options.all ?? false })
-        : readFacts(mirror, checkTableName(name, knownTableNames())),
-    );
+        : readFacts(mirror, checkTableName(name));
     if (options.json) printJson(deps.stdout, facts);
     else deps.stdout.write(Array.isArray(facts) ? listText(facts, reading) : tableText(facts, reading));
   });

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from "node:fs";
-import { open, realpath, rename, rm } from "node:fs/promises";
+import { link, open, realpath, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
@@ -9,9 +9,14 @@ import type { Sink } from "./sink.js";
 /**
  * Opens a file that appears whole or not at all: it is written beside its place and renamed at the end. A device or pipe
  * is written directly.
+ * @param put gives the file its name; `linkNew`: if no other file has it
  * @throws ConfigurationError with the system's words if it cannot be written
  */
-export async function openFileSink(path: string, { random }: Pick<Deps, "random">): Promise<Sink> {
+export async function openFileSink(
+  path: string,
+  { random }: Pick<Deps, "random">,
+  put: (from: string, to: string) => Promise<void> = rename,
+): Promise<Sink> {
   const failed = (cause: Error): never => {
     // The rest of Node's message names the temporary file.
     throw new ConfigurationError(`Cannot write ${path}: ${cause.message.split(", ")[0]}`, {
@@ -40,7 +45,7 @@ export async function openFileSink(path: string, { random }: Pick<Deps, "random"
       await pending;
       if (isFile) await file.sync().catch(failed);
       await file.close();
-      if (isFile) await rename(written, target).catch(failed);
+      if (isFile) await put(written, target).catch(failed);
       endPart(written);
       if (isFile) await syncFolder(dirname(target));
     },
@@ -51,6 +56,12 @@ export async function openFileSink(path: string, { random }: Pick<Deps, "random"
       endPart(written);
     },
   };
+}
+
+/** Gives a file a name that no other file has. */
+export async function linkNew(from: string, to: string): Promise<void> {
+  await link(from, to);
+  await rm(from);
 }
 
 /** Lets the new name survive a power loss. Some systems cannot; the name stands anyway. */

@@ -86,20 +86,21 @@ const candidates: Readonly<Record<ReadableColumn["type"], readonly StoredType[]>
   any: [date, timestamp, integer, decimal, double],
 };
 
-/** Reads all rows, and returns for each column the best type that has a place for every value. */
+/** Reads all rows, visits each, and returns for each column the best type that has a place for every value. */
 export function findTypes(
   columns: readonly ReadableColumn[],
   batches: Iterable<readonly Row[]>,
+  visit?: (row: Row) => void,
 ): readonly StoredType[] {
   const open = columns.map(({ type }) => [...candidates[type]]);
   // An expression without a single value is text.
   const isKnown = columns.map(({ type }) => type !== "any");
   for (const rows of batches)
-    for (const [index, types] of open.entries()) {
-      if (types.length === 0) continue;
-      for (const row of rows) {
+    for (const row of rows) {
+      visit?.(row);
+      for (const [index, types] of open.entries()) {
         const value = row[index] ?? null;
-        if (value === null) continue;
+        if (types.length === 0 || value === null) continue;
         isKnown[index] = true;
         while (types[0] && types[0].convert(value) === undefined) types.shift();
       }

@@ -2,6 +2,7 @@ import { UsageError } from "../errors.js";
 import { formatInstant } from "../lib/times.js";
 import { firstRead, type Mirror, quote } from "../mirror/index.js";
 import { readAsOf } from "../records/index.js";
+import type { TableShape } from "../resources/shape.js";
 import { typedTables } from "./names.js";
 import type { ReadableTable } from "./tables.js";
 import { selectOf, views } from "./views/index.js";
@@ -46,7 +47,7 @@ export function layAsOf(
   const { db } = mirror;
   const time = `'${formatInstant(at)}'`;
   const names = standOn([...tables.map(({ name }) => name), ...sourcesOf(where ?? "")]);
-  const shapes = typedTables().filter(({ name }) => names.has(name));
+  const shapes = tablesBelow(names);
   const kept = shapes.filter(({ resource }) => resource.history);
   const unkept = shapes.filter(({ resource }) => !resource.history).map(({ name }) => name);
   if (kept.length > 0) readAsOf(mirror, kept, at);
@@ -79,8 +80,14 @@ function rowsOf(name: string, time: string): string {
       SELECT max(d.date) FROM main.analytics_hosts_snapshots AS d WHERE d.host_id IS s.host_id AND d.synced_at <= ${time})`;
 }
 
+/** Returns the API's tables among these tables and views, and all that they are made of. */
+export function tablesBelow(names: Iterable<string>): TableShape[] {
+  const all = standOn(names);
+  return typedTables().filter(({ name }) => all.has(name));
+}
+
 /** Returns these tables and views with all that they are made of. */
-export function standOn(names: readonly string[]): Set<string> {
+function standOn(names: Iterable<string>): Set<string> {
   const all = new Set(names);
   for (const name of all)
     for (const source of sourcesOf(views.find((view) => view.name === name)?.sql ?? "")) all.add(source);

@@ -6,7 +6,7 @@ export { type Change, type ChangeFilter, changesCondition, listChanges } from ".
 export type { Bookmark, ChangedRow, ChangedRows } from "./changed-rows.js";
 export { checkCondition, explainRunning } from "./condition.js";
 export { type Health, oldestSuccess, type ResourceHealth, readHealth } from "./health.js";
-export { type ByMonth, openByMonth, readStanding } from "./lake.js";
+export { type ByMonth, openByMonth } from "./lake.js";
 export { knownTableNames, syncedBy, typedTables } from "./names.js";
 export { openMirror, openMirrorOrNone, openMirrorReadOnly } from "./open.js";
 export { type Parameters, prepareReading } from "./read-only-sql.js";

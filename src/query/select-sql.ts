@@ -1,7 +1,6 @@
 import { formatInstant } from "../lib/times.js";
-import { utc } from "../lib/utc.js";
-import { positionsPerRecord, quote } from "../mirror/index.js";
-import type { DateColumn, ReadableTable } from "./tables.js";
+import { quote } from "../mirror/index.js";
+import { type DateColumn, inRecord, type ReadableTable } from "./tables.js";
 
 /** The rows and columns to read of a table. Times are milliseconds since 1970. */
 export interface Selection {
@@ -31,16 +30,10 @@ export interface SelectSql {
 export function selectSql(selection: Selection): SelectSql {
   const { table, where, includeRemoved, limit = -1 } = selection;
   const { name, shape, date } = table;
-  const own = where === undefined ? [] : [`(${where}\n)`];
-  // A row of a child table does not say that its record is removed, and often has no date of its own.
-  const ofParent: string[] = [];
-  if (shape && !includeRemoved) (shape.list ? ofParent : own).push("removed_at IS NULL");
-  if (date) (date.table === name ? own : ofParent).push(...dateConditions(date, selection));
-  if (shape && ofParent.length > 0) {
-    const isIt = [`record_id = row_id / ${positionsPerRecord}`, ...ofParent].join(" AND ");
-    own.push(`EXISTS (SELECT 1 FROM ${quote(shape.resource.table)} WHERE ${isIt})`);
-  }
-  const filter = own.length > 0 ? ` WHERE ${own.join(" AND ")}` : "";
+  const conditions = where === undefined ? [] : [`(${where}\n)`];
+  if (shape && !includeRemoved) conditions.push(`${inRecord(shape, "removed_at")} IS NULL`);
+  if (date) conditions.push(...dateConditions(date, selection));
+  const filter = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
   return {
     // A condition that asks other tables is evaluated once, not once per batch.
     rowId: where !== undefined && /\bselect\b/i.test(where) ? null : table.rowId,
@@ -53,11 +46,10 @@ export function selectSql(selection: Selection): SelectSql {
 
 /** Compares texts: days and months as they are, timestamps in UTC, where a range ends before its next millisecond. */
 function dateConditions(
-  { name, letters }: DateColumn,
+  { sql: at, letters }: DateColumn,
   { since, until }: Pick<Selection, "since" | "until">,
 ): string[] {
   const isTimestamp = letters === null;
-  const at = isTimestamp ? utc(quote(name)) : quote(name);
   const bound = (ms: number) => `'${isTimestamp ? secondsOf(ms) : formatInstant(ms).slice(0, letters)}'`;
   const conditions = since === undefined ? [] : [`${at} >= ${bound(since)}`];
   if (until !== undefined)

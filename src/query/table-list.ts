@@ -1,8 +1,8 @@
 import { type Mirror, wasRead } from "../mirror/index.js";
 import type { TableShape } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
-import { sourcesOf, standOn } from "./as-of.js";
-import { knownTableNames, syncedBy, typedTables } from "./names.js";
+import { sourcesOf, tablesBelow } from "./as-of.js";
+import { knownTableNames, syncedBy } from "./names.js";
 import { openSource } from "./select.js";
 import { describeTable, type ReadableColumn } from "./tables.js";
 import { views } from "./views/index.js";
@@ -62,8 +62,7 @@ export function wasSynced(mirror: Mirror, resource: Resource): boolean {
 export function unreadOf(mirror: Mirror, sql: string): { name: string; resource: string }[] {
   const isUnread = (shape: TableShape) => !wasSynced(mirror, shape.resource);
   return sourcesOf(sql).flatMap((name) => {
-    const below = standOn([name]);
-    const shapes = typedTables().filter((shape) => below.has(shape.name));
+    const shapes = tablesBelow([name]);
     const [first] = shapes;
     return first && shapes.every(isUnread) ? [{ name, resource: syncedBy(first.resource).name }] : [];
   });

@@ -1,4 +1,5 @@
-import { dateColumns, type Mirror, quote, type StoredColumn } from "../mirror/index.js";
+import { utc } from "../lib/utc.js";
+import { dateColumns, type Mirror, positionsPerRecord, quote, type StoredColumn } from "../mirror/index.js";
 import { readDiscovered } from "../records/index.js";
 import type { ScalarType } from "../resources/fields.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
@@ -33,9 +34,8 @@ export interface ReadableTable {
 }
 
 export interface DateColumn {
-  name: string;
-  /** The table that has it: of a child table it is often the parent. */
-  table: string;
+  /** Its value in a row, from the parent of a child row: a day or a month as it is, a timestamp as `utc` writes it. */
+  sql: string;
   /** The letters of a day or a month; null for a timestamp. */
   letters: number | null;
 }
@@ -81,16 +81,23 @@ function technical(name: string, about: string): ReadableColumn {
 /** The rows of a child table have the date of their parent, unless they are points in time. */
 function dateOf(shape: TableShape): DateColumn | null {
   const [main = shape] = tablesOf(shape.resource);
-  return (shape.list && dateIn(shape, "date")) ?? dateIn(main, shape.resource.date);
+  const ofRecord = dateIn(main, shape.resource.date);
+  return (
+    (shape.list && dateIn(shape, "date")) ?? (ofRecord && { ...ofRecord, sql: inRecord(shape, ofRecord.sql) })
+  );
 }
 
-function dateIn(
-  { name: table, columns }: Pick<View | TableShape, "name" | "columns">,
-  name: string | null | undefined,
-): DateColumn | null {
+/** Returns an expression on the columns of a row's record, which of a child row is its parent's. */
+export function inRecord({ resource, list }: TableShape, sql: string): string {
+  if (!list) return sql;
+  return `(SELECT ${sql} FROM ${quote(resource.table)} WHERE record_id = row_id / ${positionsPerRecord})`;
+}
+
+function dateIn({ columns }: Pick<View, "columns">, name: string | null | undefined): DateColumn | null {
   const type = columns.find((column) => column.name === name)?.type;
   if (!name || !type) return null;
-  return { name, table, letters: name === "month" ? 7 : type === "date" ? 10 : null };
+  const letters = name === "month" ? 7 : type === "date" ? 10 : null;
+  return { sql: letters === null ? utc(quote(name)) : quote(name), letters };
 }
 
 function describeView(view: View): ReadableTable {
@@ -115,7 +122,7 @@ function describeOwn(mirror: Mirror, { name, about, date, key }: OwnTable): Read
     rowId: null,
     orderBy: key,
     shape: null,
-    date: { name: date, table: name, letters: null },
+    date: { sql: utc(quote(date)), letters: null },
   };
 }
 

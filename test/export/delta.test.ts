@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { commit, readLog } from "../../src/export/delta/log.js";
@@ -73,7 +73,7 @@ test("a table is a log and a file for each month, with the values of the mirror"
   const [order_date, total_amount] = ["timestamp", "decimal(18,6)"];
   expect(types).toMatchObject({ order_date, total_amount, is_cancelled: "boolean", month: "string" });
   expect(monthsOf(actions, "add")).toEqual(["2026-09", "2026-10"]);
-  expect(JSON.parse(String(actions[3]?.add?.stats))).toMatchObject({ numRecords: 3 });
+  expect(JSON.parse(String(actions[4]?.add?.stats))).toMatchObject({ numRecords: 3 });
   expect(
     await read(table, "SELECT month, count(*) AS n, sum(total_amount) AS total FROM t GROUP BY 1 ORDER BY 1"),
   ).toEqual([
@@ -111,10 +111,10 @@ test("a new column, or a type that is different, is a new schema and replaces th
     const columns = ["month", "goal", ...added].map(
       (name) => ({ name, type: "any", about: "", stored: null }) as const,
     );
-    const date = { name: "month", table: "plans", letters: 7 };
+    const date = { sql: "month", letters: 7 };
     const rest = { about: "", rowId: null, orderBy: [], shape: null };
     const table = { name: "plans", columns, date, ...rest };
-    await exportDelta(openByMonth(mirror, table), readLog(folder), { brand: "fern" }, testDeps());
+    await exportDelta(openByMonth(mirror, table), readLog(folder), testDeps());
   };
   await night("SELECT 1");
   expect([...readLog(folder).files.keys()].sort()).toEqual(["", "2026-10"]);
@@ -128,11 +128,15 @@ test("a new column, or a type that is different, is a new schema and replaces th
 
 test("rows of lists have the month of their record, views their own, and a list without dates has one file", async () => {
   const { mirror, folder, run } = await makeLake();
+  const refunded = { ...orders[3], refund_amount: 7 };
+  writeRead(mirror, "orders", [refunded], { at: "2026-11-02T00:00:00.000Z" });
   writeRead(mirror, "roster", [{ relationship_id: "r", host: { id: "h" }, status: "active" }]);
-  expect(await run("export order-line-items sales_by_month roster")).toMatchObject({ code: 0 });
+  expect(await run("export order-line-items sales_by_month roster late_refunds")).toMatchObject({ code: 0 });
   const monthsIn = (name: string) => [...readLog(join(folder, name)).files.keys()];
   expect(monthsIn("order_line_items").sort()).toEqual(["2026-09", "2026-10"]);
   expect(monthsIn("sales_by_month").sort()).toEqual(["2026-09", "2026-10"]);
+  // The month of the order, not that in which the refund was seen.
+  expect(monthsIn("late_refunds")).toEqual(["2026-09"]);
   expect(monthsIn("roster")).toEqual([""]);
 });
 
@@ -157,17 +161,19 @@ test("a log of another program, brand or protocol is refused and not touched", a
   await refused("needs a newer protocol");
   writeFileSync(next(1), own.replaceAll("fern", "moss"));
   await refused("belongs to a different brand");
+  renameSync(next(1), next(2));
+  await refused("lacks a version");
 });
 
 test("of two exports that write the same version one says so", async () => {
   const { table, run } = await makeLake();
-  const runs = await Promise.all([run("export orders"), run("export orders")]);
+  const runs = await Promise.all([0.1, 0.2].map((n) => run("export orders", { random: n })));
   expect(runs.map(({ code }) => code).sort()).toEqual([0, 9]);
   expect(runs.map(({ err }) => err).join()).toContain("Another export has just written a version");
   expect(await read(table, "SELECT count(*) AS n FROM t")).toEqual([{ n: "5" }]);
   const log = readLog(table);
-  await commit(log, [actionsOf(table, 0)[0] ?? {}]);
-  await expect(commit(log, [])).rejects.toMatchObject({ exitCode: 9 });
+  await commit(log, [actionsOf(table, 0)[0] ?? {}], testDeps());
+  await expect(commit(log, [], testDeps())).rejects.toMatchObject({ exitCode: 9 });
   expect(readdirSync(join(table, "_delta_log"))).toHaveLength(2);
 });
 
@@ -213,8 +219,10 @@ test("`verify` names the months of which the files differ from the mirror", asyn
 
 test("`tables` prints what the newest version says is proven", async () => {
   const { run } = await makeLake();
-  expect(await run("tables")).toMatchObject({ code: 3, err: expect.stringContaining("has no Delta table") });
+  expect(await run("tables")).toMatchObject({ code: 3, err: expect.stringContaining("is missing") });
   await run("export orders");
+  for (const command of ["tables", "verify"])
+    expect(await run(`${command} sales-by-month`)).toMatchObject({ code: 3 });
   const facts = { table: "orders", version: 0, brand: "fern", run: 1, verified: true, rows: 5 };
   const through = "2026-11-01T00:00:00.000Z";
   expect(JSON.parse((await run("tables")).out)).toEqual({ ...facts, through });

@@ -20,6 +20,8 @@ export interface ProgramOptions {
   signal?: AbortSignal;
   platform?: NodeJS.Platform;
   machine?: Partial<Machine>;
+  /** What stands for chance: temporary files of two runs at once need two. */
+  random?: number;
 }
 
 export interface ProgramResult {
@@ -63,7 +65,7 @@ export function testDeps(options: ProgramOptions = {}) {
     keys: new Set<string>(),
     open: (path) => void opened.push(path),
     opened,
-    random: () => 0.5,
+    random: () => options.random ?? 0.5,
     signal: options.signal ?? new AbortController().signal,
     killable: (work) => work(),
   } satisfies Deps & { opened: string[] };

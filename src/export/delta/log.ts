@@ -1,15 +1,14 @@
-import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { link, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import type { Deps } from "../../deps.js";
 import { ConfigurationError, MirrorBusy } from "../../errors.js";
-import type { readStanding } from "../../query/index.js";
-import { syncFolder } from "../file-sink.js";
+import type { ByMonth } from "../../query/index.js";
+import { linkNew, openFileSink } from "../file-sink.js";
+import { writeAll } from "../sink.js";
 
-/** A line of a version, as far as it is read. Times are milliseconds since 1970. */
+/** A line of a version, as far as it is read. Only this program writes `mirror`. Times are milliseconds since 1970. */
 interface Action {
-  /** `mirror`: what a version says of the mirror. Only this program writes it. */
-  commitInfo?: { mirror?: ReturnType<typeof readStanding> & { rows: number } };
+  commitInfo?: { mirror?: ByMonth["standing"] & { rows: number } };
   protocol?: { minReaderVersion: number; minWriterVersion: number };
   metaData?: { id: string; schemaString: string };
   add?: { path: string; partitionValues: { month?: string | null } };
@@ -20,48 +19,43 @@ interface Action {
 export type Log = ReturnType<typeof readLog>;
 
 /**
- * Reads the log of a brand's table (undefined: any brand's). Without checkpoints a year of nights is read in milliseconds.
- * @throws ConfigurationError if it was not written by this program for this brand, or needs a newer protocol
+ * Reads the log of a table. Without checkpoints a year of nights is read in milliseconds.
+ * @throws ConfigurationError if something else has written to it, or it needs a newer protocol
  */
-export function readLog(folder: string, brand?: string | null) {
+export function readLog(folder: string) {
   const path = join(folder, "_delta_log");
   const names = existsSync(path) ? readdirSync(path).filter((name) => /^\d{20}\.json$/.test(name)) : [];
   const lines = names.sort().flatMap((name) => readFileSync(join(path, name), "utf8").trim().split("\n"));
-  const refuseIf = (isWrong: boolean, reason: string) => {
-    const hint = "name a different folder with `--delta`; nothing was changed in this one";
-    if (isWrong) throw new ConfigurationError(`The Delta table ${reason}: ${folder}`, { hint });
-  };
-  refuseIf(!lines.every((line) => line.endsWith("}}")), "has a damaged version");
+  refuseIf(!lines.every((line) => line.endsWith("}}")), folder, "has a damaged version");
   const actions = lines.map((line) => JSON.parse(line) as Action);
   const own = actions.flatMap(({ commitInfo }) => commitInfo?.mirror ?? []);
+  const version = Number.parseInt(names.at(-1) ?? "-1", 10);
   const isNewer = actions.some(({ protocol: p }) => p && (p.minReaderVersion > 1 || p.minWriterVersion > 2));
-  refuseIf(isNewer, "needs a newer protocol than reader 1 and writer 2");
-  refuseIf(own.length !== names.length, "has a version that something else has written");
-  refuseIf(brand !== undefined && own.some((one) => one.brand !== brand), "belongs to a different brand");
+  refuseIf(isNewer, folder, "needs a newer protocol than reader 1 and writer 2");
+  refuseIf(own.length !== version + 1, folder, "lacks a version, or has one that something else has written");
   const removes = actions.flatMap(({ remove }) => remove ?? []);
   const removed = new Map(removes.map((remove) => [remove.path, remove.deletionTimestamp]));
   const adds = actions.flatMap(({ add }) => (add && !removed.has(add.path) ? add : []));
   const files = new Map(adds.map((add) => [add.partitionValues.month ?? "", add.path]));
   const metaData = actions.findLast((action) => action.metaData)?.metaData;
-  return { folder, version: names.length - 1, mirror: own.at(-1), metaData, files, removed };
+  return { folder, table: basename(folder), version, mirror: own.at(-1), metaData, files, removed };
 }
 
-/**
- * Adds a version to a log. Its file is linked into its place when it is whole, so that of two exports at once one fails.
- * @throws MirrorBusy if the version is there already
- */
-export async function commit({ folder, version }: Log, actions: readonly object[]): Promise<void> {
-  const path = join(folder, "_delta_log", `${String(version + 1).padStart(20, "0")}.json`);
-  const temporary = join(folder, "_delta_log", `.${randomUUID()}.json`);
-  const text = actions.map((action) => `${JSON.stringify(action)}\n`).join("");
-  await writeFile(temporary, text, { flush: true });
-  const linked = link(temporary, path).finally(() => rm(temporary));
-  await linked.catch((cause: Error) => {
+/** @throws ConfigurationError for a table that is not this program's to change */
+export function refuseIf(isWrong: boolean, folder: string, reason: string): void {
+  const hint = "name a different folder with `--delta`; nothing was changed in this one";
+  if (isWrong) throw new ConfigurationError(`The Delta table ${reason}: ${folder}`, { hint });
+}
+
+/** Adds a version to a log. @throws MirrorBusy if another export was faster */
+export async function commit(log: Log, actions: readonly object[], deps: Deps): Promise<void> {
+  const path = join(log.folder, "_delta_log", `${String(log.version + 1).padStart(20, "0")}.json`);
+  const lines = actions.map((action) => ({ data: `${JSON.stringify(action)}\n`, rows: 0 }));
+  await writeAll(lines, await openFileSink(path, deps, linkNew)).catch((cause: Error) => {
     if (!existsSync(path)) throw cause;
     const hint = "run the same command again";
-    throw new MirrorBusy(`Another export has just written a version: ${folder}`, { hint, cause });
+    throw new MirrorBusy(`Another export has just written a version: ${log.folder}`, { hint, cause });
   });
-  await syncFolder(join(folder, "_delta_log"));
 }
 
 /** Removes files that no version since a time has named, such as those that a killed export left. */

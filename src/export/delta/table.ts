@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
 import { asyncBufferFromFile, parquetMetadataAsync } from "hyparquet";
 import { type Deps, readVersion } from "../../deps.js";
@@ -8,83 +8,73 @@ import { openFileSink, syncFolder } from "../file-sink.js";
 import { writeRows } from "../formats/parquet.js";
 import { findTypes } from "../parquet-types.js";
 import { writeAll } from "../sink.js";
-import { commit, type Log } from "./log.js";
+import { commit, type Log, refuseIf } from "./log.js";
 
-/** The name of a month's figures in its file's footer. */
-const footerKey = "brandapi.figures";
+/** The name of the digest of a file's rows in its footer. */
+const digestKey = "brandapi.digest";
 
 /**
- * Returns the figures of each month of a table: its rows, the sum of each column of numbers, and a digest of all values;
- * and the months of which the footers of the lake's files do not say the same.
+ * Reads a table once. Returns the types of its columns, how many rows it has, the digest of each month's rows, and the
+ * months of which the lake's files have a different one; all of them, if the lake's columns are not the table's.
+ * @throws ConfigurationError if the lake is of a different brand
  */
-export async function compare(source: ByMonth, { folder, files }: Log) {
-  const months = new Map<string, { rows: number; sums: Record<string, number>; digest: string }>();
-  for (const batch of source.rows())
-    for (const row of batch) {
-      const month = String(row.at(-1));
-      const { rows, sums, digest } = months.get(month) ?? { rows: 0, sums: {}, digest: "" };
-      for (const [index, { name }] of source.columns.entries()) {
-        const value = row[index];
-        if (typeof value === "number") sums[name] = Math.round(((sums[name] ?? 0) + value) * 1e6) / 1e6;
-      }
-      const hash = createHash("sha256").update(digest + JSON.stringify(row));
-      months.set(month, { rows: rows + 1, sums, digest: hash.digest("hex") });
-    }
+export async function compare({ columns, partitionColumns, standing, rows }: ByMonth, log: Log) {
+  const { folder, files, metaData, mirror } = log;
+  refuseIf(mirror !== undefined && mirror.brand !== standing.brand, folder, "belongs to a different brand");
+  const digests = new Map<string, string>();
+  let count = 0;
+  const types = findTypes(columns, rows(), (row) => {
+    const month = String(row.at(-1));
+    digests.set(month, hash("sha256", (digests.get(month) ?? "") + JSON.stringify(row)));
+    count += 1;
+  });
+  const fields = [...columns.map(({ name }) => name), ...partitionColumns].map((name, index) => {
+    return { name, type: types[index]?.delta ?? "string", nullable: true, metadata: {} };
+  });
+  const schemaString = JSON.stringify({ type: "struct", fields });
+  const isNewSchema = schemaString !== metaData?.schemaString;
   const differing: string[] = [];
-  for (const month of new Set([...files.keys(), ...months.keys()])) {
-    const footer = await readFooter(join(folder, files.get(month) ?? "")).catch(() => undefined);
-    if (footer !== JSON.stringify(months.get(month))) differing.push(month);
+  for (const month of new Set([...files.keys(), ...digests.keys()])) {
+    const footer = await asyncBufferFromFile(join(folder, files.get(month) ?? ""))
+      .then(parquetMetadataAsync)
+      .catch(() => undefined);
+    const digest = footer?.key_value_metadata?.find(({ key }) => key === digestKey)?.value;
+    if (isNewSchema || !digest || digest !== digests.get(month)) differing.push(month);
   }
-  return { months, differing: differing.sort() };
-}
-
-async function readFooter(path: string): Promise<string | undefined> {
-  const { key_value_metadata: notes } = await parquetMetadataAsync(await asyncBufferFromFile(path));
-  return notes?.find(({ key }) => key === footerKey)?.value;
+  return { types, count, digests, schemaString, isNewSchema, differing: differing.sort() };
 }
 
 /**
  * Commits a version with the rows of a table, unless nothing has changed. Returns what was done.
  * @param log read before the mirror's snapshot began: otherwise an older snapshot could follow a newer one
  */
-export async function exportDelta(source: ByMonth, log: Log, standing: object, deps: Deps): Promise<string> {
+export async function exportDelta(source: ByMonth, log: Log, deps: Deps): Promise<string> {
   const { folder, files, metaData: old } = log;
-  const { months, differing } = await compare(source, log);
-  const { columns, partitionColumns } = source;
-  const types = findTypes(columns, source.rows());
-  const fields = [...columns.map(({ name }) => name), ...partitionColumns].map((name, index) => {
-    return { name, type: types[index]?.delta ?? "string", nullable: true, metadata: {} };
-  });
-  const schemaString = JSON.stringify({ type: "struct", fields });
-  const isNewSchema = schemaString !== old?.schemaString;
-  // All files of a version have its columns in its types.
-  const stale = isNewSchema ? [...new Set([...files.keys(), ...months.keys()])] : differing;
-  if (stale.length === 0 && !isNewSchema) return "nothing has changed";
-
+  const { types, count, digests, schemaString, isNewSchema, differing } = await compare(source, log);
+  if (differing.length === 0 && !isNewSchema) return "nothing has changed";
+  const { partitionColumns, standing } = source;
   const [timestamp, engineInfo] = [deps.clock.now(), `brandapi/${readVersion()}`];
-  const rows = [...months.values()].reduce((sum, figures) => sum + figures.rows, 0);
   const table = { id: old?.id ?? randomUUID(), format: { provider: "parquet", options: {} } };
   const actions: object[] = [
-    { commitInfo: { timestamp, operation: "WRITE", engineInfo, mirror: { ...standing, rows } } },
+    { commitInfo: { timestamp, operation: "WRITE", engineInfo, mirror: { ...standing, rows: count } } },
     ...(old ? [] : [{ protocol: { minReaderVersion: 1, minWriterVersion: 2 } }]),
     ...(isNewSchema ? [{ metaData: { ...table, schemaString, partitionColumns, configuration: {} } }] : []),
   ];
   makeFolder(join(folder, "_delta_log"));
-  for (const month of stale) {
-    const [gone, figures] = [files.get(month), months.get(month)];
+  for (const month of differing) {
+    const [gone, digest] = [files.get(month), digests.get(month)];
     if (gone) actions.push({ remove: { path: gone, deletionTimestamp: timestamp, dataChange: true } });
-    if (!figures) continue;
+    if (!digest) continue;
     const path = join(month && `month=${month}`, `part-${randomUUID()}.parquet`);
     makeFolder(dirname(join(folder, path)));
-    const footer = [{ key: footerKey, value: JSON.stringify(figures) }];
-    const chunks = writeRows(source, types, source.rows(month), footer);
-    const { bytes: size } = await writeAll(chunks, await openFileSink(join(folder, path), deps));
+    const chunks = writeRows(source, types, source.rows(month), [{ key: digestKey, value: digest }]);
+    const { bytes: size, rows } = await writeAll(chunks, await openFileSink(join(folder, path), deps));
     const partitionValues = partitionColumns.length > 0 ? { month: month || null } : {};
-    const stats = JSON.stringify({ numRecords: figures.rows });
+    const stats = JSON.stringify({ numRecords: rows });
     const add = { path, partitionValues, size, stats, modificationTime: timestamp, dataChange: true };
     actions.push({ add });
   }
   await syncFolder(folder);
-  await commit(log, actions);
-  return `version ${log.version + 1}, ${rows} rows, months written: ${stale.length}`;
+  await commit(log, actions, deps);
+  return `version ${log.version + 1}, ${count} rows, months written: ${differing.length}`;
 }
