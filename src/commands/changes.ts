@@ -15,7 +15,6 @@ import { formatCount } from "../ui/numbers.js";
 import { renderTable } from "../ui/table.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parseCount, parsed, parseRange } from "./flags.js";
-import { examples } from "./help.js";
 import { chooseOutput } from "./output.js";
 import { type Reading, readMirror } from "./reading.js";
 import { writeOutput } from "./write-output.js";
@@ -33,6 +32,11 @@ const lately = "7d";
 /** The most changes in a terminal; files take all. */
 const shownAtMost = 500;
 
+export const examples = {
+  "brandapi changes": "the last week, every resource",
+  "brandapi changes orders --since 30d --csv > refunds.csv": "a month of refunds and corrections",
+};
+
 export function define(context: Context): Command {
   return new Command("changes")
     .description(
@@ -45,13 +49,6 @@ export function define(context: Context): Command {
     .addOption(parsed("--limit <n>", "the newest so many", parseCount))
     .addOption(new Option("--csv", "CSV on stdout, as `export changes` writes it").conflicts("json"))
     .option("--json", "a JSON array on stdout, as `export changes` writes it")
-    .addHelpText(
-      "after",
-      examples(
-        ["brandapi changes", "the last week, every resource"],
-        ["brandapi changes orders --since 30d --csv > refunds.csv", "a month of refunds and corrections"],
-      ),
-    )
     .action((name: string | undefined, _, own: Command) => runChanges(name, own.optsWithGlobals(), context));
 }
 

@@ -1,13 +1,11 @@
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { Command } from "commander";
-import { counted } from "../lib/counted.js";
 import { dayMs } from "../lib/times.js";
 import { naturalPace, passTime } from "../sandbox/index.js";
 import { runChallenge } from "./challenge.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { type DemoOptions, demonstrate } from "./demonstration.js";
-import { examples } from "./help.js";
 import { ordersFlag, seedFlag } from "./sandbox.js";
 
 /** How long the first sync lies back: refunds and late attributions need time to happen. */
@@ -29,6 +27,12 @@ const refunds =
   "SELECT month, currency, refunded_orders, refunded_amount FROM refunds_by_month " +
   "WHERE refunded_orders > 0 ORDER BY 1 DESC LIMIT 4";
 
+export const examples = {
+  "brandapi demo": "see it work",
+  "brandapi demo --challenge": "see what a sync finds, and what it says that it cannot",
+  "brandapi demo --out /tmp/demo --orders 20000": "with more data, elsewhere",
+};
+
 export function define(context: Context): Command {
   return new Command("demo")
     .description(
@@ -39,14 +43,6 @@ export function define(context: Context): Command {
     .addOption(ordersFlag(mostOrders))
     .addOption(seedFlag())
     .option("--challenge", "seven records change in silence: what a plain script finds, and what a sync does")
-    .addHelpText(
-      "after",
-      examples(
-        ["brandapi demo", "see it work"],
-        ["brandapi demo --challenge", "see what a sync finds, and what it says that it cannot"],
-        ["brandapi demo --out /tmp/demo --orders 20000", "with more data, elsewhere"],
-      ),
-    )
     .action(async (_, own: Command) => {
       const options: DemoOptions & { challenge?: boolean } = own.optsWithGlobals();
       if (!options.challenge) return await runDemo(options, context);
@@ -60,12 +56,9 @@ async function runDemo(options: DemoOptions, { deps, brandapi }: Context): Promi
   const started = clock.monotonic();
   const begun = Math.floor((clock.now() - pauseMs) / dayMs) * dayMs;
   let ageMs = pauseMs;
-  let requests = 0;
   const stdout = quiet ? new PassThrough().resume() : deps.stdout;
   const there = { ...deps, stdout, clock: { ...clock, now: () => clock.now() - ageMs } };
-  const { at, baseUrl, brand, close } = await demonstrate(out, { seed, orders, now: begun }, there, () => {
-    requests += 1;
-  });
+  const { at, baseUrl, brand, close } = await demonstrate(out, { seed, orders, now: begun }, there);
   const say = (text: string) => void stdout.write(`${text}\n`);
   /** Runs a command as if it was typed, and shows it. */
   const show = async (...argv: readonly string[]) => {
@@ -89,8 +82,7 @@ async function runDemo(options: DemoOptions, { deps, brandapi }: Context): Promi
   } finally {
     await close();
   }
-  const seconds = ((clock.monotonic() - started) / 1_000).toFixed(1);
-  say(`\nDone in ${seconds} s, with ${counted(requests, "request")}.`);
+  say(`\nDone in ${((clock.monotonic() - started) / 1_000).toFixed(1)} s.`);
   say(`The mirror is an SQLite file, the exports lie beside it: ${out}`);
   say("Your own brand: `brandapi login`, then `brandapi sync`.");
   say(`The page to look at, and to mail: ${join(out, page)}`);

@@ -17,15 +17,14 @@ export interface DemoOptions extends GlobalOptions {
 /**
  * Serves a new brand on this machine, by the clock that is given, and makes the folder for its mirror: that of an earlier
  * demonstration is removed, and its exports are replaced.
- * @param before called at each request
  * @returns the brand, and as `at` what commands are given that sync it, without a rate limit
  * @throws UsageError, before anything is touched, if the folder holds files and no demonstration has made it
  */
-export async function demonstrate(out: string, options: BrandOptions, deps: Deps, before?: () => void) {
+export async function demonstrate(out: string, options: BrandOptions, deps: Deps) {
   const folder = openFolder(out, deps);
   const brand = createBrand(options);
   const api = createApi({ brands: [brand], now: deps.clock.now });
-  const { baseUrl, close } = await serve(api, 0, before);
+  const { baseUrl, close } = await serve(api, 0);
   const env = {
     ...deps.env,
     BRANDAPI_BASE_URL: baseUrl,

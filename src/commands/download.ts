@@ -10,7 +10,6 @@ import { formatBytes, formatCount } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parseCount, parsed, wait } from "./flags.js";
-import { examples } from "./help.js";
 import { withMirrorRun } from "./session.js";
 import { findTable } from "./table.js";
 
@@ -22,6 +21,12 @@ interface DownloadFlags extends GlobalOptions {
 }
 
 const defaultFolder = "brandapi-content";
+
+export const examples = {
+  "brandapi download content": `everything, into ./${defaultFolder}`,
+  "brandapi download content --where \"day >= '2026-10-01'\"": "the files added since October",
+  "brandapi download content --limit 10": "the ten newest that are not there yet",
+};
 
 /**
  * With `--json`, one line a file on stdout as it ends, then one for all of them:
@@ -40,14 +45,6 @@ export function define(context: Context): Command {
     .option("--where <condition>", "only files for which this SQL condition holds, as in `export content`")
     .addOption(parsed("--limit <n>", "fetch at most this many, newest first", parseCount))
     .addOption(wait())
-    .addHelpText(
-      "after",
-      examples(
-        ["brandapi download content", `everything, into ./${defaultFolder}`],
-        ["brandapi download content --where \"day >= '2026-10-01'\"", "the files added since October"],
-        ["brandapi download content --limit 10", "the ten newest that are not there yet"],
-      ),
-    )
     .action((_what, _, own: Command) => runDownload(own.optsWithGlobals(), context));
 }
 

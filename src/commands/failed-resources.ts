@@ -1,21 +1,27 @@
-import { Incomplete } from "../errors.js";
+import { AccessForbidden, Incomplete } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import type { Ended } from "../sync/resources.js";
 
 /**
  * @param asked how many resources there were
- * @throws the first error if nothing succeeded, Incomplete if only a part did
+ * @throws the first error if nothing succeeded, or AccessForbidden if there is none; Incomplete if only a part did
  */
 export function refuseFailures({ failures, succeeded, unasked }: Ended, asked: number): void {
-  const [first] = failures;
-  if (first === undefined) return;
-  if (succeeded === 0) throw first.error;
+  if (failures.length === 0 && succeeded > 0) return;
+  if (succeeded === 0) throw failures[0]?.error ?? nothingAllowed;
   const texts = failures.map(textOf);
   if (unasked.length > 0) texts.push(`Not asked any more: ${unasked.map(({ name }) => name).join(", ")}.`);
   throw new Incomplete(`${failures.length} of ${counted(asked, "resource")} failed: ${texts.join(" ")}`, {
     hint: "run the same command again: what succeeded is kept; see `brandapi status`",
   });
 }
+
+const nothingAllowed = new AccessForbidden(
+  "Neither the key nor the plan allows any of it: nothing was read.",
+  {
+    hint: "see `brandapi whoami` for the key's scopes, and the brand's plan",
+  },
+);
 
 /** Returns the error's message, with the resource's name if the message has none. */
 function textOf({ resource, error }: Ended["failures"][number]): string {

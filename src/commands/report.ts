@@ -12,7 +12,6 @@ import { formatBytes } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parseRange } from "./flags.js";
-import { examples } from "./help.js";
 import { type Reading, readMirror } from "./reading.js";
 
 interface ReportFlags extends GlobalOptions {
@@ -23,6 +22,12 @@ interface ReportFlags extends GlobalOptions {
   text?: boolean;
   open?: boolean;
 }
+
+export const examples = {
+  "brandapi report --open": "the page of the current month, in the browser",
+  "brandapi report --month last-month -o october.html": "the page of the previous month",
+  "brandapi report --since 7d --text": "the last days, in the terminal",
+};
 
 export function define(context: Context): Command {
   const month = new Option("--month <month>", "the month: 2026-10, `this-month` or `last-month`");
@@ -36,23 +41,13 @@ export function define(context: Context): Command {
     .option("--until <time>", "through this day")
     .option("-o, --out <file>", "the file to write; `-`: stdout (default: report-2026-10.html)")
     .option("--open", "show the page in the browser")
-    .option("--text", "text on stdout instead of a page")
-    .option("--json", "JSON on stdout instead of a page")
-    .addHelpText(
-      "after",
-      examples(
-        ["brandapi report --open", "the page of the current month, in the browser"],
-        ["brandapi report --month last-month -o october.html", "the page of the previous month"],
-        ["brandapi report --since 7d --text", "the last days, in the terminal"],
-      ),
-    )
+    .addOption(new Option("--text", "text on stdout instead of a page").conflicts(["json", "open", "out"]))
+    .addOption(new Option("--json", "JSON on stdout instead of a page").conflicts(["open", "out"]))
     .action((_, own: Command) => runReport(own.optsWithGlobals(), context));
 }
 
 async function runReport(options: ReportFlags, { deps }: Context): Promise<void> {
   const { month: since, month: until, text, json, out, open } = options;
-  if ((text || json) && (open || out !== undefined))
-    throw new UsageError("`--out` and `--open` are for a page.", { hint: "leave out `--text` and `--json`" });
   const asked = parseRange(since === undefined ? options : { since, until }, deps.clock.now());
   await readMirror(options, deps, async (reading) => {
     const { mirror, style, width = 80 } = reading;

@@ -8,7 +8,6 @@ import { createApi, createBrand, naturalPace, passTime, serve } from "../sandbox
 import { printJson } from "../ui/print.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parseCount, parsed, parseUpTo } from "./flags.js";
-import { examples } from "./help.js";
 
 interface SandboxFlags extends GlobalOptions {
   port?: number;
@@ -17,6 +16,11 @@ interface SandboxFlags extends GlobalOptions {
   latency?: number;
   live?: boolean;
 }
+
+export const examples = {
+  "brandapi sandbox --port 4010": "try anything against it, in another terminal",
+  "brandapi sandbox --orders 100000 --rate-limit none --json": "a big one, for scripts",
+};
 
 export function define(context: Context): Command {
   return new Command("sandbox")
@@ -30,13 +34,6 @@ export function define(context: Context): Command {
     .addOption(ordersFlag(250_000))
     .addOption(parsed("--latency <ms>", "wait this long before each answer (default: 0)", parseCount))
     .option("--live", "let time pass: an order a second, late refunds, cancellations")
-    .addHelpText(
-      "after",
-      examples(
-        ["brandapi sandbox --port 4010", "try anything against it, in another terminal"],
-        ["brandapi sandbox --orders 100000 --rate-limit none --json", "a big one, for scripts"],
-      ),
-    )
     .action((_, own: Command) => runSandbox(own.optsWithGlobals(), context));
 }
 

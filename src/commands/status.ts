@@ -5,23 +5,26 @@ import { readSettings } from "../config/settings.js";
 import { MirrorStale } from "../errors.js";
 import { formatSpan, parseDuration } from "../lib/times.js";
 import { runUnderWay } from "../mirror/index.js";
-import { openMirrorReadOnly, readHealth } from "../query/index.js";
+import { readHealth } from "../query/index.js";
 import { printJson } from "../ui/print.js";
-import { createReporter } from "../ui/reporter.js";
-import { styleFor } from "../ui/style.js";
-import { terminalWidth } from "../ui/width.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { eachProfile } from "./each-profile.js";
 import { allProfiles, parsed } from "./flags.js";
-import { examples } from "./help.js";
 import { expiryWarning } from "./identity.js";
 import { keptOf, keptText } from "./kept.js";
+import { readMirror } from "./reading.js";
 import { marksOf, statusText } from "./status-text.js";
 
 interface StatusFlags extends GlobalOptions {
   maxAge?: number;
   allProfiles?: boolean;
 }
+
+export const examples = {
+  "brandapi status": "a look at the mirror",
+  "brandapi status --max-age 26h --quiet": "for monitoring: exit 10 when a night was missed",
+  "brandapi status --json | jq '.resources[] | {resource, age_seconds}'": "for scripts",
+};
 
 export function define(context: Context): Command {
   return new Command("status")
@@ -31,40 +34,25 @@ export function define(context: Context): Command {
     )
     .addOption(parsed("--max-age <duration>", "exit 10 if a last success is older than this", parseDuration))
     .addOption(allProfiles())
-    .addHelpText(
-      "after",
-      examples(
-        ["brandapi status", "a look at the mirror"],
-        ["brandapi status --max-age 26h --quiet", "for monitoring: exit 10 when a night was missed"],
-        ["brandapi status --json | jq '.resources[] | {resource, age_seconds}'", "for scripts"],
-      ),
-    )
-    .action((_, command: Command) =>
-      context.deps.killable(() => runStatus(command.optsWithGlobals(), context)),
-    );
+    .action((_, own: Command) => runStatus(own.optsWithGlobals(), context));
 }
 
 async function runStatus(options: StatusFlags, context: Context): Promise<void> {
   if (options.allProfiles) return await eachProfile(options, context, runStatus);
   const { deps, profile } = context;
-  const { maxAge = null, quiet = false } = options;
+  const { json, maxAge = null, quiet } = options;
   const settings = await readSettings(options, deps);
-  const stored = (await readProfiles(deps)).get(settings.profile);
+  const keyExpiresAt = (await readProfiles(deps)).get(settings.profile)?.keyExpiresAt ?? null;
   const never = `Nothing was ever synced into this mirror: ${settings.dbPath}`;
   const neverSynced = new MirrorStale(never, { hint: "run `brandapi sync`" });
   if (maxAge !== null && !existsSync(settings.dbPath)) throw neverSynced;
-  const mirror = await openMirrorReadOnly(settings.dbPath);
-  const { warn } = createReporter(deps, options);
-  try {
+  await readMirror(options, deps, async ({ mirror, reporter: { warn }, style, width }) => {
     const now = deps.clock.now();
     const health = readHealth(mirror, now, maxAge, await runUnderWay(settings.dbPath));
     const kept = keptOf(mirror, settings.omit);
-    if (options.json) printJson(deps.stdout, { profile, ...health, ...kept });
-    else if (!quiet) {
-      const style = styleFor(deps.stdout, options, deps.env);
-      deps.stdout.write(statusText(health, style, terminalWidth(deps.stdout)) + keptText(kept, now));
-    }
-    const warning = expiryWarning(stored?.keyExpiresAt ?? null, now, settings.profile);
+    if (json) printJson(deps.stdout, { profile, ...health, ...kept });
+    else if (!quiet) deps.stdout.write(statusText(health, style, width) + keptText(kept, now));
+    const warning = expiryWarning(keyExpiresAt, now, settings.profile);
     if (warning) warn(warning);
     if (maxAge !== null && health.resources.length === 0) throw neverSynced;
     if (maxAge === null || health.stale.length === 0) return;
@@ -72,7 +60,5 @@ async function runStatus(options: StatusFlags, context: Context): Promise<void> 
     if (quiet) for (const mark of marksOf(health)) warn(mark);
     const stale = `Older than ${formatSpan(maxAge)}: ${health.stale.join(", ")}.`;
     throw new MirrorStale(stale, { hint: `run \`brandapi sync ${health.stale.join(" ")}\`` });
-  } finally {
-    mirror.db.close();
-  }
+  });
 }

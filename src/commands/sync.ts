@@ -1,6 +1,5 @@
 import { Command, Option } from "commander";
 import { readSettings } from "../config/settings.js";
-import { AccessForbidden } from "../errors.js";
 import { parseWindow } from "../lib/times.js";
 import { resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
@@ -12,10 +11,15 @@ import { printPlan } from "./dry-run.js";
 import { eachProfile } from "./each-profile.js";
 import { refuseFailures } from "./failed-resources.js";
 import { allProfiles, type Chosen, chooseResources, parseCount, parsed, parseList, wait } from "./flags.js";
-import { examples } from "./help.js";
 import { ping, withPings } from "./ping.js";
 import { type MirrorSession, withMirrorRun } from "./session.js";
 import { readOptions, refuseUseless, type SyncFlags } from "./sync-options.js";
+
+export const examples = {
+  "brandapi sync": "everything, as the cron line does it",
+  "brandapi sync orders --since 2026-01-01": "orders placed since New Year",
+  "brandapi sync --dry-run": "what that would read, in how many requests and minutes",
+};
 
 export function define(context: Context): Command {
   return new Command("sync")
@@ -56,14 +60,6 @@ export function define(context: Context): Command {
     .addOption(
       new Option("--per-host", "analytics-clicks: for every host on the mirrored roster").conflicts("host"),
     )
-    .addHelpText(
-      "after",
-      examples(
-        ["brandapi sync", "everything, as the cron line does it"],
-        ["brandapi sync orders --since 2026-01-01", "orders placed since New Year"],
-        ["brandapi sync --dry-run", "what that would read, in how many requests and minutes"],
-      ),
-    )
     .action((names: string[], _, command: Command) => runSync(names, command.optsWithGlobals(), context));
 }
 
@@ -72,17 +68,16 @@ async function runSync(names: readonly string[], flags: SyncFlags, context: Cont
   const chosen = chooseResources(names);
   refuseUseless(chosen, flags);
   const options = readOptions(flags, deps.clock.now());
-  if (flags.allProfiles) {
-    // One address hears of all brands together; a profile's own hears of that brand.
-    const { ping = deps.env.BRANDAPI_PING, ...rest } = flags;
-    const work = () => eachProfile(rest, context, (own, theirs) => runSync(names, own, theirs));
-    return await withPings(flags.dryRun ? undefined : ping, flags, context, work);
-  }
-  const url = flags.dryRun ? undefined : (flags.ping ?? (await readSettings(flags, deps)).ping);
-  const purpose = flags.dryRun ? "plan" : "write";
-  const run = { deps, options: flags, purpose, wait: flags.wait ?? false, command: "sync" } as const;
-  const work = (session: MirrorSession) => syncChosen(chosen, { ...session, options }, flags, context);
-  await withPings(url, flags, context, () => withMirrorRun(run, work));
+  const { ping, ...rest } = flags;
+  const { allProfiles, dryRun, wait = false } = rest;
+  const run = { deps, options: flags, purpose: dryRun ? "plan" : "write", wait, command: "sync" } as const;
+  const work = allProfiles
+    ? () => eachProfile(rest, context, (own, theirs) => runSync(names, own, theirs))
+    : () => withMirrorRun(run, (session) => syncChosen(chosen, { ...session, options }, flags, context));
+  if (dryRun) return await work();
+  // One address hears of all brands together; a profile's own hears of that brand.
+  const url = ping ?? (allProfiles ? deps.env.BRANDAPI_PING : (await readSettings(flags, deps)).ping);
+  await withPings(url, flags, context, work);
 }
 
 async function syncChosen(
@@ -97,10 +92,6 @@ async function syncChosen(
   const ended = await syncResources(access, { allowed, skipped, named: chosen.named }, (row) => {
     if (flags.json) printJson(deps.stdout, { profile, ...row });
   });
-  if (ended.failures.length === 0 && ended.succeeded === 0)
-    throw new AccessForbidden("Neither the key nor the plan allows any of it: nothing was read.", {
-      hint: "see `brandapi whoami` for the key's scopes, and the brand's plan",
-    });
   refuseFailures(ended, allowed.length);
 }
 

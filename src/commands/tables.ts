@@ -6,7 +6,6 @@ import { printJson } from "../ui/print.js";
 import { renderTable } from "../ui/table.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { printLake } from "./delta.js";
-import { examples } from "./help.js";
 import { type Reading, readMirror } from "./reading.js";
 import { checkTableName } from "./table.js";
 
@@ -14,6 +13,11 @@ interface TablesFlags extends GlobalOptions {
   all?: boolean;
   delta?: string;
 }
+
+export const examples = {
+  "brandapi tables": "all of them",
+  "brandapi tables restatements": "what its columns mean",
+};
 
 export function define(context: Context): Command {
   return new Command("tables")
@@ -25,10 +29,6 @@ export function define(context: Context): Command {
     .option("--all", "also views that other views are made of")
     .option("--delta <folder>", "the tables of a lake instead, and what is proven of them")
     .option("--json", "the same as JSON: a list, or one object")
-    .addHelpText(
-      "after",
-      examples(["brandapi tables", "all of them"], ["brandapi tables restatements", "what its columns mean"]),
-    )
     .action((name: string | undefined, _, own: Command) => {
       const options: TablesFlags = own.optsWithGlobals();
       return options.delta === undefined

@@ -11,7 +11,6 @@ import { verifyLake } from "./delta.js";
 import { evidenceText } from "./evidence-text.js";
 import { refuseFailures } from "./failed-resources.js";
 import { chooseResources, wait } from "./flags.js";
-import { examples } from "./help.js";
 import { withMirrorRun } from "./session.js";
 import { verdictText } from "./verdict-text.js";
 
@@ -21,6 +20,12 @@ interface VerifyFlags extends GlobalOptions {
   wait?: boolean;
   delta?: string;
 }
+
+export const examples = {
+  "brandapi verify orders": "compare the whole history, month by month",
+  "brandapi verify orders --evidence": "the same, with the lines that repeat it by hand",
+  "brandapi verify --repair": "everything that was synced, and mend what differs",
+};
 
 export function define(context: Context): Command {
   return new Command("verify")
@@ -39,14 +44,6 @@ export function define(context: Context): Command {
       ).conflicts(["repair", "evidence"]),
     )
     .addOption(wait())
-    .addHelpText(
-      "after",
-      examples(
-        ["brandapi verify orders", "compare the whole history, month by month"],
-        ["brandapi verify orders --evidence", "the same, with the lines that repeat it by hand"],
-        ["brandapi verify --repair", "everything that was synced, and mend what differs"],
-      ),
-    )
     .action((names: string[], _, own: Command) => {
       const options: VerifyFlags = own.optsWithGlobals();
       return options.delta === undefined

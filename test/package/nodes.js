@@ -61,7 +61,7 @@ function tryNode(version, tarball) {
     run(node, ["--version"]).text.trim(),
     `exit ${installed.code}${warnings.length > 0 ? `, ${warnings[0]}` : ", no warning"}`,
     hint ? `${said} After \`node …/bin/rebuild.js\`:` : said,
-    ran.code === 0 ? (/Done in .*requests/.exec(ran.text)?.[0] ?? "?") : `exit ${ran.code}`,
+    ran.code === 0 ? (/Done in [\d.]+ s/.exec(ran.text)?.[0] ?? "?") : `exit ${ran.code}`,
   ];
 }
 
