@@ -67,7 +67,7 @@ describe("profiles", () => {
     const { code, out, err } = await brands.run("profiles");
     expect(code).toBe(0);
     expect(out).toMatch(/^acme .* none +1094 days left$/m);
-    expect(out).toMatch(/^basalt +Basalt Cycling .*0s/m);
+    expect(out).toMatch(/^basalt +Basalt Cycling .*\ds/m);
     expect(err).toMatch(/^warning: acme: .*is not an SQLite database/m);
     expect((await list(brands)).map(({ age_seconds }) => age_seconds === null)).toEqual([true, false]);
   });
