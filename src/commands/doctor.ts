@@ -15,7 +15,7 @@ import { styleFor } from "../ui/style.js";
 import { escapeText } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { hintFor } from "./errors.js";
-import { askIdentity, type Identity, interactiveMaxWaitMs } from "./identity.js";
+import { askIdentity, interactiveMaxWaitMs } from "./identity.js";
 import { backupOf, checkForgotten } from "./kept.js";
 
 /** The result of a check. With a hint it is a warning, which fails nothing. */
@@ -62,7 +62,11 @@ async function runDoctor(options: GlobalOptions, context: Context): Promise<void
   const mirror = await check("mirror", () => checkMirror(settings.dbPath, deps));
   if (mirror) {
     await check("tables", () => withSnapshot(mirror, () => deps.killable(async () => checkTables(mirror))));
-    await check("backup", async () => checkBackup(mirror, deps));
+    await check("backup", async () => {
+      const { text, isOld } = backupOf(mirror, deps.clock.now());
+      const hint = "run `brandapi backup`: the history of changes cannot be read again";
+      return isOld ? { text, hint } : { text };
+    });
     await check("kept", () => deps.killable(async () => ({ text: checkForgotten(mirror) })));
     mirror.db.close();
   }
@@ -70,7 +74,12 @@ async function runDoctor(options: GlobalOptions, context: Context): Promise<void
     const value = await askIdentity(settings, deps, createReporter(deps, { quiet: true }));
     return { text: "the API takes it: `brandapi whoami` shows its scopes and expiry", value };
   });
-  if (identity) await check("clock", async () => checkClock(identity));
+  if (!identity) return;
+  const hint = "set it by a time server: `sudo timedatectl set-ntp true`";
+  const { skew } = identity;
+  await check("clock", async () =>
+    skew ? { text: skew, hint } : { text: "within five minutes of the API's" },
+  );
 }
 
 /** Prints one line, and its hint below; with `--quiet` only what is not ok. */
@@ -115,15 +124,4 @@ function checkTables(mirror: Mirror): Finding {
   throw new Incomplete(`Tables differ from the mirror's records: ${texts.join("; ")}.`, {
     hint: "run `brandapi verify --repair`",
   });
-}
-
-function checkBackup(mirror: Mirror, { clock }: Deps): Finding {
-  const { text, isOld } = backupOf(mirror, clock.now());
-  if (!isOld) return { text };
-  return { text, hint: "run `brandapi backup`: the history of changes cannot be read again" };
-}
-
-function checkClock({ skew }: Identity): Finding {
-  if (skew === null) return { text: "within five minutes of the API's" };
-  return { text: skew, hint: "set it by a time server: `sudo timedatectl set-ntp true`" };
 }

@@ -40,7 +40,7 @@ export function define(context: Context): Command {
         "An interrupted file is resumed, a complete one is not fetched again. " +
         "The table content_downloads says where each file is, with its SHA-256.",
     )
-    .addArgument(new Argument("<what>").choices(["content"]))
+    .addArgument(new Argument("<resource>").choices(["content"]))
     .option("-o, --out <dir>", `the folder that the files go to (default: ./${defaultFolder})`)
     .option("--where <condition>", "only files for which this SQL condition holds, as in `export content`")
     .addOption(parsed("--limit <n>", "fetch at most this many, newest first", parseCount))

@@ -5,12 +5,11 @@ import { parseDuration, parseInstant } from "../lib/times.js";
 import { checkAsOf, checkCondition, explainRunning, openSource } from "../query/index.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { exportLake } from "./delta.js";
-import { pathIn, writeSince } from "./export-files.js";
 import { parseCount, parsed, parseList, parseRange } from "./flags.js";
-import { chooseOutput, noFormat, type OutputFlags, outputFlags } from "./output.js";
+import { chooseOutput, noFormat, type OutputFlags, outputFlags, pathIn } from "./output.js";
 import { readMirror } from "./reading.js";
 import { checkColumns, checkTableName, chooseDates, findTable, readThen } from "./table.js";
-import { writeOutput } from "./write-output.js";
+import { writeOutput, writeSince } from "./write-output.js";
 
 interface ExportFlags extends OutputFlags, GlobalOptions {
   columns?: string[];
@@ -58,11 +57,7 @@ export function define(context: Context): Command {
       ]),
     )
     .addOption(parsed("--retain <duration>", "Delta: how long old files stay (7d)", parseDuration))
-    .addOption(
-      new Option("--state <file>", "Singer: only what changed since the run that left it").implies({
-        singer: true,
-      }),
-    )
+    .addOption(new Option("--state <file>", "Singer: what changed since that run").implies({ singer: true }))
     .action((names: string[], _, own: Command) => {
       const options: ExportFlags = own.optsWithGlobals();
       return options.delta === undefined

@@ -1,4 +1,4 @@
-import { type Command, Option } from "commander";
+import { Argument, type Command, Option } from "commander";
 import { UsageError } from "../errors.js";
 import { suggest } from "../lib/nearest.js";
 import { parseDuration, parseInstant } from "../lib/times.js";
@@ -13,13 +13,7 @@ export function addGlobalFlags(program: Command): Command {
     .option("--base-url <url>", "the API's address, ending in /api/brand/v1 (BRANDAPI_BASE_URL)")
     .option("--key-file <path>", "a file that holds the key (or BRANDAPI_KEY)")
     .option("--rate-limit <n>", "requests a minute, or `none` (BRANDAPI_RATE_LIMIT)")
-    .addOption(
-      parsed(
-        "--max-wait <duration>",
-        "give up after this long without progress (default: 5m)",
-        parseDuration,
-      ),
-    )
+    .addOption(parsed("--max-wait <duration>", "give up without progress (default: 5m)", parseDuration))
     .option("--json", "print JSON on stdout")
     .option("--quiet", "print nothing but warnings and errors")
     .option("--verbose", "print every request, and a stack trace with an error")
@@ -93,16 +87,19 @@ export function parseRange(
   return { since, until };
 }
 
-/** The resources that a command line chooses; `named` is false if it names none, and all are meant. */
+/** Returns the argument that names resources; without a name, all are meant. */
+export function resourceArgument(): Argument {
+  const names = resources.map(({ name }) => name);
+  return new Argument("[resource...]", names.join(", ")).choices(names);
+}
+
+/** The resources that a command line chooses, in the registry's order; `named` is false if it names none. */
 export interface Chosen {
   resources: readonly Resource[];
   named: boolean;
 }
 
-/** Returns the resources of these names, in the registry's order; all of them if there are no names. */
 export function chooseResources(names: readonly string[]): Chosen {
   if (names.length === 0) return { resources, named: false };
-  const known = resources.map((one) => one.name);
-  for (const name of names) checkName("resource", name, known);
   return { resources: resources.filter(({ name }) => names.includes(name)), named: true };
 }

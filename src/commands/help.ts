@@ -21,6 +21,7 @@ export function setUpHelp(program: Command, { stdout }: Deps): void {
     .helpCommand(false)
     .configureHelp({
       subcommandTerm: (command) => command.name(),
+      argumentDescription: ({ description }) => description,
       commandDescription: (command) =>
         [command.summary(), command.description()].filter((text) => text !== "").join("\n\n"),
     })

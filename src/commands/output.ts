@@ -1,8 +1,11 @@
 import { extname } from "node:path";
 import { Option } from "commander";
+import { expandPath } from "../config/folders.js";
+import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import type { Format } from "../export/format.js";
 import { formats } from "../export/formats/index.js";
+import { makeFolder } from "../lib/make-folder.js";
 
 /** The flags of commands that write data; each format adds one of its name. */
 export interface OutputFlags {
@@ -62,14 +65,21 @@ export function chooseOutput(
   return { format, path, isCompressed: ending === ".gz", excel, delimiter: sign === "tab" ? "\t" : sign };
 }
 
+/** Returns a table's file in the folder that the output names, which is made. @throws UsageError if it names none */
+export function pathIn({ format, path = "", delimiter }: Output, table: string, deps: Deps): string {
+  if (!path.endsWith("/"))
+    throw new UsageError(`\`${format.flag}\` holds one table.`, {
+      hint: "name a folder for a file each, with a slash: `--csv -o exports/`; or a workbook: `-o FILE.xlsx`",
+    });
+  makeFolder(expandPath(path, deps));
+  return path + table + (delimiter === "\t" ? ".tsv" : format.extensions[0]);
+}
+
 /** Returns the error for a command line that names no format. @param path of a file whose ending names none */
 export function noFormat(among: readonly Format[] = formats, path?: string): UsageError {
   const flags = among.map(({ flag }) => `\`${flag}\``).join(", ");
   const endings = among.flatMap(({ extensions }) => extensions).join(", ");
-  return new UsageError(
-    path === undefined ? "No format was given." : `The file's ending names no format: ${path}`,
-    {
-      hint: `add ${flags}, or name a file with \`-o\` that ends in ${endings}; .gz may follow those of text`,
-    },
-  );
+  const fault = path === undefined ? "No format was given." : `The file's ending names no format: ${path}`;
+  const hint = `add ${flags}, or name a file with \`-o\` that ends in ${endings}; .gz may follow those of text`;
+  return new UsageError(fault, { hint });
 }

@@ -41,11 +41,7 @@ export function define(context: Context): Command {
     )
     .argument("[sql]", "the statement, in quotes; without it, stdin")
     .option("-f, --file <file>", "read the statement from a file")
-    .option(
-      "-p, --param <name=value>",
-      "a value for `:name` in the statement; may be given again",
-      parseParameter,
-    );
+    .option("-p, --param <name=value>", "a value for `:name`; may be given again", parseParameter);
   for (const option of outputFlags(answerFormats)) command.addOption(option);
   const byDefault = `default: ${tableRows} for a table, else all`;
   return command

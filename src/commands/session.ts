@@ -72,11 +72,9 @@ export async function withMirrorRun(
     if (purpose !== "plan")
       closers.unshift((await lockMirror(dbPath, { wait, clock, signal, queued: reporter.note })).release);
     const identity = await readIdentity(api).catch(async (error: unknown) => {
-      const run = { command, at: formatInstant(clock.now()) };
+      const run = { command, at: formatInstant(clock.now()), error: hideKeys(wordsOf(error), keys) };
       // This error matters more than one of the note itself.
-      const text = hideKeys(wordsOf(error), keys);
-      if (purpose !== "plan" && !signal.aborted)
-        await noteFailure(dbPath, { ...run, error: text }).catch(() => {});
+      if (purpose !== "plan" && !signal.aborted) await noteFailure(dbPath, run).catch(() => {});
       throw error;
     });
     refuseSkew(identity.skew);
@@ -116,11 +114,8 @@ function omitMembers(mirror: Mirror, omit: readonly string[], { note }: Pick<Rep
   if (String(omit) === String(known.omit)) return void scrub(mirror);
   const held = keepOut(mirror, { ...known, omit });
   const records = Object.values(held).reduce((sum, count) => sum + count, 0);
-  note(
-    omit.length === 0
-      ? "omits nothing any more: `brandapi sync --full` reads these members again"
-      : `omits ${omit.join(", ")}: ${counted(records, "record")} held it, and were rewritten`,
-  );
+  const rewritten = `${counted(records, "record")} rewritten`;
+  note(`omits ${omit.join(", ") || "nothing"}: ${rewritten}; \`sync --full\` reads what is kept again`);
 }
 
 /** Records the error for `status`, because nobody reads a nightly run's output. Does not create a mirror. */

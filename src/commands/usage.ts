@@ -28,7 +28,8 @@ export function asUsageError(cause: CommanderError, program: Command, argv: read
     case "commander.invalidArgument": {
       const [said = "", choices = ""] = text.replace(/\.$/, "").split(" Allowed choices are ");
       const value = /(?:argument|value) '(.*?)' is invalid/.exec(said)?.[1] ?? "";
-      return usage(said, suggest(value, choices.split(", ")));
+      const argument = /for argument '(.*?)'/.exec(said)?.[1];
+      return usage(argument ? `Unknown ${argument}: '${value}'` : said, suggest(value, choices.split(", ")));
     }
     default:
       return usage(text, help);

@@ -1,8 +1,9 @@
+import { existsSync, readFileSync } from "node:fs";
 import { pipeline, Readable } from "node:stream";
 import { createGzip } from "node:zlib";
 import { expandPath } from "../config/folders.js";
 import type { Deps } from "../deps.js";
-import { UsageError } from "../errors.js";
+import { ConfigurationError, UsageError } from "../errors.js";
 import { openFileSink } from "../export/file-sink.js";
 import type { Chunk, Sources, WriteOptions } from "../export/format.js";
 import { type Exported, type Sink, streamSink, writeAll } from "../export/sink.js";
@@ -42,6 +43,21 @@ export async function writeOutput(
   return done;
 }
 
+/** Writes what changed since the run that left the state, then the next state. */
+export async function writeSince(state: string, sources: Sources, output: Output, reading: Reading) {
+  const path = expandPath(state, reading.deps);
+  let next: unknown;
+  const { cutShort } = await writeOutput(sources, output, reading, {
+    state: readState(path),
+    remember: (made) => {
+      next = made;
+    },
+  });
+  if (next === undefined || cutShort) return;
+  const sink = await openFileSink(path, reading.deps);
+  await writeAll([{ data: `${JSON.stringify(next)}\n`, rows: 0 }], sink);
+}
+
 /** Returns stdout for data: a pipe gets every byte as it is, a terminal nothing that would act on it. */
 function dataSink({ stdout }: Pick<Deps, "stdout">): Sink {
   const sink = streamSink(stdout);
@@ -62,8 +78,20 @@ async function* gzipped(chunks: Iterable<Chunk>): AsyncIterable<Chunk> {
   const gzip = createGzip();
   // An error of the rows destroys `gzip`, and is thrown by the loop below.
   pipeline(Readable.from(bytes()), gzip, () => {});
-  for await (const data of gzip) {
-    yield { data, rows };
-    rows = 0;
+  for await (const data of gzip) yield { data, rows: 0 };
+  yield { data: "", rows };
+}
+
+/** Reads the state that an earlier export left; undefined if there is none. */
+function readState(path: string): unknown {
+  if (!existsSync(path)) return undefined;
+  try {
+    const state: unknown = JSON.parse(readFileSync(path, "utf8"));
+    if (typeof state === "object" && state !== null && "bookmarks" in state) return state;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
   }
+  throw new ConfigurationError(`The file is no state that \`brandapi\` wrote: ${path}`, {
+    hint: "name another with `--state`; without a state everything is sent",
+  });
 }

@@ -123,7 +123,7 @@ record  what              was      is now              key
       expect(run).toMatchObject({
         code: 2,
         out: "",
-        err: expect.stringContaining(`argument value \`${name}\` is invalid`),
+        err: expect.stringContaining(`Unknown resource: \`${name}\`.`),
       });
     },
   );
