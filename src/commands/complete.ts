@@ -2,6 +2,7 @@ import type { Argument, Command, Option } from "commander";
 import { readKnownProfiles } from "../config/profiles.js";
 import type { Deps } from "../deps.js";
 import { knownTableNames } from "../query/index.js";
+import { resources } from "../resources/index.js";
 
 /**
  * Prints what the last of the typed words can become, one per line; nothing if it is a file's name. Sends no request,
@@ -39,6 +40,8 @@ async function candidatesFor(
 async function valuesOf(one: Option | Argument, deps: Deps): Promise<readonly string[]> {
   if (one.argChoices) return one.argChoices;
   switch ("flags" in one ? /<([\w-]+)/.exec(one.flags)?.[1] : one.name()) {
+    case "resource":
+      return resources.map(({ name }) => name);
     case "table":
       return knownTableNames();
     case "profile":

@@ -1,4 +1,4 @@
-import { Argument, type Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import { UsageError } from "../errors.js";
 import { suggest } from "../lib/nearest.js";
 import { parseDuration, parseInstant } from "../lib/times.js";
@@ -87,19 +87,16 @@ export function parseRange(
   return { since, until };
 }
 
-/** Returns the argument that names resources; without a name, all are meant. */
-export function resourceArgument(): Argument {
-  const names = resources.map(({ name }) => name);
-  return new Argument("[resource...]", names.join(", ")).choices(names);
-}
-
 /** The resources that a command line chooses, in the registry's order; `named` is false if it names none. */
 export interface Chosen {
   resources: readonly Resource[];
   named: boolean;
 }
 
+/** @throws UsageError for an unknown name */
 export function chooseResources(names: readonly string[]): Chosen {
-  if (names.length === 0) return { resources, named: false };
-  return { resources: resources.filter(({ name }) => names.includes(name)), named: true };
+  const known = resources.map(({ name }) => name);
+  for (const name of names) checkName("resource", name, known);
+  const named = names.length > 0;
+  return { resources: resources.filter(({ name }) => !named || names.includes(name)), named };
 }

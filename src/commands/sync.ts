@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import { readSettings } from "../config/settings.js";
 import { parseWindow } from "../lib/times.js";
+import { resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
 import { syncResources } from "../sync/resources.js";
 import type { SyncSession } from "../sync/run.js";
@@ -9,16 +10,7 @@ import type { Context } from "./context.js";
 import { printPlan } from "./dry-run.js";
 import { eachProfile } from "./each-profile.js";
 import { refuseFailures } from "./failed-resources.js";
-import {
-  allProfiles,
-  type Chosen,
-  chooseResources,
-  parseCount,
-  parsed,
-  parseList,
-  resourceArgument,
-  wait,
-} from "./flags.js";
+import { allProfiles, type Chosen, chooseResources, parseCount, parsed, parseList, wait } from "./flags.js";
 import { ping, withPings } from "./ping.js";
 import { type MirrorSession, withMirrorRun } from "./session.js";
 import { readOptions, refuseUseless, type SyncFlags } from "./sync-options.js";
@@ -35,7 +27,7 @@ export function define(context: Context): Command {
       "Without a resource: everything that the key's scopes and the plan allow. " +
         "A run that was stopped is finished by the next one: dates that were read are not read again, lists are.",
     )
-    .addArgument(resourceArgument())
+    .argument("[resource...]", resources.map(({ name }) => name).join(", "))
     .option("--since <time>", "read from here, whatever was read before")
     .option("--until <time>", "read up to here")
     .addOption(

@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import { Incomplete } from "../errors.js";
 import { wasRead } from "../mirror/index.js";
+import { resources } from "../resources/index.js";
 import { workThrough } from "../sync/resources.js";
 import { defaultOptions } from "../sync/run.js";
 import { printJson } from "../ui/print.js";
@@ -9,7 +10,7 @@ import type { Context, GlobalOptions } from "./context.js";
 import { verifyLake } from "./delta.js";
 import { evidenceText } from "./evidence-text.js";
 import { refuseFailures } from "./failed-resources.js";
-import { chooseResources, resourceArgument, wait } from "./flags.js";
+import { chooseResources, wait } from "./flags.js";
 import { withMirrorRun } from "./session.js";
 import { verdictText } from "./verdict-text.js";
 
@@ -33,7 +34,7 @@ export function define(context: Context): Command {
         "the whole history. Other resources are read whole. The tables that you query are compared with the records " +
         "that they are made from. Says what it cannot see.",
     )
-    .addArgument(resourceArgument())
+    .argument("[resource...]", resources.map(({ name }) => name).join(", "))
     .option("--repair", "read again what differs, and make tables that differ anew from the records")
     .option("--evidence", "each number of the proof, with the request and the SQL that print it")
     .addOption(

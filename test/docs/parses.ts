@@ -1,6 +1,6 @@
 import { CommanderError } from "commander";
-import { asUsageError } from "../../src/commands/usage.js";
 import { UsageError } from "../../src/errors.js";
+import { findResource } from "../../src/resources/index.js";
 import { programTree } from "../support/commands.js";
 
 /**
@@ -9,13 +9,20 @@ import { programTree } from "../support/commands.js";
  */
 export async function parses(words: readonly string[]): Promise<string> {
   const program = await programTree();
-  for (const command of program.commands) command.action(() => {});
+  const wrong: string[] = [];
+  for (const command of program.commands)
+    command.action((...received) => {
+      const takesResources = command.registeredArguments.some((one) => one.name() === "resource");
+      const names = takesResources ? [received[0] ?? []].flat() : [];
+      wrong.push(
+        ...names.filter((name) => !findResource(name)).map((name) => `Unknown resource: \`${name}\`.`),
+      );
+    });
   try {
     await program.parseAsync([...words], { from: "user" });
   } catch (error) {
-    if (error instanceof UsageError) return error.message;
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) return asUsageError(error, program, words).message;
+    if (!(error instanceof CommanderError || error instanceof UsageError)) throw error;
+    if (!("exitCode" in error) || error.exitCode !== 0) wrong.push(error.message);
   }
-  return "";
+  return wrong.join("; ");
 }
