@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expandPath } from "../config/folders.js";
 import type { Deps } from "../deps.js";
@@ -13,6 +13,9 @@ export interface DemoOptions extends GlobalOptions {
   orders?: number;
   seed?: number;
 }
+
+/** Lies in a folder that a demonstration has made, so that the next one may clear it. */
+const markName = ".brandapi-demo";
 
 /**
  * Serves a new brand on this machine, by the clock that is given, and makes the folder for its mirror: that of an earlier
@@ -37,15 +40,17 @@ export async function demonstrate(out: string, options: BrandOptions, deps: Deps
   return { brand, baseUrl, close, at: { ...deps, env } };
 }
 
-/** Returns the paths of the folder and of the mirror in it. An earlier demonstration has left a mirror of this name. */
+/** Returns the paths of the folder and of the mirror in it. */
 function openFolder(out: string, deps: Deps) {
   const path = expandPath(out, deps);
   const mirror = join(path, "demo.sqlite");
-  if (existsSync(path) && readdirSync(path).length > 0 && !existsSync(mirror))
+  const mark = join(path, markName);
+  if (!existsSync(mark) && existsSync(path) && readdirSync(path).length > 0)
     throw new UsageError(`This folder has files the demo did not write: ${out}.`, {
       hint: "choose another with `--out`",
     });
   makeFolder(path);
   for (const file of mirrorFiles(mirror)) rmSync(file, { force: true });
+  writeFileSync(mark, "");
   return { path, mirror };
 }

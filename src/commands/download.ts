@@ -1,7 +1,13 @@
 import { Argument, Command } from "commander";
 import { expandPath } from "../config/folders.js";
 import { readVersion } from "../deps.js";
-import { type DownloadSummary, downloadFiles, type LibraryFile, selectFiles } from "../download/index.js";
+import {
+  type DownloadSummary,
+  downloadFiles,
+  type LibraryFile,
+  type Selection,
+  selectFiles,
+} from "../download/index.js";
 import { ApiUnavailable, Incomplete } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import type { Mirror } from "../mirror/index.js";
@@ -9,13 +15,15 @@ import { checkCondition, explainRunning } from "../query/index.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { parseCount, parsed, wait } from "./flags.js";
+import { parseCount, parsed, parseRange, wait } from "./flags.js";
 import { withMirrorRun } from "./session.js";
 import { findTable } from "./table.js";
 
 interface DownloadFlags extends GlobalOptions {
   out?: string;
   where?: string;
+  since?: string;
+  until?: string;
   limit?: number;
   wait?: boolean;
 }
@@ -24,7 +32,7 @@ const defaultFolder = "brandapi-content";
 
 export const examples = {
   "brandapi download content": `everything, into ./${defaultFolder}`,
-  "brandapi download content --where \"day >= '2026-10-01'\"": "the files added since October",
+  "brandapi download content --where \"media_type = 'image'\" --since 30d": "last month's pictures",
   "brandapi download content --limit 10": "the ten newest that are not there yet",
 };
 
@@ -43,6 +51,8 @@ export function define(context: Context): Command {
     .addArgument(new Argument("<resource>").choices(["content"]))
     .option("-o, --out <dir>", `the folder that the files go to (default: ./${defaultFolder})`)
     .option("--where <condition>", "only files for which this SQL condition holds, as in `export content`")
+    .option("--since <time>", "only files added from here")
+    .option("--until <time>", "only files added up to here")
     .addOption(parsed("--limit <n>", "fetch at most this many, newest first", parseCount))
     .addOption(wait())
     .action((_what, _, own: Command) => runDownload(own.optsWithGlobals(), context));
@@ -50,9 +60,10 @@ export function define(context: Context): Command {
 
 async function runDownload(options: DownloadFlags, { deps }: Context): Promise<void> {
   const { where, wait = false } = options;
+  const range = parseRange(options, deps.clock.now());
   await withMirrorRun({ deps, options, purpose: "write", wait, command: "download" }, async (session) => {
     const { mirror, reporter, settings } = session;
-    const files = chooseFiles(mirror, where);
+    const files = chooseFiles(mirror, { where, ...range });
     const { baseUrl = "", maxWaitMs } = settings;
     const folder = expandPath(options.out ?? defaultFolder, deps);
     const { fetch, later, random, signal } = deps;
@@ -71,11 +82,12 @@ async function runDownload(options: DownloadFlags, { deps }: Context): Promise<v
 }
 
 /** @throws UsageError for a condition that SQLite does not understand */
-function chooseFiles(mirror: Mirror, where: string | undefined): LibraryFile[] {
+function chooseFiles(mirror: Mirror, selection: Selection): LibraryFile[] {
+  const { where } = selection;
   const table = findTable(mirror, "content");
   if (where !== undefined) checkCondition(mirror, table, where);
   try {
-    return selectFiles(mirror, where);
+    return selectFiles(mirror, selection);
   } catch (error) {
     throw explainRunning(error, "--where");
   }

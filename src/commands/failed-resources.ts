@@ -16,7 +16,7 @@ export function refuseFailures({ failures, succeeded, unasked }: Ended, asked: n
   });
 }
 
-const nothingAllowed = new AccessForbidden(
+export const nothingAllowed = new AccessForbidden(
   "Neither the key nor the plan allows any of it: nothing was read.",
   {
     hint: "see `brandapi whoami` for the key's scopes, and the brand's plan",

@@ -42,10 +42,12 @@ async function runSandbox(options: SandboxFlags, context: Context): Promise<void
   const { clock, signal, stdout } = context.deps;
   let passed = clock.now();
   // The history ends with the last midnight: a restart on the same day serves the same records.
-  const brand = createBrand({ seed, orders, now: Math.floor(passed / dayMs) * dayMs });
+  const history = { seed, orders, now: Math.floor(passed / dayMs) * dayMs };
+  const brand = createBrand(history);
+  const other = createBrand({ ...history, seed: seed + 7_919, orders: 150, name: "Basalt Cycling" });
   const { now, monotonic } = clock;
   const rateLimit = chooseRateLimit(options, {});
-  const api = createApi({ brands: [brand], now, monotonic, rateLimit });
+  const api = createApi({ brands: [brand, other], now, monotonic, rateLimit });
   // An order a second.
   const pace = naturalPace(orders, Math.max(1, 3_600 / naturalPace(Math.max(orders, 1)).ordersPerHour));
   const { baseUrl, close } = await serve(api, port, async () => {
@@ -63,6 +65,7 @@ async function runSandbox(options: SandboxFlags, context: Context): Promise<void
     "",
     "Every key:",
     ...brand.keys.map(({ secret, name, note }) => `  ${secret}  ${name}: ${note}`),
+    `  ${other.keys[0]?.secret}  other-brand: every scope, another brand`,
   ];
   if (options.json) printJson(stdout, { baseUrl, key });
   else stdout.write(`${lines.join("\n")}\n`);

@@ -9,7 +9,7 @@ import { printJson } from "../ui/print.js";
 import type { Context } from "./context.js";
 import { printPlan } from "./dry-run.js";
 import { eachProfile } from "./each-profile.js";
-import { refuseFailures } from "./failed-resources.js";
+import { nothingAllowed, refuseFailures } from "./failed-resources.js";
 import { allProfiles, type Chosen, chooseResources, parseCount, parsed, parseList, wait } from "./flags.js";
 import { ping, withPings } from "./ping.js";
 import { type MirrorSession, withMirrorRun } from "./session.js";
@@ -87,6 +87,7 @@ async function syncChosen(
   { deps, profile }: Context,
 ): Promise<void> {
   const { allowed, skipped } = divide(chosen, access.identity.key.scopes);
+  if (allowed.length === 0) throw nothingAllowed;
   if (flags.dryRun)
     return await printPlan(access, { allowed, skipped }, deps, { json: flags.json === true, profile });
   const ended = await syncResources(access, { allowed, skipped, named: chosen.named }, (row) => {

@@ -17,6 +17,7 @@ import { verdictText } from "./verdict-text.js";
 interface VerifyFlags extends GlobalOptions {
   repair?: boolean;
   evidence?: boolean;
+  acceptRemovals?: boolean;
   wait?: boolean;
   delta?: string;
 }
@@ -41,8 +42,9 @@ export function define(context: Context): Command {
       new Option(
         "--delta <folder>",
         "whether a lake holds what the mirror holds; no request is made",
-      ).conflicts(["repair", "evidence"]),
+      ).conflicts(["repair", "evidence", "acceptRemovals"]),
     )
+    .option("--accept-removals", "apply removals even where they look implausible")
     .addOption(wait())
     .action((names: string[], _, own: Command) => {
       const options: VerifyFlags = own.optsWithGlobals();
@@ -54,10 +56,10 @@ export function define(context: Context): Command {
 
 async function runVerify(names: readonly string[], options: VerifyFlags, { deps }: Context): Promise<void> {
   const { resources: chosen, named } = chooseResources(names);
-  const { evidence = false, json = false, repair = false, wait = false } = options;
+  const { acceptRemovals = false, evidence = false, json = false, repair = false, wait = false } = options;
   const run = { deps, options, purpose: "prove", wait, command: "verify" } as const;
   await withMirrorRun(run, async (session) => {
-    const access = { ...session, options: defaultOptions };
+    const access = { ...session, options: { ...defaultOptions, acceptRemovals } };
     const due = named ? chosen : chosen.filter(({ name }) => wasRead(session.mirror, name));
     if (due.length === 0)
       throw new Incomplete("Nothing to compare: nothing was ever synced into this mirror.", {

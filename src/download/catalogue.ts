@@ -1,5 +1,13 @@
 import type { Mirror } from "../mirror/index.js";
 
+/** The files that are wanted. Times in milliseconds since 1970. */
+export interface Selection {
+  /** An expression over the columns of `content`, which `checkCondition` has passed. */
+  where: string | undefined;
+  since: number | undefined;
+  until: number | undefined;
+}
+
 /** A library file as the mirror knows it: the API document, "Content item". */
 export interface LibraryFile {
   source: string;
@@ -22,20 +30,18 @@ export interface Downloaded {
   downloaded_at: string;
 }
 
-/**
- * Returns the present files for which a condition holds, newest first.
- * @param where an expression over the columns of `content`, which `checkCondition` has passed
- */
-export function selectFiles({ db }: Mirror, where = "1"): LibraryFile[] {
+/** Returns the present files that a selection names, newest first. */
+export function selectFiles({ db }: Mirror, { where = "1", since, until }: Selection): LibraryFile[] {
   const select = db.prepare(
     // An id that is a number is null in its column, but the key of the record (source/id) has it.
     `SELECT coalesce(c.source, substr(r.key, 1, instr(r.key, '/') - 1)) AS source,
        coalesce(c.id, substr(r.key, instr(r.key, '/') + 1)) AS id, c.filename, c.mime_type AS mimeType,
        iif(c.file_size_bytes >= 0, c.file_size_bytes, NULL) AS size, c.created_at AS createdAt
      FROM (SELECT * FROM content WHERE removed_at IS NULL AND (${where}\n)) AS c JOIN records AS r USING (record_id)
+     WHERE (@since IS NULL OR r.dated_at >= @since) AND (@until IS NULL OR r.dated_at < @until + 1)
      ORDER BY r.dated_at DESC, r.key`,
   );
-  return select.all() as LibraryFile[];
+  return select.all({ since: since ?? null, until: until ?? null }) as LibraryFile[];
 }
 
 /** The downloads that the mirror knows. */

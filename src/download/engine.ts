@@ -36,22 +36,22 @@ export interface DownloadSummary {
   already_complete: number;
   downloaded: number;
   failed: number;
-  /** Files that were left alone because every file before them had failed. */
+  /** Files that were left alone because the file host had stopped answering. */
   not_tried: number;
   bytes: number;
 }
 
 /** Files on their way at once. */
 const atOnce = 4;
-/** After so many files in a row that failed because of the file host or the disk, the rest is not tried. */
-const mostFailures = 4;
+/** After so many files in a row that failed because of the file host, it counts as down. */
+const mostHostFailures = 4;
 
 /**
  * Fetches files, four at a time, into one folder; those that are complete there are left alone. A file that cannot be
  * fetched does not stop the others.
  * @param limit at most this many are fetched
  * @param onFile called as each file ends
- * @throws errors that concern every file: the API's refusals, the signal's reason
+ * @throws errors that concern every file: the API's refusals, a full disk, the signal's reason
  */
 export async function downloadFiles(
   files: readonly LibraryFile[],
@@ -67,7 +67,7 @@ export async function downloadFiles(
   const queue = withPaths(wanted.slice(0, limit), folder, log);
   const counts = { downloaded: 0, failed: 0, not_tried: 0, bytes: 0 };
   let done = 0;
-  let failuresInRow = 0;
+  let hostFailures = 0;
   task.update({ done, total: queue.length });
 
   async function settle({ file, path }: Placed, signal: AbortSignal): Promise<void> {
@@ -75,7 +75,7 @@ export async function downloadFiles(
     const about = { source, id, path };
     try {
       const { bytes, sha256, resumedFrom } = await fetchFile(file, path, { ...access, signal });
-      failuresInRow = 0;
+      hostFailures = 0;
       log.finish({ ...about, bytes, sha256, downloaded_at: formatInstant(access.clock.now()) });
       counts.downloaded += 1;
       counts.bytes += bytes;
@@ -83,7 +83,7 @@ export async function downloadFiles(
     } catch (error) {
       const failure = failureOf(error);
       if (!failure) throw error;
-      if (failure.kind === "host") failuresInRow += 1;
+      if (failure.kind === "host") hostFailures += 1;
       counts.failed += 1;
       const nothing = { bytes: null, sha256: null, resumed_from: null };
       onFile({ ...about, outcome: "failed", ...nothing, error: failure.message });
@@ -98,7 +98,7 @@ export async function downloadFiles(
   const next = queue.values();
   const work = async () => {
     for (const placed of next)
-      if (failuresInRow >= mostFailures) counts.not_tried += 1;
+      if (hostFailures >= mostHostFailures) counts.not_tried += 1;
       else if (!signal.aborted) await settle(placed, signal).catch((error) => stop.abort(error));
   };
   await Promise.all(Array.from({ length: atOnce }, work));
@@ -131,9 +131,13 @@ function withPaths(files: readonly LibraryFile[], folder: string, log: DownloadL
   });
 }
 
+/** The system's errors that concern one file. */
+const ofOneFile = ["EISDIR", "EEXIST", "ENOTEMPTY", "ELOOP", "ENAMETOOLONG", "EILSEQ", "EINVAL", "EFBIG"];
+
 /** Returns an error as one file's failure; undefined if it concerns every file. */
 function failureOf(error: unknown): FileFailed | undefined {
   if (error instanceof FileFailed) return error;
-  if (!(error instanceof Error) || !("syscall" in error)) return undefined;
-  return new FileFailed(`cannot write it: ${error.message.split(", ")[0]}`, "host");
+  if (!(error instanceof Error) || !("code" in error) || !ofOneFile.includes(String(error.code)))
+    return undefined;
+  return new FileFailed(`cannot write it: ${error.message.split(", ")[0]}`);
 }

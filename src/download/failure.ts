@@ -1,7 +1,7 @@
 /**
  * Thrown if one file cannot be fetched and the others still can. The message follows the file's name, and never holds a
- * URL. `again`: another try may succeed; `restart`: only from the first byte; `host`: the file host or the disk keeps
- * failing, which the next file may meet too.
+ * URL. `again`: another try may succeed; `restart`: only from the first byte; `host`: the file host cannot be reached or
+ * keeps failing, which the next file may meet too.
  */
 export class FileFailed extends Error {
   constructor(

@@ -3,7 +3,8 @@ import { renderTable } from "../ui/table.js";
 import { escapeText } from "../ui/text.js";
 import { pad } from "../ui/width.js";
 import { timeName } from "./dates.js";
-import type { Block, Document, Figures, Table } from "./document.js";
+import type { Block, Chart, Document, Figures, Table } from "./document.js";
+import { short } from "./numbers.js";
 
 /** How a terminal shows the report. */
 export interface TextLook {
@@ -11,14 +12,13 @@ export interface TextLook {
   width: number;
 }
 
-/** Returns the report for a terminal, which breaks long sentences itself. Charts are left to the page. */
+/** Returns the report for a terminal, which breaks long sentences itself. */
 export function writeText(document: Document, look: TextLook): string {
   const { brand, period, summary, proof, sections, made_at } = document;
   const head = `${look.style.bold(escapeText(`${brand}, ${period.name}`))}\n${escapeText(`${summary} ${proof}`.trim())}`;
-  const body = sections.flatMap(({ title, lead, blocks }) => {
+  const body = sections.map(({ title, lead, blocks }) => {
     const shown = blocks.flatMap((block) => writeBlock(block, look));
-    const lines = [look.style.bold(title), ...(lead === "" ? [] : [escapeText(lead)]), ...shown];
-    return shown.length === 0 ? [] : [lines.join("\n")];
+    return [look.style.bold(title), ...(lead === "" ? [] : [escapeText(lead)]), ...shown].join("\n");
   });
   return `${[head, ...body, `Made ${timeName(made_at)}`].join("\n\n")}\n`;
 }
@@ -26,7 +26,7 @@ export function writeText(document: Document, look: TextLook): string {
 function writeBlock(block: Block, look: TextLook): string[] {
   if (block.kind === "figures") return writeFigures(block);
   if (block.kind === "table") return [writeTable(block, look)];
-  return block.kind === "text" ? [escapeText(block.text)] : [];
+  return [block.kind === "chart" ? writeChart(block, look) : escapeText(block.text)];
 }
 
 function writeFigures({ title, figures }: Figures): string[] {
@@ -47,4 +47,12 @@ function writeTable({ title, columns, rows }: Table, { style, width }: TextLook)
   const alignRight = titlesOf(columns.filter(({ kind }) => kind === "number"));
   const spare = titlesOf(columns.filter(({ is_spare }) => is_spare));
   return `\n${title}:\n${renderTable(titles, cells, { style, width, alignRight, spare })}\n`;
+}
+
+/** Returns the first series as a line of blocks. */
+function writeChart({ title, series }: Chart, { style }: TextLook): string {
+  const values = (series[0]?.values ?? []).map((value) => Math.max(0, value ?? 0));
+  const most = Math.max(...values);
+  const blocks = values.map((value) => "▁▂▃▄▅▆▇█".charAt(Math.round((value / (most || 1)) * 7)));
+  return `${title}: ${style.cyan(blocks.join(""))} up to ${short(most)}`;
 }

@@ -114,7 +114,7 @@ test("filters and a limit choose the newest files that are not there yet", async
   const idsOf = async (flags: string) => (await download(brand, flags)).files.map(({ id }) => id);
   expect(await idsOf("--where id=0")).toEqual([]);
   expect(await idsOf("--where source='deliverable'--")).toEqual(["old"]);
-  expect(await idsOf("--where id='mid'")).toEqual(["mid"]);
+  expect(await idsOf("--since 2026-11-21T09:30:00Z --until 2026-11-21T10:30:00Z")).toEqual(["mid"]);
   expect(await idsOf("--limit 1")).toEqual(["new"]);
   expect(await idsOf("--limit 1")).toEqual([]);
 });
@@ -165,6 +165,7 @@ test.each([
   ["download content --where 1)OR(size", 2, "`--where` is not a condition"],
   ["download content --where json(filename)", 2, "SQLite stopped at `--where`"],
   ["download content --limit none", 2, "whole number"],
+  ["download content --since 2026-02-01 --until 2026-01-01", 2, "before `--until`"],
 ])("`%s` ends with %i and a hint", async (command, code, hint) => {
   const brand = await libraryOf({ a: {} });
   expect(await brand.run(command)).toMatchObject({ code, err: expect.stringContaining(hint) });

@@ -58,6 +58,7 @@ describe("where a report goes", () => {
 describe("in a terminal", () => {
   test("the text has colour only if the stream is a terminal", async () => {
     const { out } = await brand.run("report --text");
+    expect(out).toMatch(/^Net and refunds by day, EUR: [▁▂▃▄▅▆▇█]{20} up to /m);
     expect(out).not.toContain("\u001b");
     expect((await brand.run("report --text", { tty: true })).out).toContain("\u001b[1mSales");
     expect((await brand.run("report --text --no-color", { tty: true })).out).toBe(out);

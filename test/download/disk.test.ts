@@ -1,0 +1,35 @@
+import { expect, test, vi } from "vitest";
+import { download, libraryOf } from "./brand.js";
+
+const disk = vi.hoisted(() => ({ code: "" }));
+
+vi.mock("node:fs/promises", async (original) => {
+  const real = await original<typeof import("node:fs/promises")>();
+  const open = async (...args: Parameters<typeof real.open>) => {
+    const handle = await real.open(...args);
+    const append = handle.appendFile.bind(handle);
+    handle.appendFile = async (...data) => {
+      const error = Object.assign(new Error(`${disk.code}: cannot write`), {
+        code: disk.code,
+        syscall: "write",
+      });
+      if (disk.code !== "") throw error;
+      await append(...data);
+    };
+    return handle;
+  };
+  return { ...real, open };
+});
+
+test.each(["ENOSPC", "EROFS", "EACCES", "EDQUOT"])(
+  "%s ends the run with 3, and the next one goes on",
+  async (code) => {
+    const brand = await libraryOf(Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`f${n}`, {}])));
+    disk.code = code;
+    const run = await download(brand);
+    disk.code = "";
+    expect(run).toMatchObject({ code: 3, files: [], summary: undefined });
+    expect(run.err).toContain(`${code}: cannot write`);
+    expect((await download(brand)).summary).toMatchObject({ downloaded: 8 });
+  },
+);
