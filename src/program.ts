@@ -36,14 +36,8 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       "Print the crontab lines that sync every night; install nothing",
       () => import("./commands/cron.js"),
     ],
-    backup: [
-      "Copy the mirror, beside a running sync, and check the copy; or restore one",
-      () => import("./commands/backup.js"),
-    ],
-    forget: [
-      "Remove what identifies a host, and keep it out of later syncs",
-      () => import("./commands/forget.js"),
-    ],
+    backup: ["Make a checked copy of the mirror, or restore one", () => import("./commands/backup.js")],
+    forget: ["Remove a host from the mirror, all but the id", () => import("./commands/forget.js")],
   },
   "Use the data:": {
     report: [

@@ -1,91 +1,102 @@
-import { readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { expandPath } from "../config/folders.js";
-import { readSettings } from "../config/settings.js";
-import { UsageError } from "../errors.js";
+import { readSettings, type Settings } from "../config/settings.js";
+import type { Deps } from "../deps.js";
+import { MirrorUnusable } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { makeFolder } from "../lib/make-folder.js";
-import { beginPart, endPart } from "../lib/parts.js";
 import { formatInstant } from "../lib/times.js";
-import { connect, copyMirror, noteBackup } from "../mirror/index.js";
-import { openMirrorReadOnly } from "../query/index.js";
+import { connect, copyMirror, lockMirror, readBackups, readInfo, writeInfo } from "../mirror/index.js";
+import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/index.js";
+import { keepOut, readKeptOut } from "../records/index.js";
 import { formatBytes } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import { escapeText } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parseCount, parsed } from "./flags.js";
-import { examples } from "./help.js";
-import { fileTime, readOwner, restoreMirror } from "./restore.js";
 
 interface BackupFlags extends GlobalOptions {
   keep: number;
   restore?: string;
 }
 
+export const examples = {
+  "brandapi backup /mnt/disk/brandapi --keep 30": "copies on another disk",
+  "brandapi backup --restore FILE": "go back to a copy",
+};
+
 export function define(context: Context): Command {
   return new Command("backup")
-    .description(
-      "The copy is of one instant. It gets its name, PROFILE-TIME.sqlite, once SQLite has checked it and its rows " +
-        "and last runs are those of the mirror. A copy holds all that the mirror holds, and no key.",
-    )
+    .description("The copy is of one instant, and has its name once it is checked. It holds no key.")
     .argument("[dir]", "an existing folder (default: `backups` beside the mirror)")
-    .addOption(parsed("--keep <n>", "keep so many of this brand in the folder", parseCount).default(7))
-    .addOption(
-      new Option(
-        "--restore <file>",
-        "put a copy in the mirror's place; the present mirror is kept beside it",
-      ).conflicts("keep"),
-    )
-    .addHelpText(
-      "after",
-      examples(
-        ["brandapi backup", "a copy beside the mirror; the newest 7 are kept"],
-        ["brandapi backup /mnt/disk/brandapi --keep 30", "copies on another disk"],
-        ["brandapi backup --restore FILE", "go back to a copy"],
-      ),
-    )
-    .action((dir: string | undefined, _, command: Command) =>
-      runBackup(dir, command.optsWithGlobals(), context),
-    );
+    .addOption(parsed("--keep <n>", "keep so many copies in the folder; 0: all", parseCount).default(7))
+    .option("--restore <file>", "put a copy in the mirror's place; the present mirror is kept beside it")
+    .action((dir, _, command: Command) => runBackup(dir, command.optsWithGlobals(), context));
 }
 
 async function runBackup(dir: string | undefined, options: BackupFlags, { deps }: Context): Promise<void> {
-  if (options.keep < 1 || (dir !== undefined && options.restore !== undefined))
-    throw new UsageError("`--keep` begins at 1, and `--restore` takes no folder.", {
-      hint: "see `brandapi help backup`",
-    });
   const settings = await readSettings(options, deps);
-  const { dbPath, profile } = settings;
-  if (options.restore !== undefined)
-    return await restoreMirror(expandPath(options.restore, deps), settings, deps);
+  const { keep, restore: file } = options;
+  const { text, ...done } = file
+    ? await restore(expandPath(file, deps), settings, deps)
+    : await backUp(dir, keep, settings, deps);
+  if (options.json) printJson(deps.stdout, done);
+  else if (!options.quiet) deps.stdout.write(`${escapeText(text)}\n`);
+}
+
+async function backUp(dir: string | undefined, keep: number, { dbPath, profile }: Settings, deps: Deps) {
   (await deps.killable(() => openMirrorReadOnly(dbPath))).db.close();
   const folder = dir === undefined ? join(dirname(dbPath), "backups") : expandPath(dir, deps);
   if (dir === undefined) makeFolder(folder, 0o700);
   const at = formatInstant(deps.clock.now());
   const path = join(folder, `${profile}-${fileTime(at)}.sqlite`);
-  const part = await beginPart(join(folder, `${profile}.sqlite`), deps.random);
+  const records = await copyMirror(dbPath, path, deps.random);
   const mirror = await connect(dbPath, false);
-  let records: number;
-  try {
-    records = await copyMirror(mirror, part, deps.signal);
-    renameSync(part, path);
-    noteBackup(mirror, { at, path });
-  } finally {
-    mirror.db.close();
-    for (const end of ["", "-journal", "-wal", "-shm"]) rmSync(part + end, { force: true });
-    endPart(part);
-  }
-  const brand = (await readOwner(path))?.brand;
-  const own: string[] = [];
-  for (const name of readdirSync(folder).sort().reverse())
-    if (name.replace(/\d{8}T\d{6}Z\.sqlite$/, "") === `${profile}-`)
-      if ((await readOwner(join(folder, name)))?.brand === brand) own.push(join(folder, name));
-  const removed = own.slice(options.keep);
-  for (const old of removed) rmSync(old);
+  const all = [...readBackups(mirror).filter((one) => one.path !== path), { at, path }];
+  const old = all.filter((one) => dirname(one.path) === folder).slice(0, -keep);
+  const left = all.filter((one) => !old.includes(one));
+  mirror.transaction(() => writeInfo(mirror, "backups", JSON.stringify(left)));
+  mirror.db.close();
+  for (const one of old) rmSync(one.path, { force: true });
   const bytes = statSync(path).size;
-  if (options.json) return printJson(deps.stdout, { path, at, bytes, records, removed });
-  const lines = [`${path}: ${counted(records, "record")}, ${formatBytes(bytes)}, checked`];
-  for (const old of removed) lines.push(`removed ${old}`);
-  if (!options.quiet) deps.stdout.write(lines.map((line) => `${escapeText(line)}\n`).join(""));
+  const text = `${path}: ${counted(records, "record")}, ${formatBytes(bytes)}, checked; removed: ${old.length}`;
+  return { path, at, bytes, records, removed: old.map((one) => one.path), text };
+}
+
+/**
+ * Puts a copy in the mirror's place, less the hosts that were forgotten since, and sets the present mirror aside.
+ * @throws MirrorUnusable if the copy is damaged, or of another brand: nothing is changed
+ */
+async function restore(file: string, { brand, dbPath: db }: Settings, deps: Deps) {
+  const kept = existsSync(db) ? `${db}.before-${fileTime(formatInstant(deps.clock.now()))}` : null;
+  const lock = await lockMirror(db, { wait: false, ...deps });
+  try {
+    const present = await openMirrorOrNone(db).catch(() => null);
+    const owner = (present && readInfo(present, "brand_id")) ?? brand?.id;
+    const forgotten = present ? readKeptOut(present).forgotten : [];
+    present?.db.close();
+    await copyMirror(file, db, deps.random, async (path) => {
+      const copy = await openMirror(path);
+      if (owner !== undefined && owner !== readInfo(copy, "brand_id"))
+        throw new MirrorUnusable(`The backup belongs to ${readInfo(copy, "brand_name")}: ${file}`, {
+          hint: "choose another backup, or name its profile: `--profile NAME`",
+        });
+      if (forgotten.length > 0) keepOut(copy, forgotten);
+      copy.db.close();
+      if (kept) linkSync(db, kept);
+      // SQLite would read the new file with the log of the old one.
+      for (const end of ["-wal", "-shm"]) if (existsSync(db + end)) renameSync(db + end, kept + end);
+    });
+  } finally {
+    lock.release();
+  }
+  const text = `${db}: restored; \`brandapi sync\` reads what came since. The mirror before: ${kept ?? "none"}`;
+  return { db, restored: file, kept, text };
+}
+
+/** Returns `2026-11-24T19:00:00.000Z` as `20261124T190000Z`. */
+function fileTime(at: string): string {
+  return at.replace(/[-:]|\.\d+/g, "");
 }

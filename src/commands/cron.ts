@@ -8,8 +8,8 @@ import { ConfigurationError } from "../errors.js";
 import { shellCommand, shellWord } from "../lib/shell.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { allProfiles } from "./flags.js";
-import { ping } from "./ping.js";
+import { allProfiles, parsed } from "./flags.js";
+import { parsePing } from "./ping.js";
 
 interface CronFlags extends GlobalOptions {
   allProfiles?: boolean;
@@ -33,7 +33,7 @@ export function define(context: Context): Command {
         "writes a log, and `status --max-age 26h`, which says what is stale. The key is never in them.",
     )
     .addOption(allProfiles())
-    .addOption(ping("the nightly sync pings this address (BRANDAPI_PING)"))
+    .addOption(parsed("--ping <url>", "the nightly sync pings this address", parsePing))
     .action((_, command: Command) => runCron(command.optsWithGlobals(), context));
 }
 

@@ -16,7 +16,7 @@ import { escapeText } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { hintFor } from "./errors.js";
 import { askIdentity, interactiveMaxWaitMs } from "./identity.js";
-import { backupOf, checkForgotten } from "./kept.js";
+import { checkBackup, checkForgotten } from "./kept.js";
 
 /** The result of a check. With a hint it is a warning, which fails nothing. */
 interface Finding<T = unknown> {
@@ -62,12 +62,8 @@ async function runDoctor(options: GlobalOptions, context: Context): Promise<void
   const mirror = await check("mirror", () => checkMirror(settings.dbPath, deps));
   if (mirror) {
     await check("tables", () => withSnapshot(mirror, () => deps.killable(async () => checkTables(mirror))));
-    await check("backup", async () => {
-      const { text, isOld } = backupOf(mirror, deps.clock.now());
-      const hint = "run `brandapi backup`: the history of changes cannot be read again";
-      return isOld ? { text, hint } : { text };
-    });
-    await check("kept", () => deps.killable(async () => ({ text: checkForgotten(mirror) })));
+    await check("backup", async () => checkBackup(mirror, deps.clock.now()));
+    await check("kept", () => deps.killable(async () => checkForgotten(mirror)));
     mirror.db.close();
   }
   const identity = await check("key", async () => {

@@ -6,13 +6,13 @@ import { readProfiles, writeProfiles } from "../config/profiles.js";
 import { environmentFor, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
-import { parseOmit } from "../resources/omit.js";
 import { openPrompt } from "../ui/prompt.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parsed } from "./flags.js";
 import { askIdentity, interactiveMaxWaitMs, printIdentity } from "./identity.js";
-import { ping } from "./ping.js";
+import { parseOmit } from "./omit.js";
+import { parsePing } from "./ping.js";
 
 interface LoginFlags extends GlobalOptions {
   keyStdin?: boolean;
@@ -34,10 +34,8 @@ export function define(context: Context): Command {
         "It is checked with the API first, then stored in a file that only you can read.",
     )
     .option("--key-stdin", "read the key from stdin: for scripts")
-    .addOption(ping("each sync pings this address: a dead-man's switch"))
-    .addOption(
-      parsed("--omit <members>", "never keep these, such as host.last_name,roster:host.socials", parseOmit),
-    )
+    .addOption(parsed("--ping <url>", "each sync pings this address: a dead-man's switch", parsePing))
+    .addOption(parsed("--omit <members>", "never keep these: host.last_name,roster:host.socials", parseOmit))
     .action((_, command: Command) => runLogin(command.optsWithGlobals(), context));
 }
 

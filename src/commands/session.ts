@@ -15,10 +15,11 @@ import {
   type Mirror,
   noteFailedRun,
   noteProgress,
+  readInfo,
   schemaVersion,
 } from "../mirror/index.js";
 import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/index.js";
-import { keepOut, readKeptOut, scrub } from "../records/index.js";
+import { keepOut, readKeptOut } from "../records/index.js";
 import { refuseSkew } from "../sync/clock.js";
 import type { SyncSession } from "../sync/run.js";
 import { createReporter } from "../ui/reporter.js";
@@ -110,11 +111,8 @@ async function openPresent(path: string): Promise<Mirror> {
 
 /** Takes what the profile omits out of all that is stored, if its list has changed. */
 function omitMembers(mirror: Mirror, omit: readonly string[], { note }: Pick<Reporter, "note">): void {
-  const known = readKeptOut(mirror);
-  if (String(omit) === String(known.omit)) return void scrub(mirror);
-  const held = keepOut(mirror, { ...known, omit });
-  const records = Object.values(held).reduce((sum, count) => sum + count, 0);
-  const rewritten = `${counted(records, "record")} rewritten`;
+  if (String(omit) === String(readKeptOut(mirror).omit) && readInfo(mirror, "to_scrub") === null) return;
+  const rewritten = `${counted(keepOut(mirror, [], omit).length, "record")} rewritten`;
   note(`omits ${omit.join(", ") || "nothing"}: ${rewritten}; \`sync --full\` reads what is kept again`);
 }
 

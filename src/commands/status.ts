@@ -11,7 +11,7 @@ import type { Context, GlobalOptions } from "./context.js";
 import { eachProfile } from "./each-profile.js";
 import { allProfiles, parsed } from "./flags.js";
 import { expiryWarning } from "./identity.js";
-import { keptOf, keptText } from "./kept.js";
+import { keptOf } from "./kept.js";
 import { readMirror } from "./reading.js";
 import { marksOf, statusText } from "./status-text.js";
 
@@ -49,9 +49,9 @@ async function runStatus(options: StatusFlags, context: Context): Promise<void> 
   await readMirror(options, deps, async ({ mirror, reporter: { warn }, style, width }) => {
     const now = deps.clock.now();
     const health = readHealth(mirror, now, maxAge, await runUnderWay(settings.dbPath));
-    const kept = keptOf(mirror, settings.omit);
+    const { kept, text } = keptOf(mirror, settings.omit, now);
     if (json) printJson(deps.stdout, { profile, ...health, ...kept });
-    else if (!quiet) deps.stdout.write(statusText(health, style, width) + keptText(kept, now));
+    else if (!quiet) deps.stdout.write(statusText(health, style, width) + text);
     const warning = expiryWarning(keyExpiresAt, now, settings.profile);
     if (warning) warn(warning);
     if (maxAge !== null && health.resources.length === 0) throw neverSynced;

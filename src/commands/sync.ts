@@ -11,7 +11,7 @@ import { printPlan } from "./dry-run.js";
 import { eachProfile } from "./each-profile.js";
 import { nothingAllowed, refuseFailures } from "./failed-resources.js";
 import { allProfiles, type Chosen, chooseResources, parseCount, parsed, parseList, wait } from "./flags.js";
-import { ping, withPings } from "./ping.js";
+import { parsePing, withPings } from "./ping.js";
 import { type MirrorSession, withMirrorRun } from "./session.js";
 import { readOptions, refuseUseless, type SyncFlags } from "./sync-options.js";
 
@@ -42,7 +42,7 @@ export function define(context: Context): Command {
     .option("--accept-removals", "apply removals even where they look implausible")
     .addOption(wait())
     .addOption(allProfiles())
-    .addOption(ping("tell a dead-man's switch how it went (BRANDAPI_PING)"))
+    .addOption(parsed("--ping <url>", "tell a dead-man's switch how it went (BRANDAPI_PING)", parsePing))
     .addOption(parsed("--audit <n>", "requests spent on the oldest reads (default: 5)", parseCount))
     .addOption(
       new Option(

@@ -10,11 +10,11 @@ export function nearest(typed: string, names: Iterable<string>): string | undefi
   return best;
 }
 
-/** Returns a hint for an unknown name: the nearest one, or all of them. */
+/** Returns a hint for an unknown name: the nearest one, or all of them, 40 at most. */
 export function suggest(typed: string, names: readonly string[]): string {
   const near = nearest(typed, names);
   if (near !== undefined) return `did you mean \`${near}\`?`;
-  return names.length === 1 ? `use \`${names[0]}\`` : `use one of ${names.join(", ")}`;
+  return names.length === 1 ? `use \`${names[0]}\`` : `use one of ${names.slice(0, 40).join(", ")}`;
 }
 
 /** Returns how many insertions, deletions and replacements make one word of another (Levenshtein). */

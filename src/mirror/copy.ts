@@ -1,55 +1,61 @@
-import { closeSync, openSync } from "node:fs";
-import type { Database } from "better-sqlite3";
+import { closeSync, openSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { MirrorUnusable } from "../errors.js";
-import { loadSqlite } from "../lib/sqlite.js";
+import { beginPart, endPart } from "../lib/parts.js";
+import { connect } from "./connect.js";
+import { readInfo } from "./info.js";
 import { findDamage } from "./integrity.js";
 import type { Mirror } from "./mirror.js";
-import { quote } from "./typed-table.js";
+import { mirrorFiles } from "./place.js";
 
-const pagesPerStep = 500;
+/** The number of rows of the records and of their history, and the last run of each resource. */
+const contents = `SELECT 'records', count(*) FROM records
+  UNION ALL SELECT 'versions', count(*) FROM record_versions
+  UNION ALL SELECT 'changes', count(*) FROM changes
+  UNION ALL SELECT resource || outcome, max(run_id) FROM sync_runs GROUP BY resource`;
 
 /**
- * Copies a mirror as it is at one instant, beside a running sync, into a new file (0600), and checks the copy.
+ * Copies a mirror as it is at one instant, beside a running sync, into a new file (0600). It gets its name when it has been
+ * checked, and prepared.
  * @returns the number of records
- * @throws MirrorUnusable if the copy is damaged or differs from the mirror; the caller removes the file
+ * @throws MirrorUnusable if the copy is damaged or differs from the mirror: nothing is left of it
  */
-export async function copyMirror({ db }: Mirror, to: string, signal: AbortSignal): Promise<number> {
-  const Sqlite = await loadSqlite();
-  closeSync(openSync(to, "wx", 0o600));
-  let copy: Database | undefined;
-  // SQLite copies what an open transaction sees. VACUUM INTO takes none, so its copy could not be compared.
-  db.exec("BEGIN");
+export async function copyMirror(
+  from: string,
+  to: string,
+  random: () => number,
+  prepare?: (copy: string) => Promise<void>,
+): Promise<number> {
+  const read = ({ db }: Mirror) => JSON.stringify(db.prepare(contents).all());
+  const mirror = await connect(from, false);
+  const part = await beginPart(join(dirname(to), "mirror.sqlite"), random);
   try {
-    const contents = contentsOf(db);
-    const progress = () => {
-      signal.throwIfAborted();
-      return pagesPerStep;
-    };
-    await db.backup(to, { progress });
-    copy = new Sqlite(to);
+    closeSync(openSync(part, "wx", 0o600));
+    // SQLite copies what an open transaction sees. VACUUM INTO takes none, so its copy could not be compared.
+    mirror.db.exec("BEGIN");
+    const expected = read(mirror);
+    await mirror.db.backup(part);
+    const copy = await connect(part, false);
     // A file in WAL mode could not be opened in a folder that is not writable.
-    copy.pragma("journal_mode = DELETE");
-    const damage = findDamage({ db: copy }) ?? (contentsOf(copy) === contents ? null : "other rows");
-    if (damage === null) return copy.prepare<[], number>("SELECT count(*) FROM records").pluck().get() ?? 0;
-    throw new MirrorUnusable(`The copy does not agree with the mirror (${damage}).`, {
-      hint: "nothing was kept of it: see `brandapi doctor`, then run the same command again",
-    });
+    copy.db.pragma("journal_mode = DELETE");
+    const records = copy.db.prepare<[], number>("SELECT count(*) FROM records").pluck().get() ?? 0;
+    const damage = findDamage(copy) ?? (read(copy) === expected ? null : "other rows");
+    copy.db.close();
+    if (damage !== null)
+      throw new MirrorUnusable(`The copy does not agree with the mirror (${damage}): ${from}`, {
+        hint: "nothing was kept of it: see `brandapi doctor`, then run the same command again",
+      });
+    await prepare?.(part);
+    renameSync(part, to);
+    return records;
   } finally {
-    copy?.close();
-    db.exec("ROLLBACK");
+    mirror.db.close();
+    for (const file of mirrorFiles(part)) rmSync(file, { force: true });
+    endPart(part);
   }
 }
 
-/** Returns the number of rows of each table, and the last run of each resource, as text to compare. */
-function contentsOf(db: Database): string {
-  const names = db.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all();
-  const counts = names.map((name) => [
-    name,
-    db
-      .prepare(`SELECT count(*) FROM ${quote(name)}`)
-      .pluck()
-      .get(),
-  ]);
-  const runs = db.prepare("SELECT max(run_id), * FROM sync_runs GROUP BY resource").all();
-  return JSON.stringify([counts, runs]);
+/** Returns the copies that were made of a mirror, and not removed since, the newest last. `at`: ISO 8601. */
+export function readBackups(mirror: Mirror): { at: string; path: string }[] {
+  return JSON.parse(readInfo(mirror, "backups") ?? "[]");
 }

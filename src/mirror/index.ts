@@ -1,7 +1,7 @@
 /** The door of this room: everything that other rooms may use. */
 
 export { busyMs, connect, createFile, layOut } from "./connect.js";
-export { copyMirror } from "./copy.js";
+export { copyMirror, readBackups } from "./copy.js";
 export { asMirrorError, damagedHint } from "./errors.js";
 export {
   checkOwner,
@@ -11,7 +11,6 @@ export {
   writeInfo,
 } from "./info.js";
 export { findDamage } from "./integrity.js";
-export { type Backup, lastBackup, noteBackup } from "./last-backup.js";
 export { firstRead, lastFinding, lastGood, lastProven, lastRun, newestRun, wasRead } from "./last-runs.js";
 export { type Lock, lockMirror, runUnderWay } from "./lock.js";
 export { closeMirror, type Mirror, mirrorOf, statement } from "./mirror.js";

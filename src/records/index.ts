@@ -7,9 +7,7 @@ export { compareTables, type TableDifference } from "./compare-tables.js";
 export { complaintText } from "./complaint-text.js";
 export { diffRecords } from "./diff.js";
 export { mixed, readDiscovered } from "./discovered.js";
-export { type KeptOut, readKeptOut } from "./door.js";
-export { readHosts } from "./hosts.js";
-export { findHeld, type Held, keepOut, scrub } from "./keep-out.js";
+export { findHeld, keepOut, readHosts, readKeptOut } from "./keep-out.js";
 export { idText, keyOf } from "./keys.js";
 export { indexProjection } from "./projection.js";
 export {

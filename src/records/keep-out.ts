@@ -1,53 +1,41 @@
 import { forgetInfo, type Mirror, readInfo, statement, writeInfo } from "../mirror/index.js";
 import { details, resources } from "../resources/index.js";
 import type { Json, Resource } from "../resources/types.js";
-import { diffRecords, type FieldChange } from "./diff.js";
-import { type KeptOut, openDoor } from "./door.js";
+import { diffRecords } from "./diff.js";
 import { rebuildTables } from "./reprojection.js";
-
-/** How many records held something that is kept out, or did so before, by resource. */
-export type Held = Record<string, number>;
+import { isObject } from "./values.js";
 
 const all: readonly Resource[] = [...resources, ...details];
 
 /**
- * Keeps these out of a mirror from now on, and takes them out of all that is stored: records and their versions pass
- * through the door, changes follow from the versions, and tables from the records.
- * @param also is called in the same transaction
+ * Returns what a mirror does not keep: `omit`, members by the end of their path (`host.last_name`), or of one resource
+ * (`roster:host.socials`), and `forgotten`, the ids of hosts of which only the id is kept.
  */
-export function keepOut(mirror: Mirror, { omit, forgotten }: KeptOut, also = (_: Held) => {}): Held {
-  const held: Held = {};
-  mirror.transaction(() => {
-    writeInfo(mirror, "omit", JSON.stringify(omit));
-    writeInfo(mirror, "forgotten", JSON.stringify(forgotten));
-    writeInfo(mirror, "to_scrub", "1");
-    for (const record of findHeld(mirror)) {
-      rewrite(mirror, record);
-      held[record.resource] = (held[record.resource] ?? 0) + 1;
-    }
-    rebuildTables(
-      mirror,
-      all.filter(({ name }) => name in held),
-    );
-    mirror.db.exec(
-      `UPDATE analytics_hosts_snapshots AS s SET host_username = NULL WHERE NOT EXISTS (
-         SELECT 1 FROM analytics_hosts AS h WHERE h.host_id = s.host_id AND h.host_username IS NOT NULL)`,
-    );
-    also(held);
-  });
-  scrub(mirror);
-  return held;
+export function readKeptOut(mirror: Mirror) {
+  const read = (name: string) => JSON.parse(readInfo(mirror, name) ?? "[]") as string[];
+  return { omit: read("omit"), forgotten: read("forgotten") };
 }
 
-/**
- * Writes the file anew if something was taken out of it: until then its free pages and its log hold it. If a program
- * that reads the mirror keeps its log from being emptied, `to_scrub` stays.
- */
-export function scrub(mirror: Mirror): void {
-  if (readInfo(mirror, "to_scrub") === null) return;
-  mirror.db.exec("VACUUM");
-  const [{ busy }] = mirror.db.pragma("wal_checkpoint(TRUNCATE)") as [{ busy: number }];
-  if (busy === 0) mirror.transaction(() => forgetInfo(mirror, "to_scrub"));
+/** Returns the one function that drops members of a resource's records, at any depth: those omitted, and of forgotten hosts. */
+export function openDoor(mirror: Mirror): (value: Json, resource: string) => Json {
+  const { omit, forgotten } = readKeptOut(mirror);
+  const rules = omit.map((rule) => rule.split(":").reverse());
+  const hosts = new Set(forgotten);
+  if (rules.length + hosts.size === 0) return (value) => value;
+
+  function pass(value: Json, resource: string, path = ""): Json {
+    if (Array.isArray(value)) return value.map((item) => pass(item, resource, path));
+    if (!isObject(value)) return value;
+    const isHost = hosts.has(String(value.id));
+    const isOfHost = hosts.has(String(value.host_id));
+    const isOut = (member: string) =>
+      (isHost && member !== "id") ||
+      (isOfHost && /^host_(?!id$)/.test(member)) ||
+      rules.some(([end, of = resource]) => of === resource && `${path}.${member}`.endsWith(`.${end}`));
+    const kept = Object.entries(value).filter(([member]) => !isOut(member));
+    return Object.fromEntries(kept.map(([name, inner]) => [name, pass(inner, resource, `${path}.${name}`)]));
+  }
+  return pass;
 }
 
 /** A record of which something is stored, now or before, that the door keeps out. */
@@ -57,47 +45,67 @@ interface HeldRecord {
   key: string;
 }
 
-export function findHeld(mirror: Mirror): HeldRecord[] {
-  const doors = new Map(all.map(({ name }) => [name, openDoor(mirror, name)]));
-  mirror.db.function("kept", (name: string, text: string | null) => {
-    return text && JSON.stringify(doors.get(name)?.(JSON.parse(text)));
+/**
+ * Keeps these hosts out from now on, beside those that are, and these members: passes all that is stored through the door,
+ * and writes the file anew, because its free pages and its log still hold what was taken out. `to_scrub` stays if a program
+ * that reads the mirror keeps its log from being emptied.
+ * @returns the records that were rewritten
+ */
+export function keepOut(mirror: Mirror, hosts: readonly string[], omit?: readonly string[]): HeldRecord[] {
+  const known = readKeptOut(mirror);
+  const held = mirror.transaction(() => {
+    writeInfo(mirror, "omit", JSON.stringify(omit ?? known.omit));
+    writeInfo(mirror, "forgotten", JSON.stringify([...new Set([...known.forgotten, ...hosts])]));
+    writeInfo(mirror, "to_scrub", "1");
+    const records = findHeld(mirror);
+    for (const record of records) for (const sql of rewriting) statement(mirror, sql).run(record);
+    rebuildTables(mirror, all);
+    mirror.db.exec(snapshots);
+    return records;
   });
-  const select = mirror.db.prepare<[], HeldRecord>(
-    `SELECT record_id AS id, resource, key FROM records AS r
-     WHERE kept(resource, json) <> json OR kept(resource, list_json) <> list_json OR EXISTS (
-       SELECT 1 FROM record_versions AS v WHERE v.record_id = r.record_id AND kept(r.resource, v.json) <> v.json)`,
-  );
-  return select.all();
+  mirror.db.exec("VACUUM");
+  const [{ busy }] = mirror.db.pragma("wal_checkpoint(TRUNCATE)") as [{ busy: number }];
+  if (busy === 0) mirror.transaction(() => forgetInfo(mirror, "to_scrub"));
+  return held;
 }
 
-/** Passes a record and its versions through the door, and takes the values of its changes from them. */
-function rewrite(mirror: Mirror, { id, resource: name, key }: HeldRecord): void {
-  const run = (sql: string) => statement(mirror, sql).run({ id, name, key });
-  run(
-    "UPDATE records SET json = kept(@name, json), list_json = kept(@name, list_json) WHERE record_id = @id",
-  );
-  run("UPDATE record_versions SET json = kept(@name, json) WHERE record_id = @id");
-  const states = statement(
-    mirror,
-    `SELECT json, until_at AS at FROM (SELECT version_id, json, until_at FROM record_versions WHERE record_id = @id
-       UNION ALL SELECT 1e18, json, NULL FROM records WHERE record_id = @id ORDER BY 1)`,
-  ).all({ id }) as { json: string; at: string }[];
-  const resource = all.find((one) => one.name === name);
-  const values = new Map<string, FieldChange>();
-  for (const [index, { json, at }] of states.slice(0, -1).entries()) {
-    const after = JSON.parse(states[index + 1]?.json ?? json) as Json;
-    for (const change of resource ? diffRecords(JSON.parse(json), after, resource) : [])
-      values.set(`${at} ${change.field}`, change);
-  }
-  const update = statement(mirror, "UPDATE changes SET old = ?, new = ? WHERE change_id = ?");
-  const changed = "FROM changes WHERE resource = @name AND key = @key AND kind = 'changed'";
-  const stored = statement(
-    mirror,
-    `SELECT change_id AS id, seen_changed_at || ' ' || field AS place ${changed}`,
-  );
-  for (const row of stored.all({ name, key }) as { id: number; place: string }[]) {
-    const change = values.get(row.place);
-    update.run(change?.old ?? null, change?.new ?? null, row.id);
-  }
-  run(`DELETE ${changed} AND old IS NULL AND new IS NULL`);
+const rewriting = [
+  // A change can be of an object that holds what was dropped, or of a part of it.
+  `DELETE FROM changes WHERE resource = @resource AND key = @key AND kind = 'changed' AND EXISTS (
+     SELECT 1 FROM (SELECT json FROM records WHERE record_id = @id
+       UNION ALL SELECT json FROM record_versions WHERE record_id = @id) AS s, json_each(dropped(@resource, s.json)) AS d
+     WHERE instr(d.value, field) = 1 OR instr(field, d.value) = 1)`,
+  "UPDATE records SET json = kept(resource, json), list_json = kept(resource, list_json) WHERE record_id = @id",
+  "UPDATE record_versions SET json = kept(@resource, json) WHERE record_id = @id",
+];
+
+const snapshots = `UPDATE analytics_hosts_snapshots SET host_username =
+  kept('analytics-hosts', json_object('host', json_object('id', host_id, 'username', host_username)))
+    ->> '$.host.username'`;
+
+/** Also defines the door as a function of SQL, and the fields that it drops. */
+export function findHeld(mirror: Mirror): HeldRecord[] {
+  const door = openDoor(mirror);
+  const pass = (name: string, json: string) => door(JSON.parse(json), name);
+  mirror.db.function("kept", (name, json) => json && JSON.stringify(pass(name, json)));
+  mirror.db.function("dropped", (name, json) => {
+    const own = all.filter((resource) => resource.name === name);
+    const changes = own.flatMap((resource) => diffRecords(JSON.parse(json), pass(name, json), resource));
+    return JSON.stringify(changes.map(({ field }) => field));
+  });
+  const select = `SELECT record_id AS id, resource, key FROM records AS r
+    WHERE kept(resource, json) <> json OR kept(resource, list_json) <> list_json OR EXISTS (
+      SELECT 1 FROM record_versions AS v WHERE v.record_id = r.record_id AND kept(r.resource, v.json) <> v.json)`;
+  return mirror.db.prepare<[], HeldRecord>(select).all();
+}
+
+/** Returns the id of each host of the records and of their history: by each handle that only it has, or had, and by its id. */
+export function readHosts(mirror: Mirror): Map<string, string> {
+  const select = `WITH hosts AS (
+      SELECT DISTINCT value ->> 'id' AS id, value ->> 'username' AS username
+      FROM (SELECT json FROM records UNION ALL SELECT json FROM record_versions) AS stored, json_tree(stored.json)
+      WHERE key = 'host' AND type = 'object')
+    SELECT username, max(id) FROM hosts GROUP BY username HAVING count(DISTINCT id) = 1 AND username IS NOT NULL
+    UNION ALL SELECT DISTINCT id, id FROM hosts`;
+  return new Map(mirror.db.prepare<[], [string, string]>(select).raw().all());
 }

@@ -2,7 +2,7 @@ import type { Mirror } from "../mirror/index.js";
 import { tablesOf } from "../resources/shape.js";
 import type { Json, Resource } from "../resources/types.js";
 import { openChangeLog, type Readings } from "./changes.js";
-import { openDoor } from "./door.js";
+import { openDoor } from "./keep-out.js";
 import { keyOf } from "./keys.js";
 import { openNotices } from "./notices.js";
 import { openTables } from "./projection.js";
@@ -43,7 +43,7 @@ export function openRecords(mirror: Mirror, resource: Resource, options: RecordO
   const complain = (complaint: Complaint) => {
     if (isNew(complaint, readAt)) options.complain(complaint);
   };
-  const door = openDoor(mirror, resource.name);
+  const door = openDoor(mirror);
   const table = openRecordTable(mirror, resource);
   const log = openChangeLog(mirror, resource, options);
   const writeRecord = openRecordWriter(resource, table, log);
@@ -67,7 +67,8 @@ export function openRecords(mirror: Mirror, resource: Resource, options: RecordO
       const keys = values.map((value, index) => keyPrefix + keyOf(resource, value, position + index));
       const written: Written = { ids: [], added: 0, changed: 0 };
       for (const [index, sent] of values.entries()) {
-        const { id, effect, value, sinceAt } = writeRecord(door(sent), keys[index] ?? "", options);
+        const kept = door(sent, resource.name);
+        const { id, effect, value, sinceAt } = writeRecord(kept, keys[index] ?? "", options);
         written.ids.push(id);
         if (effect === "same") continue;
         if (effect === "added") written.added += 1;

@@ -1,6 +1,6 @@
 import type { Mirror } from "../mirror/index.js";
 import type { Json } from "../resources/types.js";
-import { openDoor } from "./door.js";
+import { openDoor } from "./keep-out.js";
 import { valueAt } from "./values.js";
 
 const figures = ["clicks", "buy_now_clicks", "orders", "sales"] as const;
@@ -19,7 +19,7 @@ interface HostFigures extends Record<(typeof figures)[number], number | null> {
  */
 export function keepSnapshot(mirror: Mirror, date: string, readAt: string, rows: readonly Json[]): void {
   const { db } = mirror;
-  const door = openDoor(mirror, "analytics-hosts");
+  const door = openDoor(mirror);
   const last = db.prepare<[string | null, string], HostFigures>(
     `SELECT host_id, host_username, clicks, buy_now_clicks, orders, sales FROM analytics_hosts_snapshots
      WHERE host_id IS ? AND date < ? ORDER BY date DESC LIMIT 1`,
@@ -33,7 +33,7 @@ export function keepSnapshot(mirror: Mirror, date: string, readAt: string, rows:
     .pluck();
   db.prepare("DELETE FROM analytics_hosts_snapshots WHERE date = ?").run(date);
   db.prepare("INSERT OR REPLACE INTO analytics_hosts_days VALUES (?, ?)").run(date, readAt);
-  const ranked = figuresOf(rows.map((row) => door(row)));
+  const ranked = figuresOf(rows.map((row) => door(row, "analytics-hosts")));
   for (const id of new Set([...known.all(), ...ranked.keys()])) {
     const before = last.get(id, date) ?? { host_id: id, host_username: null, ...none };
     const now = ranked.get(id) ?? { ...before, ...none };

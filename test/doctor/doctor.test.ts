@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { noteBackup } from "../../src/mirror/last-backup.js";
+import { writeInfo } from "../../src/mirror/index.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi, type ProgramOptions } from "../support/program.js";
@@ -28,7 +28,7 @@ beforeAll(async () => {
   home = makeHome();
   const mirror = await makeMirror(home);
   writeRead(mirror, "orders", [anOrder(1)]);
-  noteBackup(mirror, { at: new Date().toISOString(), path: mirror.path });
+  writeInfo(mirror, "backups", JSON.stringify([{ at: new Date().toISOString(), path: mirror.path }]));
   mirror.db.close();
 });
 
