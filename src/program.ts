@@ -88,7 +88,7 @@ export async function buildProgram(
 }
 
 /** Commands that print text alone. */
-const withoutJson = ["completion", "cron", "demo"];
+const withoutJson = ["completion", "cron"];
 
 /** Gives a command the flags of every command that were typed: the program takes them, and the command's may exclude them. */
 function passOn(program: Command, command: Command): void {

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { Command } from "commander";
 import { commandFor } from "../config/access.js";
-import { expandPath, findFolders } from "../config/folders.js";
+import { expandPath, folderFor } from "../config/folders.js";
 import { readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
@@ -48,7 +48,7 @@ async function runCron(options: CronFlags, { deps }: Context): Promise<void> {
   const env = carriedEnv(deps, warn);
   const flags = flagsOf(options, deps);
   const pings = options.ping === undefined ? [] : ["--ping", options.ping];
-  const log = join(findFolders(deps).state, `${name}.log`);
+  const log = join(folderFor("state", deps), `${name}.log`);
   const [folder, file] = [shellWord(dirname(log)), shellWord(log)];
   const sync = shellCommand([node, script, "sync", ...flags, ...pings], env);
   const check = shellCommand([node, script, "status", ...flags, "--max-age", maxAge, "--quiet"], env);

@@ -55,7 +55,7 @@ async function runDoctor(options: GlobalOptions, context: Context): Promise<void
     return { text: `Node ${deps.machine.version}, SQLite ${version}` };
   });
   const settings = await check("settings", async () => {
-    const value = await readSettings(options, deps, interactiveMaxWaitMs);
+    const value = await readSettings(options, deps, { maxWaitMs: interactiveMaxWaitMs });
     return { text: `profile \`${value.profile}\`, ${value.baseUrl ?? "no base URL"}`, value };
   });
   if (!settings) return;

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { UsageError } from "../errors.js";
 import { suggest } from "../lib/nearest.js";
+import { parseRateLimit } from "../lib/rate-limit.js";
 import { parseDuration, parseInstant } from "../lib/times.js";
 import { resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
@@ -9,10 +10,12 @@ import type { Resource } from "../resources/types.js";
 export function addGlobalFlags(program: Command): Command {
   return program
     .option("--profile <profile>", "the brand to work for (BRANDAPI_PROFILE)")
-    .option("--db <path>", "the mirror file (BRANDAPI_DB)")
+    .option("--db <path>", "the mirror file (BRANDAPI_DB)", parseMirror)
     .option("--base-url <url>", "the API's address, ending in /api/brand/v1 (BRANDAPI_BASE_URL)")
     .option("--key-file <path>", "a file that holds the key (or BRANDAPI_KEY)")
-    .option("--rate-limit <n>", "requests a minute, or `none` (BRANDAPI_RATE_LIMIT)")
+    .option("--rate-limit <n>", "requests a minute, or `none` (BRANDAPI_RATE_LIMIT)", (text) =>
+      parseRateLimit(text),
+    )
     .addOption(parsed("--max-wait <duration>", "give up without progress (default: 5m)", parseDuration))
     .option("--json", "print JSON on stdout")
     .option("--quiet", "print nothing but warnings and errors")
@@ -67,6 +70,12 @@ export function parseUpTo(most: number): (text: string) => number {
     if (count <= most) return count;
     throw new UsageError(`Too large: \`${text}\`.`, { hint: `use ${most} at most` });
   };
+}
+
+/** Refuses an empty `--db`, which comes from a script's variable that is not set. */
+function parseMirror(text: string): string {
+  if (text !== "") return text;
+  throw new UsageError("`--db` names no file.", { hint: "name one, or leave `--db` out" });
 }
 
 /**

@@ -2,6 +2,7 @@ import { addAbortSignal } from "node:stream";
 import { text } from "node:stream/consumers";
 import { Command } from "commander";
 import { type Access, checkBaseUrl, checkKey, commandFor } from "../config/access.js";
+import { configFile } from "../config/folders.js";
 import { readProfiles, writeProfiles } from "../config/profiles.js";
 import { environmentFor, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
@@ -43,8 +44,12 @@ async function runLogin(options: LoginFlags, { deps }: Context): Promise<void> {
   // The key that is stored is never that of the environment, and the address goes before the profile's.
   const { BRANDAPI_BASE_URL, BRANDAPI_KEY, ...env } = deps.env;
   const baseUrl = options.baseUrl ?? (BRANDAPI_BASE_URL || undefined);
-  const settings = await readSettings({ ...options, baseUrl }, { ...deps, env }, interactiveMaxWaitMs);
-  const { configFile, profile } = settings;
+  const settings = await readSettings(
+    { ...options, baseUrl },
+    { ...deps, env },
+    { maxWaitMs: interactiveMaxWaitMs, isLogin: true },
+  );
+  const { profile } = settings;
   const profiles = await readProfiles(deps);
   const stored = profiles.get(profile) ?? {};
   const access = await readAccess(options, settings, deps);
@@ -67,7 +72,7 @@ async function runLogin(options: LoginFlags, { deps }: Context): Promise<void> {
     if (environmentFor(options, deps.env)[name])
       reporter.warn(`${name} is set, and goes before what was stored.`);
   printIdentity(deps, { ...settings, ...access }, identity);
-  reporter.note(`Stored in ${configFile}. Next: \`${commandFor("sync", profile)}\`.`);
+  reporter.note(`Stored in ${configFile(deps)}. Next: \`${commandFor("sync", profile)}\`.`);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { Command } from "commander";
 import { readProfiles, writeProfiles } from "../config/profiles.js";
 import { readSettings } from "../config/settings.js";
@@ -19,14 +20,15 @@ export function define(context: Context): Command {
 }
 
 async function runLogout(options: GlobalOptions, { deps }: Context): Promise<void> {
-  const { profile } = await readSettings(options, deps);
+  const { dbPath, profile } = await readSettings(options, deps);
   const profiles = await readProfiles(deps);
   const { baseUrl, key, brandId, brandName, keyExpiresAt, ...rest } = profiles.get(profile) ?? {};
   const removed = baseUrl !== undefined || key !== undefined;
   if (Object.keys(rest).length > 0) profiles.set(profile, rest);
   else profiles.delete(profile);
   if (removed) await writeProfiles(profiles, deps);
-  if (options.json) printJson(deps.stdout, { profile, removed });
+  const mirror = existsSync(dbPath) ? dbPath : null;
+  if (options.json) printJson(deps.stdout, { profile, removed, mirror });
   const { note, warn } = createReporter(deps, options);
   const name = `the profile \`${profile}\``;
   note(

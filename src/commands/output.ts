@@ -1,4 +1,5 @@
-import { extname } from "node:path";
+import { statSync } from "node:fs";
+import { extname, join } from "node:path";
 import { Option } from "commander";
 import { expandPath } from "../config/folders.js";
 import type { Deps } from "../deps.js";
@@ -67,12 +68,13 @@ export function chooseOutput(
 
 /** Returns a table's file in the folder that the output names, which is made. @throws UsageError if it names none */
 export function pathIn({ format, path = "", delimiter }: Output, table: string, deps: Deps): string {
-  if (!path.endsWith("/"))
+  const folder = expandPath(path, deps);
+  if (!path.endsWith("/") && !(path && statSync(folder, { throwIfNoEntry: false })?.isDirectory()))
     throw new UsageError(`\`${format.flag}\` holds one table.`, {
-      hint: "name a folder for a file each, with a slash: `--csv -o exports/`; or a workbook: `-o FILE.xlsx`",
+      hint: "name a folder for a file each, such as `--csv -o exports/`, or a workbook: `-o FILE.xlsx`",
     });
-  makeFolder(expandPath(path, deps));
-  return path + table + (delimiter === "\t" ? ".tsv" : format.extensions[0]);
+  makeFolder(folder);
+  return join(path, table + (delimiter === "\t" ? ".tsv" : format.extensions[0]));
 }
 
 /** Returns the error for a command line that names no format. @param path of a file whose ending names none */

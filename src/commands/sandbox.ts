@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { Command, type Option } from "commander";
-import { chooseRateLimit } from "../config/settings.js";
 import { Stopped } from "../errors.js";
 import { dayMs } from "../lib/times.js";
 import { sandboxChoices } from "../sandbox/choices.js";
@@ -38,7 +37,7 @@ export function define(context: Context): Command {
 }
 
 async function runSandbox(options: SandboxFlags, context: Context): Promise<void> {
-  const { seed = 1, orders = 5_000, port = 0, latency = 0 } = options;
+  const { seed = 1, orders = 5_000, port = 0, latency = 0, rateLimit = 60 } = options;
   const { clock, signal, stdout } = context.deps;
   let passed = clock.now();
   // The history ends with the last midnight: a restart on the same day serves the same records.
@@ -46,8 +45,8 @@ async function runSandbox(options: SandboxFlags, context: Context): Promise<void
   const brand = createBrand(history);
   const other = createBrand({ ...history, seed: seed + 7_919, orders: 150, name: "Basalt Cycling" });
   const { now, monotonic } = clock;
-  const rateLimit = chooseRateLimit(options, {});
-  const api = createApi({ brands: [brand, other], now, monotonic, rateLimit });
+  const limit = rateLimit === "none" ? null : rateLimit;
+  const api = createApi({ brands: [brand, other], now, monotonic, rateLimit: limit });
   // An order a second.
   const pace = naturalPace(orders, Math.max(1, 3_600 / naturalPace(Math.max(orders, 1)).ordersPerHour));
   const { baseUrl, close } = await serve(api, port, async () => {

@@ -27,7 +27,7 @@ export function findTable(mirror: Mirror, name: string): ReadableTable {
 /** Returns the table's own name of one spelled with `-` or `_`. @throws UsageError with the nearest valid name */
 export function checkTableName(name: string): string {
   const names = knownTableNames();
-  const wanted = name.replaceAll("-", "_");
+  const wanted = name.replaceAll("-", "_").toLowerCase();
   if (names.includes(wanted)) return wanted;
   const near = nearest(wanted, names);
   throw new UsageError(`Unknown table: \`${name}\`.`, {

@@ -16,6 +16,8 @@ export function asUsageError(cause: CommanderError, program: Command, argv: read
   switch (cause.code) {
     case "commander.help":
       return usage("No command was given", help);
+    case "commander.excessArguments":
+      return usage(text, command?.name() === "query" ? "put the statement in quotes" : help);
     case "commander.unknownCommand":
       return usage(`Unknown command: '${typed}'`, meant(program.commands.map((one) => one.name())));
     case "commander.unknownOption":

@@ -16,7 +16,7 @@ export function define(context: Context): Command {
 }
 
 async function runWhoami(options: GlobalOptions, { deps }: Context): Promise<void> {
-  const settings = await readSettings(options, deps, interactiveMaxWaitMs);
+  const settings = await readSettings(options, deps, { maxWaitMs: interactiveMaxWaitMs });
   const reporter = createReporter(deps, options);
   const identity = await askIdentity(settings, deps, reporter);
   printIdentity(deps, settings, identity);

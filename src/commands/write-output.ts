@@ -15,12 +15,12 @@ import type { Reading } from "./reading.js";
 
 /**
  * Writes sources into a file or stdout; of a file, reports its rows.
- * @throws UsageError for bytes on a terminal
+ * @throws UsageError for bytes on a terminal, or if the file is the mirror that is read
  */
 export async function writeOutput(
   sources: Sources,
   { format, path, isCompressed, excel, delimiter }: Output,
-  { deps, reporter }: Reading,
+  { deps, mirror, reporter }: Reading,
   singer: Pick<WriteOptions, "state" | "remember"> = {},
 ): Promise<Exported> {
   const file = path === undefined ? undefined : expandPath(path, deps);
@@ -28,6 +28,8 @@ export async function writeOutput(
     throw new UsageError(`\`${format.flag}\` is not for a terminal.`, {
       hint: `name a file with \`-o FILE${format.extensions[0] ?? ""}\``,
     });
+  if (file === mirror.path)
+    throw new UsageError(`The file to write is the mirror itself: ${path}.`, { hint: "name another" });
   const names = sources.map(({ name }) => name).join(", ");
   const { write } = await format.load();
   const chunks = write(sources, {

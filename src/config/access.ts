@@ -25,7 +25,7 @@ export function requireAccess({ baseUrl, key, profile }: GivenAccess): Access {
   const missing = key !== undefined ? "base URL" : baseUrl !== undefined ? "key" : "key and no base URL";
   const place = baseUrl === undefined ? "" : ` at ${new URL(baseUrl).origin}`;
   throw new ConfigurationError(`No ${missing} for the profile \`${profile}\`${place}.`, {
-    hint: `run \`${commandFor("login", profile)}\`; without a key, try \`brandapi demo\``,
+    hint: `run \`${commandFor("login", profile)}\`; without a key, try \`brandapi demo\`, or \`brandapi sandbox\`, which prints one`,
   });
 }
 

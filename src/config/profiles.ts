@@ -6,7 +6,7 @@ import { ConfigurationError } from "../errors.js";
 import { makeFolder } from "../lib/make-folder.js";
 import { beginPart, endPart } from "../lib/parts.js";
 import { checkPrivate } from "./access.js";
-import { expandPath, findFolders, type Surroundings } from "./folders.js";
+import { configFile, expandPath, folderFor, type Surroundings } from "./folders.js";
 
 /** One brand in the config file. Members unknown to this version are kept when the file is written. */
 export interface Profile {
@@ -32,13 +32,13 @@ export type Profiles = Map<string, Profile>;
 export async function readProfiles(deps: Surroundings): Promise<Profiles> {
   const { profiles } = readStored(deps);
   const isSecret = [...profiles.values()].some(({ key }) => key !== undefined);
-  if (isSecret) checkPrivate(findFolders(deps).configFile, deps);
+  if (isSecret) checkPrivate(configFile(deps), deps);
   return profiles;
 }
 
 /** Returns the whole config file, and its profiles, whoever may read it. @throws ConfigurationError if it is garbled */
 export function readStored(deps: Surroundings): { root: object; profiles: Profiles } {
-  const path = findFolders(deps).configFile;
+  const path = configFile(deps);
   const root = existsSync(path) ? parseJson(readFileSync(path, "utf8")) : { profiles: {} };
   const entries = isObject(root) && isObject(root.profiles) ? Object.entries(root.profiles) : undefined;
   if (isObject(root) && entries?.every(isNamedProfile)) return { root, profiles: new Map(entries) };
@@ -50,9 +50,9 @@ export function readStored(deps: Surroundings): { root: object; profiles: Profil
 /** Replaces the profiles in the config file, atomically, and keeps what else it holds; folder 0700, file 0600. */
 export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<void> {
   const root = { ...readStored(deps).root, profiles: Object.fromEntries(profiles) };
-  const { configFile } = findFolders(deps);
-  makeFolder(dirname(configFile), 0o700);
-  const target = await realpath(configFile).catch(() => configFile);
+  const path = configFile(deps);
+  makeFolder(dirname(path), 0o700);
+  const target = await realpath(path).catch(() => path);
   const part = await beginPart(target, deps.random);
   await writeFile(part, `${JSON.stringify(root, null, 2)}\n`, { flag: "wx", mode: 0o600, flush: true });
   await rename(part, target);
@@ -66,7 +66,7 @@ export async function readKnownProfiles(deps: Surroundings): Promise<[name: stri
 
 /** Returns the path of a profile's mirror. @param named by a flag, the environment or the profile */
 export function ownMirror(name: string, named: string | undefined, deps: Surroundings): string {
-  return named === undefined ? join(findFolders(deps).data, `${name}.sqlite`) : expandPath(named, deps);
+  return named === undefined ? join(folderFor("data", deps), `${name}.sqlite`) : expandPath(named, deps);
 }
 
 /** Returns undefined if the text is not JSON, because the parser's own message quotes it, and it may be the key. */

@@ -2,10 +2,12 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Deps, Env } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
+import { nearest } from "../lib/nearest.js";
+import { parseRateLimit } from "../lib/rate-limit.js";
 import { shellWord } from "../lib/shell.js";
 import { checkBaseUrl, checkKey, type GivenAccess, readKeyFile } from "./access.js";
-import { findFolders } from "./folders.js";
-import { ownMirror, readProfiles } from "./profiles.js";
+import { configFile, folderFor } from "./folders.js";
+import { ownMirror, type Profiles, readProfiles } from "./profiles.js";
 
 /** The flags that every command takes. */
 export interface GlobalOptions {
@@ -13,7 +15,7 @@ export interface GlobalOptions {
   db?: string;
   baseUrl?: string | undefined;
   keyFile?: string;
-  rateLimit?: string;
+  rateLimit?: number | "none";
   maxWait?: number;
   json?: boolean;
   quiet?: boolean;
@@ -29,9 +31,8 @@ export interface Settings extends GivenAccess {
   dbPath: string;
   /** The brand of the profile's own mirror, as `login` stored it; undefined if unknown, or if another file is named. */
   brand: { id: string; name: string } | undefined;
-  configFile: string;
   /** The folder of files that are kept between runs, such as the rate budget. */
-  stateDir: string;
+  readonly stateDir: string;
   /** Requests a minute for the key; null for no limit. */
   rateLimit: number | null;
   /** Milliseconds without progress until the API counts as unavailable. */
@@ -45,19 +46,20 @@ export interface Settings extends GivenAccess {
 
 /**
  * Reads flags, environment and the profile. A missing key or base URL is not yet an error: see `requireAccess`.
- * @param maxWaitMs used without `--max-wait`
- * @throws ConfigurationError for an invalid value, UsageError for one of a flag
+ * @param isLogin true if the profile may be new
+ * @throws ConfigurationError for an invalid value, UsageError for a mistyped profile
  */
 export async function readSettings(
   options: GlobalOptions,
   deps: Deps,
-  maxWaitMs = 300_000,
+  { maxWaitMs = 300_000, isLogin = false } = {},
 ): Promise<Settings> {
-  const { configFile, state } = findFolders(deps);
   const name = chooseProfile(options, deps.env);
-  const profile = (await readProfiles(deps)).get(name) ?? {};
+  const stored = await readProfiles(deps);
+  if (!isLogin) refuseMistyped(name, stored, deps);
+  const profile = stored.get(name) ?? {};
   const env = environmentFor(options, deps.env);
-  const source = `the profile \`${name}\` in ${configFile}`;
+  const source = `the profile \`${name}\` in ${configFile(deps)}`;
   const baseUrl = firstGiven(
     checkBaseUrl,
     [options.baseUrl, "--base-url"],
@@ -74,6 +76,7 @@ export async function readSettings(
   );
   if (key !== undefined) deps.keys.add(key);
   const namedMirror = options.db ?? (env.BRANDAPI_DB || undefined);
+  const limit = options.rateLimit ?? parseRateLimit(deps.env.BRANDAPI_RATE_LIMIT || "60", ConfigurationError);
   const { brandId, brandName = brandId } = profile;
   return {
     profile: name,
@@ -81,9 +84,10 @@ export async function readSettings(
     key,
     dbPath: findMirror(name, namedMirror ?? profile.db, deps),
     brand: brandId && brandName && !namedMirror ? { id: brandId, name: brandName } : undefined,
-    configFile,
-    stateDir: state,
-    rateLimit: chooseRateLimit(options, deps.env),
+    get stateDir() {
+      return folderFor("state", deps);
+    },
+    rateLimit: limit === "none" ? null : limit,
     maxWaitMs: options.maxWait ?? maxWaitMs,
     ping: deps.env.BRANDAPI_PING || profile.ping,
     omit: profile.omit ? profile.omit.split(",") : [],
@@ -129,13 +133,11 @@ function findMirror(name: string, named: string | undefined, deps: Deps): string
   });
 }
 
-/** Returns requests a minute: flag, environment, 60; null for `none`. */
-export function chooseRateLimit({ rateLimit }: GlobalOptions, env: Env): number | null {
-  const limit = rateLimit ?? (env.BRANDAPI_RATE_LIMIT || "60");
-  if (limit === "none") return null;
-  if (/^[1-9]\d{0,6}$/.test(limit)) return Number(limit);
-  throw new (rateLimit === undefined ? ConfigurationError : UsageError)(
-    `The rate limit is not a number of requests a minute: \`${limit}\`.`,
-    { hint: "use a whole number such as 60, or `none`" },
-  );
+/** @throws UsageError for a profile whose name is near a stored one: it would begin a second mirror */
+function refuseMistyped(name: string, stored: Profiles, deps: Deps): void {
+  const near = stored.has(name) ? undefined : nearest(name, stored.keys());
+  if (near === undefined || existsSync(ownMirror(name, undefined, deps))) return;
+  throw new UsageError(`Unknown profile: \`${name}\`.`, {
+    hint: `did you mean \`${near}\`? A new brand begins with \`brandapi login --profile ${name}\``,
+  });
 }

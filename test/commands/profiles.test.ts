@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { brandsForTest } from "../support/brands.js";
 import { brandapi } from "../support/program.js";
@@ -67,7 +67,7 @@ describe("profiles", () => {
     const { code, out, err } = await brands.run("profiles");
     expect(code).toBe(0);
     expect(out).toMatch(/^acme .* none +1094 days left$/m);
-    expect(out).toMatch(/^basalt +Basalt Cycling .*\ds/m);
+    expect(out).toMatch(/^basalt +Basalt Cycling .*0s/m);
     expect(err).toMatch(/^warning: acme: .*is not an SQLite database/m);
     expect((await list(brands)).map(({ age_seconds }) => age_seconds === null)).toEqual([true, false]);
   });
@@ -80,12 +80,37 @@ describe("profiles", () => {
   });
 });
 
-test("a mistyped profile has no key, begins no mirror, and the message names it", async () => {
-  const brands = await brandsForTest();
-  await brands.login("fernwood", brands.sandbox.key);
-  const env = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
-  const { code, err } = await brands.run("sync roster --profile fernwod", { env });
-  expect(err).toMatch(/^brandapi: No key and no base URL for the profile `fernwod`\./);
-  expect(code).toBe(3);
-  expect(existsSync(brands.mirrorOf("fernwod"))).toBe(false);
+describe("a mistyped profile", () => {
+  test("is refused with the nearest name, also where BRANDAPI_KEY is set, and begins no mirror", async () => {
+    const brands = await brandsForTest();
+    await brands.login("fernwood", brands.sandbox.key);
+    const access = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
+    const asked = brands.sandbox.requests();
+    for (const command of ["sync roster", "status", "whoami", "export roster --csv", "logout", "cron"])
+      for (const [flag, env] of [
+        [" --profile fernwod", access],
+        [" --profile fernwod", {}],
+        ["", { ...access, BRANDAPI_PROFILE: "fernwod" }],
+      ] as const) {
+        const { code, err } = await brands.run(command + flag, { env });
+        expect(err, command).toBe(
+          "brandapi: Unknown profile: `fernwod`.\n  hint: did you mean `fernwood`? A new brand begins with `brandapi login --profile fernwod`\n",
+        );
+        expect(code).toBe(2);
+      }
+    expect(brands.sandbox.requests()).toBe(asked);
+    expect(await list(brands)).toHaveLength(1);
+  });
+
+  test("is a new brand once `login` has stored it, and where its mirror is there already", async () => {
+    const brands = await brandsForTest();
+    const env = { BRANDAPI_BASE_URL: brands.sandbox.baseUrl, BRANDAPI_KEY: brands.sandbox.key };
+    expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "shop-eu" } })).code).toBe(0);
+    await brands.login("shop-us", brands.sandbox.key);
+    expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "shop-eu" } })).code).toBe(0);
+    await brands.login("shop-uk", brands.sandbox.key);
+    expect((await brands.run("sync roster --profile shop-uk")).code).toBe(0);
+    // Nothing like any of them: a brand whose key stands in the environment.
+    expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "atlas" } })).code).toBe(0);
+  });
 });

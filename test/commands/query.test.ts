@@ -163,6 +163,8 @@ describe("query", () => {
     await write("a.ndjson");
     const lines = readFileSync(join(home, "a.ndjson"), "utf8").trim().split("\n");
     expect(lines.map((line) => JSON.parse(line))).toEqual(wanted);
+    const mirror = await brandapi(["query", sql, "--csv", "-o", path, "--db", path], { home });
+    expect(mirror).toMatchObject({ code: 2, err: expect.stringContaining("the mirror itself") });
     const broken = await write("a.json", "SELECT json(id) FROM orders");
     expect(broken).toMatchObject({ code: 2, err: expect.stringContaining("malformed JSON") });
     expect(JSON.parse(readFileSync(join(home, "a.json"), "utf8"))).toEqual(wanted);
@@ -234,4 +236,9 @@ describe("query", () => {
     const [code] = (await once(child, "close")) as [number];
     expect({ code, err }).toEqual({ code: 0, err: "" });
   });
+});
+
+it("words without quotes are told to be put in quotes", async () => {
+  const run = await brandapi(["query", "SELECT", "1"]);
+  expect([run.code, run.err.includes("put the statement in quotes")]).toEqual([2, true]);
 });

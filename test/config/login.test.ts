@@ -154,7 +154,7 @@ test("logout removes the key and base URL, and says that the mirror is kept", as
   expect(JSON.parse(readFileSync(configOf(home), "utf8"))).toEqual({ profiles: {} });
   expect(statSync(configOf(home)).mode & 0o777).toBe(0o600);
   const again = await brandapi("logout --json", { home });
-  expect(JSON.parse(again.out)).toEqual({ profile: "default", removed: false });
+  expect(JSON.parse(again.out)).toEqual({ profile: "default", removed: false, mirror: null });
 });
 
 test("a key with 3 days left is warned about, a rejected or blocked key has its own exit code", async () => {

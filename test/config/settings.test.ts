@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { requireAccess } from "../../src/config/access.js";
+import { configFile } from "../../src/config/folders.js";
 import type { GlobalOptions } from "../../src/config/settings.js";
 import { readSettings } from "../../src/config/settings.js";
 import type { Deps, Env } from "../../src/deps.js";
@@ -54,7 +55,7 @@ test("a flag goes before the environment, that before the profile, that before t
     BRANDAPI_DB: "env.sqlite",
     BRANDAPI_RATE_LIMIT: "70",
   };
-  const flags = { baseUrl: url("flag"), keyFile, db: join(home, "flag.sqlite"), rateLimit: "80", maxWait: 5 };
+  const flags = { baseUrl: url("flag"), keyFile, db: join(home, "flag.sqlite"), rateLimit: 80, maxWait: 5 };
 
   const bare = await readSettings({}, world());
   expect(bare).toMatchObject({
@@ -100,6 +101,8 @@ test("`--profile` sets the environment's mirror, address and key of another bran
     key: "brk_env",
     dbPath: join(deps.home, "env.sqlite"),
   });
+  const login = await readSettings({ profile: "new" }, deps, { isLogin: true });
+  expect(login).toMatchObject({ baseUrl: undefined, key: undefined });
 });
 
 test("a mirror in a folder that does not exist is refused with 3, wherever it is named", async () => {
@@ -111,11 +114,6 @@ test("a mirror in a folder that does not exist is refused with 3, wherever it is
     expect(error).toMatchObject({ exitCode: 3, message: `The mirror's folder does not exist: ${folder}` });
     expect(error.hint).toContain(`mkdir -p ${folder}`);
   }
-});
-
-test("an empty `--db`, from a script's variable that is not set, is never the default mirror", async () => {
-  const deps = world();
-  expect((await readSettings({ db: "" }, deps)).dbPath).toBe(deps.cwd);
 });
 
 test("an empty variable counts as not set", async () => {
@@ -162,8 +160,8 @@ test("a profile called __proto__ is a profile like any other", async () => {
 
 test("folders follow the platform and the XDG variables", async () => {
   const folders = async (deps: Deps) => {
-    const { configFile, dbPath, stateDir } = await readSettings({}, deps);
-    return [dirname(configFile), dirname(dbPath), stateDir].map((path) => path.replace(deps.home, "~"));
+    const { dbPath, stateDir } = await readSettings({}, deps);
+    return [dirname(configFile(deps)), dirname(dbPath), stateDir].map((path) => path.replace(deps.home, "~"));
   };
   expect(await folders(world())).toEqual([
     "~/.config/brandapi",
@@ -182,9 +180,13 @@ test("folders follow the platform and the XDG variables", async () => {
   expect((await folders(world({ env: own })))[0]).toBe("/own");
 });
 
-test("without any home folder the message says what to set", async () => {
+test("without any home folder the message says what to set, and what needs none works", async () => {
   const error = await failure({}, { ...world(), home: "" });
   expect(error).toMatchObject({ exitCode: 3, hint: expect.stringContaining("set HOME") });
+  const env = { BRANDAPI_CONFIG_DIR: "/c", BRANDAPI_DB: "/m.sqlite" };
+  const settings = await readSettings({}, { ...world({ env }), home: "" });
+  expect(settings.dbPath).toBe("/m.sqlite");
+  expect(() => settings.stateDir).toThrow("No home folder is known");
 });
 
 test.each([
@@ -332,7 +334,7 @@ test("what is missing for the API is named, with the command that mends it", asy
   const acme = { ...both, profile: "acme" };
   expect(() => requireAccess(acme)).toThrow(
     expect.objectContaining({
-      hint: "run `brandapi login --profile acme`; without a key, try `brandapi demo`",
+      hint: "run `brandapi login --profile acme`; without a key, try `brandapi demo`, or `brandapi sandbox`, which prints one",
     }),
   );
 });

@@ -125,7 +125,7 @@ test("several tables are a file each in a folder, and are refused where they hav
   expect(made).toMatchObject({ code: 0, out: "" });
   expect(made.err).toMatch(/^orders: 5 rows, .*: new\/exports\/orders\.csv\norder_line_items: 5 rows, /);
   expect(readdirSync(join(home, "new/exports")).sort()).toEqual(["order_line_items.csv", "orders.csv"]);
-  await run("--ndjson", "-o", "new/exports/");
+  await run("--ndjson", "-o", "new/exports");
   expect(readdirSync(join(home, "new/exports"))).toHaveLength(4);
   await run("--csv", "--delimiter", "tab", "-o", "new/exports/");
   expect(readFileSync(join(home, "new/exports/orders.tsv")).equals(await exported(db, "o.tsv"))).toBe(true);

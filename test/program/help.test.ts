@@ -87,6 +87,7 @@ test.each([
   ],
   ["download photos", "Unknown resource: `photos`.", "use `content`"],
   ["sandbox --port 99999", "Too large: `99999`.", "use 65535 at most"],
+  ["sync --db=", "`--db` names no file.", "name one, or leave `--db` out"],
   ["--quiet", "No command was given.", "see `brandapi --help`"],
   [
     "--db x status --all-profiles",
@@ -116,7 +117,7 @@ test("help names the forms of a time or a duration where a flag takes one", asyn
 });
 
 test("a command that prints text alone refuses `--json`, before its name too", async () => {
-  for (const command of ["--json cron", "completion zsh --json", "demo --json"]) {
+  for (const command of ["--json cron", "completion zsh --json"]) {
     const { code, err } = await brandapi(command);
     expect(err).toMatch(/^brandapi: `\w+` prints no JSON\./);
     expect(code).toBe(2);
