@@ -6,7 +6,7 @@ import { naturalPace, passTime } from "../sandbox/index.js";
 import { runChallenge } from "./challenge.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { type DemoOptions, demonstrate } from "./demonstration.js";
-import { ordersFlag, seedFlag } from "./sandbox.js";
+import { brandFlags } from "./sandbox.js";
 
 /** How long the first sync lies back: refunds and late attributions need time to happen. */
 const pauseMs = 21 * dayMs;
@@ -34,19 +34,19 @@ export const examples = {
 };
 
 export function define(context: Context): Command {
+  const [orders, seed] = brandFlags(mostOrders);
   return new Command("demo")
     .description(
       "Starts a sandbox on this machine, syncs everything, lets three weeks pass, syncs again, shows what changed, " +
         "proves the mirror, exports it and makes its report. Needs no network and no configuration; can be run again.",
     )
     .option("-o, --out <dir>", "where the mirror and the exports go (default: brandapi-demo)")
-    .addOption(ordersFlag(mostOrders))
-    .addOption(seedFlag())
+    .addOption(orders)
+    .addOption(seed)
     .option("--challenge", "seven records change in silence: what a plain script finds, and what a sync does")
-    .action(async (_, own: Command) => {
-      const options: DemoOptions & { challenge?: boolean } = own.optsWithGlobals();
-      if (!options.challenge) return await runDemo(options, context);
-      await runChallenge(options, context);
+    .action((_, own: Command) => {
+      const { challenge, ...options }: DemoOptions & { challenge?: boolean } = own.optsWithGlobals();
+      return challenge ? runChallenge(options, context) : runDemo(options, context);
     });
 }
 

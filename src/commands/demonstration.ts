@@ -24,33 +24,25 @@ const markName = ".brandapi-demo";
  * @throws UsageError, before anything is touched, if the folder holds files and no demonstration has made it
  */
 export async function demonstrate(out: string, options: BrandOptions, deps: Deps) {
-  const folder = openFolder(out, deps);
+  const folder = expandPath(out, deps);
+  const [db, mark] = [join(folder, "demo.sqlite"), join(folder, markName)];
+  if (existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(mark))
+    throw new UsageError(`This folder has files the demo did not write: ${out}.`, {
+      hint: "choose another with `--out`",
+    });
+  makeFolder(folder);
+  for (const file of mirrorFiles(db)) rmSync(file, { force: true });
+  writeFileSync(mark, "");
   const brand = createBrand(options);
-  const api = createApi({ brands: [brand], now: deps.clock.now });
-  const { baseUrl, close } = await serve(api, 0);
+  const { baseUrl, close } = await serve(createApi({ brands: [brand], now: deps.clock.now }), 0);
   const env = {
     ...deps.env,
     BRANDAPI_BASE_URL: baseUrl,
     BRANDAPI_KEY: brand.keys[0]?.secret ?? "",
     BRANDAPI_RATE_LIMIT: "none",
-    BRANDAPI_DB: folder.mirror,
+    BRANDAPI_DB: db,
     BRANDAPI_PROFILE: "demo",
-    BRANDAPI_CONFIG_DIR: folder.path,
+    BRANDAPI_CONFIG_DIR: folder,
   };
   return { brand, baseUrl, close, at: { ...deps, env } };
-}
-
-/** Returns the paths of the folder and of the mirror in it. */
-function openFolder(out: string, deps: Deps) {
-  const path = expandPath(out, deps);
-  const mirror = join(path, "demo.sqlite");
-  const mark = join(path, markName);
-  if (!existsSync(mark) && existsSync(path) && readdirSync(path).length > 0)
-    throw new UsageError(`This folder has files the demo did not write: ${out}.`, {
-      hint: "choose another with `--out`",
-    });
-  makeFolder(path);
-  for (const file of mirrorFiles(mirror)) rmSync(file, { force: true });
-  writeFileSync(mark, "");
-  return { path, mirror };
 }

@@ -1,17 +1,9 @@
 import { Argument, Command } from "commander";
 import { expandPath } from "../config/folders.js";
 import { readVersion } from "../deps.js";
-import {
-  type DownloadSummary,
-  downloadFiles,
-  type LibraryFile,
-  type Selection,
-  selectFiles,
-} from "../download/index.js";
+import { type DownloadSummary, downloadFiles, selectFiles } from "../download/index.js";
 import { ApiUnavailable, Incomplete } from "../errors.js";
 import { counted } from "../lib/counted.js";
-import type { Mirror } from "../mirror/index.js";
-import { checkCondition, explainRunning } from "../query/index.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import type { Context, GlobalOptions } from "./context.js";
@@ -63,14 +55,12 @@ async function runDownload(options: DownloadFlags, { deps }: Context): Promise<v
   const range = parseRange(options, deps.clock.now());
   await withMirrorRun({ deps, options, purpose: "write", wait, command: "download" }, async (session) => {
     const { mirror, reporter, settings } = session;
-    const files = chooseFiles(mirror, { where, ...range });
+    const files = selectFiles(mirror, findTable(mirror, "content"), { where, ...range });
     const { baseUrl = "", maxWaitMs } = settings;
     const folder = expandPath(options.out ?? defaultFolder, deps);
-    const { fetch, later, random, signal } = deps;
-    const userAgent = `brandapi/${readVersion()}`;
-    const fileHost = { fetch, later, random, signal, userAgent, baseUrl, maxWaitMs };
     const task = reporter.begin({ name: "download content" });
-    const access = { ...session, ...fileHost, task, folder };
+    const fileHost = { ...deps, userAgent: `brandapi/${readVersion()}`, baseUrl, maxWaitMs };
+    const access = { ...fileHost, ...session, task, folder };
     const summary = await downloadFiles(files, access, options.limit ?? files.length, (file) => {
       if (options.json) printJson(deps.stdout, { file });
       if (file.error !== null) reporter.warn(`${file.path}: ${file.error}`);
@@ -79,18 +69,6 @@ async function runDownload(options: DownloadFlags, { deps }: Context): Promise<v
     if (options.json) printJson(deps.stdout, { summary });
     refuseFailures(summary);
   });
-}
-
-/** @throws UsageError for a condition that SQLite does not understand */
-function chooseFiles(mirror: Mirror, selection: Selection): LibraryFile[] {
-  const { where } = selection;
-  const table = findTable(mirror, "content");
-  if (where !== undefined) checkCondition(mirror, table, where);
-  try {
-    return selectFiles(mirror, selection);
-  } catch (error) {
-    throw explainRunning(error, "--where");
-  }
 }
 
 /** Returns the one line that says how a download ended. */
@@ -108,7 +86,6 @@ function refuseFailures({ downloaded, failed, not_tried }: DownloadSummary): voi
   const missing = failed + not_tried;
   const text = `${missing} of ${counted(missing + downloaded, "file")} were not fetched.`;
   const hint = "run the same command again: what is complete is kept";
-  throw not_tried > 0 && downloaded === 0
-    ? new ApiUnavailable(text, { hint })
-    : new Incomplete(text, { hint });
+  if (not_tried > 0 && downloaded === 0) throw new ApiUnavailable(text, { hint });
+  throw new Incomplete(text, { hint });
 }

@@ -14,8 +14,7 @@ import { printJson } from "../ui/print.js";
 export async function printPlan(
   access: SyncSession & { settings: { rateLimit: number | null } },
   chosen: { allowed: readonly Resource[]; skipped: readonly Skipped[] },
-  { stdout }: Pick<Deps, "stdout">,
-  { json, profile }: { json: boolean; profile: string | undefined },
+  { json, profile, stdout }: Pick<Deps, "stdout"> & { json: boolean; profile: string | undefined },
 ): Promise<void> {
   const skipped = chosen.skipped.map(({ resource, why }) => ({ resource: resource.name, why }));
   const resources: { resource: string; steps: PlanStep[]; requests: number }[] = [];
@@ -32,8 +31,7 @@ export async function printPlan(
   // A minute's worth of requests goes at once.
   const minutes = rateLimit === null ? null : Math.max(0, Math.ceil(requests / rateLimit) - 1);
   if (json) return printJson(stdout, { profile, resources, skipped, requests, minutes });
-  const requestsOf = ({ open, requests }: PlanStep) =>
-    counted(requests, "request") + (open ? " or more" : "");
+  const requestsOf = (step: PlanStep) => counted(step.requests, "request") + (step.open ? " or more" : "");
   const lines = resources.flatMap(({ resource, steps }) =>
     steps.map((step) => `${resource}: ${step.what} (${requestsOf(step)})`),
   );

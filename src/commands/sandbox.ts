@@ -22,6 +22,7 @@ export const examples = {
 };
 
 export function define(context: Context): Command {
+  const [orders, seed] = brandFlags(250_000);
   return new Command("sandbox")
     .description(
       "Enforces every rule of the API's document. Prints a base URL and a key, and serves until Ctrl-C. " +
@@ -29,8 +30,8 @@ export function define(context: Context): Command {
         `Its choices where the document leaves one:\n${sandboxChoices.map((choice) => `- ${choice}`).join("\n")}`,
     )
     .addOption(parsed("--port <n>", "the port; 0: any free one (default: 0)", parseUpTo(65_535)))
-    .addOption(seedFlag())
-    .addOption(ordersFlag(250_000))
+    .addOption(orders)
+    .addOption(seed)
     .addOption(parsed("--latency <ms>", "wait this long before each answer (default: 0)", parseCount))
     .option("--live", "let time pass: an order a second, late refunds, cancellations")
     .action((_, own: Command) => runSandbox(own.optsWithGlobals(), context));
@@ -74,13 +75,9 @@ async function runSandbox(options: SandboxFlags, context: Context): Promise<void
   if (signal.reason instanceof Stopped) context.exitCode = signal.reason.exitCode;
 }
 
-/** Returns `--seed`, for commands that make a brand up. */
-export function seedFlag(): Option {
-  const about = "the same data for the same number on the same day (UTC; default: 1)";
-  return parsed("--seed <n>", about, parseCount);
-}
-
-/** Returns `--orders`, for commands that make a brand up: every order is held in memory. */
-export function ordersFlag(most: number): Option {
-  return parsed("--orders <n>", `how many orders, at most ${most} (default: 5000)`, parseUpTo(most));
+/** Returns `--orders` and `--seed`, for commands that make a brand up: every order is held in memory. */
+export function brandFlags(mostOrders: number): [orders: Option, seed: Option] {
+  const howMany = `how many orders, at most ${mostOrders} (default: 5000)`;
+  const same = "the same data for the same number on the same day (UTC; default: 1)";
+  return [parsed("--orders <n>", howMany, parseUpTo(mostOrders)), parsed("--seed <n>", same, parseCount)];
 }

@@ -22,6 +22,10 @@ export const examples = {
 };
 
 export function define(context: Context): Command {
+  const about = "opportunities, surveys: whose details to read (default: changed; with --full: all)";
+  const details = new Option("--details <which>", about);
+  const groupBy = new Option("--group-by <bucket>", "analytics-clicks: buckets of time (default: day)");
+  const perHost = new Option("--per-host", "analytics-clicks: for every host on the mirrored roster");
   return new Command("sync")
     .description(
       "Without a resource: everything that the key's scopes and the plan allow. " +
@@ -30,13 +34,7 @@ export function define(context: Context): Command {
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
     .option("--since <time>", "read from here, whatever was read before")
     .option("--until <time>", "read up to here")
-    .addOption(
-      parsed(
-        "--window <span>",
-        "re-read this much before the last complete read (days, or a duration; default: 30d)",
-        parseWindow,
-      ),
-    )
+    .addOption(parsed("--window <span>", "re-read so much before the last read (default: 30d)", parseWindow))
     .addOption(new Option("--full", "read everything again").conflicts("since"))
     .option("--dry-run", "print what would be read, and how long that takes")
     .option("--accept-removals", "apply removals even where they look implausible")
@@ -44,22 +42,10 @@ export function define(context: Context): Command {
     .addOption(allProfiles())
     .addOption(parsed("--ping <url>", "tell a dead-man's switch how it went (BRANDAPI_PING)", parsePing))
     .addOption(parsed("--audit <n>", "requests spent on the oldest reads (default: 5)", parseCount))
-    .addOption(
-      new Option(
-        "--details <which>",
-        "opportunities, surveys: whose details to read (default: changed; with --full: all)",
-      ).choices(["all", "changed", "none"]),
-    )
+    .addOption(details.choices(["all", "changed", "none"]))
     .addOption(parsed("--host <ids>", "analytics-clicks: only these hosts", parseList))
-    .addOption(
-      new Option(
-        "--group-by <bucket>",
-        "analytics-clicks: buckets of the time series (default: day)",
-      ).choices(["day", "week", "month"]),
-    )
-    .addOption(
-      new Option("--per-host", "analytics-clicks: for every host on the mirrored roster").conflicts("host"),
-    )
+    .addOption(groupBy.choices(["day", "week", "month"]))
+    .addOption(perHost.conflicts("host"))
     .action((names: string[], _, command: Command) => runSync(names, command.optsWithGlobals(), context));
 }
 
@@ -88,10 +74,10 @@ async function syncChosen(
 ): Promise<void> {
   const { allowed, skipped } = divide(chosen, access.identity.key.scopes);
   if (allowed.length === 0) throw nothingAllowed;
-  if (flags.dryRun)
-    return await printPlan(access, { allowed, skipped }, deps, { json: flags.json === true, profile });
+  const { dryRun, json = false } = flags;
+  if (dryRun) return await printPlan(access, { allowed, skipped }, { json, profile, stdout: deps.stdout });
   const ended = await syncResources(access, { allowed, skipped, named: chosen.named }, (row) => {
-    if (flags.json) printJson(deps.stdout, { profile, ...row });
+    if (json) printJson(deps.stdout, { profile, ...row });
   });
   refuseFailures(ended, allowed.length);
 }

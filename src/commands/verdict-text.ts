@@ -6,20 +6,10 @@ import type { MonthResult } from "../verify/report.js";
 
 /** Returns a verdict as a person reads it: neighbouring months of one state are one line. */
 export function verdictText(verdict: FullVerdict): string {
-  const {
-    api_total: api,
-    blind_spot,
-    mended,
-    mirror_total: here,
-    months,
-    requests,
-    resource,
-    state,
-    tables,
-  } = verdict;
-  const totals =
-    api === null || here === null ? "" : `, ${formatCount(api)} in the API and ${formatCount(here)} here`;
-  const lines = [`${resource}: ${state}${totals} (${counted(requests, "request")})`];
+  const { api_total: api, mirror_total: here, mended, months, resource, tables } = verdict;
+  const isCounted = api !== null && here !== null;
+  const totals = isCounted ? `, ${formatCount(api)} in the API and ${formatCount(here)} here` : "";
+  const lines = [`${resource}: ${verdict.state}${totals} (${counted(verdict.requests, "request")})`];
   if (mended) {
     const { rows_changed, rows_new, rows_removed, run_id } = mended;
     const rows = `${rows_new} new, ${rows_changed} changed, ${rows_removed} removed`;
@@ -30,7 +20,7 @@ export function verdictText(verdict: FullVerdict): string {
     lines.push(`  ${span}: ${state}: ${why}${read_at ? `; read since ${minuteOf(read_at)}` : ""}`);
   }
   for (const { table, why } of tables.differences) lines.push(`  table ${table}: ${tables.state}: ${why}`);
-  if (blind_spot !== "") lines.push(`  cannot see: ${blind_spot}`);
+  if (verdict.blind_spot !== "") lines.push(`  cannot see: ${verdict.blind_spot}`);
   return `${lines.join("\n")}\n`;
 }
 

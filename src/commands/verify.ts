@@ -29,6 +29,7 @@ export const examples = {
 };
 
 export function define(context: Context): Command {
+  const delta = new Option("--delta <folder>", "whether a lake holds what the mirror holds; no request");
   return new Command("verify")
     .description(
       "Orders and content are compared by counts, halved down to the day where they differ: a handful of requests for " +
@@ -38,12 +39,7 @@ export function define(context: Context): Command {
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
     .option("--repair", "read again what differs, and make tables that differ anew from the records")
     .option("--evidence", "each number of the proof, with the request and the SQL that print it")
-    .addOption(
-      new Option(
-        "--delta <folder>",
-        "whether a lake holds what the mirror holds; no request is made",
-      ).conflicts(["repair", "evidence", "acceptRemovals"]),
-    )
+    .addOption(delta.conflicts(["repair", "evidence", "acceptRemovals"]))
     .option("--accept-removals", "apply removals even where they look implausible")
     .addOption(wait())
     .action((names: string[], _, own: Command) => {

@@ -1,8 +1,9 @@
 import type { Mirror } from "../mirror/index.js";
+import { checkCondition, explainRunning, type ReadableTable } from "../query/index.js";
 
 /** The files that are wanted. Times in milliseconds since 1970. */
-export interface Selection {
-  /** An expression over the columns of `content`, which `checkCondition` has passed. */
+interface Selection {
+  /** An expression over the columns of `content`. */
   where: string | undefined;
   since: number | undefined;
   until: number | undefined;
@@ -30,9 +31,15 @@ export interface Downloaded {
   downloaded_at: string;
 }
 
-/** Returns the present files that a selection names, newest first. */
-export function selectFiles({ db }: Mirror, { where = "1", since, until }: Selection): LibraryFile[] {
-  const select = db.prepare(
+/**
+ * Returns the present files that a selection names, newest first.
+ * @param table `content`
+ * @throws UsageError for a condition that SQLite does not understand
+ */
+export function selectFiles(mirror: Mirror, table: ReadableTable, selection: Selection): LibraryFile[] {
+  const { where = "1", since = null, until = null } = selection;
+  checkCondition(mirror, table, where);
+  const select = mirror.db.prepare(
     // An id that is a number is null in its column, but the key of the record (source/id) has it.
     `SELECT coalesce(c.source, substr(r.key, 1, instr(r.key, '/') - 1)) AS source,
        coalesce(c.id, substr(r.key, instr(r.key, '/') + 1)) AS id, c.filename, c.mime_type AS mimeType,
@@ -41,23 +48,22 @@ export function selectFiles({ db }: Mirror, { where = "1", since, until }: Selec
      WHERE (@since IS NULL OR r.dated_at >= @since) AND (@until IS NULL OR r.dated_at < @until + 1)
      ORDER BY r.dated_at DESC, r.key`,
   );
-  return select.all({ since: since ?? null, until: until ?? null }) as LibraryFile[];
+  try {
+    return select.all({ since, until }) as LibraryFile[];
+  } catch (error) {
+    throw explainRunning(error, "--where");
+  }
 }
 
 /** The downloads that the mirror knows. */
-export interface DownloadLog {
-  /** Complete downloads, by `downloadKey`. */
-  complete: ReadonlyMap<string, Downloaded>;
-  /** Records that a file is complete at its path. */
-  finish(row: Downloaded): void;
-}
+export type DownloadLog = ReturnType<typeof openDownloadLog>;
 
 export function downloadKey({ source, id }: { source: string; id: string }): string {
   return `${source}/${id}`;
 }
 
 /** Opens the table `content_downloads`. Every write is a transaction of its own. */
-export function openDownloadLog(mirror: Mirror): DownloadLog {
+export function openDownloadLog(mirror: Mirror) {
   const columns = "source, id, path, bytes, sha256, downloaded_at";
   const rows = mirror.db.prepare(`SELECT ${columns} FROM content_downloads`).all() as Downloaded[];
   const complete = new Map(rows.map((row) => [downloadKey(row), row]));
@@ -66,8 +72,10 @@ export function openDownloadLog(mirror: Mirror): DownloadLog {
      VALUES (@source, @id, @path, @bytes, @sha256, @downloaded_at, @downloaded_at)`,
   );
   return {
+    /** Complete downloads, by `downloadKey`. */
     complete,
-    finish(row) {
+    /** Records that a file is complete at its path. */
+    finish(row: Downloaded): void {
       mirror.transaction(() => put.run(row));
       complete.set(downloadKey(row), row);
     },
