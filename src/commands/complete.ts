@@ -39,14 +39,9 @@ async function candidatesFor(
 /** Returns an option's or argument's choices, else what the name in its brackets stands for. */
 async function valuesOf(one: Option | Argument, deps: Deps): Promise<readonly string[]> {
   if (one.argChoices) return one.argChoices;
-  switch ("flags" in one ? /<([\w-]+)/.exec(one.flags)?.[1] : one.name()) {
-    case "resource":
-      return resources.map(({ name }) => name);
-    case "table":
-      return knownTableNames();
-    case "profile":
-      return (await readKnownProfiles(deps)).map(([name]) => name);
-    default:
-      return [];
-  }
+  const what = "flags" in one ? /<([\w-]+)/.exec(one.flags)?.[1] : one.name();
+  if (what === "resource") return resources.map(({ name }) => name);
+  if (what === "table") return knownTableNames();
+  if (what === "profile") return (await readKnownProfiles(deps)).map(([name]) => name);
+  return [];
 }

@@ -36,9 +36,9 @@ function worse(one: ExitCode, other: ExitCode): ExitCode {
   return one === exitCodes.done || (other !== exitCodes.done && other < one) ? other : one;
 }
 
-/** Returns the surroundings of one profile: without the variables of one brand, and what is printed under its name. */
+/** Returns the surroundings of one profile: without the ping of all, and what is printed under its name. */
 function depsFor(profile: string, { color, json }: GlobalOptions, deps: Deps): Deps {
-  const { BRANDAPI_PROFILE, BRANDAPI_BASE_URL, BRANDAPI_KEY, BRANDAPI_DB, BRANDAPI_PING, ...env } = deps.env;
+  const { BRANDAPI_PING, ...env } = deps.env;
   const under = (stream: Output) => headed(stream, styleFor(stream, { color }, env).bold(`[${profile}]`));
   return { ...deps, env, stdout: json ? deps.stdout : under(deps.stdout), stderr: under(deps.stderr) };
 }

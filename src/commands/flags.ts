@@ -47,28 +47,20 @@ export function checkName(noun: string, name: string, known: readonly string[]):
 }
 
 /** Parses a list: values with commas between them, or the flag several times. */
-export function parseList(text: string, previous: unknown): string[] {
-  const values = text
-    .split(",")
-    .map((value) => value.trim())
-    .filter((value) => value !== "");
-  if (values.length === 0)
-    throw new UsageError("A list is empty.", { hint: "name values with commas between them" });
-  return [...(Array.isArray(previous) ? previous.map(String) : []), ...values];
+export function parseList(text: string, previous: readonly string[] = []): string[] {
+  const values = text.split(",").map((value) => value.trim());
+  if (values.some((value) => value !== "")) return [...previous, ...values.filter((value) => value !== "")];
+  throw new UsageError("A list is empty.", { hint: "name values with commas between them" });
 }
 
 /** Parses a whole number from 0. */
-export function parseCount(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new UsageError(`Not a whole number: \`${text}\`.`, { hint: "use a number such as 5" });
-}
+export const parseCount = parseUpTo(999_999_999);
 
 /** Returns the parser of a whole number up to `most`. */
 export function parseUpTo(most: number): (text: string) => number {
   return (text) => {
-    const count = parseCount(text);
-    if (count <= most) return count;
-    throw new UsageError(`Too large: \`${text}\`.`, { hint: `use ${most} at most` });
+    if (/^\d+$/.test(text) && Number(text) <= most) return Number(text);
+    throw new UsageError(`Not a whole number: \`${text}\`.`, { hint: `use one from 0 to ${most}` });
   };
 }
 

@@ -8,11 +8,6 @@ export function examplesText(examples: Readonly<Record<string, string>>): string
   return `\nExamples:\n${texts.join("\n")}`;
 }
 
-/** Returns the examples of a command's help: command lines, and what each is for. */
-export function examples(...all: readonly (readonly [line: string, about: string])[]): string {
-  return `\nExamples:\n${all.map(([line, about]) => `  $ ${line}\n      ${about}`).join("\n")}`;
-}
-
 /** Makes commander's help shorter, and ends it with what is said elsewhere. */
 export function setUpHelp(program: Command, { stdout }: Deps): void {
   const width = Math.min(stdout.columns || 80, 100);
