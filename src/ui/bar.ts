@@ -1,5 +1,6 @@
 import type { SingleBar } from "cli-progress";
 import type { Output } from "../deps.js";
+import { counted } from "../lib/counted.js";
 import { formatSpan } from "../lib/times.js";
 import { formatCount } from "./numbers.js";
 import type { Style } from "./style.js";
@@ -31,7 +32,7 @@ export function progressLine(progress: Progress, style: Style, perMinute: number
   const rest = left === 0 ? "" : `, ${isKnown ? "" : "at least "}${formatCount(left)} left${time}`;
   const full = isKnown ? Math.round((requests / Math.max(1, requests + left)) * barWidth) : 0;
   const bar = style.cyan("█".repeat(full)) + style.dim("░".repeat(barWidth - full));
-  return `${style.bold(title)}  ${formatCount(requests)} requests done${rest}  ${bar}`;
+  return `${style.bold(title)}  ${counted(requests, "request", formatCount)} done${rest}  ${bar}`;
 }
 
 /**
