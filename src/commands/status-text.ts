@@ -45,14 +45,17 @@ function marksOfResource({ found, gaps, last_run: last, resource }: ResourceHeal
 }
 
 function table({ resources, checked_at }: Health, style: Style, width: number | undefined): string {
+  const hasRemoved = resources.some(({ removed }) => removed > 0);
   const rows = resources.map((one) => {
     const { last_success_at: at, resource, rows, stale } = one;
+    const numbers = [rows, hasRemoved ? one.removed : []].flat().map(formatCount);
     const age = at && formatAge(sinceMs(at, checked_at)) + (stale ? " !" : "");
-    return [resource, formatCount(rows), coveredText(one, checked_at), at ? minuteOf(at) : "never", age];
+    return [resource, ...numbers, coveredText(one, checked_at), at ? minuteOf(at) : "never", age];
   });
-  const titles = ["resource", "rows", "read completely", "last success", "age"];
-  const spare = ["last success", "read completely"];
-  return renderTable(titles, rows, { width, style, alignRight: ["rows"], spare });
+  const counts = hasRemoved ? ["rows", "removed"] : ["rows"];
+  const spare = ["last success", "removed", "read completely"];
+  const titles = ["resource", ...counts, "read completely", "last success", "age"];
+  return renderTable(titles, rows, { width, style, alignRight: counts, spare });
 }
 
 function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: string): string {

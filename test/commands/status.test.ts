@@ -36,8 +36,8 @@ describe("status", () => {
     expect(run.code).toBe(0);
     expect(run.out).toBe(
       `Mirror of Fjell & Fern\\u001b[31m, ${mirror.path}\n\n` +
-        "resource  rows  read completely        last success      age\n" +
-        "orders       1  from the start, 1 gap  2026-11-02 02:00  4h\n" +
+        "resource  rows  removed  read completely        last success      age\n" +
+        "orders       1        1  from the start, 1 gap  2026-11-02 02:00  4h\n" +
         `Never read: ${others.join(", ")}\n\n` +
         "! orders: not read: 2026-03-01 00:00 to 2026-03-31 23:59\n",
     );
