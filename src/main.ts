@@ -36,8 +36,7 @@ export async function main(): Promise<void> {
  */
 export async function run(argv: readonly string[], deps: Deps): Promise<ExitCode> {
   await noteKeys(argv, deps);
-  const tell = (error: unknown, profile?: string) =>
-    reportError(error, profile === undefined ? argv : ["--profile", profile, ...argv], deps, profile);
+  const tell = (error: unknown, profile?: string) => reportError(error, argv, deps, profile);
   try {
     refuseKeys(argv, deps.env, deps.keys);
     return await runProgram(argv, deps, tell);

@@ -23,7 +23,7 @@ export function reportError(
   const { keys } = deps;
   const message = hideKeys(known.message, keys);
   const flags = errorFlags(argv);
-  const hint = known.hint && hideKeys(hintFor(known.hint, flags), keys);
+  const hint = known.hint && hideKeys(hintFor(known.hint, { profile, ...flags }), keys);
   if (flags.json) printJson(deps.stdout, { profile, error: { code, message, hint: hint ?? null } });
   const whose = profile === undefined ? "" : `${profile}: `;
   deps.stderr.write(`brandapi: ${whose}${escapeLines(message)}\n`);

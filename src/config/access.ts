@@ -3,6 +3,7 @@ import { ConfigurationError } from "../errors.js";
 import { isLoopback } from "../lib/loopback.js";
 import { shellWord } from "../lib/shell.js";
 import { expandPath, type Surroundings } from "./folders.js";
+import type { Settings } from "./settings.js";
 
 /** The API's address and the key for it. */
 export interface Access {
@@ -10,17 +11,10 @@ export interface Access {
   key: string;
 }
 
-/** Base URL and key, as far as flags, environment and profile give them. */
-export interface GivenAccess {
-  profile: string;
-  baseUrl: string | undefined;
-  key: string | undefined;
-}
-
 const versionedRoot = "/api/brand/v1";
 
 /** Returns the base URL and the key. @throws ConfigurationError if one is missing */
-export function requireAccess({ baseUrl, key, profile }: GivenAccess): Access {
+export function requireAccess({ baseUrl, key, profile }: Settings): Access {
   if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
   const missing = key !== undefined ? "base URL" : baseUrl !== undefined ? "key" : "key and no base URL";
   const place = baseUrl === undefined ? "" : ` at ${new URL(baseUrl).origin}`;

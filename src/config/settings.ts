@@ -5,7 +5,7 @@ import { ConfigurationError, UsageError } from "../errors.js";
 import { nearest } from "../lib/nearest.js";
 import { parseRateLimit } from "../lib/rate-limit.js";
 import { shellWord } from "../lib/shell.js";
-import { checkBaseUrl, checkKey, type GivenAccess, readKeyFile } from "./access.js";
+import { checkBaseUrl, checkKey, readKeyFile } from "./access.js";
 import { configFile, folderFor } from "./folders.js";
 import { ownMirror, type Profiles, readProfiles } from "./profiles.js";
 
@@ -27,7 +27,10 @@ export interface GlobalOptions {
 }
 
 /** The settings of one run: flag, then environment, then profile, then default. */
-export interface Settings extends GivenAccess {
+export interface Settings {
+  profile: string;
+  baseUrl: string | undefined;
+  key: string | undefined;
   dbPath: string;
   /** The brand of the profile's own mirror, as `login` stored it; undefined if unknown, or if another file is named. */
   brand: { id: string; name: string } | undefined;
