@@ -48,7 +48,8 @@ async function runStatus(options: StatusFlags, context: Context): Promise<void> 
   if (maxAge !== null && !existsSync(settings.dbPath)) throw neverSynced;
   await readMirror(options, deps, async ({ mirror, reporter: { warn }, style, width }) => {
     const now = deps.clock.now();
-    const health = readHealth(mirror, now, maxAge, await runUnderWay(settings.dbPath));
+    const underWay = await runUnderWay(settings.dbPath);
+    const health = readHealth(mirror, { now, maxAgeMs: maxAge, underWay });
     const { kept, text } = keptOf(mirror, settings.omit, now);
     if (json) printJson(deps.stdout, { profile, ...health, ...kept });
     else if (!quiet) deps.stdout.write(statusText(health, style, width) + text);

@@ -1,6 +1,6 @@
 import type { Statement } from "better-sqlite3";
 import { freeName } from "../lib/free-name.js";
-import { explainRunning } from "./condition.js";
+import { explainRunning } from "./given-sql.js";
 import type { Source } from "./select.js";
 import { inBatches, type Row, type RowValue } from "./select-read.js";
 

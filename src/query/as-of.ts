@@ -7,14 +7,6 @@ import { typedTables } from "./names.js";
 import type { ReadableTable } from "./tables.js";
 import { selectOf, views } from "./views/index.js";
 
-/** The data that the mirror does not have of an earlier time. */
-export interface Gaps {
-  /** Resources that it read first later than that, and when. */
-  unread: { resource: string; firstReadAt: string }[];
-  /** Tables of which it keeps no history: rows read later are left out. */
-  unkept: string[];
-}
-
 /** The mirror's own tables below views, and since when each row exists. */
 const ownRows: Readonly<Record<string, string>> = {
   changes: "seen_changed_at",
@@ -26,24 +18,22 @@ const ownRows: Readonly<Record<string, string>> = {
 /** @throws UsageError if the mirror keeps no earlier form of a table or view */
 export function checkAsOf({ name, shape }: ReadableTable): void {
   if (shape ? shape.resource.history : views.some((view) => view.name === name)) return;
-  throw new UsageError(
-    shape
-      ? `The mirror keeps no history of \`${name}\`, so there is no \`--as-of\`.`
-      : `\`--as-of\` is for the API's records and the views, not for \`${name}\`.`,
-    { hint: "leave `--as-of` out" },
-  );
+  throw new UsageError(`The mirror keeps no history of \`${name}\`, so there is no \`--as-of\`.`, {
+    hint: "leave `--as-of` out",
+  });
 }
 
 /**
  * Lays tables, views and the sources of a condition as of a time over the mirror's own, for this connection: first the
- * tables, then the views on them. Call it inside `withSnapshot`.
+ * tables, then the views on them. Call it inside `withSnapshot`. Returns the resources that the mirror read first later
+ * than that, and when, and the tables of which it keeps no history: rows read later are left out.
  */
 export function layAsOf(
   mirror: Mirror,
   tables: readonly ReadableTable[],
   where: string | undefined,
   at: number,
-): Gaps {
+) {
   const { db } = mirror;
   const time = `'${formatInstant(at)}'`;
   const names = standOn([...tables.map(({ name }) => name), ...sourcesOf(where ?? "")]);
@@ -51,10 +41,8 @@ export function layAsOf(
   const kept = shapes.filter(({ resource }) => resource.history);
   const unkept = shapes.filter(({ resource }) => !resource.history).map(({ name }) => name);
   if (kept.length > 0) readAsOf(mirror, kept, at);
-  for (const name of unkept) db.exec(`CREATE TEMP VIEW ${quote(name)} AS ${rowsOf(name, time)}`);
-  for (const [name, since] of Object.entries(ownRows))
-    if (names.has(name))
-      db.exec(`CREATE TEMP VIEW ${name} AS SELECT * FROM main.${name} WHERE ${since} <= ${time}`);
+  for (const name of [...unkept, ...Object.keys(ownRows).filter((own) => names.has(own))])
+    db.exec(`CREATE TEMP VIEW ${quote(name)} AS ${rowsOf(name, time)}`);
   for (const view of views)
     if (names.has(view.name)) db.exec(`CREATE TEMP VIEW ${quote(view.name)} AS ${selectOf(view)}`);
   return {
@@ -69,9 +57,10 @@ export function layAsOf(
 /** The table of which a snapshot per day is kept. */
 const ranking = "analytics_hosts";
 
-/** Returns the rows of a table without a history: the newest snapshot of the ranking, else the rows read by then. */
+/** Returns the rows of a table without a history: the newest snapshot of the ranking, else the rows there were by then. */
 function rowsOf(name: string, time: string): string {
-  if (name !== ranking) return `SELECT * FROM main.${quote(name)} WHERE synced_at <= ${time}`;
+  const since = ownRows[name] ?? "synced_at";
+  if (name !== ranking) return `SELECT * FROM main.${quote(name)} WHERE ${since} <= ${time}`;
   const named = (column: string) =>
     `(SELECT a.${column} FROM main.analytics_hosts AS a WHERE a.host_id = s.host_id LIMIT 1) AS ${column}`;
   return `SELECT s.host_id, s.host_username, ${named("host_first_name")}, ${named("host_last_name")},

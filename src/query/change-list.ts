@@ -28,11 +28,7 @@ export interface ChangeFilter {
 const labels = ["title", "filename", "host.username", "code", "name", "host.name"];
 
 /** Returns the newest changes, the newest last, and how many there are in all. */
-export function listChanges(
-  { db }: Mirror,
-  filter: ChangeFilter,
-  limit: number,
-): { changes: Change[]; total: number } {
+export function listChanges({ db }: Mirror, filter: ChangeFilter, limit: number) {
   const memberOf = (path: string) => `r.json ->> '$.${path}'`;
   const label = `iif(c.resource = 'orders', ${memberOf("order_number")}, coalesce(${labels.map(memberOf).join(", ")}))`;
   const changes = db.prepare(

@@ -61,19 +61,18 @@ export interface Health {
   never_read: string[];
 }
 
-/**
- * Returns how every resource stands that was ever synced. Nothing is stale without `maxAgeMs`.
- * @param now milliseconds since 1970
- */
-export function readHealth(
-  mirror: Mirror,
-  now: number,
-  maxAgeMs: number | null,
-  underWay: UnderWay | null,
-): Health {
-  const found = [...resources, ...details].flatMap(
-    (resource) => readResourceHealth(mirror, resource, now, maxAgeMs, underWay) ?? [],
-  );
+/** When a mirror is looked at, in milliseconds since 1970, how old it may be (null: of any age), and the run that holds it. */
+export interface Look {
+  now: number;
+  maxAgeMs: number | null;
+  underWay: UnderWay | null;
+}
+
+/** Returns how every resource stands that was ever synced. */
+export function readHealth(mirror: Mirror, look: Look): Health {
+  const { now, maxAgeMs, underWay } = look;
+  const all = [...resources, ...details];
+  const found = all.flatMap((resource) => readResourceHealth(mirror, resource, look) ?? []);
   const id = readInfo(mirror, "brand_id");
   const read = new Set(found.map(({ resource }) => resource));
   return {
@@ -96,13 +95,9 @@ export function oldestSuccess(mirror: Mirror): string | null {
 }
 
 /** Returns null if a resource was never tried, or was skipped because the key does not allow it. */
-export function readResourceHealth(
-  mirror: Mirror,
-  { name, table, strategy }: Resource,
-  now: number,
-  maxAgeMs: number | null,
-  underWay: UnderWay | null,
-): ResourceHealth | null {
+export function readResourceHealth(mirror: Mirror, resource: Resource, look: Look): ResourceHealth | null {
+  const { name, table, strategy } = resource;
+  const { now, maxAgeMs, underWay } = look;
   const last = asEnded(mirror, lastRun(mirror, name), underWay !== null);
   if (!last || (last.outcome === "skipped" && !wasRead(mirror, name))) return null;
   const good = lastGood(mirror, name);

@@ -3,20 +3,14 @@ import { type TableShape, tablesOf } from "../resources/shape.js";
 import { detailsOf, type Resource } from "../resources/types.js";
 import { views } from "./views/index.js";
 
-/** A table that the program writes for itself and people read, too. */
-export interface OwnTable {
-  name: string;
-  about: string;
-  /** The time that its rows are of. */
-  date: string;
-  key: readonly [string, ...string[]];
-}
-
-export const ownTables: readonly OwnTable[] = [
+/** The tables that the program writes for itself and people read, too. `date`: the time that a row is of. */
+export const ownTables = [
   { name: "changes", about: "what changed in known records", date: "seen_changed_at", key: ["change_id"] },
   { name: "sync_runs", about: "every run of every resource", date: "started_at", key: ["run_id"] },
   { name: "content_downloads", about: "fetched library files", date: "downloaded_at", key: ["source", "id"] },
 ];
+
+export type OwnTable = (typeof ownTables)[number];
 
 /** The typed tables, in the registry's order. */
 export function typedTables(): readonly TableShape[] {

@@ -15,7 +15,7 @@ import {
   schemaVersion,
 } from "../mirror/index.js";
 import { isOutdated, reproject } from "../records/index.js";
-import { createViews, viewsToMake } from "./create-views.js";
+import { createViews, viewsToMake } from "./views/index.js";
 
 /** How long to wait for a different program that writes, in milliseconds. */
 const patienceMs = 10_000;

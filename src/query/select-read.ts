@@ -33,7 +33,7 @@ export function readRows(
 /** Reads a statement per batch, each from the row where the last one stopped. */
 export function* readJoined(
   mirror: Mirror,
-  { from, limit, rowId }: SelectSql & { rowId: string },
+  { from, rowId }: SelectSql & { rowId: string },
   { text, separator }: { text: string; separator: string },
 ): Iterable<Joined> {
   const id = `t.${quote(rowId)}`;
@@ -43,14 +43,11 @@ export function* readJoined(
        FROM (SELECT ${text} AS x, ${id} AS id ${from} WHERE ${id} > ? ORDER BY ${id} LIMIT ?)`,
     )
     .raw();
-  let left = limit < 0 ? Number.POSITIVE_INFINITY : limit;
   let after = Number.MIN_SAFE_INTEGER;
-  while (left > 0) {
-    const found = next.get(after, Math.min(rowsPerBatch, left)) as [Buffer | null, number, number];
-    const [bytes, rows, last] = found;
+  while (true) {
+    const [bytes, rows, last] = next.get(after, rowsPerBatch) as [Buffer | null, number, number];
     if (bytes === null) return;
     yield { bytes, rows };
-    left -= rows;
     after = last;
   }
 }

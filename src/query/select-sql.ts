@@ -29,17 +29,18 @@ export interface SelectSql {
 
 export function selectSql(selection: Selection): SelectSql {
   const { table, where, includeRemoved, limit = -1 } = selection;
-  const { name, shape, date } = table;
+  const { name, shape, date, orderBy } = table;
+  const [rowId = null, ...others] = orderBy;
   const conditions = where === undefined ? [] : [`(${where}\n)`];
   if (shape && !includeRemoved) conditions.push(`${inRecord(shape, "removed_at")} IS NULL`);
   if (date) conditions.push(...dateConditions(date, selection));
   const filter = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
   return {
-    // A condition that asks other tables is evaluated once, not once per batch.
-    rowId: where !== undefined && /\bselect\b/i.test(where) ? null : table.rowId,
+    // A condition that asks other tables is evaluated once, not once per batch; a limit counts all of them.
+    rowId: others.length > 0 || limit >= 0 || /\bselect\b/i.test(where ?? "") ? null : rowId,
     // The conditions stand in a query of their own, so that their names can only mean this table's columns.
     from: `FROM (SELECT * FROM ${quote(name)}${filter}) AS t`,
-    order: table.orderBy.map((column) => `t.${quote(column)}`),
+    order: orderBy.map((column) => `t.${quote(column)}`),
     limit,
   };
 }

@@ -30,9 +30,7 @@ export const cellEnd = 0xff;
 export const rowEnd = 0xfe;
 const [cellEndSql, rowEndSql] = ["CAST(x'ff' AS TEXT)", "CAST(x'fe' AS TEXT)"];
 
-/**
- * Reads inside one transaction: whatever a sync writes meanwhile, it is one state of the mirror.
- */
+/** Reads inside one transaction: whatever a sync writes meanwhile, it is one state of the mirror. */
 export async function withSnapshot<T>(mirror: Mirror, work: () => Promise<T>): Promise<T> {
   mirror.db.exec("BEGIN");
   try {

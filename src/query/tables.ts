@@ -23,9 +23,7 @@ export interface ReadableTable {
   name: string;
   about: string;
   columns: readonly ReadableColumn[];
-  /** The integer that orders its rows and never changes: `record_id` or `row_id`; null if it has none. */
-  rowId: string | null;
-  /** The columns that order its rows; none for a view, which has its own order. */
+  /** The columns that order its rows: one integer that never changes, or several; none if a view has its own order. */
   orderBy: readonly string[];
   /** The shape of its resource; null for the program's own tables and views. */
   shape: TableShape | null;
@@ -62,13 +60,11 @@ function describeTyped(mirror: Mirror, shape: TableShape): ReadableTable {
     return { name, type, about, stored: null, isComputed: true } as const;
   });
   const removed = shape.list ? [] : [technical("removed_at", "when a complete read no longer found it")];
-  const rowId = shape.list ? "row_id" : "record_id";
   return {
     name: shape.name,
     about: shape.about,
     columns: [...own, ...computed, technical("synced_at", "when this form of it was first read"), ...removed],
-    rowId,
-    orderBy: [rowId],
+    orderBy: [shape.list ? "row_id" : "record_id"],
     shape,
     date: dateOf(shape),
   };
@@ -82,9 +78,8 @@ function technical(name: string, about: string): ReadableColumn {
 function dateOf(shape: TableShape): DateColumn | null {
   const [main = shape] = tablesOf(shape.resource);
   const ofRecord = dateIn(main, shape.resource.date);
-  return (
-    (shape.list && dateIn(shape, "date")) ?? (ofRecord && { ...ofRecord, sql: inRecord(shape, ofRecord.sql) })
-  );
+  const own = shape.list && dateIn(shape, "date");
+  return own ?? (ofRecord && { ...ofRecord, sql: inRecord(shape, ofRecord.sql) });
 }
 
 /** Returns an expression on the columns of a row's record, which of a child row is its parent's. */
@@ -101,13 +96,12 @@ function dateIn({ columns }: Pick<View, "columns">, name: string | null | undefi
 }
 
 function describeView(view: View): ReadableTable {
-  const { name, about, columns, rowId = null } = view;
+  const { name, about, columns, rowId } = view;
   return {
     name,
     about,
     columns: columns.map((column) => ({ ...column, stored: null })),
-    rowId,
-    orderBy: rowId === null ? [] : [rowId],
+    orderBy: rowId === undefined ? [] : [rowId],
     shape: null,
     date: dateIn(view, view.date),
   };
@@ -119,7 +113,6 @@ function describeOwn(mirror: Mirror, { name, about, date, key }: OwnTable): Read
     name,
     about,
     columns: info.map((one) => ({ name: one.name, type: typeOf(one), about: "", stored: null })),
-    rowId: null,
     orderBy: key,
     shape: null,
     date: { sql: utc(quote(date)), letters: null },

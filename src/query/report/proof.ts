@@ -12,7 +12,7 @@ export interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "covered"
 
 /** @param underWay the run that holds the mirror: a running sync is no evidence against the data; a killed one is */
 export function readProof(mirror: Mirror, underWay: UnderWay | null): Proof {
-  const orders = readResourceHealth(mirror, resource, 0, null, underWay);
+  const orders = readResourceHealth(mirror, resource, { now: 0, maxAgeMs: null, underWay });
   const latest = lastProven(mirror, "orders");
   return {
     proven: latest ? provenBy(mirror, latest) : null,

@@ -1,5 +1,5 @@
 import type { Mirror } from "../../mirror/index.js";
-import { figureNames, summed } from "../views/figures.js";
+import { figureNames, money, summed } from "../views/figures.js";
 import { reachedAt, reads } from "../views/history.js";
 import { selectOf, views } from "../views/index.js";
 
@@ -31,6 +31,15 @@ export interface MonthFigures extends Figures {
   net_before: number | null;
   /** The net of the same month a year ago; null unless both months were read whole. */
   net_year_ago: number | null;
+}
+
+/** The figures of a host in some days, in one currency. */
+export interface Share {
+  host_id: string | null;
+  host_name: string | null;
+  currency: string | null;
+  orders: number;
+  net_amount: number;
 }
 
 /** The views that a report reads several times, each after those that it is made of. */
@@ -69,6 +78,19 @@ export function readDays({ db }: Mirror, days: Days): DayFigures[] {
       `SELECT day, currency, ${figureNames} FROM sales_by_day WHERE day BETWEEN @since AND @until ORDER BY day`,
     )
     .all(days) as DayFigures[];
+}
+
+/** Returns the hosts with the highest net, at most so many per currency. Orders without a host are a row of their own. */
+export function readShares({ db }: Mirror, days: Days, most: number): Share[] {
+  return db
+    .prepare(
+      `WITH sums AS (SELECT host_id, host_name, currency, sum(orders) AS orders, ${money("net_amount")} AS net_amount,
+           max(ordered_at) FROM order_figures WHERE day BETWEEN @since AND @until AND orders = 1 GROUP BY host_id, currency)
+       SELECT host_id, host_name, currency, orders, net_amount
+       FROM (SELECT *, row_number() OVER (PARTITION BY currency ORDER BY net_amount DESC, host_id) AS nth FROM sums)
+       WHERE nth <= @most ORDER BY currency, nth`,
+    )
+    .all({ ...days, most }) as Share[];
 }
 
 /** Returns the figures by month and currency, newest first, from one month through another. */

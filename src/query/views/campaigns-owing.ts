@@ -9,9 +9,7 @@ export const campaignsOwing: View = {
     "brand has not made, payments that hosts have earned and not received",
   columns: columnsOf(
     "id title status deadline is_overdue deliverables_open assignments_open payments_open payouts_open flat_fee",
-    {
-      id: "the campaign's id",
-    },
+    { id: "the campaign's id" },
   ),
   sql: `SELECT * FROM (
       SELECT o.id, o.title, o.status, o.deadline,

@@ -14,9 +14,7 @@ export const hosts: View = {
     "one row per host: roster, orders, net and commission by currency, products, and the API's own ranking; orders without a host have their own row",
   columns: columnsOf(
     "id username host_name on_roster commission_rate campaigns_status orders cancelled_orders orders_without_total net_by_currency commission_by_currency clicks buy_now_clicks ranking_orders ranking_sales recommended_products",
-    {
-      id: "the host's id",
-    },
+    { id: "the host's id" },
   ),
   sql: `WITH ids AS (
       ${sources.map(idsOf).join("\n      UNION ")}

@@ -1,3 +1,4 @@
+import { type Mirror, quote } from "../../mirror/index.js";
 import { campaignsOwing } from "./campaigns-owing.js";
 import { commissionByHost } from "./commission-by-host.js";
 import { contentByHost } from "./content-by-host.js";
@@ -12,7 +13,7 @@ import { restatements } from "./restatements.js";
 import { rosterChanges } from "./roster-changes.js";
 import { salesByDay } from "./sales-by-day.js";
 import { salesByMonth } from "./sales-by-month.js";
-import type { View } from "./view.js";
+import { selectOf, type View } from "./view.js";
 
 export { selectOf, type View } from "./view.js";
 
@@ -33,3 +34,19 @@ export const views: readonly View[] = [
   ordersNet,
   orderFigures,
 ];
+
+/** Returns the views that are missing or differ from this version's. */
+export function viewsToMake({ db }: Mirror): View[] {
+  const there = new Set(db.prepare("SELECT sql FROM sqlite_master WHERE type = 'view'").pluck().all());
+  return views.filter((view) => !there.has(statement(view)));
+}
+
+/** Creates these views. Their tables must exist. */
+export function createViews(mirror: Mirror): void {
+  for (const view of viewsToMake(mirror))
+    mirror.db.exec(`DROP VIEW IF EXISTS ${quote(view.name)}; ${statement(view)}`);
+}
+
+function statement(view: View): string {
+  return `CREATE VIEW ${quote(view.name)} AS ${selectOf(view)}`;
+}

@@ -12,9 +12,7 @@ export const lateRefunds: View = {
     "age is at least and at most so many days; a refund that was there when the order was first read has no row",
   columns: columnsOf(
     `order_id order_number order_date month currency refunded_amount days_at_least days_at_most last_seen_unchanged_at seen_changed_at ${host}`,
-    {
-      refunded_amount: "less than 0 if a refund was taken back",
-    },
+    { refunded_amount: "less than 0 if a refund was taken back" },
   ),
   date: "seen_changed_at",
   example: `SELECT order_number, order_date, currency, refunded_amount, days_at_least, days_at_most FROM late_refunds
