@@ -39,9 +39,10 @@ export function define(context: Context): Command {
 async function runBackup(dir: string | undefined, options: BackupFlags, { deps }: Context): Promise<void> {
   const settings = await readSettings(options, deps);
   const { keep, restore: file } = options;
-  const { text, ...done } = file
-    ? await restore(expandPath(file, deps), settings, deps)
-    : await backUp(dir, keep, settings, deps);
+  const { text, ...done } =
+    file === undefined
+      ? await backUp(dir, keep, settings, deps)
+      : await restore(expandPath(file, deps), settings, deps);
   if (options.json) printJson(deps.stdout, done);
   else if (!options.quiet) deps.stdout.write(`${escapeText(text)}\n`);
 }
@@ -51,7 +52,7 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, profile }
   const folder = dir === undefined ? join(dirname(dbPath), "backups") : expandPath(dir, deps);
   if (dir === undefined) makeFolder(folder, 0o700);
   const at = formatInstant(deps.clock.now());
-  const path = join(folder, `${profile}-${fileTime(at)}.sqlite`);
+  const path = join(folder, `${profile}-${at.replace(/[-:]|\.\d+/g, "")}.sqlite`);
   const records = await copyMirror(dbPath, path, deps.random);
   const mirror = await connect(dbPath, false);
   const all = [...readBackups(mirror).filter((one) => one.path !== path), { at, path }];
@@ -70,7 +71,7 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, profile }
  * @throws MirrorUnusable if the copy is damaged, or of another brand: nothing is changed
  */
 async function restore(file: string, { brand, dbPath: db }: Settings, deps: Deps) {
-  const kept = existsSync(db) ? `${db}.before-${fileTime(formatInstant(deps.clock.now()))}` : null;
+  const kept = existsSync(db) ? `${db}.before-${deps.clock.now()}` : null;
   const lock = await lockMirror(db, { wait: false, ...deps });
   try {
     const present = await openMirrorOrNone(db).catch(() => null);
@@ -94,9 +95,4 @@ async function restore(file: string, { brand, dbPath: db }: Settings, deps: Deps
   }
   const text = `${db}: restored; \`brandapi sync\` reads what came since. The mirror before: ${kept ?? "none"}`;
   return { db, restored: file, kept, text };
-}
-
-/** Returns `2026-11-24T19:00:00.000Z` as `20261124T190000Z`. */
-function fileTime(at: string): string {
-  return at.replace(/[-:]|\.\d+/g, "");
 }

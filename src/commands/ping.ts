@@ -17,7 +17,6 @@ export function parsePing(text: string): string {
 /**
  * Does work between two requests to a dead-man's switch: `URL/start`, then `URL`, or `URL/fail` with the exit code as
  * body. A ping that fails is a warning.
- * @param url undefined: nothing is sent
  */
 export async function withPings(
   url: string | undefined,

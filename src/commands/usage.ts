@@ -31,7 +31,10 @@ export function asUsageError(cause: CommanderError, program: Command, argv: read
       const [said = "", choices = ""] = text.replace(/\.$/, "").split(" Allowed choices are ");
       const value = /(?:argument|value) '(.*?)' is invalid/.exec(said)?.[1] ?? "";
       const argument = /for argument '(.*?)'/.exec(said)?.[1];
-      return usage(argument ? `Unknown ${argument}: '${value}'` : said, suggest(value, choices.split(", ")));
+      return usage(
+        argument ? `Unknown ${argument}: '${value}'` : said,
+        suggest(value, choices.split(", ")) ?? help,
+      );
     }
     default:
       return usage(text, help);

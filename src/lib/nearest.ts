@@ -10,11 +10,12 @@ export function nearest(typed: string, names: Iterable<string>): string | undefi
   return best;
 }
 
-/** Returns a hint for an unknown name: the nearest one, or all of them, 40 at most. */
-export function suggest(typed: string, names: readonly string[]): string {
+/** Returns a hint for an unknown name: the nearest one, or all of them if they are few. */
+export function suggest(typed: string, names: readonly string[]): string | undefined {
   const near = nearest(typed, names);
   if (near !== undefined) return `did you mean \`${near}\`?`;
-  return names.length === 1 ? `use \`${names[0]}\`` : `use one of ${names.slice(0, 40).join(", ")}`;
+  if (names.length > 40) return undefined;
+  return names.length === 1 ? `use \`${names[0]}\`` : `use one of ${names.join(", ")}`;
 }
 
 /** Returns how many insertions, deletions and replacements make one word of another (Levenshtein). */

@@ -13,12 +13,13 @@ export interface FieldChange {
 /**
  * Returns the differences between two states of a record by column name: nested objects with their prefix, list items
  * that have an id one by one (`assignments.<id>.status`), other lists as a whole. Neither the order of members nor the
- * signature of a URL is a difference.
+ * signature of a URL is a difference, if the resource is given.
  */
-export function diffRecords(before: Json, after: Json, resource: Resource): FieldChange[] {
-  const closed = tablesOf(resource).flatMap(({ columns }) => columns.filter(({ type }) => type === "json"));
+export function diffRecords(before: Json, after: Json, resource?: Resource): FieldChange[] {
+  const columns = resource ? tablesOf(resource).flatMap((table) => table.columns) : [];
+  const closed = columns.filter(({ type }) => type === "json");
   const changes: FieldChange[] = [];
-  const pair = { before, after, name: "", separator: "_", signed: signedOf(resource) };
+  const pair = { before, after, name: "", separator: "_", signed: resource && signedOf(resource) };
   compare(pair, new Set(closed.map(({ name }) => name)), changes);
   return changes;
 }

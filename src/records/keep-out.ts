@@ -1,11 +1,9 @@
 import { forgetInfo, type Mirror, readInfo, statement, writeInfo } from "../mirror/index.js";
 import { details, resources } from "../resources/index.js";
-import type { Json, Resource } from "../resources/types.js";
+import type { Json } from "../resources/types.js";
 import { diffRecords } from "./diff.js";
 import { rebuildTables } from "./reprojection.js";
 import { isObject } from "./values.js";
-
-const all: readonly Resource[] = [...resources, ...details];
 
 /**
  * Returns what a mirror does not keep: `omit`, members by the end of their path (`host.last_name`), or of one resource
@@ -16,7 +14,7 @@ export function readKeptOut(mirror: Mirror) {
   return { omit: read("omit"), forgotten: read("forgotten") };
 }
 
-/** Returns the one function that drops members of a resource's records, at any depth: those omitted, and of forgotten hosts. */
+/** Returns the one function that drops members of a resource's records: those omitted, and those of forgotten hosts. */
 export function openDoor(mirror: Mirror): (value: Json, resource: string) => Json {
   const { omit, forgotten } = readKeptOut(mirror);
   const rules = omit.map((rule) => rule.split(":").reverse());
@@ -38,20 +36,13 @@ export function openDoor(mirror: Mirror): (value: Json, resource: string) => Jso
   return pass;
 }
 
-/** A record of which something is stored, now or before, that the door keeps out. */
-interface HeldRecord {
-  id: number;
-  resource: string;
-  key: string;
-}
-
 /**
  * Keeps these hosts out from now on, beside those that are, and these members: passes all that is stored through the door,
  * and writes the file anew, because its free pages and its log still hold what was taken out. `to_scrub` stays if a program
  * that reads the mirror keeps its log from being emptied.
  * @returns the records that were rewritten
  */
-export function keepOut(mirror: Mirror, hosts: readonly string[], omit?: readonly string[]): HeldRecord[] {
+export function keepOut(mirror: Mirror, hosts: readonly string[], omit?: readonly string[]) {
   const known = readKeptOut(mirror);
   const held = mirror.transaction(() => {
     writeInfo(mirror, "omit", JSON.stringify(omit ?? known.omit));
@@ -59,7 +50,7 @@ export function keepOut(mirror: Mirror, hosts: readonly string[], omit?: readonl
     writeInfo(mirror, "to_scrub", "1");
     const records = findHeld(mirror);
     for (const record of records) for (const sql of rewriting) statement(mirror, sql).run(record);
-    rebuildTables(mirror, all);
+    rebuildTables(mirror, [...resources, ...details]);
     mirror.db.exec(snapshots);
     return records;
   });
@@ -83,20 +74,22 @@ const snapshots = `UPDATE analytics_hosts_snapshots SET host_username =
   kept('analytics-hosts', json_object('host', json_object('id', host_id, 'username', host_username)))
     ->> '$.host.username'`;
 
-/** Also defines the door as a function of SQL, and the fields that it drops. */
-export function findHeld(mirror: Mirror): HeldRecord[] {
+/**
+ * Returns the records of which something is stored, now or before, that the door keeps out. Defines functions of SQL: `kept`,
+ * the door, and `dropped`, the fields that it drops.
+ */
+export function findHeld(mirror: Mirror) {
   const door = openDoor(mirror);
   const pass = (name: string, json: string) => door(JSON.parse(json), name);
   mirror.db.function("kept", (name, json) => json && JSON.stringify(pass(name, json)));
   mirror.db.function("dropped", (name, json) => {
-    const own = all.filter((resource) => resource.name === name);
-    const changes = own.flatMap((resource) => diffRecords(JSON.parse(json), pass(name, json), resource));
+    const changes = diffRecords(JSON.parse(json), pass(name, json));
     return JSON.stringify(changes.map(({ field }) => field));
   });
   const select = `SELECT record_id AS id, resource, key FROM records AS r
     WHERE kept(resource, json) <> json OR kept(resource, list_json) <> list_json OR EXISTS (
       SELECT 1 FROM record_versions AS v WHERE v.record_id = r.record_id AND kept(r.resource, v.json) <> v.json)`;
-  return mirror.db.prepare<[], HeldRecord>(select).all();
+  return mirror.db.prepare<[], { id: number; resource: string; key: string }>(select).all();
 }
 
 /** Returns the id of each host of the records and of their history: by each handle that only it has, or had, and by its id. */

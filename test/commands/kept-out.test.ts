@@ -17,10 +17,15 @@ async function brandWithHost(env: Record<string, string> = {}): Promise<TestBran
     ...{ intro: `${secret}-i${n}`, location: `${secret}-p${n}`, socials: { site: `${secret}-s${n}` } },
   });
   brand.order({ host: { id: hostId, ...name(1) } });
+  const unattributed = brand.order({ host: null });
   rename(brand, hostId, name(1));
   await brand.run("sync", { env });
   brand.pass(day);
   rename(brand, hostId, name(2));
+  // The whole host is one change.
+  brand.data.orders = brand.data.orders.map((one) =>
+    one.id === unattributed ? { ...one, host: { id: hostId, ...name(2) } } : one,
+  );
   await brand.run("sync --full", { env });
   return Object.assign(brand, { hostId });
 }
