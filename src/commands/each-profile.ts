@@ -1,6 +1,6 @@
 import { readKnownProfiles } from "../config/profiles.js";
 import type { Deps, Output } from "../deps.js";
-import { ConfigurationError, type ExitCode, exitCodes, UsageError } from "../errors.js";
+import { ConfigurationError, exitCodes, UsageError } from "../errors.js";
 import { headed } from "../ui/print.js";
 import { styleFor } from "../ui/style.js";
 import type { Context, GlobalOptions } from "./context.js";
@@ -26,14 +26,11 @@ export async function eachProfile<Options extends GlobalOptions>(
       await run(own, { ...context, deps: depsFor(profile, options, deps), profile });
     } catch (error) {
       if (deps.signal.aborted || error instanceof UsageError) throw error;
-      context.exitCode = worse(context.exitCode, tell(error, profile));
+      const code = tell(error, profile);
+      // The codes go from a defect (1) to what passes by itself (10).
+      if (context.exitCode === exitCodes.done || code < context.exitCode) context.exitCode = code;
     }
   }
-}
-
-/** Returns the worse of two codes: they go from a defect (1) to what passes by itself (10). */
-function worse(one: ExitCode, other: ExitCode): ExitCode {
-  return one === exitCodes.done || (other !== exitCodes.done && other < one) ? other : one;
 }
 
 /** Returns the surroundings of one profile: without the ping of all, and what is printed under its name. */

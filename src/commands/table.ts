@@ -70,9 +70,7 @@ export function readThen(
   const then = formatInstant(at);
   const { unread, unkept } = layAsOf(mirror, tables, where, at);
   for (const { resource, firstReadAt: first } of unread)
-    warn(
-      `the mirror read ${resource} first at ${first}, later than ${then}: \`--as-of ${first}\` is the earliest that it knows`,
-    );
+    warn(`the mirror read ${resource} first at ${first}: \`--as-of ${first}\` is the earliest that it knows`);
   for (const name of unkept)
     warn(`the mirror keeps no history of \`${name}\`: what was read later than ${then} is left out`);
 }
