@@ -8,29 +8,20 @@ import { resources } from "../resources/index.js";
  * Prints what the last of the typed words can become, one per line; nothing if it is a file's name. Sends no request,
  * changes nothing and prints no error.
  */
-export async function printCompletions(
-  program: Command,
-  words: readonly string[],
-  deps: Deps,
-): Promise<void> {
-  const last = words.at(-1) ?? "";
-  const candidates = await candidatesFor(program, words.slice(0, -1), last, deps).catch(() => []);
-  const fitting = candidates.filter((word) => word.startsWith(last));
+export async function printCompletions(program: Command, words: readonly string[], deps: Deps) {
+  const candidates = await candidatesFor(program, words, deps).catch(() => []);
+  const fitting = candidates.filter((word) => word.startsWith(words.at(-1) ?? ""));
   deps.stdout.write(fitting.map((word) => `${word}\n`).join(""));
 }
 
-async function candidatesFor(
-  program: Command,
-  before: readonly string[],
-  last: string,
-  deps: Deps,
-): Promise<readonly string[]> {
+async function candidatesFor(program: Command, words: readonly string[], deps: Deps) {
+  const before = words.slice(0, -1);
   const command = program.commands.find((one) => before.includes(one.name()));
   const options = [...(command?.options ?? []), ...program.options];
   const previous = before.at(-1) ?? "";
   const flag = options.find(({ long, short, required }) => required && [long, short].includes(previous));
   if (flag) return await valuesOf(flag, deps);
-  if (last.startsWith("-")) return options.flatMap(({ long }) => long ?? []);
+  if (words.at(-1)?.startsWith("-")) return options.flatMap(({ long }) => long ?? []);
   if (!command) return program.commands.map((one) => one.name());
   const [argument] = command.registeredArguments;
   return argument ? await valuesOf(argument, deps) : [];

@@ -15,7 +15,7 @@ import { styleFor } from "../ui/style.js";
 import { escapeText } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { hintFor } from "./errors.js";
-import { askIdentity, interactiveMaxWaitMs } from "./identity.js";
+import { askIdentity } from "./identity.js";
 import { checkBackup, checkForgotten } from "./kept.js";
 
 /** The result of a check. With a hint it is a warning, which fails nothing. */
@@ -55,7 +55,7 @@ async function runDoctor(options: GlobalOptions, context: Context): Promise<void
     return { text: `Node ${deps.machine.version}, SQLite ${version}` };
   });
   const settings = await check("settings", async () => {
-    const value = await readSettings(options, deps, { maxWaitMs: interactiveMaxWaitMs });
+    const value = await readSettings(options, deps, "ask");
     return { text: `profile \`${value.profile}\`, ${value.baseUrl ?? "no base URL"}`, value };
   });
   if (!settings) return;

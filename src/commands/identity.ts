@@ -23,15 +23,9 @@ export interface Identity {
 }
 
 const warnWithinDays = 14;
-/** The patience of commands that a person waits for, in milliseconds. */
-export const interactiveMaxWaitMs = 15_000;
 
 /** Opens the API for one request: whose is the key? @throws what `openApi` and `readIdentity` throw */
-export async function askIdentity(
-  settings: Settings,
-  deps: Deps,
-  reporter: TerminalReporter,
-): Promise<Identity> {
+export async function askIdentity(settings: Settings, deps: Deps, reporter: TerminalReporter) {
   const api = await openApi(settings, deps, reporter);
   return await readIdentity(api).finally(() => api.close());
 }
@@ -76,11 +70,7 @@ export function expiryWarning(expiresAt: string | null, now: number, profile: st
 }
 
 /** Prints the identity, not with `--quiet`: as lines, or with `--json` as `{"brand":{…},"key":{…,"days_left"}}`. */
-export function printIdentity(
-  deps: Deps,
-  settings: Pick<Settings, "profile" | "baseUrl" | "dbPath" | "output">,
-  { brand, key }: Identity,
-): void {
+export function printIdentity(deps: Deps, settings: Settings, { brand, key }: Identity): void {
   const { id, scopes, expires_at } = key;
   const days_left = daysLeft(expires_at, deps.clock.now());
   if (settings.output.json) printJson(deps.stdout, { brand, key: { id, scopes, expires_at, days_left } });

@@ -11,7 +11,7 @@ import { openPrompt } from "../ui/prompt.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parsed } from "./flags.js";
-import { askIdentity, interactiveMaxWaitMs, printIdentity } from "./identity.js";
+import { askIdentity, printIdentity } from "./identity.js";
 import { parseOmit } from "./omit.js";
 import { parsePing } from "./ping.js";
 
@@ -43,12 +43,8 @@ export function define(context: Context): Command {
 async function runLogin(options: LoginFlags, { deps }: Context): Promise<void> {
   // The key that is stored is never that of the environment, and the address goes before the profile's.
   const { BRANDAPI_BASE_URL, BRANDAPI_KEY, ...env } = deps.env;
-  const baseUrl = options.baseUrl ?? (BRANDAPI_BASE_URL || undefined);
-  const settings = await readSettings(
-    { ...options, baseUrl },
-    { ...deps, env },
-    { maxWaitMs: interactiveMaxWaitMs, isLogin: true },
-  );
+  const given = { ...options, baseUrl: options.baseUrl ?? (BRANDAPI_BASE_URL || undefined) };
+  const settings = await readSettings(given, { ...deps, env }, "login");
   const { profile } = settings;
   const profiles = await readProfiles(deps);
   const stored = profiles.get(profile) ?? {};

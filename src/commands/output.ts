@@ -15,15 +15,8 @@ export interface OutputFlags {
   delimiter?: string;
 }
 
-/** How data is written, and where. */
-export interface Output {
-  format: Format;
-  /** As it was typed; undefined: stdout. */
-  path: string | undefined;
-  isCompressed: boolean;
-  excel: boolean;
-  delimiter: string;
-}
+/** How data is written, and where: the path as it was typed, undefined for stdout. */
+export type Output = NonNullable<ReturnType<typeof chooseOutput>>;
 
 /** Returns the flags that choose one of these formats, a file, and how CSV is written. */
 export function outputFlags(among: readonly Format[] = formats): readonly Option[] {
@@ -45,7 +38,7 @@ export function outputFlags(among: readonly Format[] = formats): readonly Option
 export function chooseOutput(
   options: OutputFlags & { [name: string]: unknown },
   among: readonly Format[] = formats,
-): Output | undefined {
+) {
   const { out, excel = false, delimiter } = options;
   const path = out === "-" ? undefined : out;
   const name = (path ?? "").toLowerCase();

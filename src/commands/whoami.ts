@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { readSettings } from "../config/settings.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { askIdentity, expiryWarning, interactiveMaxWaitMs, printIdentity } from "./identity.js";
+import { askIdentity, expiryWarning, printIdentity } from "./identity.js";
 
 export const examples = {
   "brandapi whoami": "is the key good, and for how long?",
@@ -16,7 +16,7 @@ export function define(context: Context): Command {
 }
 
 async function runWhoami(options: GlobalOptions, { deps }: Context): Promise<void> {
-  const settings = await readSettings(options, deps, { maxWaitMs: interactiveMaxWaitMs });
+  const settings = await readSettings(options, deps, "ask");
   const reporter = createReporter(deps, options);
   const identity = await askIdentity(settings, deps, reporter);
   printIdentity(deps, settings, identity);

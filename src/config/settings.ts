@@ -49,17 +49,17 @@ export interface Settings {
 
 /**
  * Reads flags, environment and the profile. A missing key or base URL is not yet an error: see `requireAccess`.
- * @param isLogin true if the profile may be new
+ * @param purpose a person waits for the answer to `ask` and `login`; the profile of `login` may be new
  * @throws ConfigurationError for an invalid value, UsageError for a mistyped profile
  */
 export async function readSettings(
   options: GlobalOptions,
   deps: Deps,
-  { maxWaitMs = 300_000, isLogin = false } = {},
+  purpose: "run" | "ask" | "login" = "run",
 ): Promise<Settings> {
   const name = chooseProfile(options, deps.env);
   const stored = await readProfiles(deps);
-  if (!isLogin) refuseMistyped(name, stored, deps);
+  if (purpose !== "login") refuseMistyped(name, stored, deps);
   const profile = stored.get(name) ?? {};
   const env = environmentFor(options, deps.env);
   const source = `the profile \`${name}\` in ${configFile(deps)}`;
@@ -91,7 +91,7 @@ export async function readSettings(
       return folderFor("state", deps);
     },
     rateLimit: limit === "none" ? null : limit,
-    maxWaitMs: options.maxWait ?? maxWaitMs,
+    maxWaitMs: options.maxWait ?? (purpose === "run" ? 300_000 : 15_000),
     ping: deps.env.BRANDAPI_PING || profile.ping,
     omit: profile.omit ? profile.omit.split(",") : [],
     output: options,

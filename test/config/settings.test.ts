@@ -101,7 +101,7 @@ test("`--profile` sets the environment's mirror, address and key of another bran
     key: "brk_env",
     dbPath: join(deps.home, "env.sqlite"),
   });
-  const login = await readSettings({ profile: "new" }, deps, { isLogin: true });
+  const login = await readSettings({ profile: "new" }, deps, "login");
   expect(login).toMatchObject({ baseUrl: undefined, key: undefined });
 });
 
