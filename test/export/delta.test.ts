@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -183,8 +184,9 @@ test("files that no version of the last week names are removed, whatever left th
   const at = (days: number) => ({ clock: { now: () => start + days * day } });
   await run("export orders", at(0));
   const [old = ""] = readLog(table).files.values();
-  const left = join(table, "month=2026-09", ".part-killed.part");
-  for (const path of [left, join(table, "notes.txt"), join(table, "_delta_log", ".00.json.x")]) {
+  const [foreign, version] = ["part-00000-c000.snappy.parquet", `.${"0".repeat(20)}.json.mill-1-000001.part`];
+  const left = join(table, "month=2026-09", `.part-${randomUUID()}.parquet.mill-1-000001.part`);
+  for (const path of [left, join(table, foreign), join(table, "_delta_log", version)]) {
     writeFileSync(path, "");
     utimesSync(path, start / 1_000, start / 1_000);
   }
@@ -196,8 +198,7 @@ test("files that no version of the last week names are removed, whatever left th
   expect(namesOf(table)).toContain(old);
   expect(existsSync(left)).toBe(false);
   await run("export orders", at(8.5));
-  expect(namesOf(table).sort()).toEqual([...readLog(table).files.values()].sort());
-  expect(readdirSync(table)).toContain("notes.txt");
+  expect(namesOf(table).sort()).toEqual([...readLog(table).files.values(), foreign].sort());
   expect(readdirSync(join(table, "_delta_log"))).toHaveLength(2);
 });
 

@@ -58,11 +58,12 @@ export async function commit(log: Log, actions: readonly object[], deps: Deps): 
   });
 }
 
-/** Removes files that no version since a time has named, such as those that a killed export left. */
+/** Removes this program's files that no version since a time has named, such as those that a killed export left. */
 export function cleanUp({ folder, files, removed }: Log, since: number): void {
   const named = [...files.values()];
+  const own = /^(_delta_log\/\.\d{20}\.json\..+\.part|(month=[\d-]+\/)?\.?part-[\da-f-]{36}\.parquet[^/]*)$/;
   for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
-    if (!/^((month=[\d-]+\/)?\.?part-|_delta_log\/\.)[^/]+$/.test(name) || named.includes(name)) continue;
+    if (!own.test(name) || named.includes(name)) continue;
     const path = join(folder, name);
     const unusedSince = removed.get(name) ?? statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? since;
     if (unusedSince < since) rmSync(path, { force: true });

@@ -53,17 +53,17 @@ export async function exportDelta(source: ByMonth, log: Log, deps: Deps): Promis
   const { types, count, digests, schemaString, isNewSchema, differing } = await compare(source, log);
   if (differing.length === 0 && !isNewSchema) return "nothing has changed";
   const { partitionColumns, standing } = source;
-  const [timestamp, engineInfo] = [deps.clock.now(), `brandapi/${readVersion()}`];
+  const [at, engineInfo] = [deps.clock.now(), `brandapi/${readVersion()}`];
   const table = { id: old?.id ?? randomUUID(), format: { provider: "parquet", options: {} } };
   const actions: object[] = [
-    { commitInfo: { timestamp, operation: "WRITE", engineInfo, mirror: { ...standing, rows: count } } },
+    { commitInfo: { timestamp: at, operation: "WRITE", engineInfo, mirror: { ...standing, rows: count } } },
     ...(old ? [] : [{ protocol: { minReaderVersion: 1, minWriterVersion: 2 } }]),
     ...(isNewSchema ? [{ metaData: { ...table, schemaString, partitionColumns, configuration: {} } }] : []),
   ];
   makeFolder(join(folder, "_delta_log"));
   for (const month of differing) {
     const [gone, digest] = [files.get(month), digests.get(month)];
-    if (gone) actions.push({ remove: { path: gone, deletionTimestamp: timestamp, dataChange: true } });
+    if (gone) actions.push({ remove: { path: gone, deletionTimestamp: at, dataChange: true } });
     if (!digest) continue;
     const path = join(month && `month=${month}`, `part-${randomUUID()}.parquet`);
     makeFolder(dirname(join(folder, path)));
@@ -71,8 +71,7 @@ export async function exportDelta(source: ByMonth, log: Log, deps: Deps): Promis
     const { bytes: size, rows } = await writeAll(chunks, await openFileSink(join(folder, path), deps));
     const partitionValues = partitionColumns.length > 0 ? { month: month || null } : {};
     const stats = JSON.stringify({ numRecords: rows });
-    const add = { path, partitionValues, size, stats, modificationTime: timestamp, dataChange: true };
-    actions.push({ add });
+    actions.push({ add: { path, partitionValues, size, stats, modificationTime: at, dataChange: true } });
   }
   await syncFolder(folder);
   await commit(log, actions, deps);
