@@ -101,7 +101,7 @@ function carriedEnv(deps: Deps, warn: (text: string) => void): Record<string, st
   const carried: Record<string, string> = { HOME: deps.home };
   for (const [name, value] of Object.entries(deps.env))
     if (missed.test(name) && value) {
-      if (value.includes("@")) warn(`${name} holds a password, and is left out.`);
+      if (/proxy$/i.test(name) && value.includes("@")) warn(`${name} holds a password, and is left out.`);
       else carried[name] = ofPaths.test(name) ? expandPath(value, deps) : value;
     }
   return carried;

@@ -86,7 +86,7 @@ describe("cron", () => {
     const env = {
       BRANDAPI_KEY: "brk_from_environment",
       BRANDAPI_PROFILE: "acme",
-      BRANDAPI_DB: "acme.sqlite",
+      BRANDAPI_DB: "acme@eu.sqlite",
       BRANDAPI_CONFIG_DIR: "~/settings",
       BRANDAPI_RATE_LIMIT: "30",
       XDG_STATE_HOME: "/var/state",
@@ -96,7 +96,7 @@ describe("cron", () => {
     const base = "https://platform.example/api/brand/v1";
     const { out, err } = await brandapi(`cron --base-url ${base} --key-file key`, { home, env });
     const flags = `--base-url ${base} --key-file ${home}/key`;
-    const brand = `BRANDAPI_PROFILE=acme BRANDAPI_DB=${home}/acme.sqlite BRANDAPI_CONFIG_DIR=${home}/settings`;
+    const brand = `BRANDAPI_PROFILE=acme BRANDAPI_DB=${home}/acme@eu.sqlite BRANDAPI_CONFIG_DIR=${home}/settings`;
     const set = `HOME=${home} ${brand} BRANDAPI_RATE_LIMIT=30 XDG_STATE_HOME=/var/state NO_PROXY=localhost`;
     const program = `${process.execPath} ${binPath}`;
     expect(commandsOf(out)).toEqual([
