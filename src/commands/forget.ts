@@ -24,7 +24,7 @@ export const examples = {
 export function define(context: Context): Command {
   return new Command("forget")
     .description("Sums stay. Asks once. Backups and exports that were made before still hold the host.")
-    .requiredOption("--host <id>", "the host's id or handle")
+    .requiredOption("--host <id>", "the id or handle, as the view `hosts` shows it")
     .option("--yes", "do not ask")
     .action((_, command: Command) => runForget(command.optsWithGlobals(), context));
 }

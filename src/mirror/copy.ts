@@ -42,8 +42,8 @@ export async function copyMirror(
     const damage = findDamage(copy) ?? (read(copy) === expected ? null : "other rows");
     copy.db.close();
     if (damage !== null)
-      throw new MirrorUnusable(`The copy does not agree with the mirror (${damage}): ${from}`, {
-        hint: "nothing was kept of it: see `brandapi doctor`, then run the same command again",
+      throw new MirrorUnusable(`The copy is damaged (${damage}): ${from}`, {
+        hint: "nothing was kept of it: see `brandapi doctor`, or choose another backup",
       });
     await prepare?.(part);
     renameSync(part, to);

@@ -95,9 +95,9 @@ export function findHeld(mirror: Mirror) {
 /** Returns the id of each host of the records and of their history: by each handle that only it has, or had, and by its id. */
 export function readHosts(mirror: Mirror): Map<string, string> {
   const select = `WITH hosts AS (
-      SELECT DISTINCT value ->> 'id' AS id, value ->> 'username' AS username
+      SELECT DISTINCT value ->> 'id' || '' AS id, value ->> 'username' AS username
       FROM (SELECT json FROM records UNION ALL SELECT json FROM record_versions) AS stored, json_tree(stored.json)
-      WHERE key = 'host' AND type = 'object')
+      WHERE key = 'host' AND iif(type = 'object', value ->> 'id', NULL) IS NOT NULL)
     SELECT username, max(id) FROM hosts GROUP BY username HAVING count(DISTINCT id) = 1 AND username IS NOT NULL
     UNION ALL SELECT DISTINCT id, id FROM hosts`;
   return new Map(mirror.db.prepare<[], [string, string]>(select).raw().all());

@@ -78,6 +78,7 @@ async function verdicts(brand: TestBrand) {
 test("a forgotten host's names are in no byte of the mirror and no export, sums and proof stay, and no sync brings them back", async () => {
   const brand = await brandWithHost();
   expect(await found(brand, secret)).toBeGreaterThan(20);
+  expect(brand.sql("SELECT kind FROM changes WHERE field = 'host'")).toEqual([{ kind: "changed" }]);
   const before = [sums(brand), await verdicts(brand)];
   const ran = await brand.run(`forget --host @${secret}-u2 --yes`);
   expect(ran.out).toMatch(
