@@ -50,8 +50,6 @@ export default defineConfig({
     testTimeout: 60_000,
     // Two cores are what the smallest machine has, and much of the work is waiting; files share nothing but the build.
     maxWorkers: 3,
-    // Each test leaves much behind it: with room for that, it is looked through less often.
-    execArgv: ["--max-semi-space-size=64"],
     sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: "alone", include: alone } },

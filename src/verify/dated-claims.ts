@@ -13,7 +13,7 @@ const recordsPerRequest = 98;
 
 /** Returns all that a proof of a dated resource goes by, and what it does not prove. */
 export function datedClaims(run: DatedRun, evidence: Evidence): Claim[] {
-  const { against, checks, counts, unread } = evidence;
+  const { against, beside, checks, counts, unread, whole } = evidence;
   const parts = against.flatMap(({ counted }) => (counted && !counts.includes(counted) ? [counted] : []));
   const days = against.filter(({ counted }) => !counted);
   return [
@@ -25,19 +25,14 @@ export function datedClaims(run: DatedRun, evidence: Evidence): Claim[] {
     ...daysClaims(run, evidence),
     ...days.map(({ text, ...range }) => claimOf(run, "a day", range, { agrees: false, note: text })),
     ...unread.map((one) => countClaim(run, one, { note: "never read" })),
-    wholeClaim(run, evidence),
+    // It proves that nothing lies beside the dates, if all dates were read.
+    countClaim(run, whole, {
+      check: "all, without dates",
+      agrees: beside === 0 && unread.length === 0 ? whole.api === whole.mirror : null,
+      note: beside > 0 ? `${beside} more than in all dates: not read` : unread[0] ? "not all was read" : null,
+    }),
     ...blindSpot(run),
   ];
-}
-
-/** The count without a range: it proves that nothing lies beside the dates, if all dates were read. */
-function wholeClaim(run: DatedRun, { beside, unread, whole }: Evidence): Claim {
-  const note = unread.length > 0 ? "not all of it was read" : null;
-  return countClaim(run, whole, {
-    check: "all, without dates",
-    agrees: beside === 0 && note === null ? whole.api === whole.mirror : null,
-    note: beside > 0 ? `${beside} more than in all dates: not read` : note,
-  });
 }
 
 function countClaim(run: DatedRun, counted: Counted, known: Partial<Claim>): Claim {
@@ -91,11 +86,11 @@ function daysClaims(run: DatedRun, { figures: asked }: Evidence): Claim[] {
  * one, then those below the audit's cursor, then those above it.
  */
 function blindSpot(run: DatedRun): Claim[] {
-  const { mirror, resource, state } = run;
+  const { resource, state } = run;
   const used = state.used();
   const newest = state.coverage().at(-1)?.to;
   if (!used || newest === undefined) return [];
-  const since = (finishedRuns(mirror, resource.name).until ?? newest) + 1 - used.windowMs;
+  const since = (finishedRuns(run.mirror, resource.name).until ?? newest) + 1 - used.windowMs;
   const cursor = Math.min(state.cursor() ?? since, since - 1);
   const stretch = (from: number, to: number) => ({ from, to, mirror: state.count({ from, to }) });
   const window = stretch(since, newest);
@@ -110,13 +105,11 @@ function blindSpot(run: DatedRun): Claim[] {
     [below, nights],
     [above, nights + nightsFor(above.mirror) + nightsFor(leaving)],
   ];
-  return due.flatMap(([range, night]) => (range.mirror > 0 ? blindClaim(run, range, night) : []));
-}
-
-/** @param night from now; not finite if no audit reads these records */
-function blindClaim(run: DatedRun, { mirror, ...range }: Range & { mirror: number }, night: number): Claim {
-  const note = Number.isFinite(night)
-    ? `read again by the night of ${dayOf(run.clock.now() + night * dayMs)}`
-    : "never read again (`--audit 0`)";
-  return claimOf(run, "blind spot", range, { mirror, sql: sqlOf(run, range), note });
+  return due.flatMap(([{ mirror, ...range }, night]) => {
+    if (mirror === 0) return [];
+    const note = Number.isFinite(night)
+      ? `read again by the night of ${dayOf(run.clock.now() + night * dayMs)}`
+      : "never read again (`--audit 0`)";
+    return claimOf(run, "blind spot", range, { mirror, sql: sqlOf(run, range), note });
+  });
 }
