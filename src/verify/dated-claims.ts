@@ -29,7 +29,12 @@ export function datedClaims(run: DatedRun, evidence: Evidence): Claim[] {
     countClaim(run, whole, {
       check: "all, without dates",
       agrees: beside === 0 && unread.length === 0 ? whole.api === whole.mirror : null,
-      note: beside > 0 ? `${beside} more than in all dates: not read` : unread[0] ? "not all was read" : null,
+      note:
+        beside > 0
+          ? `${beside} more than in all dates: not read`
+          : unread[0]
+            ? "not all of it was read"
+            : null,
     }),
     ...blindSpot(run),
   ];
