@@ -122,7 +122,7 @@ export async function runProgram(
   };
   const program = await buildProgram(context, (name) => argv.includes(name));
   if (argv[0] === completionQuestion) {
-    const { printCompletions } = await import("./commands/complete.js");
+    const { printCompletions } = await import("./commands/completion.js");
     await printCompletions(program, argv.slice(1), deps);
     return exitCodes.done;
   }
