@@ -11,7 +11,6 @@ import { formatInstant } from "../lib/times.js";
 import { connect, copyMirror, lockMirror, readBackups, readInfo, writeInfo } from "../mirror/index.js";
 import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/index.js";
 import { keepOut, readKeptOut } from "../records/index.js";
-import { formatBytes } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import { escapeText } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
@@ -39,10 +38,8 @@ export function define(context: Context): Command {
 async function runBackup(dir: string | undefined, options: BackupFlags, { deps }: Context): Promise<void> {
   const settings = await readSettings(options, deps);
   const { keep, restore: file } = options;
-  const { text, ...done } =
-    file === undefined
-      ? await backUp(dir, keep, settings, deps)
-      : await restore(expandPath(file, deps), settings, deps);
+  const work = file === undefined ? backUp(dir, keep, settings, deps) : restore(file, settings, deps);
+  const { text, ...done } = await work;
   if (options.json) printJson(deps.stdout, done);
   else if (!options.quiet) deps.stdout.write(`${escapeText(text)}\n`);
 }
@@ -56,14 +53,14 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, profile }
   const records = await copyMirror(dbPath, path, deps.random);
   const mirror = await connect(dbPath, false);
   const all = [...readBackups(mirror).filter((one) => one.path !== path), { at, path }];
-  const old = all.filter((one) => dirname(one.path) === folder).slice(0, -keep);
-  const left = all.filter((one) => !old.includes(one));
+  const paths = all.map((one) => one.path);
+  const removed = paths.filter((one) => dirname(one) === folder).slice(0, -keep);
+  const left = all.filter((one) => !removed.includes(one.path));
   mirror.transaction(() => writeInfo(mirror, "backups", JSON.stringify(left)));
   mirror.db.close();
-  for (const one of old) rmSync(one.path, { force: true });
-  const bytes = statSync(path).size;
-  const text = `${path}: ${counted(records, "record")}, ${formatBytes(bytes)}, checked; removed: ${old.length}`;
-  return { path, at, bytes, records, removed: old.map((one) => one.path), text };
+  for (const old of removed) rmSync(old, { force: true });
+  const text = `${path}: ${counted(records, "record")}, checked; removed: ${removed.join(", ") || "none"}`;
+  return { path, at, bytes: statSync(path).size, records, removed, text };
 }
 
 /**
@@ -71,28 +68,27 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, profile }
  * @throws MirrorUnusable if the copy is damaged, or of another brand: nothing is changed
  */
 async function restore(file: string, { brand, dbPath: db }: Settings, deps: Deps) {
-  const kept = existsSync(db) ? `${db}.before-${deps.clock.now()}` : null;
+  const from = expandPath(file, deps);
+  const aside = `${db}.before-${deps.clock.now()}`;
+  const kept = existsSync(db) ? aside : null;
   const lock = await lockMirror(db, { wait: false, ...deps });
-  try {
-    const present = await openMirrorOrNone(db).catch(() => null);
-    const owner = (present && readInfo(present, "brand_id")) ?? brand?.id;
-    const forgotten = present ? readKeptOut(present).forgotten : [];
-    present?.db.close();
-    await copyMirror(file, db, deps.random, async (path) => {
-      const copy = await openMirror(path);
-      if (owner !== undefined && owner !== readInfo(copy, "brand_id"))
-        throw new MirrorUnusable(`The backup belongs to ${readInfo(copy, "brand_name")}: ${file}`, {
-          hint: "choose another backup, or name its profile: `--profile NAME`",
-        });
-      if (forgotten.length > 0) keepOut(copy, forgotten);
-      copy.db.close();
-      if (kept) linkSync(db, kept);
-      // SQLite would read the new file with the log of the old one.
-      for (const end of ["-wal", "-shm"]) if (existsSync(db + end)) renameSync(db + end, kept + end);
-    });
-  } finally {
-    lock.release();
-  }
+  const present = await openMirrorOrNone(db).catch(() => null);
+  const owner = (present && readInfo(present, "brand_id")) ?? brand?.id;
+  const forgotten = present ? readKeptOut(present).forgotten : [];
+  present?.db.close();
+  const replace = async (path: string) => {
+    const copy = await openMirror(path);
+    if (owner !== undefined && owner !== readInfo(copy, "brand_id"))
+      throw new MirrorUnusable(`The backup belongs to ${readInfo(copy, "brand_name")}: ${from}`, {
+        hint: "choose another backup, or name its profile: `--profile NAME`",
+      });
+    if (forgotten.length > 0) keepOut(copy, forgotten);
+    copy.db.close();
+    if (kept) linkSync(db, aside);
+    // SQLite would read the new file with the log of the old one.
+    for (const end of ["-wal", "-shm"]) if (existsSync(db + end)) renameSync(db + end, aside + end);
+  };
+  await copyMirror(from, db, deps.random, replace).finally(lock.release);
   const text = `${db}: restored; \`brandapi sync\` reads what came since. The mirror before: ${kept ?? "none"}`;
-  return { db, restored: file, kept, text };
+  return { db, restored: from, kept, text };
 }

@@ -9,8 +9,7 @@ import { checkName } from "./flags.js";
  * @throws UsageError for a member that no resource has, and for one that is needed
  */
 export function parseOmit(list: string): string[] {
-  const rules = list.split(",").map((rule) => rule.trim());
-  return rules.filter((rule) => rule !== "").map(checked);
+  return (list.match(/[^,\s]+/g) ?? []).map(checked);
 }
 
 function checked(rule: string): string {

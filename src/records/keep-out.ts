@@ -5,10 +5,7 @@ import { diffRecords } from "./diff.js";
 import { rebuildTables } from "./reprojection.js";
 import { isObject } from "./values.js";
 
-/**
- * Returns what a mirror does not keep: `omit`, members by the end of their path (`host.last_name`), or of one resource
- * (`roster:host.socials`), and `forgotten`, the ids of hosts of which only the id is kept.
- */
+/** Returns what a mirror does not keep: members by the end of their path, and hosts, but for their ids. */
 export function readKeptOut(mirror: Mirror) {
   const read = (name: string) => JSON.parse(readInfo(mirror, name) ?? "[]") as string[];
   return { omit: read("omit"), forgotten: read("forgotten") };
@@ -24,11 +21,9 @@ export function openDoor(mirror: Mirror): (value: Json, resource: string) => Jso
   function pass(value: Json, resource: string, path = ""): Json {
     if (Array.isArray(value)) return value.map((item) => pass(item, resource, path));
     if (!isObject(value)) return value;
-    const isHost = hosts.has(String(value.id));
-    const isOfHost = hosts.has(String(value.host_id));
     const isOut = (member: string) =>
-      (isHost && member !== "id") ||
-      (isOfHost && /^host_(?!id$)/.test(member)) ||
+      (hosts.has(String(value.id)) && member !== "id") ||
+      (hosts.has(String(value.host_id)) && /^host_(?!id$)/.test(member)) ||
       rules.some(([end, of = resource]) => of === resource && `${path}.${member}`.endsWith(`.${end}`));
     const kept = Object.entries(value).filter(([member]) => !isOut(member));
     return Object.fromEntries(kept.map(([name, inner]) => [name, pass(inner, resource, `${path}.${name}`)]));
@@ -74,10 +69,7 @@ const snapshots = `UPDATE analytics_hosts_snapshots SET host_username =
   kept('analytics-hosts', json_object('host', json_object('id', host_id, 'username', host_username)))
     ->> '$.host.username'`;
 
-/**
- * Returns the records of which something is stored, now or before, that the door keeps out. Defines functions of SQL: `kept`,
- * the door, and `dropped`, the fields that it drops.
- */
+/** Returns the records that hold what the door keeps out, now or before. In SQL, `kept` is what passes it. */
 export function findHeld(mirror: Mirror) {
   const door = openDoor(mirror);
   const pass = (name: string, json: string) => door(JSON.parse(json), name);
