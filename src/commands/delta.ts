@@ -49,8 +49,8 @@ type Work = (source: ByMonth, log: Log, reading: Reading) => Promise<void>;
 async function eachTable(names: readonly string[], options: LakeFlags, context: Context, work: Work) {
   const logs = readLogs(names, options, context);
   await readMirror(options, context.deps, async (reading) => {
-    for (const log of logs)
-      await work(openByMonth(reading.mirror, findTable(reading.mirror, log.table)), log, reading);
+    const found = logs.map((log) => ({ log, table: findTable(reading.mirror, log.table) }));
+    for (const { log, table } of found) await work(openByMonth(reading.mirror, table), log, reading);
   });
 }
 

@@ -35,7 +35,7 @@ export function reportError(
 
 /** Returns the hint with its commands for this profile and this mirror. */
 export function hintFor(hint: string, { profile, db }: { profile?: unknown; db?: unknown }): string {
-  return hint.replace(/`brandapi (login|sync|verify)\b[^`]*/g, (command, name: string) => {
+  return hint.replace(/`brandapi (login|sync|verify|export)\b[^`]*/g, (command, name: string) => {
     const flags = { "--profile": profile, "--db": name === "login" ? undefined : db };
     const words = Object.entries(flags).flatMap(([flag, value]) =>
       typeof value === "string" && !hint.includes(flag) ? [flag, shellWord(value)] : [],

@@ -238,3 +238,12 @@ test("a lake takes whole tables: flags that choose rows or a format are refused"
     });
   expect(await run("verify --repair")).toMatchObject({ code: 2 });
 });
+
+test("nothing is written if one of the tables was never read", async () => {
+  const { folder, run } = await makeLake();
+  expect(await run("export orders roster")).toMatchObject({
+    code: 3,
+    err: expect.stringContaining("`roster`"),
+  });
+  expect(existsSync(folder)).toBe(false);
+});
