@@ -52,7 +52,9 @@ async function runDoctor(options: GlobalOptions, context: Context): Promise<void
   await check("node", async () => {
     const memory = new (await loadSqlite())(":memory:");
     const version = memory.prepare("SELECT sqlite_version()").pluck().get();
-    return { text: `Node ${deps.machine.version}, SQLite ${version}` };
+    // SQLite 3.51.3 mended a bug that can lose committed pages of a database with a log.
+    const others = "programs with one before 3.51.3 should open the mirror with `mode=ro`";
+    return { text: `Node ${deps.machine.version}, SQLite ${version}; ${others}` };
   });
   const settings = await check("settings", async () => {
     const value = await readSettings(options, deps, "ask");
