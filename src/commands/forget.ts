@@ -38,7 +38,7 @@ async function runForget(options: ForgetFlags, { deps }: Context): Promise<void>
     const name = checkName("host", options.host.replace(/^@/, ""), [...hosts.keys()]);
     const id = hosts.get(name) ?? name;
     const { ask, close } = openPrompt(deps);
-    const question = `Forget the host ${id} for good (\`--yes\` does not ask)? [y/N] `;
+    const question = `Forget the host ${escapeLines(id)} for good (\`--yes\` does not ask)? [y/N] `;
     const answer = options.yes ? "y" : await ask(question, { hidden: false }).finally(close);
     if (!/^y(es)?$/i.test(answer.trim()))
       throw new UsageError("Nothing was forgotten.", { hint: "answer `y`, or add `--yes`" });
@@ -57,7 +57,7 @@ async function runForget(options: ForgetFlags, { deps }: Context): Promise<void>
     const counts = Object.entries(records).map(([resource, count]) => `${resource} ${count}`);
     const text =
       `Forgot the host ${id}, whose id is kept. Records rewritten with their history: ${counts.join(", ") || "none"}.\n` +
-      `Backups and exports made before still hold the host; the last backup: ${last_backup?.path ?? "none"}`;
+      `Backups, mirrors set aside and exports made before still hold the host; the last backup: ${last_backup?.path ?? "none"}`;
     if (options.json) printJson(deps.stdout, { host_id: id, records, last_backup });
     else if (!options.quiet) deps.stdout.write(`${escapeLines(text)}\n`);
   } finally {

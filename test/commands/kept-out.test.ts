@@ -84,7 +84,9 @@ test("a forgotten host's names are in no byte of the mirror and no export, sums 
   expect(ran.out).toMatch(
     /^Forgot the host [0-9a-f-]+, whose id is kept\. Records rewritten with their history: roster 1, .*orders \d+.*\.\n/,
   );
-  expect(ran.out).toContain("Backups and exports made before still hold the host; the last backup: none");
+  expect(ran.out).toContain(
+    "Backups, mirrors set aside and exports made before still hold the host; the last backup: none",
+  );
   expect(await found(brand, secret)).toBe(0);
   expect([sums(brand), await verdicts(brand)]).toEqual(before);
   expect(brand.sql("SELECT host_id, host_username FROM roster WHERE host_id = ?", brand.hostId)).toEqual([
