@@ -56,10 +56,10 @@ async function eachTable(names: readonly string[], options: LakeFlags, context: 
 
 /** Reads the logs of tables, which may have no version yet; without names, of all that a lake has. */
 function readLogs(names: readonly string[], { delta = "" }: LakeFlags, { deps }: Context): Log[] {
-  const folder = expandPath(delta, deps);
+  refuseIf(/^$|^\w+:\/\//.test(delta), delta, "is in no folder of this machine");
   const tables = new Set(names.length > 0 ? names.map(checkTableName) : knownTableNames());
-  const logs = [...tables].map((table) => readLog(join(folder, table)));
+  const logs = [...tables].map((table) => readLog(join(expandPath(delta, deps), table)));
   const found = logs.filter(({ version }) => version >= 0 || names.length > 0);
-  refuseIf(found.length === 0, folder, "is missing");
+  refuseIf(found.length === 0, delta, "is missing");
   return found;
 }

@@ -229,6 +229,15 @@ test("`tables` prints what the newest version says is proven", async () => {
   expect(JSON.parse((await run("tables")).out)).toEqual({ ...facts, through });
 });
 
+test("a lake is a folder: a bucket, or a variable that is empty, is refused", async () => {
+  const { run, mirror } = await makeLake();
+  for (const folder of ["", "s3://bucket/lake"]) {
+    const words = ["export", "orders", "--delta", folder, "--db", mirror.path];
+    expect(await brandapi(words)).toMatchObject({ code: 3, err: expect.stringContaining("no folder") });
+  }
+  expect(await run("export orders")).toMatchObject({ code: 0 });
+});
+
 test("a lake takes whole tables: flags that choose rows or a format are refused", async () => {
   const { run } = await makeLake();
   for (const flag of ["--csv", "--limit 3", "--since 7d", "--columns id", "-o x.csv"])
