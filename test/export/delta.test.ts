@@ -1,5 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { commit, readLog } from "../../src/export/delta/log.js";
@@ -170,7 +178,7 @@ test("of two exports that write the same version one says so", async () => {
   const { table, run } = await makeLake();
   const runs = await Promise.all([0.1, 0.2].map((n) => run("export orders", { random: n })));
   expect(runs.map(({ code }) => code).sort()).toEqual([0, 9]);
-  expect(runs.map(({ err }) => err).join()).toContain("Another export has just written a version");
+  expect(runs.map(({ err }) => err).join()).toContain("Another export was faster");
   expect(await read(table, "SELECT count(*) AS n FROM t")).toEqual([{ n: "5" }]);
   const log = readLog(table);
   await commit(log, [actionsOf(table, 0)[0] ?? {}], testDeps());
@@ -227,6 +235,14 @@ test("`tables` prints what the newest version says is proven", async () => {
   const facts = { table: "orders", version: 0, brand: "fern", run: 1, verified: true, rows: 5 };
   const through = "2026-11-01T00:00:00.000Z";
   expect(JSON.parse((await run("tables")).out)).toEqual({ ...facts, through });
+});
+
+test("an export that fails leaves no files of months that it has written", async () => {
+  const { table, run } = await makeLake();
+  mkdirSync(table, { recursive: true });
+  writeFileSync(join(table, "month=2026-10"), "");
+  expect(await run("export orders")).toMatchObject({ code: 3 });
+  expect(readdirSync(join(table, "month=2026-09"))).toEqual([]);
 });
 
 test("a lake is a folder: a bucket, or a variable that is empty, is refused", async () => {

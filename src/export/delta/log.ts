@@ -53,8 +53,7 @@ export async function commit(log: Log, actions: readonly object[], deps: Deps): 
   const lines = actions.map((action) => ({ data: `${JSON.stringify(action)}\n`, rows: 0 }));
   await writeAll(lines, await openFileSink(path, deps, linkNew)).catch((cause: Error) => {
     if (!existsSync(path)) throw cause;
-    const hint = "run the same command again";
-    throw new MirrorBusy(`Another export has just written a version: ${log.folder}`, { hint, cause });
+    throw new MirrorBusy(`Another export was faster: ${path}`, { hint: "run the same command again", cause });
   });
 }
 

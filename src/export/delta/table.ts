@@ -1,17 +1,14 @@
 import { hash, randomUUID } from "node:crypto";
+import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { asyncBufferFromFile, parquetMetadataAsync } from "hyparquet";
 import { type Deps, readVersion } from "../../deps.js";
 import { makeFolder } from "../../lib/make-folder.js";
 import type { ByMonth } from "../../query/index.js";
 import { openFileSink, syncFolder } from "../file-sink.js";
-import { writeRows } from "../formats/parquet.js";
+import { readDigest, writeRows } from "../formats/parquet.js";
 import { findTypes } from "../parquet-types.js";
 import { writeAll } from "../sink.js";
 import { commit, type Log, refuseIf } from "./log.js";
-
-/** The name of the digest of a file's rows in its footer. */
-const digestKey = "brandapi.digest";
 
 /**
  * Reads a table once. Returns the types of its columns, how many rows it has, the digest of each month's rows, and the
@@ -34,14 +31,11 @@ export async function compare({ columns, partitionColumns, standing, rows }: ByM
   const schemaString = JSON.stringify({ type: "struct", fields });
   const isNewSchema = schemaString !== metaData?.schemaString;
   const differing: string[] = [];
-  for (const month of new Set([...files.keys(), ...digests.keys()])) {
-    const footer = await asyncBufferFromFile(join(folder, files.get(month) ?? ""))
-      .then(parquetMetadataAsync)
-      .catch(() => undefined);
-    const digest = footer?.key_value_metadata?.find(({ key }) => key === digestKey)?.value;
+  for (const month of new Set([...files.keys(), ...digests.keys()].sort())) {
+    const digest = await readDigest(join(folder, files.get(month) ?? ""));
     if (isNewSchema || !digest || digest !== digests.get(month)) differing.push(month);
   }
-  return { types, count, digests, schemaString, isNewSchema, differing: differing.sort() };
+  return { types, rows: count, digests, schema: { schemaString, partitionColumns }, isNewSchema, differing };
 }
 
 /**
@@ -50,30 +44,37 @@ export async function compare({ columns, partitionColumns, standing, rows }: ByM
  */
 export async function exportDelta(source: ByMonth, log: Log, deps: Deps): Promise<string> {
   const { folder, files, metaData: old } = log;
-  const { types, count, digests, schemaString, isNewSchema, differing } = await compare(source, log);
+  const { types, rows, digests, schema, isNewSchema, differing } = await compare(source, log);
   if (differing.length === 0 && !isNewSchema) return "nothing has changed";
-  const { partitionColumns, standing } = source;
   const [at, engineInfo] = [deps.clock.now(), `brandapi/${readVersion()}`];
   const table = { id: old?.id ?? randomUUID(), format: { provider: "parquet", options: {} } };
   const actions: object[] = [
-    { commitInfo: { timestamp: at, operation: "WRITE", engineInfo, mirror: { ...standing, rows: count } } },
+    { commitInfo: { timestamp: at, operation: "WRITE", engineInfo, mirror: { ...source.standing, rows } } },
     ...(old ? [] : [{ protocol: { minReaderVersion: 1, minWriterVersion: 2 } }]),
-    ...(isNewSchema ? [{ metaData: { ...table, schemaString, partitionColumns, configuration: {} } }] : []),
+    ...(isNewSchema ? [{ metaData: { ...table, ...schema, configuration: {} } }] : []),
   ];
   makeFolder(join(folder, "_delta_log"));
-  for (const month of differing) {
-    const [gone, digest] = [files.get(month), digests.get(month)];
-    if (gone) actions.push({ remove: { path: gone, deletionTimestamp: at, dataChange: true } });
-    if (!digest) continue;
-    const path = join(month && `month=${month}`, `part-${randomUUID()}.parquet`);
-    makeFolder(dirname(join(folder, path)));
-    const chunks = writeRows(source, types, source.rows(month), [{ key: digestKey, value: digest }]);
-    const { bytes: size, rows } = await writeAll(chunks, await openFileSink(join(folder, path), deps));
-    const partitionValues = partitionColumns.length > 0 ? { month: month || null } : {};
-    const stats = JSON.stringify({ numRecords: rows });
-    actions.push({ add: { path, partitionValues, size, stats, modificationTime: at, dataChange: true } });
+  const written: string[] = [];
+  try {
+    for (const month of differing) {
+      const [gone, digest] = [files.get(month), digests.get(month)];
+      if (gone) actions.push({ remove: { path: gone, deletionTimestamp: at, dataChange: true } });
+      if (!digest) continue;
+      const path = join(month && `month=${month}`, `part-${randomUUID()}.parquet`);
+      makeFolder(dirname(join(folder, path)));
+      const chunks = writeRows(source, types, source.rows(month), digest);
+      const done = await writeAll(chunks, await openFileSink(join(folder, path), deps));
+      written.push(join(folder, path));
+      const partitionValues = source.partitionColumns.length > 0 ? { month: month || null } : {};
+      const [size, stats] = [done.bytes, JSON.stringify({ numRecords: done.rows })];
+      actions.push({ add: { path, partitionValues, size, stats, modificationTime: at, dataChange: true } });
+    }
+  } catch (error) {
+    // Otherwise a full disk would stay full.
+    for (const path of written) rmSync(path);
+    throw error;
   }
   await syncFolder(folder);
   await commit(log, actions, deps);
-  return `version ${log.version + 1}, ${count} rows, months written: ${differing.length}`;
+  return `version ${log.version + 1}, ${rows} rows, months written: ${differing.length}`;
 }

@@ -1,3 +1,4 @@
+import { asyncBufferFromFile, parquetMetadataAsync } from "hyparquet";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import type { Row, Source } from "../../query/index.js";
 import type { Chunk, Sources } from "../format.js";
@@ -17,12 +18,22 @@ export function* write([source]: Sources): Iterable<Chunk> {
   yield* writeRows(source, types, source.rows());
 }
 
-/** Writes one file of rows, which can be a part of a table's. @param notes more for the file's footer */
+/** The name of what `readDigest` returns, in a file's footer. */
+const digestKey = "brandapi.digest";
+
+/** Returns the digest with which a file was written; undefined without such a file. */
+export async function readDigest(path: string): Promise<string | undefined> {
+  const file = await asyncBufferFromFile(path).catch(() => undefined);
+  const footer = file && (await parquetMetadataAsync(file).catch(() => undefined));
+  return footer?.key_value_metadata?.find(({ key }) => key === digestKey)?.value;
+}
+
+/** Writes one file of rows, which can be a part of a table's. @param digest of the rows, for the file's footer */
 export function* writeRows(
   { name, columns }: Pick<Source, "name" | "columns">,
   types: readonly StoredType[],
   batches: Iterable<readonly Row[]>,
-  notes: readonly { key: string; value: string }[] = [],
+  digest?: string,
 ): Iterable<Chunk> {
   const bytes = new ByteWriter();
   const file = new ParquetWriter({
@@ -35,7 +46,10 @@ export function* writeRows(
         ...schema,
       })),
     ],
-    kvMetadata: [{ key: "brandapi.table", value: name }, ...notes],
+    kvMetadata: [
+      { key: "brandapi.table", value: name },
+      ...(digest === undefined ? [] : [{ key: digestKey, value: digest }]),
+    ],
     createdBy: "brandapi",
   });
   let group = types.map((): unknown[] => []);
