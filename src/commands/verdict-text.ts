@@ -1,6 +1,7 @@
 import { counted } from "../lib/counted.js";
 import { minuteOf } from "../lib/times.js";
 import { formatCount } from "../ui/numbers.js";
+import { escapeText } from "../ui/text.js";
 import type { FullVerdict } from "../verify/engine.js";
 import type { MonthResult } from "../verify/report.js";
 
@@ -17,7 +18,9 @@ export function verdictText(verdict: FullVerdict): string {
   }
   for (const { first, month, state, why, read_at } of spansOf(months)) {
     const span = first === month ? first : `${first} to ${month}`;
-    lines.push(`  ${span}: ${state}: ${why}${read_at ? `; read since ${minuteOf(read_at)}` : ""}`);
+    lines.push(
+      `  ${span}: ${state}: ${escapeText(why)}${read_at ? `; read since ${minuteOf(read_at)}` : ""}`,
+    );
   }
   for (const { table, why } of tables.differences) lines.push(`  table ${table}: ${tables.state}: ${why}`);
   if (verdict.blind_spot !== "") lines.push(`  cannot see: ${verdict.blind_spot}`);

@@ -74,9 +74,10 @@ async function runVerify(names: readonly string[], options: VerifyFlags, { deps 
     });
     refuseFailures(ended, due.length);
     if (wrong.length === 0) return;
-    const command = `\`brandapi verify ${wrong.map(({ resource }) => resource).join(" ")} --repair\``;
+    const verify = `brandapi verify ${wrong.map(({ resource }) => resource).join(" ")}`;
+    const isMendable = wrong.some(({ state, unread = 0 }) => state === "different" || unread > 0);
     throw new Incomplete(`Found: ${wrong.flatMap(({ found }) => found).join("; ")}.`, {
-      hint: repair ? `see \`brandapi status\`, then run ${command} again` : `run ${command}`,
+      hint: isMendable && !repair ? `run \`${verify} --repair\`` : `run \`${verify}\` again later`,
     });
   });
 }

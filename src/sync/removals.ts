@@ -4,8 +4,8 @@ import { countPresent } from "../state/index.js";
 import type { SyncRun } from "./run.js";
 
 /**
- * Refuses removals that nobody should believe unasked: of more than half of over 20 records, or of all there are.
- * @throws Incomplete if nobody accepted them
+ * Refuses implausible removals: of more than half of over 20 records, or of all.
+ * @throws Incomplete unless `--accept-removals` was given
  */
 export function guardRemovals({ options, resource }: SyncRun, removals: number, present: number): void {
   const isImplausible = removals > 0 && (removals === present || (present > 20 && removals > present / 2));

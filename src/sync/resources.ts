@@ -31,7 +31,7 @@ export async function workThrough(
     } catch (error) {
       if (endsEverything(error)) throw error;
       if (named || !(error instanceof AccessForbidden)) ended.failures.push({ resource, error });
-      // Nobody reads the lines of a night: what was read before, and no longer is, must not go unnoticed.
+      // A warning, because the lines of a night are not read.
       else if (wasRead(mirror, resource.name))
         reporter.warn(`${resource.name}: it was read before, and is refused now: ${error.message}`);
       if (!(error instanceof ApiUnavailable && error.everywhere)) continue;

@@ -16,6 +16,8 @@ export function datedClaims(run: DatedRun, evidence: Evidence): Claim[] {
   const { against, beside, checks, counts, unread, whole } = evidence;
   const parts = against.flatMap(({ counted }) => (counted && !counts.includes(counted) ? [counted] : []));
   const days = against.filter(({ counted }) => !counted);
+  const besideNote = beside > 0 ? `${beside} more than in all dates: not read` : null;
+  const unreadNote = unread.length > 0 ? "not all of it was read" : null;
   return [
     ...[...counts, ...parts].map((one) =>
       checks.includes(one.check.name)
@@ -29,12 +31,7 @@ export function datedClaims(run: DatedRun, evidence: Evidence): Claim[] {
     countClaim(run, whole, {
       check: "all, without dates",
       agrees: beside === 0 && unread.length === 0 ? whole.api === whole.mirror : null,
-      note:
-        beside > 0
-          ? `${beside} more than in all dates: not read`
-          : unread[0]
-            ? "not all of it was read"
-            : null,
+      note: besideNote ?? unreadNote,
     }),
     ...blindSpot(run),
   ];
@@ -104,7 +101,7 @@ function blindSpot(run: DatedRun): Claim[] {
   const nightsFor = (records: number) => Math.ceil(records / (used.audit * recordsPerRequest));
   const nights = nightsFor(below.mirror);
   // Meanwhile other records leave the window, and the audit comes to them first.
-  const leaving = (window.mirror * nights * dayMs) / used.windowMs;
+  const leaving = (window.mirror * nights * dayMs) / Math.max(used.windowMs, 1);
   const due: [typeof window, number][] = [
     [window, 1],
     [below, nights],

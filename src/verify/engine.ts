@@ -1,4 +1,6 @@
 import { Incomplete, Stopped } from "../errors.js";
+import { wordsOf } from "../lib/failures.js";
+import { hideKeys } from "../lib/secrets.js";
 import { recordRun } from "../mirror/index.js";
 import type { Resource, Strategy } from "../resources/types.js";
 import { SyncState } from "../state/index.js";
@@ -47,13 +49,18 @@ export async function verifyResource(
   const finding = await verifyRecords(session, resource, repair, tableError).catch((caught: unknown) => {
     if (endsEverything(caught)) throw caught;
     error = caught;
-    return unproven(resource.name, caught instanceof Error ? caught.message : String(caught));
+    return unproven(resource.name, hideKeys(wordsOf(caught), session.keys));
   });
-  const isMended = tables.state === "repaired" && finding.state === "proven";
-  const state = tables.state === "different" ? "different" : isMended ? "repaired" : finding.state;
+  const state = worse(finding.state, tables.state);
   const found = findingsOf(finding, tableError);
   const requests = session.api.stats.requests - before;
   return { verdict: { ...finding, state, requests, tables, found }, error };
+}
+
+/** Returns the state of a resource by that of its records and that of its tables. */
+function worse(records: Finding["state"], tables: TableFinding["state"]): Finding["state"] {
+  if (tables === "different") return tables;
+  return records === "proven" ? tables : records;
 }
 
 /** @param tableError what is wrong with the tables: a mirror with such tables is not verified */
@@ -114,6 +121,7 @@ function findingsOf({ resource, months, unread, unsettled }: Finding, tableError
   return [
     differing.length > 0 ? `${resource} differs from the API (${named})` : [],
     unread ? `${unread} ${resource} were not read yet` : [],
+    // Its reason is the last.
     unsettled ? `${resource}: ${months.at(-1)?.why}` : [],
     tableError ?? [],
   ].flat();

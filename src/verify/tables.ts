@@ -32,9 +32,6 @@ export function proveTables(
   const left = isRepaired ? compareTables(mirror, resources) : before;
   const note = noteTables(mirror, resource.name, left, formatInstant(clock.now()));
   const differences = (note ? left : before).map((one) => ({ ...one, why: differenceText(one) }));
-  return {
-    state: note ? "different" : isRepaired ? "repaired" : "proven",
-    differences,
-    error: note?.error ?? null,
-  };
+  if (note) return { state: "different", differences, error: note.error };
+  return { state: isRepaired ? "repaired" : "proven", differences, error: null };
 }

@@ -123,6 +123,16 @@ test("the table says what was counted, what is not proven, and by which night ea
   ]);
 });
 
+test("without a window the audit's nights are named", async () => {
+  const brand = makeBrand({ orders: ordersBefore(noon - day, 300, day) });
+  await brand.run("sync orders");
+  brand.pass(3 * day);
+  await brand.run("sync orders --window 0 --audit 1");
+  const blind = (await evidenceOf(brand, "orders")).filter(({ check }) => check === "blind spot");
+  expect(blind.length).toBeGreaterThan(0);
+  for (const { note } of blind) expect(note).toMatch(/^read again by the night of 2026-/);
+});
+
 test("a date that was never read, a filter and an undated record are told as unproven", async () => {
   const brand = makeBrand({ orders: [orderAt("old", noon - 100 * day), orderAt("new", noon - day)] });
   await brand.run("sync orders --since 30d");
