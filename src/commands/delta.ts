@@ -4,6 +4,7 @@ import { Incomplete } from "../errors.js";
 import { cleanUp, type Log, readLog, refuseIf } from "../export/delta/log.js";
 import { compare, exportDelta } from "../export/delta/table.js";
 import { dayMs } from "../lib/times.js";
+import { readInfo } from "../mirror/index.js";
 import { type ByMonth, knownTableNames, openByMonth } from "../query/index.js";
 import { printJson } from "../ui/print.js";
 import type { Context, GlobalOptions } from "./context.js";
@@ -45,11 +46,14 @@ export function printLake(names: readonly string[], options: LakeFlags, context:
 
 type Work = (source: ByMonth, log: Log, reading: Reading) => Promise<void>;
 
-/** Opens tables in one state of the mirror, no older than their logs. */
+/** Opens tables in one state of the mirror, no older than their logs. @throws ConfigurationError before any work */
 async function eachTable(names: readonly string[], options: LakeFlags, context: Context, work: Work) {
   const logs = readLogs(names, options, context);
   await readMirror(options, context.deps, async (reading) => {
     const found = logs.map((log) => ({ log, table: findTable(reading.mirror, log.table) }));
+    const brand = readInfo(reading.mirror, "brand_id");
+    for (const { folder, mirror } of logs)
+      refuseIf(mirror !== undefined && mirror.brand !== brand, folder, "belongs to a different brand");
     for (const { log, table } of found) await work(openByMonth(reading.mirror, table), log, reading);
   });
 }

@@ -8,16 +8,14 @@ import { openFileSink, syncFolder } from "../file-sink.js";
 import { readDigest, writeRows } from "../formats/parquet.js";
 import { findTypes } from "../parquet-types.js";
 import { writeAll } from "../sink.js";
-import { commit, type Log, refuseIf } from "./log.js";
+import { commit, type Log } from "./log.js";
 
 /**
  * Reads a table once. Returns the types of its columns, how many rows it has, the digest of each month's rows, and the
  * months of which the lake's files have a different one; all of them, if the lake's columns are not the table's.
- * @throws ConfigurationError if the lake is of a different brand
  */
-export async function compare({ columns, partitionColumns, standing, rows }: ByMonth, log: Log) {
-  const { folder, files, metaData, mirror } = log;
-  refuseIf(mirror !== undefined && mirror.brand !== standing.brand, folder, "belongs to a different brand");
+export async function compare({ columns, partitionColumns, rows }: ByMonth, log: Log) {
+  const { folder, files, metaData } = log;
   const digests = new Map<string, string>();
   let count = 0;
   const types = findTypes(columns, rows(), (row) => {
@@ -71,7 +69,7 @@ export async function exportDelta(source: ByMonth, log: Log, deps: Deps): Promis
     }
   } catch (error) {
     // Otherwise a full disk would stay full.
-    for (const path of written) rmSync(path);
+    for (const path of written) rmSync(path, { force: true });
     throw error;
   }
   await syncFolder(folder);
