@@ -3,7 +3,7 @@ export const systemTables: Readonly<Record<string, string>> = {
   records: "the truth: every record whole, as the API sent it; the typed tables are made from it",
   record_versions: "what a record was before, and from when until when: for `--as-of`",
   changes: "what changed in already mirrored records, a row per field",
-  sync_runs: "every run of every resource: range, requests, rows, outcome",
+  sync_runs: "every sync, proof and `forget`: range, requests, rows, outcome",
   coverage: "which ranges of a resource's dates were read completely, and when",
   analytics_hosts_snapshots:
     "the ranking's totals by day: a row only where a host's figures moved, without figures where it left",

@@ -46,7 +46,7 @@ export function define(context: Context): Command {
     .addArgument(new Argument("[resource]", kept.join(", ")).choices(kept))
     .option("--since <time>", `seen since then (default: ${lately})`)
     .addOption(parsed("--run <n>", "those that this run found, by its `run_id` in `sync_runs`", parseCount))
-    .addOption(parsed("--limit <n>", "the newest so many", parseCount))
+    .addOption(parsed("--limit <n>", "the newest N", parseCount))
     .addOption(new Option("--csv", "CSV on stdout, as `export changes` writes it").conflicts("json"))
     .option("--json", "a JSON array on stdout, as `export changes` writes it")
     .action((name: string | undefined, _, own: Command) => runChanges(name, own.optsWithGlobals(), context));
@@ -65,7 +65,8 @@ async function runChanges(resource: string | undefined, options: ChangesFlags, {
     if (run !== undefined && run > newest)
       throw new UsageError(`There is no run ${run}.`, { hint: `the newest is ${newest}` });
     if (!output) return await printChanges(reading, filter, limit);
-    const [table, where] = [describeTable(mirror, "changes"), changesCondition(filter, limit)];
+    const table = describeTable(mirror, "changes");
+    const where = changesCondition(filter, limit);
     const source = openSource(mirror, { table, where, includeRemoved: true });
     await writeOutput([source], output, reading);
   });
@@ -88,8 +89,10 @@ async function printChanges(
   const texts = [...groups].map(([heading, rows]) => `${heading}\n${renderTable(titles, rows, look)}`);
   deps.stdout.write(`${texts.join("\n\n")}\n`);
   if (total > changes.length) {
-    const [shown, all] = [changes.length, total].map(formatCount);
-    reporter.note(`The newest ${shown} of ${all} changes; more with \`--limit\`, all with \`--csv\`.`);
+    const shown = formatCount(changes.length);
+    reporter.note(
+      `The newest ${shown} of ${formatCount(total)} changes; more with \`--limit\`, all with \`--csv\`.`,
+    );
   }
 }
 

@@ -5,7 +5,7 @@ import { knownTableNames } from "../query/index.js";
 import { resources } from "../resources/index.js";
 import { type Context, completionQuestion } from "./context.js";
 
-/** A script asks the program, which prints a word per line. Of a file's name it knows none, and the shell completes it. */
+/** A script asks the program, which prints a word per line. File names are completed by the shell. */
 const scripts = {
   bash: `# brandapi: completion for bash
 _brandapi() {

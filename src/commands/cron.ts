@@ -16,7 +16,7 @@ interface CronFlags extends GlobalOptions {
   ping?: string;
 }
 
-/** A night was missed after a day, and two hours for a sync that takes longer than the one before. */
+/** A day, and two hours for a slower sync. */
 const maxAge = "26h";
 /** Local time. Between 4 and 5 no clock is put forward or back. */
 const hour = 4;
@@ -49,7 +49,8 @@ async function runCron(options: CronFlags, { deps }: Context): Promise<void> {
   const flags = flagsOf(options, deps);
   const pings = options.ping === undefined ? [] : ["--ping", options.ping];
   const log = join(folderFor("state", deps), `${name}.log`);
-  const [folder, file] = [shellWord(dirname(log)), shellWord(log)];
+  const folder = shellWord(dirname(log));
+  const file = shellWord(log);
   const sync = shellCommand([node, script, "sync", ...flags, ...pings], env);
   const check = shellCommand([node, script, "status", ...flags, "--max-age", maxAge, "--quiet"], env);
   // Neither all machines nor all brands of one should ask at the same time.
@@ -99,10 +100,11 @@ const ofPaths = /_(?:DIR|DB|CERTS)$/;
 /** Returns the variables that are set here, but for passwords. */
 function carriedEnv(deps: Deps, warn: (text: string) => void): Record<string, string> {
   const carried: Record<string, string> = { HOME: deps.home };
-  for (const [name, value] of Object.entries(deps.env))
-    if (missed.test(name) && value) {
-      if (/proxy$/i.test(name) && value.includes("@")) warn(`${name} holds a password, and is left out.`);
-      else carried[name] = ofPaths.test(name) ? expandPath(value, deps) : value;
-    }
+  for (const [name, value] of Object.entries(deps.env)) {
+    if (!missed.test(name) || !value) continue;
+    const hasPassword = /proxy$/i.test(name) && value.includes("@");
+    if (hasPassword) warn(`${name} holds a password, and is left out.`);
+    else carried[name] = ofPaths.test(name) ? expandPath(value, deps) : value;
+  }
   return carried;
 }

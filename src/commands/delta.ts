@@ -46,7 +46,10 @@ export function printLake(names: readonly string[], options: LakeFlags, context:
 
 type Work = (source: ByMonth, log: Log, reading: Reading) => Promise<void>;
 
-/** Opens tables in one state of the mirror, no older than their logs. @throws ConfigurationError before any work */
+/**
+ * Opens the tables in one snapshot of the mirror, which is no older than their logs.
+ * @throws ConfigurationError before any work
+ */
 async function eachTable(names: readonly string[], options: LakeFlags, context: Context, work: Work) {
   const logs = readLogs(names, options, context);
   await readMirror(options, context.deps, async (reading) => {

@@ -63,7 +63,7 @@ async function runDemo(options: DemoOptions, { deps, brandapi }: Context): Promi
   /** Runs a command as if it was typed, and shows it. */
   const show = async (...argv: readonly string[]) => {
     say(`\n$ brandapi ${argv.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(" ")}`);
-    await brandapi([...argv, ...common(options)], at);
+    await brandapi([...argv, ...displayFlags(options)], at);
   };
   try {
     say(`A sandbox serves the brand API on this machine: ${baseUrl}`);
@@ -89,7 +89,7 @@ async function runDemo(options: DemoOptions, { deps, brandapi }: Context): Promi
 }
 
 /** Returns the flags about output, for each command that is shown. */
-function common({ color, progress, verbose, quiet }: GlobalOptions): string[] {
+function displayFlags({ color, progress, verbose, quiet }: GlobalOptions): string[] {
   const flags = { "--no-color": !color, "--no-progress": !progress, "--verbose": verbose, "--quiet": quiet };
   return Object.entries(flags).flatMap(([flag, isGiven]) => (isGiven ? flag : []));
 }

@@ -14,18 +14,19 @@ export interface DemoOptions extends GlobalOptions {
   seed?: number;
 }
 
-/** Lies in a folder that a demonstration has made, so that the next one may clear it. */
+/** The file that marks a folder as made by a demonstration: the next one may clear it. */
 const markName = ".brandapi-demo";
 
 /**
- * Serves a new brand on this machine, by the clock that is given, and makes the folder for its mirror: that of an earlier
- * demonstration is removed, and its exports are replaced.
- * @returns the brand, and as `at` what commands are given that sync it, without a rate limit
+ * Serves a new brand on this machine, by the clock of `deps`, and makes the folder for its mirror. Removes the mirror of an
+ * earlier demonstration.
+ * @returns the brand, and the `deps` of commands that sync it without a rate limit (`at`)
  * @throws UsageError, before anything is touched, if the folder holds files and no demonstration has made it
  */
 export async function demonstrate(out: string, options: BrandOptions, deps: Deps) {
   const folder = expandPath(out, deps);
-  const [db, mark] = [join(folder, "demo.sqlite"), join(folder, markName)];
+  const db = join(folder, "demo.sqlite");
+  const mark = join(folder, markName);
   if (existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(mark))
     throw new UsageError(`This folder has files the demo did not write: ${out}.`, {
       hint: "choose another with `--out`",

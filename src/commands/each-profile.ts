@@ -33,7 +33,7 @@ export async function eachProfile<Options extends GlobalOptions>(
   }
 }
 
-/** Returns the surroundings of one profile: without the ping of all, and what is printed under its name. */
+/** Returns the `deps` of one profile: without the ping address of all profiles, and with output under its name. */
 function depsFor(profile: string, { color, json }: GlobalOptions, deps: Deps): Deps {
   const { BRANDAPI_PING, ...env } = deps.env;
   const under = (stream: Output) => headed(stream, styleFor(stream, { color }, env).bold(`[${profile}]`));

@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { UsageError } from "../errors.js";
 import type { Sources } from "../export/format.js";
 import { formats } from "../export/formats/index.js";
 import { parseDuration, parseInstant } from "../lib/times.js";
@@ -46,7 +47,7 @@ export function define(context: Context): Command {
     .option("--where <condition>", "rows for which this SQL condition holds")
     .option("--since <time>", "from here on; of several tables cuts those of events")
     .option("--until <time>", "up to here, likewise")
-    .addOption(parsed("--limit <n>", "at most so many rows", parseCount))
+    .addOption(parsed("--limit <n>", "at most N rows", parseCount))
     .option("--as-of <time>", "what this mirror knew then")
     .option("--include-removed", "also removed records")
     .addOption(
@@ -73,6 +74,8 @@ async function runExport(names: readonly string[], options: ExportFlags, { deps 
   const at = options.asOf === undefined ? undefined : parseInstant(options.asOf, "end", now);
   const dates = parseRange(options, now);
   const known = [...new Set(names.map(checkTableName))];
+  if (options.retain !== undefined)
+    throw new UsageError("`--retain` is for `--delta`.", { hint: "add `--delta FOLDER`, or leave it out" });
   if (!output) throw noFormat();
   await readMirror(options, deps, async (reading) => {
     const { mirror, reporter } = reading;
@@ -86,7 +89,7 @@ async function runExport(names: readonly string[], options: ExportFlags, { deps 
     try {
       if (at !== undefined) readThen(mirror, tables, { at, where }, reporter.warn);
       const [first, ...others] = tables.map((table) =>
-        openSource(mirror, { table, columns, where, limit, includeRemoved, ...(isCut(table) && dates) }),
+        openSource(mirror, { table, columns, where, limit, includeRemoved, ...(isCut(table) ? dates : {}) }),
       );
       if (!first) return;
       const sources: Sources = [first, ...others];

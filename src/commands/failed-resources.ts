@@ -3,12 +3,13 @@ import { counted } from "../lib/counted.js";
 import type { Ended } from "../sync/resources.js";
 
 /**
- * @param asked how many resources there were
- * @throws the first error if nothing succeeded, or AccessForbidden if there is none; Incomplete if only a part did
+ * Refuses a sync that lacks a resource.
+ * @param asked the number of resources that were to be synced
+ * @throws if none succeeded the first error, or AccessForbidden without one; Incomplete if some succeeded
  */
 export function refuseFailures({ failures, succeeded, unasked }: Ended, asked: number): void {
   if (failures.length === 0 && succeeded > 0) return;
-  if (succeeded === 0) throw failures[0]?.error ?? nothingAllowed;
+  if (succeeded === 0) throw failures[0]?.error ?? nothingAllowed();
   const texts = failures.map(textOf);
   if (unasked.length > 0) texts.push(`Not asked any more: ${unasked.map(({ name }) => name).join(", ")}.`);
   throw new Incomplete(`${failures.length} of ${counted(asked, "resource")} failed: ${texts.join(" ")}`, {
@@ -16,12 +17,11 @@ export function refuseFailures({ failures, succeeded, unasked }: Ended, asked: n
   });
 }
 
-export const nothingAllowed = new AccessForbidden(
-  "Neither the key nor the plan allows any of it: nothing was read.",
-  {
-    hint: "see `brandapi whoami` for the key's scopes, and the brand's plan",
-  },
-);
+/** Returns the error for a key and a plan that allow none of the resources. */
+export function nothingAllowed(): AccessForbidden {
+  const hint = "see `brandapi whoami` for the key's scopes, and the brand's plan";
+  return new AccessForbidden("Neither the key nor the plan allows any of it: nothing was read.", { hint });
+}
 
 /** Returns the error's message, with the resource's name if the message has none. */
 function textOf({ resource, error }: Ended["failures"][number]): string {

@@ -60,7 +60,8 @@ export const parseCount = parseUpTo(999_999_999);
 export function parseUpTo(most: number): (text: string) => number {
   return (text) => {
     if (/^\d+$/.test(text) && Number(text) <= most) return Number(text);
-    throw new UsageError(`Not a whole number: \`${text}\`.`, { hint: `use one from 0 to ${most}` });
+    const fault = /^\d+$/.test(text) ? "Too large" : "Not a whole number";
+    throw new UsageError(`${fault}: \`${text}\`.`, { hint: `use one from 0 to ${most}` });
   };
 }
 

@@ -1,7 +1,7 @@
 import { addAbortSignal } from "node:stream";
 import { text } from "node:stream/consumers";
 import { Command } from "commander";
-import { type Access, checkBaseUrl, checkKey, commandFor } from "../config/access.js";
+import { type Access, checkBaseUrl, checkKey, commandFor, requireAccess } from "../config/access.js";
 import { configFile } from "../config/folders.js";
 import { readProfiles, writeProfiles } from "../config/profiles.js";
 import { environmentFor, readSettings, type Settings } from "../config/settings.js";
@@ -41,10 +41,9 @@ export function define(context: Context): Command {
 }
 
 async function runLogin(options: LoginFlags, { deps }: Context): Promise<void> {
-  // The key that is stored is never that of the environment, and the address goes before the profile's.
+  // The key that is stored is never that of the environment.
   const { BRANDAPI_BASE_URL, BRANDAPI_KEY, ...env } = deps.env;
-  const given = { ...options, baseUrl: options.baseUrl ?? (BRANDAPI_BASE_URL || undefined) };
-  const settings = await readSettings(given, { ...deps, env }, "login");
+  const settings = await readSettings(options, { ...deps, env }, "login");
   const { profile } = settings;
   const profiles = await readProfiles(deps);
   const stored = profiles.get(profile) ?? {};
@@ -72,13 +71,18 @@ async function runLogin(options: LoginFlags, { deps }: Context): Promise<void> {
 }
 
 /**
- * Returns base URL and key: those of the flags, those that are stored if only `--ping` or `--omit` is given. What is
- * missing is asked for at a terminal; elsewhere the key is read from stdin.
+ * Returns base URL and key: those that are stored if only `--ping` or `--omit` is given; else those of the flags, and the
+ * address of the environment before the stored one. What is missing is asked for at a terminal; elsewhere the key is read
+ * from stdin.
  */
 async function readAccess(flags: LoginFlags, settings: Settings, deps: Deps): Promise<Access> {
-  const { baseUrl, profile } = settings;
-  const isOther = (flags.ping ?? flags.omit) !== undefined && (flags.baseUrl ?? flags.keyStdin) === undefined;
-  const key = flags.keyFile !== undefined || isOther ? settings.key : undefined;
+  const { profile } = settings;
+  const changesAccess = (flags.baseUrl ?? flags.keyFile ?? flags.keyStdin) !== undefined;
+  const changesOther = (flags.ping ?? flags.omit) !== undefined;
+  if (settings.key !== undefined && changesOther && !changesAccess) return requireAccess(settings);
+  const ofEnvironment = flags.baseUrl === undefined && deps.env.BRANDAPI_BASE_URL;
+  const baseUrl = ofEnvironment ? checkBaseUrl(ofEnvironment, "BRANDAPI_BASE_URL") : settings.baseUrl;
+  const key = flags.keyFile === undefined ? undefined : settings.key;
   if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
   if (!deps.stdin.isTTY) {
     if (baseUrl !== undefined)

@@ -45,7 +45,7 @@ export function define(context: Context): Command {
   for (const option of outputFlags(answerFormats)) command.addOption(option);
   const byDefault = `default: ${tableRows} for a table, else all`;
   return command
-    .addOption(parsed("--limit <n>", `at most so many rows (${byDefault})`, parseCount))
+    .addOption(parsed("--limit <n>", `at most N rows (${byDefault})`, parseCount))
     .action((sql: string | undefined, _, own: Command) => runQuery(sql, own.optsWithGlobals(), context));
 }
 
@@ -89,8 +89,11 @@ function parseParameter(text: string, previous: Parameters | undefined): Paramet
     throw new UsageError(`Not a parameter: \`${text}\`.`, {
       hint: "use `-p name=value`, and `:name` in the statement",
     });
-  const isWhole = /^-?(?:0|[1-9]\d{0,17})$/.test(value);
-  const isAmount = /^-?(?:0|[1-9]\d{0,14})\.\d{1,15}$/.test(value);
-  const typed = isWhole ? BigInt(value) : isAmount ? Number(value) : value;
-  return new Map([...(previous ?? []), [name, typed]]);
+  return new Map([...(previous ?? []), [name, typedValue(value)]]);
+}
+
+function typedValue(text: string): bigint | number | string {
+  if (/^-?(?:0|[1-9]\d{0,17})$/.test(text)) return BigInt(text);
+  if (/^-?(?:0|[1-9]\d{0,14})\.\d{1,15}$/.test(text)) return Number(text);
+  return text;
 }

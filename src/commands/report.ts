@@ -47,8 +47,9 @@ export function define(context: Context): Command {
 }
 
 async function runReport(options: ReportFlags, { deps }: Context): Promise<void> {
-  const { month: since, month: until, text, json, out, open } = options;
-  const asked = parseRange(since === undefined ? options : { since, until }, deps.clock.now());
+  const { month, text, json, out, open } = options;
+  const period = month === undefined ? options : { since: month, until: month };
+  const asked = parseRange(period, deps.clock.now());
   await readMirror(options, deps, async (reading) => {
     const { mirror, style, width = 80 } = reading;
     const underWay = await runUnderWay(mirror.path);

@@ -19,12 +19,19 @@ export interface SyncFlags extends GlobalOptions, Partial<Pick<SyncOptions, Same
 
 /** Returns what the flags ask of a sync. @throws UsageError for times that make no range in the past */
 export function readOptions(flags: SyncFlags, now: number): SyncOptions {
-  const { acceptRemovals = false, full = false, perHost = false, host: hosts = [] } = flags;
-  const { audit = defaultOptions.audit, groupBy = defaultOptions.groupBy } = flags;
-  const { window: windowMs = defaultOptions.windowMs } = flags;
-  const { details = full ? "all" : defaultOptions.details } = flags;
-  const asked = { acceptRemovals, audit, details, full, groupBy, hosts, perHost, windowMs };
-  return { ...defaultOptions, ...parseRange(flags, now), ...asked };
+  const { full = false } = flags;
+  return {
+    ...defaultOptions,
+    ...parseRange(flags, now),
+    acceptRemovals: flags.acceptRemovals ?? false,
+    audit: flags.audit ?? defaultOptions.audit,
+    details: flags.details ?? (full ? "all" : defaultOptions.details),
+    full,
+    groupBy: flags.groupBy ?? defaultOptions.groupBy,
+    hosts: flags.host ?? [],
+    perHost: flags.perHost ?? false,
+    windowMs: flags.window ?? defaultOptions.windowMs,
+  };
 }
 
 /** @throws UsageError for a flag that makes no difference to a resource that was named */

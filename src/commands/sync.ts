@@ -34,7 +34,9 @@ export function define(context: Context): Command {
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
     .option("--since <time>", "read from here, whatever was read before")
     .option("--until <time>", "read up to here")
-    .addOption(parsed("--window <span>", "re-read so much before the last read (default: 30d)", parseWindow))
+    .addOption(
+      parsed("--window <span>", "re-read this long before the last read (default: 30d)", parseWindow),
+    )
     .addOption(new Option("--full", "read everything again").conflicts("since"))
     .option("--dry-run", "print what would be read, and how long that takes")
     .option("--accept-removals", "apply removals even where they look implausible")
@@ -61,7 +63,7 @@ async function runSync(names: readonly string[], flags: SyncFlags, context: Cont
     ? () => eachProfile(rest, context, (own, theirs) => runSync(names, own, theirs))
     : () => withMirrorRun(run, (session) => syncChosen(chosen, { ...session, options }, flags, context));
   if (dryRun) return await work();
-  // One address hears of all brands together; a profile's own hears of that brand.
+  // With `--all-profiles`, one address is pinged for all brands together; a profile's own for that brand alone.
   const url = ping ?? (allProfiles ? deps.env.BRANDAPI_PING : (await readSettings(flags, deps)).ping);
   await withPings(url, flags, context, work);
 }
@@ -73,7 +75,7 @@ async function syncChosen(
   { deps, profile }: Context,
 ): Promise<void> {
   const { allowed, skipped } = divide(chosen, access.identity.key.scopes);
-  if (allowed.length === 0) throw nothingAllowed;
+  if (allowed.length === 0) throw nothingAllowed();
   const { dryRun, json = false } = flags;
   if (dryRun) return await printPlan(access, { allowed, skipped }, { json, profile, stdout: deps.stdout });
   const ended = await syncResources(access, { allowed, skipped, named: chosen.named }, (row) => {

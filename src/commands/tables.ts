@@ -52,10 +52,14 @@ async function runTables(name: string | undefined, options: TablesFlags, { deps 
 function listText(all: readonly TableFacts[], { width, style }: Reading): string {
   const rows = all.map(({ name, kind, rows: count, about }) => [
     name,
-    kind === "view" ? "view" : count === null ? "not synced" : formatCount(count),
+    kind === "view" ? "view" : rowsText(count),
     about.split(";")[0] ?? "",
   ]);
   return `${renderTable(["name", "rows", "about"], rows, { width, style, alignRight: ["rows"] })}\n`;
+}
+
+function rowsText(count: number | null): string {
+  return count === null ? "not synced" : formatCount(count);
 }
 
 /** Long explanations are left to the terminal's own line breaks. */

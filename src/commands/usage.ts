@@ -4,11 +4,11 @@ import { nearest, suggest } from "../lib/nearest.js";
 
 /** Returns commander's error in this program's words, with the nearest valid name, or the help to read, as its hint. */
 export function asUsageError(cause: CommanderError, program: Command, argv: readonly string[]): UsageError {
-  const [text = "", choices = ""] = cause.message
-    .replace(/^error: |\.?$/g, "")
-    .split(/ Allowed choices are |\n/);
-  const [, typed = ""] = /(?:argument|value) '(.*?)' is invalid|'(.*?)'/.exec(text)?.filter(Boolean) ?? [];
-  const [, argument] = /is invalid for argument '(.*?)'/.exec(text) ?? [];
+  const message = cause.message.replace(/^error: /, "").replace(/\.$/, "");
+  const [text = "", choices = ""] = message.split(/ Allowed choices are |\n/);
+  const invalid = /(?:argument|value) '(.*?)' is invalid/.exec(text)?.[1];
+  const typed = invalid ?? /'(.*?)'/.exec(text)?.[1] ?? "";
+  const argument = /is invalid for argument '(.*?)'/.exec(text)?.[1];
   const command = program.commands.find((one) => argv.includes(one.name()));
   const options = [...(command?.options ?? []), ...program.options];
   const meant = (names: readonly string[]) => {
@@ -27,9 +27,9 @@ export function asUsageError(cause: CommanderError, program: Command, argv: read
       command?.name() === "query" ? "put the statement in quotes" : undefined,
     ],
   };
-  const [message, hint] = wordings[cause.code] ?? [text];
+  const [sentence, hint] = wordings[cause.code] ?? [text];
   const help = `see \`brandapi ${command ? `${command.name()} ` : ""}--help\``;
-  return new UsageError(asSentence(message), { hint: hint ?? help, cause });
+  return new UsageError(asSentence(sentence), { hint: hint ?? help, cause });
 }
 
 function asSentence(text: string): string {

@@ -16,7 +16,9 @@ const versionedRoot = "/api/brand/v1";
 /** Returns the base URL and the key. @throws ConfigurationError if one is missing */
 export function requireAccess({ baseUrl, key, profile }: Settings): Access {
   if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
-  const missing = key !== undefined ? "base URL" : baseUrl !== undefined ? "key" : "key and no base URL";
+  let missing = "key and no base URL";
+  if (key !== undefined) missing = "base URL";
+  if (baseUrl !== undefined) missing = "key";
   const place = baseUrl === undefined ? "" : ` at ${new URL(baseUrl).origin}`;
   throw new ConfigurationError(`No ${missing} for the profile \`${profile}\`${place}.`, {
     hint: `run \`${commandFor("login", profile)}\`; without a key, try \`brandapi demo\`, or \`brandapi sandbox\`, which prints one`,

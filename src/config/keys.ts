@@ -12,10 +12,13 @@ import { readStored } from "./profiles.js";
 export function keysInUse(argv: readonly string[], deps: Deps): string[] {
   const options = { "key-file": { type: "string" } } as const;
   const file = parseArgs({ args: [...argv], options, strict: false }).values["key-file"];
-  const path = typeof file === "string" ? expandPath(file, deps) : undefined;
   const stored = quietly(() => [...readStored(deps).profiles.values()].flatMap(({ key }) => key ?? []));
-  // A pipe is left alone, because it can be read only once.
-  return [...stored, ...quietly(() => (path && statSync(path).isFile() ? [readKeyFile(path, deps)] : []))];
+  const ofFile = quietly(() => {
+    if (typeof file !== "string") return [];
+    // A pipe is left alone, because it can be read only once.
+    return statSync(expandPath(file, deps)).isFile() ? [readKeyFile(file, deps)] : [];
+  });
+  return [...stored, ...ofFile];
 }
 
 function quietly(read: () => string[]): string[] {

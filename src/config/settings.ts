@@ -109,7 +109,8 @@ export function environmentFor({ profile }: GlobalOptions, env: Env): Env {
 function chooseProfile({ profile }: GlobalOptions, env: Env): string {
   const name = profile ?? (env.BRANDAPI_PROFILE || "default");
   if (/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/.test(name)) return name;
-  throw new (profile === undefined ? ConfigurationError : UsageError)(`Not a profile name: \`${name}\`.`, {
+  const Refusal = profile === undefined ? ConfigurationError : UsageError;
+  throw new Refusal(`Not a profile name: \`${name}\`.`, {
     hint: "use letters, digits, `.`, `_` and `-`, not starting with a dot",
   });
 }

@@ -6,7 +6,7 @@ import { views } from "./views/index.js";
 /** The tables that the program writes for itself and people read, too. `date`: the time that a row is of. */
 export const ownTables = [
   { name: "changes", about: "what changed in known records", date: "seen_changed_at", key: ["change_id"] },
-  { name: "sync_runs", about: "every run of every resource", date: "started_at", key: ["run_id"] },
+  { name: "sync_runs", about: "every sync, proof and `forget`", date: "started_at", key: ["run_id"] },
   { name: "content_downloads", about: "fetched library files", date: "downloaded_at", key: ["source", "id"] },
 ];
 

@@ -103,11 +103,14 @@ export class SyncState {
 
   /** Replaces the figures of a range of whole days. A day without any differs from all figures that the API has of it. */
   replaceFigures({ from, to }: Range, figures: ReadonlyMap<string, string>): void {
-    const [first, last] = [dayOf(Math.max(from, 0)), dayOf(to)];
+    const first = dayOf(Math.max(from, 0));
+    const last = dayOf(to);
     const drop = this.#prepared("DELETE FROM day_figures WHERE resource = ? AND day BETWEEN ? AND ?");
     drop.run(this.resource, first, last);
     const insert = this.#prepared("INSERT INTO day_figures VALUES (?, ?, ?)");
-    for (const [day, text] of figures) if (day >= first && day <= last) insert.run(this.resource, day, text);
+    for (const [day, text] of figures) {
+      if (day >= first && day <= last) insert.run(this.resource, day, text);
+    }
   }
 
   /** Returns how many records of a range are present and not missing; with `flags`, those that have these bits. */

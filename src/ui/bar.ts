@@ -27,7 +27,7 @@ const barWidth = 20;
  */
 export function progressLine(progress: Progress, style: Style, perMinute: number | null): string {
   const { name, position, of, requests, left, isKnown } = progress;
-  const title = of > 1 ? `${name} (${position} of ${of})` : `${name}`;
+  const title = of > 1 ? `${name ?? ""} (${position} of ${of})` : (name ?? "");
   const time = perMinute === null ? "" : `, ${formatSpan((left / perMinute) * 60_000)}`;
   const rest = left === 0 ? "" : `, ${isKnown ? "" : "at least "}${formatCount(left)} left${time}`;
   const full = isKnown ? Math.round((requests / Math.max(1, requests + left)) * barWidth) : 0;

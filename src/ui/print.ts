@@ -15,5 +15,5 @@ export function headed(stream: Output, heading: string): Output {
     isSaid = true;
     return stream.write(...piece);
   };
-  return Object.create(stream, { write: { value: write } }) as Output;
+  return Object.create(stream, { write: { value: write } });
 }

@@ -39,7 +39,9 @@ export function createReporter(
   const style = styleFor(stderr, output, env);
   const bar = createBar(stderr, drawsBar(deps, output));
   const clean = (text: string) => escapeLines(hideKeys(text, keys));
-  const note = (text: string) => output.quiet || bar.print(text);
+  const note = (text: string) => {
+    if (!output.quiet) bar.print(text);
+  };
   const warned = new Set<string>();
   let expected: readonly Expected[] = [];
   let requests = 0;
@@ -103,7 +105,9 @@ export function createReporter(
       if (!warned.has(text)) bar.print(`${style.yellow("warning:")} ${clean(text)}`);
       warned.add(text);
     },
-    detail: (text) => output.verbose && bar.print(style.dim(clean(text))),
+    detail(text) {
+      if (output.verbose) bar.print(style.dim(clean(text)));
+    },
     waiting,
     answered() {
       requests += 1;

@@ -69,3 +69,9 @@ test("progress, notes, warnings and details hide a key of any shape", () => {
   expect(deps.stderr.text).not.toContain(key);
   expect(deps.stderr.text.match(/\[key hidden\]/g)).toHaveLength(5);
 });
+
+test("`--key-file ~/key` without a home folder is an error as any other", async () => {
+  const { code, err } = await brandapi("whoami --key-file ~/key", { home: "", cwd: makeHome() });
+  expect(code).toBe(3);
+  expect(err).toContain("No home folder is known");
+});

@@ -141,6 +141,20 @@ test("`login --profile` takes the environment's address, and the named profile t
   expect((await brandapi("whoami", { home, env })).code).toBe(4);
 });
 
+test("login with `--ping` alone keeps the stored address and key, whatever the environment names", async () => {
+  const home = makeHome();
+  const sandbox = await sandboxForTest();
+  await brandapi(`login --base-url ${sandbox.baseUrl}`, { home, stdin: sandbox.key });
+  const env = { BRANDAPI_BASE_URL: "https://other.example/api/brand/v1", BRANDAPI_KEY: "brk_other" };
+  const login = await brandapi("login --ping https://hc.example/x", { home, env });
+  expect(login.code, login.err).toBe(0);
+  expect(JSON.parse(readFileSync(configOf(home), "utf8")).profiles.default).toMatchObject({
+    baseUrl: sandbox.baseUrl,
+    key: sandbox.key,
+    ping: "https://hc.example/x",
+  });
+});
+
 test("logout removes the key and base URL, and says that the mirror is kept", async () => {
   const home = makeHome();
   const sandbox = await sandboxForTest();
