@@ -51,6 +51,7 @@ export function dateOf(headers: Headers): number | null {
 function readReset(text: string, now: number): number {
   const value = /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN;
   if (value <= 1e9) return value * 1_000;
-  const instant = Number.isNaN(value) ? Date.parse(text) : value > 1e11 ? value : value * 1_000;
+  let instant = value > 1e11 ? value : value * 1_000;
+  if (Number.isNaN(value)) instant = Date.parse(text);
   return Math.max(0, instant - now);
 }

@@ -90,9 +90,8 @@ async function printChanges(
   deps.stdout.write(`${texts.join("\n\n")}\n`);
   if (total > changes.length) {
     const shown = formatCount(changes.length);
-    reporter.note(
-      `The newest ${shown} of ${formatCount(total)} changes; more with \`--limit\`, all with \`--csv\`.`,
-    );
+    const all = formatCount(total);
+    reporter.note(`The newest ${shown} of ${all} changes; more with \`--limit\`, all with \`--csv\`.`);
   }
 }
 

@@ -34,9 +34,7 @@ export function define(context: Context): Command {
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
     .option("--since <time>", "read from here, whatever was read before")
     .option("--until <time>", "read up to here")
-    .addOption(
-      parsed("--window <span>", "re-read this long before the last read (default: 30d)", parseWindow),
-    )
+    .addOption(parsed("--window <span>", "re-read SPAN before the last read (default: 30d)", parseWindow))
     .addOption(new Option("--full", "read everything again").conflicts("since"))
     .option("--dry-run", "print what would be read, and how long that takes")
     .option("--accept-removals", "apply removals even where they look implausible")

@@ -50,16 +50,11 @@ async function runTables(name: string | undefined, options: TablesFlags, { deps 
 }
 
 function listText(all: readonly TableFacts[], { width, style }: Reading): string {
-  const rows = all.map(({ name, kind, rows: count, about }) => [
-    name,
-    kind === "view" ? "view" : rowsText(count),
-    about.split(";")[0] ?? "",
-  ]);
-  return `${renderTable(["name", "rows", "about"], rows, { width, style, alignRight: ["rows"] })}\n`;
-}
-
-function rowsText(count: number | null): string {
-  return count === null ? "not synced" : formatCount(count);
+  const lines = all.map(({ name, kind, rows, about }) => {
+    const count = rows === null ? "not synced" : formatCount(rows);
+    return [name, kind === "view" ? "view" : count, about.split(";")[0] ?? ""];
+  });
+  return `${renderTable(["name", "rows", "about"], lines, { width, style, alignRight: ["rows"] })}\n`;
 }
 
 /** Long explanations are left to the terminal's own line breaks. */

@@ -51,8 +51,10 @@ const boolean: StoredType = {
 const integer: StoredType = {
   schema: { type: "INT64" },
   delta: "long",
-  convert: (value) =>
-    typeof value === "bigint" ? value : Number.isSafeInteger(value) ? BigInt(value) : undefined,
+  convert(value) {
+    if (typeof value === "bigint") return value;
+    return Number.isSafeInteger(value) ? BigInt(value) : undefined;
+  },
 };
 
 /** Sums of amounts are rounded to six digits. One scale for all files, because a reader takes several as one table. */

@@ -41,9 +41,11 @@ export interface DateColumn {
 /** Describes a table or view that `knownTableNames` has. */
 export function describeTable(mirror: Mirror, name: string): ReadableTable {
   const isNamed = (one: { name: string }) => one.name === name;
-  const [shape, view, own] = [typedTables().find(isNamed), views.find(isNamed), ownTables.find(isNamed)];
+  const shape = typedTables().find(isNamed);
   if (shape) return describeTyped(mirror, shape);
+  const view = views.find(isNamed);
   if (view) return describeView(view);
+  const own = ownTables.find(isNamed);
   if (own) return describeOwn(mirror, own);
   throw new Error(`no table of this mirror: ${name}`);
 }
@@ -91,8 +93,9 @@ export function inRecord({ resource, list }: TableShape, sql: string): string {
 function dateIn({ columns }: Pick<View, "columns">, name: string | null | undefined): DateColumn | null {
   const type = columns.find((column) => column.name === name)?.type;
   if (!name || !type) return null;
-  const letters = name === "month" ? 7 : type === "date" ? 10 : null;
-  return { sql: letters === null ? utc(quote(name)) : quote(name), letters };
+  if (name === "month") return { sql: quote(name), letters: 7 };
+  if (type === "date") return { sql: quote(name), letters: 10 };
+  return { sql: utc(quote(name)), letters: null };
 }
 
 function describeView(view: View): ReadableTable {

@@ -46,7 +46,8 @@ const known = new WeakMap<Resource, Signed | undefined>();
 
 function compile(fields: readonly Field[]): Signed | undefined {
   const members = fields.flatMap((field): [string, Signed][] => {
-    const signed = field.kind !== "scalar" ? compile(field.fields) : field.signed ? "url" : undefined;
+    if (field.kind === "scalar") return field.signed ? [[field.name, "url"]] : [];
+    const signed = compile(field.fields);
     return signed ? [[field.name, signed]] : [];
   });
   return members.length > 0 ? Object.fromEntries(members) : undefined;

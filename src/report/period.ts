@@ -45,17 +45,19 @@ export function choosePeriod(
   const days = { since, until };
   const lastWhole = lastWholeDay(readFrom(read, since) ?? reached);
   const isPartial = until > lastWhole;
-  const through = !isPartial ? until : since <= lastWhole ? lastWhole : since;
+  const lastShown = isPartial ? lastWhole : until;
+  const through = lastShown < since ? since : lastShown;
   const isWhole = through <= lastWhole && isRead(read, { since, until: through }, reached);
   const comparison = (other: Days) =>
     isWhole && isRead(read, other, reached) && other.until >= (first ?? other.until)
       ? { ...other, name: daysName(other) }
       : null;
   const isMonth = isWholeMonth(days);
+  const dates = since === until ? since : `${since}-to-${until}`;
   return {
     ...days,
     name: daysName(days),
-    slug: isMonth ? since.slice(0, 7) : since === until ? since : `${since}-to-${until}`,
+    slug: isMonth ? since.slice(0, 7) : dates,
     through,
     is_partial: isPartial,
     before: comparison(isMonth ? monthBefore(days, 1, through) : daysBefore(since, through)),

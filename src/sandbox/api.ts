@@ -3,7 +3,7 @@ import type { Brand } from "./brand.js";
 import { type Doubts, documented } from "./doubts.js";
 import type { Answer, ApiRequest } from "./endpoint.js";
 import { answerFile } from "./files.js";
-import { answer, root } from "./handler.js";
+import { answer } from "./handler.js";
 import { createLimits } from "./limits.js";
 
 export interface ApiOptions {
@@ -47,22 +47,3 @@ export function createApi(options: ApiOptions): Api {
   };
   return api;
 }
-
-/** Returns the API as a `fetch`, without sockets: base URL `https://brand.test/api/brand/v1`. */
-export function fetchOf(api: Api) {
-  return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
-    init.signal?.throwIfAborted();
-    const { origin, pathname, search } = new URL(url);
-    const request: ApiRequest = {
-      method: init.method ?? "GET",
-      url: pathname + search,
-      headers: Object.fromEntries(new Headers(init.headers)),
-      address: "127.0.0.1",
-    };
-    const { status, headers, body } = origin === api.filesUrl ? api.answerFile(request) : api.answer(request);
-    const bytes = typeof body === "string" ? body : new Uint8Array(body);
-    return new Response(request.method === "HEAD" ? null : bytes, { status, headers });
-  };
-}
-
-export const testBaseUrl = `https://brand.test${root}`;

@@ -1,4 +1,4 @@
-export { type Api, type ApiOptions, createApi, fetchOf, testBaseUrl } from "./api.js";
+export { type Api, type ApiOptions, createApi } from "./api.js";
 export { type Brand, emptyBrand, type ListName, type Lists } from "./brand.js";
 export { keyOfRecord } from "./changes.js";
 export { type BrandOptions, createBrand } from "./data/create.js";

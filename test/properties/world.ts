@@ -17,14 +17,13 @@ import {
   type Doubts,
   documented,
   emptyBrand,
-  fetchOf,
-  testBaseUrl,
 } from "../../src/sandbox/index.js";
 import { syncResource } from "../../src/sync/engine.js";
 import { defaultOptions, type SyncOptions, type SyncSession } from "../../src/sync/run.js";
 import { verifyResource } from "../../src/verify/engine.js";
 import type { Verdict } from "../../src/verify/report.js";
 import { type Fault, spoil } from "../support/faults.js";
+import { fetchOf, testBaseUrl } from "../support/fetch-of.js";
 import { layEmptyMirror } from "../support/mirror.js";
 import { testDeps } from "../support/program.js";
 import { noon } from "../support/records.js";

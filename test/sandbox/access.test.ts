@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { createApi, createBrand, fetchOf, testBaseUrl } from "../../src/sandbox/index.js";
+import { createApi, createBrand } from "../../src/sandbox/index.js";
+import { fetchOf, testBaseUrl } from "../support/fetch-of.js";
 import { noon } from "../support/records.js";
 import { ask, history, paths } from "./support.js";
 

@@ -13,14 +13,13 @@ import {
   createKey,
   type Doubts,
   emptyBrand,
-  fetchOf,
   type Happenings,
   happeningsOf,
   type Lists,
   serve,
-  testBaseUrl,
 } from "../../src/sandbox/index.js";
 import { type Fault, spoil } from "./faults.js";
+import { fetchOf, testBaseUrl } from "./fetch-of.js";
 import { makeHome } from "./home.js";
 import { brandapi, type ProgramOptions, type ProgramResult } from "./program.js";
 import { noon } from "./records.js";

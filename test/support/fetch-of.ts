@@ -1,0 +1,20 @@
+import type { Api, ApiRequest } from "../../src/sandbox/index.js";
+
+/** Returns the API as a `fetch`, without sockets: base URL `https://brand.test/api/brand/v1`. */
+export function fetchOf(api: Api) {
+  return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
+    init.signal?.throwIfAborted();
+    const { origin, pathname, search } = new URL(url);
+    const request: ApiRequest = {
+      method: init.method ?? "GET",
+      url: pathname + search,
+      headers: Object.fromEntries(new Headers(init.headers)),
+      address: "127.0.0.1",
+    };
+    const { status, headers, body } = origin === api.filesUrl ? api.answerFile(request) : api.answer(request);
+    const bytes = typeof body === "string" ? body : new Uint8Array(body);
+    return new Response(request.method === "HEAD" ? null : bytes, { status, headers });
+  };
+}
+
+export const testBaseUrl = "https://brand.test/api/brand/v1";
