@@ -1,13 +1,13 @@
 import { Incomplete } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { dayMs, formatAge, formatInstant, minuteOf } from "../lib/times.js";
-import { firstRead, type Mirror, readBackups, readInfo } from "../mirror/index.js";
+import { firstRead, lastBackup, type Mirror, readInfo } from "../mirror/index.js";
 import { findHeld, readKeptOut } from "../records/index.js";
 import { escapeText } from "../ui/text.js";
 
 /** Returns what `status` says of the last backup, the profile's omitted members and the forgotten hosts. */
 export function keptOf(mirror: Mirror, omit: readonly string[], now: number) {
-  const last_backup = readBackups(mirror).at(-1) ?? null;
+  const last_backup = lastBackup(mirror);
   const { forgotten } = readKeptOut(mirror);
   const lines = [
     last_backup && `Last backup: ${formatAge(now - Date.parse(last_backup.at))} ago, ${last_backup.path}`,
@@ -18,11 +18,11 @@ export function keptOf(mirror: Mirror, omit: readonly string[], now: number) {
   return { text, kept: { last_backup, omit, forgotten } };
 }
 
-/** Returns how old the last backup is, with a hint if it is old. Without one, the mirror's data is. */
+/** Returns how old the last backup is, with a hint if it is old. Without a backup, the age is that of the oldest data. */
 export function checkBackup(mirror: Mirror, now: number): { text: string; hint?: string } {
-  const last = readBackups(mirror).at(-1);
+  const last = lastBackup(mirror);
   const since = last?.at ?? firstRead(mirror) ?? formatInstant(now);
-  const text = last ? `the last one is of ${minuteOf(last.at)}: ${last.path}` : "there is none";
+  const text = last ? `the last one is of ${minuteOf(last.at)}: ${last.path}` : "none can be found";
   if (now - Date.parse(since) <= 14 * dayMs) return { text };
   return { text, hint: "run `brandapi backup`: the history of changes cannot be read again" };
 }
@@ -30,8 +30,10 @@ export function checkBackup(mirror: Mirror, now: number): { text: string; hint?:
 /** @throws Incomplete if the mirror holds what it does not keep */
 export function checkForgotten(mirror: Mirror): { text: string } {
   const { forgotten } = readKeptOut(mirror);
-  if (findHeld(mirror).length === 0 && readInfo(mirror, "to_scrub") === null)
+  if (findHeld(mirror).length === 0 && readInfo(mirror, "to_scrub") === null) {
+    if (forgotten.length === 0) return { text: "no host is forgotten" };
     return { text: `${counted(forgotten.length, "forgotten host")}: nothing is left but the id` };
+  }
   const again = forgotten[0] === undefined ? "sync" : `forget --host ${forgotten[0]}`;
   throw new Incomplete("Something is left of a forgotten host or of an omitted member.", {
     hint: `close other programs that read the mirror, then run \`brandapi ${again}\``,

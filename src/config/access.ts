@@ -26,7 +26,7 @@ export function requireAccess({ baseUrl, key, profile }: Settings): Access {
 }
 
 /** Returns a command as a person types it for a profile. */
-export function commandFor(command: "login" | "sync", profile: string): string {
+export function commandFor(command: string, profile: string): string {
   return `brandapi ${command}${profile === "default" ? "" : ` --profile ${profile}`}`;
 }
 

@@ -29,6 +29,16 @@ export async function connect(path: string, readonly: boolean): Promise<Mirror> 
   }
 }
 
+/** Opens the file at a path for writing, as long as `work` takes. */
+export async function withFile<T>(path: string, work: (mirror: Mirror) => T | Promise<T>): Promise<T> {
+  const mirror = await connect(path, false);
+  try {
+    return await work(mirror);
+  } finally {
+    mirror.db.close();
+  }
+}
+
 /** Creates an empty mirror for its owner alone (0600), and its folder. It is complete when it appears at its path. */
 export async function createFile(path: string): Promise<void> {
   const place = realPlace(path);

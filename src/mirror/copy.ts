@@ -1,12 +1,14 @@
-import { closeSync, openSync, renameSync, rmSync } from "node:fs";
+import { closeSync, existsSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { MirrorUnusable } from "../errors.js";
+import { codeOf, wordsOf } from "../lib/failures.js";
 import { beginPart, endPart } from "../lib/parts.js";
 import { connect } from "./connect.js";
-import { readInfo } from "./info.js";
+import { readInfo, writeInfo } from "./info.js";
 import { findDamage } from "./integrity.js";
 import type { Mirror } from "./mirror.js";
 import { mirrorFiles } from "./place.js";
+import { checkIdentity, schemaVersion } from "./version.js";
 
 /** The number of rows of the records and of their history, and the last run of each resource. */
 const contents = `SELECT 'records', count(*) FROM records
@@ -15,10 +17,10 @@ const contents = `SELECT 'records', count(*) FROM records
   UNION ALL SELECT resource || outcome, max(run_id) FROM sync_runs GROUP BY resource`;
 
 /**
- * Copies a mirror as it is at one instant, beside a running sync, into a new file (0600). It gets its name when it has been
- * checked, and prepared.
+ * Copies a mirror as it is at one instant, beside a running sync, into a new file (0600). The copy gets its name when it has
+ * been checked, and prepared.
  * @returns the number of records
- * @throws MirrorUnusable if the copy is damaged or differs from the mirror: nothing is left of it
+ * @throws MirrorUnusable if it is no mirror, or the copy is damaged or differs from it: nothing is left of the copy
  */
 export async function copyMirror(
   from: string,
@@ -26,25 +28,12 @@ export async function copyMirror(
   random: () => number,
   prepare?: (copy: string) => Promise<void>,
 ): Promise<number> {
-  const read = ({ db }: Mirror) => JSON.stringify(db.prepare(contents).all());
   const mirror = await connect(from, false);
   const part = await beginPart(join(dirname(to), "mirror.sqlite"), random);
   try {
-    closeSync(openSync(part, "wx", 0o600));
-    // SQLite copies what an open transaction sees. VACUUM INTO takes none, so its copy could not be compared.
-    mirror.db.exec("BEGIN");
-    const expected = read(mirror);
-    await mirror.db.backup(part);
-    const copy = await connect(part, false);
-    // A file in WAL mode could not be opened in a folder that is not writable.
-    copy.db.pragma("journal_mode = DELETE");
-    const records = copy.db.prepare<[], number>("SELECT count(*) FROM records").pluck().get() ?? 0;
-    const damage = findDamage(copy) ?? (read(copy) === expected ? null : "other rows");
-    copy.db.close();
-    if (damage !== null)
-      throw new MirrorUnusable(`The copy is damaged (${damage}): ${from}`, {
-        hint: "nothing was kept of it: see `brandapi doctor`, or choose another backup",
-      });
+    const records = await copyChecked(mirror, part).catch((error: unknown) => {
+      throw codeOf(error).startsWith("SQLITE_CORRUPT") ? damaged(wordsOf(error), from) : error;
+    });
     await prepare?.(part);
     renameSync(part, to);
     return records;
@@ -55,7 +44,57 @@ export async function copyMirror(
   }
 }
 
-/** Returns the copies that were made of a mirror, and not removed since, the newest last. `at`: ISO 8601. */
-export function readBackups(mirror: Mirror): { at: string; path: string }[] {
+async function copyChecked(mirror: Mirror, part: string): Promise<number> {
+  const read = ({ db }: Mirror) => JSON.stringify(db.prepare(contents).all());
+  checkIdentity(mirror);
+  if (schemaVersion(mirror) === "none")
+    throw new MirrorUnusable(`The file is empty: ${mirror.path}`, { hint: "choose another backup" });
+  closeSync(openSync(part, "wx", 0o600));
+  // SQLite copies what an open transaction sees. VACUUM INTO takes none, so its copy could not be compared.
+  mirror.db.exec("BEGIN");
+  const expected = read(mirror);
+  await mirror.db.backup(part);
+  const copy = await connect(part, false);
+  try {
+    // A file in WAL mode could not be opened in a folder that is not writable.
+    copy.db.pragma("journal_mode = DELETE");
+    const damage = findDamage(copy) ?? (read(copy) === expected ? null : "other rows");
+    if (damage !== null) throw damaged(damage, mirror.path);
+    return Number(copy.db.prepare("SELECT count(*) FROM records").pluck().get());
+  } finally {
+    copy.db.close();
+  }
+}
+
+function damaged(what: string, from: string): MirrorUnusable {
+  return new MirrorUnusable(`The copy is damaged (${what}): ${from}`, {
+    hint: "nothing was kept of it: see `brandapi doctor`, or choose another backup",
+  });
+}
+
+/** A copy of a mirror. `at`: ISO 8601. */
+interface Backup {
+  at: string;
+  path: string;
+}
+
+/** Returns the copies that were made of a mirror, the newest last. Some may have been removed since. */
+export function readBackups(mirror: Mirror): Backup[] {
   return JSON.parse(readInfo(mirror, "backups") ?? "[]");
+}
+
+/** Returns the newest copy that can be found; null if there is none. */
+export function lastBackup(mirror: Mirror): Backup | null {
+  return readBackups(mirror).findLast(({ path }) => existsSync(path)) ?? null;
+}
+
+/** Puts copies at the end of the list, and drops those that are no longer in their folder. */
+export function noteBackups(mirror: Mirror, added: readonly Backup[]): void {
+  mirror.transaction(() => {
+    const isKept = ({ path }: Backup) => existsSync(path) || !existsSync(dirname(path));
+    const others = readBackups(mirror).filter(
+      (one) => isKept(one) && !added.some(({ path }) => path === one.path),
+    );
+    writeInfo(mirror, "backups", JSON.stringify([...others, ...added]));
+  });
 }

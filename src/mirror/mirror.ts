@@ -21,9 +21,14 @@ export function closeMirror(mirror: Mirror): void {
   const { db, id, path } = mirror;
   if (db.inTransaction) db.exec("ROLLBACK");
   // SQLite leaves the log of a moved file where it was: a file that took its place would be read with that log.
-  if (id !== idOf(path)) db.pragma("wal_checkpoint(TRUNCATE)");
+  if (id !== idOf(path)) emptyLog(mirror);
   db.close();
   checkFile(mirror);
+}
+
+/** Moves all that the log holds into the mirror's file. @returns false if a program that reads the mirror prevents it */
+export function emptyLog({ db }: Mirror): boolean {
+  return db.pragma("wal_checkpoint(TRUNCATE)", { simple: true }) === 0;
 }
 
 const prepared = new WeakMap<Database, Map<string, Statement>>();

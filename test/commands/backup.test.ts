@@ -5,6 +5,8 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  renameSync,
+  rmSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -31,6 +33,16 @@ const backUp = async (brand: TestBrand, flags = "") => {
   return JSON.parse(ran.out) as { path: string; records: number; removed: string[] };
 };
 
+/** Overwrites a table's first page. */
+function damage(path: string, table: string): void {
+  const [size, page] = ["PRAGMA page_size", `SELECT rootpage FROM sqlite_master WHERE name = '${table}'`].map(
+    (sql) => Number(read(path, sql)),
+  ) as [number, number];
+  const file = openSync(path, "r+");
+  writeSync(file, Buffer.alloc(size, 7), 0, size, (page - 1) * size);
+  closeSync(file);
+}
+
 function read(path: string, sql: string): unknown {
   const db = new Database(path, { readonly: true });
   const value = db.prepare(sql).pluck().get();
@@ -43,7 +55,7 @@ test("a backup is a whole mirror with a name of its own, and status says how old
   const ran = await brand.run("backup");
   const [name = ""] = backups(brand);
   expect(name).toMatch(/^default-20261121T1200\d\dZ\.sqlite$/);
-  expect(ran.out).toMatch(/^\/.*\/backups\/default-\S+\.sqlite: 50 records, checked; removed: none\n$/);
+  expect(ran.out).toMatch(/^\/.*\/backups\/default-\S+\.sqlite: 50 records, checked\n$/);
   const path = join(brand.home, "backups", name);
   expect(
     (await brand.run(["query", "--db", path, "SELECT count(*) AS n FROM orders", "--json"])).out,
@@ -162,6 +174,156 @@ test("no backup of another brand, or a damaged one, is restored; the mirror is a
   expect((await brand.run("backup --restore nowhere.sqlite")).code).toBe(3);
   expect(brand.mirrored("orders")).toHaveLength(500);
   expect(readdirSync(brand.home).filter((name) => /restored|before/.test(name))).toEqual([]);
+});
+
+test("a mirror whose own notes are damaged is replaced, and forgotten hosts are said to be unknown", async () => {
+  const brand = await mirrored();
+  const { path } = await backUp(brand);
+  damage(brand.db, "mirror_info");
+  const ran = await brand.run(["backup", "--restore", path, "--json"]);
+  expect([ran.code, ran.err]).toEqual([0, expect.stringContaining("hosts that were forgotten since")]);
+  expect(JSON.parse(ran.out).forgotten).toBeNull();
+  expect((await brand.run("status")).out).toContain(`Last backup: 0s ago, ${path}`);
+  expect((await brand.run("sync orders")).code).toBe(0);
+});
+
+test("a file that is no backup is not restored: 3, in one sentence", async () => {
+  const brand = await mirrored();
+  const file = join(brand.home, "file");
+  const restored = async () => {
+    const ran = await brand.run(["backup", "--restore", file]);
+    return [ran.code, ran.err.split("\n")[0]];
+  };
+  writeFileSync(file, "");
+  expect(await restored()).toEqual([3, `brandapi: The file is empty: ${file}`]);
+  new Database(file).exec("CREATE TABLE notes (text)").close();
+  expect(await restored()).toEqual([3, `brandapi: Not a mirror of brandapi: ${file}.`]);
+  writeFileSync(file, "notes".repeat(1_000));
+  expect(await restored()).toEqual([3, `brandapi: The mirror is not an SQLite database: ${file}.`]);
+  const { path } = await backUp(brand);
+  damage(path, "sync_runs");
+  renameSync(path, file);
+  expect(await restored()).toEqual([3, expect.stringMatching(/^brandapi: The copy is damaged \(.*\): /)]);
+  expect(brand.mirrored("orders")).toHaveLength(50);
+});
+
+test("after restoring an old backup the newer ones are still known, and removed in their turn", async () => {
+  const brand = await mirrored();
+  const first = await backUp(brand);
+  brand.pass(day);
+  const second = await backUp(brand);
+  await brand.run(["backup", "--restore", first.path]);
+  expect((await brand.run("status")).out).toContain(second.path);
+  brand.pass(day);
+  expect((await backUp(brand, "--keep 2")).removed).toEqual([first.path]);
+  brand.pass(day);
+  expect((await backUp(brand, "--keep 2")).removed).toEqual([second.path]);
+});
+
+test("a backup that is gone is not the last one, and takes no other's place", async () => {
+  const brand = await mirrored();
+  const first = await backUp(brand);
+  brand.pass(day);
+  const second = await backUp(brand);
+  rmSync(second.path);
+  expect((await brand.run("status")).out).toContain(`Last backup: 24h ago, ${first.path}`);
+  brand.pass(day);
+  expect((await backUp(brand, "--keep 2")).removed).toEqual([]);
+  for (const name of backups(brand)) rmSync(join(brand.home, "backups", name));
+  expect((await brand.run("status")).out).not.toContain("Last backup");
+  brand.pass(15 * day);
+  expect((await brand.run("doctor")).out).toContain("!  backup: none can be found");
+});
+
+test("a backup that cannot be noted is not made: 9", async () => {
+  const brand = await mirrored();
+  const other = new Database(brand.db).exec("BEGIN IMMEDIATE");
+  expect((await brand.run("backup")).code).toBe(9);
+  expect(backups(brand)).toEqual([]);
+  other.close();
+});
+
+test("flags of making a backup and of restoring one exclude each other", async () => {
+  const brand = await mirrored();
+  expect((await brand.run("backup here --restore file")).code).toBe(2);
+  expect((await brand.run("backup --keep 3 --restore file")).code).toBe(2);
+});
+
+/** Loaded into the process: ends it at a step, or takes the disk's links away. */
+const steps = `import fs from "node:fs";
+  import { syncBuiltinESMExports } from "node:module";
+  let left = Number(process.env.KILL_AT);
+  for (const name of ["linkSync", "copyFileSync", "renameSync"]) {
+    const step = fs[name];
+    fs[name] = (...files) => {
+      if (left-- === 0) process.kill(process.pid, "SIGKILL");
+      if (name === "linkSync" && process.env.NO_LINKS) throw new Error("EPERM");
+      return step(...files);
+    };
+  }
+  syncBuiltinESMExports();`;
+
+async function restoreStepwise(brand: TestBrand, path: string, env: Record<string, string>) {
+  const preload = join(brand.home, "steps.mjs");
+  writeFileSync(preload, steps);
+  const node = [process.execPath, "--import", preload] as const;
+  return await spawnBrandapi(["backup", "--restore", path, "--json"], {
+    env: { BRANDAPI_DB: brand.db, ...env },
+    home: brand.home,
+    node,
+  }).ended;
+}
+
+test("whichever step of restoring is its last, the mirror is whole", async () => {
+  const brand = await mirrored();
+  const { path } = await backUp(brand);
+  const note = "INSERT OR REPLACE INTO notices VALUES ('test', ?)";
+  const noted = "SELECT first_at FROM notices WHERE subject = 'test'";
+  let step = 0;
+  for (let code: number | null = null; code === null; step += 1) {
+    // While another program has the mirror open, its log stays.
+    const other = new Database(brand.db);
+    other.prepare(note).run(String(step));
+    ({ code } = await restoreStepwise(brand, path, { KILL_AT: String(step) }));
+    expect([read(brand.db, noted), read(brand.db, "PRAGMA integrity_check")]).toEqual([
+      code === 0 ? undefined : String(step),
+      "ok",
+    ]);
+    other.close();
+  }
+  expect(step).toBe(5);
+});
+
+test("a disk without links is no hindrance, nor is a log whose mirror is gone", async () => {
+  const brand = await mirrored();
+  const { path } = await backUp(brand);
+  brand.order();
+  brand.pass(hour);
+  await brand.run("sync orders");
+  const { out } = await restoreStepwise(brand, path, { NO_LINKS: "1" });
+  expect(read(JSON.parse(out).kept, "SELECT count(*) FROM orders")).toBe(51);
+  expect(brand.mirrored("orders")).toHaveLength(50);
+  const other = new Database(brand.db);
+  other.exec("UPDATE orders SET currency = 'XXX'");
+  rmSync(brand.db);
+  expect((await brand.run(["backup", "--restore", path])).code).toBe(0);
+  other.close();
+  expect(brand.sql("SELECT DISTINCT currency FROM orders")).not.toContainEqual({ currency: "XXX" });
+  expect(read(brand.db, "PRAGMA integrity_check")).toBe("ok");
+});
+
+test("a mirror whose log a reader keeps is not replaced: 9", async () => {
+  const brand = await mirrored();
+  const { path } = await backUp(brand);
+  const other = new Database(brand.db);
+  other.exec("BEGIN; SELECT 1 FROM orders");
+  await brand.run("sync orders");
+  const ran = await brand.run(["backup", "--restore", path]);
+  expect([ran.code, ran.err]).toEqual([9, expect.stringContaining("close that program")]);
+  expect(readdirSync(brand.home).filter((name) => /part|before/.test(name))).toEqual([]);
+  other.close();
+  brand.pass(day);
+  expect((await brand.run(["backup", "--restore", path])).code).toBe(0);
 });
 
 test("doctor warns when there has been no backup for two weeks", async () => {
