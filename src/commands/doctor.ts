@@ -52,8 +52,9 @@ async function runDoctor(options: GlobalOptions, context: Context): Promise<void
   await check("node", async () => {
     const memory = new (await loadSqlite())(":memory:");
     const version = memory.prepare("SELECT sqlite_version()").pluck().get();
+    memory.close();
     // SQLite 3.51.3 mended a bug that can lose committed pages of a database with a log.
-    const others = "programs with one before 3.51.3 should open the mirror with `mode=ro`";
+    const others = "programs with an older SQLite than 3.51.3 should open the mirror with `mode=ro`";
     return { text: `Node ${deps.machine.version}, SQLite ${version}; ${others}` };
   });
   const settings = await check("settings", async () => {
@@ -88,7 +89,7 @@ function print(
   { env, keys, stdout }: Deps,
 ): void {
   const isError = found instanceof Error;
-  const state = isError ? "failed" : found.hint ? "warning" : "ok";
+  const state = stateOf(found);
   if (quiet && state === "ok") return;
   const text = hideKeys(isError ? found.message : found.text, keys);
   const hint = found.hint ? hideKeys(hintFor(found.hint, { profile, db }), keys) : null;
@@ -99,20 +100,30 @@ function print(
   else stdout.write(`${mark} ${check}: ${escapeText(text)}\n${hint ? `     ${escapeText(hint)}\n` : ""}`);
 }
 
+function stateOf(found: Finding | BrandapiError) {
+  if (found instanceof Error) return "failed";
+  return found.hint ? "warning" : "ok";
+}
+
 async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>> {
   const mirror = await openMirrorOrNone(dbPath);
-  if (schemaVersion(mirror) === "current" && !isOfOtherShape(mirror)) {
+  if (schemaVersion(mirror) !== "current" || isOfOtherShape(mirror)) {
+    mirror.db.close();
+    return {
+      text: `There is no mirror yet, or one of an older version: ${dbPath}`,
+      hint: "run `brandapi sync`, or `brandapi demo` without a key",
+    };
+  }
+  try {
     const damage = await deps.killable(async () => findDamage(mirror));
     if (damage !== null)
       throw new MirrorUnusable(`The mirror is damaged (${damage}): ${dbPath}`, { hint: damagedHint });
     const brand = readInfo(mirror, "brand_name") ?? "no brand yet";
     return { text: `${dbPath}: sound, of ${brand}`, value: mirror };
+  } catch (error) {
+    mirror.db.close();
+    throw error;
   }
-  mirror.db.close();
-  return {
-    text: `There is no mirror yet, or one of an older version: ${dbPath}`,
-    hint: "run `brandapi sync`, or `brandapi demo` without a key",
-  };
 }
 
 function checkTables(mirror: Mirror): Finding {

@@ -33,9 +33,13 @@ export function reportError(
   return known.exitCode;
 }
 
+/** Commands that act on a profile. */
+const ofProfile = "login|whoami|sync|verify|export|changes|status|doctor|backup|forget";
+
 /** Returns the hint with its commands for this profile and this mirror. */
 export function hintFor(hint: string, { profile, db }: { profile?: unknown; db?: unknown }): string {
-  return hint.replace(/`brandapi (login|sync|verify|export)\b[^`]*/g, (command, name: string) => {
+  const pattern = new RegExp(`\`brandapi (${ofProfile})\\b(?![^\`]*--help)[^\`]*`, "g");
+  return hint.replace(pattern, (command, name: string) => {
     const flags = { "--profile": profile, "--db": name === "login" ? undefined : db };
     const words = Object.entries(flags).flatMap(([flag, value]) =>
       typeof value === "string" && !hint.includes(flag) ? [flag, shellWord(value)] : [],

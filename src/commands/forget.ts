@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { readSettings } from "../config/settings.js";
 import { MirrorBusy, UsageError } from "../errors.js";
 import { formatInstant } from "../lib/times.js";
-import { beginRun, connect, lockMirror, readBackups, readInfo, saveRun } from "../mirror/index.js";
+import { beginRun, connect, lastBackup, lockMirror, readInfo, saveRun } from "../mirror/index.js";
 import { openMirrorReadOnly } from "../query/index.js";
 import { keepOut, readHosts } from "../records/index.js";
 import { printJson } from "../ui/print.js";
@@ -43,17 +43,24 @@ async function runForget(options: ForgetFlags, { deps }: Context): Promise<void>
     if (!/^y(es)?$/i.test(answer.trim()))
       throw new UsageError("Nothing was forgotten.", { hint: "answer `y`, or add `--yes`" });
     const lock = await lockMirror(dbPath, { wait: false, ...deps });
-    const at = formatInstant(deps.clock.now());
-    const run = beginRun(mirror, "forget", at);
-    const held = await deps.killable(async () => keepOut(mirror, [id])).finally(lock.release);
-    saveRun(mirror, { ...run, finished_at: at, rows_changed: held.length, outcome: "done" });
+    const work = async () => {
+      const at = formatInstant(deps.clock.now());
+      const records = keepOut(mirror, [id]);
+      const run = { ...beginRun(mirror, "forget", at), finished_at: at };
+      saveRun(mirror, { ...run, rows_changed: records.length, outcome: "done" });
+      return records;
+    };
+    const held = await deps.killable(work).finally(lock.release);
     if (readInfo(mirror, "to_scrub") !== null)
-      throw new MirrorBusy("The host is forgotten, but a program that reads the mirror keeps its log.", {
-        hint: "close that program, then run the same command again",
-      });
+      throw new MirrorBusy(
+        "The host is forgotten, but a program that reads the mirror still has its log open.",
+        {
+          hint: "close that program, then run the same command again",
+        },
+      );
     const records: Record<string, number> = {};
     for (const { resource } of held) records[resource] = (records[resource] ?? 0) + 1;
-    const last_backup = readBackups(mirror).at(-1) ?? null;
+    const last_backup = lastBackup(mirror);
     const counts = Object.entries(records).map(([resource, count]) => `${resource} ${count}`);
     const text =
       `Forgot the host ${id}, whose id is kept. Records rewritten with their history: ${counts.join(", ") || "none"}.\n` +

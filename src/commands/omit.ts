@@ -3,6 +3,9 @@ import { details, resources } from "../resources/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
 import { checkName } from "./flags.js";
 
+/** Texts that a sync or a view decides by: which orders can be added up, and whether a campaign can still move. */
+const needed = ["id", "currency", "status", "brand_payment_state", "athlete_payment_state"];
+
 /**
  * Parses members with commas between them, such as `host.last_name,roster:host.socials`: the end of a path names a member
  * wherever it stands. Only texts can be omitted: a sync needs ids, dates and figures.
@@ -15,12 +18,15 @@ export function parseOmit(list: string): string[] {
 function checked(rule: string): string {
   const all = [...resources, ...details];
   const members = all.flatMap(tablesOf).flatMap(membersOf);
-  const needed = members.find(({ isNeeded, names }) => isNeeded && names.includes(rule));
-  if (needed) throw new UsageError(`\`${rule}\` cannot be omitted: a sync needs \`${needed.names[0]}\`.`);
-  // The API document does not show the members of open resources, so any name is taken.
-  if (all.some(({ name, open }) => open && rule.startsWith(`${name}:`))) return rule;
-  const names = members.flatMap(({ isNeeded, names }) => (isNeeded ? [] : names));
-  return checkName("member", rule, names);
+  // The API document does not show the members of open resources, so any other name is taken.
+  const isOpen = all.some(({ name, open }) => open && rule.startsWith(`${name}:`));
+  if (members.some((one) => one.isNeeded && one.names.includes(rule)) || (isOpen && /[:.]id$/.test(rule)))
+    throw new UsageError(`\`${rule}\` cannot be omitted: the mirror needs it.`, {
+      hint: "leave it out of the list",
+    });
+  if (isOpen) return rule;
+  const free = members.flatMap((one) => (one.isNeeded ? [] : one.names));
+  return checkName("member", rule, free);
 }
 
 /** Returns the members that become columns, by their names: each end of the path, also with the resource before it. */
@@ -28,8 +34,8 @@ function membersOf({ columns, list, resource }: TableShape) {
   return columns.map(({ from, path, type }) => {
     const whole = [...(list?.path ?? []), ...path];
     const ends = whole.map((_, start) => whole.slice(start).join("."));
-    const isKey = path.at(-1) === "id" || resource.key.includes(whole.join("."));
-    const isNeeded = isKey || from !== "record" || !["text", "json"].includes(type);
+    const isUsed = needed.includes(path.at(-1) ?? "") || resource.key.includes(whole.join("."));
+    const isNeeded = isUsed || from !== "record" || !["text", "json"].includes(type);
     return { isNeeded, names: [...ends, ...ends.map((end) => `${resource.name}:${end}`)] };
   });
 }

@@ -41,7 +41,7 @@ export async function withPings(
   else await ping("/fail", context.exitCode);
 }
 
-/** Sends one request: five seconds, and one try more; after a signal, one try of a second. */
+/** Sends one request, and tries a second time if it fails: five seconds each. After a signal there is one try of one second. */
 async function send(url: string, step: string, code: ExitCode | undefined, { fetch, signal }: Deps) {
   const address = new URL(parsePing(url));
   address.pathname = address.pathname.replace(/\/*$/, step);

@@ -7,7 +7,7 @@ export { compareTables, type TableDifference } from "./compare-tables.js";
 export { complaintText } from "./complaint-text.js";
 export { diffRecords } from "./diff.js";
 export { mixed, readDiscovered } from "./discovered.js";
-export { findHeld, keepOut, readHosts, readKeptOut } from "./keep-out.js";
+export { findHeld, keepOut, readHosts, readKeptOut, scrub } from "./keep-out.js";
 export { idText, keyOf } from "./keys.js";
 export { indexProjection } from "./projection.js";
 export {
