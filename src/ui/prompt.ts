@@ -55,7 +55,7 @@ export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stde
       stdin.setRawMode?.(true);
       stderr.write(question);
       try {
-        return await answer((text) => hidden || stderr.write(text));
+        return await answer(hidden ? () => {} : (text) => stderr.write(text));
       } catch (error) {
         signal.throwIfAborted();
         throw error;
