@@ -1,5 +1,6 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
+import { codeOf } from "../lib/failures.js";
 import { makeFolder } from "../lib/make-folder.js";
 import type { Task } from "../lib/reporter.js";
 import { formatInstant } from "../lib/times.js";
@@ -137,7 +138,6 @@ const ofOneFile = ["EISDIR", "EEXIST", "ENOTEMPTY", "ELOOP", "ENAMETOOLONG", "EI
 /** Returns an error as one file's failure; undefined if it concerns every file. */
 function failureOf(error: unknown): FileFailed | undefined {
   if (error instanceof FileFailed) return error;
-  if (!(error instanceof Error) || !("code" in error) || !ofOneFile.includes(String(error.code)))
-    return undefined;
+  if (!(error instanceof Error) || !ofOneFile.includes(codeOf(error))) return undefined;
   return new FileFailed(`cannot write it: ${error.message.split(", ")[0]}`);
 }

@@ -1,14 +1,9 @@
 import { createHash } from "node:crypto";
 import { formatInstant, parseTimestamp } from "../lib/times.js";
+import type { LibraryFile } from "./catalogue.js";
 
-/** The parts of a file's name: fields of a content item, as the API sent them. */
-export interface Nameable {
-  source: string;
-  id: string;
-  filename: string | null;
-  mimeType: string | null;
-  createdAt: string | null;
-}
+/** The parts of a file's name. */
+export type Nameable = Omit<LibraryFile, "size">;
 
 /** The ending of an unfinished file's name. */
 export const partSuffix = ".part";

@@ -14,11 +14,12 @@ export async function loadSqlite(): Promise<typeof import("better-sqlite3")> {
   if (aborts)
     throw new ConfigurationError(
       `better-sqlite3 was compiled with headers that make Node ${versions.node} abort when it is used.`,
-      { hint: `run \`node ${shellWord(rebuildScript())}\`: it is compiled again, without that` },
+      { hint: `run \`node ${shellWord(rebuildScript)}\`: it is compiled again, without that` },
     );
   return (await import("better-sqlite3")).default;
 }
 
+const rebuildScript = fileURLToPath(new URL("../../bin/rebuild.js", import.meta.url));
 let aborts: boolean | undefined;
 
 /**
@@ -40,8 +41,4 @@ function isAborting(): boolean {
 /** @param binary of a native module */
 export function holdsHook(binary: Buffer): boolean {
   return binary.includes("ObjectWrap11CleanupHook");
-}
-
-function rebuildScript(): string {
-  return fileURLToPath(new URL("../../bin/rebuild.js", import.meta.url));
 }

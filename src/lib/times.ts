@@ -44,7 +44,8 @@ export function parseInstant(text: string, edge: "start" | "end", now: number): 
   const period = periodOf(text, now);
   if (period) return edge === "start" ? period.from : period.to;
   const ms = parseTimestamp(text);
-  if (ms === undefined || Number.isNaN(ms) || !isRealDay(text.trim().slice(0, 10))) throw notATime(text);
+  if (ms === undefined || Number.isNaN(ms) || !isRealDay(text.trim().slice(0, 10)))
+    throw new UsageError(`Not a time: \`${text}\`.`, { hint: `use ${timeForms}` });
   // A range begins and ends with whole milliseconds, and holds all of its last one.
   return Math.floor(ms);
 }
@@ -72,10 +73,6 @@ export function monthRange(month: string): { from: number; to: number } {
   const { from } = dayRange(`${month}-01`);
   const next = new Date(from);
   return { from, to: next.setUTCMonth(next.getUTCMonth() + 1) - 1 };
-}
-
-function notATime(text: string): UsageError {
-  return new UsageError(`Not a time: \`${text}\`.`, { hint: `use ${timeForms}` });
 }
 
 /** `Date.parse` takes 30 February for 2 March. */
