@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { versions } from "node:process";
-import { fileURLToPath } from "node:url";
+import { packageFile } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { shellWord } from "./shell.js";
 
@@ -14,12 +14,13 @@ export async function loadSqlite(): Promise<typeof import("better-sqlite3")> {
   if (aborts)
     throw new ConfigurationError(
       `better-sqlite3 was compiled with headers that make Node ${versions.node} abort when it is used.`,
-      { hint: `run \`node ${shellWord(rebuildScript)}\`: it is compiled again, without that` },
+      {
+        hint: `run \`node ${shellWord(packageFile("bin/rebuild.js"))}\`: it is compiled again, without that`,
+      },
     );
   return (await import("better-sqlite3")).default;
 }
 
-const rebuildScript = fileURLToPath(new URL("../../bin/rebuild.js", import.meta.url));
 let aborts: boolean | undefined;
 
 /**

@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { packageFile } from "../../src/deps.js";
 import { holdsHook, loadSqlite } from "../../src/lib/sqlite.js";
 import { makeHome } from "../support/home.js";
 
@@ -30,6 +31,11 @@ function runRebuild(header: string) {
   const asked = status === 7 ? readFileSync(said, "utf8").trim().split("\n") : [];
   return { status, stderr, asked };
 }
+
+test("the hint names bin/rebuild.js of this package in the built program, too, whose modules are all in one folder", async () => {
+  const built = await import(new URL("../../dist/start.js", import.meta.url).href);
+  expect([packageFile, built.packageFile].map((find) => find("bin/rebuild.js"))).toEqual([rebuild, rebuild]);
+});
 
 test("`node bin/rebuild.js` has npm compile it with the mended header, and ends as npm does", () => {
   const { status, asked } = runRebuild("  void AddCleanupHook() {\n  }\n    AddCleanupHook();\n");
