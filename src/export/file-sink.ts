@@ -61,7 +61,8 @@ export async function openFileSink(
 /** Gives a file a name that no other file has. */
 export async function linkNew(from: string, to: string): Promise<void> {
   await link(from, to);
-  await rm(from);
+  // It has its name, whatever becomes of the other one.
+  await rm(from).catch(() => {});
 }
 
 /** Lets the new name survive a power loss. Some systems cannot; the name stands anyway. */

@@ -14,7 +14,7 @@ export function singerSchema(type: ReadableColumn["type"], isKey: boolean): obje
 
 /** Returns a value as its column's schema wants it; undefined if it does not fit. */
 export function singerValue(value: Exclude<RowValue, null>, type: ReadableColumn["type"]): unknown {
-  if (type === "boolean") return value === 1 ? true : value === 0 ? false : undefined;
+  if (type === "boolean") return value === 0 || value === 1 ? value === 1 : undefined;
   if (type === "integer") return Number.isInteger(value) ? value : undefined;
   if (type === "number") return typeof value === "number" && Number.isFinite(value) ? value : undefined;
   const text = String(value);

@@ -181,6 +181,7 @@ test("of two exports that write the same version one says so", async () => {
   expect(runs.map(({ err }) => err).join()).toContain("Another export was faster");
   expect(await read(table, "SELECT count(*) AS n FROM t")).toEqual([{ n: "5" }]);
   const log = readLog(table);
+  expect(namesOf(table)).toHaveLength(log.files.size);
   await commit(log, [actionsOf(table, 0)[0] ?? {}], testDeps());
   await expect(commit(log, [], testDeps())).rejects.toMatchObject({ exitCode: 9 });
   expect(readdirSync(join(table, "_delta_log"))).toHaveLength(2);

@@ -27,7 +27,7 @@ export function readLog(folder: string) {
   const names = existsSync(path) ? readdirSync(path).filter((name) => /^\d{20}\.json$/.test(name)) : [];
   const lines = names.sort().flatMap((name) => readFileSync(join(path, name), "utf8").trim().split("\n"));
   refuseIf(!lines.every((line) => line.endsWith("}}")), folder, "has a damaged version");
-  const actions = lines.map((line) => JSON.parse(line) as Action);
+  const actions = lines.map((line): Action => JSON.parse(line));
   const own = actions.flatMap(({ commitInfo }) => commitInfo?.mirror ?? []);
   const version = Number.parseInt(names.at(-1) ?? "-1", 10);
   const isNewer = actions.some(({ protocol: p }) => p && (p.minReaderVersion > 1 || p.minWriterVersion > 2));

@@ -44,7 +44,8 @@ export async function exportDelta(source: ByMonth, log: Log, deps: Deps): Promis
   const { folder, files, metaData: old } = log;
   const { types, rows, digests, schema, isNewSchema, differing } = await compare(source, log);
   if (differing.length === 0 && !isNewSchema) return "nothing has changed";
-  const [at, engineInfo] = [deps.clock.now(), `brandapi/${readVersion()}`];
+  const at = deps.clock.now();
+  const engineInfo = `brandapi/${readVersion()}`;
   const table = { id: old?.id ?? randomUUID(), format: { provider: "parquet", options: {} } };
   const actions: object[] = [
     { commitInfo: { timestamp: at, operation: "WRITE", engineInfo, mirror: { ...source.standing, rows } } },
@@ -55,24 +56,26 @@ export async function exportDelta(source: ByMonth, log: Log, deps: Deps): Promis
   const written: string[] = [];
   try {
     for (const month of differing) {
-      const [gone, digest] = [files.get(month), digests.get(month)];
+      const gone = files.get(month);
+      const digest = digests.get(month);
       if (gone) actions.push({ remove: { path: gone, deletionTimestamp: at, dataChange: true } });
       if (!digest) continue;
       const path = join(month && `month=${month}`, `part-${randomUUID()}.parquet`);
       makeFolder(dirname(join(folder, path)));
       const chunks = writeRows(source, types, source.rows(month), digest);
-      const done = await writeAll(chunks, await openFileSink(join(folder, path), deps));
+      const sink = await openFileSink(join(folder, path), deps);
+      const { bytes: size, rows: numRecords } = await writeAll(chunks, sink);
       written.push(join(folder, path));
       const partitionValues = source.partitionColumns.length > 0 ? { month: month || null } : {};
-      const [size, stats] = [done.bytes, JSON.stringify({ numRecords: done.rows })];
+      const stats = JSON.stringify({ numRecords });
       actions.push({ add: { path, partitionValues, size, stats, modificationTime: at, dataChange: true } });
     }
+    await syncFolder(folder);
+    await commit(log, actions, deps);
   } catch (error) {
-    // Otherwise a full disk would stay full.
+    // No version names them. Otherwise a full disk would stay full.
     for (const path of written) rmSync(path, { force: true });
     throw error;
   }
-  await syncFolder(folder);
-  await commit(log, actions, deps);
   return `version ${log.version + 1}, ${rows} rows, months written: ${differing.length}`;
 }
