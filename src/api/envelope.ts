@@ -1,9 +1,9 @@
 import { AnswerRefused } from "../errors.js";
 import { counted } from "../lib/counted.js";
-import type { Json } from "../resources/types.js";
+import { isObject, type Json } from "../resources/types.js";
 import { bounds, isTooDeep } from "./bounds.js";
 import { Garbled } from "./faults.js";
-import { checkBase, isObject, type Pagination, readPagination, unexpected } from "./pagination.js";
+import { checkBase, type Pagination, readPagination, unexpected } from "./pagination.js";
 
 /** A 200, checked. */
 export interface Answer {

@@ -1,6 +1,6 @@
 import { UnexpectedAnswer } from "../errors.js";
 import { counted } from "../lib/counted.js";
-import type { Json, JsonObject } from "../resources/types.js";
+import { isObject, type Json, type JsonObject } from "../resources/types.js";
 
 /** The `pagination` of a list (API document, "Pagination object"). */
 export interface Pagination {
@@ -45,10 +45,6 @@ function flag(pagination: JsonObject, member: string, path: string): boolean {
   const value = pagination[member];
   if (typeof value === "boolean") return value;
   throw unexpected(path, `has neither true nor false as \`${member}\` in its \`pagination\``);
-}
-
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Returns the error for an answer that is JSON, but not of the documented shape. It quotes no text of the server's. */

@@ -7,8 +7,7 @@ import {
   RequestRefused,
   UnexpectedAnswer,
 } from "../errors.js";
-import type { Json } from "../resources/types.js";
-import { isObject } from "./pagination.js";
+import { isObject, type Json } from "../resources/types.js";
 
 /** The address of a refused request, and the scope that it needs. */
 export interface Asked {

@@ -5,7 +5,7 @@ import type { Deps } from "../deps.js";
 import { UnexpectedAnswer } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { dayMs, parseTimestamp } from "../lib/times.js";
-import type { Json } from "../resources/types.js";
+import { asObject, type Json } from "../resources/types.js";
 import { clockSkew } from "../sync/clock.js";
 import { printJson } from "../ui/print.js";
 import type { TerminalReporter } from "../ui/reporter.js";
@@ -36,8 +36,9 @@ export async function askIdentity(settings: Settings, deps: Deps, reporter: Term
  */
 export async function readIdentity(api: Pick<ApiClient, "get">): Promise<Identity> {
   const answer = await api.get("/me");
-  const brand = members(members(answer.data).brand);
-  const key = members(members(answer.data).key);
+  const data = asObject(answer.data);
+  const brand = asObject(data.brand);
+  const key = asObject(data.key);
   if (typeof brand.id !== "string" || brand.id === "" || !Array.isArray(key.scopes))
     throw new UnexpectedAnswer("The answer to /me is not as documented: it names no brand, or no scopes.", {
       hint: "check that the base URL is the API's",
@@ -93,10 +94,6 @@ export function printIdentity(deps: Deps, settings: Settings, { brand, key }: Id
 export function leftText(days: number | null): string {
   if (days === null) return "unknown";
   return days < 0 ? "expired" : `${counted(days, "day")} left`;
-}
-
-function members(value: Json | undefined): Readonly<Record<string, Json>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 }
 
 function text(value: Json | undefined): string | null {

@@ -1,9 +1,8 @@
 import { type Covered, lastRead } from "../lib/ranges.js";
 import type { Mirror } from "../mirror/index.js";
-import type { Json, Resource } from "../resources/types.js";
+import { asObject, type Json, type Resource } from "../resources/types.js";
 import { diffRecords } from "./diff.js";
 import { datedOf, type RecordRow } from "./record-table.js";
-import { asObject } from "./values.js";
 
 /** Writes what changed in already mirrored records, in the transaction of the answer that showed it. */
 export interface ChangeLog {

@@ -1,7 +1,6 @@
 import { tablesOf } from "../resources/shape.js";
-import type { Json, JsonObject, Resource } from "../resources/types.js";
+import { isObject, type Json, type JsonObject, type Resource } from "../resources/types.js";
 import { type Signed, sameJson, signedIn, signedOf } from "./same.js";
-import { isObject } from "./values.js";
 
 /** One field of a record that changed; values as text, null if there is none. */
 export interface FieldChange {

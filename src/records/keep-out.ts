@@ -1,9 +1,8 @@
 import { emptyLog, forgetInfo, type Mirror, readInfo, statement, writeInfo } from "../mirror/index.js";
 import { details, resources } from "../resources/index.js";
-import type { Json } from "../resources/types.js";
+import { isObject, type Json } from "../resources/types.js";
 import { diffRecords } from "./diff.js";
 import { rebuildTables } from "./reprojection.js";
-import { isObject } from "./values.js";
 
 /** Returns what a mirror does not keep: members by the end of their path, and hosts, but for their ids. */
 export function readKeptOut(mirror: Mirror) {

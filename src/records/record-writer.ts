@@ -1,8 +1,7 @@
-import { isMerged, type Json, type JsonObject, type Resource } from "../resources/types.js";
+import { asObject, isMerged, type Json, type JsonObject, type Resource } from "../resources/types.js";
 import type { ChangeLog } from "./changes.js";
 import { contextText, type RecordRow, type RecordTable, type RecordText } from "./record-table.js";
 import { sameRecord } from "./same.js";
-import { asObject } from "./values.js";
 
 export interface WriteOptions {
   /** When the answer was asked for, ISO 8601. */

@@ -1,6 +1,6 @@
 import type { Mirror } from "../mirror/index.js";
 import { tablesOf } from "../resources/shape.js";
-import type { Json, Resource } from "../resources/types.js";
+import { asObject, type Json, type Resource } from "../resources/types.js";
 import { openChangeLog, type Readings } from "./changes.js";
 import { openDoor } from "./keep-out.js";
 import { keyOf } from "./keys.js";
@@ -10,7 +10,7 @@ import { openRecordTable } from "./record-table.js";
 import { openRecordWriter, type WriteOptions } from "./record-writer.js";
 import { storedRecord } from "./stored-record.js";
 import { watchMembers } from "./unknown-members.js";
-import { asObject, type Complain, type Complaint } from "./values.js";
+import type { Complain, Complaint } from "./values.js";
 
 /** The effect of writing some records. `ids` are their record ids, in the order given. */
 export interface Written {

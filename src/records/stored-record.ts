@@ -1,8 +1,7 @@
 import type { Statement } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
 import { damagedHint, type Mirror } from "../mirror/index.js";
-import type { JsonObject } from "../resources/types.js";
-import { asObject } from "./values.js";
+import { asObject, type JsonObject } from "../resources/types.js";
 
 /** A record with everything that its rows are made of. */
 export interface StoredRecord {

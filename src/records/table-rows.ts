@@ -1,9 +1,10 @@
 import { columnNames, type Mirror, positionsPerRecord } from "../mirror/index.js";
 import type { TableShape } from "../resources/shape.js";
+import { isObject } from "../resources/types.js";
 import { type CellSource, cellOf, type Values } from "./cells.js";
 import { openColumns } from "./open-columns.js";
 import type { StoredRecord } from "./stored-record.js";
-import { type Complain, isObject, typeName, valueAt } from "./values.js";
+import { type Complain, typeName, valueAt } from "./values.js";
 
 /**
  * Prepares the rows of one table, to write them or to compare a table with them.

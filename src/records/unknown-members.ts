@@ -1,6 +1,6 @@
 import type { Field } from "../resources/fields.js";
-import type { Json, JsonObject, Resource } from "../resources/types.js";
-import { type Complain, isObject, typeName } from "./values.js";
+import { isObject, type Json, type JsonObject, type Resource } from "../resources/types.js";
+import { type Complain, typeName } from "./values.js";
 
 /** The members of an object that this version knows: each with its own, or null if anything may be below it. */
 interface Known {

@@ -1,5 +1,4 @@
 import type { StoredColumn } from "../mirror/index.js";
-import type { JsonObject } from "../resources/types.js";
 
 /** A value as SQLite stores it. */
 export type SqlValue = string | number | null;
@@ -15,15 +14,6 @@ export type Complaint =
   | { kind: "column"; table: string; path: string; name: string | null };
 
 export type Complain = (complaint: Complaint) => void;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Returns an object as it is, and an empty one for anything else. */
-export function asObject(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
-}
 
 /** Returns the value at a path of members; undefined if a member is missing or its holder is null. */
 export function valueAt(source: unknown, path: readonly string[]): unknown {

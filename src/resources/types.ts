@@ -7,6 +7,16 @@ export interface JsonObject {
   [member: string]: Json;
 }
 
+/** True for an object of JSON: neither null nor a list. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Returns an object as it is, and an empty one for anything else. */
+export function asObject(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
 /** Query parameters of a request; `undefined` leaves one out. */
 export type Query = Record<string, string | number | undefined>;
 
