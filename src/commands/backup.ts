@@ -31,7 +31,7 @@ export function define(context: Context): Command {
   return new Command("backup")
     .description("The copy is of one instant, and has its name once it is checked. It holds no key.")
     .argument("[dir]", "an existing folder (default: `backups` beside the mirror)")
-    .addOption(parsed("--keep <n>", "keep so many copies in the folder; 0: all", parseCount).default(7))
+    .addOption(parsed("--keep <n>", "keep the newest N copies in the folder; 0: all", parseCount).default(7))
     .addOption(new Option("--restore <file>", about).conflicts("keep"))
     .action((dir, _, command: Command) => runBackup(dir, command.optsWithGlobals(), context));
 }

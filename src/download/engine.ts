@@ -44,7 +44,7 @@ export interface DownloadSummary {
 
 /** Files on their way at once. */
 const atOnce = 4;
-/** After so many files in a row that failed because of the file host, it counts as down. */
+/** The file host counts as down after this many files in a row that failed because of it. */
 const mostHostFailures = 4;
 
 /**

@@ -5,7 +5,7 @@ import type { Source } from "./select.js";
 import { inBatches, type Row, type RowValue } from "./select-read.js";
 
 /**
- * Returns a person's statement as an export reads it, at most so many rows: each value has SQLite's own type, so 0 and 1
+ * Returns a person's statement as an export reads it, at most `most` rows: each value has SQLite's own type, so 0 and 1
  * stay numbers and JSON stays text. Each reading runs the statement again.
  */
 export function answerSource(statement: Statement, most = Number.POSITIVE_INFINITY): Source {

@@ -40,7 +40,7 @@ export function listChanges({ db }: Mirror, filter: ChangeFilter, limit: number)
   return { changes: changes.all() as Change[], total: total.get() as number };
 }
 
-/** Returns a condition on `changes`; with a limit, on the newest so many. */
+/** Returns a condition on `changes`; with a limit, on the newest of them. */
 export function changesCondition({ resource, run, since }: ChangeFilter, limit?: number): string {
   const condition = [
     `seen_changed_at >= ${literal(since)}`,

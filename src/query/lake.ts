@@ -25,7 +25,7 @@ export function openByMonth(mirror: Mirror, table: ReadableTable) {
   return { name, columns, partitionColumns, standing: readStanding(mirror, name), rows };
 }
 
-/** Returns whose a mirror is, the newest run of all that a table is made of, and through when all of it is proven. */
+/** Returns the mirror's brand, the newest run of the resources of a table, and the time through which all are proven. */
 function readStanding(mirror: Mirror, table: string) {
   const names = tablesBelow([table]).map(({ resource }) => syncedBy(resource).name);
   const runs = names.flatMap((name) => lastRun(mirror, name) ?? []);

@@ -24,7 +24,7 @@ export interface Pace {
   speed: number;
 }
 
-/** Returns the pace of the last days of a history of so many orders, `speed` times as fast. */
+/** Returns the pace of the last days of a history of `orders`, `speed` times as fast. */
 export function naturalPace(orders: number, speed = 1): Pace {
   // A third above the average of the history: it grows.
   return { ordersPerHour: ((4 / 3) * orders * speed) / (historyDays * 24), speed };

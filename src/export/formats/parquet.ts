@@ -4,7 +4,7 @@ import type { Row, Source } from "../../query/index.js";
 import type { Chunk, Sources } from "../format.js";
 import { findTypes, type StoredType } from "../parquet-types.js";
 
-/** A row group is held in memory until it has so many rows, or about so many letters. */
+/** The most rows, and about the most letters, of a row group, which is held in memory. */
 const groupRows = 20_000;
 const groupLetters = 16e6;
 

@@ -36,7 +36,7 @@ export function readRestatements({ db }: Mirror, sinceMonth: string): Restatemen
     .all(sinceMonth) as Restatement[];
 }
 
-/** Returns the changed orders of these months, the largest differences first, at most so many per currency. */
+/** Returns the changed orders of these months, the largest differences first, at most `most` per currency. */
 export function readRestatedOrders({ db }: Mirror, sinceMonth: string, most: number): RestatedOrder[] {
   return db
     .prepare(

@@ -80,7 +80,7 @@ export function readDays({ db }: Mirror, days: Days): DayFigures[] {
     .all(days) as DayFigures[];
 }
 
-/** Returns the hosts with the highest net, at most so many per currency. Orders without a host are a row of their own. */
+/** Returns the hosts with the highest net, at most `most` per currency. Orders without a host are a row of their own. */
 export function readShares({ db }: Mirror, days: Days, most: number): Share[] {
   return db
     .prepare(
