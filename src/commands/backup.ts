@@ -1,4 +1,4 @@
-import { existsSync, rmSync, statSync } from "node:fs";
+import { readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Command, Option } from "commander";
 import { expandPath } from "../config/folders.js";
@@ -8,8 +8,9 @@ import { UsageError } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { makeFolder } from "../lib/make-folder.js";
 import { formatInstant } from "../lib/times.js";
-import { copyMirror, noteBackups, readBackups, withFile } from "../mirror/index.js";
+import { copyMirror, type Mirror, noteBackup, readInfo, withFile } from "../mirror/index.js";
 import { openMirrorReadOnly } from "../query/index.js";
+import { formatBytes } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import { escapeLines } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
@@ -54,19 +55,34 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, profile }
   if (dir === undefined) makeFolder(folder, 0o700);
   const at = formatInstant(deps.clock.now());
   const path = join(folder, `${profile}-${at.replace(/[-:]|\.\d+/g, "")}.sqlite`);
-  return await withFile(dbPath, async (mirror) => {
-    // Before it is made, so that the copy lists itself.
-    noteBackups(mirror, [{ at, path }]);
-    const records = await copyMirror(dbPath, path, deps.random);
-    const copies = readBackups(mirror).map((one) => one.path);
-    const here = copies.filter((one) => dirname(one) === folder && existsSync(one));
-    const removed = here.slice(0, -keep);
-    for (const old of removed) rmSync(old, { force: true });
-    noteBackups(mirror, [{ at, path }]);
-    const lines = [
-      `${path}: ${counted(records, "record")}, checked`,
-      ...removed.map((one) => `removed: ${one}`),
-    ];
-    return { path, at, bytes: statSync(path).size, records, removed, text: lines.join("\n") };
+  const note = (mirror: Mirror) => noteBackup(mirror, { at, path });
+  const records = await copyMirror(dbPath, path, deps.random, async (copy) => {
+    // The copy notes itself too, for a mirror that cannot be read when it is restored.
+    for (const file of [copy, dbPath]) await withFile(file, note);
   });
+  const removed = (await copiesIn(folder, profile, await readBrand(path))).slice(0, -keep);
+  for (const old of removed) rmSync(old, { force: true });
+  const bytes = statSync(path).size;
+  const made = `${path}: ${counted(records, "record")}, ${formatBytes(bytes)}, checked`;
+  const text = [made, ...removed.map((old) => `removed: ${old}`)].join("\n");
+  return { path, at, bytes, records, removed, text };
+}
+
+/** Returns the copies of a brand's mirror that were made for a profile, the oldest first. */
+async function copiesIn(
+  folder: string,
+  profile: string,
+  brand: string | null | undefined,
+): Promise<string[]> {
+  const copies: string[] = [];
+  for (const name of readdirSync(folder).sort()) {
+    const isCopy = name.replace(/\d{8}T\d{6}Z\.sqlite$/, "") === `${profile}-`;
+    if (isCopy && (await readBrand(join(folder, name))) === brand) copies.push(join(folder, name));
+  }
+  return copies;
+}
+
+/** Returns the id of a copy's brand, null if it has none; undefined if the file cannot be read. */
+async function readBrand(path: string): Promise<string | null | undefined> {
+  return await withFile(path, (copy) => readInfo(copy, "brand_id")).catch(() => undefined);
 }

@@ -34,7 +34,7 @@ export function reportError(
 }
 
 /** Commands that act on a profile. */
-const ofProfile = "login|whoami|sync|verify|export|changes|status|doctor|backup|forget";
+const ofProfile = "login|whoami|sync|verify|export|changes|status|query|doctor|backup|forget";
 
 /** Returns the hint with its commands for this profile and this mirror. */
 export function hintFor(hint: string, { profile, db }: { profile?: unknown; db?: unknown }): string {

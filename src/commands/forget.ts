@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { readSettings } from "../config/settings.js";
 import { MirrorBusy, UsageError } from "../errors.js";
+import { nearest } from "../lib/nearest.js";
 import { formatInstant } from "../lib/times.js";
 import { beginRun, connect, lastBackup, lockMirror, readInfo, saveRun } from "../mirror/index.js";
 import { openMirrorReadOnly } from "../query/index.js";
@@ -9,7 +10,6 @@ import { printJson } from "../ui/print.js";
 import { openPrompt } from "../ui/prompt.js";
 import { escapeLines } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { checkName } from "./flags.js";
 
 interface ForgetFlags extends GlobalOptions {
   host: string;
@@ -23,7 +23,10 @@ export const examples = {
 
 export function define(context: Context): Command {
   return new Command("forget")
-    .description("Sums stay. Asks once. Backups and exports that were made before still hold the host.")
+    .description(
+      "Removes the host's names, links, photo and texts from records, their history and all tables, and keeps them out of " +
+        "later syncs. The id stays, so sums stay. Asks once. Backups and exports that were made before still hold the host.",
+    )
     .requiredOption("--host <id>", "the id or handle, as the view `hosts` shows it")
     .option("--yes", "do not ask")
     .action((_, command: Command) => runForget(command.optsWithGlobals(), context));
@@ -35,8 +38,13 @@ async function runForget(options: ForgetFlags, { deps }: Context): Promise<void>
   const mirror = await connect(dbPath, false);
   try {
     const hosts = readHosts(mirror);
-    const name = checkName("host", options.host.replace(/^@/, ""), [...hosts.keys()]);
-    const id = hosts.get(name) ?? name;
+    const name = options.host.replace(/^@/, "");
+    const id = hosts.get(name);
+    const near = nearest(name, hosts.keys());
+    if (id === undefined)
+      throw new UsageError(`No single host in this mirror has this id or handle: \`${name}\`.`, {
+        hint: near ? `did you mean \`${near}\`?` : 'see `brandapi query "SELECT * FROM hosts"`',
+      });
     const { ask, close } = openPrompt(deps);
     const question = `Forget the host ${escapeLines(id)} for good (\`--yes\` does not ask)? [y/N] `;
     const answer = options.yes ? "y" : await ask(question, { hidden: false }).finally(close);

@@ -10,7 +10,8 @@ export function keptOf(mirror: Mirror, omit: readonly string[], now: number) {
   const last_backup = lastBackup(mirror);
   const { forgotten } = readKeptOut(mirror);
   const lines = [
-    last_backup && `Last backup: ${formatAge(now - Date.parse(last_backup.at))} ago, ${last_backup.path}`,
+    last_backup &&
+      `Last backup: ${minuteOf(last_backup.at)}, ${formatAge(now - Date.parse(last_backup.at))} ago, ${last_backup.path}`,
     omit.length > 0 && `Omitted: ${omit.join(", ")}`,
     forgotten.length > 0 && `Forgotten: ${counted(forgotten.length, "host")}`,
   ];
@@ -22,7 +23,9 @@ export function keptOf(mirror: Mirror, omit: readonly string[], now: number) {
 export function checkBackup(mirror: Mirror, now: number): { text: string; hint?: string } {
   const last = lastBackup(mirror);
   const since = last?.at ?? firstRead(mirror) ?? formatInstant(now);
-  const text = last ? `the last one is of ${minuteOf(last.at)}: ${last.path}` : "none can be found";
+  const text = last
+    ? `the last one is of ${minuteOf(last.at)}: ${last.path}`
+    : `none can be found, and the mirror has data since ${minuteOf(since)}`;
   if (now - Date.parse(since) <= 14 * dayMs) return { text };
   return { text, hint: "run `brandapi backup`: the history of changes cannot be read again" };
 }

@@ -1,7 +1,7 @@
 import { UsageError } from "../errors.js";
+import { suggest } from "../lib/nearest.js";
 import { details, resources } from "../resources/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
-import { checkName } from "./flags.js";
 
 /** Texts that a sync or a view decides by: which orders can be added up, and whether a campaign can still move. */
 const needed = ["id", "currency", "status", "brand_payment_state", "athlete_payment_state"];
@@ -19,14 +19,21 @@ function checked(rule: string): string {
   const all = [...resources, ...details];
   const members = all.flatMap(tablesOf).flatMap(membersOf);
   // The API document does not show the members of open resources, so any other name is taken.
-  const isOpen = all.some(({ name, open }) => open && rule.startsWith(`${name}:`));
-  if (members.some((one) => one.isNeeded && one.names.includes(rule)) || (isOpen && /[:.]id$/.test(rule)))
-    throw new UsageError(`\`${rule}\` cannot be omitted: the mirror needs it.`, {
-      hint: "leave it out of the list",
-    });
-  if (isOpen) return rule;
+  const open = all.find(({ name, open }) => open && rule.startsWith(`${name}:`));
+  const used = members.find((one) => one.isNeeded && one.names.includes(rule));
+  const owner = used?.owner ?? (/[:.]id$/.test(rule) && open?.name);
+  if (owner)
+    throw new UsageError(
+      `\`${rule}\` cannot be omitted: a sync needs \`${used?.names[0] ?? "id"}\` of ${owner}.`,
+      {
+        hint: "name other members, or `RESOURCE:MEMBER` for one resource",
+      },
+    );
   const free = members.flatMap((one) => (one.isNeeded ? [] : one.names));
-  return checkName("member", rule, free);
+  if (open || free.includes(rule)) return rule;
+  throw new UsageError(`Unknown member: \`${rule}\`.`, {
+    hint: suggest(rule, free) ?? "name it as the API does: `host.last_name`",
+  });
 }
 
 /** Returns the members that become columns, by their names: each end of the path, also with the resource before it. */
@@ -36,6 +43,10 @@ function membersOf({ columns, list, resource }: TableShape) {
     const ends = whole.map((_, start) => whole.slice(start).join("."));
     const isUsed = needed.includes(path.at(-1) ?? "") || resource.key.includes(whole.join("."));
     const isNeeded = isUsed || from !== "record" || !["text", "json"].includes(type);
-    return { isNeeded, names: [...ends, ...ends.map((end) => `${resource.name}:${end}`)] };
+    return {
+      isNeeded,
+      owner: resource.name,
+      names: [...ends, ...ends.map((end) => `${resource.name}:${end}`)],
+    };
   });
 }

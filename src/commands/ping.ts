@@ -1,15 +1,16 @@
 import type { Deps } from "../deps.js";
 import { type ExitCode, exitCodes, UsageError } from "../errors.js";
-import { asBrandapiError, wordsOf } from "../lib/failures.js";
+import { asBrandapiError, codeOf, wordsOf } from "../lib/failures.js";
 import { isLoopback } from "../lib/loopback.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
 
-/** @throws UsageError if it is not https, or http on loopback */
+/** @throws UsageError if it is not https, or http on loopback, or holds a user or password, which would be printed */
 export function parsePing(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname))) return text;
-  throw new UsageError("The ping URL is not an https address.", {
+  const { hostname, protocol, username, password } = new URL(URL.canParse(text) ? text : "none:");
+  const isSafe = protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
+  if (isSafe && username + password === "") return text;
+  throw new UsageError("The ping URL is not an https address without user and password.", {
     hint: "copy the whole address from the service, such as https://hc-ping.com/UUID",
   });
 }
@@ -50,11 +51,19 @@ async function send(url: string, step: string, code: ExitCode | undefined, { fet
     try {
       const deadline = AbortSignal.timeout(signal.aborted ? 1_000 : 5_000);
       const ends = signal.aborted ? deadline : AbortSignal.any([deadline, signal]);
-      const { body, ok, status } = await fetch(address, { ...init, signal: ends });
+      const { body, ok, status } = await fetch(address, { ...init, signal: ends }).catch((cause: unknown) => {
+        throw new Error(`${address.host}: ${rootWords(cause)}`, { cause });
+      });
       await body?.cancel();
       if (ok) return;
       throw new Error(`${address.host} answered ${status}`);
     } catch (error) {
       if (isLast || signal.aborted) throw error;
     }
+}
+
+/** Returns the system's words: `fetch` wraps them. */
+function rootWords(error: unknown): string {
+  if (error instanceof Error && error.cause !== undefined) return rootWords(error.cause);
+  return wordsOf(error) || codeOf(error);
 }

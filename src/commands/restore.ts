@@ -1,4 +1,4 @@
-import { constants, copyFileSync, existsSync, linkSync, renameSync } from "node:fs";
+import { constants, copyFileSync, existsSync, linkSync, renameSync, statSync } from "node:fs";
 import { commandFor } from "../config/access.js";
 import { expandPath } from "../config/folders.js";
 import type { Settings } from "../config/settings.js";
@@ -8,10 +8,10 @@ import { asBrandapiError } from "../lib/failures.js";
 import {
   copyMirror,
   emptyLog,
+  lastBackup,
   lockMirror,
   type Mirror,
-  noteBackups,
-  readBackups,
+  noteBackup,
   readInfo,
   realPlace,
   withFile,
@@ -26,6 +26,8 @@ import { createReporter } from "../ui/reporter.js";
  */
 export async function restore(file: string, { brand, dbPath, output, profile }: Settings, deps: Deps) {
   const from = expandPath(file, deps);
+  if (!statSync(from).isFile())
+    throw new MirrorUnusable(`A backup is a file: ${from}`, { hint: "name a file with `--restore`" });
   const db = realPlace(dbPath);
   const aside = `${db}.before-${deps.clock.now()}`;
   const kept = existsSync(db) ? aside : null;
@@ -43,7 +45,7 @@ export async function restore(file: string, { brand, dbPath, output, profile }: 
       if (present) {
         forgotten = present.forgotten;
         if (forgotten.length + present.omit.length > 0) keepOut(copy, forgotten, present.omit);
-        noteBackups(copy, present.backups);
+        if (present.backup) noteBackup(copy, present.backup);
       }
     } finally {
       copy.db.close();
@@ -52,20 +54,22 @@ export async function restore(file: string, { brand, dbPath, output, profile }: 
     setAside(db, aside);
   };
   await copyMirror(from, db, deps.random, replace).finally(lock.release);
+  const { note, warn } = createReporter(deps, output);
   if (forgotten === null)
-    createReporter(deps, output).warn(
+    warn(
       "the mirror before could not be read: hosts that were forgotten since the backup are not known. " +
         `Forget them again: \`${commandFor("forget --host ID", profile)}\``,
     );
-  const text = `${db}: restored; \`${commandFor("sync", profile)}\` reads what came since. The mirror before: ${kept ?? "none"}`;
-  return { db, restored: from, kept, forgotten, text };
+  if (kept) note(`The mirror before is kept: ${kept}`);
+  note(`Next: \`${commandFor("sync", profile)}\` reads what came since.`);
+  return { db, restored: from, kept, forgotten, text: `${db}: restored from ${from}` };
 }
 
 /** Returns what the copy takes over from the present mirror; null if that is damaged. */
 async function readPresent(db: string) {
   const read = (mirror: Mirror) => {
     const brand = readInfo(mirror, "brand_id");
-    return { brand, backups: readBackups(mirror), ...readKeptOut(mirror) };
+    return { brand, backup: lastBackup(mirror), ...readKeptOut(mirror) };
   };
   return await withFile(db, read).catch((error: unknown) => {
     if (asBrandapiError(error) instanceof MirrorBusy) throw error;

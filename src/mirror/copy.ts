@@ -78,23 +78,12 @@ interface Backup {
   path: string;
 }
 
-/** Returns the copies that were made of a mirror, the newest last. Some may have been removed since. */
-export function readBackups(mirror: Mirror): Backup[] {
-  return JSON.parse(readInfo(mirror, "backups") ?? "[]");
-}
-
-/** Returns the newest copy that can be found; null if there is none. */
+/** Returns the copy that was made last; null if there was none, or it cannot be found. */
 export function lastBackup(mirror: Mirror): Backup | null {
-  return readBackups(mirror).findLast(({ path }) => existsSync(path)) ?? null;
+  const last: Backup | null = JSON.parse(readInfo(mirror, "last_backup") ?? "null");
+  return last && existsSync(last.path) ? last : null;
 }
 
-/** Puts copies at the end of the list, and drops those that are no longer in their folder. */
-export function noteBackups(mirror: Mirror, added: readonly Backup[]): void {
-  mirror.transaction(() => {
-    const isKept = ({ path }: Backup) => existsSync(path) || !existsSync(dirname(path));
-    const others = readBackups(mirror).filter(
-      (one) => isKept(one) && !added.some(({ path }) => path === one.path),
-    );
-    writeInfo(mirror, "backups", JSON.stringify([...others, ...added]));
-  });
+export function noteBackup(mirror: Mirror, backup: Backup): void {
+  mirror.transaction(() => writeInfo(mirror, "last_backup", JSON.stringify(backup)));
 }

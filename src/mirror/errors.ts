@@ -1,6 +1,7 @@
 import { MirrorUnusable } from "../errors.js";
 import { codeOf } from "../lib/failures.js";
 
+export const otherFileHint = "name another mirror with `--db`, or another backup with `--restore`";
 export const damagedHint =
   "run `brandapi backup --restore FILE`, or move it away and run `brandapi sync --full`";
 
@@ -9,7 +10,7 @@ export function asMirrorError(error: unknown, path: string): unknown {
   const code = codeOf(error);
   const say = (what: string, hint: string) =>
     new MirrorUnusable(`The mirror ${what}: ${path}.`, { hint, cause: error });
-  if (code === "SQLITE_NOTADB") return say("is not an SQLite database", "name another file with `--db`");
+  if (code === "SQLITE_NOTADB") return say("is not an SQLite database", otherFileHint);
   if (code.startsWith("SQLITE_CORRUPT")) return say("is damaged", damagedHint);
   if (code === "SQLITE_CANTOPEN") return say("cannot be opened", "check the path and its permissions");
   if (code.startsWith("SQLITE_READONLY")) return say("cannot be written", "check its permissions");

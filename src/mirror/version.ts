@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
+import { otherFileHint } from "./errors.js";
 import type { Mirror } from "./mirror.js";
 import { applicationId, migrations } from "./schema.js";
 
@@ -11,7 +12,7 @@ export function checkIdentity({ db, path }: Mirror): void {
   if (version === 0 && id === 0 && isEmpty) return;
   // Tables, version and identity are written in one transaction.
   if (id !== applicationId || version < 1)
-    throw new MirrorUnusable(`Not a mirror of brandapi: ${path}.`, { hint: "name another file with `--db`" });
+    throw new MirrorUnusable(`Not a mirror of brandapi: ${path}.`, { hint: otherFileHint });
   if (version > migrations.length)
     throw new MirrorUnusable(`The mirror was written by a newer version of brandapi: ${path}.`, {
       hint: "use the newer brandapi, or update this one: `git pull && npm ci` in a checkout, `npm install -g` with its newer package; the file was left as it is",

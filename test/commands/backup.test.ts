@@ -55,13 +55,13 @@ test("a backup is a whole mirror with a name of its own, and status says how old
   const ran = await brand.run("backup");
   const [name = ""] = backups(brand);
   expect(name).toMatch(/^default-20261121T1200\d\dZ\.sqlite$/);
-  expect(ran.out).toMatch(/^\/.*\/backups\/default-\S+\.sqlite: 50 records, checked\n$/);
+  expect(ran.out).toMatch(/^\/.*\/backups\/default-\S+\.sqlite: 50 records, [\d.]+ kB, checked\n$/);
   const path = join(brand.home, "backups", name);
   expect(
     (await brand.run(["query", "--db", path, "SELECT count(*) AS n FROM orders", "--json"])).out,
   ).toContain('"n":50');
   brand.pass(3 * hour);
-  expect((await brand.run("status")).out).toContain(`Last backup: 3h ago, ${path}`);
+  expect((await brand.run("status")).out).toContain(`Last backup: 2026-11-21 12:00, 3h ago, ${path}`);
 });
 
 test("the newest are kept, and no file that is not a copy of this mirror is removed", async () => {
@@ -183,7 +183,7 @@ test("a mirror whose own notes are damaged is replaced, and forgotten hosts are 
   const ran = await brand.run(["backup", "--restore", path, "--json"]);
   expect([ran.code, ran.err]).toEqual([0, expect.stringContaining("hosts that were forgotten since")]);
   expect(JSON.parse(ran.out).forgotten).toBeNull();
-  expect((await brand.run("status")).out).toContain(`Last backup: 0s ago, ${path}`);
+  expect((await brand.run("status")).out).toContain(`Last backup: 2026-11-21 12:00, 0s ago, ${path}`);
   expect((await brand.run("sync orders")).code).toBe(0);
 });
 
@@ -216,23 +216,41 @@ test("after restoring an old backup the newer ones are still known, and removed 
   expect((await brand.run("status")).out).toContain(second.path);
   brand.pass(day);
   expect((await backUp(brand, "--keep 2")).removed).toEqual([first.path]);
+  await brand.run(["backup", "--restore", second.path]);
   brand.pass(day);
-  expect((await backUp(brand, "--keep 2")).removed).toEqual([second.path]);
+  expect((await backUp(brand, "--keep 1")).removed).toHaveLength(2);
 });
 
-test("a backup that is gone is not the last one, and takes no other's place", async () => {
+test("a profile's backups are not removed by another, although that has restored one of them", async () => {
   const brand = await mirrored();
-  const first = await backUp(brand);
+  const { path } = await backUp(brand);
   brand.pass(day);
-  const second = await backUp(brand);
-  rmSync(second.path);
-  expect((await brand.run("status")).out).toContain(`Last backup: 24h ago, ${first.path}`);
-  brand.pass(day);
-  expect((await backUp(brand, "--keep 2")).removed).toEqual([]);
-  for (const name of backups(brand)) rmSync(join(brand.home, "backups", name));
+  await backUp(brand);
+  const options = { env: { BRANDAPI_DB: join(brand.home, "other.sqlite"), BRANDAPI_PROFILE: "test" } };
+  await brand.run("login --key-stdin --profile test", { stdin: brand.key });
+  expect((await brand.run(["backup", "--restore", path], options)).code).toBe(0);
+  const other = await brand.run(["backup", "backups", "--keep", "1"], options);
+  expect([other.code, other.out]).toEqual([0, expect.stringMatching(/\/test-.*checked\n$/)]);
+  expect(backups(brand)).toHaveLength(3);
+});
+
+test("a backup that is gone is not the last one", async () => {
+  const brand = await mirrored();
+  const { path } = await backUp(brand);
+  rmSync(path);
   expect((await brand.run("status")).out).not.toContain("Last backup");
   brand.pass(15 * day);
-  expect((await brand.run("doctor")).out).toContain("!  backup: none can be found");
+  expect((await brand.run("doctor")).out).toContain(
+    "!  backup: none can be found, and the mirror has data since 2026-11-21",
+  );
+});
+
+test("a path that is no file ends with 3, in the system's words or with the flag", async () => {
+  const brand = await mirrored();
+  const gone = await brand.run("backup --restore nosuch");
+  expect([gone.code, gone.err]).toEqual([3, expect.stringContaining("ENOENT: no such file or directory")]);
+  const folder = await brand.run("backup --restore .");
+  expect([folder.code, folder.err]).toEqual([3, expect.stringContaining("`--restore`")]);
 });
 
 test("a backup that cannot be noted is not made: 9", async () => {

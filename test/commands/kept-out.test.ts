@@ -145,6 +145,8 @@ test("forget asks, and forgets no host that is not meant", async () => {
   expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining(`did you mean \`${secret}-u2\`?`)]);
   const deaf = await brand.run(`forget --host ${brand.hostId}`);
   expect([deaf.code, deaf.err]).toEqual([2, expect.stringContaining("`--yes` does not ask")]);
+  const nobody = await brand.run("forget --host qqqqqqqqqqqqqqqqq --yes");
+  expect([nobody.code, nobody.err]).toEqual([2, expect.stringContaining("SELECT * FROM hosts")]);
   const tty = { stdin: true, stderr: true };
   expect((await brand.run(`forget --host ${brand.hostId}`, { tty, stdin: "n\n" })).code).toBe(2);
   expect(await found(brand, secret)).toBe(count);
@@ -235,12 +237,13 @@ test.each([
   ["order_date", "cannot be omitted"],
   ["commission_rate", "cannot be omitted"],
   ["host.id", "cannot be omitted"],
-  ["currency", "cannot be omitted"],
+  ["currency", "a sync needs `currency` of orders."],
+  ["a b;c", "name it as the API does"],
   ["opportunities:status", "cannot be omitted"],
   ["assignments.brand_payment_state", "cannot be omitted"],
-  ["surveys:id", "cannot be omitted"],
+  ["surveys:id", "a sync needs `id` of surveys."],
   ["host", "did you mean `host.username`?"],
 ])("login --omit %s is a usage error", async (omit, hint) => {
-  const { code, err } = await makeBrand().run(`login --key-stdin --omit ${omit}`, { stdin: "k" });
+  const { code, err } = await makeBrand().run(["login", "--key-stdin", "--omit", omit], { stdin: "k" });
   expect([code, err]).toEqual([2, expect.stringContaining(hint)]);
 });

@@ -22,7 +22,7 @@ async function startSwitch(answer: () => number | "hang" = () => 200) {
     server.closeAllConnections();
     server.close();
   });
-  return { heard, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/ping/7c1f` };
+  return { heard, server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/ping/7c1f` };
 }
 
 const brandOf = async () => {
@@ -52,6 +52,7 @@ test("a switch hears of the start and the end of a run, with its exit code if it
   expect(await sync(["--ping", url, "--dry-run"])).toEqual([0]);
   expect(await sync(["--ping", url, "--since", "tomorrow?"])).toEqual([2]);
   expect(await sync(["--ping", "http://hc.example/x"])).toEqual([2]);
+  expect(await sync(["--ping", url.replace("//", "//user:secret@")])).toEqual([2]);
 });
 
 test("a ping that fails is tried once more, is one warning, and changes no exit code", async () => {
@@ -62,6 +63,26 @@ test("a ping that fails is tried once more, is one warning, and changes no exit 
   expect(ran.code).toBe(0);
   expect(heard).toHaveLength(4);
   expect(ran.err).toMatch(/^warning: the ping was not heard: 127\.0\.0\.1:\d+ answered 500\n$/);
+});
+
+test("a service that cannot be reached is named, with the system's words; no password is printed", async () => {
+  const { brand, env } = await brandOf();
+  const warned = async (url: string) => {
+    const sync = spawnBrandapi(["sync", "orders", "--quiet"], {
+      env: { ...env, BRANDAPI_PING: url },
+      home: brand.home,
+    });
+    const { code, err } = await sync.ended;
+    return [code, err];
+  };
+  const { server, url } = await startSwitch();
+  server.close();
+  expect(await warned(url)).toEqual([
+    0,
+    expect.stringMatching(/^warning: the ping was not heard: 127\.0\.0\.1:\d+: ECONNREFUSED: .*\n$/),
+  ]);
+  const [code, err] = await warned("https://user:secret@hc.example/x");
+  expect([code, err]).toEqual([0, expect.not.stringContaining("secret")]);
 });
 
 test("on a signal the failure is told by one try of a second, and the run ends with its own code", async () => {
