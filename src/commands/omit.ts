@@ -23,12 +23,9 @@ function checked(rule: string): string {
   const used = members.find((one) => one.isNeeded && one.names.includes(rule));
   const owner = used?.owner ?? (/[:.]id$/.test(rule) && open?.name);
   if (owner)
-    throw new UsageError(
-      `\`${rule}\` cannot be omitted: a sync needs \`${used?.names[0] ?? "id"}\` of ${owner}.`,
-      {
-        hint: "name other members, or `RESOURCE:MEMBER` for one resource",
-      },
-    );
+    throw new UsageError(`\`${rule}\` cannot be omitted: a sync needs it of ${owner}.`, {
+      hint: "name other members, or `RESOURCE:MEMBER` for one resource",
+    });
   const free = members.flatMap((one) => (one.isNeeded ? [] : one.names));
   if (open || free.includes(rule)) return rule;
   throw new UsageError(`Unknown member: \`${rule}\`.`, {

@@ -1,4 +1,4 @@
-import { constants, copyFileSync, existsSync, linkSync, renameSync, statSync } from "node:fs";
+import { constants, copyFileSync, existsSync, linkSync, statSync } from "node:fs";
 import { commandFor } from "../config/access.js";
 import { expandPath } from "../config/folders.js";
 import type { Settings } from "../config/settings.js";
@@ -11,6 +11,7 @@ import {
   lastBackup,
   lockMirror,
   type Mirror,
+  moveLogs,
   noteBackup,
   readInfo,
   realPlace,
@@ -92,6 +93,5 @@ function setAside(db: string, aside: string): void {
     // Some disks have no links.
     copyFileSync(db, aside, constants.COPYFILE_EXCL);
   }
-  // SQLite would read the new file with a log of the old one, which may be there although that file is not.
-  for (const end of ["-wal", "-shm", "-journal"]) if (existsSync(db + end)) renameSync(db + end, aside + end);
+  moveLogs(db, aside);
 }

@@ -3,7 +3,7 @@ import type { Database } from "better-sqlite3";
 import { loadSqlite } from "../lib/sqlite.js";
 import { asMirrorError, readingNeedsWriting } from "./errors.js";
 import { type Mirror, mirrorOf } from "./mirror.js";
-import { checkFile, checkPlace, idOf, mirrorFiles, realPlace } from "./place.js";
+import { checkFile, checkPlace, idOf, mirrorFiles, moveLogs, realPlace } from "./place.js";
 
 /** How long SQLite waits for another program that writes, in milliseconds. No signal is handled meanwhile. */
 export const busyMs = 1_000;
@@ -57,6 +57,7 @@ export async function createFile(path: string): Promise<void> {
     } finally {
       db.close();
     }
+    moveLogs(place, `${place}-old`);
     renameSync(temporary, place);
   } finally {
     clear();

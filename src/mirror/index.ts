@@ -14,7 +14,7 @@ export { findDamage } from "./integrity.js";
 export { firstRead, lastFinding, lastGood, lastProven, lastRun, newestRun, wasRead } from "./last-runs.js";
 export { type Lock, lockMirror, runUnderWay } from "./lock.js";
 export { closeMirror, emptyLog, type Mirror, mirrorOf, statement } from "./mirror.js";
-export { checkFile, checkPlace, mirrorFiles, realPlace } from "./place.js";
+export { checkFile, checkPlace, mirrorFiles, moveLogs, realPlace } from "./place.js";
 export { runLine } from "./run-line.js";
 export { beginRun, blankRun, type Outcome, type Run, type RunEnd, recordRun, saveRun } from "./runs.js";
 export { openTransaction } from "./transaction.js";

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readlinkSync, realpathSync, renameSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { MirrorUnusable } from "../errors.js";
 import { makeFolder } from "../lib/make-folder.js";
@@ -29,6 +29,12 @@ export function realPlace(path: string): string {
 /** Returns the paths of a mirror and of the files beside it, whether they exist or not. */
 export function mirrorFiles(path: string): string[] {
   return ["", "-wal", "-shm", "-journal", "-lock"].map((end) => path + end);
+}
+
+/** Moves logs beside a mirror, or left behind by one that was moved away: SQLite would read a new file with them. */
+export function moveLogs(path: string, aside: string): void {
+  for (const end of ["-wal", "-shm", "-journal"])
+    if (existsSync(path + end)) renameSync(path + end, aside + end);
 }
 
 /** Returns device and inode of the file at a path, links followed; null if there is none. */

@@ -237,11 +237,11 @@ test.each([
   ["order_date", "cannot be omitted"],
   ["commission_rate", "cannot be omitted"],
   ["host.id", "cannot be omitted"],
-  ["currency", "a sync needs `currency` of orders."],
+  ["currency", "a sync needs it of orders."],
   ["a b;c", "name it as the API does"],
   ["opportunities:status", "cannot be omitted"],
   ["assignments.brand_payment_state", "cannot be omitted"],
-  ["surveys:id", "a sync needs `id` of surveys."],
+  ["surveys:id", "a sync needs it of surveys."],
   ["host", "did you mean `host.username`?"],
 ])("login --omit %s is a usage error", async (omit, hint) => {
   const { code, err } = await makeBrand().run(["login", "--key-stdin", "--omit", omit], { stdin: "k" });

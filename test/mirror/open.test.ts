@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
@@ -32,6 +32,19 @@ test("a new mirror comes into its place whole: what a kill left of another is cl
   for (const end of ["-new", "-new-wal", "-new-journal"]) writeFileSync(path + end, "half");
   await mirrorForTest(path);
   expect(readdirSync(home).filter((name) => name.includes("-new"))).toEqual([]);
+});
+
+test("a new mirror is not read with the log of one that was moved away", async () => {
+  const home = makeHome();
+  const path = join(home, "mirror.sqlite");
+  await mirrorForTest(path);
+  const other = new Sqlite(path).exec("CREATE TABLE other (n)");
+  rmSync(path);
+  const { db } = await openMirror(path);
+  expect(db.prepare("SELECT name FROM sqlite_master WHERE name = 'other'").all()).toEqual([]);
+  expect(readdirSync(home)).toContain("mirror.sqlite-old-wal");
+  other.close();
+  db.close();
 });
 
 test("a new mirror behind a link is made where the link leads, and so is its lock", async () => {
