@@ -4,7 +4,7 @@ import { addGlobalFlags } from "./commands/flags.js";
 import { examplesText, helpCommand, setUpHelp } from "./commands/help.js";
 import { asUsageError } from "./commands/usage.js";
 import { type Deps, readVersion } from "./deps.js";
-import { exitCodes, UsageError } from "./errors.js";
+import { exitCodes } from "./errors.js";
 
 /** A command's summary, and its module, which is loaded if the command line names it. */
 type Entry = readonly [summary: string, load: () => Promise<Module>];
@@ -87,16 +87,11 @@ export async function buildProgram(
   return program.addCommand(helpCommand(program).helpGroup("Help:").copyInheritedSettings(program));
 }
 
-/** Commands that print text alone. */
-const withoutJson = ["completion", "cron"];
-
 /** Gives a command the flags of every command that were typed: the program takes them, and the command's may exclude them. */
 function passOn(program: Command, command: Command): void {
   for (const option of program.options) {
     const name = option.attributeName();
     if (program.getOptionValueSource(name) !== "cli") continue;
-    if (name === "json" && withoutJson.includes(command.name()))
-      throw new UsageError(`\`${command.name()}\` prints no JSON.`, { hint: "leave out `--json`" });
     if (command.options.every((own) => own.attributeName() !== name)) command.addOption(option);
     command.setOptionValueWithSource(name, program.getOptionValue(name), "cli");
   }

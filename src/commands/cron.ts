@@ -1,10 +1,11 @@
 import { dirname, join } from "node:path";
 import { Command } from "commander";
-import { commandFor } from "../config/access.js";
+import { commandFor, requireAccess } from "../config/access.js";
 import { expandPath, folderFor } from "../config/folders.js";
 import { readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
+import { wordsOf } from "../lib/failures.js";
 import { shellCommand, shellWord } from "../lib/shell.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
@@ -33,7 +34,7 @@ export function define(context: Context): Command {
         "writes a log, and `status --max-age 26h`, which says what is stale. The key is never in them.",
     )
     .addOption(allProfiles())
-    .addOption(parsed("--ping <url>", "the nightly sync pings this address", parsePing))
+    .addOption(parsed("--ping <url>", "the nightly sync pings this address (BRANDAPI_PING)", parsePing))
     .action((_, command: Command) => runCron(command.optsWithGlobals(), context));
 }
 
@@ -46,6 +47,7 @@ async function runCron(options: CronFlags, { deps }: Context): Promise<void> {
   const { warn } = createReporter(deps, options);
   const name = options.allProfiles ? "all-profiles" : await checkProfile(options, deps, warn);
   const env = carriedEnv(deps, warn);
+  const own = Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith("BRANDAPI_")));
   const flags = flagsOf(options, deps);
   const pings = options.ping === undefined ? [] : ["--ping", options.ping];
   const log = join(folderFor("state", deps), `${name}.log`);
@@ -59,7 +61,7 @@ async function runCron(options: CronFlags, { deps }: Context): Promise<void> {
   // A bare per cent sign ends the command.
   const line = (at: number, command: string) => `${minute} ${at} * * *  ${command.replaceAll("%", "\\%")}`;
   deps.stdout.write(`# brandapi, ${name}: a sync every night, and a check in the morning. To add them:
-#   (crontab -l 2>/dev/null; ${shellCommand(["brandapi", "cron", ...flags, ...pings])}) | crontab -
+#   (crontab -l 2>/dev/null; ${shellCommand(["brandapi", "cron", ...flags, ...pings], own)}) | crontab -
 # Print them again if Node or brandapi has moved, and delete these. The sync's log: ${log}
 # The check prints what is stale, and warns if the key is about to expire. Cron mails that if this machine has a
 # mail server. To choose the address, put MAILTO=you@example.com above.
@@ -71,12 +73,14 @@ ${line(hour + 4, check)}
 /** Returns the profile's name; warns if it has no key at night. */
 async function checkProfile(options: GlobalOptions, deps: Deps, warn: (text: string) => void) {
   const { BRANDAPI_KEY, ...env } = deps.env;
-  const { baseUrl, key, profile } = await readSettings(options, { ...deps, env });
-  if (baseUrl === undefined || key === undefined)
-    warn(
-      `No key and base URL are stored for \`${profile}\`, and at night there is nothing else: run \`${commandFor("login", profile)}\`.`,
-    );
-  return profile;
+  const settings = await readSettings(options, { ...deps, env });
+  try {
+    requireAccess(settings);
+  } catch (error) {
+    const login = commandFor("login", settings.profile);
+    warn(`${wordsOf(error)} At night there is nothing else: run \`${login}\`.`);
+  }
+  return settings.profile;
 }
 
 /** Returns the flags that name the brand as they were typed, with full paths. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expandPath } from "../config/folders.js";
-import { Incomplete } from "../errors.js";
+import { ConfigurationError, Incomplete } from "../errors.js";
 import { cleanUp, type Log, readLog, refuseIf } from "../export/delta/log.js";
 import { compare, exportDelta } from "../export/delta/table.js";
 import { dayMs } from "../lib/times.js";
@@ -27,7 +27,7 @@ export async function exportLake(names: readonly string[], options: LakeFlags, c
 export async function verifyLake(names: readonly string[], options: LakeFlags, context: Context) {
   const wrong: string[] = [];
   await eachTable(names, options, context, async (source, log, { deps }) => {
-    refuseIf(log.version < 0, log.folder, "is missing");
+    refuseMissing(log.version < 0, log.folder);
     const { differing } = await compare(source, log);
     if (differing.length > 0) wrong.push(source.name);
     printJson(deps.stdout, { table: source.name, version: log.version, differing });
@@ -39,7 +39,7 @@ export async function verifyLake(names: readonly string[], options: LakeFlags, c
 /** `tables --delta DIR`: what the newest version of each table says of the mirror. */
 export function printLake(names: readonly string[], options: LakeFlags, context: Context): void {
   for (const { folder, table, version, mirror } of readLogs(names, options, context)) {
-    refuseIf(version < 0, folder, "is missing");
+    refuseMissing(version < 0, folder);
     printJson(context.deps.stdout, { table, version, ...mirror });
   }
 }
@@ -67,6 +67,11 @@ function readLogs(names: readonly string[], { delta = "" }: LakeFlags, { deps }:
   const tables = new Set(names.length > 0 ? names.map(checkTableName) : knownTableNames());
   const logs = [...tables].map((table) => readLog(join(expandPath(delta, deps), table)));
   const found = logs.filter(({ version }) => version >= 0 || names.length > 0);
-  refuseIf(found.length === 0, delta, "is missing");
+  refuseMissing(found.length === 0, delta);
   return found;
+}
+
+function refuseMissing(isMissing: boolean, folder: string): void {
+  const hint = "`brandapi export orders --delta DIR` makes one";
+  if (isMissing) throw new ConfigurationError(`The Delta table is missing: ${folder}`, { hint });
 }

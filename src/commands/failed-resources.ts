@@ -18,7 +18,7 @@ export function refuseFailures({ failures, succeeded, unasked }: Ended, asked: n
 }
 
 /** Returns the error for a key and a plan that allow none of the resources. */
-export function nothingAllowed(): AccessForbidden {
+function nothingAllowed(): AccessForbidden {
   const hint = "see `brandapi whoami` for the key's scopes, and the brand's plan";
   return new AccessForbidden("Neither the key nor the plan allows any of it: nothing was read.", { hint });
 }

@@ -59,9 +59,10 @@ export const parseCount = parseUpTo(999_999_999);
 /** Returns the parser of a whole number up to `most`. */
 export function parseUpTo(most: number): (text: string) => number {
   return (text) => {
-    if (/^\d+$/.test(text) && Number(text) <= most) return Number(text);
-    const fault = /^\d+$/.test(text) ? "Too large" : "Not a whole number";
-    throw new UsageError(`${fault}: \`${text}\`.`, { hint: `use one from 0 to ${most}` });
+    if (!/^\d+$/.test(text))
+      throw new UsageError(`Not a whole number: \`${text}\`.`, { hint: "use a number such as 5" });
+    if (Number(text) <= most) return Number(text);
+    throw new UsageError(`Too large: \`${text}\`.`, { hint: `use ${most} at most` });
   };
 }
 

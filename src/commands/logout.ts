@@ -31,10 +31,7 @@ async function runLogout(options: GlobalOptions, { deps }: Context): Promise<voi
   if (options.json) printJson(deps.stdout, { profile, removed, mirror });
   const { note, warn } = createReporter(deps, options);
   const name = `the profile \`${profile}\``;
-  note(
-    removed
-      ? `Removed the base URL and key of ${name}. Its mirror stays.`
-      : `Nothing was stored for ${name}.`,
-  );
+  note(removed ? `Removed the base URL and key of ${name}.` : `Nothing was stored for ${name}.`);
+  if (mirror) note(`The mirror is kept: ${mirror}`);
   if (deps.env.BRANDAPI_KEY) warn("BRANDAPI_KEY is still set in the environment.");
 }

@@ -11,7 +11,7 @@ import { writeText } from "../report/write-text.js";
 import { formatBytes } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { parseRange } from "./flags.js";
+import { parsed, parseRange } from "./flags.js";
 import { type Reading, readMirror } from "./reading.js";
 
 interface ReportFlags extends GlobalOptions {
@@ -30,7 +30,7 @@ export const examples = {
 };
 
 export function define(context: Context): Command {
-  const month = new Option("--month <month>", "the month: 2026-10, `this-month` or `last-month`");
+  const month = parsed("--month <month>", "the month: 2026-10, `this-month` or `last-month`", parseMonth);
   return new Command("report")
     .description(
       "Made from the mirror; nothing is downloaded. Compares with the previous period, and a month with the same " +
@@ -48,6 +48,8 @@ export function define(context: Context): Command {
 
 async function runReport(options: ReportFlags, { deps }: Context): Promise<void> {
   const { month, text, json, out, open } = options;
+  if (open && out === "-")
+    throw new UsageError("`--open` shows a file.", { hint: "leave it out, or leave out `-o -`" });
   const period = month === undefined ? options : { since: month, until: month };
   const asked = parseRange(period, deps.clock.now());
   await readMirror(options, deps, async (reading) => {
@@ -60,6 +62,11 @@ async function runReport(options: ReportFlags, { deps }: Context): Promise<void>
     else if (out === "-") deps.stdout.write(writeHtml(made));
     else await save(made, out ?? `report-${made.period.slug}.html`, reading, open);
   });
+}
+
+function parseMonth(text: string): string {
+  if (/^(\d{4}-(0[1-9]|1[0-2])|(this|last)-month)$/.test(text)) return text;
+  throw new UsageError(`Not a month: \`${text}\`.`, { hint: "use for example `2026-10` or `last-month`" });
 }
 
 /** @throws UsageError if the file's name does not end in `.html` */

@@ -22,7 +22,7 @@ export const examples = {
 };
 
 export function define(context: Context): Command {
-  const [orders, seed] = brandFlags(250_000);
+  const [orders, seed] = brandFlags();
   return new Command("sandbox")
     .description(
       "Enforces every rule of the API's document. Prints a base URL and a key, and serves until Ctrl-C. " +
@@ -76,7 +76,8 @@ async function runSandbox(options: SandboxFlags, context: Context): Promise<void
 }
 
 /** Returns `--orders` and `--seed`, for commands that make a brand up: every order is held in memory. */
-export function brandFlags(mostOrders: number): [orders: Option, seed: Option] {
+export function brandFlags(): [orders: Option, seed: Option] {
+  const mostOrders = 250_000;
   const howMany = `how many orders, at most ${mostOrders} (default: 5000)`;
   const same = "the same data for the same number on the same day (UTC; default: 1)";
   return [parsed("--orders <n>", howMany, parseUpTo(mostOrders)), parsed("--seed <n>", same, parseCount)];

@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { readSettings } from "../config/settings.js";
+import { AccessForbidden } from "../errors.js";
 import { parseWindow } from "../lib/times.js";
 import { resources } from "../resources/index.js";
 import type { Resource } from "../resources/types.js";
@@ -9,7 +10,7 @@ import { printJson } from "../ui/print.js";
 import type { Context } from "./context.js";
 import { printPlan } from "./dry-run.js";
 import { eachProfile } from "./each-profile.js";
-import { nothingAllowed, refuseFailures } from "./failed-resources.js";
+import { refuseFailures } from "./failed-resources.js";
 import { allProfiles, type Chosen, chooseResources, parseCount, parsed, parseList, wait } from "./flags.js";
 import { parsePing, withPings } from "./ping.js";
 import { type MirrorSession, withMirrorRun } from "./session.js";
@@ -34,7 +35,13 @@ export function define(context: Context): Command {
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
     .option("--since <time>", "read from here, whatever was read before")
     .option("--until <time>", "read up to here")
-    .addOption(parsed("--window <span>", "re-read SPAN before the last read (default: 30d)", parseWindow))
+    .addOption(
+      parsed(
+        "--window <span>",
+        "re-read this long before the last read: days or a duration (default: 30d)",
+        parseWindow,
+      ),
+    )
     .addOption(new Option("--full", "read everything again").conflicts("since"))
     .option("--dry-run", "print what would be read, and how long that takes")
     .option("--accept-removals", "apply removals even where they look implausible")
@@ -73,7 +80,10 @@ async function syncChosen(
   { deps, profile }: Context,
 ): Promise<void> {
   const { allowed, skipped } = divide(chosen, access.identity.key.scopes);
-  if (allowed.length === 0) throw nothingAllowed();
+  if (allowed.length === 0)
+    throw new AccessForbidden("The key has none of the scopes that a sync needs: nothing was read.", {
+      hint: "create a key with scopes in the console: settings, integrations, brand API",
+    });
   const { dryRun, json = false } = flags;
   if (dryRun) return await printPlan(access, { allowed, skipped }, { json, profile, stdout: deps.stdout });
   const ended = await syncResources(access, { allowed, skipped, named: chosen.named }, (row) => {

@@ -29,7 +29,9 @@ export async function writeOutput(
       hint: `name a file with \`-o FILE${format.extensions[0] ?? ""}\``,
     });
   if (file === mirror.path)
-    throw new UsageError(`The file to write is the mirror itself: ${path}.`, { hint: "name another" });
+    throw new UsageError(`The file to write is the mirror itself: ${path}.`, {
+      hint: "name another with `-o`",
+    });
   const names = sources.map(({ name }) => name).join(", ");
   const { write } = await format.load();
   const chunks = write(sources, {

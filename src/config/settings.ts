@@ -79,7 +79,8 @@ export async function readSettings(
   );
   if (key !== undefined) deps.keys.add(key);
   const namedMirror = options.db ?? (env.BRANDAPI_DB || undefined);
-  const limit = options.rateLimit ?? parseRateLimit(deps.env.BRANDAPI_RATE_LIMIT || "60", ConfigurationError);
+  const limit =
+    options.rateLimit ?? parseRateLimit(deps.env.BRANDAPI_RATE_LIMIT || "60", "BRANDAPI_RATE_LIMIT");
   const { brandId, brandName = brandId } = profile;
   return {
     profile: name,

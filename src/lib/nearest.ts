@@ -1,5 +1,6 @@
 /** Returns the valid name that a mistyped one most likely meant; undefined if none is near. */
 export function nearest(typed: string, names: Iterable<string>): string | undefined {
+  if (typed.length < 2) return undefined;
   let best: string | undefined;
   let least = Math.max(typed.length < 4 ? 1 : 2, Math.floor(typed.length * 0.4)) + 1;
   const wanted = typed.toLowerCase();
@@ -15,7 +16,8 @@ export function suggest(typed: string, names: readonly string[]): string | undef
   const near = nearest(typed, names);
   if (near !== undefined) return `did you mean \`${near}\`?`;
   if (names.length > 40) return undefined;
-  return names.length === 1 ? `use \`${names[0]}\`` : `use one of ${names.join(", ")}`;
+  const quoted = names.map((name) => `\`${name}\``).join(", ");
+  return names.length === 1 ? `use ${quoted}` : `use one of ${quoted}`;
 }
 
 /** Returns how many insertions, deletions and replacements make one word of another (Levenshtein). */

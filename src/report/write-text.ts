@@ -1,7 +1,7 @@
 import type { Style } from "../ui/style.js";
 import { renderTable } from "../ui/table.js";
 import { escapeText } from "../ui/text.js";
-import { pad } from "../ui/width.js";
+import { pad, wrap } from "../ui/width.js";
 import { timeName } from "./dates.js";
 import type { Block, Chart, Document, Figures, Table } from "./document.js";
 import { short } from "./numbers.js";
@@ -12,13 +12,14 @@ export interface TextLook {
   width: number;
 }
 
-/** Returns the report for a terminal, which breaks long sentences itself. */
+/** Returns the report for a terminal. */
 export function writeText(document: Document, look: TextLook): string {
   const { brand, period, summary, proof, sections, made_at } = document;
-  const head = `${look.style.bold(escapeText(`${brand}, ${period.name}`))}\n${escapeText(`${summary} ${proof}`.trim())}`;
-  const body = sections.map(({ title, lead, blocks }) => {
+  const title = look.style.bold(escapeText(`${brand}, ${period.name}`));
+  const head = `${title}\n${sentences(`${summary} ${proof}`.trim(), look)}`;
+  const body = sections.map(({ title: heading, lead, blocks }) => {
     const shown = blocks.flatMap((block) => writeBlock(block, look));
-    return [look.style.bold(title), ...(lead === "" ? [] : [escapeText(lead)]), ...shown].join("\n");
+    return [look.style.bold(heading), ...(lead === "" ? [] : [sentences(lead, look)]), ...shown].join("\n");
   });
   return `${[head, ...body, `Made ${timeName(made_at)}`].join("\n\n")}\n`;
 }
@@ -26,7 +27,11 @@ export function writeText(document: Document, look: TextLook): string {
 function writeBlock(block: Block, look: TextLook): string[] {
   if (block.kind === "figures") return writeFigures(block);
   if (block.kind === "table") return [writeTable(block, look)];
-  return [block.kind === "chart" ? writeChart(block, look) : escapeText(block.text)];
+  return [block.kind === "chart" ? writeChart(block, look) : sentences(block.text, look)];
+}
+
+function sentences(text: string, { width }: TextLook): string {
+  return wrap(escapeText(text), width);
 }
 
 function writeFigures({ title, figures }: Figures): string[] {

@@ -30,9 +30,10 @@ export function progressLine(progress: Progress, style: Style, perMinute: number
   const title = of > 1 ? `${name ?? ""} (${position} of ${of})` : (name ?? "");
   const time = perMinute === null ? "" : `, ${formatSpan((left / perMinute) * 60_000)}`;
   const rest = left === 0 ? "" : `, ${isKnown ? "" : "at least "}${formatCount(left)} left${time}`;
-  const full = isKnown ? Math.round((requests / Math.max(1, requests + left)) * barWidth) : 0;
-  const bar = style.cyan("█".repeat(full)) + style.dim("░".repeat(barWidth - full));
-  return `${style.bold(title)}  ${counted(requests, "request", formatCount)} done${rest}  ${bar}`;
+  const text = `${style.bold(title)}  ${counted(requests, "request", formatCount)} done${rest}`;
+  if (!isKnown) return text;
+  const full = Math.round((requests / Math.max(1, requests + left)) * barWidth);
+  return `${text}  ${style.cyan("█".repeat(full))}${style.dim("░".repeat(barWidth - full))}`;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { Help } from "commander";
 import type { Output } from "../deps.js";
 
 const wide =
@@ -31,6 +32,11 @@ export function truncate(text: string, width: number): string {
 export function pad(text: string, width: number, align: "left" | "right" = "left"): string {
   const blanks = " ".repeat(Math.max(0, width - displayWidth(text)));
   return align === "right" ? blanks + text : text + blanks;
+}
+
+/** Returns the text with line breaks where it is wider than a terminal. */
+export function wrap(text: string, width: number): string {
+  return new Help().boxWrap(text, width);
 }
 
 let segmenter: Intl.Segmenter | undefined;

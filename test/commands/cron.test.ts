@@ -103,6 +103,7 @@ describe("cron", () => {
       `mkdir -pm 700 /var/state/brandapi && { date -u; ${set} ${program} sync ${flags}; } >> /var/state/brandapi/acme.log 2>&1`,
       `${set} ${program} status ${flags} --max-age 26h --quiet`,
     ]);
+    expect(out).toContain(`(crontab -l 2>/dev/null; ${brand} BRANDAPI_RATE_LIMIT=30 brandapi cron `);
     expect(out).not.toMatch(/brk_|secret/);
     expect(err).toBe("warning: HTTPS_PROXY holds a password, and is left out.\n");
   });
@@ -116,7 +117,7 @@ describe("cron", () => {
     const { code, out, err } = await brandapi("cron", { env });
     expect(code).toBe(0);
     expect(err).toBe(
-      "warning: No key and base URL are stored for `acme`, and at night there is nothing else: run `brandapi login --profile acme`.\n",
+      "warning: No key for the profile `acme` at https://platform.example. At night there is nothing else: run `brandapi login --profile acme`.\n",
     );
     expect(commandsOf(out)).toHaveLength(2);
     expect(out + err).not.toContain("brk_");

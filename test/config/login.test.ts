@@ -163,7 +163,7 @@ test("logout removes the key and base URL, and says that the mirror is kept", as
   writeFileSync(mirror, "");
   const logout = await brandapi(`logout --db ${mirror}`, { home });
   expect(logout.code).toBe(0);
-  expect(logout.err).toContain("Its mirror stays.");
+  expect(logout.err).toContain(`The mirror is kept: ${mirror}`);
   expect(existsSync(mirror)).toBe(true);
   expect(JSON.parse(readFileSync(configOf(home), "utf8"))).toEqual({ profiles: {} });
   expect(statSync(configOf(home)).mode & 0o777).toBe(0o600);

@@ -86,7 +86,7 @@ test.each([
     "leave it out, or sync `roster` by itself",
   ],
   ["download photos", "Unknown resource: `photos`.", "use `content`"],
-  ["sandbox --port 99999", "Too large: `99999`.", "use one from 0 to 65535"],
+  ["sandbox --port 99999", "Too large: `99999`.", "use 65535 at most"],
   ["export orders --retain 30d", "`--retain` is for `--delta`.", "add `--delta FOLDER`, or leave it out"],
   [
     "sync --details chnged",
@@ -122,10 +122,9 @@ test("help names the forms of a time or a duration where a flag takes one", asyn
   expect(await help("logout")).not.toContain("UTC");
 });
 
-test("a command that prints text alone refuses `--json`, before its name too", async () => {
-  for (const command of ["--json cron", "completion zsh --json"]) {
-    const { code, err } = await brandapi(command);
-    expect(err).toMatch(/^brandapi: `\w+` prints no JSON\./);
-    expect(code).toBe(2);
+test("`--json` is a flag of commands that print text alone, too", async () => {
+  for (const command of ["cron", "completion zsh"]) {
+    const { code, out } = await brandapi(`${command} --json`);
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^#/) });
   }
 });

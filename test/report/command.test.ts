@@ -83,8 +83,10 @@ describe("in a terminal", () => {
 
 describe("the time", () => {
   test.each([
-    ["--month october", "Not a time: `october`."],
-    ["--month 2026-13", "Not a time: `2026-13`."],
+    ["--month october", "Not a month: `october`."],
+    ["--month 2026-13", "Not a month: `2026-13`."],
+    ["--month yesterday", "Not a month: `yesterday`."],
+    ["-o - --open", "`--open` shows a file."],
     ["--month 2026-09 --since 7d", "Option `--month <month>` cannot be used with option `--since <time>`."],
     ["--since 2026-09-09 --until 2026-09-01", "`--since` is later than `--until`."],
   ])("`%s` is refused", async (words, says) => {

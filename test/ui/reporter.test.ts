@@ -70,7 +70,7 @@ test("on a terminal: requests done, requests left, and the time that those take 
   roster.update({ done: 1, total: 2 });
   seen.reporter.answered();
   seen.reporter.answered();
-  const begun = "roster (1 of 3)  2 requests done, at least 101 left, 2m  ░";
+  const begun = "roster (1 of 3)  2 requests done, at least 101 left, 2m";
   await vi.waitUntil(() => seen.screen[0]?.startsWith(begun));
   roster.end("2 read");
   seen.reporter.begin({ name: "content" }).end("done");
