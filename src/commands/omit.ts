@@ -19,7 +19,7 @@ function checked(rule: string): string {
   const all = [...resources, ...details];
   const members = all.flatMap(tablesOf).flatMap(membersOf);
   // The API document does not show the members of open resources, so any other name is taken.
-  const open = all.find(({ name, open }) => open && rule.startsWith(`${name}:`));
+  const open = all.find((one) => one.open && rule.startsWith(`${one.name}:`));
   const used = members.find((one) => one.isNeeded && one.names.includes(rule));
   const owner = used?.owner ?? (/[:.]id$/.test(rule) && open?.name);
   if (owner)

@@ -7,9 +7,9 @@ import type { Context, GlobalOptions } from "./context.js";
 
 /** @throws UsageError if it is not https, or http on loopback, or holds a user or password, which would be printed */
 export function parsePing(text: string): string {
-  const { hostname, protocol, username, password } = new URL(URL.canParse(text) ? text : "none:");
-  const isSafe = protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
-  if (isSafe && username + password === "") return text;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));
+  if (isSafe && url?.username === "" && url.password === "") return text;
   throw new UsageError("The ping URL is not an https address without user and password.", {
     hint: "copy the whole address from the service, such as https://hc-ping.com/UUID",
   });
