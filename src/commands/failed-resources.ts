@@ -9,18 +9,17 @@ import type { Ended } from "../sync/resources.js";
  */
 export function refuseFailures({ failures, succeeded, unasked }: Ended, asked: number): void {
   if (failures.length === 0 && succeeded > 0) return;
-  if (succeeded === 0) throw failures[0]?.error ?? nothingAllowed();
+  const [first] = failures;
+  if (!first)
+    throw new AccessForbidden("Neither the key nor the plan allows any of it: nothing was read.", {
+      hint: "see `brandapi whoami` for the key's scopes, and the brand's plan",
+    });
+  if (succeeded === 0) throw first.error;
   const texts = failures.map(textOf);
   if (unasked.length > 0) texts.push(`Not asked any more: ${unasked.map(({ name }) => name).join(", ")}.`);
   throw new Incomplete(`${failures.length} of ${counted(asked, "resource")} failed: ${texts.join(" ")}`, {
     hint: "run the same command again: what succeeded is kept; see `brandapi status`",
   });
-}
-
-/** Returns the error for a key and a plan that allow none of the resources. */
-function nothingAllowed(): AccessForbidden {
-  const hint = "see `brandapi whoami` for the key's scopes, and the brand's plan";
-  return new AccessForbidden("Neither the key nor the plan allows any of it: nothing was read.", { hint });
 }
 
 /** Returns the error's message, with the resource's name if the message has none. */

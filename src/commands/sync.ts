@@ -26,6 +26,7 @@ export function define(context: Context): Command {
   const about = "opportunities, surveys: whose details to read (default: changed; with --full: all)";
   const details = new Option("--details <which>", about);
   const groupBy = new Option("--group-by <bucket>", "analytics-clicks: buckets of time (default: day)");
+  const again = "re-read this long before the last read: days or a duration (default: 30d)";
   const perHost = new Option("--per-host", "analytics-clicks: for every host on the mirrored roster");
   return new Command("sync")
     .description(
@@ -35,13 +36,7 @@ export function define(context: Context): Command {
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
     .option("--since <time>", "read from here, whatever was read before")
     .option("--until <time>", "read up to here")
-    .addOption(
-      parsed(
-        "--window <span>",
-        "re-read this long before the last read: days or a duration (default: 30d)",
-        parseWindow,
-      ),
-    )
+    .addOption(parsed("--window <span>", again, parseWindow))
     .addOption(new Option("--full", "read everything again").conflicts("since"))
     .option("--dry-run", "print what would be read, and how long that takes")
     .option("--accept-removals", "apply removals even where they look implausible")
