@@ -32,7 +32,12 @@ export const doubts: readonly Doubt[] = [
     { lags: "totals" },
     "a record that came after the page before, on a full page",
   ),
-  doubt("totals that are capped", "orders", { doubts: { mostCounted: 13 } }),
+  doubt(
+    "totals that are capped",
+    "orders",
+    { doubts: { mostCounted: 13 } },
+    "a mirror that has as many as the cap",
+  ),
   doubt(
     "totals that are capped",
     "roster",
