@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expandPath } from "../config/folders.js";
-import { ConfigurationError, Incomplete } from "../errors.js";
+import { Incomplete } from "../errors.js";
 import { cleanUp, type Log, readLog, refuseIf } from "../export/delta/log.js";
 import { compare, exportDelta } from "../export/delta/table.js";
 import { dayMs } from "../lib/times.js";
@@ -10,6 +10,9 @@ import { printJson } from "../ui/print.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { type Reading, readMirror } from "./reading.js";
 import { checkTableName, findTable } from "./table.js";
+
+/** A reason to refuse, and what to do. */
+const missing = ["is missing", "`brandapi export orders --delta DIR` makes one"] as const;
 
 type LakeFlags = GlobalOptions & { delta?: string; retain?: number };
 
@@ -27,7 +30,7 @@ export async function exportLake(names: readonly string[], options: LakeFlags, c
 export async function verifyLake(names: readonly string[], options: LakeFlags, context: Context) {
   const wrong: string[] = [];
   await eachTable(names, options, context, async (source, log, { deps }) => {
-    refuseMissing(log.version < 0, log.folder);
+    refuseIf(log.version < 0, log.folder, ...missing);
     const { differing } = await compare(source, log);
     if (differing.length > 0) wrong.push(source.name);
     printJson(deps.stdout, { table: source.name, version: log.version, differing });
@@ -39,17 +42,14 @@ export async function verifyLake(names: readonly string[], options: LakeFlags, c
 /** `tables --delta DIR`: what the newest version of each table says of the mirror. */
 export function printLake(names: readonly string[], options: LakeFlags, context: Context): void {
   for (const { folder, table, version, mirror } of readLogs(names, options, context)) {
-    refuseMissing(version < 0, folder);
+    refuseIf(version < 0, folder, ...missing);
     printJson(context.deps.stdout, { table, version, ...mirror });
   }
 }
 
 type Work = (source: ByMonth, log: Log, reading: Reading) => Promise<void>;
 
-/**
- * Opens the tables in one snapshot of the mirror, which is no older than their logs.
- * @throws ConfigurationError before any work
- */
+/** Opens the tables in one snapshot of the mirror, which is no older than their logs. */
 async function eachTable(names: readonly string[], options: LakeFlags, context: Context, work: Work) {
   const logs = readLogs(names, options, context);
   await readMirror(options, context.deps, async (reading) => {
@@ -67,11 +67,6 @@ function readLogs(names: readonly string[], { delta = "" }: LakeFlags, { deps }:
   const tables = new Set(names.length > 0 ? names.map(checkTableName) : knownTableNames());
   const logs = [...tables].map((table) => readLog(join(expandPath(delta, deps), table)));
   const found = logs.filter(({ version }) => version >= 0 || names.length > 0);
-  refuseMissing(found.length === 0, delta);
+  refuseIf(found.length === 0, delta, ...missing);
   return found;
-}
-
-function refuseMissing(isMissing: boolean, folder: string): void {
-  const hint = "`brandapi export orders --delta DIR` makes one";
-  if (isMissing) throw new ConfigurationError(`The Delta table is missing: ${folder}`, { hint });
 }

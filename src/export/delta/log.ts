@@ -41,9 +41,10 @@ export function readLog(folder: string) {
   return { folder, table: basename(folder), version, mirror: own.at(-1), metaData, files, removed };
 }
 
+const elsewhere = "name a different folder with `--delta`; nothing was changed in this one";
+
 /** @throws ConfigurationError for a table that is not this program's to change */
-export function refuseIf(isWrong: boolean, folder: string, reason: string): void {
-  const hint = "name a different folder with `--delta`; nothing was changed in this one";
+export function refuseIf(isWrong: boolean, folder: string, reason: string, hint = elsewhere): void {
   if (isWrong) throw new ConfigurationError(`The Delta table ${reason}: ${folder}`, { hint });
 }
 
