@@ -17,6 +17,9 @@ import type { Context, GlobalOptions } from "./context.js";
 import { parseCount, parsed } from "./flags.js";
 import { restore } from "./restore.js";
 
+/** A sync that asks without a rate limit writes nearly all the time: so long a moment between two answers is waited for. */
+const patienceMs = 30_000;
+
 interface BackupFlags extends GlobalOptions {
   keep: number;
   restore?: string;
@@ -55,7 +58,10 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, profile }
   if (dir === undefined) makeFolder(folder, 0o700);
   const at = formatInstant(deps.clock.now());
   const path = join(folder, `${profile}-${at.replace(/[-:]|\.\d+/g, "")}.sqlite`);
-  const note = (mirror: Mirror) => noteBackup(mirror, { at, path });
+  const note = (mirror: Mirror) => {
+    mirror.db.pragma(`busy_timeout = ${patienceMs}`);
+    noteBackup(mirror, { at, path });
+  };
   const records = await copyMirror(dbPath, path, deps.random, async (copy) => {
     // The copy notes itself too, for a mirror that cannot be read when it is restored.
     for (const file of [copy, dbPath]) await withFile(file, note);

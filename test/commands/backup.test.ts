@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import {
   chmodSync,
   closeSync,
@@ -11,6 +12,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { makeBrand, type TestBrand } from "../support/brand.js";
@@ -49,6 +51,20 @@ function read(path: string, sql: string): unknown {
   db.close();
   return value;
 }
+
+test("a program that writes for longer than a second holds a backup up, and does not stop it", async () => {
+  const brand = await mirrored();
+  const hold = `const { workerData, parentPort } = require("node:worker_threads");
+    const db = new (require("better-sqlite3"))(workerData);
+    db.exec("BEGIN IMMEDIATE");
+    parentPort.postMessage("held");
+    setTimeout(() => db.exec("COMMIT"), 1500);`;
+  const worker = new Worker(hold, { eval: true, workerData: brand.db });
+  await once(worker, "message");
+  expect((await brand.run("backup")).code).toBe(0);
+  expect(backups(brand).length).toBe(1);
+  await once(worker, "exit");
+});
 
 test("a backup is a whole mirror with a name of its own, and status says how old it is", async () => {
   const brand = await mirrored();
