@@ -5,10 +5,9 @@ import { codeOf, wordsOf } from "../lib/failures.js";
 import { beginPart, endPart } from "../lib/parts.js";
 import { connect } from "./connect.js";
 import { readInfo, writeInfo } from "./info.js";
-import { findDamage } from "./integrity.js";
 import type { Mirror } from "./mirror.js";
 import { mirrorFiles } from "./place.js";
-import { checkIdentity, schemaVersion } from "./version.js";
+import { checkIdentity, findDamage, schemaVersion } from "./version.js";
 
 /** The number of rows of the records and of their history, and the last run of each resource. */
 const contents = `SELECT 'records', count(*) FROM records

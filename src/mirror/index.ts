@@ -10,7 +10,6 @@ export {
   readInfo,
   writeInfo,
 } from "./info.js";
-export { findDamage } from "./integrity.js";
 export { firstRead, lastFinding, lastGood, lastProven, lastRun, newestRun, wasRead } from "./last-runs.js";
 export { type Lock, lockMirror, runUnderWay } from "./lock.js";
 export { closeMirror, emptyLog, type Mirror, mirrorOf, statement } from "./mirror.js";
@@ -36,4 +35,4 @@ export {
   type UnderWay,
   underWayText,
 } from "./under-way.js";
-export { checkIdentity, migrate, schemaVersion } from "./version.js";
+export { checkIdentity, findDamage, migrate, schemaVersion } from "./version.js";

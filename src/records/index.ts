@@ -2,13 +2,13 @@
 
 export { readAsOf } from "./as-of.js";
 export type { Readings } from "./changes.js";
-export { openComparison, type Standing } from "./compare.js";
+export { openComparison } from "./compare.js";
 export { compareTables, type TableDifference } from "./compare-tables.js";
-export { complaintText } from "./complaint-text.js";
 export { diffRecords } from "./diff.js";
 export { mixed, readDiscovered } from "./discovered.js";
 export { findHeld, keepOut, readHosts, readKeptOut, scrub } from "./keep-out.js";
 export { idText, keyOf } from "./keys.js";
+export { complaintText } from "./notices.js";
 export { indexProjection } from "./projection.js";
 export {
   isPresent,
