@@ -40,11 +40,12 @@ async function runForget(options: ForgetFlags, { deps }: Context): Promise<void>
     const hosts = readHosts(mirror);
     const name = options.host.replace(/^@/, "");
     const id = hosts.get(name);
-    const near = nearest(name, hosts.keys());
-    if (id === undefined)
+    if (id === undefined) {
+      const near = nearest(name, hosts.keys());
       throw new UsageError(`No single host in this mirror has this id or handle: \`${name}\`.`, {
         hint: near ? `did you mean \`${near}\`?` : 'see `brandapi query "SELECT * FROM hosts"`',
       });
+    }
     const { ask, close } = openPrompt(deps);
     const question = `Forget the host ${escapeLines(id)} for good (\`--yes\` does not ask)? [y/N] `;
     const answer = options.yes ? "y" : await ask(question, { hidden: false }).finally(close);

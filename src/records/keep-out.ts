@@ -47,7 +47,11 @@ export function keepOut(mirror: Mirror, hosts: readonly string[], omit?: readonl
     for (const record of records) {
       for (const sql of rewriting) statement(mirror, sql).run(record);
     }
-    rebuildTables(mirror, [...resources, ...details]);
+    const names = new Set(records.map(({ resource }) => resource));
+    rebuildTables(
+      mirror,
+      [...resources, ...details].filter(({ name }) => names.has(name)),
+    );
     mirror.db.exec(snapshots);
     return records;
   });
