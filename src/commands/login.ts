@@ -72,8 +72,8 @@ async function runLogin(options: LoginFlags, { deps }: Context): Promise<void> {
 
 /**
  * Returns base URL and key: those that are stored if only `--ping` or `--omit` is given; else those of the flags, and the
- * address of the environment before the stored one. What is missing is asked for at a terminal; elsewhere the key is read
- * from stdin.
+ * address of the environment before the stored one. Asks for the missing ones at a terminal; elsewhere reads the key from
+ * stdin.
  */
 async function readAccess(flags: LoginFlags, settings: Settings, deps: Deps): Promise<Access> {
   const { profile } = settings;

@@ -5,6 +5,7 @@ import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { makeFolder } from "../lib/make-folder.js";
 import { beginPart, endPart } from "../lib/parts.js";
+import { isObject } from "../resources/types.js";
 import { checkPrivate } from "./access.js";
 import { configFile, expandPath, folderFor, type Surroundings } from "./folders.js";
 
@@ -40,7 +41,8 @@ export async function readProfiles(deps: Surroundings): Promise<Profiles> {
 export function readStored(deps: Surroundings): { root: object; profiles: Profiles } {
   const path = configFile(deps);
   const root = existsSync(path) ? parseJson(readFileSync(path, "utf8")) : { profiles: {} };
-  const entries = isObject(root) && isObject(root.profiles) ? Object.entries(root.profiles) : undefined;
+  const stored: unknown = isObject(root) ? root.profiles : undefined;
+  const entries: [string, unknown][] | undefined = isObject(stored) ? Object.entries(stored) : undefined;
   if (isObject(root) && entries?.every(isNamedProfile)) return { root, profiles: new Map(entries) };
   throw new ConfigurationError(`The config file is not JSON as \`brandapi login\` writes it: ${path}`, {
     hint: "mend it, or move it away and run `brandapi login` again",
@@ -80,8 +82,4 @@ function parseJson(text: string): unknown {
 
 function isNamedProfile(entry: [string, unknown]): entry is [string, Profile] {
   return isObject(entry[1]) && Object.values(entry[1]).every((member) => typeof member === "string");
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -29,7 +29,7 @@ const proofs: Record<Strategy["kind"], Proof | null> = {
 /** A verdict on a resource's records and on its tables: a line of `verify --json`. */
 export interface FullVerdict extends Verdict {
   tables: TableFinding;
-  /** What is wrong, a clause each: `status` says it until a later proof says otherwise. */
+  /** The findings, a clause each, which `status` shows until a later proof has none. */
   found: string[];
 }
 
