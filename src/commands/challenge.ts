@@ -53,9 +53,8 @@ export async function runChallenge(options: DemoOptions, { deps, brandapi }: Con
         missed.includes(one) ? "not yet" : "found",
         evidenceOf(one, claims),
       ]);
-      say(
-        `\nThe night of ${dayOf(time)}:\n\n${renderTable(["change", "script", "brandapi", "evidence"], rows)}`,
-      );
+      say(`\nThe night of ${dayOf(time)}:\n`);
+      say(renderTable(["change", "script", "brandapi", "evidence"], rows));
       open = missed;
       claims = await readClaims();
     }

@@ -8,11 +8,10 @@ import { printJson } from "../ui/print.js";
 import { type FullVerdict, verifyResource } from "../verify/engine.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { verifyLake } from "./delta.js";
-import { evidenceText } from "./evidence-text.js";
 import { refuseFailures } from "./failed-resources.js";
 import { chooseResources, wait } from "./flags.js";
 import { withMirrorRun } from "./session.js";
-import { verdictText } from "./verdict-text.js";
+import { evidenceText, verdictText } from "./verdict-text.js";
 
 interface VerifyFlags extends GlobalOptions {
   repair?: boolean;

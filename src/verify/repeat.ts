@@ -11,11 +11,9 @@ export const totalItems = `grep -o '"total_items": *[0-9]*' | grep -o '[0-9]*$'`
  * own `echo` gives the key to curl, because a list of processes shows arguments.
  */
 export function curlLine(path: string, query: Query, printing: string): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  const words = given.map(([name, value]) =>
-    `${name}=${encodeURIComponent(String(value))}`.replaceAll("%3A", ":"),
-  );
-  const address = `$BRANDAPI_BASE_URL${path}${words.length > 0 ? `?${words.join("&")}` : ""}`;
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
+  const address = `$BRANDAPI_BASE_URL${path}?${given}`.replaceAll("%3A", ":").replace(/\?$/, "");
   return `echo "Authorization: Bearer $BRANDAPI_KEY" | curl -fsS -H @- "${address}" | ${printing}`;
 }
 
@@ -26,18 +24,11 @@ export function sqliteLine({ path }: Mirror, sql: string): string {
 }
 
 /** Returns SQL that counts a resource's present records of a range. @param also further conditions */
-export function countingSql(
-  { date, table }: Pick<Resource, "date" | "table">,
-  { from, to }: Range,
-  also: readonly string[] = [],
-): string {
+export function countingSql({ date, table }: Resource, { from, to }: Range, also: string[] = []): string {
   // Ranges begin and end with whole seconds.
   const second = (ms: number) => instantOrNull(ms)?.slice(0, 19).replace("T", " ");
-  const conditions = [
-    "removed_at IS NULL",
-    ...(Number.isFinite(from) ? [`datetime(${date}) >= '${second(from)}'`] : []),
-    ...(Number.isFinite(to) ? [`datetime(${date}) <= '${second(to)}'`] : []),
-    ...also,
-  ];
+  const conditions = ["removed_at IS NULL", ...also];
+  if (Number.isFinite(from)) conditions.push(`datetime(${date}) >= '${second(from)}'`);
+  if (Number.isFinite(to)) conditions.push(`datetime(${date}) <= '${second(to)}'`);
   return `SELECT count(*) FROM ${table} WHERE ${conditions.join(" AND ")}`;
 }
