@@ -5,7 +5,7 @@ import { expandPath } from "../config/folders.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
 import { openFileSink } from "../export/file-sink.js";
-import type { Chunk, Sources, WriteOptions } from "../export/format.js";
+import type { Bookmarks, Chunk, Sources } from "../export/format.js";
 import { type Exported, type Sink, streamSink, writeAll } from "../export/sink.js";
 import { counted } from "../lib/counted.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
@@ -21,7 +21,7 @@ export async function writeOutput(
   sources: Sources,
   { format, path, isCompressed, excel, delimiter }: Output,
   { deps, mirror, reporter }: Reading,
-  singer: Pick<WriteOptions, "state" | "remember"> = {},
+  bookmarks?: Bookmarks,
 ): Promise<Exported> {
   const file = path === undefined ? undefined : expandPath(path, deps);
   if (file === undefined && !format.isText && deps.stdout.isTTY)
@@ -34,12 +34,8 @@ export async function writeOutput(
     });
   const names = sources.map(({ name }) => name).join(", ");
   const { write } = await format.load();
-  const chunks = write(sources, {
-    ...singer,
-    excel,
-    delimiter,
-    warn: (text) => reporter.warn(`${names}: ${text}`),
-  });
+  const warn = (text: string) => reporter.warn(`${names}: ${text}`);
+  const chunks = write(sources, { excel, delimiter, bookmarks, warn });
   const sink = file === undefined ? dataSink(deps) : await openFileSink(file, deps);
   const done = await writeAll(isCompressed ? gzipped(chunks) : chunks, sink);
   const rows = counted(done.rows, "row", formatCount);
@@ -50,16 +46,11 @@ export async function writeOutput(
 /** Writes what changed since the run that left the state, then the next state. */
 export async function writeSince(state: string, sources: Sources, output: Output, reading: Reading) {
   const path = expandPath(state, reading.deps);
-  let next: unknown;
-  const { cutShort } = await writeOutput(sources, output, reading, {
-    state: readState(path),
-    remember: (made) => {
-      next = made;
-    },
-  });
-  if (next === undefined || cutShort) return;
+  const bookmarks = readBookmarks(path);
+  const { cutShort } = await writeOutput(sources, output, reading, bookmarks);
+  if (cutShort) return;
   const sink = await openFileSink(path, reading.deps);
-  await writeAll([{ data: `${JSON.stringify(next)}\n`, rows: 0 }], sink);
+  await writeAll([{ data: `${JSON.stringify({ bookmarks })}\n`, rows: 0 }], sink);
 }
 
 /** Returns stdout for data: a pipe gets every byte as it is, a terminal nothing that would act on it. */
@@ -86,12 +77,12 @@ async function* gzipped(chunks: Iterable<Chunk>): AsyncIterable<Chunk> {
   yield { data: "", rows };
 }
 
-/** Reads the state that an earlier export left; undefined if there is none. */
-function readState(path: string): unknown {
-  if (!existsSync(path)) return undefined;
+/** Reads the state that an earlier export left; empty if there is none. */
+function readBookmarks(path: string): Bookmarks {
+  if (!existsSync(path)) return {};
   try {
-    const state: unknown = JSON.parse(readFileSync(path, "utf8"));
-    if (typeof state === "object" && state !== null && "bookmarks" in state) return state;
+    const state: { bookmarks?: Bookmarks } | null = JSON.parse(readFileSync(path, "utf8"));
+    if (state?.bookmarks) return state.bookmarks;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }

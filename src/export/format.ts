@@ -1,4 +1,4 @@
-import type { Source } from "../query/index.js";
+import type { Bookmark, Source } from "../query/index.js";
 
 /** A piece of the output, and how many rows end in it. */
 export interface Chunk {
@@ -10,11 +10,13 @@ export interface WriteOptions {
   excel: boolean;
   /** The sign between two cells of CSV; a comma by default. */
   delimiter?: string;
-  /** The state that an earlier Singer export passed to `remember`. */
-  state?: unknown;
-  remember?(state: unknown): void;
+  /** Singer: what the target has. Read first, then brought up to date. */
+  bookmarks?: Bookmarks | undefined;
   warn(text: string): void;
 }
+
+/** For each stream of a Singer target the last change that it received, and its columns. */
+export type Bookmarks = Record<string, Bookmark & { columns: string }>;
 
 export type Sources = readonly [Source, ...Source[]];
 

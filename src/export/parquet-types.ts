@@ -1,7 +1,6 @@
 import type { ParquetWriter } from "hyparquet-writer";
-import { parseTimestamp } from "../lib/times.js";
+import { daysSince1970, parseTimestamp } from "../lib/times.js";
 import type { ReadableColumn, Row, RowValue } from "../query/index.js";
-import { asDay } from "./days.js";
 
 type Value = Exclude<RowValue, null>;
 export type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]["schema"][number];
@@ -39,7 +38,7 @@ const timestamp: StoredType = {
 const date: StoredType = {
   schema: { type: "INT32", converted_type: "DATE" },
   delta: "date",
-  convert: (value) => (typeof value === "string" ? asDay(value) : undefined),
+  convert: (value) => (typeof value === "string" ? daysSince1970(value) : undefined),
 };
 
 const boolean: StoredType = {

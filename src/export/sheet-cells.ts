@@ -1,6 +1,5 @@
-import { parseTimestamp } from "../lib/times.js";
+import { daysSince1970, parseTimestamp } from "../lib/times.js";
 import type { ReadableColumn, RowValue } from "../query/index.js";
-import { asDay } from "./days.js";
 
 /** The styles of a workbook, by their position in it: see `workbook.ts`. */
 export const styles = { text: 1, day: 2, time: 3, header: 4, yesNo: 5 } as const;
@@ -20,7 +19,7 @@ export function cellOf(value: RowValue, type: ReadableColumn["type"]): string {
 function typedCell(value: Exclude<RowValue, null>, type: ReadableColumn["type"]): string | undefined {
   if (type === "text" || type === "json") return undefined;
   if (typeof value !== "string") return type === "boolean" ? yesNoCell(value) : numberCell(value);
-  const day = type === "date" || type === "any" ? datedCell(asDay(value), styles.day) : undefined;
+  const day = type === "date" || type === "any" ? datedCell(daysSince1970(value), styles.day) : undefined;
   // In the answer to a query only the API's own form is a time.
   const isTime = type === "timestamp" || (type === "any" && ownTime.test(value));
   return (

@@ -1,6 +1,5 @@
-import { formatInstant, parseTimestamp } from "../lib/times.js";
+import { daysSince1970, formatInstant, parseTimestamp } from "../lib/times.js";
 import type { ReadableColumn, RowValue } from "../query/index.js";
-import { asDay } from "./days.js";
 
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
@@ -18,7 +17,7 @@ export function singerValue(value: Exclude<RowValue, null>, type: ReadableColumn
   if (type === "integer") return Number.isInteger(value) ? value : undefined;
   if (type === "number") return typeof value === "number" && Number.isFinite(value) ? value : undefined;
   const text = String(value);
-  if (type === "date") return asDay(text) === undefined ? undefined : text;
+  if (type === "date") return daysSince1970(text) === undefined ? undefined : text;
   if (type !== "timestamp" || rfc3339.test(text)) return text;
   const at = parseTimestamp(text);
   return at === undefined ? undefined : formatInstant(at);

@@ -56,9 +56,3 @@ function styleSheet(): string {
     '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
   );
 }
-
-/** Returns names that a spreadsheet takes: 31 letters, without some signs. */
-export function sheetNames(names: readonly string[]): string[] {
-  const plain = names.map((name) => name.replace(/[[\]:*?/\\']/g, "_"));
-  return plain.map((name, index) => (name.length <= 31 ? name : `${name.slice(0, 28)}_${index + 1}`));
-}

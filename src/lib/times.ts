@@ -81,6 +81,11 @@ function isRealDay(day: string): boolean {
   return !Number.isNaN(ms) && formatInstant(ms).startsWith(day);
 }
 
+/** Returns the days from 1970 to a date such as `2026-10-31`; undefined if the text is none. */
+export function daysSince1970(text: string): number | undefined {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && isRealDay(text) ? Date.parse(text) / dayMs : undefined;
+}
+
 const timestamp = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?\d\d)?)?$/i;
 
 /**

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { strFromU8, unzipSync } from "fflate";
 import { expect, test } from "vitest";
+import { knownTableNames } from "../../src/query/index.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
@@ -151,4 +152,8 @@ test.each(["--xlsx", "--parquet"])("%s is not written to a terminal", async (fla
   const { db } = await workbookOf();
   const run = await brandapi(["export", "orders", flag, "--db", db], { tty: true });
   expect(run).toMatchObject({ code: 2, out: "", err: expect.stringContaining("is not for a terminal") });
+});
+
+test("the name of each table is one that a sheet can have: 31 letters, without signs", () => {
+  for (const name of knownTableNames()) expect(name).toMatch(/^\w{1,31}$/);
 });

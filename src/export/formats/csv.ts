@@ -40,20 +40,13 @@ export function* write([source]: Sources, options: WriteOptions): Iterable<Chunk
       // csv-stringify writes false as nothing.
       return columns[index]?.type === "boolean" && typeof value === "number" ? String(value === 1) : value;
     };
-    for (const rows of source.rows())
-      yield {
-        data: stringify(
-          rows.map((row) => row.map(toCell)),
-          csv,
-        ),
-        rows: rows.length,
-      };
+    for (const rows of source.rows()) {
+      const cells = rows.map((row) => row.map(toCell));
+      yield { data: stringify(cells, csv), rows: rows.length };
+    }
   }
-  if (formulas > 0 && !excel)
-    warn(
-      `${counted(formulas, "cell")} would run as a formula in a spreadsheet: ` +
-        "kept exact; for a spreadsheet add `--excel`",
-    );
+  const found = `${counted(formulas, "cell")} would run as a formula in a spreadsheet`;
+  if (formulas > 0 && !excel) warn(`${found}: kept exact; for a spreadsheet add \`--excel\``);
 }
 
 /** True if a column can hold a formula. */

@@ -1,15 +1,12 @@
 import { createHash } from "node:crypto";
 import { UsageError } from "../../errors.js";
 import { counted } from "../../lib/counted.js";
-import type { Bookmark, ChangedRow, ChangedRows, Source } from "../../query/index.js";
+import type { ChangedRow, ChangedRows, Source } from "../../query/index.js";
 import type { Chunk, Sources, WriteOptions } from "../format.js";
 import { singerSchema, singerValue } from "../singer-values.js";
 
 /** When a row was removed; null while it is there. */
 const deletedAt = "_sdc_deleted_at";
-
-/** The state of a target: for each stream the last change that it received, and its columns. */
-type Bookmarks = Record<string, Bookmark & { columns: string }>;
 
 interface Stream {
   source: Source;
@@ -29,7 +26,7 @@ interface Stream {
  */
 export function* write(sources: Sources, options: WriteOptions): Iterable<Chunk> {
   const streams = sources.map(openStream);
-  const bookmarks = { ...(options.state as { bookmarks?: Bookmarks } | undefined)?.bookmarks };
+  const { bookmarks = {} } = options;
   for (const stream of streams) {
     const { source, changed, keys, properties } = stream;
     const columns = createHash("sha256").update(Object.keys(properties).join()).digest("hex").slice(0, 8);
@@ -43,7 +40,6 @@ export function* write(sources: Sources, options: WriteOptions): Iterable<Chunk>
     if (changed.now) bookmarks[source.name] = { columns, ...changed.now };
     yield line({ type: "STATE", value: { bookmarks } });
   }
-  options.remember?.({ bookmarks });
 }
 
 function openStream(source: Source): Stream {

@@ -3,7 +3,7 @@ import { counted } from "../../lib/counted.js";
 import type { ReadableColumn, Source } from "../../query/index.js";
 import type { Chunk, Sources, WriteOptions } from "../format.js";
 import { cellOf, longestText, styles, textCell } from "../sheet-cells.js";
-import { sheetNames, sheetNamespace, workbookParts, xmlHead } from "../workbook.js";
+import { sheetNamespace, workbookParts, xmlHead } from "../workbook.js";
 import { openZip, type ZipStream } from "../zip.js";
 
 /** The rows of a sheet, its header included. */
@@ -19,7 +19,7 @@ const pieceLetters = 256 * 1_024;
 export function* write(sources: Sources, { warn }: WriteOptions): Iterable<Chunk> {
   for (const source of sources) checkRows(source.name, source.count?.() ?? 0);
   const zip = openZip();
-  for (const [name, xml] of workbookParts(sheetNames(sources.map(({ name }) => name)))) {
+  for (const [name, xml] of workbookParts(sources.map(({ name }) => name))) {
     zip.begin(name);
     zip.write(xml);
   }
@@ -30,10 +30,8 @@ export function* write(sources: Sources, { warn }: WriteOptions): Iterable<Chunk
   }
   zip.end();
   yield { data: zip.take(), rows: 0 };
-  if (cut.count > 0)
-    warn(
-      `${counted(cut.count, "text")} longer than a cell can be: cut after 32,767 letters; CSV has all of it`,
-    );
+  const longer = `${counted(cut.count, "text")} longer than a cell can be`;
+  if (cut.count > 0) warn(`${longer}: cut after 32,767 letters; CSV has all of it`);
 }
 
 function* writeSheet(source: Source, zip: ZipStream, cut: { count: number }): Generator<Chunk> {
@@ -88,11 +86,9 @@ function columnLetters(column: number): string {
 }
 
 function checkRows(name: string, rows: number): void {
-  if (rows >= rowsOfSheet)
-    throw new UsageError(
-      `\`${name}\` has more rows than a sheet holds, which are 1,048,576 with the header.`,
-      {
-        hint: "take fewer with `--since` or `--limit`, or write CSV: `-o FILE.csv`",
-      },
-    );
+  if (rows < rowsOfSheet) return;
+  const hint = "take fewer with `--since` or `--limit`, or write CSV: `-o FILE.csv`";
+  throw new UsageError(`\`${name}\` has more rows than a sheet holds, which are 1,048,576 with the header.`, {
+    hint,
+  });
 }
