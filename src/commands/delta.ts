@@ -4,14 +4,12 @@ import { Incomplete } from "../errors.js";
 import { cleanUp, type Log, readLog, refuseIf } from "../export/delta/log.js";
 import { compare, exportDelta } from "../export/delta/table.js";
 import { dayMs } from "../lib/times.js";
-import { readInfo } from "../mirror/index.js";
 import { type ByMonth, knownTableNames, openByMonth } from "../query/index.js";
 import { printJson } from "../ui/print.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { type Reading, readMirror } from "./reading.js";
 import { checkTableName, findTable } from "./table.js";
 
-/** A reason to refuse, and what to do. */
 const missing = ["is missing", "`brandapi export orders --delta DIR` makes one"] as const;
 
 type LakeFlags = GlobalOptions & { delta?: string; retain?: number };
@@ -54,9 +52,6 @@ async function eachTable(names: readonly string[], options: LakeFlags, context: 
   const logs = readLogs(names, options, context);
   await readMirror(options, context.deps, async (reading) => {
     const found = logs.map((log) => ({ log, table: findTable(reading.mirror, log.table) }));
-    const brand = readInfo(reading.mirror, "brand_id");
-    for (const { folder, mirror } of logs)
-      refuseIf(mirror !== undefined && mirror.brand !== brand, folder, "belongs to a different brand");
     for (const { log, table } of found) await work(openByMonth(reading.mirror, table), log, reading);
   });
 }

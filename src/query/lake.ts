@@ -12,10 +12,8 @@ export function openByMonth(mirror: Mirror, table: ReadableTable) {
   const { name, date } = table;
   const partitionColumns = date ? ["month"] : [];
   const columns = table.columns.filter((one) => !one.isComputed && !partitionColumns.includes(one.name));
-  const hasMonth = table.columns.some((one) => one.name === "month");
-  let at = "''";
-  if (date) at = hasMonth ? "month" : date.sql;
-  const month = `iif(${at} GLOB '[0-9][0-9][0-9][0-9]-[01][0-9]*', substr(${at}, 1, 7), '')`;
+  const at = table.columns.some((one) => one.name === "month") ? "month" : date?.sql;
+  const month = date ? `iif(${at} GLOB '[0-9][0-9][0-9][0-9]-[01][0-9]*', substr(${at}, 1, 7), '')` : "''";
   const values = [...columns.map((one) => `t.${quote(one.name)}`), month];
   /** All rows, or those of a month; `""`: those without one. */
   const rows = (one?: string) => {

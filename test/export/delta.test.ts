@@ -128,7 +128,7 @@ test("a new column, or a type that is different, is a new schema and replaces th
   await night("SELECT 1");
   expect([...readLog(folder).files.keys()].sort()).toEqual(["", "2026-10"]);
   await night("ALTER TABLE plans ADD note TEXT; UPDATE plans SET note = 'more' WHERE month IS NULL", "note");
-  expect(kindsOf(folder, 1)).toEqual(["commitInfo", "metaData", "remove", "add", "remove", "add"]);
+  expect(kindsOf(folder, 1)).toEqual(["commitInfo", "metaData", "remove", "remove", "add", "add"]);
   expect(readLog(folder).metaData?.schemaString).toContain('"note"');
   await night("UPDATE plans SET goal = 6.5 WHERE month IS NULL", "note");
   expect(kindsOf(folder, 2).filter((kind) => kind === "add")).toHaveLength(2);

@@ -18,10 +18,7 @@ interface Action {
 /** A table's newest version (-1: none): the file of each month, and when each file of older versions was removed. */
 export type Log = ReturnType<typeof readLog>;
 
-/**
- * Reads the log of a table. Without checkpoints a year of nights is read in milliseconds.
- * @throws ConfigurationError if something else has written to it, or it needs a newer protocol
- */
+/** Reads a table's log. @throws ConfigurationError if something else has written it, or it needs a newer protocol */
 export function readLog(folder: string) {
   const path = join(folder, "_delta_log");
   const names = existsSync(path) ? readdirSync(path).filter((name) => /^\d{20}\.json$/.test(name)) : [];
@@ -33,8 +30,7 @@ export function readLog(folder: string) {
   const isNewer = actions.some(({ protocol: p }) => p && (p.minReaderVersion > 1 || p.minWriterVersion > 2));
   refuseIf(isNewer, folder, "needs a newer protocol than reader 1 and writer 2");
   refuseIf(own.length !== version + 1, folder, "lacks a version, or has one that something else has written");
-  const removes = actions.flatMap(({ remove }) => remove ?? []);
-  const removed = new Map(removes.map((remove) => [remove.path, remove.deletionTimestamp]));
+  const removed = new Map(actions.map(({ remove }) => [remove?.path, remove?.deletionTimestamp]));
   const adds = actions.flatMap(({ add }) => (add && !removed.has(add.path) ? add : []));
   const files = new Map(adds.map((add) => [add.partitionValues.month ?? "", add.path]));
   const metaData = actions.findLast((action) => action.metaData)?.metaData;
@@ -60,10 +56,9 @@ export async function commit(log: Log, actions: readonly object[], deps: Deps): 
 
 /** Removes this program's files that no version since a time has named, such as those that a killed export left. */
 export function cleanUp({ folder, files, removed }: Log, since: number): void {
-  const named = [...files.values()];
   const own = /^(_delta_log\/\.\d{20}\.json\..+\.part|(month=[\d-]+\/)?\.?part-[\da-f-]{36}\.parquet[^/]*)$/;
   for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
-    if (!own.test(name) || named.includes(name)) continue;
+    if (!own.test(name) || [...files.values()].includes(name)) continue;
     const path = join(folder, name);
     const unusedSince = removed.get(name) ?? statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? since;
     if (unusedSince < since) rmSync(path, { force: true });

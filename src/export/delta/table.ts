@@ -8,14 +8,15 @@ import { openFileSink, syncFolder } from "../file-sink.js";
 import { readDigest, writeRows } from "../formats/parquet.js";
 import { findTypes } from "../parquet-types.js";
 import { writeAll } from "../sink.js";
-import { commit, type Log } from "./log.js";
+import { commit, type Log, refuseIf } from "./log.js";
 
 /**
- * Reads a table once. Returns the types of its columns, how many rows it has, the digest of each month's rows, and the
- * months of which the lake's files have a different one; all of them, if the lake's columns are not the table's.
+ * Reads a table once. Returns its columns' types, its number of rows, the digest of each month's rows, and the months of
+ * which the lake's files have a different one; all of them, if the lake's columns are not the table's.
  */
-export async function compare({ columns, partitionColumns, rows }: ByMonth, log: Log) {
-  const { folder, files, metaData } = log;
+export async function compare({ columns, partitionColumns, rows, standing }: ByMonth, log: Log) {
+  const { folder, files, metaData, mirror = standing } = log;
+  refuseIf(mirror.brand !== standing.brand, folder, "belongs to a different brand");
   const digests = new Map<string, string>();
   let count = 0;
   const types = findTypes(columns, rows(), (row) => {
@@ -53,7 +54,7 @@ export async function exportDelta(source: ByMonth, log: Log, deps: Deps): Promis
     ...(isNewSchema ? [{ metaData: { ...table, ...schema, configuration: {} } }] : []),
   ];
   makeFolder(join(folder, "_delta_log"));
-  const written: string[] = [];
+  const adds: { add: { path: string; [member: string]: unknown } }[] = [];
   try {
     for (const month of differing) {
       const gone = files.get(month);
@@ -65,16 +66,15 @@ export async function exportDelta(source: ByMonth, log: Log, deps: Deps): Promis
       const chunks = writeRows(source, types, source.rows(month), digest);
       const sink = await openFileSink(join(folder, path), deps);
       const { bytes: size, rows: numRecords } = await writeAll(chunks, sink);
-      written.push(join(folder, path));
       const partitionValues = source.partitionColumns.length > 0 ? { month: month || null } : {};
       const stats = JSON.stringify({ numRecords });
-      actions.push({ add: { path, partitionValues, size, stats, modificationTime: at, dataChange: true } });
+      adds.push({ add: { path, partitionValues, size, stats, modificationTime: at, dataChange: true } });
     }
     await syncFolder(folder);
-    await commit(log, actions, deps);
+    await commit(log, [...actions, ...adds], deps);
   } catch (error) {
     // No version names them. Otherwise a full disk would stay full.
-    for (const path of written) rmSync(path, { force: true });
+    for (const { add } of adds) rmSync(join(folder, add.path), { force: true });
     throw error;
   }
   return `version ${log.version + 1}, ${rows} rows, months written: ${differing.length}`;
