@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, parse } from "node:path";
 import { PassThrough } from "node:stream";
 import { Command } from "commander";
 import { Incomplete } from "../errors.js";
@@ -12,14 +12,8 @@ import { brandFlags } from "./sandbox.js";
 /** How long the first sync lies back: refunds and late attributions need time to happen. */
 const pauseMs = 21 * dayMs;
 
-/** The exports, and their files in the demo's folder. */
-const exported = [
-  ["orders", "orders.csv"],
-  ["orders", "orders.ndjson"],
-  ["roster", "roster.csv"],
-  ["changes", "changes.csv"],
-] as const;
-const page = "report.html";
+/** The exports, each named for its table. */
+const exported = ["orders.csv", "orders.ndjson", "roster.csv", "changes.csv"];
 
 /** Runs that the changes of three weeks may take. */
 const mostNights = 10;
@@ -45,13 +39,12 @@ export function define(context: Context): Command {
     .addOption(orders)
     .addOption(seed)
     .option("--challenge", "seven records change in silence: what a plain script finds, and what a sync does")
-    .action((_, own: Command) => {
-      const { challenge, ...options }: DemoOptions & { challenge?: boolean } = own.optsWithGlobals();
-      return challenge ? runChallenge(options, context) : runDemo(options, context);
-    });
+    .action((_, own: Command) => runDemo(own.optsWithGlobals(), context));
 }
 
-async function runDemo(options: DemoOptions, { deps, tell, brandapi }: Context): Promise<void> {
+async function runDemo(options: DemoOptions, context: Context): Promise<void> {
+  if (options.challenge) return await runChallenge(options, context);
+  const { deps, tell, brandapi } = context;
   const { seed = 1, orders = 5_000, out = "brandapi-demo", quiet } = options;
   const { clock } = deps;
   const started = clock.monotonic();
@@ -59,6 +52,7 @@ async function runDemo(options: DemoOptions, { deps, tell, brandapi }: Context):
   let ageMs = pauseMs;
   const stdout = quiet ? new PassThrough().resume() : deps.stdout;
   const there = { ...deps, stdout, clock: { ...clock, now: () => clock.now() - ageMs } };
+  const page = join(out, "report.html");
   const { at, baseUrl, brand, close } = await demonstrate(out, { seed, orders, now: begun }, there);
   const say = (text: string) => void stdout.write(`${text}\n`);
   /** Runs a command as if it was typed, and shows it. */
@@ -85,16 +79,16 @@ async function runDemo(options: DemoOptions, { deps, tell, brandapi }: Context):
     await show("changes", "orders", "--limit", "8");
     await show("verify", "orders");
     await show("query", refunds);
-    for (const [table, file] of exported) await show("export", table, "-o", join(out, file));
+    for (const file of exported) await show("export", parse(file).name, "-o", join(out, file));
     await show("status");
-    await show("report", ...(deps.stdout.isTTY && !quiet ? ["--open"] : []), "-o", join(out, page));
+    await show("report", ...(deps.stdout.isTTY && !quiet ? ["--open"] : []), "-o", page);
   } finally {
     await close();
   }
   say(`\nDone in ${((clock.monotonic() - started) / 1_000).toFixed(1)} s.`);
   say(`The mirror is an SQLite file, the exports lie beside it: ${out}`);
   say("Your own brand: `brandapi login`, then `brandapi sync`.");
-  say(`The page to look at, and to mail: ${join(out, page)}`);
+  say(`The page to look at, and to mail: ${page}`);
 }
 
 /** Returns the flags about output, for each command that is shown. */

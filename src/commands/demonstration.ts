@@ -12,6 +12,7 @@ export interface DemoOptions extends GlobalOptions {
   out?: string;
   orders?: number;
   seed?: number;
+  challenge?: boolean;
 }
 
 /** The file that marks a folder as made by a demonstration: the next one may clear it. */

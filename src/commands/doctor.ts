@@ -89,7 +89,8 @@ function print(
   { env, keys, stdout }: Deps,
 ): void {
   const isError = found instanceof Error;
-  const state = stateOf(found);
+  const passed = found.hint ? "warning" : "ok";
+  const state = isError ? "failed" : passed;
   if (quiet && state === "ok") return;
   const text = hideKeys(isError ? found.message : found.text, keys);
   const hint = found.hint ? hideKeys(hintFor(found.hint, { profile, db }), keys) : null;
@@ -98,11 +99,6 @@ function print(
   const mark = { ok: green("ok"), warning: yellow("! "), failed: red("! ") }[state];
   if (json) printJson(stdout, { check, state, text, exit_code, hint });
   else stdout.write(`${mark} ${check}: ${escapeText(text)}\n${hint ? `     ${escapeText(hint)}\n` : ""}`);
-}
-
-function stateOf(found: Finding | BrandapiError) {
-  if (found instanceof Error) return "failed";
-  return found.hint ? "warning" : "ok";
 }
 
 async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>> {

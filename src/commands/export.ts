@@ -59,15 +59,12 @@ export function define(context: Context): Command {
     )
     .addOption(parsed("--retain <duration>", "Delta: how long old files stay (7d)", parseDuration))
     .addOption(new Option("--state <file>", "Singer: what changed since that run").implies({ singer: true }))
-    .action((names: string[], _, own: Command) => {
-      const options: ExportFlags = own.optsWithGlobals();
-      return options.delta === undefined
-        ? runExport(names, options, context)
-        : exportLake(names, options, context);
-    });
+    .action((names: string[], _, own: Command) => runExport(names, own.optsWithGlobals(), context));
 }
 
-async function runExport(names: readonly string[], options: ExportFlags, { deps }: Context): Promise<void> {
+async function runExport(names: readonly string[], options: ExportFlags, context: Context): Promise<void> {
+  if (options.delta !== undefined) return await exportLake(names, options, context);
+  const { deps } = context;
   const { columns, where, limit, state, includeRemoved = false } = options;
   const output = chooseOutput({ ...options });
   const now = deps.clock.now();

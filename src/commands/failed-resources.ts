@@ -1,5 +1,6 @@
 import { AccessForbidden, Incomplete } from "../errors.js";
 import { counted } from "../lib/counted.js";
+import { wordsOf } from "../lib/failures.js";
 import type { Ended } from "../sync/resources.js";
 
 /**
@@ -15,15 +16,11 @@ export function refuseFailures({ failures, succeeded, unasked }: Ended, asked: n
       hint: "see `brandapi whoami` for the key's scopes, and the brand's plan",
     });
   if (succeeded === 0) throw first.error;
-  const texts = failures.map(textOf);
+  const texts = failures.map(({ resource, error }) =>
+    error instanceof Incomplete ? error.message : `${resource.name}: ${wordsOf(error)}`,
+  );
   if (unasked.length > 0) texts.push(`Not asked any more: ${unasked.map(({ name }) => name).join(", ")}.`);
   throw new Incomplete(`${failures.length} of ${counted(asked, "resource")} failed: ${texts.join(" ")}`, {
     hint: "run the same command again: what succeeded is kept; see `brandapi status`",
   });
-}
-
-/** Returns the error's message, with the resource's name if the message has none. */
-function textOf({ resource, error }: Ended["failures"][number]): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return error instanceof Incomplete ? message : `${resource.name}: ${message}`;
 }

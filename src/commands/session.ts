@@ -7,15 +7,14 @@ import { hideKeys } from "../lib/secrets.js";
 import { formatInstant } from "../lib/times.js";
 import {
   checkOwner,
-  checkPlace,
   claimMirror,
   closeMirror,
-  type FailedRun,
   lockMirror,
   type Mirror,
   noteFailedRun,
   noteProgress,
   schemaVersion,
+  withFile,
 } from "../mirror/index.js";
 import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/index.js";
 import { keepOut, readKeptOut, scrub } from "../records/index.js";
@@ -73,8 +72,9 @@ export async function withMirrorRun(
       closers.unshift((await lockMirror(dbPath, { wait, clock, signal, queued: reporter.note })).release);
     const identity = await readIdentity(api).catch(async (error: unknown) => {
       const run = { command, at: formatInstant(clock.now()), error: hideKeys(wordsOf(error), keys) };
-      // This error matters more than one of the note itself.
-      if (purpose !== "plan" && !signal.aborted) await noteFailure(dbPath, run).catch(() => {});
+      // For `status`, because nobody reads a nightly run's output. An error of the note itself matters less.
+      if (purpose !== "plan" && !signal.aborted)
+        await withFile(dbPath, (mirror) => noteFailedRun(mirror, run)).catch(() => {});
       throw error;
     });
     refuseSkew(identity.skew);
@@ -114,15 +114,4 @@ function omitMembers(mirror: Mirror, omit: readonly string[], { note }: Pick<Rep
   if (String(omit) === String(readKeptOut(mirror).omit)) return;
   const rewritten = `${counted(keepOut(mirror, [], omit).length, "record")} rewritten`;
   note(`omits ${omit.join(", ") || "nothing"}: ${rewritten}; \`sync --full\` reads what is kept again`);
-}
-
-/** Records the error for `status`, because nobody reads a nightly run's output. Does not create a mirror. */
-async function noteFailure(path: string, run: FailedRun): Promise<void> {
-  if (!checkPlace(path)) return;
-  const mirror = await openMirror(path);
-  try {
-    noteFailedRun(mirror, run);
-  } finally {
-    closeMirror(mirror);
-  }
 }

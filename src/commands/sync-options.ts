@@ -19,19 +19,9 @@ export interface SyncFlags extends GlobalOptions, Partial<Pick<SyncOptions, Same
 
 /** Returns what the flags ask of a sync. @throws UsageError for times that make no range in the past */
 export function readOptions(flags: SyncFlags, now: number): SyncOptions {
-  const { full = false } = flags;
-  return {
-    ...defaultOptions,
-    ...parseRange(flags, now),
-    acceptRemovals: flags.acceptRemovals ?? false,
-    audit: flags.audit ?? defaultOptions.audit,
-    details: flags.details ?? (full ? "all" : defaultOptions.details),
-    full,
-    groupBy: flags.groupBy ?? defaultOptions.groupBy,
-    hosts: flags.host ?? [],
-    perHost: flags.perHost ?? false,
-    windowMs: flags.window ?? defaultOptions.windowMs,
-  };
+  const { host: hosts = [], window: windowMs = defaultOptions.windowMs } = flags;
+  const details = flags.full ? "all" : defaultOptions.details;
+  return { ...defaultOptions, details, ...flags, ...parseRange(flags, now), hosts, windowMs };
 }
 
 /** @throws UsageError for a flag that makes no difference to a resource that was named */

@@ -89,10 +89,11 @@ async function syncChosen(
 
 /** Leaves out what the key does not allow, unless it was named: then the API refuses it. */
 function divide({ resources, named }: Chosen, scopes: readonly string[]) {
-  const isAllowed = ({ scope }: Resource) => named || scopes.includes(scope);
-  const skipped = resources.filter((resource) => !isAllowed(resource));
+  const isSkipped = ({ scope }: Resource) => !named && !scopes.includes(scope);
   return {
-    allowed: resources.filter(isAllowed),
-    skipped: skipped.map((resource) => ({ resource, why: `the key lacks the scope ${resource.scope}` })),
+    allowed: resources.filter((resource) => !isSkipped(resource)),
+    skipped: resources
+      .filter(isSkipped)
+      .map((resource) => ({ resource, why: `the key lacks the scope ${resource.scope}` })),
   };
 }

@@ -29,23 +29,18 @@ export function define(context: Context): Command {
     .option("--all", "also views that other views are made of")
     .option("--delta <folder>", "the tables of a lake instead, and what is proven of them")
     .option("--json", "the same as JSON: a list, or one object")
-    .action((name: string | undefined, _, own: Command) => {
-      const options: TablesFlags = own.optsWithGlobals();
-      return options.delta === undefined
-        ? runTables(name, options, context)
-        : printLake(name ? [name] : [], options, context);
-    });
+    .action((name: string | undefined, _, own: Command) => runTables(name, own.optsWithGlobals(), context));
 }
 
-async function runTables(name: string | undefined, options: TablesFlags, { deps }: Context): Promise<void> {
-  await readMirror(options, deps, async (reading) => {
+async function runTables(name: string | undefined, options: TablesFlags, context: Context): Promise<void> {
+  const { all = false, delta, json } = options;
+  if (delta !== undefined) return printLake(name ? [name] : [], options, context);
+  const { stdout } = context.deps;
+  await readMirror(options, context.deps, async (reading) => {
     const { mirror } = reading;
-    const facts =
-      name === undefined
-        ? listFacts(mirror, { all: options.all ?? false })
-        : readFacts(mirror, checkTableName(name));
-    if (options.json) printJson(deps.stdout, facts);
-    else deps.stdout.write(Array.isArray(facts) ? listText(facts, reading) : tableText(facts, reading));
+    const facts = name === undefined ? listFacts(mirror, { all }) : readFacts(mirror, checkTableName(name));
+    if (json) printJson(stdout, facts);
+    else stdout.write(Array.isArray(facts) ? listText(facts, reading) : tableText(facts, reading));
   });
 }
 

@@ -41,15 +41,12 @@ export function define(context: Context): Command {
     .addOption(delta.conflicts(["repair", "evidence", "acceptRemovals"]))
     .option("--accept-removals", "apply removals even where they look implausible")
     .addOption(wait())
-    .action((names: string[], _, own: Command) => {
-      const options: VerifyFlags = own.optsWithGlobals();
-      return options.delta === undefined
-        ? runVerify(names, options, context)
-        : verifyLake(names, options, context);
-    });
+    .action((names: string[], _, own: Command) => runVerify(names, own.optsWithGlobals(), context));
 }
 
-async function runVerify(names: readonly string[], options: VerifyFlags, { deps }: Context): Promise<void> {
+async function runVerify(names: readonly string[], options: VerifyFlags, context: Context): Promise<void> {
+  if (options.delta !== undefined) return await verifyLake(names, options, context);
+  const { deps } = context;
   const { resources: chosen, named } = chooseResources(names);
   const { acceptRemovals = false, evidence = false, json = false, repair = false, wait = false } = options;
   const run = { deps, options, purpose: "prove", wait, command: "verify" } as const;

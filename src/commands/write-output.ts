@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { pipeline, Readable } from "node:stream";
 import { createGzip } from "node:zlib";
-import { expandPath } from "../config/folders.js";
+import { configFile, expandPath } from "../config/folders.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
 import { openFileSink } from "../export/file-sink.js";
@@ -15,7 +15,7 @@ import type { Reading } from "./reading.js";
 
 /**
  * Writes sources into a file or stdout; of a file, reports its rows.
- * @throws UsageError for bytes on a terminal, or if the file is the mirror that is read
+ * @throws UsageError for bytes on a terminal, or if the file is the mirror that is read, or the settings
  */
 export async function writeOutput(
   sources: Sources,
@@ -28,8 +28,8 @@ export async function writeOutput(
     throw new UsageError(`\`${format.flag}\` is not for a terminal.`, {
       hint: `name a file with \`-o FILE${format.extensions[0] ?? ""}\``,
     });
-  if (file === mirror.path)
-    throw new UsageError(`The file to write is the mirror itself: ${path}.`, {
+  if (file === mirror.path || file === configFile(deps))
+    throw new UsageError(`The file to write is the mirror itself, or the settings: ${path}.`, {
       hint: "name another with `-o`",
     });
   const names = sources.map(({ name }) => name).join(", ");

@@ -163,8 +163,13 @@ describe("query", () => {
     await write("a.ndjson");
     const lines = readFileSync(join(home, "a.ndjson"), "utf8").trim().split("\n");
     expect(lines.map((line) => JSON.parse(line))).toEqual(wanted);
-    const mirror = await brandapi(["query", sql, "--csv", "-o", path, "--db", path], { home });
-    expect(mirror).toMatchObject({ code: 2, err: expect.stringContaining("the mirror itself") });
+    for (const own of [path, join(home, ".config/brandapi/config.json")]) {
+      const refused = await brandapi(["query", sql, "--csv", "-o", own, "--db", path], { home });
+      expect(refused).toMatchObject({
+        code: 2,
+        err: expect.stringContaining("the mirror itself, or the settings"),
+      });
+    }
     const broken = await write("a.json", "SELECT json(id) FROM orders");
     expect(broken).toMatchObject({ code: 2, err: expect.stringContaining("malformed JSON") });
     expect(JSON.parse(readFileSync(join(home, "a.json"), "utf8"))).toEqual(wanted);
