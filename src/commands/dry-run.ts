@@ -1,4 +1,3 @@
-import type { Deps } from "../deps.js";
 import { AccessForbidden } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import type { Resource } from "../resources/types.js";
@@ -6,6 +5,7 @@ import { planResource } from "../sync/engine.js";
 import { type Skipped, smallFirst } from "../sync/resources.js";
 import type { PlanStep, SyncSession } from "../sync/run.js";
 import { printJson } from "../ui/print.js";
+import type { Context } from "./context.js";
 
 /**
  * Prints what a sync would read: with `--json` `{profile, resources: [{resource, steps, requests}], skipped: [{resource,
@@ -14,7 +14,8 @@ import { printJson } from "../ui/print.js";
 export async function printPlan(
   access: SyncSession & { settings: { rateLimit: number | null } },
   chosen: { allowed: readonly Resource[]; skipped: readonly Skipped[] },
-  { json, profile, stdout }: Pick<Deps, "stdout"> & { json: boolean; profile: string | undefined },
+  json: boolean,
+  { deps, profile }: Context,
 ): Promise<void> {
   const skipped = chosen.skipped.map(({ resource, why }) => ({ resource: resource.name, why }));
   const resources: { resource: string; steps: PlanStep[]; requests: number }[] = [];
@@ -30,7 +31,7 @@ export async function printPlan(
   const { rateLimit } = access.settings;
   // A minute's worth of requests goes at once.
   const minutes = rateLimit === null ? null : Math.max(0, Math.ceil(requests / rateLimit) - 1);
-  if (json) return printJson(stdout, { profile, resources, skipped, requests, minutes });
+  if (json) return printJson(deps.stdout, { profile, resources, skipped, requests, minutes });
   const requestsOf = (step: PlanStep) => counted(step.requests, "request") + (step.open ? " or more" : "");
   const lines = resources.flatMap(({ resource, steps }) =>
     steps.map((step) => `${resource}: ${step.what} (${requestsOf(step)})`),
@@ -38,7 +39,7 @@ export async function printPlan(
   for (const { resource, why } of skipped) lines.push(`${resource}: skipped: ${why}`);
   const time = minutes ? `, about ${counted(minutes, "minute")} at the rate limit` : "";
   lines.push(`At least ${counted(requests, "request")} in all${time}. Nothing was written.`);
-  stdout.write(`${lines.join("\n")}\n`);
+  deps.stdout.write(`${lines.join("\n")}\n`);
 }
 
 function sumOf(parts: readonly { requests: number }[]): number {

@@ -6,10 +6,10 @@ import { parseDuration, parseInstant } from "../lib/times.js";
 import { checkAsOf, checkCondition, explainRunning, openSource } from "../query/index.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { exportLake } from "./delta.js";
-import { parseCount, parsed, parseList, parseRange } from "./flags.js";
+import { checkName, parseCount, parsed, parseList, parseRange } from "./flags.js";
 import { chooseOutput, noFormat, type OutputFlags, outputFlags, pathIn } from "./output.js";
 import { readMirror } from "./reading.js";
-import { checkColumns, checkTableName, chooseDates, findTable, readThen } from "./table.js";
+import { checkTableName, chooseDates, findTable, readThen } from "./table.js";
 import { writeOutput, writeSince } from "./write-output.js";
 
 interface ExportFlags extends OutputFlags, GlobalOptions {
@@ -78,7 +78,8 @@ async function runExport(names: readonly string[], options: ExportFlags, context
     const { mirror, reporter } = reading;
     const tables = known.map((name) => findTable(mirror, name));
     for (const table of tables) {
-      checkColumns(table, columns ?? []);
+      const ofTable = table.columns.map(({ name }) => name);
+      for (const name of columns ?? []) checkName(`column of \`${table.name}\``, name, ofTable);
       if (at !== undefined) checkAsOf(table);
       if (where !== undefined) checkCondition(mirror, table, where);
     }

@@ -1,8 +1,10 @@
-import type { ApiClient, ApiEvents } from "../api/index.js";
+import type { ApiClient } from "../api/index.js";
 import { requireAccess } from "../config/access.js";
 import type { Settings } from "../config/settings.js";
 import { type Deps, readVersion } from "../deps.js";
 import type { TerminalReporter } from "../ui/reporter.js";
+
+const waits = { budget: "rate limit", server: "the API asked to wait" } as const;
 
 /**
  * Opens the API as these settings say. Close it when done.
@@ -16,17 +18,8 @@ export async function openApi(
   const access = { ...settings, ...requireAccess(settings) };
   const api = await import("../api/index.js");
   reporter.limited(settings.rateLimit);
-  return api.openApi(
-    { ...access, userAgent: `brandapi/${readVersion()}`, statePath: settings.stateDir },
-    deps,
-    eventsFor(reporter),
-  );
-}
-
-const waits = { budget: "rate limit", server: "the API asked to wait" } as const;
-
-function eventsFor(reporter: TerminalReporter): ApiEvents {
-  return {
+  const options = { ...access, userAgent: `brandapi/${readVersion()}`, statePath: settings.stateDir };
+  return api.openApi(options, deps, {
     onRetry({ path, reason, waitMs, attempt }) {
       reporter.waiting(waitMs, reason);
       reporter.detail(`${path}: ${reason}; retry ${attempt} in ${Math.round(waitMs)} ms`);
@@ -40,5 +33,5 @@ function eventsFor(reporter: TerminalReporter): ApiEvents {
       reporter.detail(`GET ${path}: ${status || "no answer"}, ${Math.round(ms)} ms`);
     },
     onNotice: ({ message }) => reporter.note(message),
-  };
+  });
 }

@@ -69,31 +69,24 @@ async function runSync(names: readonly string[], flags: SyncFlags, context: Cont
 }
 
 async function syncChosen(
-  chosen: Chosen,
+  { resources, named }: Chosen,
   access: MirrorSession & SyncSession,
-  flags: SyncFlags,
-  { deps, profile }: Context,
+  { dryRun, json = false }: SyncFlags,
+  context: Context,
 ): Promise<void> {
-  const { allowed, skipped } = divide(chosen, access.identity.key.scopes);
+  const { scopes } = access.identity.key;
+  // The API refuses what is named without its scope.
+  const isAllowed = ({ scope }: Resource) => named || scopes.includes(scope);
+  const allowed = resources.filter(isAllowed);
+  const others = resources.filter((one) => !isAllowed(one));
+  const skipped = others.map((resource) => ({ resource, why: `the key lacks the scope ${resource.scope}` }));
   if (allowed.length === 0)
     throw new AccessForbidden("The key has none of the scopes that a sync needs: nothing was read.", {
       hint: "create a key with scopes in the console: settings, integrations, brand API",
     });
-  const { dryRun, json = false } = flags;
-  if (dryRun) return await printPlan(access, { allowed, skipped }, { json, profile, stdout: deps.stdout });
-  const ended = await syncResources(access, { allowed, skipped, named: chosen.named }, (row) => {
-    if (json) printJson(deps.stdout, { profile, ...row });
+  if (dryRun) return await printPlan(access, { allowed, skipped }, json, context);
+  const ended = await syncResources(access, { allowed, skipped, named }, (row) => {
+    if (json) printJson(context.deps.stdout, { profile: context.profile, ...row });
   });
   refuseFailures(ended, allowed.length);
-}
-
-/** Leaves out what the key does not allow, unless it was named: then the API refuses it. */
-function divide({ resources, named }: Chosen, scopes: readonly string[]) {
-  const isSkipped = ({ scope }: Resource) => !named && !scopes.includes(scope);
-  return {
-    allowed: resources.filter((resource) => !isSkipped(resource)),
-    skipped: resources
-      .filter(isSkipped)
-      .map((resource) => ({ resource, why: `the key lacks the scope ${resource.scope}` })),
-  };
 }

@@ -13,7 +13,6 @@ import {
   wasSynced,
 } from "../query/index.js";
 import { takesDates } from "../resources/types.js";
-import { checkName } from "./flags.js";
 
 /** @throws ConfigurationError if the table was not synced yet */
 export function findTable(mirror: Mirror, name: string): ReadableTable {
@@ -33,12 +32,6 @@ export function checkTableName(name: string): string {
   throw new UsageError(`Unknown table: \`${name}\`.`, {
     hint: near ? `did you mean \`${near}\`?` : "`brandapi tables` lists the tables and views",
   });
-}
-
-/** @throws UsageError if the table lacks a column */
-export function checkColumns(table: ReadableTable, columns: readonly string[]): void {
-  const names = table.columns.map((column) => column.name);
-  for (const name of columns) checkName(`column of \`${table.name}\``, name, names);
 }
 
 /**
