@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { fileName, foldName, type Nameable } from "../../src/download/name.js";
-import fc from "../support/property.js";
+import fc, { anyText } from "../support/property.js";
 
 const plain: Nameable = {
   source: "upload",
@@ -48,7 +48,7 @@ const nasty = fc
         "%2f",
         "\ufffe",
       ),
-      fc.string({ unit: "binary" }),
+      anyText,
       fc.string({ unit: "grapheme", maxLength: 300 }),
     ),
     { maxLength: 12 },
