@@ -3,7 +3,7 @@ import { readSettings } from "../config/settings.js";
 import { MirrorBusy, UsageError } from "../errors.js";
 import { nearest } from "../lib/nearest.js";
 import { formatInstant } from "../lib/times.js";
-import { beginRun, connect, lastBackup, lockMirror, readInfo, saveRun } from "../mirror/index.js";
+import { beginRun, lockMirror, readBackups, readInfo, saveRun, withFile } from "../mirror/index.js";
 import { openMirrorReadOnly } from "../query/index.js";
 import { keepOut, readHosts } from "../records/index.js";
 import { printJson } from "../ui/print.js";
@@ -33,10 +33,10 @@ export function define(context: Context): Command {
 }
 
 async function runForget(options: ForgetFlags, { deps }: Context): Promise<void> {
+  const { json, quiet, yes } = options;
   const { dbPath } = await readSettings(options, deps);
   (await deps.killable(() => openMirrorReadOnly(dbPath))).db.close();
-  const mirror = await connect(dbPath, false);
-  try {
+  await withFile(dbPath, async (mirror) => {
     const hosts = readHosts(mirror);
     const name = options.host.replace(/^@/, "");
     const id = hosts.get(name);
@@ -48,35 +48,29 @@ async function runForget(options: ForgetFlags, { deps }: Context): Promise<void>
     }
     const { ask, close } = openPrompt(deps);
     const question = `Forget the host ${escapeLines(id)} for good (\`--yes\` does not ask)? [y/N] `;
-    const answer = options.yes ? "y" : await ask(question, { hidden: false }).finally(close);
+    const answer = yes ? "y" : await ask(question, {}).finally(close);
     if (!/^y(es)?$/i.test(answer.trim()))
       throw new UsageError("Nothing was forgotten.", { hint: "answer `y`, or add `--yes`" });
     const lock = await lockMirror(dbPath, { wait: false, ...deps });
+    const at = formatInstant(deps.clock.now());
     const work = async () => {
-      const at = formatInstant(deps.clock.now());
       const records = keepOut(mirror, [id]);
-      const run = { ...beginRun(mirror, "forget", at), finished_at: at };
-      saveRun(mirror, { ...run, rows_changed: records.length, outcome: "done" });
+      const rows_changed = Object.values(records).reduce((sum, count) => sum + count, 0);
+      const run = beginRun(mirror, "forget", at);
+      saveRun(mirror, { ...run, finished_at: at, rows_changed, outcome: "done" });
       return records;
     };
-    const held = await deps.killable(work).finally(lock.release);
+    const records = await deps.killable(work).finally(lock.release);
     if (readInfo(mirror, "to_scrub") !== null)
-      throw new MirrorBusy(
-        "The host is forgotten, but a program that reads the mirror still has its log open.",
-        {
-          hint: "close that program, then run the same command again",
-        },
-      );
-    const records: Record<string, number> = {};
-    for (const { resource } of held) records[resource] = (records[resource] ?? 0) + 1;
-    const last_backup = lastBackup(mirror);
-    const counts = Object.entries(records).map(([resource, count]) => `${resource} ${count}`);
+      throw new MirrorBusy("The host is forgotten, but a program that reads the mirror has its log open.", {
+        hint: "close that program, then run the same command again",
+      });
+    const last_backup = readBackups(mirror).at(-1) ?? null;
+    const touched = Object.entries(records).map(([resource, count]) => `${resource} ${count}`);
     const text =
-      `Forgot the host ${id}, whose id is kept. Records rewritten with their history: ${counts.join(", ") || "none"}.\n` +
+      `Forgot the host ${id}, whose id is kept. Records rewritten with their history: ${touched.join(", ") || "none"}.\n` +
       `Backups, mirrors set aside and exports made before still hold the host; the last backup: ${last_backup?.path ?? "none"}`;
-    if (options.json) printJson(deps.stdout, { host_id: id, records, last_backup });
-    else if (!options.quiet) deps.stdout.write(`${escapeLines(text)}\n`);
-  } finally {
-    mirror.db.close();
-  }
+    if (json) printJson(deps.stdout, { host_id: id, records, last_backup });
+    else if (!quiet) deps.stdout.write(`${escapeLines(text)}\n`);
+  });
 }

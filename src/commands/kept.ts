@@ -1,27 +1,28 @@
 import { Incomplete } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { dayMs, formatAge, formatInstant, minuteOf } from "../lib/times.js";
-import { firstRead, lastBackup, type Mirror, readInfo } from "../mirror/index.js";
+import { firstRead, type Mirror, readBackups, readInfo } from "../mirror/index.js";
 import { findHeld, readKeptOut } from "../records/index.js";
 import { escapeText } from "../ui/text.js";
 
 /** Returns what `status` says of the last backup, the profile's omitted members and the forgotten hosts. */
 export function keptOf(mirror: Mirror, omit: readonly string[], now: number) {
-  const last_backup = lastBackup(mirror);
+  const last_backup = readBackups(mirror).at(-1) ?? null;
   const { forgotten } = readKeptOut(mirror);
-  const lines = [
-    last_backup &&
-      `Last backup: ${minuteOf(last_backup.at)}, ${formatAge(now - Date.parse(last_backup.at))} ago, ${last_backup.path}`,
-    omit.length > 0 && `Omitted: ${omit.join(", ")}`,
-    forgotten.length > 0 && `Forgotten: ${counted(forgotten.length, "host")}`,
-  ];
-  const text = lines.map((line) => (line ? `\n${escapeText(line)}\n` : "")).join("");
+  const lines: string[] = [];
+  if (last_backup) {
+    const age = formatAge(now - Date.parse(last_backup.at));
+    lines.push(`Last backup: ${minuteOf(last_backup.at)}, ${age} ago, ${last_backup.path}`);
+  }
+  if (omit.length > 0) lines.push(`Omitted: ${omit.join(", ")}`);
+  if (forgotten.length > 0) lines.push(`Forgotten: ${counted(forgotten.length, "host")}`);
+  const text = lines.map((line) => `\n${escapeText(line)}\n`).join("");
   return { text, kept: { last_backup, omit, forgotten } };
 }
 
 /** Returns how old the last backup is, with a hint if it is old. Without a backup, the age is that of the oldest data. */
 export function checkBackup(mirror: Mirror, now: number): { text: string; hint?: string } {
-  const last = lastBackup(mirror);
+  const last = readBackups(mirror).at(-1);
   const since = last?.at ?? firstRead(mirror) ?? formatInstant(now);
   const text = last
     ? `the last one is of ${minuteOf(last.at)}: ${last.path}`

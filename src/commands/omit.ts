@@ -19,15 +19,14 @@ function checked(rule: string): string {
   const all = [...resources, ...details];
   const members = all.flatMap(tablesOf).flatMap(membersOf);
   // The API document does not show the members of open resources, so any other name is taken.
-  const open = all.find((one) => one.open && rule.startsWith(`${one.name}:`));
-  const used = members.find((one) => one.isNeeded && one.names.includes(rule));
-  const owner = used?.owner ?? (/[:.]id$/.test(rule) && open?.name);
-  if (owner)
-    throw new UsageError(`\`${rule}\` cannot be omitted: a sync needs it of ${owner}.`, {
+  const isOpen = all.some((one) => one.open && rule.startsWith(`${one.name}:`));
+  const isNeeded = members.some((one) => one.isNeeded && one.names.includes(rule));
+  if (isNeeded || (isOpen && /[:.]id$/.test(rule)))
+    throw new UsageError(`\`${rule}\` cannot be omitted: a sync needs it.`, {
       hint: "name other members, or `RESOURCE:MEMBER` for one resource",
     });
   const free = members.flatMap((one) => (one.isNeeded ? [] : one.names));
-  if (open || free.includes(rule)) return rule;
+  if (isOpen || free.includes(rule)) return rule;
   throw new UsageError(`Unknown member: \`${rule}\`.`, {
     hint: suggest(rule, free) ?? "name it as the API does: `host.last_name`",
   });
@@ -40,10 +39,6 @@ function membersOf({ columns, list, resource }: TableShape) {
     const ends = whole.map((_, start) => whole.slice(start).join("."));
     const isUsed = needed.includes(path.at(-1) ?? "") || resource.key.includes(whole.join("."));
     const isNeeded = isUsed || from !== "record" || !["text", "json"].includes(type);
-    return {
-      isNeeded,
-      owner: resource.name,
-      names: [...ends, ...ends.map((end) => `${resource.name}:${end}`)],
-    };
+    return { isNeeded, names: [...ends, ...ends.map((end) => `${resource.name}:${end}`)] };
   });
 }

@@ -1,6 +1,7 @@
+import { faultOf } from "../api/index.js";
 import type { Deps } from "../deps.js";
 import { type ExitCode, exitCodes, UsageError } from "../errors.js";
-import { asBrandapiError, codeOf, wordsOf } from "../lib/failures.js";
+import { asBrandapiError, wordsOf } from "../lib/failures.js";
 import { isLoopback } from "../lib/loopback.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
@@ -27,43 +28,38 @@ export async function withPings(
 ): Promise<void> {
   if (!url) return await work();
   const { warn } = createReporter(context.deps, options);
-  const ping = (step: string, code?: ExitCode) =>
+  const ping = (step: string, code: ExitCode) =>
     send(url, step, code, context.deps).catch((error: unknown) =>
       warn(`the ping was not heard: ${wordsOf(error)}`),
     );
-  await ping("/start");
+  await ping("/start", exitCodes.done);
+  let code: ExitCode = exitCodes.done;
   try {
     await work();
+    code = context.exitCode;
   } catch (error) {
-    await ping("/fail", asBrandapiError(error).exitCode);
+    code = asBrandapiError(error).exitCode;
     throw error;
+  } finally {
+    await ping(code === exitCodes.done ? "" : "/fail", code);
   }
-  if (context.exitCode === exitCodes.done) await ping("");
-  else await ping("/fail", context.exitCode);
 }
 
-/** Sends one request, and tries a second time if it fails: five seconds each. After a signal there is one try of one second. */
-async function send(url: string, step: string, code: ExitCode | undefined, { fetch, signal }: Deps) {
+/** Sends one request of five seconds, and another if it fails; after a signal one of one second. */
+async function send(url: string, step: string, code: ExitCode, { fetch, signal }: Deps): Promise<void> {
   const address = new URL(parsePing(url));
   address.pathname = address.pathname.replace(/\/*$/, step);
   const init: RequestInit = { redirect: "manual", ...(code && { method: "POST", body: String(code) }) };
-  for (const isLast of signal.aborted ? [true] : [false, true])
-    try {
-      const deadline = AbortSignal.timeout(signal.aborted ? 1_000 : 5_000);
-      const ends = signal.aborted ? deadline : AbortSignal.any([deadline, signal]);
-      const { body, ok, status } = await fetch(address, { ...init, signal: ends }).catch((cause: unknown) => {
-        throw new Error(`${address.host}: ${rootWords(cause)}`, { cause });
+  const attempt = async () => {
+    const deadline = AbortSignal.timeout(signal.aborted ? 1_000 : 5_000);
+    const ends = signal.aborted ? deadline : AbortSignal.any([deadline, signal]);
+    const { body, ok, status } = await fetch(address, { ...init, signal: ends }).catch((cause: unknown) => {
+      throw new Error(faultOf(cause, address.host)?.reason ?? `${address.host}: ${wordsOf(cause)}`, {
+        cause,
       });
-      await body?.cancel();
-      if (ok) return;
-      throw new Error(`${address.host} answered ${status}`);
-    } catch (error) {
-      if (isLast || signal.aborted) throw error;
-    }
-}
-
-/** Returns the system's words: `fetch` wraps them. */
-function rootWords(error: unknown): string {
-  if (error instanceof Error && error.cause !== undefined) return rootWords(error.cause);
-  return wordsOf(error) || codeOf(error);
+    });
+    await body?.cancel();
+    if (!ok) throw new Error(`${address.host} answered ${status}`);
+  };
+  await attempt().catch((error: unknown) => (signal.aborted ? Promise.reject(error) : attempt()));
 }

@@ -112,6 +112,7 @@ async function openPresent(path: string): Promise<Mirror> {
 function omitMembers(mirror: Mirror, omit: readonly string[], { note }: Pick<Reporter, "note">): void {
   scrub(mirror);
   if (String(omit) === String(readKeptOut(mirror).omit)) return;
-  const rewritten = `${counted(keepOut(mirror, [], omit).length, "record")} rewritten`;
+  const records = Object.values(keepOut(mirror, [], omit)).reduce((sum, one) => sum + one, 0);
+  const rewritten = `${counted(records, "record")} rewritten`;
   note(`omits ${omit.join(", ") || "nothing"}: ${rewritten}; \`sync --full\` reads what is kept again`);
 }

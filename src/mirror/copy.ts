@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { MirrorUnusable } from "../errors.js";
 import { codeOf, wordsOf } from "../lib/failures.js";
 import { beginPart, endPart } from "../lib/parts.js";
-import { connect } from "./connect.js";
+import { withFile } from "./connect.js";
 import { readInfo, writeInfo } from "./info.js";
 import type { Mirror } from "./mirror.js";
 import { mirrorFiles } from "./place.js";
@@ -25,19 +25,17 @@ export async function copyMirror(
   from: string,
   to: string,
   random: () => number,
-  prepare?: (copy: string) => Promise<void>,
+  prepare: (copy: string) => Promise<void>,
 ): Promise<number> {
-  const mirror = await connect(from, false);
   const part = await beginPart(join(dirname(to), "mirror.sqlite"), random);
   try {
-    const records = await copyChecked(mirror, part).catch((error: unknown) => {
-      throw codeOf(error).startsWith("SQLITE_CORRUPT") ? damaged(wordsOf(error), from) : error;
-    });
-    await prepare?.(part);
+    const records = await withFile(from, (mirror) => copyChecked(mirror, part));
+    await prepare(part);
     renameSync(part, to);
     return records;
+  } catch (error) {
+    throw codeOf(error).startsWith("SQLITE_CORRUPT") ? damaged(from, wordsOf(error)) : error;
   } finally {
-    mirror.db.close();
     for (const file of mirrorFiles(part)) rmSync(file, { force: true });
     endPart(part);
   }
@@ -53,20 +51,17 @@ async function copyChecked(mirror: Mirror, part: string): Promise<number> {
   mirror.db.exec("BEGIN");
   const expected = read(mirror);
   await mirror.db.backup(part);
-  const copy = await connect(part, false);
-  try {
+  return await withFile(part, (copy) => {
     // A file in WAL mode could not be opened in a folder that is not writable.
     copy.db.pragma("journal_mode = DELETE");
     const damage = findDamage(copy) ?? (read(copy) === expected ? null : "other rows");
-    if (damage !== null) throw damaged(damage, mirror.path);
+    if (damage !== null) throw damaged(mirror.path, damage);
     return Number(copy.db.prepare("SELECT count(*) FROM records").pluck().get());
-  } finally {
-    copy.db.close();
-  }
+  });
 }
 
-function damaged(what: string, from: string): MirrorUnusable {
-  return new MirrorUnusable(`The copy is damaged (${what}): ${from}`, {
+function damaged(from: string, words: string): MirrorUnusable {
+  return new MirrorUnusable(`The copy is damaged (${words}): ${from}`, {
     hint: "nothing was kept of it: see `brandapi doctor`, or choose another backup",
   });
 }
@@ -77,12 +72,12 @@ interface Backup {
   path: string;
 }
 
-/** Returns the copy that was made last; null if there was none, or it cannot be found. */
-export function lastBackup(mirror: Mirror): Backup | null {
-  const last: Backup | null = JSON.parse(readInfo(mirror, "last_backup") ?? "null");
-  return last && existsSync(last.path) ? last : null;
+/** Returns the copies that were made of a mirror and are still there, the oldest first. */
+export function readBackups(mirror: Mirror): Backup[] {
+  const made: Backup[] = JSON.parse(readInfo(mirror, "backups") ?? "[]");
+  return made.filter(({ path }) => existsSync(path));
 }
 
-export function noteBackup(mirror: Mirror, backup: Backup): void {
-  mirror.transaction(() => writeInfo(mirror, "last_backup", JSON.stringify(backup)));
+export function noteBackups(mirror: Mirror, backups: readonly Backup[]): void {
+  mirror.transaction(() => writeInfo(mirror, "backups", JSON.stringify(backups)));
 }

@@ -35,28 +35,26 @@ export function openDoor(mirror: Mirror): (value: Json, resource: string) => Jso
 /**
  * Adds hosts to those that are kept out, replaces the list of omitted members, rewrites all that is stored without them,
  * and scrubs the file.
- * @returns the records that were rewritten
+ * @returns how many records were rewritten, by resource
  */
 export function keepOut(mirror: Mirror, hosts: readonly string[], omit?: readonly string[]) {
   const known = readKeptOut(mirror);
-  const held = mirror.transaction(() => {
+  const rewritten = mirror.transaction(() => {
     writeInfo(mirror, "omit", JSON.stringify(omit ?? known.omit));
     writeInfo(mirror, "forgotten", JSON.stringify([...new Set([...known.forgotten, ...hosts])]));
     writeInfo(mirror, "to_scrub", "1");
-    const records = findHeld(mirror);
-    for (const record of records) {
+    const counts: Record<string, number> = {};
+    for (const record of findHeld(mirror)) {
       for (const sql of rewriting) statement(mirror, sql).run(record);
+      counts[record.resource] = (counts[record.resource] ?? 0) + 1;
     }
-    const names = new Set(records.map(({ resource }) => resource));
-    rebuildTables(
-      mirror,
-      [...resources, ...details].filter(({ name }) => names.has(name)),
-    );
+    const changed = [...resources, ...details].filter(({ name }) => name in counts);
+    rebuildTables(mirror, changed);
     mirror.db.exec(snapshots);
-    return records;
+    return counts;
   });
   scrub(mirror);
-  return held;
+  return rewritten;
 }
 
 /**

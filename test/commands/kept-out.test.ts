@@ -235,11 +235,11 @@ test.each([
   ["order_date", "cannot be omitted"],
   ["commission_rate", "cannot be omitted"],
   ["host.id", "cannot be omitted"],
-  ["currency", "a sync needs it of orders."],
+  ["currency", "cannot be omitted: a sync needs it."],
   ["a b;c", "name it as the API does"],
   ["opportunities:status", "cannot be omitted"],
   ["assignments.brand_payment_state", "cannot be omitted"],
-  ["surveys:id", "a sync needs it of surveys."],
+  ["surveys:id", "cannot be omitted"],
   ["host", "did you mean `host.username`?"],
 ])("login --omit %s is a usage error", async (omit, hint) => {
   const { code, err } = await makeBrand().run(["login", "--key-stdin", "--omit", omit], { stdin: "k" });

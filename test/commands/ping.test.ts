@@ -65,7 +65,7 @@ test("a ping that fails is tried once more, is one warning, and changes no exit 
   expect(ran.err).toMatch(/^warning: the ping was not heard: 127\.0\.0\.1:\d+ answered 500\n$/);
 });
 
-test("a service that cannot be reached is named, with the system's words; no password is printed", async () => {
+test("a service that cannot be reached is named; no password is printed", async () => {
   const { brand, env } = await brandOf();
   const warned = async (url: string) => {
     const sync = spawnBrandapi(["sync", "orders", "--quiet"], {
@@ -79,7 +79,9 @@ test("a service that cannot be reached is named, with the system's words; no pas
   server.close();
   expect(await warned(url)).toEqual([
     0,
-    expect.stringMatching(/^warning: the ping was not heard: 127\.0\.0\.1:\d+: ECONNREFUSED: .*\n$/),
+    expect.stringMatching(
+      /^warning: the ping was not heard: could not connect to 127\.0\.0\.1:\d+: connection refused\n$/,
+    ),
   ]);
   const [code, err] = await warned("https://user:secret@hc.example/x");
   expect([code, err]).toEqual([0, expect.not.stringContaining("secret")]);
