@@ -1,4 +1,4 @@
-import { constants, copyFileSync, existsSync, linkSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, copyFileSync, existsSync, linkSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Command, Option } from "commander";
 import { commandFor } from "../config/access.js";
@@ -68,6 +68,7 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, profile }
   (await openMirrorReadOnly(dbPath)).db.close();
   const folder = dir === undefined ? join(dirname(dbPath), "backups") : expandPath(dir, deps);
   if (dir === undefined) makeFolder(folder, 0o700);
+  else accessSync(folder, constants.W_OK);
   const at = formatInstant(deps.clock.now());
   const path = join(folder, `${profile}-${at.replace(/[-:]|\.\d+/g, "")}.sqlite`);
   const records = await copyMirror(dbPath, path, deps.random, () =>
