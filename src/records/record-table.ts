@@ -19,6 +19,9 @@ export type RecordText = Pick<
   "json" | "list_json" | "detailed_at" | "outdated" | "context" | "since_at"
 >;
 
+/** A present record of a resource with dates. */
+export type Known = Pick<RecordRow, "key" | "json"> & { id: number };
+
 export type RecordTable = ReturnType<typeof openRecordTable>;
 
 /** Prepares reading and writing one resource's rows of the table `records`. */
@@ -28,12 +31,10 @@ export function openRecordTable({ db }: Mirror, resource: Resource) {
   const find = db.prepare<[string, string], RecordRow>(
     `SELECT ${columns} FROM records WHERE resource = ? AND key = ?`,
   );
-  const findSame = db
-    .prepare<[string, string, string], number>(
-      `SELECT record_id FROM records WHERE resource = ? AND key = ? AND json = ? AND removed_at IS NULL
-         AND context IS NULL AND list_json IS NULL`,
-    )
-    .pluck();
+  const findDated = db.prepare<[string, number | null, number | null, number], Known>(
+    `SELECT record_id AS id, key, json FROM records
+     WHERE resource = ? AND dated_at BETWEEN ? AND ? AND removed_at IS NULL LIMIT ?`,
+  );
   const get = db.prepare<[number], RecordRow>(`SELECT ${columns} FROM records WHERE record_id = ?`);
   const add = db.prepare(
     `INSERT INTO records (resource, key, json, list_json, detailed_at, outdated, context, since_at, dated_at, flags)
@@ -59,8 +60,17 @@ export function openRecordTable({ db }: Mirror, resource: Resource) {
 
   return {
     find: (key: string) => find.get(resource.name, key),
-    /** Returns the id of the record of this key if it is present and its text is this one. */
-    findSame: (key: string, json: string) => findSame.get(resource.name, key, json),
+    /**
+     * Returns the present records of the dates of an answer, by key: one statement finds nearly all of its records. At most
+     * twice as many as it has, because the mirror may hold any number that the API has withdrawn.
+     */
+    findAround(answer: readonly Json[]): Map<string, Known> {
+      const [newest = null, oldest = null] = [answer[0], answer.at(-1)].map((one = null) =>
+        datedOf(resource, one),
+      );
+      const rows = findDated.all(resource.name, oldest, newest, 2 * answer.length);
+      return new Map(rows.map((row) => [row.key, row]));
+    },
     get: (recordId: number) => get.get(recordId),
     /** @returns the new record's id; null if there is one with this key */
     add(key: string, text: RecordText, value: Json): number | null {

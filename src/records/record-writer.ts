@@ -1,6 +1,12 @@
 import { asObject, isMerged, type Json, type JsonObject, type Resource } from "../resources/types.js";
 import type { ChangeLog } from "./changes.js";
-import { contextText, type RecordRow, type RecordTable, type RecordText } from "./record-table.js";
+import {
+  contextText,
+  type Known,
+  type RecordRow,
+  type RecordTable,
+  type RecordText,
+} from "./record-table.js";
 import { sameRecord } from "./same.js";
 
 export interface WriteOptions {
@@ -21,17 +27,19 @@ export interface WriteOptions {
 /** The effect of writing a record. `rows`: only its rows differ now; `same`: nothing does. */
 export type Effect = "same" | "rows" | "added" | "changed";
 
-/** Writes a record without its rows: as a new one, or over the mirror's record of the same key. */
+/**
+ * Writes a record without its rows: as a new one, or over the mirror's record of the same key.
+ * @param around the mirror's records of the dates of its answer, by key
+ */
 export type WriteRecord = (
   sent: Json,
   key: string,
   options: WriteOptions,
+  around: Map<string, Known>,
 ) => { id: number; effect: Effect; value: Json; sinceAt: string };
 
 export function openRecordWriter(resource: Resource, table: RecordTable, log: ChangeLog): WriteRecord {
   const isDetailed = isMerged(resource);
-  /** New records come in runs: after one, the next is inserted without looking for its key first. */
-  let lastWasNew = true;
 
   function insert(sent: Json, json: string, key: string, options: WriteOptions): number | null {
     const { context, isDetail, readAt } = options;
@@ -82,18 +90,17 @@ export function openRecordWriter(resource: Resource, table: RecordTable, log: Ch
     return result(isCompleted ? "rows" : "changed");
   }
 
-  return (sent, key, options) => {
+  return (sent, key, options, around) => {
     const json = JSON.stringify(sent);
-    const isPlain = !options.context && !options.isDetail && !options.touch;
-    const same = isPlain && !lastWasNew ? table.findSame(key, json) : undefined;
-    if (same !== undefined) return { id: same, effect: "same", value: sent, sinceAt: options.readAt };
-    const row = lastWasNew ? undefined : table.find(key);
-    const added = row ? null : insert(sent, json, key, options);
-    lastWasNew = added !== null;
+    const known = around.get(key);
+    if (known?.json === json) return { id: known.id, effect: "same", value: sent, sinceAt: options.readAt };
+    // An answer may show a record twice.
+    around.delete(key);
+    const added = insert(sent, json, key, options);
     if (added !== null) return { id: added, effect: "added", value: sent, sinceAt: options.readAt };
-    const there = row ?? table.find(key);
-    if (!there) throw new Error(`record neither added nor found: ${resource.name} ${key}`);
-    return update(there, sent, json, options);
+    const row = table.find(key);
+    if (!row) throw new Error(`record neither added nor found: ${resource.name} ${key}`);
+    return update(row, sent, json, options);
   };
 }
 

@@ -65,10 +65,11 @@ export function openRecords(mirror: Mirror, resource: Resource, options: RecordO
       const { context = {}, keyPrefix = "", position = 0 } = options;
       // All keys, before anything is written.
       const keys = values.map((value, index) => keyPrefix + keyOf(resource, value, position + index));
+      const around = table.findAround(values);
       const written: Written = { ids: [], added: 0, changed: 0 };
       for (const [index, sent] of values.entries()) {
         const kept = door(sent, resource.name);
-        const { id, effect, value, sinceAt } = writeRecord(kept, keys[index] ?? "", options);
+        const { id, effect, value, sinceAt } = writeRecord(kept, keys[index] ?? "", options, around);
         written.ids.push(id);
         if (effect === "same") continue;
         if (effect === "added") written.added += 1;
