@@ -8,7 +8,6 @@ export { diffRecords } from "./diff.js";
 export { mixed, readDiscovered } from "./discovered.js";
 export { findHeld, keepOut, readHosts, readKeptOut, scrub } from "./keep-out.js";
 export { idText, keyOf } from "./keys.js";
-export { complaintText } from "./notices.js";
 export { indexProjection } from "./projection.js";
 export {
   isPresent,
@@ -17,15 +16,14 @@ export {
   noteOutdated,
   type Present,
   presentDetails,
-  presentKeys,
   presentRecords,
 } from "./read.js";
 export { datedOf } from "./record-table.js";
 export type { WriteOptions } from "./record-writer.js";
-export { openRecords, type RecordStore, type Written } from "./records.js";
+export { openRecords, type RecordStore } from "./records.js";
 export { isOfOtherShape, isOutdated, rebuildTables, reproject } from "./reprojection.js";
 export { sameJson } from "./same.js";
 export { hostIdOf, keepSnapshot } from "./snapshots.js";
 export { differenceText, noteTables, readTableNote } from "./table-notes.js";
-export type { Complaint, SqlValue } from "./values.js";
+export type { SqlValue } from "./values.js";
 export { valueAt } from "./values.js";

@@ -1,20 +1,28 @@
+import type { Reporter } from "../lib/reporter.js";
 import type { Mirror } from "../mirror/index.js";
 import { exportsRecords, tablesOf } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
-import type { Complaint } from "./values.js";
+import type { Complain, Complaint } from "./values.js";
 
 /**
- * Remembers what was complained of: the same finding in every record of every night is one warning.
- * @returns a function that is true the first time; `at`: when the answer was asked for, ISO 8601
+ * Reports what was complained of, once in the life of a mirror: the same finding in every record of every night is one
+ * warning; a new attribute needs no action, and is a note.
+ * @param at when the answer was asked for, ISO 8601
  */
-export function openNotices({ db }: Mirror): (complaint: Complaint, at: string) => boolean {
+export function openNotices(
+  { db }: Mirror,
+  resource: Resource,
+  reporter: Pick<Reporter, "note" | "warn">,
+  at: () => string,
+): Complain {
   const insert = db.prepare("INSERT OR IGNORE INTO notices VALUES (?, ?)");
   const known = new Set<string>();
-  return (complaint, at) => {
+  return (complaint) => {
     const subject = subjectOf(complaint);
-    if (known.has(subject)) return false;
+    if (known.has(subject)) return;
     known.add(subject);
-    return insert.run(subject, at).changes > 0;
+    if (insert.run(subject, at()).changes === 0) return;
+    reporter[complaint.kind === "attribute" ? "note" : "warn"](complaintText(complaint, resource));
   };
 }
 
@@ -26,7 +34,7 @@ function subjectOf(complaint: Complaint): string {
 }
 
 /** Returns the sentence of a complaint. */
-export function complaintText(complaint: Complaint, resource: Resource): string {
+function complaintText(complaint: Complaint, resource: Resource): string {
   const { table, kind } = complaint;
   if (kind === "type")
     return `${table}.${complaint.column}: the API sent a value of another type (${complaint.found}): it is kept in JSON exports, and null in the column`;

@@ -1,7 +1,6 @@
 import { type Mirror, statement } from "../mirror/index.js";
 import type { Json } from "../resources/types.js";
 import type { RecordRow } from "./record-table.js";
-import { valueAt } from "./values.js";
 
 /** A present record. */
 export interface Present {
@@ -32,17 +31,6 @@ export function* presentRecords(mirror: Mirror, resource: string, ending = ""): 
     const { key, json, detailed_at: detailedAt, outdated } = row;
     yield { id, key, value: JSON.parse(json) as Json, detailedAt, isOutdated: outdated === 1 };
   }
-}
-
-/** Returns the text at a path of every present record of a resource, each value once. */
-export function presentKeys(mirror: Mirror, resource: string, path: string): string[] {
-  const members = path.split(".");
-  const values = new Set<string>();
-  for (const { value } of presentRecords(mirror, resource)) {
-    const member = valueAt(value, members);
-    if (typeof member === "string") values.add(member);
-  }
-  return [...values];
 }
 
 /** Returns what the list last said of a record with details; null for others. */

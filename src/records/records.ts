@@ -1,4 +1,5 @@
-import type { Mirror } from "../mirror/index.js";
+import type { Reporter } from "../lib/reporter.js";
+import { type Mirror, type Run, saveRun } from "../mirror/index.js";
 import { tablesOf } from "../resources/shape.js";
 import { asObject, type Json, type Resource } from "../resources/types.js";
 import { openChangeLog, type Readings } from "./changes.js";
@@ -10,53 +11,50 @@ import { openRecordTable } from "./record-table.js";
 import { openRecordWriter, type WriteOptions } from "./record-writer.js";
 import { storedRecord } from "./stored-record.js";
 import { watchMembers } from "./unknown-members.js";
-import type { Complain, Complaint } from "./values.js";
 
-/** The effect of writing some records. `ids` are their record ids, in the order given. */
-export interface Written {
-  ids: number[];
-  added: number;
-  changed: number;
-}
-
-/** The records of one resource: the truth, with its projection and its history. Call both in a transaction. */
+/**
+ * The records of one resource: the truth, with its projection and its history. Call both in a transaction. New, changed and
+ * removed records are counted in the run's row.
+ */
 export interface RecordStore {
   /**
    * Writes whole records.
+   * @returns their record ids, in the order given
    * @throws UnexpectedAnswer before anything is written, if a record's id is missing or inexact
    */
-  write(values: readonly Json[], options: WriteOptions): Written;
-  /** Marks records as removed. @returns how many were not yet */
-  remove(recordIds: Iterable<number>, at: string): number;
+  write(values: readonly Json[], options: WriteOptions): number[];
+  /** Marks records as removed. */
+  remove(recordIds: Iterable<number>, at: string): void;
 }
 
 export interface RecordOptions extends Readings {
-  runId: number;
+  run: Run;
   /** Is given what is not as declared: each thing once in the life of a mirror. */
-  complain: Complain;
+  reporter: Pick<Reporter, "note" | "warn">;
 }
 
 /** Opens a resource's records for writing. */
-export function openRecords(mirror: Mirror, resource: Resource, options: RecordOptions): RecordStore {
+export function openRecords(
+  mirror: Mirror,
+  resource: Resource,
+  { run, reporter, ...readings }: RecordOptions,
+): RecordStore {
   let readAt = "";
-  const isNew = openNotices(mirror);
-  const complain = (complaint: Complaint) => {
-    if (isNew(complaint, readAt)) options.complain(complaint);
-  };
+  const complain = openNotices(mirror, resource, reporter, () => readAt);
   const door = openDoor(mirror);
   const table = openRecordTable(mirror, resource);
-  const log = openChangeLog(mirror, resource, options);
+  const log = openChangeLog(mirror, resource, { runId: run.run_id, ...readings });
   const writeRecord = openRecordWriter(resource, table, log);
   const writeRows = openTables(mirror, tablesOf(resource), complain);
   const watch = watchMembers(resource, complain);
 
-  function remove(recordId: number, at: string): boolean {
+  function remove(recordId: number, at: string): void {
     const row = table.get(recordId);
-    if (!row || row.removed_at !== null) return false;
+    if (!row || row.removed_at !== null) return;
     log.removed(row, at);
     table.setRemoved(recordId, at);
     writeRows(storedRecord(mirror, { ...row, since_at: at, removed_at: at }), false);
-    return true;
+    run.rows_removed += 1;
   }
 
   return {
@@ -66,24 +64,23 @@ export function openRecords(mirror: Mirror, resource: Resource, options: RecordO
       // All keys, before anything is written.
       const keys = values.map((value, index) => keyPrefix + keyOf(resource, value, position + index));
       const around = table.findAround(values);
-      const written: Written = { ids: [], added: 0, changed: 0 };
-      for (const [index, sent] of values.entries()) {
+      const ids = values.map((sent, index) => {
         const kept = door(sent, resource.name);
         const { id, effect, value, sinceAt } = writeRecord(kept, keys[index] ?? "", options, around);
-        written.ids.push(id);
-        if (effect === "same") continue;
-        if (effect === "added") written.added += 1;
-        if (effect === "changed") written.changed += 1;
+        if (effect === "same") return id;
+        if (effect === "added") run.rows_new += 1;
+        if (effect === "changed") run.rows_changed += 1;
         const object = asObject(value);
         watch(object);
         writeRows({ recordId: id, value: object, context, sinceAt, removedAt: null }, effect === "added");
-      }
-      return written;
+        return id;
+      });
+      saveRun(mirror, run);
+      return ids;
     },
     remove(recordIds, at) {
-      let removed = 0;
-      for (const recordId of recordIds) if (remove(recordId, at)) removed += 1;
-      return removed;
+      for (const recordId of recordIds) remove(recordId, at);
+      saveRun(mirror, run);
     },
   };
 }

@@ -3,11 +3,10 @@ import { startOfSecond } from "../lib/ranges.js";
 import { silentReporter } from "../lib/reporter.js";
 import { formatInstant, instantOrNull } from "../lib/times.js";
 import { blankRun, type Outcome, type RunEnd, recordRun, runLine } from "../mirror/index.js";
-import { indexProjection } from "../records/index.js";
+import { indexProjection, openRecords } from "../records/index.js";
 import type { Resource } from "../resources/types.js";
 import { SyncState } from "../state/index.js";
 import { endsEverything, type PlanStep, type SyncRun, type SyncSession } from "./run.js";
-import { openStore } from "./store.js";
 import { strategies } from "./strategies/index.js";
 
 /** Reads one resource into the mirror, and records the run however it ends: what ended it is in the result. */
@@ -66,7 +65,9 @@ export function openRun(
     pages: 0,
     isPartial: false,
     shortfalls: [],
-    store: openStore(session, resource, row, {
+    store: openRecords(session.mirror, resource, {
+      run: row,
+      reporter: session.reporter,
       coverage: state.coverage(),
       lastSeen: (id) => state.missing.lastSeen(id),
     }),

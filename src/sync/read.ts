@@ -1,6 +1,7 @@
 import { describe, type Range } from "../lib/ranges.js";
 import { formatInstant } from "../lib/times.js";
 import type { Json } from "../resources/types.js";
+import type { Shown } from "../state/index.js";
 import { keepDays } from "./figures.js";
 import { type DatedRun, mostPerPage, progressed } from "./run.js";
 import { askNewest, checkDates, type Newest, rangeQuery } from "./seek.js";
@@ -58,23 +59,28 @@ function keepAnswer(
   isLast: boolean,
 ): void {
   const { row, state, store } = run;
-  const { ids, added, changed } = store.write(records, { readAt: formatInstant(askedAt) });
+  const before = changesOf(run);
+  const ids = store.write(records, { readAt: formatInstant(askedAt) });
   state.missing.forget(ids);
-  const missing = state.cover({ range: covers, ids: new Set(ids), askedAt, runId: row.run_id });
-  keepDays(run, covers, added + changed + missing > 0);
+  cover(run, { range: covers, ids: new Set(ids), askedAt, runId: row.run_id }, before);
   progressed(run, shown, isLast ? 0 : Math.ceil((total - shown) / mostPerPage));
 }
 
 /** Reads a second that has more records than an answer holds: as a list, whole or not at all. */
 async function readSecond(run: DatedRun, second: Range): Promise<void> {
-  const { mirror, resource, row, state } = run;
-  const before = row.rows_new + row.rows_changed;
-  const query = rangeQuery(resource.strategy, second);
+  const before = changesOf(run);
+  const query = rangeQuery(run.resource.strategy, second);
   const check = (records: readonly Json[]) => void checkDates(run, records, second);
   const shown = await syncList(run, describe(second), query, second, check);
-  if (!shown) return;
-  mirror.transaction(() => {
-    const missing = state.cover({ ...shown, range: second });
-    keepDays(run, second, row.rows_new + row.rows_changed - before + missing > 0);
-  });
+  if (shown) run.mirror.transaction(() => cover(run, { ...shown, range: second }, before));
+}
+
+/** @param before the changes of the run before the records were written */
+function cover(run: DatedRun, shown: Shown, before: number): void {
+  const missing = run.state.cover(shown);
+  keepDays(run, shown.range, changesOf(run) > before || missing > 0);
+}
+
+function changesOf({ row }: DatedRun): number {
+  return row.rows_new + row.rows_changed;
 }

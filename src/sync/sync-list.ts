@@ -34,8 +34,8 @@ export async function syncList(
       for (const { items, askedAt: at } of list.answers) {
         const written = store.write(items, { readAt: formatInstant(at), position });
         position += items.length;
-        state.missing.forget(written.ids);
-        for (const id of written.ids) ids.add(id);
+        state.missing.forget(written);
+        for (const id of written) ids.add(id);
       }
     });
   }

@@ -1,3 +1,5 @@
+import { silentReporter } from "../../src/lib/reporter.js";
+import { blankRun } from "../../src/mirror/index.js";
 import { openMirror } from "../../src/query/open.js";
 import { openRecords } from "../../src/records/index.js";
 import { orders } from "../../src/resources/orders.js";
@@ -8,7 +10,11 @@ import { createBrand } from "../../src/sandbox/index.js";
 const [path = "", count = "0"] = process.argv.slice(2);
 const now = Date.now();
 const mirror = await openMirror(path);
-const records = openRecords(mirror, orders, { runId: 1, coverage: [], complain: () => {} });
+const records = openRecords(mirror, orders, {
+  run: blankRun("orders", new Date(now).toISOString()),
+  coverage: [],
+  reporter: silentReporter,
+});
 const page = 5_000;
 for (let from = 0; from < Number(count); from += page) {
   const brand = createBrand({ seed: from, orders: Math.min(page, Number(count) - from), now });

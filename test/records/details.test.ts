@@ -3,7 +3,7 @@ import type { Mirror } from "../../src/mirror/index.js";
 import { listedRecord, openComparison, openRecords, presentRecords } from "../../src/records/index.js";
 import { opportunities } from "../../src/resources/opportunities.js";
 import type { JsonObject } from "../../src/resources/types.js";
-import { mirrorForTest, rows } from "./mirror.js";
+import { mirrorForTest, rows, runForTest } from "./mirror.js";
 
 const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
 const listed = { id: "c1", title: "Spring", status: "OPEN" };
@@ -12,9 +12,14 @@ const detailed = { ...listed, deliverables: [{ id: "d1", title: "Reel" }], assig
 /** A mirror, and a function that writes a campaign as the list or its details have it, on a day. */
 async function campaigns() {
   const mirror = await mirrorForTest();
-  const store = openRecords(mirror, opportunities, { runId: 1, coverage: [], complain: () => {} });
-  const write = (value: JsonObject, day: number, isDetail = false) =>
+  const { run, reporter } = runForTest(opportunities, 1);
+  const store = openRecords(mirror, opportunities, { run, reporter, coverage: [] });
+  /** @returns how many records are new, and how many have changed */
+  function write(value: JsonObject, day: number, isDetail = false) {
+    Object.assign(run, { rows_new: 0, rows_changed: 0 });
     mirror.transaction(() => store.write([value], { readAt: at(day), isDetail }));
+    return { added: run.rows_new, changed: run.rows_changed };
+  }
   return { mirror, write };
 }
 

@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { silentReporter } from "../../src/lib/reporter.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
+import { blankRun } from "../../src/mirror/runs.js";
 import { openMirror } from "../../src/query/open.js";
 import { openRecords } from "../../src/records/index.js";
 import type { Json, JsonObject, Resource } from "../../src/resources/types.js";
@@ -21,13 +23,16 @@ export function write(
   { readAt = "2026-11-01T00:00:00.000Z", context }: { readAt?: string; context?: JsonObject } = {},
 ): string[] {
   const complaints: string[] = [];
-  const store = openRecords(mirror, resource, {
-    runId: 1,
-    coverage: [],
-    complain: (complaint) => void complaints.push(JSON.stringify(complaint)),
-  });
+  const note = (text: string) => void complaints.push(text);
+  const { run } = runForTest(resource, 1);
+  const store = openRecords(mirror, resource, { run, coverage: [], reporter: { note, warn: note } });
   mirror.db.transaction(() => store.write(records, { readAt, ...(context && { context }) }))();
   return complaints;
+}
+
+/** A run that is not recorded, and says nothing. */
+export function runForTest({ name }: Resource, runId: number) {
+  return { run: blankRun(name, "2026-11-01T00:00:00.000Z", runId), reporter: silentReporter };
 }
 
 /** An order with only what a test cares about. */

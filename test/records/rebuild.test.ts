@@ -7,7 +7,7 @@ import { indexProjection, openRecords } from "../../src/records/index.js";
 import { orders } from "../../src/resources/orders.js";
 import { recommendations } from "../../src/resources/recommendations.js";
 import { gifts } from "../../src/resources/unshown.js";
-import { mirrorForTest, order, rows, write } from "./mirror.js";
+import { mirrorForTest, order, rows, runForTest, write } from "./mirror.js";
 
 /** Every typed table as it stands, columns and indexes included. */
 function dump({ db }: Mirror) {
@@ -41,7 +41,7 @@ async function filledMirror() {
   write(mirror, orders, [order("o1", { currency: "USD", line_items: [] })], {
     readAt: "2026-11-02T00:00:00.000Z",
   });
-  const store = openRecords(mirror, orders, { runId: 2, coverage: [], complain: () => {} });
+  const store = openRecords(mirror, orders, { ...runForTest(orders, 2), coverage: [] });
   const [gone] = rows<{ record_id: number }>(mirror, "SELECT record_id FROM records WHERE key = 'o7'");
   mirror.db.transaction(() => store.remove([gone?.record_id ?? 0], "2026-11-03T00:00:00.000Z"))();
   write(mirror, gifts, [

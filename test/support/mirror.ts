@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Covered } from "../../src/lib/ranges.js";
+import { silentReporter } from "../../src/lib/reporter.js";
 import type { Mirror } from "../../src/mirror/mirror.js";
 import { beginRun, saveRun } from "../../src/mirror/runs.js";
 import { openMirror } from "../../src/query/open.js";
@@ -63,9 +64,9 @@ export function writeRead(
   const at = options.at ?? "2026-11-01T00:00:00.000Z";
   const run = beginRun(mirror, resource.name, at);
   const store = openRecords(mirror, resource, {
-    runId: run.run_id,
+    run,
     coverage: readCoverage(mirror, resource.name),
-    complain: () => {},
+    reporter: silentReporter,
   });
   mirror.db.transaction(() => {
     store.write(records.map(asValue), {

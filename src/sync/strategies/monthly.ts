@@ -2,7 +2,7 @@ import { ConfigurationError, UnexpectedAnswer } from "../../errors.js";
 import { counted } from "../../lib/counted.js";
 import { dayOf, monthsOf, type Range, touches } from "../../lib/ranges.js";
 import { formatInstant } from "../../lib/times.js";
-import { presentKeys, presentRecords, sameJson, valueAt } from "../../records/index.js";
+import { hostIdOf, presentRecords, sameJson, valueAt } from "../../records/index.js";
 import type { Json, Monthly } from "../../resources/types.js";
 import { askPoints, dayNameOf } from "../figures.js";
 import { floorOf } from "../plan.js";
@@ -67,7 +67,8 @@ function dueMonths(run: SyncRun<Monthly>, points: Points): Month[] {
 }
 
 function hostsOf({ mirror, options }: SyncRun): (string | null)[] {
-  const ids = options.perHost ? presentKeys(mirror, "roster", "host.id") : options.hosts;
+  const roster = options.perHost ? [...presentRecords(mirror, "roster")] : [];
+  const ids = options.perHost ? roster.flatMap(({ value }) => hostIdOf(value) ?? []) : options.hosts;
   if (options.perHost && ids.length === 0)
     throw new ConfigurationError("The mirror holds no roster, so there are no hosts to ask for.", {
       hint: "run `brandapi sync roster` first",
@@ -114,7 +115,6 @@ async function readMonth(run: SyncRun, { from, to, groupBy, hostId }: Month): Pr
       touch: true,
     });
     const covered = { from, to: Math.min(to, askedAt) };
-    if (isPlain(options))
-      state.cover({ range: covered, ids: new Set(written.ids), askedAt, runId: row.run_id });
+    if (isPlain(options)) state.cover({ range: covered, ids: new Set(written), askedAt, runId: row.run_id });
   });
 }

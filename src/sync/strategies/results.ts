@@ -1,13 +1,12 @@
 import { Incomplete, NotFound } from "../../errors.js";
 import { counted } from "../../lib/counted.js";
 import { formatInstant } from "../../lib/times.js";
-import { isPresent, noteDetailed, presentDetails } from "../../records/index.js";
+import { isPresent, noteDetailed, openRecords, presentDetails } from "../../records/index.js";
 import type { Json, Resource } from "../../resources/types.js";
 import { askEach, type Parent } from "../ask-each.js";
 import { readList, whyNotWhole } from "../list.js";
 import { guardRemovals } from "../removals.js";
 import type { SyncRun } from "../run.js";
-import { openStore } from "../store.js";
 
 /**
  * Reads details that are records of their own: the results of each survey. They are replaced per survey, in one
@@ -21,12 +20,12 @@ export async function syncResults(
 ): Promise<void> {
   const { clock, mirror, reporter, row } = run;
   const { name } = run.resource;
-  const store = openStore(run, resource, row, { coverage: [] });
+  const store = openRecords(mirror, resource, { run: row, reporter, coverage: [] });
   let notFound = 0;
 
   function replace(survey: Parent, results: readonly Json[], readAt: string): void {
     const context = { [parent]: survey.askBy };
-    const { ids } = store.write(results, { readAt, context, keyPrefix: `${survey.key}/` });
+    const ids = store.write(results, { readAt, context, keyPrefix: `${survey.key}/` });
     const before = presentDetails(mirror, resource.name, parent).get(survey.askBy) ?? [];
     const gone = before.filter((id) => !ids.includes(id));
     guardRemovals(run, gone.length, gone.length + ids.length);

@@ -22,10 +22,10 @@ export const snapshot: Reader = {
     guardRemovals(run, Math.max(0, present - list.items.length), present);
     const readAt = formatInstant(list.askedAt);
     mirror.transaction(() => {
-      const written = list.items.map((record, position) =>
+      const written = list.items.flatMap((record, position) =>
         store.write([record], { readAt, position, context: { position }, touch: true }),
       );
-      const ids = new Set(written.flatMap((one) => one.ids));
+      const ids = new Set(written);
       const gone = presentIds(mirror, resource.name).filter((id) => !ids.has(id));
       store.remove(gone, readAt);
       keepSnapshot(mirror, readAt.slice(0, 10), readAt, list.items);
