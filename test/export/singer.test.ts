@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import { expect, test } from "vitest";
+import { singerSchema, singerValue } from "../../src/export/singer-values.js";
 import type { JsonObject } from "../../src/resources/types.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
@@ -137,6 +138,13 @@ test("a target that takes every line has what the mirror has, after each of many
   );
   writeRead(mirror, "gifts", [{ id: 7, note: "x" }, { note: "no id" }], { at: at(1) });
   expect(await send()).toHaveLength(3 + 6 + 2 + 2);
+  expect([...tgt.streams.values()].map(({ keys }) => keys.join(" "))).toEqual([
+    "id",
+    "order_id position",
+    "source id",
+    "record_key",
+  ]);
+  expect(tgt.rows("content", "source", "id")).toEqual(["a 1", "b 1"]);
   expect(await send()).toEqual([]);
   read(2, [anOrder(1, { line_items: items(3), refund_amount: 5 })]);
   expect(await send()).toEqual(["orders order-1", ...Array(3).fill("order_line_items order-1")]);
@@ -170,6 +178,42 @@ test("an item that goes in the night in which a new attribute comes is told as g
   expect(await send(products(3), products(2))).toEqual(["h0 0", "h0 1", "h0 2", "h1 0", "h1 1"]);
   expect(await send(products(2, { note: "!" }), products(2))).toEqual(["h0 0", "h0 1", "h1 0", "h1 1"]);
   mirror.db.close();
+});
+
+test.each([
+  ["timestamp", "string", "date-time"],
+  ["date", "string", "date"],
+  ["integer", "integer"],
+  ["number", "number"],
+  ["boolean", "boolean"],
+  ["text", "string"],
+  ["json", "string"],
+  ["any", "string"],
+] as const)("a column of type %s is a %s to a target", (type, jsonType, format?) => {
+  const more = format ? { format } : {};
+  expect(singerSchema(type, false)).toEqual({ type: ["null", jsonType], ...more });
+  expect(singerSchema(type, true)).toEqual({ type: [jsonType], ...more });
+});
+
+test.each([
+  ["boolean", 0, false],
+  ["boolean", 1, true],
+  ["boolean", 2, undefined],
+  ["integer", 7, 7],
+  ["integer", 7.5, undefined],
+  ["number", 7.5, 7.5],
+  ["number", "7.5", undefined],
+  ["number", Number.POSITIVE_INFINITY, undefined],
+  ["date", "2026-12-24", "2026-12-24"],
+  ["date", "2026-02-30", undefined],
+  ["timestamp", "2026-10-01T12:00:00+02:00", "2026-10-01T12:00:00+02:00"],
+  ["timestamp", "2026-10-01T12:00:00.123456Z", "2026-10-01T12:00:00.123456Z"],
+  ["timestamp", "2026-10-01T12:00:00", "2026-10-01T12:00:00.000Z"],
+  ["timestamp", "soon", undefined],
+  ["any", 7, "7"],
+  ["json", "[7]", "[7]"],
+] as const)("of a column of type %s, %j is sent as %j", (type, value, sent) => {
+  expect(singerValue(value, type)).toBe(sent);
 });
 
 test("what is no time goes as null with a word", async () => {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { strFromU8, unzipSync } from "fflate";
 import { expect, test } from "vitest";
+import { cellOf } from "../../src/export/sheet-cells.js";
 import { knownTableNames } from "../../src/query/index.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
@@ -61,12 +62,41 @@ test("no cell is a formula, text stays text, and the header is frozen above colu
   expect(sheet).not.toContain("<f");
   expect(sheet).toContain('<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>');
   expect(sheet).toMatch(/<col min="4" max="4" width="20" customWidth="1"\/>/);
+  expect(sheet).toMatch(/<col min="11" max="11" width="14" customWidth="1"\/>/);
   expect(sheet).toContain('<c r="C2" t="inlineStr" s="1"><is><t xml:space="preserve">=1+1</t></is></c>');
   expect(sheet).toContain("_x0001__x001B_[31m_x005F_x0041__x000D_\n");
   expect(sheet).toContain('<c r="D2" s="3"><v>46326.99998842593</v></c>');
   expect(sheet).toContain('<c r="K6" s="5"><v>1</v></c>');
   // Spreadsheets have no such times: they are text.
   for (const text of ["soon", "1850-01-01T00:00:00Z"]) expect(sheet).toContain(`preserve">${text}</t>`);
+});
+
+test.each([
+  [null, "text", ""],
+  ["a<b>&\"c'", "text", "a&#60;b&#62;&#38;&#34;c'"],
+  ["_x0041_", "text", "_x005F_x0041_"],
+  ["_x", "any", "_x"],
+  ["\ufffe\uffff\u007f", "text", "_xFFFE__xFFFF__x007F_"],
+  ["2026-10-01", "text", "2026-10-01"],
+  ["2026-10-01", "date", ' s="2"><v>46296</v></c>'],
+  ["2026-10-01", "timestamp", ' s="3"><v>46296</v></c>'],
+  ["2026-10-01 12:00", "timestamp", ' s="3"><v>46296.5</v></c>'],
+  ["2026-10-01 12:00", "any", "2026-10-01 12:00"],
+  ["2026-10-01T12:00:00.25Z", "any", ' s="3"><v>46296.50000289352</v></c>'],
+  ["1900-03-01", "date", ' s="2"><v>61</v></c>'],
+  ["1900-02-28", "date", "1900-02-28"],
+  ["9999-12-31", "date", ' s="2"><v>2958465</v></c>'],
+  [999_999_999_999_999, "integer", "><v>999999999999999</v></c>"],
+  [1_000_000_000_000_000, "integer", "1000000000000000"],
+  [-1_000_000_000_000_000, "any", "-1000000000000000"],
+  [1e15 + 0.5, "number", "><v>1000000000000000.5</v></c>"],
+  [Number.POSITIVE_INFINITY, "number", "Infinity"],
+  [0, "boolean", ' s="5"><v>0</v></c>'],
+  [2, "boolean", "2"],
+  [7, "json", "7"],
+] as const)("%j in a column of type %s is the cell %j", (value, type, cell) => {
+  const text = ` t="inlineStr" s="1"><is><t xml:space="preserve">${cell}</t></is></c>`;
+  expect(cellOf(value, type)).toBe(cell === "" || cell.endsWith("</c>") ? cell : text);
 });
 
 test("the same mirror gives the same bytes", async () => {

@@ -9,17 +9,24 @@ class ShortestFirst extends BaseSequencer {
   }
 }
 
-/** The tests of what is mutated: all in this process, so that `dist` is not built. */
-export default defineConfig({
-  root: fileURLToPath(new URL("../..", import.meta.url)),
-  test: {
-    include: [
+/**
+ * The tests of what is mutated. Of another room than the core, by its name:
+ * `ROOM=export npm run mutation -- --mutate "src/export/formats/*.ts"`.
+ */
+const tests = process.env.ROOM
+  ? [`test/${process.env.ROOM}/*.test.ts`]
+  : [
       "test/sync/*.test.ts",
       "test/verify/*.test.ts",
       "test/mirror/{coverage,ranges}.test.ts",
       "test/properties/counterexamples.test.ts",
-    ],
-    setupFiles: ["test/support/each-file.ts"],
+    ];
+
+export default defineConfig({
+  root: fileURLToPath(new URL("../..", import.meta.url)),
+  test: {
+    include: tests,
+    setupFiles: ["test/support/each-file.ts", "test/mutation/load.ts"],
     testTimeout: 60_000,
     // Modules are loaded once for all mutants: a test is then a few milliseconds.
     isolate: false,
