@@ -1,9 +1,9 @@
+import { reportError } from "./commands/errors.js";
 import { type Deps, type Fetch, systemDeps } from "./deps.js";
 import { ConfigurationError, type ExitCode, exitCodes, Stopped, stopCodes } from "./errors.js";
 import { removeParts } from "./lib/parts.js";
 import { refuseKeys } from "./lib/secrets.js";
 import { runProgram } from "./program.js";
-import { reportError } from "./report-error.js";
 
 /** A signal ends any command within two seconds: a clean stop that takes longer is cut short. */
 const cleanStopMs = 1_500;

@@ -1,10 +1,10 @@
 import { Command, CommanderError } from "commander";
 import { type Context, completionQuestion } from "./commands/context.js";
 import { addGlobalFlags } from "./commands/flags.js";
+import { examplesText, helpCommand, setUpHelp } from "./commands/help.js";
+import { asUsageError } from "./commands/usage.js";
 import { type Deps, readVersion } from "./deps.js";
 import { exitCodes } from "./errors.js";
-import { examplesText, helpCommand, setUpHelp } from "./help.js";
-import { asUsageError } from "./usage.js";
 
 /** A command's summary, and its module, which is loaded if the command line names it. */
 type Entry = readonly [summary: string, load: () => Promise<Module>];

@@ -1,9 +1,9 @@
 import { constants } from "node:os";
 import { expect, test } from "vitest";
+import { reportError } from "../../src/commands/errors.js";
 import { hintFor } from "../../src/config/access.js";
 import { BrandapiError, ConfigurationError, Stopped } from "../../src/errors.js";
 import { asBrandapiError, rebuildHint } from "../../src/lib/failures.js";
-import { reportError } from "../../src/report-error.js";
 import { brandapi, testDeps } from "../support/program.js";
 
 const withCode = (message: string, code: string, more: object = {}) =>

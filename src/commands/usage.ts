@@ -1,6 +1,6 @@
 import type { Command, CommanderError } from "commander";
-import { UsageError } from "./errors.js";
-import { nearest, suggest } from "./lib/nearest.js";
+import { UsageError } from "../errors.js";
+import { nearest, suggest } from "../lib/nearest.js";
 
 /** Returns commander's error in this program's words, with the nearest valid name, or the help to read, as its hint. */
 export function asUsageError(cause: CommanderError, program: Command, argv: readonly string[]): UsageError {

@@ -1,6 +1,6 @@
 import { Argument, Command } from "commander";
-import type { Deps } from "./deps.js";
-import { durationForms, timeForms } from "./lib/times.js";
+import type { Deps } from "../deps.js";
+import { durationForms, timeForms } from "../lib/times.js";
 
 /** Returns the end of a command's help. @param examples command lines, and what each is for */
 export function examplesText(examples: Readonly<Record<string, string>>): string {

@@ -1,11 +1,11 @@
 import { parseArgs } from "node:util";
-import { hintFor } from "./config/access.js";
-import type { Deps } from "./deps.js";
-import { type ExitCode, Stopped } from "./errors.js";
-import { asBrandapiError } from "./lib/failures.js";
-import { hideKeys } from "./lib/secrets.js";
-import { printJson } from "./ui/print.js";
-import { escapeLines } from "./ui/text.js";
+import { hintFor } from "../config/access.js";
+import type { Deps } from "../deps.js";
+import { type ExitCode, Stopped } from "../errors.js";
+import { asBrandapiError } from "../lib/failures.js";
+import { hideKeys } from "../lib/secrets.js";
+import { printJson } from "../ui/print.js";
+import { escapeLines } from "../ui/text.js";
 
 /**
  * Prints an error on stderr, with `--json` also on stdout. Text from outside is escaped, and what looks like a key is
