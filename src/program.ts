@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { type Context, completionQuestion } from "./commands/context.js";
+import { type Context, completionQuestion, type GlobalOptions } from "./commands/context.js";
 import { addGlobalFlags } from "./commands/flags.js";
 import { examplesText, helpCommand, setUpHelp } from "./commands/help.js";
 import { asUsageError } from "./commands/usage.js";
@@ -9,7 +9,11 @@ import { exitCodes } from "./errors.js";
 /** A command's summary, and its module, which is loaded if the command line names it. */
 type Entry = readonly [summary: string, load: () => Promise<Module>];
 /** `examples` are for the help: command lines, and what each is for. */
-type Module = { define(context: Context): Command; examples?: Readonly<Record<string, string>> };
+interface Module {
+  define(command: Command): void;
+  run(options: GlobalOptions, context: Context, ...values: unknown[]): void | Promise<void>;
+  examples: Readonly<Record<string, string>>;
+}
 
 /** The commands, grouped and in order as help lists them. */
 const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
@@ -79,10 +83,13 @@ export async function buildProgram(
   program.hook("preSubcommand", passOn);
   for (const [heading, entries] of Object.entries(groups))
     for (const [name, [summary, load]] of Object.entries(entries)) {
-      const own: Module = isNamed(name) ? await load() : { define: () => new Command(name) };
-      const command = own.define(context).summary(summary).helpGroup(heading);
-      if (own.examples) command.addHelpText("after", examplesText(own.examples));
-      program.addCommand(command.copyInheritedSettings(program));
+      const command = program.command(name).summary(summary).helpGroup(heading);
+      if (!isNamed(name)) continue;
+      const { define, examples, run } = await load();
+      define(command);
+      command
+        .addHelpText("after", examplesText(examples))
+        .action(() => run(command.optsWithGlobals(), context, ...command.processedArgs));
     }
   return program.addCommand(helpCommand(program).helpGroup("Help:").copyInheritedSettings(program));
 }

@@ -1,6 +1,6 @@
 import { accessSync, constants, copyFileSync, existsSync, linkSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import { commandFor } from "../config/access.js";
 import { expandPath } from "../config/folders.js";
 import { readSettings, type Settings } from "../config/settings.js";
@@ -42,17 +42,16 @@ export const examples = {
   "brandapi backup --restore FILE": "go back to a copy",
 };
 
-export function define(context: Context): Command {
+export function define(command: Command): void {
   const about = "put a copy in the mirror's place; the present mirror is kept beside it";
-  return new Command("backup")
+  command
     .description("The copy is of one instant, and has its name once it is checked. It holds no key.")
     .argument("[dir]", "an existing folder (default: `backups` beside the mirror)")
     .addOption(parsed("--keep <n>", "keep the newest N copies in the folder; 0: all", parseCount).default(7))
-    .addOption(new Option("--restore <file>", about).conflicts("keep"))
-    .action((dir, _, command: Command) => runBackup(dir, command.optsWithGlobals(), context));
+    .addOption(new Option("--restore <file>", about).conflicts("keep"));
 }
 
-async function runBackup(dir: string | undefined, options: BackupFlags, { deps }: Context): Promise<void> {
+export async function run(options: BackupFlags, { deps }: Context, dir: string | undefined): Promise<void> {
   const { json, keep, quiet, restore: file } = options;
   if (dir !== undefined && file !== undefined)
     throw new UsageError("`--restore` takes no folder.", { hint: "leave one of them out" });

@@ -1,4 +1,4 @@
-import { Argument, Command, Option } from "commander";
+import { Argument, type Command, Option } from "commander";
 import { UsageError } from "../errors.js";
 import { formatInstant, minuteOf } from "../lib/times.js";
 import { newestRun } from "../mirror/index.js";
@@ -37,8 +37,8 @@ export const examples = {
   "brandapi changes orders --since 30d --csv > refunds.csv": "a month of refunds and corrections",
 };
 
-export function define(context: Context): Command {
-  return new Command("changes")
+export function define(command: Command): void {
+  command
     .description(
       "Refunds, cancellations, rates, states, joins and leaves. The API gives no date of a change, so each is shown " +
         "as an interval: last seen as it was, first seen as it is.",
@@ -48,11 +48,10 @@ export function define(context: Context): Command {
     .addOption(parsed("--run <n>", "those that this run found, by its `run_id` in `sync_runs`", parseCount))
     .addOption(parsed("--limit <n>", "the newest N", parseCount))
     .addOption(new Option("--csv", "CSV on stdout, as `export changes` writes it").conflicts("json"))
-    .option("--json", "a JSON array on stdout, as `export changes` writes it")
-    .action((name: string | undefined, _, own: Command) => runChanges(name, own.optsWithGlobals(), context));
+    .option("--json", "a JSON array on stdout, as `export changes` writes it");
 }
 
-async function runChanges(resource: string | undefined, options: ChangesFlags, { deps }: Context) {
+export async function run(options: ChangesFlags, { deps }: Context, resource: string | undefined) {
   const { csv, json, run, limit } = options;
   const output = chooseOutput({ csv, json });
   // A run may be of any age.

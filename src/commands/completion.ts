@@ -1,9 +1,9 @@
-import { Argument, Command, type Option } from "commander";
+import { Argument, type Command, type Option } from "commander";
 import { readKnownProfiles } from "../config/profiles.js";
 import type { Deps } from "../deps.js";
 import { knownTableNames } from "../query/index.js";
 import { resources } from "../resources/index.js";
-import { type Context, completionQuestion } from "./context.js";
+import { type Context, completionQuestion, type GlobalOptions } from "./context.js";
 
 /** A script asks the program, which prints a word per line. File names are completed by the shell. */
 const scripts = {
@@ -35,11 +35,14 @@ export const examples = {
   "brandapi completion fish > ~/.config/fish/completions/brandapi.fish": "for fish",
 };
 
-export function define(context: Context): Command {
-  return new Command("completion")
+export function define(command: Command): void {
+  command
     .description("Commands, flags and their values, resources, tables, and the profiles of this machine.")
-    .addArgument(new Argument("<shell>", "bash, zsh, fish").choices(Object.keys(scripts)))
-    .action((shell: keyof typeof scripts) => void context.deps.stdout.write(scripts[shell]));
+    .addArgument(new Argument("<shell>", "bash, zsh, fish").choices(Object.keys(scripts)));
+}
+
+export function run(_: GlobalOptions, { deps }: Context, shell: keyof typeof scripts): void {
+  deps.stdout.write(scripts[shell]);
 }
 
 /**

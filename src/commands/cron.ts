@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { Command } from "commander";
+import type { Command } from "commander";
 import { commandFor, requireAccess } from "../config/access.js";
 import { expandPath, folderFor } from "../config/folders.js";
 import { readSettings } from "../config/settings.js";
@@ -12,10 +12,7 @@ import type { Context, GlobalOptions } from "./context.js";
 import { allProfiles, parsed } from "./flags.js";
 import { parsePing } from "./ping.js";
 
-interface CronFlags extends GlobalOptions {
-  allProfiles?: boolean;
-  ping?: string;
-}
+type CronFlags = GlobalOptions & { allProfiles?: boolean; ping?: string };
 
 /** A day, and two hours for a slower sync. */
 const maxAge = "26h";
@@ -27,18 +24,17 @@ export const examples = {
   "(crontab -l; brandapi cron) | crontab -": "add them to your crontab",
 };
 
-export function define(context: Context): Command {
-  return new Command("cron")
+export function define(command: Command): void {
+  command
     .description(
       "Lines for this machine, this Node and this profile, with absolute paths and a minute of their own: a sync that " +
         "writes a log, and `status --max-age 26h`, which says what is stale. The key is never in them.",
     )
     .addOption(allProfiles())
-    .addOption(parsed("--ping <url>", "the nightly sync pings this address (BRANDAPI_PING)", parsePing))
-    .action((_, command: Command) => runCron(command.optsWithGlobals(), context));
+    .addOption(parsed("--ping <url>", "the nightly sync pings this address (BRANDAPI_PING)", parsePing));
 }
 
-async function runCron(options: CronFlags, { deps }: Context): Promise<void> {
+export async function run(options: CronFlags, { deps }: Context): Promise<void> {
   const { node, script } = deps.machine;
   if (/[\\/]_npx[\\/]/.test(script))
     throw new ConfigurationError("brandapi runs from npm's cache, which can be cleaned before the night.", {

@@ -1,6 +1,6 @@
 import { join, parse } from "node:path";
 import { PassThrough } from "node:stream";
-import { Command } from "commander";
+import type { Command } from "commander";
 import { Incomplete } from "../errors.js";
 import { dayMs } from "../lib/times.js";
 import { naturalPace, passTime } from "../sandbox/index.js";
@@ -28,9 +28,9 @@ export const examples = {
   "brandapi demo --out /tmp/demo --orders 100000": "with more data, elsewhere",
 };
 
-export function define(context: Context): Command {
+export function define(command: Command): void {
   const [orders, seed] = brandFlags();
-  return new Command("demo")
+  command
     .description(
       "Starts a sandbox on this machine, syncs everything, lets three weeks pass, syncs again, shows what changed, " +
         "proves the mirror, exports it and makes its report. Needs no network and no configuration; can be run again.",
@@ -38,11 +38,13 @@ export function define(context: Context): Command {
     .option("-o, --out <dir>", "where the mirror and the exports go (default: brandapi-demo)")
     .addOption(orders)
     .addOption(seed)
-    .option("--challenge", "seven records change in silence: what a plain script finds, and what a sync does")
-    .action((_, own: Command) => runDemo(own.optsWithGlobals(), context));
+    .option(
+      "--challenge",
+      "seven records change in silence: what a plain script finds, and what a sync does",
+    );
 }
 
-async function runDemo(options: DemoOptions, context: Context): Promise<void> {
+export async function run(options: DemoOptions, context: Context): Promise<void> {
   if (options.challenge) return await runChallenge(options, context);
   const { deps, tell, brandapi } = context;
   const { seed = 1, orders = 5_000, out = "brandapi-demo", quiet } = options;

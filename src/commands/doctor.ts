@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { hintFor } from "../config/access.js";
 import { readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
@@ -31,16 +31,14 @@ export const examples = {
   "brandapi doctor --json | jq 'select(.state != \"ok\")'": "the same for a script",
 };
 
-export function define(context: Context): Command {
-  return new Command("doctor")
-    .description(
-      "Each line is `ok`, or `!` with the command that mends it. Checks that need what failed are left out. Writes " +
-        "nothing, and sends one request. The exit code is that of the first check that failed; a warning fails nothing.",
-    )
-    .action((_, command: Command) => runDoctor(command.optsWithGlobals(), context));
+export function define(command: Command): void {
+  command.description(
+    "Each line is `ok`, or `!` with the command that mends it. Checks that need what failed are left out. Writes " +
+      "nothing, and sends one request. The exit code is that of the first check that failed; a warning fails nothing.",
+  );
 }
 
-async function runDoctor(options: GlobalOptions, context: Context): Promise<void> {
+export async function run(options: GlobalOptions, context: Context): Promise<void> {
   const { deps } = context;
   const check = async <T>(name: string, run: () => Promise<Finding<T>>): Promise<T | undefined> => {
     const found = await run().catch(asBrandapiError);

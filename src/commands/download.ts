@@ -1,4 +1,4 @@
-import { Argument, Command } from "commander";
+import { Argument, type Command } from "commander";
 import { expandPath } from "../config/folders.js";
 import { readVersion } from "../deps.js";
 import { type DownloadSummary, downloadFiles, selectFiles } from "../download/index.js";
@@ -33,8 +33,8 @@ export const examples = {
  * `{"file":{"source","id","path","outcome":"downloaded"|"failed","bytes","sha256","resumed_from","error"}}` and
  * `{"summary":{"folder","selected","already_complete","downloaded","failed","not_tried","bytes"}}`.
  */
-export function define(context: Context): Command {
-  return new Command("download")
+export function define(command: Command): void {
+  command
     .description(
       "Fetches what `brandapi sync content` has listed and is not in the folder yet, as <date>_<id>_<name>. " +
         "An interrupted file is resumed, a complete one is not fetched again. " +
@@ -46,16 +46,14 @@ export function define(context: Context): Command {
     .option("--since <time>", "only files added from here")
     .option("--until <time>", "only files added up to here")
     .addOption(parsed("--limit <n>", "fetch at most this many, newest first", parseCount))
-    .addOption(wait())
-    .action((_what, _, own: Command) => runDownload(own.optsWithGlobals(), context));
+    .addOption(wait());
 }
 
-async function runDownload(options: DownloadFlags, { deps }: Context): Promise<void> {
-  const { where, wait = false } = options;
+export async function run(options: DownloadFlags, { deps }: Context): Promise<void> {
   const range = parseRange(options, deps.clock.now());
-  await withMirrorRun({ deps, options, purpose: "write", wait, command: "download" }, async (session) => {
+  await withMirrorRun({ deps, options, purpose: "write", command: "download" }, async (session) => {
     const { mirror, reporter, settings } = session;
-    const files = selectFiles(mirror, findTable(mirror, "content"), { where, ...range });
+    const files = selectFiles(mirror, findTable(mirror, "content"), { where: options.where, ...range });
     const { baseUrl = "", maxWaitMs } = settings;
     const folder = expandPath(options.out ?? defaultFolder, deps);
     const task = reporter.begin({ name: "download content" });

@@ -1,4 +1,4 @@
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import { UsageError } from "../errors.js";
 import type { Sources } from "../export/format.js";
 import { formats } from "../export/formats/index.js";
@@ -33,8 +33,8 @@ export const examples = {
   "brandapi export orders roster -o month.xlsx --since this-month": "a workbook, one sheet per table",
 };
 
-export function define(context: Context): Command {
-  const command = new Command("export")
+export function define(command: Command): void {
+  command
     .description(
       "Several tables go into one workbook, or into a folder with one file each (`-o exports/`). " +
         "`brandapi tables` lists tables and views.",
@@ -42,7 +42,7 @@ export function define(context: Context): Command {
     .argument("<table...>", "tables or views, spelled with - or _");
   for (const option of outputFlags())
     command.addOption(option.name() === "singer" ? option.conflicts(selecting) : option);
-  return command
+  command
     .addOption(parsed("--columns <columns>", "these columns, in this order", parseList))
     .option("--where <condition>", "rows for which this SQL condition holds")
     .option("--since <time>", "from here on; of several tables cuts those of events")
@@ -58,11 +58,10 @@ export function define(context: Context): Command {
       ]),
     )
     .addOption(parsed("--retain <duration>", "Delta: how long old files stay (7d)", parseDuration))
-    .addOption(new Option("--state <file>", "Singer: what changed since that run").implies({ singer: true }))
-    .action((names: string[], _, own: Command) => runExport(names, own.optsWithGlobals(), context));
+    .addOption(new Option("--state <file>", "Singer: what changed since that run").implies({ singer: true }));
 }
 
-async function runExport(names: readonly string[], options: ExportFlags, context: Context): Promise<void> {
+export async function run(options: ExportFlags, context: Context, names: readonly string[]): Promise<void> {
   if (options.delta !== undefined) return await exportLake(names, options, context);
   const { deps } = context;
   const { columns, where, limit, state, includeRemoved = false } = options;

@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { readSettings } from "../config/settings.js";
 import { MirrorBusy, UsageError } from "../errors.js";
 import { nearest } from "../lib/nearest.js";
@@ -21,18 +21,17 @@ export const examples = {
   "brandapi forget --host 3f0c9a52 --yes": "by id, for scripts",
 };
 
-export function define(context: Context): Command {
-  return new Command("forget")
+export function define(command: Command): void {
+  command
     .description(
       "Removes the host's names, links, photo and texts from records, their history and all tables, and keeps them out of " +
         "later syncs. The id stays, so sums stay. Asks once. Backups and exports that were made before still hold the host.",
     )
     .requiredOption("--host <id>", "the id or handle, as the view `hosts` shows it")
-    .option("--yes", "do not ask")
-    .action((_, command: Command) => runForget(command.optsWithGlobals(), context));
+    .option("--yes", "do not ask");
 }
 
-async function runForget(options: ForgetFlags, { deps }: Context): Promise<void> {
+export async function run(options: ForgetFlags, { deps }: Context): Promise<void> {
   const { json, quiet, yes } = options;
   const { dbPath } = await readSettings(options, deps);
   (await deps.killable(() => openMirrorReadOnly(dbPath))).db.close();

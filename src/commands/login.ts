@@ -1,6 +1,6 @@
 import { addAbortSignal } from "node:stream";
 import { text } from "node:stream/consumers";
-import { Command } from "commander";
+import type { Command } from "commander";
 import { type Access, checkBaseUrl, checkKey, commandFor, requireAccess } from "../config/access.js";
 import { configFile } from "../config/folders.js";
 import { readProfiles, writeProfiles } from "../config/profiles.js";
@@ -15,11 +15,7 @@ import { askIdentity, printIdentity } from "./identity.js";
 import { parseOmit } from "./omit.js";
 import { parsePing } from "./ping.js";
 
-interface LoginFlags extends GlobalOptions {
-  keyStdin?: boolean;
-  ping?: string;
-  omit?: string[];
-}
+type LoginFlags = GlobalOptions & { keyStdin?: boolean; ping?: string; omit?: string[] };
 
 export const examples = {
   "brandapi login --base-url https://platform.example/api/brand/v1":
@@ -28,19 +24,18 @@ export const examples = {
   "brandapi login --profile acme": "a second brand, with a mirror of its own",
 };
 
-export function define(context: Context): Command {
-  return new Command("login")
+export function define(command: Command): void {
+  command
     .description(
       "The key is read from a hidden prompt, from stdin or from --key-file; it is never an argument. " +
         "It is checked with the API first, then stored in a file that only you can read.",
     )
     .option("--key-stdin", "read the key from stdin: for scripts")
     .addOption(parsed("--ping <url>", "each sync pings this address: a dead-man's switch", parsePing))
-    .addOption(parsed("--omit <members>", "never keep these: host.last_name,roster:host.socials", parseOmit))
-    .action((_, command: Command) => runLogin(command.optsWithGlobals(), context));
+    .addOption(parsed("--omit <members>", "never keep these: host.last_name,roster:host.socials", parseOmit));
 }
 
-async function runLogin(options: LoginFlags, { deps }: Context): Promise<void> {
+export async function run(options: LoginFlags, { deps }: Context): Promise<void> {
   // The key that is stored is never that of the environment.
   const { BRANDAPI_BASE_URL, BRANDAPI_KEY, ...env } = deps.env;
   const settings = await readSettings(options, { ...deps, env }, "login");

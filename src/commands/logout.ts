@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { Command } from "commander";
+import type { Command } from "commander";
 import { readProfiles, writeProfiles } from "../config/profiles.js";
 import { readSettings } from "../config/settings.js";
 import { printJson } from "../ui/print.js";
@@ -11,15 +11,13 @@ export const examples = {
   "brandapi logout --profile acme": "forget another brand's",
 };
 
-export function define(context: Context): Command {
-  return new Command("logout")
-    .description(
-      "The mirror stays. The key itself stays valid until it expires or is revoked in the console.",
-    )
-    .action((_, command: Command) => runLogout(command.optsWithGlobals(), context));
+export function define(command: Command): void {
+  command.description(
+    "The mirror stays. The key itself stays valid until it expires or is revoked in the console.",
+  );
 }
 
-async function runLogout(options: GlobalOptions, { deps }: Context): Promise<void> {
+export async function run(options: GlobalOptions, { deps }: Context): Promise<void> {
   const { dbPath, profile } = await readSettings(options, deps);
   const profiles = await readProfiles(deps);
   const { baseUrl, key, brandId, brandName, keyExpiresAt, ...rest } = profiles.get(profile) ?? {};

@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { ownMirror, type Profile, readKnownProfiles } from "../config/profiles.js";
 import { wordsOf } from "../lib/failures.js";
 import { formatSpan } from "../lib/times.js";
@@ -16,16 +16,14 @@ export const examples = {
   "brandapi profiles --json | jq '.[] | select(.key.days_left < 30)'": "for scripts",
 };
 
-export function define(context: Context): Command {
-  return new Command("profiles")
-    .description(
-      "Lists the brands that `login` has set up: each one's mirror, the age of its oldest data, and the days its key " +
-        "has left. Needs no network.",
-    )
-    .action((_, command: Command) => runProfiles(command.optsWithGlobals(), context));
+export function define(command: Command): void {
+  command.description(
+    "Lists the brands that `login` has set up: each one's mirror, the age of its oldest data, and the days its key " +
+      "has left. Needs no network.",
+  );
 }
 
-async function runProfiles(options: GlobalOptions, { deps }: Context): Promise<void> {
+export async function run(options: GlobalOptions, { deps }: Context): Promise<void> {
   const { stdout, env, clock } = deps;
   const { note, warn } = createReporter(deps, options);
   const brands: Brand[] = [];

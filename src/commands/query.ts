@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
-import { Command } from "commander";
+import type { Command } from "commander";
 import { expandPath } from "../config/folders.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
@@ -32,8 +32,8 @@ export const examples = {
   "brandapi query -f own.sql -p month=2026-10 -o october.xlsx": "your statement, with `:month` in it",
 };
 
-export function define(context: Context): Command {
-  const command = new Command("query")
+export function define(command: Command): void {
+  command
     .description(
       "One statement that reads: from the argument, a file or stdin. It cannot change the mirror. Ctrl-C ends it at " +
         "once. Needs no key and no network. `brandapi tables` lists tables, views and columns; `day` and `month` of " +
@@ -43,13 +43,15 @@ export function define(context: Context): Command {
     .option("-f, --file <file>", "read the statement from a file")
     .option("-p, --param <name=value>", "a value for `:name`; may be given again", parseParameter);
   for (const option of outputFlags(answerFormats)) command.addOption(option);
-  const byDefault = `default: ${tableRows} for a table, else all`;
-  return command
-    .addOption(parsed("--limit <n>", `at most N rows (${byDefault})`, parseCount))
-    .action((sql: string | undefined, _, own: Command) => runQuery(sql, own.optsWithGlobals(), context));
+  const limit = `at most N rows (default: ${tableRows} for a table, else all)`;
+  command.addOption(parsed("--limit <n>", limit, parseCount));
 }
 
-async function runQuery(argument: string | undefined, options: QueryFlags, { deps }: Context): Promise<void> {
+export async function run(
+  options: QueryFlags,
+  { deps }: Context,
+  argument: string | undefined,
+): Promise<void> {
   const { file, param, limit } = options;
   const output = chooseOutput({ ...options }, answerFormats);
   if (argument !== undefined && file !== undefined)

@@ -1,5 +1,5 @@
 import { extname } from "node:path";
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import { expandPath } from "../config/folders.js";
 import { UsageError } from "../errors.js";
 import { openFileSink } from "../export/file-sink.js";
@@ -29,9 +29,9 @@ export const examples = {
   "brandapi report --since 7d --text": "the last days, in the terminal",
 };
 
-export function define(context: Context): Command {
+export function define(command: Command): void {
   const month = parsed("--month <month>", "the month: 2026-10, `this-month` or `last-month`", parseMonth);
-  return new Command("report")
+  command
     .description(
       "Made from the mirror; nothing is downloaded. Compares with the previous period, and a month with the same " +
         "month a year ago. Default: the month of the last complete day (UTC).",
@@ -42,11 +42,10 @@ export function define(context: Context): Command {
     .option("-o, --out <file>", "the file to write; `-`: stdout (default: report-2026-10.html)")
     .option("--open", "show the page in the browser")
     .addOption(new Option("--text", "text on stdout instead of a page").conflicts(["json", "open", "out"]))
-    .addOption(new Option("--json", "JSON on stdout instead of a page").conflicts(["open", "out"]))
-    .action((_, own: Command) => runReport(own.optsWithGlobals(), context));
+    .addOption(new Option("--json", "JSON on stdout instead of a page").conflicts(["open", "out"]));
 }
 
-async function runReport(options: ReportFlags, { deps }: Context): Promise<void> {
+export async function run(options: ReportFlags, { deps }: Context): Promise<void> {
   const { month, text, json, out, open } = options;
   if (open && out === "-")
     throw new UsageError("`--open` shows a file.", { hint: "leave it out, or leave out `-o -`" });

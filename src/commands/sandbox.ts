@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { Command, type Option } from "commander";
+import type { Command, Option } from "commander";
 import { Stopped } from "../errors.js";
 import { dayMs } from "../lib/times.js";
 import { sandboxChoices } from "../sandbox/choices.js";
@@ -21,9 +21,9 @@ export const examples = {
   "brandapi sandbox --orders 100000 --rate-limit none --json": "a big one, for scripts",
 };
 
-export function define(context: Context): Command {
+export function define(command: Command): void {
   const [orders, seed] = brandFlags();
-  return new Command("sandbox")
+  command
     .description(
       "Enforces every rule of the API's document. Prints a base URL and a key, and serves until Ctrl-C. " +
         "`--rate-limit` is the limit of each of its keys.\n\n" +
@@ -33,11 +33,10 @@ export function define(context: Context): Command {
     .addOption(orders)
     .addOption(seed)
     .addOption(parsed("--latency <ms>", "wait this long before each answer (default: 0)", parseCount))
-    .option("--live", "let time pass: an order a second, late refunds, cancellations")
-    .action((_, own: Command) => runSandbox(own.optsWithGlobals(), context));
+    .option("--live", "let time pass: an order a second, late refunds, cancellations");
 }
 
-async function runSandbox(options: SandboxFlags, context: Context): Promise<void> {
+export async function run(options: SandboxFlags, context: Context): Promise<void> {
   const { seed = 1, orders = 5_000, port = 0, latency = 0, rateLimit = 60 } = options;
   const { clock, signal, stdout } = context.deps;
   let passed = clock.now();

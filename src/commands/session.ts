@@ -33,11 +33,10 @@ export interface MirrorSession extends Omit<SyncSession, "options"> {
 
 export interface MirrorRunOptions {
   deps: Deps;
-  options: GlobalOptions;
+  /** With `wait`, the run queues behind another. */
+  options: GlobalOptions & { wait?: boolean };
   /** `write` and `prove` hold the mirror's lock; `prove` needs a mirror; `plan` writes nothing. */
   purpose: "write" | "prove" | "plan";
-  /** True to queue behind another run. */
-  wait: boolean;
   /** The command's name, for `status` in another terminal. */
   command: string;
 }
@@ -48,10 +47,11 @@ export interface MirrorRunOptions {
  * @throws MirrorUnusable if the mirror was replaced or removed during the run
  */
 export async function withMirrorRun(
-  { deps, options, purpose, wait, command }: MirrorRunOptions,
+  { deps, options, purpose, command }: MirrorRunOptions,
   work: (session: MirrorSession) => Promise<void>,
 ): Promise<void> {
   const { clock, keys, killable, signal } = deps;
+  const { wait = false } = options;
   let written: Mirror | undefined;
   const reporter = createReporter(deps, options, {
     progressed({ name: resource, position, of, requests, left, isKnown }) {

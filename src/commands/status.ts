@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { Command } from "commander";
+import type { Command } from "commander";
 import { readProfiles } from "../config/profiles.js";
 import { readSettings } from "../config/settings.js";
 import { MirrorStale } from "../errors.js";
@@ -15,10 +15,7 @@ import { keptOf } from "./kept.js";
 import { readMirror } from "./reading.js";
 import { marksOf, statusText } from "./status-text.js";
 
-interface StatusFlags extends GlobalOptions {
-  maxAge?: number;
-  allProfiles?: boolean;
-}
+type StatusFlags = GlobalOptions & { maxAge?: number; allProfiles?: boolean };
 
 export const examples = {
   "brandapi status": "a look at the mirror",
@@ -26,19 +23,18 @@ export const examples = {
   "brandapi status --json | jq '.resources[] | {resource, age_seconds}'": "for scripts",
 };
 
-export function define(context: Context): Command {
-  return new Command("status")
+export function define(command: Command): void {
+  command
     .description(
       "Per resource: rows, what was read completely, the last success and the last error. " +
         "Needs no key and no network.",
     )
     .addOption(parsed("--max-age <duration>", "exit 10 if a last success is older than this", parseDuration))
-    .addOption(allProfiles())
-    .action((_, own: Command) => runStatus(own.optsWithGlobals(), context));
+    .addOption(allProfiles());
 }
 
-async function runStatus(options: StatusFlags, context: Context): Promise<void> {
-  if (options.allProfiles) return await eachProfile(options, context, runStatus);
+export async function run(options: StatusFlags, context: Context): Promise<void> {
+  if (options.allProfiles) return await eachProfile(options, context, run);
   const { deps, profile } = context;
   const { json, maxAge = null, quiet } = options;
   const settings = await readSettings(options, deps);

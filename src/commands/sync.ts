@@ -1,20 +1,41 @@
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import { readSettings } from "../config/settings.js";
-import { AccessForbidden } from "../errors.js";
+import { AccessForbidden, UsageError } from "../errors.js";
 import { parseWindow } from "../lib/times.js";
 import { resources } from "../resources/index.js";
-import type { Resource } from "../resources/types.js";
+import { type Resource, takesDates } from "../resources/types.js";
 import { syncResources } from "../sync/resources.js";
-import type { SyncSession } from "../sync/run.js";
+import { defaultOptions, type SyncOptions, type SyncSession } from "../sync/run.js";
 import { printJson } from "../ui/print.js";
-import type { Context } from "./context.js";
+import type { Context, GlobalOptions } from "./context.js";
 import { printPlan } from "./dry-run.js";
 import { eachProfile } from "./each-profile.js";
 import { refuseFailures } from "./failed-resources.js";
-import { allProfiles, type Chosen, chooseResources, parseCount, parsed, parseList, wait } from "./flags.js";
+import {
+  allProfiles,
+  type Chosen,
+  chooseResources,
+  parseCount,
+  parsed,
+  parseList,
+  parseRange,
+  wait,
+} from "./flags.js";
 import { parsePing, withPings } from "./ping.js";
 import { type MirrorSession, withMirrorRun } from "./session.js";
-import { readOptions, refuseUseless, type SyncFlags } from "./sync-options.js";
+
+type Same = "acceptRemovals" | "audit" | "details" | "full" | "groupBy" | "perHost";
+
+interface SyncFlags extends GlobalOptions, Partial<Pick<SyncOptions, Same>> {
+  ping?: string;
+  since?: string;
+  until?: string;
+  window?: number;
+  dryRun?: boolean;
+  wait?: boolean;
+  host?: string[];
+  allProfiles?: boolean;
+}
 
 export const examples = {
   "brandapi sync": "everything, as the cron line does it",
@@ -22,13 +43,13 @@ export const examples = {
   "brandapi sync --dry-run": "what that would read, in how many requests and minutes",
 };
 
-export function define(context: Context): Command {
+export function define(command: Command): void {
   const about = "opportunities, surveys: whose details to read (default: changed; with --full: all)";
   const details = new Option("--details <which>", about);
   const groupBy = new Option("--group-by <bucket>", "analytics-clicks: buckets of time (default: day)");
   const again = "re-read this long before the last read: days or a duration (default: 30d)";
   const perHost = new Option("--per-host", "analytics-clicks: for every host on the mirrored roster");
-  return new Command("sync")
+  command
     .description(
       "Without a resource: everything that the key's scopes and the plan allow. " +
         "A run that was stopped is finished by the next one: dates that were read are not read again, lists are.",
@@ -47,21 +68,21 @@ export function define(context: Context): Command {
     .addOption(details.choices(["all", "changed", "none"]))
     .addOption(parsed("--host <ids>", "analytics-clicks: only these hosts", parseList))
     .addOption(groupBy.choices(["day", "week", "month"]))
-    .addOption(perHost.conflicts("host"))
-    .action((names: string[], _, command: Command) => runSync(names, command.optsWithGlobals(), context));
+    .addOption(perHost.conflicts("host"));
 }
 
-async function runSync(names: readonly string[], flags: SyncFlags, context: Context): Promise<void> {
+export async function run(flags: SyncFlags, context: Context, names: readonly string[]): Promise<void> {
   const { deps } = context;
   const chosen = chooseResources(names);
   refuseUseless(chosen, flags);
   const options = readOptions(flags, deps.clock.now());
   const { ping, ...rest } = flags;
-  const { allProfiles, dryRun, wait = false } = rest;
-  const run = { deps, options: flags, purpose: dryRun ? "plan" : "write", wait, command: "sync" } as const;
+  const { allProfiles, dryRun } = rest;
+  const mirrorRun = { deps, options: flags, purpose: dryRun ? "plan" : "write", command: "sync" } as const;
   const work = allProfiles
-    ? () => eachProfile(rest, context, (own, theirs) => runSync(names, own, theirs))
-    : () => withMirrorRun(run, (session) => syncChosen(chosen, { ...session, options }, flags, context));
+    ? () => eachProfile(rest, context, (own, theirs) => run(own, theirs, names))
+    : () =>
+        withMirrorRun(mirrorRun, (session) => syncChosen(chosen, { ...session, options }, flags, context));
   if (dryRun) return await work();
   // With `--all-profiles`, one address is pinged for all brands together; a profile's own for that brand alone.
   const url = ping ?? (allProfiles ? deps.env.BRANDAPI_PING : (await readSettings(flags, deps)).ping);
@@ -89,4 +110,27 @@ async function syncChosen(
     if (json) printJson(context.deps.stdout, { profile: context.profile, ...row });
   });
   refuseFailures(ended, allowed.length);
+}
+
+/** Returns what the flags ask of a sync. @throws UsageError for times that make no range in the past */
+function readOptions(flags: SyncFlags, now: number): SyncOptions {
+  const { host: hosts = [], window: windowMs = defaultOptions.windowMs } = flags;
+  const details = flags.full ? "all" : defaultOptions.details;
+  return { ...defaultOptions, details, ...flags, ...parseRange(flags, now), hosts, windowMs };
+}
+
+/** @throws UsageError for a flag that makes no difference to a resource that was named */
+function refuseUseless({ resources, named }: Chosen, flags: SyncFlags): void {
+  const { groupBy, host, perHost, since, until } = flags;
+  const ofDates = [since && "--since", until && "--until"];
+  const ofClicks = [groupBy && "--group-by", host && "--host", perHost && "--per-host"];
+  for (const resource of named ? resources : []) {
+    const { name, strategy } = resource;
+    const others = [takesDates(resource) ? [] : ofDates, strategy.kind === "monthly" ? [] : ofClicks];
+    const useless = others.flat().find(Boolean);
+    if (useless)
+      throw new UsageError(`\`${name}\` takes no \`${useless}\`.`, {
+        hint: `leave it out, or sync \`${name}\` by itself`,
+      });
+  }
 }

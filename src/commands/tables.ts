@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { counted } from "../lib/counted.js";
 import { listFacts, readFacts, type TableFacts } from "../query/index.js";
 import { formatCount } from "../ui/numbers.js";
@@ -9,18 +9,15 @@ import { printLake } from "./delta.js";
 import { type Reading, readMirror } from "./reading.js";
 import { checkTableName } from "./table.js";
 
-interface TablesFlags extends GlobalOptions {
-  all?: boolean;
-  delta?: string;
-}
+type TablesFlags = GlobalOptions & { all?: boolean; delta?: string };
 
 export const examples = {
   "brandapi tables": "all of them",
   "brandapi tables restatements": "what its columns mean",
 };
 
-export function define(context: Context): Command {
-  return new Command("tables")
+export function define(command: Command): void {
+  command
     .description(
       "With a name: its columns, their types, and a query to begin with. Counts leave out records that the API no " +
         "longer has, as an export does. Needs no key and no network.",
@@ -28,11 +25,10 @@ export function define(context: Context): Command {
     .argument("[table]", "spelled with - or _")
     .option("--all", "also views that other views are made of")
     .option("--delta <folder>", "the tables of a lake instead, and what is proven of them")
-    .option("--json", "the same as JSON: a list, or one object")
-    .action((name: string | undefined, _, own: Command) => runTables(name, own.optsWithGlobals(), context));
+    .option("--json", "the same as JSON: a list, or one object");
 }
 
-async function runTables(name: string | undefined, options: TablesFlags, context: Context): Promise<void> {
+export async function run(options: TablesFlags, context: Context, name: string | undefined): Promise<void> {
   const { all = false, delta, json } = options;
   if (delta !== undefined) return printLake(name ? [name] : [], options, context);
   const { stdout } = context.deps;

@@ -1,4 +1,4 @@
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import { Incomplete } from "../errors.js";
 import { wasRead } from "../mirror/index.js";
 import { resources } from "../resources/index.js";
@@ -27,9 +27,9 @@ export const examples = {
   "brandapi verify --repair": "everything that was synced, and mend what differs",
 };
 
-export function define(context: Context): Command {
+export function define(command: Command): void {
   const delta = new Option("--delta <folder>", "whether a lake holds what the mirror holds; no request");
-  return new Command("verify")
+  command
     .description(
       "Orders and content are compared by counts, halved down to the day where they differ: a handful of requests for " +
         "the whole history. Other resources are read whole. The tables that you query are compared with the records " +
@@ -40,17 +40,15 @@ export function define(context: Context): Command {
     .option("--evidence", "each number of the proof, with the request and the SQL that print it")
     .addOption(delta.conflicts(["repair", "evidence", "acceptRemovals"]))
     .option("--accept-removals", "apply removals even where they look implausible")
-    .addOption(wait())
-    .action((names: string[], _, own: Command) => runVerify(names, own.optsWithGlobals(), context));
+    .addOption(wait());
 }
 
-async function runVerify(names: readonly string[], options: VerifyFlags, context: Context): Promise<void> {
+export async function run(options: VerifyFlags, context: Context, names: readonly string[]): Promise<void> {
   if (options.delta !== undefined) return await verifyLake(names, options, context);
   const { deps } = context;
   const { resources: chosen, named } = chooseResources(names);
-  const { acceptRemovals = false, evidence = false, json = false, repair = false, wait = false } = options;
-  const run = { deps, options, purpose: "prove", wait, command: "verify" } as const;
-  await withMirrorRun(run, async (session) => {
+  const { acceptRemovals = false, evidence = false, json = false, repair = false } = options;
+  await withMirrorRun({ deps, options, purpose: "prove", command: "verify" }, async (session) => {
     const access = { ...session, options: { ...defaultOptions, acceptRemovals } };
     const due = named ? chosen : chosen.filter(({ name }) => wasRead(session.mirror, name));
     if (due.length === 0)

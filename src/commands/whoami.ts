@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { readSettings } from "../config/settings.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
@@ -9,13 +9,13 @@ export const examples = {
   "brandapi whoami --json | jq .key.days_left": "for a monitoring script",
 };
 
-export function define(context: Context): Command {
-  return new Command("whoami")
-    .description("Asks the API with one request that needs no scope: an answer proves that the key works.")
-    .action((_, command: Command) => runWhoami(command.optsWithGlobals(), context));
+export function define(command: Command): void {
+  command.description(
+    "Asks the API with one request that needs no scope: an answer proves that the key works.",
+  );
 }
 
-async function runWhoami(options: GlobalOptions, { deps }: Context): Promise<void> {
+export async function run(options: GlobalOptions, { deps }: Context): Promise<void> {
   const settings = await readSettings(options, deps, "ask");
   const reporter = createReporter(deps, options);
   const identity = await askIdentity(settings, deps, reporter);
