@@ -27,6 +27,8 @@ test("a date was read by the range that holds its millisecond, however fine it i
   const covered = [{ from: 10, to: 20, readAt, runId: 1 }];
   const isRead = (at: number) => lastRead(covered, at) !== null;
   expect([9.9, 10, 20, 20.5, 21].map(isRead)).toEqual([false, true, true, true, false]);
+  const newerFirst = [...covered, { from: 21, to: 30, readAt: readAt - 1, runId: 2 }];
+  expect(lastRead(newerFirst, null)).toBe("2026-11-21T00:00:00.000Z");
 });
 
 test("joined, subtracted, cut and their gaps: each instant is where it belongs", () => {

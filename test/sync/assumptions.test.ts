@@ -120,6 +120,43 @@ test("A7: a filter that means something else costs one run, and is no evidence u
   expect((await synced(brand)).code).toBe(8);
 });
 
+describe("figures by day", () => {
+  const asksFigures = ({ path }: { path: string }) => path === "/analytics/clicks";
+  type Envelope = { data: { timeseries: { orders: number }[] } };
+  /** Answers the next request for figures with other days than the API's. */
+  const change = (brand: TestBrand, days: (points: Envelope["data"]["timeseries"]) => object[]) =>
+    brand.once(asksFigures, () => ({
+      envelope: (one: Envelope) => ({ ...one, data: { ...one.data, timeseries: days(one.data.timeseries) } }),
+    }));
+
+  test("their absence is a warning if there were any before, with `--quiet` too, and a note otherwise", async () => {
+    const brand = makeBrand({ orders, doubts: { figures: "absent" } });
+    expect(await brand.run("sync orders --quiet")).toMatchObject({ code: 0, err: "" });
+    brand.doubts = {};
+    await brand.run("sync orders");
+    brand.doubts = { figures: "absent" };
+    expect((await brand.run("sync orders --quiet")).err).toMatch(
+      /^warning: orders: the API gave no figures by day/,
+    );
+  });
+
+  test("an answer that repeats the key is refused", async () => {
+    const brand = makeBrand({ orders });
+    brand.once(asksFigures, () => ({ envelope: (one: object) => ({ ...one, echo: brand.key }) }));
+    expect((await synced(brand)).code).toBe(7);
+  });
+
+  test("zeros, and points of no day, say the same as no point", async () => {
+    const brand = makeBrand({ orders });
+    await brand.run("sync orders");
+    const zeros = ["2026-01-05", "soon"].map((date) => ({ date, orders: 0, revenue: 0 }));
+    change(brand, (points) => [...points.filter((point) => point.orders > 0), ...zeros]);
+    const before = brand.asked.length;
+    expect(await synced(brand, "sync orders --audit 0")).toMatchObject({ code: 0, verified: 1 });
+    expect(brand.asked.slice(before).filter(({ query }) => query.per_page === "100")).toHaveLength(1);
+  });
+});
+
 describe("more differs than 100 requests read: the run keeps to them, is not verified, and the next one ends it", () => {
   const hours = ordersBefore(noon - 40 * day, 13_000, hour);
   const isPage = ({ path, query }: { path: string; query: Readonly<Record<string, string>> }) =>
