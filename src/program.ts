@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { type Context, completionQuestion, type GlobalOptions } from "./commands/context.js";
+import type { Context, GlobalOptions } from "./commands/context.js";
 import { addGlobalFlags } from "./commands/flags.js";
 import { examplesText, helpCommand, setUpHelp } from "./commands/help.js";
 import { asUsageError } from "./commands/usage.js";
@@ -8,11 +8,14 @@ import { exitCodes } from "./errors.js";
 
 /** A command's summary, and its module, which is loaded if the command line names it. */
 type Entry = readonly [summary: string, load: () => Promise<Module>];
-/** `examples` are for the help: command lines, and what each is for. */
 interface Module {
-  define(command: Command): void;
-  run(options: GlobalOptions, context: Context, ...values: unknown[]): void | Promise<void>;
+  /** For the help: what it does; command lines, and what each is for. */
+  about: string;
   examples: Readonly<Record<string, string>>;
+  /** Adds its own arguments and flags. */
+  define?(command: Command): void;
+  /** @param values of its arguments */
+  run(options: GlobalOptions, context: Context, ...values: unknown[]): void | Promise<void>;
 }
 
 /** The commands, grouped and in order as help lists them. */
@@ -85,9 +88,10 @@ export async function buildProgram(
     for (const [name, [summary, load]] of Object.entries(entries)) {
       const command = program.command(name).summary(summary).helpGroup(heading);
       if (!isNamed(name)) continue;
-      const { define, examples, run } = await load();
-      define(command);
+      const { about, define, examples, run }: Module = await load();
+      define?.(command);
       command
+        .description(about)
         .addHelpText("after", examplesText(examples))
         .action(() => run(command.optsWithGlobals(), context, ...command.processedArgs));
     }
@@ -123,7 +127,8 @@ export async function runProgram(
     },
   };
   const program = await buildProgram(context, (name) => argv.includes(name));
-  if (argv[0] === completionQuestion) {
+  // A shell's script asks: see completion.ts.
+  if (argv[0] === "__complete") {
     const { printCompletions } = await import("./commands/completion.js");
     await printCompletions(program, argv.slice(1), deps);
     return exitCodes.done;

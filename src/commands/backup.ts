@@ -37,18 +37,19 @@ interface BackupFlags extends GlobalOptions {
   restore?: string;
 }
 
+export const about = "The copy is of one instant, and has its name once it is checked. It holds no key.";
+
 export const examples = {
   "brandapi backup /mnt/disk/brandapi --keep 30": "copies on another disk",
   "brandapi backup --restore FILE": "go back to a copy",
 };
 
 export function define(command: Command): void {
-  const about = "put a copy in the mirror's place; the present mirror is kept beside it";
+  const restore = "put a copy in the mirror's place; the present mirror is kept beside it";
   command
-    .description("The copy is of one instant, and has its name once it is checked. It holds no key.")
     .argument("[dir]", "an existing folder (default: `backups` beside the mirror)")
     .addOption(parsed("--keep <n>", "keep the newest N copies in the folder; 0: all", parseCount).default(7))
-    .addOption(new Option("--restore <file>", about).conflicts("keep"));
+    .addOption(new Option("--restore <file>", restore).conflicts("keep"));
 }
 
 export async function run(options: BackupFlags, { deps }: Context, dir: string | undefined): Promise<void> {

@@ -19,18 +19,17 @@ import { chooseOutput } from "./output.js";
 import { type Reading, readMirror } from "./reading.js";
 import { writeOutput } from "./write-output.js";
 
-interface ChangesFlags extends GlobalOptions {
-  since?: string;
-  run?: number;
-  limit?: number;
-  csv?: boolean;
-}
+type ChangesFlags = GlobalOptions & { since?: string; run?: number; limit?: number; csv?: boolean };
 
 /** The resources whose changes are kept. */
 const kept = resources.filter(({ history }) => history).map(({ name }) => name);
 const lately = "7d";
 /** The most changes in a terminal; files take all. */
 const shownAtMost = 500;
+
+export const about =
+  "Refunds, cancellations, rates, states, joins and leaves. The API gives no date of a change, so each is shown " +
+  "as an interval: last seen as it was, first seen as it is.";
 
 export const examples = {
   "brandapi changes": "the last week, every resource",
@@ -39,10 +38,6 @@ export const examples = {
 
 export function define(command: Command): void {
   command
-    .description(
-      "Refunds, cancellations, rates, states, joins and leaves. The API gives no date of a change, so each is shown " +
-        "as an interval: last seen as it was, first seen as it is.",
-    )
     .addArgument(new Argument("[resource]", kept.join(", ")).choices(kept))
     .option("--since <time>", `seen since then (default: ${lately})`)
     .addOption(parsed("--run <n>", "those that this run found, by its `run_id` in `sync_runs`", parseCount))
@@ -88,9 +83,8 @@ async function printChanges(
   const texts = [...groups].map(([heading, rows]) => `${heading}\n${renderTable(titles, rows, look)}`);
   deps.stdout.write(`${texts.join("\n\n")}\n`);
   if (total > changes.length) {
-    const shown = formatCount(changes.length);
-    const all = formatCount(total);
-    reporter.note(`The newest ${shown} of ${all} changes; more with \`--limit\`, all with \`--csv\`.`);
+    const count = `${formatCount(changes.length)} of ${formatCount(total)}`;
+    reporter.note(`The newest ${count} changes; more with \`--limit\`, all with \`--csv\`.`);
   }
 }
 

@@ -3,32 +3,34 @@ import { readKnownProfiles } from "../config/profiles.js";
 import type { Deps } from "../deps.js";
 import { knownTableNames } from "../query/index.js";
 import { resources } from "../resources/index.js";
-import { type Context, completionQuestion, type GlobalOptions } from "./context.js";
+import type { Context, GlobalOptions } from "./context.js";
 
 /** A script asks the program, which prints a word per line. File names are completed by the shell. */
 const scripts = {
   bash: `# brandapi: completion for bash
 _brandapi() {
   local IFS=$'\\n'
-  COMPREPLY=($(brandapi ${completionQuestion} "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+  COMPREPLY=($(brandapi __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
 }
 complete -o default -F _brandapi brandapi
 `,
   zsh: `#compdef brandapi
 # brandapi: completion for zsh
 _brandapi() {
-  compadd -- \${(f)"$(brandapi ${completionQuestion} "\${(@)words[2,CURRENT]}" 2>/dev/null)"} || _files
+  compadd -- \${(f)"$(brandapi __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)"} || _files
 }
 if [[ \${funcstack[1]} = _brandapi ]]; then _brandapi "$@"; else compdef _brandapi brandapi; fi
 `,
   fish: `# brandapi: completion for fish
 function __brandapi_complete
   set -l words (commandline -opc) (commandline -ct)
-  brandapi ${completionQuestion} $words[2..-1] 2>/dev/null
+  brandapi __complete $words[2..-1] 2>/dev/null
 end
 complete -c brandapi -a '(__brandapi_complete)'
 `,
 } as const;
+
+export const about = "Commands, flags and their values, resources, tables, and the profiles of this machine.";
 
 export const examples = {
   "source <(brandapi completion bash)": "in ~/.bashrc; with zsh in ~/.zshrc, after compinit",
@@ -36,9 +38,7 @@ export const examples = {
 };
 
 export function define(command: Command): void {
-  command
-    .description("Commands, flags and their values, resources, tables, and the profiles of this machine.")
-    .addArgument(new Argument("<shell>", "bash, zsh, fish").choices(Object.keys(scripts)));
+  command.addArgument(new Argument("<shell>", "bash, zsh, fish").choices(Object.keys(scripts)));
 }
 
 export function run(_: GlobalOptions, { deps }: Context, shell: keyof typeof scripts): void {

@@ -4,9 +4,6 @@ import type { ExitCode } from "../errors.js";
 
 export type { GlobalOptions };
 
-/** The word by which a shell's script asks for completions: see completion.ts. */
-export const completionQuestion = "__complete";
-
 /** The surroundings of a command, besides its arguments and options. */
 export interface Context {
   deps: Deps;

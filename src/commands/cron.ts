@@ -1,11 +1,10 @@
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
-import { commandFor, requireAccess } from "../config/access.js";
+import { commandFor } from "../config/access.js";
 import { expandPath, folderFor } from "../config/folders.js";
 import { readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
-import { wordsOf } from "../lib/failures.js";
 import { shellCommand, shellWord } from "../lib/shell.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
@@ -19,6 +18,10 @@ const maxAge = "26h";
 /** Local time. Between 4 and 5 no clock is put forward or back. */
 const hour = 4;
 
+export const about =
+  "Lines for this machine, this Node and this profile, with absolute paths and a minute of their own: a sync that " +
+  "writes a log, and `status --max-age 26h`, which says what is stale. The key is never in them.";
+
 export const examples = {
   "brandapi cron": "look at the lines first",
   "(crontab -l; brandapi cron) | crontab -": "add them to your crontab",
@@ -26,11 +29,7 @@ export const examples = {
 
 export function define(command: Command): void {
   command
-    .description(
-      "Lines for this machine, this Node and this profile, with absolute paths and a minute of their own: a sync that " +
-        "writes a log, and `status --max-age 26h`, which says what is stale. The key is never in them.",
-    )
-    .addOption(allProfiles())
+    .addOption(allProfiles)
     .addOption(parsed("--ping <url>", "the nightly sync pings this address (BRANDAPI_PING)", parsePing));
 }
 
@@ -47,8 +46,6 @@ export async function run(options: CronFlags, { deps }: Context): Promise<void> 
   const flags = flagsOf(options, deps);
   const pings = options.ping === undefined ? [] : ["--ping", options.ping];
   const log = join(folderFor("state", deps), `${name}.log`);
-  const folder = shellWord(dirname(log));
-  const file = shellWord(log);
   const sync = shellCommand([node, script, "sync", ...flags, ...pings], env);
   const check = shellCommand([node, script, "status", ...flags, "--max-age", maxAge, "--quiet"], env);
   // Neither all machines nor all brands of one should ask at the same time.
@@ -61,7 +58,7 @@ export async function run(options: CronFlags, { deps }: Context): Promise<void> 
 # Print them again if Node or brandapi has moved, and delete these. The sync's log: ${log}
 # The check prints what is stale, and warns if the key is about to expire. Cron mails that if this machine has a
 # mail server. To choose the address, put MAILTO=you@example.com above.
-${line(hour, `mkdir -pm 700 ${folder} && { date -u; ${sync}; } >> ${file} 2>&1`)}
+${line(hour, `mkdir -pm 700 ${shellWord(dirname(log))} && { date -u; ${sync}; } >> ${shellWord(log)} 2>&1`)}
 ${line(hour + 4, check)}
 `);
 }
@@ -69,14 +66,11 @@ ${line(hour + 4, check)}
 /** Returns the profile's name; warns if it has no key at night. */
 async function checkProfile(options: GlobalOptions, deps: Deps, warn: (text: string) => void) {
   const { BRANDAPI_KEY, ...env } = deps.env;
-  const settings = await readSettings(options, { ...deps, env });
-  try {
-    requireAccess(settings);
-  } catch (error) {
-    const login = commandFor("login", settings.profile);
-    warn(`${wordsOf(error)} At night there is nothing else: run \`${login}\`.`);
-  }
-  return settings.profile;
+  const { baseUrl, key, profile } = await readSettings(options, { ...deps, env });
+  const login = commandFor("login", profile);
+  if (baseUrl === undefined || key === undefined)
+    warn(`The profile \`${profile}\` has no key or no base URL at night: run \`${login}\`.`);
+  return profile;
 }
 
 /** Returns the flags that name the brand as they were typed, with full paths. */

@@ -7,7 +7,7 @@ import { naturalPace, passTime } from "../sandbox/index.js";
 import { runChallenge } from "./challenge.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { type DemoOptions, demonstrate } from "./demonstration.js";
-import { brandFlags } from "./sandbox.js";
+import { ordersFlag, seedFlag } from "./sandbox.js";
 
 /** How long the first sync lies back: refunds and late attributions need time to happen. */
 const pauseMs = 21 * dayMs;
@@ -22,6 +22,10 @@ const refunds =
   "SELECT month, currency, refunded_orders, refunded_amount FROM refunds_by_month " +
   "WHERE refunded_orders > 0 ORDER BY 1 DESC LIMIT 4";
 
+export const about =
+  "Starts a sandbox on this machine, syncs everything, lets three weeks pass, syncs again, shows what changed, " +
+  "proves the mirror, exports it and makes its report. Needs no network and no configuration; can be run again.";
+
 export const examples = {
   "brandapi demo": "see it work",
   "brandapi demo --challenge": "see what a sync finds, and what it says that it cannot",
@@ -29,15 +33,10 @@ export const examples = {
 };
 
 export function define(command: Command): void {
-  const [orders, seed] = brandFlags();
   command
-    .description(
-      "Starts a sandbox on this machine, syncs everything, lets three weeks pass, syncs again, shows what changed, " +
-        "proves the mirror, exports it and makes its report. Needs no network and no configuration; can be run again.",
-    )
     .option("-o, --out <dir>", "where the mirror and the exports go (default: brandapi-demo)")
-    .addOption(orders)
-    .addOption(seed)
+    .addOption(ordersFlag)
+    .addOption(seedFlag)
     .option(
       "--challenge",
       "seven records change in silence: what a plain script finds, and what a sync does",

@@ -15,9 +15,6 @@ export interface DemoOptions extends GlobalOptions {
   challenge?: boolean;
 }
 
-/** The file that marks a folder as made by a demonstration: the next one may clear it. */
-const markName = ".brandapi-demo";
-
 /**
  * Serves a new brand on this machine, by the clock of `deps`, and makes the folder for its mirror. Removes the mirror of an
  * earlier demonstration.
@@ -27,7 +24,8 @@ const markName = ".brandapi-demo";
 export async function demonstrate(out: string, options: BrandOptions, deps: Deps) {
   const folder = expandPath(out, deps);
   const db = join(folder, "demo.sqlite");
-  const mark = join(folder, markName);
+  // The next demonstration may clear a folder with this file.
+  const mark = join(folder, ".brandapi-demo");
   if (existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(mark))
     throw new UsageError(`This folder has files the demo did not write: ${out}.`, {
       hint: "choose another with `--out`",

@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import { hintFor } from "../config/access.js";
 import { readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
@@ -26,17 +25,14 @@ interface Finding<T = unknown> {
   value?: T;
 }
 
+export const about =
+  "Each line is `ok`, or `!` with the command that mends it. Checks that need what failed are left out. Writes " +
+  "nothing, and sends one request. The exit code is that of the first check that failed; a warning fails nothing.";
+
 export const examples = {
   "brandapi doctor": "is everything as it should be?",
   "brandapi doctor --json | jq 'select(.state != \"ok\")'": "the same for a script",
 };
-
-export function define(command: Command): void {
-  command.description(
-    "Each line is `ok`, or `!` with the command that mends it. Checks that need what failed are left out. Writes " +
-      "nothing, and sends one request. The exit code is that of the first check that failed; a warning fails nothing.",
-  );
-}
 
 export async function run(options: GlobalOptions, context: Context): Promise<void> {
   const { deps } = context;

@@ -22,6 +22,11 @@ interface DownloadFlags extends GlobalOptions {
 
 const defaultFolder = "brandapi-content";
 
+export const about =
+  "Fetches what `brandapi sync content` has listed and is not in the folder yet, as <date>_<id>_<name>. " +
+  "An interrupted file is resumed, a complete one is not fetched again. " +
+  "The table content_downloads says where each file is, with its SHA-256.";
+
 export const examples = {
   "brandapi download content": `everything, into ./${defaultFolder}`,
   "brandapi download content --where \"media_type = 'image'\" --since 30d": "last month's pictures",
@@ -35,18 +40,13 @@ export const examples = {
  */
 export function define(command: Command): void {
   command
-    .description(
-      "Fetches what `brandapi sync content` has listed and is not in the folder yet, as <date>_<id>_<name>. " +
-        "An interrupted file is resumed, a complete one is not fetched again. " +
-        "The table content_downloads says where each file is, with its SHA-256.",
-    )
     .addArgument(new Argument("<resource>").choices(["content"]))
     .option("-o, --out <dir>", `the folder that the files go to (default: ./${defaultFolder})`)
     .option("--where <condition>", "only files for which this SQL condition holds, as in `export content`")
     .option("--since <time>", "only files added from here")
     .option("--until <time>", "only files added up to here")
     .addOption(parsed("--limit <n>", "fetch at most this many, newest first", parseCount))
-    .addOption(wait());
+    .addOption(wait);
 }
 
 export async function run(options: DownloadFlags, { deps }: Context): Promise<void> {

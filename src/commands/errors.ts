@@ -7,6 +7,14 @@ import { hideKeys } from "../lib/secrets.js";
 import { printJson } from "../ui/print.js";
 import { escapeLines } from "../ui/text.js";
 
+/** The flags that shape an error's text. */
+const errorFlags = {
+  json: { type: "boolean" },
+  verbose: { type: "boolean" },
+  profile: { type: "string" },
+  db: { type: "string" },
+} as const;
+
 /**
  * Prints an error on stderr, with `--json` also on stdout. Text from outside is escaped, and what looks like a key is
  * hidden, because a person may have typed it.
@@ -22,7 +30,8 @@ export function reportError(
   const { code } = known;
   const { keys } = deps;
   const message = hideKeys(known.message, keys);
-  const flags = errorFlags(argv);
+  // Also of a command line that could not be parsed.
+  const { values: flags } = parseArgs({ args: [...argv], options: errorFlags, strict: false });
   const hint = known.hint && hideKeys(hintFor(known.hint, { profile, ...flags }), keys);
   if (flags.json) printJson(deps.stdout, { profile, error: { code, message, hint: hint ?? null } });
   const whose = profile === undefined ? "" : `${profile}: `;
@@ -42,15 +51,4 @@ function stopOf(error: unknown, { aborted, reason }: AbortSignal): Stopped | und
 /** Returns the stack traces of an error and its causes. */
 function stacksOf(error: unknown): string[] {
   return error instanceof Error ? [error.stack ?? String(error), ...stacksOf(error.cause)] : [];
-}
-
-/** Returns the flags that shape an error's text, also from a command line that could not be parsed. */
-function errorFlags(argv: readonly string[]) {
-  const options = {
-    json: { type: "boolean" },
-    verbose: { type: "boolean" },
-    profile: { type: "string" },
-    db: { type: "string" },
-  } as const;
-  return parseArgs({ args: [...argv], options, strict: false }).values;
 }

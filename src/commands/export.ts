@@ -28,18 +28,19 @@ interface ExportFlags extends OutputFlags, GlobalOptions {
 /** Singer and Delta take whole tables: a target cannot tell a row that was not selected from one that did not change. */
 const selecting = ["columns", "where", "since", "until", "limit", "asOf", "includeRemoved"];
 
+export const about =
+  "Several tables go into one workbook, or into a folder with one file each (`-o exports/`). " +
+  "`brandapi tables` lists tables and views.";
+
 export const examples = {
   "brandapi export roster --csv > roster.csv": "the roster as CSV",
   "brandapi export orders roster -o month.xlsx --since this-month": "a workbook, one sheet per table",
 };
 
 export function define(command: Command): void {
-  command
-    .description(
-      "Several tables go into one workbook, or into a folder with one file each (`-o exports/`). " +
-        "`brandapi tables` lists tables and views.",
-    )
-    .argument("<table...>", "tables or views, spelled with - or _");
+  command.argument("<table...>", "tables or views, spelled with - or _");
+  const delta = new Option("--delta <folder>", "Delta tables: adds what changed since");
+  const ofFiles = ["out", "excel", "delimiter", "state", ...formats.map(({ name }) => name)];
   for (const option of outputFlags())
     command.addOption(option.name() === "singer" ? option.conflicts(selecting) : option);
   command
@@ -50,13 +51,7 @@ export function define(command: Command): void {
     .addOption(parsed("--limit <n>", "at most N rows", parseCount))
     .option("--as-of <time>", "what this mirror knew then")
     .option("--include-removed", "also removed records")
-    .addOption(
-      new Option("--delta <folder>", "Delta tables: adds what changed since").conflicts([
-        ...formats.map(({ name }) => name),
-        ...["out", "excel", "delimiter", "state"],
-        ...selecting,
-      ]),
-    )
+    .addOption(delta.conflicts([...ofFiles, ...selecting]))
     .addOption(parsed("--retain <duration>", "Delta: how long old files stay (7d)", parseDuration))
     .addOption(new Option("--state <file>", "Singer: what changed since that run").implies({ singer: true }));
 }
@@ -74,7 +69,7 @@ export async function run(options: ExportFlags, context: Context, names: readonl
     throw new UsageError("`--retain` is for `--delta`.", { hint: "add `--delta FOLDER`, or leave it out" });
   if (!output) throw noFormat();
   await readMirror(options, deps, async (reading) => {
-    const { mirror, reporter } = reading;
+    const { mirror } = reading;
     const tables = known.map((name) => findTable(mirror, name));
     for (const table of tables) {
       const ofTable = table.columns.map(({ name }) => name);
@@ -84,7 +79,7 @@ export async function run(options: ExportFlags, context: Context, names: readonl
     }
     const isCut = chooseDates(tables, dates);
     try {
-      if (at !== undefined) readThen(mirror, tables, { at, where }, reporter.warn);
+      if (at !== undefined) readThen(reading, tables, at, where);
       const [first, ...others] = tables.map((table) =>
         openSource(mirror, { table, columns, where, limit, includeRemoved, ...(isCut(table) ? dates : {}) }),
       );

@@ -29,16 +29,14 @@ export function parsed<T>(flags: string, about: string, parse: (text: string, pr
   return new Option(flags, about).argParser(parse);
 }
 
-/** Returns `--wait`, for commands that hold the mirror. */
-export function wait(): Option {
-  return new Option("--wait", "queue behind another run on this mirror, however long it takes");
-}
+/** For commands that hold the mirror. */
+export const wait = new Option("--wait", "queue behind another run on this mirror, however long it takes");
 
-/** Returns `--all-profiles`, which takes each brand's own settings: see each-profile.ts. */
-export function allProfiles(): Option {
-  const about = "every brand that is set up here, one after another; the exit code is the worst of them";
-  return new Option("--all-profiles", about).conflicts(["profile", "db", "baseUrl", "keyFile"]);
-}
+/** Takes each brand's own settings: see each-profile.ts. */
+export const allProfiles = new Option(
+  "--all-profiles",
+  "every brand that is set up here, one after another; the exit code is the worst of them",
+).conflicts(["profile", "db", "baseUrl", "keyFile"]);
 
 /** Returns the name if it is valid. @throws UsageError with the nearest valid one */
 export function checkName(noun: string, name: string, known: readonly string[]): string {
@@ -59,10 +57,8 @@ export const parseCount = parseUpTo(999_999_999);
 /** Returns the parser of a whole number up to `most`. */
 export function parseUpTo(most: number): (text: string) => number {
   return (text) => {
-    if (!/^\d+$/.test(text))
-      throw new UsageError(`Not a whole number: \`${text}\`.`, { hint: "use a number such as 5" });
-    if (Number(text) <= most) return Number(text);
-    throw new UsageError(`Too large: \`${text}\`.`, { hint: `use ${most} at most` });
+    if (/^\d+$/.test(text) && Number(text) <= most) return Number(text);
+    throw new UsageError(`Not a whole number: \`${text}\`.`, { hint: `use one from 0 to ${most}` });
   };
 }
 

@@ -16,6 +16,10 @@ interface ForgetFlags extends GlobalOptions {
   yes?: boolean;
 }
 
+export const about =
+  "Removes the host's names, links, photo and texts from records, their history and all tables, and keeps them out of " +
+  "later syncs. The id stays, so sums stay. Asks once. Backups and exports that were made before still hold the host.";
+
 export const examples = {
   "brandapi forget --host ada": "asks, then forgets the host with this handle",
   "brandapi forget --host 3f0c9a52 --yes": "by id, for scripts",
@@ -23,10 +27,6 @@ export const examples = {
 
 export function define(command: Command): void {
   command
-    .description(
-      "Removes the host's names, links, photo and texts from records, their history and all tables, and keeps them out of " +
-        "later syncs. The id stays, so sums stay. Asks once. Backups and exports that were made before still hold the host.",
-    )
     .requiredOption("--host <id>", "the id or handle, as the view `hosts` shows it")
     .option("--yes", "do not ask");
 }

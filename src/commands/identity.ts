@@ -4,6 +4,7 @@ import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { UnexpectedAnswer } from "../errors.js";
 import { counted } from "../lib/counted.js";
+import type { Reporter } from "../lib/reporter.js";
 import { dayMs, parseTimestamp } from "../lib/times.js";
 import { asObject, type Json } from "../resources/types.js";
 import { clockSkew } from "../sync/clock.js";
@@ -60,13 +61,13 @@ export function daysLeft(expiresAt: string | null, now: number): number | null {
   return expires === undefined ? null : Math.floor((expires - now) / dayMs);
 }
 
-/** Returns the warning about a key with 14 days or less left; otherwise undefined. */
-export function expiryWarning(expiresAt: string | null, now: number, profile: string): string | undefined {
-  const days = daysLeft(expiresAt, now);
-  if (days === null || days > warnWithinDays) return undefined;
-  return (
-    `The key ends at ${expiresAt} (${leftText(days)}): create a new one in the console ` +
-    `(settings, integrations, brand API), then run \`${commandFor("login", profile)}\`.`
+/** Warns about a profile's key with 14 days or less left. @param end when it expires, as the API sent it */
+export function warnOfExpiry(end: string | null, now: number, profile: string, warn: Reporter["warn"]): void {
+  const days = daysLeft(end, now);
+  if (days === null || days > warnWithinDays) return;
+  warn(
+    `The key ends at ${end} (${leftText(days)}): create a new one in the console ` +
+      `(settings, integrations, brand API), then run \`${commandFor("login", profile)}\`.`,
   );
 }
 

@@ -17,6 +17,10 @@ import { parsePing } from "./ping.js";
 
 type LoginFlags = GlobalOptions & { keyStdin?: boolean; ping?: string; omit?: string[] };
 
+export const about =
+  "The key is read from a hidden prompt, from stdin or from --key-file; it is never an argument. " +
+  "It is checked with the API first, then stored in a file that only you can read.";
+
 export const examples = {
   "brandapi login --base-url https://platform.example/api/brand/v1":
     "asks for the key, checks it and stores it",
@@ -26,10 +30,6 @@ export const examples = {
 
 export function define(command: Command): void {
   command
-    .description(
-      "The key is read from a hidden prompt, from stdin or from --key-file; it is never an argument. " +
-        "It is checked with the API first, then stored in a file that only you can read.",
-    )
     .option("--key-stdin", "read the key from stdin: for scripts")
     .addOption(parsed("--ping <url>", "each sync pings this address: a dead-man's switch", parsePing))
     .addOption(parsed("--omit <members>", "never keep these: host.last_name,roster:host.socials", parseOmit));

@@ -1,21 +1,17 @@
 import { existsSync } from "node:fs";
-import type { Command } from "commander";
 import { readProfiles, writeProfiles } from "../config/profiles.js";
 import { readSettings } from "../config/settings.js";
 import { printJson } from "../ui/print.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
 
+export const about =
+  "The mirror stays. The key itself stays valid until it expires or is revoked in the console.";
+
 export const examples = {
   "brandapi logout": "forget the default profile's key",
   "brandapi logout --profile acme": "forget another brand's",
 };
-
-export function define(command: Command): void {
-  command.description(
-    "The mirror stays. The key itself stays valid until it expires or is revoked in the console.",
-  );
-}
 
 export async function run(options: GlobalOptions, { deps }: Context): Promise<void> {
   const { dbPath, profile } = await readSettings(options, deps);

@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import { ownMirror, type Profile, readKnownProfiles } from "../config/profiles.js";
 import { wordsOf } from "../lib/failures.js";
 import { formatSpan } from "../lib/times.js";
@@ -11,30 +10,24 @@ import { terminalWidth } from "../ui/width.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { daysLeft, leftText } from "./identity.js";
 
+export const about =
+  "Lists the brands that `login` has set up: each one's mirror, the age of its oldest data, and the days its key " +
+  "has left. Needs no network.";
+
 export const examples = {
   "brandapi profiles": "the brands, and whose key expires soon",
   "brandapi profiles --json | jq '.[] | select(.key.days_left < 30)'": "for scripts",
 };
 
-export function define(command: Command): void {
-  command.description(
-    "Lists the brands that `login` has set up: each one's mirror, the age of its oldest data, and the days its key " +
-      "has left. Needs no network.",
-  );
-}
-
 export async function run(options: GlobalOptions, { deps }: Context): Promise<void> {
   const { stdout, env, clock } = deps;
   const { note, warn } = createReporter(deps, options);
   const brands: Brand[] = [];
-  for (const [name, stored] of await readKnownProfiles(deps)) {
-    const mirror = ownMirror(name, stored.db, deps);
-    const last = await lastSuccess(mirror).catch((error: unknown) => {
-      // It is no obstacle for the others.
-      warn(`${name}: ${wordsOf(error)}`);
-      return null;
-    });
-    brands.push({ profile: name, mirror, ...describe(stored, last, clock.now()) });
+  for (const [profile, stored] of await readKnownProfiles(deps)) {
+    const mirror = ownMirror(profile, stored.db, deps);
+    // A mirror that cannot be read is no obstacle for the others.
+    const last = await lastSuccess(mirror).catch((error) => warn(`${profile}: ${wordsOf(error)}`));
+    brands.push({ profile, mirror, ...describe(stored, last ?? null, clock.now()) });
   }
   if (options.json) return printJson(stdout, brands);
   if (brands.length === 0) return note("No brand is set up here yet: run `brandapi login`.");

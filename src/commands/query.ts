@@ -14,17 +14,18 @@ import { chooseOutput, type OutputFlags, outputFlags } from "./output.js";
 import { readMirror } from "./reading.js";
 import { writeOutput } from "./write-output.js";
 
-interface QueryFlags extends OutputFlags, GlobalOptions {
-  file?: string;
-  param?: Parameters;
-  limit?: number;
-}
+type QueryFlags = GlobalOptions & OutputFlags & { file?: string; param?: Parameters; limit?: number };
 
 /** The rows of a table, because it is for reading; the other formats take all. */
 const tableRows = 1_000;
 
 /** Singer sends records, which an answer does not have. */
 const answerFormats = formats.filter(({ name }) => name !== "singer");
+
+export const about =
+  "One statement that reads: from the argument, a file or stdin. It cannot change the mirror. Ctrl-C ends it at " +
+  "once. Needs no key and no network. `brandapi tables` lists tables, views and columns; `day` and `month` of " +
+  "`orders` compare with `date('now', '-7 days')`.";
 
 export const examples = {
   'brandapi query "SELECT * FROM sales_by_month"': "month over month",
@@ -34,11 +35,6 @@ export const examples = {
 
 export function define(command: Command): void {
   command
-    .description(
-      "One statement that reads: from the argument, a file or stdin. It cannot change the mirror. Ctrl-C ends it at " +
-        "once. Needs no key and no network. `brandapi tables` lists tables, views and columns; `day` and `month` of " +
-        "`orders` compare with `date('now', '-7 days')`.",
-    )
     .argument("[sql]", "the statement, in quotes; without it, stdin")
     .option("-f, --file <file>", "read the statement from a file")
     .option("-p, --param <name=value>", "a value for `:name`; may be given again", parseParameter);

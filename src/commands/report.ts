@@ -23,6 +23,10 @@ interface ReportFlags extends GlobalOptions {
   open?: boolean;
 }
 
+export const about =
+  "Made from the mirror; nothing is downloaded. Compares with the previous period, and a month with the same " +
+  "month a year ago. Default: the month of the last complete day (UTC).";
+
 export const examples = {
   "brandapi report --open": "the page of the current month, in the browser",
   "brandapi report --month last-month -o october.html": "the page of the previous month",
@@ -32,10 +36,6 @@ export const examples = {
 export function define(command: Command): void {
   const month = parsed("--month <month>", "the month: 2026-10, `this-month` or `last-month`", parseMonth);
   command
-    .description(
-      "Made from the mirror; nothing is downloaded. Compares with the previous period, and a month with the same " +
-        "month a year ago. Default: the month of the last complete day (UTC).",
-    )
     .addOption(month.conflicts(["since", "until"]))
     .option("--since <time>", "from this day on")
     .option("--until <time>", "through this day")
@@ -54,8 +54,7 @@ export async function run(options: ReportFlags, { deps }: Context): Promise<void
   await readMirror(options, deps, async (reading) => {
     const { mirror, style, width = 80 } = reading;
     const underWay = await runUnderWay(mirror.path);
-    const at = { now: deps.clock.now(), underWay };
-    const made = makeReport(mirror, asked, at);
+    const made = makeReport(mirror, asked, { now: deps.clock.now(), underWay });
     if (text) deps.stdout.write(writeText(made, { style, width: Math.min(80, width) }));
     else if (json) printJson(deps.stdout, made);
     else if (out === "-") deps.stdout.write(writeHtml(made));

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import type { Command, Option } from "commander";
+import type { Command } from "commander";
 import { Stopped } from "../errors.js";
 import { dayMs } from "../lib/times.js";
 import { sandboxChoices } from "../sandbox/choices.js";
@@ -16,22 +16,29 @@ interface SandboxFlags extends GlobalOptions {
   live?: boolean;
 }
 
+/** Every order is held in memory. */
+const mostOrders = 250_000;
+const howMany = `how many orders, at most ${mostOrders} (default: 5000)`;
+const same = "the same data for the same number on the same day (UTC; default: 1)";
+/** `--orders` and `--seed`, for commands that make a brand up. */
+export const ordersFlag = parsed("--orders <n>", howMany, parseUpTo(mostOrders));
+export const seedFlag = parsed("--seed <n>", same, parseCount);
+
+export const about =
+  "Enforces every rule of the API's document. Prints a base URL and a key, and serves until Ctrl-C. " +
+  "`--rate-limit` is the limit of each of its keys.\n\n" +
+  `Its choices where the document leaves one:\n${sandboxChoices.map((choice) => `- ${choice}`).join("\n")}`;
+
 export const examples = {
   "brandapi sandbox --port 4010": "try anything against it, in another terminal",
   "brandapi sandbox --orders 100000 --rate-limit none --json": "a big one, for scripts",
 };
 
 export function define(command: Command): void {
-  const [orders, seed] = brandFlags();
   command
-    .description(
-      "Enforces every rule of the API's document. Prints a base URL and a key, and serves until Ctrl-C. " +
-        "`--rate-limit` is the limit of each of its keys.\n\n" +
-        `Its choices where the document leaves one:\n${sandboxChoices.map((choice) => `- ${choice}`).join("\n")}`,
-    )
     .addOption(parsed("--port <n>", "the port; 0: any free one (default: 0)", parseUpTo(65_535)))
-    .addOption(orders)
-    .addOption(seed)
+    .addOption(ordersFlag)
+    .addOption(seedFlag)
     .addOption(parsed("--latency <ms>", "wait this long before each answer (default: 0)", parseCount))
     .option("--live", "let time pass: an order a second, late refunds, cancellations");
 }
@@ -72,12 +79,4 @@ export async function run(options: SandboxFlags, context: Context): Promise<void
   await close();
   // A sandbox is meant to be ended: that is no error.
   if (signal.reason instanceof Stopped) context.exitCode = signal.reason.exitCode;
-}
-
-/** Returns `--orders` and `--seed`, for commands that make a brand up: every order is held in memory. */
-export function brandFlags(): [orders: Option, seed: Option] {
-  const mostOrders = 250_000;
-  const howMany = `how many orders, at most ${mostOrders} (default: 5000)`;
-  const same = "the same data for the same number on the same day (UTC; default: 1)";
-  return [parsed("--orders <n>", howMany, parseUpTo(mostOrders)), parsed("--seed <n>", same, parseCount)];
 }

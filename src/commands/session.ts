@@ -22,7 +22,7 @@ import { refuseSkew } from "../sync/clock.js";
 import type { SyncSession } from "../sync/run.js";
 import { createReporter } from "../ui/reporter.js";
 import type { GlobalOptions } from "./context.js";
-import { expiryWarning, type Identity, readIdentity } from "./identity.js";
+import { type Identity, readIdentity, warnOfExpiry } from "./identity.js";
 import { openApi } from "./open-api.js";
 
 /** The means of a command that reads the API into the mirror. */
@@ -78,8 +78,7 @@ export async function withMirrorRun(
       throw error;
     });
     refuseSkew(identity.skew);
-    const warning = expiryWarning(identity.key.expires_at, clock.now(), settings.profile);
-    if (warning) reporter.warn(warning);
+    warnOfExpiry(identity.key.expires_at, clock.now(), settings.profile, reporter.warn);
     checkOwner(present, identity.brand, settings.brand);
     const session = { points: new Map(), api, clock, keys, reporter, identity, settings };
     if (purpose === "plan") return await work({ ...session, mirror: present });

@@ -3,19 +3,27 @@ import type { Command } from "commander";
 import { readProfiles } from "../config/profiles.js";
 import { readSettings } from "../config/settings.js";
 import { MirrorStale } from "../errors.js";
-import { formatSpan, parseDuration } from "../lib/times.js";
-import { runUnderWay } from "../mirror/index.js";
-import { readHealth } from "../query/index.js";
+import { counted } from "../lib/counted.js";
+import { dayMs, formatAge, formatSpan, minuteOf, parseDuration } from "../lib/times.js";
+import { runUnderWay, underWayText } from "../mirror/index.js";
+import { type Health, type ResourceHealth, readHealth } from "../query/index.js";
+import { formatCount } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
+import type { Style } from "../ui/style.js";
+import { renderTable } from "../ui/table.js";
+import { escapeText } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { eachProfile } from "./each-profile.js";
 import { allProfiles, parsed } from "./flags.js";
-import { expiryWarning } from "./identity.js";
+import { warnOfExpiry } from "./identity.js";
 import { keptOf } from "./kept.js";
 import { readMirror } from "./reading.js";
-import { marksOf, statusText } from "./status-text.js";
 
 type StatusFlags = GlobalOptions & { maxAge?: number; allProfiles?: boolean };
+
+export const about =
+  "Per resource: rows, what was read completely, the last success and the last error. " +
+  "Needs no key and no network.";
 
 export const examples = {
   "brandapi status": "a look at the mirror",
@@ -25,12 +33,8 @@ export const examples = {
 
 export function define(command: Command): void {
   command
-    .description(
-      "Per resource: rows, what was read completely, the last success and the last error. " +
-        "Needs no key and no network.",
-    )
     .addOption(parsed("--max-age <duration>", "exit 10 if a last success is older than this", parseDuration))
-    .addOption(allProfiles());
+    .addOption(allProfiles);
 }
 
 export async function run(options: StatusFlags, context: Context): Promise<void> {
@@ -49,8 +53,7 @@ export async function run(options: StatusFlags, context: Context): Promise<void>
     const { kept, text } = keptOf(mirror, settings.omit, now);
     if (json) printJson(deps.stdout, { profile, ...health, ...kept });
     else if (!quiet) deps.stdout.write(statusText(health, style, width) + text);
-    const warning = expiryWarning(keyExpiresAt, now, settings.profile);
-    if (warning) warn(warning);
+    warnOfExpiry(keyExpiresAt, now, settings.profile, warn);
     if (maxAge !== null && health.resources.length === 0) throw neverSynced;
     if (maxAge === null || health.stale.length === 0) return;
     // A quiet run is a mail without the table, so it needs the reasons.
@@ -58,4 +61,76 @@ export async function run(options: StatusFlags, context: Context): Promise<void>
     const stale = `Older than ${formatSpan(maxAge)}: ${health.stale.join(", ")}.`;
     throw new MirrorStale(stale, { hint: `run \`brandapi sync ${health.stale.join(" ")}\`` });
   });
+}
+
+/** Returns the mirror's health for people: one line per resource, then what needs attention. */
+function statusText(health: Health, style: Style, width: number | undefined): string {
+  const { brand, db, never_read, resources } = health;
+  const title = `${style.bold("Mirror")} of ${escapeText(brand ? `${brand.name}, ${db}` : db)}`;
+  const known = resources.length > 0 ? table(health, style, width) : "Nothing was synced yet.";
+  const never = never_read.length > 0 ? `\nNever read: ${never_read.join(", ")}` : "";
+  const marks = marksOf(health).map((line) => `${style.yellow("!")} ${line}`);
+  const blocks = [title, known + never, marks.join("\n"), oldestLines(health).join("\n")];
+  return `${blocks.filter(Boolean).join("\n\n")}\n`;
+}
+
+/** Returns what needs attention, one line each. */
+function marksOf({ checked_at, failed_run, resources, under_way }: Health): string[] {
+  const marks = resources.flatMap((one) => marksOfResource(one).map((mark) => `${one.resource}: ${mark}`));
+  if (failed_run) {
+    const { at, command, error } = failed_run;
+    marks.unshift(`the last ${command}, ${minuteOf(at)}, read nothing: ${escapeText(error)}`);
+  }
+  if (under_way) marks.unshift(`a run is under way ${underWayText(under_way, Date.parse(checked_at))}`);
+  return marks;
+}
+
+function marksOfResource({ found, gaps, last_run: last, resource }: ResourceHealth): string[] {
+  const marks = gaps.map(
+    ({ from, to }) => `not read: ${from ? minuteOf(from) : "the start"} to ${minuteOf(to)}`,
+  );
+  // A later incomplete sync names what is still open.
+  if (found && last?.outcome !== "incomplete")
+    marks.push(`${escapeText(found.error)}: run \`brandapi verify ${resource} --repair\``);
+  if (last?.outcome === "stopped") marks.push("the last run was stopped");
+  else if (last?.error && last.outcome !== "verified") {
+    const ended = last.outcome === "failed" ? "failed" : `was ${last.outcome}`;
+    marks.push(`the last run ${ended}: ${escapeText(last.error)}`);
+  }
+  return marks;
+}
+
+function table({ resources, checked_at }: Health, style: Style, width: number | undefined): string {
+  const hasRemoved = resources.some(({ removed }) => removed > 0);
+  const rows = resources.map((one) => {
+    const { last_success_at: at, resource, rows, stale } = one;
+    const numbers = [rows, hasRemoved ? one.removed : []].flat().map(formatCount);
+    const age = at && formatAge(sinceMs(at, checked_at)) + (stale ? " !" : "");
+    return [resource, ...numbers, coveredText(one, checked_at), at ? minuteOf(at) : "never", age];
+  });
+  const counts = hasRemoved ? ["rows", "removed"] : ["rows"];
+  const spare = ["last success", "removed", "read completely"];
+  const titles = ["resource", ...counts, "read completely", "last success", "age"];
+  return renderTable(titles, rows, { width, style, alignRight: counts, spare });
+}
+
+function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: string): string {
+  const day = (at: string) => at.slice(0, 10);
+  const [first, last] = [covered[0], covered.at(-1)];
+  if (!first || !last) return last_success_at === null ? "not yet" : "whole";
+  const until = day(last.to) === day(now) ? "" : ` to ${day(last.to)}`;
+  const but = gaps.length === 0 ? "" : `, ${counted(gaps.length, "gap")}`;
+  return `from ${first.from === null ? "the start" : day(first.from)}${until}${but}`;
+}
+
+/** Returns how old the oldest data is: a change to an old record can be as old. */
+function oldestLines({ resources, checked_at }: Health): string[] {
+  return resources.flatMap(({ resource, oldest_read_at: at }) => {
+    const days = at === null ? 0 : Math.floor(sinceMs(at, checked_at) / dayMs);
+    return days < 2 ? [] : [`${resource}: oldest check ${counted(days, "day")} ago`];
+  });
+}
+
+function sinceMs(at: string, now: string): number {
+  return Date.parse(now) - Date.parse(at);
 }

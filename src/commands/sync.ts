@@ -37,6 +37,10 @@ interface SyncFlags extends GlobalOptions, Partial<Pick<SyncOptions, Same>> {
   allProfiles?: boolean;
 }
 
+export const about =
+  "Without a resource: everything that the key's scopes and the plan allow. " +
+  "A run that was stopped is finished by the next one: dates that were read are not read again, lists are.";
+
 export const examples = {
   "brandapi sync": "everything, as the cron line does it",
   "brandapi sync orders --since 2026-01-01": "orders placed since New Year",
@@ -44,16 +48,12 @@ export const examples = {
 };
 
 export function define(command: Command): void {
-  const about = "opportunities, surveys: whose details to read (default: changed; with --full: all)";
-  const details = new Option("--details <which>", about);
+  const whose = "opportunities, surveys: whose details to read (default: changed; with --full: all)";
+  const details = new Option("--details <which>", whose);
   const groupBy = new Option("--group-by <bucket>", "analytics-clicks: buckets of time (default: day)");
   const again = "re-read this long before the last read: days or a duration (default: 30d)";
   const perHost = new Option("--per-host", "analytics-clicks: for every host on the mirrored roster");
   command
-    .description(
-      "Without a resource: everything that the key's scopes and the plan allow. " +
-        "A run that was stopped is finished by the next one: dates that were read are not read again, lists are.",
-    )
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
     .option("--since <time>", "read from here, whatever was read before")
     .option("--until <time>", "read up to here")
@@ -61,8 +61,8 @@ export function define(command: Command): void {
     .addOption(new Option("--full", "read everything again").conflicts("since"))
     .option("--dry-run", "print what would be read, and how long that takes")
     .option("--accept-removals", "apply removals even where they look implausible")
-    .addOption(wait())
-    .addOption(allProfiles())
+    .addOption(wait)
+    .addOption(allProfiles)
     .addOption(parsed("--ping <url>", "tell a dead-man's switch how it went (BRANDAPI_PING)", parsePing))
     .addOption(parsed("--audit <n>", "requests spent on the oldest reads (default: 5)", parseCount))
     .addOption(details.choices(["all", "changed", "none"]))

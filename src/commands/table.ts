@@ -13,6 +13,7 @@ import {
   wasSynced,
 } from "../query/index.js";
 import { takesDates } from "../resources/types.js";
+import type { Reading } from "./reading.js";
 
 /** @throws ConfigurationError if the table was not synced yet */
 export function findTable(mirror: Mirror, name: string): ReadableTable {
@@ -54,14 +55,10 @@ export function chooseDates(
 }
 
 /** Reads tables and views as of a time from now on; warns about data that the mirror did not have then. */
-export function readThen(
-  mirror: Mirror,
-  tables: readonly ReadableTable[],
-  { at, where }: { at: number; where: string | undefined },
-  warn: (text: string) => void,
-): void {
+export function readThen(reading: Reading, tables: ReadableTable[], at: number, where?: string): void {
+  const { warn } = reading.reporter;
   const then = formatInstant(at);
-  const { unread, unkept } = layAsOf(mirror, tables, where, at);
+  const { unread, unkept } = layAsOf(reading.mirror, tables, where, at);
   for (const { resource, firstReadAt: first } of unread)
     warn(`the mirror read ${resource} first at ${first}: \`--as-of ${first}\` is the earliest that it knows`);
   for (const name of unkept)

@@ -11,6 +11,10 @@ import { checkTableName } from "./table.js";
 
 type TablesFlags = GlobalOptions & { all?: boolean; delta?: string };
 
+export const about =
+  "With a name: its columns, their types, and a query to begin with. Counts leave out records that the API no " +
+  "longer has, as an export does. Needs no key and no network.";
+
 export const examples = {
   "brandapi tables": "all of them",
   "brandapi tables restatements": "what its columns mean",
@@ -18,10 +22,6 @@ export const examples = {
 
 export function define(command: Command): void {
   command
-    .description(
-      "With a name: its columns, their types, and a query to begin with. Counts leave out records that the API no " +
-        "longer has, as an export does. Needs no key and no network.",
-    )
     .argument("[table]", "spelled with - or _")
     .option("--all", "also views that other views are made of")
     .option("--delta <folder>", "the tables of a lake instead, and what is proven of them")

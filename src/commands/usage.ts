@@ -16,23 +16,17 @@ export function asUsageError(cause: CommanderError, program: Command, argv: read
     return near && `did you mean \`${near}\`?`;
   };
   const unknown = (what: string) => `Unknown ${what}: '${typed}'`;
+  const quotes = command?.name() === "query" ? "put the statement in quotes" : undefined;
   const wordings: Record<string, readonly [message: string, hint?: string | undefined]> = {
     "commander.help": ["No command was given"],
     "commander.unknownCommand": [unknown("command"), meant(program.commands.map((one) => one.name()))],
     "commander.unknownOption": [text, meant(options.flatMap(({ long }) => long ?? []))],
     "commander.invalidArgument": [argument ? unknown(argument) : text, suggest(typed, choices.split(", "))],
     "commander.conflictingOption": [text, "leave one of them out"],
-    "commander.excessArguments": [
-      text,
-      command?.name() === "query" ? "put the statement in quotes" : undefined,
-    ],
+    "commander.excessArguments": [text, quotes],
   };
   const [sentence, hint] = wordings[cause.code] ?? [text];
   const help = `see \`brandapi ${command ? `${command.name()} ` : ""}--help\``;
-  return new UsageError(asSentence(sentence), { hint: hint ?? help, cause });
-}
-
-function asSentence(text: string): string {
-  const words = text.replace(/'([^']*)'/g, "`$1`").replace(/\.?$/, ".");
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const words = sentence.replace(/'([^']*)'/g, "`$1`").replace(/\.?$/, ".");
+  return new UsageError(words.charAt(0).toUpperCase() + words.slice(1), { hint: hint ?? help, cause });
 }

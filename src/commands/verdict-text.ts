@@ -20,9 +20,8 @@ export function verdictText(verdict: FullVerdict): string {
   }
   for (const { first, month, state, why, read_at } of spansOf(months)) {
     const span = first === month ? first : `${first} to ${month}`;
-    lines.push(
-      `  ${span}: ${state}: ${escapeText(why)}${read_at ? `; read since ${minuteOf(read_at)}` : ""}`,
-    );
+    const read = read_at ? `; read since ${minuteOf(read_at)}` : "";
+    lines.push(`  ${span}: ${state}: ${escapeText(why)}${read}`);
   }
   for (const { table, why } of tables.differences) lines.push(`  table ${table}: ${tables.state}: ${why}`);
   if (verdict.blind_spot !== "") lines.push(`  cannot see: ${verdict.blind_spot}`);

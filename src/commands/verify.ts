@@ -21,6 +21,11 @@ interface VerifyFlags extends GlobalOptions {
   delta?: string;
 }
 
+export const about =
+  "Orders and content are compared by counts, halved down to the day where they differ: a handful of requests for " +
+  "the whole history. Other resources are read whole. The tables that you query are compared with the records " +
+  "that they are made from. Says what it cannot see.";
+
 export const examples = {
   "brandapi verify orders": "compare the whole history, month by month",
   "brandapi verify orders --evidence": "the same, with the lines that repeat it by hand",
@@ -30,17 +35,12 @@ export const examples = {
 export function define(command: Command): void {
   const delta = new Option("--delta <folder>", "whether a lake holds what the mirror holds; no request");
   command
-    .description(
-      "Orders and content are compared by counts, halved down to the day where they differ: a handful of requests for " +
-        "the whole history. Other resources are read whole. The tables that you query are compared with the records " +
-        "that they are made from. Says what it cannot see.",
-    )
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
     .option("--repair", "read again what differs, and make tables that differ anew from the records")
     .option("--evidence", "each number of the proof, with the request and the SQL that print it")
     .addOption(delta.conflicts(["repair", "evidence", "acceptRemovals"]))
     .option("--accept-removals", "apply removals even where they look implausible")
-    .addOption(wait());
+    .addOption(wait);
 }
 
 export async function run(options: VerifyFlags, context: Context, names: readonly string[]): Promise<void> {

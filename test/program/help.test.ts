@@ -86,7 +86,7 @@ test.each([
     "leave it out, or sync `roster` by itself",
   ],
   ["download photos", "Unknown resource: `photos`.", "use `content`"],
-  ["sandbox --port 99999", "Too large: `99999`.", "use 65535 at most"],
+  ["sandbox --port 99999", "Not a whole number: `99999`.", "use one from 0 to 65535"],
   ["export orders --retain 30d", "`--retain` is for `--delta`.", "add `--delta FOLDER`, or leave it out"],
   [
     "sync --details chnged",
