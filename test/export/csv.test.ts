@@ -194,6 +194,14 @@ describe("CSV", () => {
     expect(run.err).toContain("3 cells would run as a formula");
   });
 
+  it("finds a formula in a column of numbers too, if no document says that it is one", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "gifts", [{ size: 41 }, { size: "=1+1" }]);
+    mirror.db.close();
+    const run = await brandapi(["export", "gifts", "--excel", "--columns", "size", "--db", mirror.path]);
+    expect(run.out).toBe("\ufeffsize\r\n41\r\n'=1+1\r\n");
+  });
+
   it.each([
     ["a;=1+1", "a;'=1+1"],
     ["b\t@x", "b\t'@x"],

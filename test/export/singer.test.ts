@@ -82,7 +82,7 @@ function target() {
         expect(stream?.check(message.record), JSON.stringify([message, stream])).toBe(true);
         stream?.rows.set(JSON.stringify(stream.keys.map((key) => message.record[key])), message.record);
       }
-      expect(lines.at(-1)?.type).toBe("STATE");
+      expect(lines.at(-1)).toMatchObject({ type: "STATE", value: { bookmarks: {} } });
       return lines.filter(({ type }) => type === "RECORD");
     },
     /** The rows that are there, by the columns that count. */

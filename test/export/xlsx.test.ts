@@ -59,6 +59,7 @@ function partsOf(path: string): Record<string, string> {
 test("no cell is a formula, text stays text, and the header is frozen above columns that are wide enough", async () => {
   const { path } = await workbookOf();
   const sheet = partsOf(path)["xl/worksheets/sheet1.xml"] ?? "";
+  expect(sheet).toMatch(/^<\?xml [^>]+>\s*<worksheet xmlns=/);
   expect(sheet).not.toContain("<f");
   expect(sheet).toContain('<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>');
   expect(sheet).toMatch(/<col min="4" max="4" width="20" customWidth="1"\/>/);

@@ -38,7 +38,11 @@ describe("months of clicks", () => {
     const brand = makeBrand({ orders });
     const { asked, last, months } = await night(brand);
     expect(months).toEqual(Array.from({ length: 11 }, (_, n) => `2026-${String(n + 1).padStart(2, "0")}`));
-    expect(asked.filter(({ path }) => path === "/analytics/clicks")).toHaveLength(12);
+    const ofClicks = ({ path }: Asked) => path === "/analytics/clicks";
+    expect(asked.filter(ofClicks)).toHaveLength(12);
+    // Orders go by the same days.
+    const both = await makeBrand({ orders }).run("sync orders analytics-clicks");
+    expect(both.asked.filter(ofClicks)).toHaveLength(12);
     expect(last).toMatchObject({ verified: 1, outcome: "done" });
     expect((await night(brand)).months).toEqual(["2026-10", "2026-11"]);
     expect((await night(brand, "--window 5d")).months).toEqual(["2026-11"]);

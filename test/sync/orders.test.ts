@@ -104,6 +104,13 @@ describe("a later run", () => {
     expect(nights).toBeLessThanOrEqual(7);
   });
 
+  test("the audit goes on with the newest order in the run in which it has come to the oldest", async () => {
+    const brand = makeBrand({ orders });
+    await brand.run("sync orders");
+    for (const _ of ["three pages of four", "the last one, and two from the top"])
+      expect((await nightly(brand, "sync orders --audit 3 --window 0d")).requests).toBe(1 + 4 + 3);
+  });
+
   test("an order that was attributed late is found by the counts, without figures", async () => {
     const brand = makeBrand({ orders, doubts: { figures: "absent" } });
     await brand.run("sync orders --audit 0");

@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
+import { dayOf } from "../../src/lib/ranges.js";
+import { orders } from "../../src/resources/orders.js";
+import { SyncState } from "../../src/state/index.js";
+import { rangesOfDays } from "../../src/sync/figures.js";
 import { type Before, planDated } from "../../src/sync/plan.js";
+import { makeMirror, writeRead } from "../support/mirror.js";
+import { orderAt } from "../support/records.js";
 
 const day = 86_400_000;
 const first = Number.NEGATIVE_INFINITY;
@@ -109,4 +115,32 @@ test.each(table)("%s", (_, given, options, ranges, gaps) => {
   const plan = planDated(given, { ...asked, ...options }, now);
   expect(plan.ranges).toEqual(ranges.map((range) => expect.objectContaining(range)));
   expect(plan.gaps).toEqual(gaps);
+});
+
+test("days are read together if they touch or fit on one page, and those of the oldest reading first", async () => {
+  const mirror = await makeMirror();
+  const state = new SyncState(mirror, orders.name);
+  for (const [at, count] of [
+    [101, 60],
+    [103, 39],
+    [110, 60],
+    [111, 90],
+    [120, 60],
+  ] as const)
+    writeRead(
+      mirror,
+      "orders",
+      Array.from({ length: count }, (_, n) => orderAt(`${at}-${n}`, at * day + n)),
+    );
+  const ids = new Set(Array.from({ length: 400 }, (_, n) => n));
+  for (const [from, to, askedAt] of [
+    [101, 102, 1],
+    [102, 110, 9],
+    [110, 120, 5],
+    [120, 130, 3],
+  ] as const)
+    state.cover({ range: days(from, to), ids, askedAt, runId: askedAt });
+  const moved = [101, 103, 110, 111, 120].map((at) => dayOf(at * day));
+  expect(rangesOfDays({ state }, moved)).toEqual([days(101, 104), days(120, 121), days(110, 112)]);
+  mirror.db.close();
 });
