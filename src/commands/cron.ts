@@ -69,7 +69,9 @@ async function checkProfile(options: GlobalOptions, deps: Deps, warn: (text: str
   const { baseUrl, key, profile } = await readSettings(options, { ...deps, env });
   const login = commandFor("login", profile);
   if (baseUrl === undefined || key === undefined)
-    warn(`The profile \`${profile}\` has no key or no base URL at night: run \`${login}\`.`);
+    warn(
+      `The profile \`${profile}\` lacks key or base URL. At night there is nothing else: run \`${login}\`.`,
+    );
   return profile;
 }
 

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { hintFor } from "../config/access.js";
 import type { Deps } from "../deps.js";
-import { type ExitCode, Stopped } from "../errors.js";
+import type { ExitCode } from "../errors.js";
 import { asBrandapiError } from "../lib/failures.js";
 import { hideKeys } from "../lib/secrets.js";
 import { printJson } from "../ui/print.js";
@@ -26,7 +26,9 @@ export function reportError(
   deps: Pick<Deps, "stdout" | "stderr" | "signal" | "keys">,
   profile?: string,
 ): ExitCode {
-  const known = asBrandapiError(stopOf(error, deps.signal) ?? error);
+  // A call that a signal cut short ends with an error of its own.
+  const isCutShort = deps.signal.aborted && error instanceof Error && error.name === "AbortError";
+  const known = asBrandapiError(isCutShort ? deps.signal.reason : error);
   const { code } = known;
   const { keys } = deps;
   const message = hideKeys(known.message, keys);
@@ -40,12 +42,6 @@ export function reportError(
   if (flags.verbose)
     for (const stack of stacksOf(error)) deps.stderr.write(`  ${escapeLines(hideKeys(stack, keys))}\n`);
   return known.exitCode;
-}
-
-/** Returns the stop that a signal asked for, if the error is of a call that it cut short. */
-function stopOf(error: unknown, { aborted, reason }: AbortSignal): Stopped | undefined {
-  const isCutShort = error instanceof Error && error.name === "AbortError";
-  return aborted && isCutShort && reason instanceof Stopped ? reason : undefined;
 }
 
 /** Returns the stack traces of an error and its causes. */

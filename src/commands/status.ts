@@ -105,7 +105,7 @@ function table({ resources, checked_at }: Health, style: Style, width: number | 
   const rows = resources.map((one) => {
     const { last_success_at: at, resource, rows, stale } = one;
     const numbers = [rows, hasRemoved ? one.removed : []].flat().map(formatCount);
-    const age = at && formatAge(sinceMs(at, checked_at)) + (stale ? " !" : "");
+    const age = at && formatAge(Date.parse(checked_at) - Date.parse(at)) + (stale ? " !" : "");
     return [resource, ...numbers, coveredText(one, checked_at), at ? minuteOf(at) : "never", age];
   });
   const counts = hasRemoved ? ["rows", "removed"] : ["rows"];
@@ -126,11 +126,8 @@ function coveredText({ covered, gaps, last_success_at }: ResourceHealth, now: st
 /** Returns how old the oldest data is: a change to an old record can be as old. */
 function oldestLines({ resources, checked_at }: Health): string[] {
   return resources.flatMap(({ resource, oldest_read_at: at }) => {
-    const days = at === null ? 0 : Math.floor(sinceMs(at, checked_at) / dayMs);
+    const ageMs = at === null ? 0 : Date.parse(checked_at) - Date.parse(at);
+    const days = Math.floor(ageMs / dayMs);
     return days < 2 ? [] : [`${resource}: oldest check ${counted(days, "day")} ago`];
   });
-}
-
-function sinceMs(at: string, now: string): number {
-  return Date.parse(now) - Date.parse(at);
 }
