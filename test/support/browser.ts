@@ -51,6 +51,8 @@ export async function openBrowser(): Promise<Page> {
     "--no-first-run",
     "--no-sandbox",
     "--disable-gpu",
+    // Otherwise axe's garbage takes 800 MB.
+    "--js-flags=--max-old-space-size=64",
   ];
   const child = spawn(
     chromium ?? "chromium",
