@@ -1,4 +1,3 @@
-import { hintFor } from "../config/access.js";
 import { readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { type BrandapiError, exitCodes, Incomplete, MirrorUnusable } from "../errors.js";
@@ -14,6 +13,7 @@ import { createReporter } from "../ui/reporter.js";
 import { styleFor } from "../ui/style.js";
 import { escapeText } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
+import { hintFor } from "./errors.js";
 import { askIdentity } from "./identity.js";
 import { checkBackup, checkForgotten } from "./kept.js";
 

@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
-import { hintFor } from "../config/access.js";
 import type { Deps } from "../deps.js";
 import type { ExitCode } from "../errors.js";
 import { asBrandapiError } from "../lib/failures.js";
 import { hideKeys } from "../lib/secrets.js";
+import { shellWord } from "../lib/shell.js";
 import { printJson } from "../ui/print.js";
 import { escapeLines } from "../ui/text.js";
 
@@ -42,6 +42,21 @@ export function reportError(
   if (flags.verbose)
     for (const stack of stacksOf(error)) deps.stderr.write(`  ${escapeLines(hideKeys(stack, keys))}\n`);
   return known.exitCode;
+}
+
+/** Commands that act on a profile. */
+const ofProfile = "login|whoami|sync|verify|export|changes|status|query|doctor|backup|forget";
+
+/** Returns the hint with its commands for this profile and this mirror. */
+export function hintFor(hint: string, { profile, db }: { profile?: unknown; db?: unknown }): string {
+  const pattern = new RegExp(`\`brandapi (${ofProfile})\\b(?![^\`]*--help)[^\`]*`, "g");
+  return hint.replace(pattern, (command, name: string) => {
+    const flags = { "--profile": profile, "--db": name === "login" ? undefined : db };
+    const words = Object.entries(flags).flatMap(([flag, value]) =>
+      typeof value === "string" && !hint.includes(flag) ? [flag, shellWord(value)] : [],
+    );
+    return [command, ...words].join(" ");
+  });
 }
 
 /** Returns the stack traces of an error and its causes. */

@@ -4,7 +4,6 @@ import { suggest } from "../lib/nearest.js";
 import { parseRateLimit } from "../lib/rate-limit.js";
 import { parseDuration, parseInstant } from "../lib/times.js";
 import { resources } from "../resources/index.js";
-import type { Resource } from "../resources/types.js";
 
 /** Adds the flags of every command. `brandapi --help` shows them. */
 export function addGlobalFlags(program: Command): Command {
@@ -86,14 +85,11 @@ export function parseRange(
   return { since, until };
 }
 
-/** The resources that a command line chooses, in the registry's order; `named` is false if it names none. */
-export interface Chosen {
-  resources: readonly Resource[];
-  named: boolean;
-}
-
-/** @throws UsageError for an unknown name */
-export function chooseResources(names: readonly string[]): Chosen {
+/**
+ * Returns the resources that a command line chooses, in the registry's order; `named` is false if it names none.
+ * @throws UsageError for an unknown name
+ */
+export function chooseResources(names: readonly string[]) {
   const known = resources.map(({ name }) => name);
   for (const name of names) checkName("resource", name, known);
   const named = names.length > 0;

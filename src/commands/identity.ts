@@ -15,13 +15,7 @@ import { escapeText } from "../ui/text.js";
 import { openApi } from "./open-api.js";
 
 /** The brand and the key, as `/me` says. Source: the API document, "1. GET /me" and "Brand". */
-export interface Identity {
-  brand: { id: string; name: string };
-  /** `expires_at` is a timestamp as the API sent it. */
-  key: { id: string | null; scopes: readonly string[]; expires_at: string | null };
-  /** How far this machine's clock is off the API's, as a sentence; null if it is right. */
-  skew: string | null;
-}
+export type Identity = Awaited<ReturnType<typeof readIdentity>>;
 
 const warnWithinDays = 14;
 
@@ -35,7 +29,7 @@ export async function askIdentity(settings: Settings, deps: Deps, reporter: Term
  * Asks `/me`, which needs no scope: an answer proves that the key works.
  * @throws UnexpectedAnswer if it names no brand or no scopes, and what the API client throws
  */
-export async function readIdentity(api: Pick<ApiClient, "get">): Promise<Identity> {
+export async function readIdentity(api: Pick<ApiClient, "get">) {
   const answer = await api.get("/me");
   const data = asObject(answer.data);
   const brand = asObject(data.brand);
@@ -49,8 +43,10 @@ export async function readIdentity(api: Pick<ApiClient, "get">): Promise<Identit
     key: {
       id: text(key.id),
       scopes: key.scopes.filter((scope) => typeof scope === "string"),
+      /** A timestamp as the API sent it. */
       expires_at: text(key.expires_at),
     },
+    /** How far this machine's clock is off the API's, as a sentence; null if it is right. */
     skew: clockSkew(answer),
   };
 }

@@ -43,11 +43,7 @@ export function define(command: Command): void {
   command.addOption(parsed("--limit <n>", limit, parseCount));
 }
 
-export async function run(
-  options: QueryFlags,
-  { deps }: Context,
-  argument: string | undefined,
-): Promise<void> {
+export async function run(options: QueryFlags, { deps }: Context, argument?: string): Promise<void> {
   const { file, param, limit } = options;
   const output = chooseOutput({ ...options }, answerFormats);
   if (argument !== undefined && file !== undefined)

@@ -11,19 +11,11 @@ import type { Context, GlobalOptions } from "./context.js";
 import { printPlan } from "./dry-run.js";
 import { eachProfile } from "./each-profile.js";
 import { refuseFailures } from "./failed-resources.js";
-import {
-  allProfiles,
-  type Chosen,
-  chooseResources,
-  parseCount,
-  parsed,
-  parseList,
-  parseRange,
-  wait,
-} from "./flags.js";
+import { allProfiles, chooseResources, parseCount, parsed, parseList, parseRange, wait } from "./flags.js";
 import { parsePing, withPings } from "./ping.js";
 import { type MirrorSession, withMirrorRun } from "./session.js";
 
+type Chosen = ReturnType<typeof chooseResources>;
 type Same = "acceptRemovals" | "audit" | "details" | "full" | "groupBy" | "perHost";
 
 interface SyncFlags extends GlobalOptions, Partial<Pick<SyncOptions, Same>> {

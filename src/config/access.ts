@@ -30,21 +30,6 @@ export function commandFor(command: string, profile: string): string {
   return `brandapi ${command}${profile === "default" ? "" : ` --profile ${profile}`}`;
 }
 
-/** Commands that act on a profile. */
-const ofProfile = "login|whoami|sync|verify|export|changes|status|query|doctor|backup|forget";
-
-/** Returns the hint with its commands for this profile and this mirror. */
-export function hintFor(hint: string, { profile, db }: { profile?: unknown; db?: unknown }): string {
-  const pattern = new RegExp(`\`brandapi (${ofProfile})\\b(?![^\`]*--help)[^\`]*`, "g");
-  return hint.replace(pattern, (command, name: string) => {
-    const flags = { "--profile": profile, "--db": name === "login" ? undefined : db };
-    const words = Object.entries(flags).flatMap(([flag, value]) =>
-      typeof value === "string" && !hint.includes(flag) ? [flag, shellWord(value)] : [],
-    );
-    return [command, ...words].join(" ");
-  });
-}
-
 /**
  * Returns the API's address without trailing slashes. Its path ends in `/api/brand/v1`; it is https, or http on a
  * loopback host; it has no user info, query or fragment.

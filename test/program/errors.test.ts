@@ -1,7 +1,6 @@
 import { constants } from "node:os";
 import { expect, test } from "vitest";
-import { reportError } from "../../src/commands/errors.js";
-import { hintFor } from "../../src/config/access.js";
+import { hintFor, reportError } from "../../src/commands/errors.js";
 import { BrandapiError, ConfigurationError, Stopped } from "../../src/errors.js";
 import { asBrandapiError, rebuildHint } from "../../src/lib/failures.js";
 import { brandapi, testDeps } from "../support/program.js";
