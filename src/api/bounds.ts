@@ -19,5 +19,7 @@ export function mostItems({ per_page }: Query): number {
 export function isTooDeep(value: unknown, left: number = bounds.depth): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (left === 0) return true;
-  return Object.values(value).some((member) => isTooDeep(member, left - 1));
+  for (const member of Object.values(value))
+    if (typeof member === "object" && isTooDeep(member, left - 1)) return true;
+  return false;
 }

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Database, Statement } from "better-sqlite3";
+import type { Database, Statement, Transaction } from "better-sqlite3";
 import { makeFolder } from "../lib/make-folder.js";
 import type { loadSqlite } from "../lib/sqlite.js";
 import type { ServerLimit } from "./server-limit.js";
@@ -56,6 +56,7 @@ const blocking = `SELECT ms, told FROM (SELECT until - :now AS ms, told,
 export class Ledger {
   readonly #db: Database;
   readonly #prepared = new Map<string, Statement>();
+  readonly #taking: Transaction<(clock: () => number) => number | Wait>;
 
   /** Opens the file, which is made with its folder if it is missing; null counts in memory. @throws the system's error */
   constructor(
@@ -73,20 +74,21 @@ export class Ledger {
     this.#db.pragma("journal_mode = TRUNCATE");
     this.#db.pragma("synchronous = OFF");
     this.#db.exec(schema);
+    // The clock is read after the wait for other processes.
+    this.#taking = this.#db.transaction((clock) => this.#takeAt(clock()));
   }
 
   /** Takes a permit. @returns its id, or the wait for one */
   take(clock: () => number): number | Wait {
-    const work = this.#db.transaction(() => {
-      // The clock is read after the wait for other processes.
-      const now = clock();
-      this.#row(shorten, { now });
-      this.#row(expire, { now });
-      const wait = this.#row<Wait>(blocking, { now });
-      if (wait || this.account.limit === endless) return wait ?? 0;
-      return this.#insert(now, this.account.windowMs + unansweredMs, 1, 0);
-    });
-    return work.immediate();
+    return this.#taking.immediate(clock);
+  }
+
+  #takeAt(now: number): number | Wait {
+    this.#row(shorten, { now });
+    this.#row(expire, { now });
+    const wait = this.#row<Wait>(blocking, { now });
+    if (wait || this.account.limit === endless) return wait ?? 0;
+    return this.#insert(now, this.account.windowMs + unansweredMs, 1, 0);
   }
 
   /** The headers of an answer came, or its request failed: by now the server has counted it. */
