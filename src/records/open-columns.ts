@@ -6,13 +6,6 @@ import type { JsonObject } from "../resources/types.js";
 import { isReadable, mixed, readDiscovered, saveDiscovered, setMixed } from "./discovered.js";
 import type { Complain } from "./values.js";
 
-/** The columns of a table: those declared, and those discovered if the API document shows no fields. */
-export interface OpenColumns {
-  all(): readonly StoredColumn[];
-  /** Adds columns for scalars seen for the first time. @returns true if there were any */
-  discover(item: JsonObject, context: JsonObject): boolean;
-}
-
 const mostColumns = 300;
 const longestName = 63;
 /** Members below two objects stay in the records only. */
@@ -20,11 +13,11 @@ const deepest = 2;
 const technical = ["synced_at", "removed_at", "record_id", "row_id"];
 
 /**
- * Opens a table's columns. Characters that SQL takes only in quotes become `_`; a name that is taken, whatever its
- * case, ends in `_2`, `_3` and so on.
- * @param complain is given names that were changed and, once, that some members are in the records only
+ * Opens a table's columns: those declared, and those discovered if the API document shows no fields. Characters that SQL
+ * takes only in quotes become `_`; a name that is taken, whatever its case, ends in `_2`, `_3` and so on.
+ * @param complain is given names that were changed, and members that are in the records only
  */
-export function openColumns(mirror: Mirror, shape: TableShape, complain: Complain = () => {}): OpenColumns {
+export function openColumns(mirror: Mirror, shape: TableShape, complain: Complain = () => {}) {
   const declared = shape.columns.map((column): StoredColumn => ({ ...column, open: false }));
   const discovered = shape.open ? readDiscovered(mirror, shape.name) : [];
   const own = [...declared, ...discovered];
@@ -32,11 +25,9 @@ export function openColumns(mirror: Mirror, shape: TableShape, complain: Complai
   /** By path; null: the member is in the records only. */
   const known = new Map<string, StoredColumn | null>();
   for (const column of own) if (column.from === "record") known.set(keyOf(column.path), column);
-  let isNoneTold = false;
 
   function complainOfNone(path: readonly string[]): void {
-    if (!isNoneTold) complain({ kind: "column", table: shape.name, path: path.join("."), name: null });
-    isNoneTold = true;
+    complain({ kind: "column", table: shape.name, path: path.join("."), name: null });
   }
 
   function add(path: readonly string[], type: ScalarType): boolean {
@@ -76,8 +67,9 @@ export function openColumns(mirror: Mirror, shape: TableShape, complain: Complai
   }
 
   return {
-    all: () => [...declared, ...discovered],
-    discover: (item, context) => scan(item, [], context),
+    all: (): readonly StoredColumn[] => [...declared, ...discovered],
+    /** Adds columns for scalars seen for the first time. @returns true if there were any */
+    discover: (item: JsonObject, context: JsonObject) => scan(item, [], context),
   };
 }
 

@@ -1,6 +1,6 @@
 import { parseTimestamp } from "../lib/times.js";
 import type { Mirror } from "../mirror/index.js";
-import type { Json, JsonObject, Resource } from "../resources/types.js";
+import type { Json, Resource } from "../resources/types.js";
 import type { StoredRow } from "./stored-record.js";
 import { valueAt } from "./values.js";
 
@@ -82,11 +82,6 @@ export function openRecordTable({ db }: Mirror, resource: Resource) {
       void replace.run(...bound(text, value), recordId),
     setRemoved: (recordId: number, at: string) => void setRemoved.run(at, at, recordId),
   };
-}
-
-/** Returns the parameters of a request as they are stored. */
-export function contextText(context: JsonObject | undefined): string | null {
-  return context ? JSON.stringify(context) : null;
 }
 
 /** Returns the instant that ranges go by, in milliseconds; null if the resource has none or it is no timestamp. */

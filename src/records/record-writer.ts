@@ -1,12 +1,6 @@
 import { asObject, isMerged, type Json, type JsonObject, type Resource } from "../resources/types.js";
 import type { ChangeLog } from "./changes.js";
-import {
-  contextText,
-  type Known,
-  type RecordRow,
-  type RecordTable,
-  type RecordText,
-} from "./record-table.js";
+import type { Known, RecordRow, RecordTable, RecordText } from "./record-table.js";
 import { sameRecord } from "./same.js";
 
 export interface WriteOptions {
@@ -41,17 +35,27 @@ export type WriteRecord = (
 export function openRecordWriter(resource: Resource, table: RecordTable, log: ChangeLog): WriteRecord {
   const isDetailed = isMerged(resource);
 
-  function insert(sent: Json, json: string, key: string, options: WriteOptions): number | null {
-    const { context, isDetail, readAt } = options;
-    const text: RecordText = {
+  /** Returns a row's text after an answer. @param before the row as it was */
+  function textOf(
+    before: Omit<RecordText, "json" | "context">,
+    json: string,
+    sentJson: string,
+    { context, isDetail, readAt }: WriteOptions,
+  ): RecordText {
+    return {
       json,
-      list_json: isDetailed && !isDetail ? json : null,
-      detailed_at: isDetail ? readAt : null,
-      outdated: 0,
-      context: contextText(context),
-      since_at: readAt,
+      list_json: isDetailed && !isDetail ? sentJson : before.list_json,
+      detailed_at: isDetail ? readAt : before.detailed_at,
+      outdated: isDetail ? 0 : before.outdated,
+      context: context ? JSON.stringify(context) : null,
+      since_at: before.since_at,
     };
-    const id = table.add(key, text, sent);
+  }
+
+  function insert(sent: Json, json: string, key: string, options: WriteOptions): number | null {
+    const { readAt } = options;
+    const unread = { list_json: null, detailed_at: null, outdated: 0, since_at: readAt } as const;
+    const id = table.add(key, textOf(unread, json, json, options), sent);
     if (id !== null) log.added(key, sent, readAt);
     return id;
   }
@@ -62,19 +66,12 @@ export function openRecordWriter(resource: Resource, table: RecordTable, log: Ch
     sentJson: string,
     options: WriteOptions,
   ): ReturnType<WriteRecord> {
-    const { context, isDetail = false, readAt, touch = false } = options;
+    const { isDetail = false, readAt, touch = false } = options;
     const id = row.record_id;
     const value = isDetailed && !isDetail ? listed(row, sent) : sent;
     const json = value === sent ? sentJson : JSON.stringify(value);
     const before = row.json === json ? value : (JSON.parse(row.json) as Json);
-    const text: RecordText = {
-      json,
-      list_json: isDetailed && !isDetail ? sentJson : row.list_json,
-      detailed_at: isDetail ? readAt : row.detailed_at,
-      outdated: isDetail ? 0 : row.outdated,
-      context: contextText(context),
-      since_at: row.since_at,
-    };
+    const text = textOf(row, json, sentJson, options);
     const isThere = row.removed_at === null && row.context === text.context;
     const isSame = isThere && sameRecord(before, value, resource);
     if (!isSame && !isDetail && row.detailed_at !== null) text.outdated = 1;

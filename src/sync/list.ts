@@ -40,6 +40,8 @@ interface Asked {
   idOf?: (record: Json) => string | null;
 }
 
+type Wanted = Asked & { path: string; query: Query };
+
 /** A9: a list settles within so many readings. */
 const mostReadings = 3;
 
@@ -48,18 +50,17 @@ const mostReadings = 3;
  * @throws Incomplete if it has more pages than can be asked for
  */
 export async function readList(run: SyncRun, asked: Asked = {}): Promise<List> {
-  const { clock, resource } = run;
-  const query = { ...resource.query, ...asked.query };
+  const { resource } = run;
+  const wanted = { path: resource.path, ...asked, query: { ...resource.query, ...asked.query } };
   const readOnce = resource.pagination === "unknown" ? readUndescribed : readAllPages;
   const idOf = asked.idOf ?? ((record) => idIn(resource, record));
   for (let reading = 1; ; reading += 1) {
-    const startedAt = clock.now();
-    const list = await readOnce(run, asked.path ?? resource.path, query, asked.check);
+    const list = await readOnce(run, wanted);
     const distinct = countDistinct(list.answers, idOf);
     const isWhole = distinct === list.total && !list.fell;
     const items = list.answers.flatMap((answer) => answer.items);
-    if (isWhole || reading === mostReadings)
-      return { ...list, items, askedAt: list.answers[0]?.askedAt ?? startedAt, distinct, isWhole };
+    const askedAt = Math.min(...list.answers.map((answer) => answer.askedAt));
+    if (isWhole || reading === mostReadings) return { ...list, items, askedAt, distinct, isWhole };
   }
 }
 
@@ -84,12 +85,7 @@ function countDistinct(answers: readonly ListAnswer[], idOf: (item: Json) => str
   return names.size;
 }
 
-async function readAllPages(
-  run: SyncRun,
-  path: string,
-  query: Query,
-  check?: Asked["check"],
-): Promise<Reading> {
+async function readAllPages(run: SyncRun, { check, path, query }: Wanted): Promise<Reading> {
   const { api, resource } = run;
   const list: Reading = { answers: [], total: 0, fell: false };
   const pages = readPages(api, path, { per_page: mostPerPage, ...query }, resource.scope);
@@ -111,14 +107,14 @@ async function readAllPages(
  * Reads a list whose pages the API document does not describe: bare first, because parameters are strict. Pages are asked
  * for only if the answer announces more; a refused `per_page` is left out. One object is a list of one.
  */
-async function readUndescribed(run: SyncRun, path: string, query: Query): Promise<Reading> {
+async function readUndescribed(run: SyncRun, { path, query }: Wanted): Promise<Reading> {
   const { api, resource } = run;
   const { data, items, pagination, askedAt } = await api.get(path, query, resource.scope);
   const records = items ?? [data];
   const total = pagination?.total_items ?? records.length;
   for (const per_page of total > records.length ? [mostPerPage, undefined] : [])
     try {
-      return await readAllPages(run, path, { ...query, per_page });
+      return await readAllPages(run, { path, query: { ...query, per_page } });
     } catch (error) {
       if (!(error instanceof RequestRefused)) throw error;
     }
