@@ -3,7 +3,7 @@ import { readSettings } from "../config/settings.js";
 import { MirrorBusy, UsageError } from "../errors.js";
 import { nearest } from "../lib/nearest.js";
 import { formatInstant } from "../lib/times.js";
-import { beginRun, lockMirror, readBackups, readInfo, saveRun, withFile } from "../mirror/index.js";
+import { beginRun, lastBackup, lockMirror, readInfo, saveRun, withFile } from "../mirror/index.js";
 import { openMirrorReadOnly } from "../query/index.js";
 import { keepOut, readHosts } from "../records/index.js";
 import { printJson } from "../ui/print.js";
@@ -62,9 +62,9 @@ export async function run(options: ForgetFlags, { deps }: Context): Promise<void
     const records = await deps.killable(work).finally(lock.release);
     if (readInfo(mirror, "to_scrub") !== null)
       throw new MirrorBusy("The host is forgotten, but a program that reads the mirror has its log open.", {
-        hint: "close that program, then run the same command again",
+        hint: `close that program, then run \`brandapi forget --host ${id}\``,
       });
-    const last_backup = readBackups(mirror).at(-1) ?? null;
+    const last_backup = lastBackup(mirror);
     const touched = Object.entries(records).map(([resource, count]) => `${resource} ${count}`);
     const text =
       `Forgot the host ${id}, whose id is kept. Records rewritten with their history: ${touched.join(", ") || "none"}.\n` +

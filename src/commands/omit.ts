@@ -19,9 +19,10 @@ function checked(rule: string): string {
   const all = [...resources, ...details];
   const members = all.flatMap(tablesOf).flatMap(membersOf);
   // The API document does not show the members of open resources, so any other name is taken.
-  const isOpen = all.some((one) => one.open && rule.startsWith(`${one.name}:`));
+  const [, name, member] = /^([^:]+):([^:]+)$/.exec(rule) ?? [];
+  const isOpen = all.some((one) => one.open && one.name === name);
   const isNeeded = members.some((one) => one.isNeeded && one.names.includes(rule));
-  if (isNeeded || (isOpen && /[:.]id$/.test(rule)))
+  if (isNeeded || (isOpen && /(^|\.)id$/.test(member ?? "")))
     throw new UsageError(`\`${rule}\` cannot be omitted: a sync needs it.`, {
       hint: "name other members, or `RESOURCE:MEMBER` for one resource",
     });

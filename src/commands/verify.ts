@@ -33,7 +33,10 @@ export const examples = {
 };
 
 export function define(command: Command): void {
-  const delta = new Option("--delta <folder>", "whether a lake holds what the mirror holds; no request");
+  const delta = new Option(
+    "--delta <folder>",
+    "whether a lake holds what the mirror holds, by the footers of its files",
+  );
   command
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
     .option("--repair", "read again what differs, and make tables that differ anew from the records")

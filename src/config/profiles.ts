@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { makeFolder } from "../lib/make-folder.js";
+import { parseJson } from "../lib/parse-json.js";
 import { beginPart, endPart } from "../lib/parts.js";
 import { isObject } from "../resources/types.js";
 import { checkPrivate } from "./access.js";
@@ -40,7 +41,7 @@ export async function readProfiles(deps: Surroundings): Promise<Profiles> {
 /** Returns the whole config file, and its profiles, whoever may read it. @throws ConfigurationError if it is garbled */
 export function readStored(deps: Surroundings): { root: object; profiles: Profiles } {
   const path = configFile(deps);
-  const root = existsSync(path) ? parseJson(readFileSync(path, "utf8")) : { profiles: {} };
+  const root = existsSync(path) ? parseJson<unknown>(readFileSync(path, "utf8")) : { profiles: {} };
   const stored: unknown = isObject(root) ? root.profiles : undefined;
   const entries: [string, unknown][] | undefined = isObject(stored) ? Object.entries(stored) : undefined;
   if (isObject(root) && entries?.every(isNamedProfile)) return { root, profiles: new Map(entries) };
@@ -69,15 +70,6 @@ export async function readKnownProfiles(deps: Surroundings): Promise<[name: stri
 /** Returns the path of a profile's mirror. @param named by a flag, the environment or the profile */
 export function ownMirror(name: string, named: string | undefined, deps: Surroundings): string {
   return named === undefined ? join(folderFor("data", deps), `${name}.sqlite`) : expandPath(named, deps);
-}
-
-/** Returns undefined if the text is not JSON, because the parser's own message quotes it, and it may be the key. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isNamedProfile(entry: [string, unknown]): entry is [string, Profile] {

@@ -1,3 +1,4 @@
+import { parseJson } from "../lib/parse-json.js";
 import type { ReadableColumn, RowValue, Source } from "../query/index.js";
 import type { Chunk } from "./format.js";
 
@@ -26,21 +27,12 @@ export function* jsonRows(source: Source, separator: ",\n" | "\n"): Iterable<Chu
 function valueWriter({ type, stored }: ReadableColumn): (value: RowValue) => string {
   if (stored?.open && type === "json") return writeValue;
   if (stored && type === "json") return (value) => String(value);
-  if (type === "json") return (value) => (isJson(value) ? String(value) : writeValue(value));
+  if (type === "json")
+    return (value) => (parseJson(String(value)) === undefined ? writeValue(value) : String(value));
   if (type === "boolean") return (value) => (value === null ? "null" : String(value !== 0));
   return writeValue;
 }
 
 function writeValue(value: RowValue): string {
   return typeof value === "bigint" ? String(value) : JSON.stringify(value);
-}
-
-/** True if the text is JSON: a view's column has the type by its name alone. */
-function isJson(value: RowValue): boolean {
-  try {
-    JSON.parse(String(value));
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,5 +1,5 @@
-import { closeSync, existsSync, openSync, renameSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { closeSync, existsSync, openSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { MirrorUnusable } from "../errors.js";
 import { codeOf, wordsOf } from "../lib/failures.js";
 import { beginPart, endPart } from "../lib/parts.js";
@@ -16,25 +16,25 @@ const contents = `SELECT 'records', count(*) FROM records
   UNION ALL SELECT resource || outcome, max(run_id) FROM sync_runs GROUP BY resource`;
 
 /**
- * Copies a mirror as it is at one instant, beside a running sync, into a new file (0600). The copy gets its name when it has
- * been checked, and prepared.
+ * Copies a mirror as it is at one instant, beside a running sync, into a new file (0600) of a folder, and checks the copy.
+ * It is removed when `use` is done, if that has not given it another name.
  * @returns the number of records
- * @throws MirrorUnusable if it is no mirror, or the copy is damaged or differs from it: nothing is left of the copy
+ * @throws MirrorUnusable if it is no mirror, or the copy is damaged or differs from it
  */
-export async function copyMirror(
+export async function withCopy(
   from: string,
-  to: string,
+  folder: string,
   random: () => number,
-  prepare: (copy: string) => Promise<void>,
+  use: (copy: string) => Promise<void>,
 ): Promise<number> {
-  const part = await beginPart(join(dirname(to), "mirror.sqlite"), random);
+  // The next copy in this folder clears away what a killed process left of this one.
+  const part = await beginPart(join(folder, "mirror.sqlite"), random);
   try {
     const records = await withFile(from, (mirror) => copyChecked(mirror, part));
-    await prepare(part);
-    renameSync(part, to);
+    await use(part);
     return records;
   } catch (error) {
-    throw codeOf(error).startsWith("SQLITE_CORRUPT") ? damaged(from, wordsOf(error)) : error;
+    throw /^SQLITE_(CORRUPT|FULL|IOERR)/.test(codeOf(error)) ? failed(from, wordsOf(error)) : error;
   } finally {
     for (const file of mirrorFiles(part)) rmSync(file, { force: true });
     endPart(part);
@@ -55,14 +55,14 @@ async function copyChecked(mirror: Mirror, part: string): Promise<number> {
     // A file in WAL mode could not be opened in a folder that is not writable.
     copy.db.pragma("journal_mode = DELETE");
     const damage = findDamage(copy) ?? (read(copy) === expected ? null : "other rows");
-    if (damage !== null) throw damaged(mirror.path, damage);
+    if (damage !== null) throw failed(mirror.path, damage);
     return Number(copy.db.prepare("SELECT count(*) FROM records").pluck().get());
   });
 }
 
-function damaged(from: string, words: string): MirrorUnusable {
-  return new MirrorUnusable(`The copy is damaged (${words}): ${from}`, {
-    hint: "nothing was kept of it: see `brandapi doctor`, or choose another backup",
+function failed(from: string, words: string): MirrorUnusable {
+  return new MirrorUnusable(`No sound copy can be made (${words}): ${from}`, {
+    hint: "check the disk's free space and `brandapi doctor`, or choose another backup; nothing was kept of this copy",
   });
 }
 
@@ -72,12 +72,12 @@ interface Backup {
   path: string;
 }
 
-/** Returns the copies that were made of a mirror and are still there, the oldest first. */
-export function readBackups(mirror: Mirror): Backup[] {
-  const made: Backup[] = JSON.parse(readInfo(mirror, "backups") ?? "[]");
-  return made.filter(({ path }) => existsSync(path));
+/** Returns the copy that was made last; null if there was none, or it cannot be found. */
+export function lastBackup(mirror: Mirror): Backup | null {
+  const last: Backup | null = JSON.parse(readInfo(mirror, "last_backup") ?? "null");
+  return last && existsSync(last.path) ? last : null;
 }
 
-export function noteBackups(mirror: Mirror, backups: readonly Backup[]): void {
-  mirror.transaction(() => writeInfo(mirror, "backups", JSON.stringify(backups)));
+export function noteBackup(mirror: Mirror, backup: Backup): void {
+  mirror.transaction(() => writeInfo(mirror, "last_backup", JSON.stringify(backup)));
 }

@@ -1,7 +1,7 @@
 /** The door of this room: everything that other rooms may use. */
 
 export { busyMs, connect, createFile, layOut, withFile } from "./connect.js";
-export { copyMirror, noteBackups, readBackups } from "./copy.js";
+export { lastBackup, noteBackup, withCopy } from "./copy.js";
 export { asMirrorError, damagedHint } from "./errors.js";
 export {
   checkOwner,

@@ -62,9 +62,9 @@ function daysClaims(run: DatedRun, { figures: asked }: Evidence): Claim[] {
   if (!declared || !figures || !asked) return [];
   const any = declared.figures.map((name) => `.${name}`).join(", ");
   const counting = `jq '[.data.${declared.points}[] | select(any(${any}; (. // 0) != 0))] | length'`;
-  const read = join(state.coverage()).map(wholeDays);
-  const asWhole = read.filter(({ from, to }) => from < to);
-  return asWhole.map((range) => {
+  const ranges = join(state.coverage()).map(wholeDays);
+  const inWholeDays = ranges.filter(({ from, to }) => from < to);
+  return inWholeDays.map((range) => {
     const [first, last] = [dayOf(Math.max(range.from, 0)), dayOf(range.to)];
     const countIn = (days: Iterable<string>) => [...days].filter((day) => day >= first && day <= last).length;
     const differing = countIn(asked.moved);

@@ -129,7 +129,7 @@ test("a copy that does not agree is not kept, and nothing old is removed", async
   mirror.close();
   brand.pass(day);
   const ran = await brand.run("backup --keep 1");
-  expect([ran.code, ran.err]).toEqual([3, expect.stringContaining("The copy is damaged (")]);
+  expect([ran.code, ran.err]).toEqual([3, expect.stringContaining("No sound copy can be made (")]);
   expect(backups(brand)).toEqual(before);
 });
 
@@ -139,7 +139,8 @@ test("a folder that is not there, and one that cannot be written, end with 3", a
   expect([gone.code, gone.err]).toEqual([3, expect.stringContaining("no such file or directory")]);
   mkdirSync(join(brand.home, "full"));
   writeFileSync(join(brand.home, "file"), "");
-  expect((await brand.run("backup file")).code).toBe(3);
+  const file = await brand.run("backup file");
+  expect([file.code, file.err]).toEqual([3, expect.stringContaining("ENOTDIR: not a directory")]);
   chmodSync(join(brand.home, "full"), 0o500);
   if (process.getuid?.() !== 0) expect((await brand.run("backup full")).code).toBe(3);
   expect(readdirSync(join(brand.home, "full"))).toEqual([]);
@@ -174,6 +175,27 @@ test("a damaged mirror names the command that restores it, and is replaced", asy
   expect((await brand.run("status")).code).toBe(0);
 });
 
+test("two backups of one second do not take each other's name: 9", async () => {
+  const brand = await mirrored();
+  const at = brand.now();
+  const { path } = await backUp(brand);
+  brand.pass(at - brand.now());
+  const second = await brand.run("backup");
+  expect([second.code, second.err]).toEqual([9, expect.stringContaining(path)]);
+  expect(backups(brand)).toHaveLength(1);
+});
+
+test("a mirror that cannot be written is not taken for a damaged one", async () => {
+  const brand = await mirrored();
+  const { path } = await backUp(brand);
+  const other = new Database(brand.db).exec("BEGIN IMMEDIATE");
+  expect((await brand.run(["backup", "--restore", path])).code).toBe(9);
+  other.close();
+  chmodSync(brand.db, 0o400);
+  const { code } = await brand.run(["backup", "--restore", path]);
+  if (process.getuid?.() !== 0) expect(code).toBe(3);
+});
+
 test("no backup of another brand, or a damaged one, is restored; the mirror is as it was", async () => {
   const brand = await mirrored(500);
   const other = makeBrand({ beside: brand, seed: 2, history: 20 });
@@ -198,6 +220,7 @@ test("a mirror whose own notes are damaged is replaced, and forgotten hosts are 
   damage(brand.db, "mirror_info");
   const ran = await brand.run(["backup", "--restore", path, "--json"]);
   expect([ran.code, ran.err]).toEqual([0, expect.stringContaining("hosts that were forgotten since")]);
+  expect((await brand.run("status")).out).toContain(`Last backup: 2026-11-21 12:00, 0s ago, ${path}`);
   expect((await brand.run("sync orders")).code).toBe(0);
 });
 
@@ -217,7 +240,10 @@ test("a file that is no backup is not restored: 3, in one sentence", async () =>
   const { path } = await backUp(brand);
   damage(path, "sync_runs");
   renameSync(path, file);
-  expect(await restored()).toEqual([3, expect.stringMatching(/^brandapi: The copy is damaged \(.*\): /)]);
+  expect(await restored()).toEqual([
+    3,
+    expect.stringMatching(/^brandapi: No sound copy can be made \(.*\): /),
+  ]);
   expect(brand.mirrored("orders")).toHaveLength(50);
 });
 

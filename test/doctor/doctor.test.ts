@@ -28,7 +28,7 @@ beforeAll(async () => {
   home = makeHome();
   const mirror = await makeMirror(home);
   writeRead(mirror, "orders", [anOrder(1)]);
-  writeInfo(mirror, "backups", JSON.stringify([{ at: new Date().toISOString(), path: mirror.path }]));
+  writeInfo(mirror, "last_backup", JSON.stringify({ at: new Date().toISOString(), path: mirror.path }));
   mirror.db.close();
 });
 

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs
 import { basename, join } from "node:path";
 import type { Deps } from "../../deps.js";
 import { ConfigurationError, MirrorBusy } from "../../errors.js";
+import { parseJson } from "../../lib/parse-json.js";
 import type { ByMonth } from "../../query/index.js";
 import { linkNew, openFileSink } from "../file-sink.js";
 import { writeAll } from "../sink.js";
@@ -23,8 +24,8 @@ export function readLog(folder: string) {
   const path = join(folder, "_delta_log");
   const names = existsSync(path) ? readdirSync(path).filter((name) => /^\d{20}\.json$/.test(name)) : [];
   const lines = names.sort().flatMap((name) => readFileSync(join(path, name), "utf8").trim().split("\n"));
-  refuseIf(!lines.every((line) => line.endsWith("}}")), folder, "has a damaged version");
-  const actions = lines.map((line): Action => JSON.parse(line));
+  const actions = lines.flatMap((line) => parseJson<Action>(line) ?? []);
+  refuseIf(actions.length < lines.length, folder, "has a damaged version");
   const own = actions.flatMap(({ commitInfo }) => commitInfo?.mirror ?? []);
   const version = Number.parseInt(names.at(-1) ?? "-1", 10);
   const isNewer = actions.some(({ protocol: p }) => p && (p.minReaderVersion > 1 || p.minWriterVersion > 2));
