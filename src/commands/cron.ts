@@ -67,11 +67,10 @@ ${line(hour + 4, check)}
 async function checkProfile(options: GlobalOptions, deps: Deps, warn: (text: string) => void) {
   const { BRANDAPI_KEY, ...env } = deps.env;
   const { baseUrl, key, profile } = await readSettings(options, { ...deps, env });
+  const lacks = key === undefined ? "key" : "base URL";
   const login = commandFor("login", profile);
   if (baseUrl === undefined || key === undefined)
-    warn(
-      `The profile \`${profile}\` lacks key or base URL. At night there is nothing else: run \`${login}\`.`,
-    );
+    warn(`The profile \`${profile}\` has no ${lacks}. At night there is nothing else: run \`${login}\`.`);
   return profile;
 }
 

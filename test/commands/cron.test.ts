@@ -117,7 +117,7 @@ describe("cron", () => {
     const { code, out, err } = await brandapi("cron", { env });
     expect(code).toBe(0);
     expect(err).toBe(
-      "warning: The profile `acme` lacks key or base URL. At night there is nothing else: run `brandapi login --profile acme`.\n",
+      "warning: The profile `acme` has no key. At night there is nothing else: run `brandapi login --profile acme`.\n",
     );
     expect(commandsOf(out)).toHaveLength(2);
     expect(out + err).not.toContain("brk_");
