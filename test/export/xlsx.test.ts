@@ -95,6 +95,7 @@ test.each([
   [0, "boolean", ' s="5"><v>0</v></c>'],
   [2, "boolean", "2"],
   [7, "json", "7"],
+  [7, "text", "7"],
 ] as const)("%j in a column of type %s is the cell %j", (value, type, cell) => {
   const text = ` t="inlineStr" s="1"><is><t xml:space="preserve">${cell}</t></is></c>`;
   expect(cellOf(value, type)).toBe(cell === "" || cell.endsWith("</c>") ? cell : text);
