@@ -27,22 +27,16 @@ const counts = { api: null, mirror: null, agrees: null, asked_at: null };
 const words = { request: null, sql: null, note: null };
 
 /** @param known.sql what the line for the sqlite3 shell selects */
-export function claimOf(
-  { mirror, resource }: SyncRun,
-  check: string,
-  range: Range,
-  known: Partial<Claim>,
-): Claim {
+export function claimOf(run: SyncRun, check: string, range: Range, known: Partial<Claim>): Claim {
   const dates = { from: instantOrNull(range.from), to: instantOrNull(range.to) };
-  const sql = known.sql ? sqliteLine(mirror, known.sql) : null;
-  return { resource: resource.name, check, ...dates, ...counts, ...words, ...known, sql };
+  const sql = known.sql ? sqliteLine(run.mirror, known.sql) : null;
+  return { resource: run.resource.name, check, ...dates, ...counts, ...words, ...known, sql };
 }
 
 /** Returns the claim of a list that was compared whole. It is asked bare, because not each list is known to have pages. */
 export function listClaim(run: SyncRun, { askedAt, total }: List, known: Partial<Claim>): Claim {
-  const { path, query } = run.resource;
   const counting = "jq '.pagination.total_items // ([.data] | flatten(1) | length)'";
-  const request = curlLine(path, query, counting);
+  const request = curlLine(run.resource.path, run.resource.query, counting);
   const sql = countingSql(run.resource, everything);
   const asked_at = instantOrNull(askedAt);
   return claimOf(run, "one by one", everything, { api: total, asked_at, request, sql, ...known });

@@ -92,24 +92,20 @@ function blindSpot(run: DatedRun): Claim[] {
   if (!used || newest === undefined) return [];
   const since = (finishedRuns(run.mirror, resource.name).until ?? newest) + 1 - used.windowMs;
   const cursor = Math.min(state.cursor() ?? since, since - 1);
-  const stretch = (from: number, to: number) => ({ from, to, mirror: state.count({ from, to }) });
-  const window = stretch(since, newest);
-  const below = stretch(Number.NEGATIVE_INFINITY, cursor);
-  const above = stretch(cursor + 1, since - 1);
+  const window = { from: since, to: newest };
+  const below = { from: Number.NEGATIVE_INFINITY, to: cursor };
+  const above = { from: cursor + 1, to: since - 1 };
   const nightsFor = (records: number) => Math.ceil(records / (used.audit * recordsPerRequest));
-  const nights = nightsFor(below.mirror);
+  const nights = nightsFor(state.count(below));
   // Meanwhile other records leave the window, and the audit comes to them first.
-  const leaving = (window.mirror * nights * dayMs) / Math.max(used.windowMs, 1);
-  const due: [typeof window, number][] = [
-    [window, 1],
-    [below, nights],
-    [above, nights + nightsFor(above.mirror) + nightsFor(leaving)],
-  ];
-  return due.flatMap(([{ mirror, ...range }, night]) => {
+  const leaving = (state.count(window) * nights * dayMs) / Math.max(used.windowMs, 1);
+  const readBy = [1, nights, nights + nightsFor(state.count(above)) + nightsFor(leaving)];
+  return [window, below, above].flatMap((range, index) => {
+    const mirror = state.count(range);
     if (mirror === 0) return [];
-    const note = Number.isFinite(night)
-      ? `read again by the night of ${dayOf(run.clock.now() + night * dayMs)}`
-      : "never read again (`--audit 0`)";
+    const by = run.clock.now() + (readBy[index] ?? 1) * dayMs;
+    const never = "never read again (`--audit 0`)";
+    const note = Number.isFinite(by) ? `read again by the night of ${dayOf(by)}` : never;
     return claimOf(run, "blind spot", range, { mirror, sql: sqlOf(run, range), note });
   });
 }
