@@ -211,6 +211,20 @@ test("A9: a list that never settles", async () => {
   expect(err).toContain("never settled");
 });
 
+test("A9: a second of more orders than an answer holds, as a list that never settles", async () => {
+  const crowd = Array.from({ length: 150 }, (_, n) => orderAt(`c${n}`, noon - 90 * day));
+  const brand = makeBrand({ orders: crowd });
+  brand.before = ({ path, query }) => {
+    if (path === "/orders" && query.page === "2") brand.withdraw(brand.data.orders[0]?.id ?? "");
+    return undefined;
+  };
+  const { code, err } = await synced(brand);
+  expect(code).toBe(8);
+  expect(err).toContain("never settled");
+  const sql = "SELECT * FROM coverage WHERE coalesce(from_at, '') <= ? AND to_at >= ?";
+  expect(brand.sql(sql, at(noon - 90 * day), at(noon - 90 * day))).toEqual([]);
+});
+
 test.each([
   ["six minutes ahead", 6 * minute, 3],
   ["six minutes behind", -6 * minute, 3],

@@ -89,6 +89,19 @@ describe("a later run", () => {
     expect(asked.filter(pages)).toHaveLength(8 + 1);
   });
 
+  test("a refund that was read on a night without figures, and was taken back, is found by its day's figures", async () => {
+    const brand = makeBrand({ orders });
+    await brand.run("sync orders");
+    brand.doubts = { figures: "absent" };
+    brand.refund("o20", 3);
+    await nightly(brand, "sync orders --audit 0");
+    expect(amountOf(brand, "o20")).toBe(3);
+    brand.doubts = {};
+    brand.change("orders", "o20", { refund_amount: 0 });
+    await nightly(brand, "sync orders --audit 0 --window 0d");
+    expect(amountOf(brand, "o20")).toBe(0);
+  });
+
   test("if the figures are gross, the audit comes to it within the promised number of runs", async () => {
     const brand = makeBrand({
       orders: ordersBefore(noon - hour, 3_000, hour),
