@@ -12,17 +12,18 @@ export interface OpenFile {
 
 /**
  * Begins a transaction that may stay open while something is awaited.
- * @returns its commit. It throws MirrorUnusable if the mirror was replaced or removed, or SQLite's error: then nothing is
+ * @returns its commit, which does the last work in it. It throws MirrorUnusable if the mirror was replaced or removed, or SQLite's error: then nothing is
  * kept
  * @throws SQLite's SQLITE_BUSY if another program writes for too long
  */
-export function openTransaction(mirror: OpenFile): () => void {
+export function openTransaction(mirror: OpenFile): (last?: () => void) => void {
   const { db } = mirror;
   db.exec(outermost.before);
-  return () => {
+  return (last) => {
     // SQLite rolls back by itself if the disk is full. The statement that failed has thrown that error already.
     if (!db.inTransaction) return;
     try {
+      last?.();
       checkFile(mirror);
       db.exec(outermost.after);
     } catch (error) {

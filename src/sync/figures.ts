@@ -55,19 +55,21 @@ export function dayNameOf(point: Json, { day }: DailyFigures): string {
   return String(valueAt(point, [day])).slice(0, "2026-01-31".length);
 }
 
-/**
- * Keeps the figures of the days that this run has read whole, in the transaction of the answer that made them whole. If
- * an answer changed a day of which only a part was read, the day's figures are dropped, because its records are not those
- * that they were kept for.
- */
-export function keepDays({ figures, row, state }: DatedRun, covers: Range, isChanged: boolean): void {
-  const touched = { from: startOfDay(covers.from), to: startOfDay(covers.to) + dayMs - 1 };
+/** Drops the figures of the days that changed: if only a part of a day was read, its records are not those of its figures. */
+export function dropDays({ state }: DatedRun, changed: Range): void {
+  state.replaceFigures(daysOf(changed), new Map());
+}
+
+/** Keeps the figures of the days that this run has read whole, in the transaction that covers what made them whole. */
+export function keepDays({ figures, row, state }: DatedRun, covers: Range): void {
   const read = join(state.coverage().filter(({ runId }) => runId === row.run_id));
   const around = read.filter((one) => touches(one, covers));
-  const [part] = within(around, touched);
-  if (isChanged) state.replaceFigures(touched, new Map());
-  if (!figures || !part) return;
-  state.replaceFigures(wholeDays(part), figures);
+  const [part] = within(around, daysOf(covers));
+  if (figures && part) state.replaceFigures(wholeDays(part), figures);
+}
+
+function daysOf({ from, to }: Range): Range {
+  return { from: startOfDay(from), to: startOfDay(to) + dayMs - 1 };
 }
 
 /** Returns the covered days whose figures are not those of their last reading. */

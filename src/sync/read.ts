@@ -1,17 +1,14 @@
 import { describe, type Range } from "../lib/ranges.js";
-import { formatInstant } from "../lib/times.js";
 import type { Json } from "../resources/types.js";
-import type { Shown } from "../state/index.js";
-import { keepDays } from "./figures.js";
+import { dropDays } from "./figures.js";
 import { type DatedRun, mostPerPage, progressed } from "./run.js";
 import { askNewest, checkDates, type Newest, rangeQuery } from "./seek.js";
 import { syncList } from "./sync-list.js";
-import { Group } from "./write.js";
+import { changesOf, cover, Group } from "./write.js";
 
 /**
- * Reads a range of dates into the mirror, newest first, answer by answer. Each answer is one step: its records are
- * written, its dates covered, and the mirror's records that it should have shown and did not are noted as missing.
- * The next request is on its way while an answer is written.
+ * Reads a range of dates into the mirror, newest first, answer by answer. Each answer's records are written, its dates
+ * covered, and the mirror's records that it should have shown and did not are noted as missing, all or nothing. The next request is on its way while an answer is written.
  * @param left requests that may still be spent; the first one, and a crowd that was begun, are read in any case
  * @returns the oldest instant that was dealt with
  */
@@ -32,12 +29,13 @@ export async function readRange(
   try {
     while (coming) {
       const answer: Newest = await coming;
-      const { covers, oldest } = answer;
+      const { covers, oldest, shown, total } = answer;
       const from = covers?.from ?? oldest;
       const askNext = () => (from <= range.from || left() <= 0 ? null : ask(from - 1));
       if (covers) {
         const next = askNext();
-        await group.write(() => keepAnswer(run, answer, covers, next === null), next);
+        await group.write(answer, covers, next);
+        progressed(run, shown, next ? Math.ceil((total - shown) / mostPerPage) : 0);
         coming = next;
       } else {
         group.commit();
@@ -52,35 +50,15 @@ export async function readRange(
   return to + 1;
 }
 
-function keepAnswer(
-  run: DatedRun,
-  { records, askedAt, shown, total }: Newest,
-  covers: Range,
-  isLast: boolean,
-): void {
-  const { row, state, store } = run;
-  const before = changesOf(run);
-  const ids = store.write(records, { readAt: formatInstant(askedAt) });
-  state.missing.forget(ids);
-  cover(run, { range: covers, ids: new Set(ids), askedAt, runId: row.run_id }, before);
-  progressed(run, shown, isLast ? 0 : Math.ceil((total - shown) / mostPerPage));
-}
-
 /** Reads a second that has more records than an answer holds: as a list, whole or not at all. */
 async function readSecond(run: DatedRun, second: Range): Promise<void> {
   const before = changesOf(run);
   const query = rangeQuery(run.resource.strategy, second);
   const check = (records: readonly Json[]) => void checkDates(run, records, second);
   const shown = await syncList(run, describe(second), query, second, check);
-  if (shown) run.mirror.transaction(() => cover(run, { ...shown, range: second }, before));
-}
-
-/** @param before the changes of the run before the records were written */
-function cover(run: DatedRun, shown: Shown, before: number): void {
-  const missing = run.state.cover(shown);
-  keepDays(run, shown.range, changesOf(run) > before || missing > 0);
-}
-
-function changesOf({ row }: DatedRun): number {
-  return row.rows_new + row.rows_changed;
+  if (!shown) return;
+  run.mirror.transaction(() => {
+    if (changesOf(run) > before) dropDays(run, second);
+    cover(run, { ...shown, range: second });
+  });
 }

@@ -1,5 +1,10 @@
+import type { Range } from "../lib/ranges.js";
+import { formatInstant } from "../lib/times.js";
 import { openTransaction } from "../mirror/index.js";
-import type { SyncRun } from "./run.js";
+import type { Shown } from "../state/index.js";
+import { dropDays, keepDays } from "./figures.js";
+import type { DatedRun } from "./run.js";
+import type { Newest } from "./seek.js";
 
 /** Answers that come faster than they are written share a transaction of at most so many milliseconds. */
 const longestMs = 250;
@@ -8,34 +13,60 @@ const turnsToSend = 2;
 /** How long the next answer is waited for before a transaction is committed, in milliseconds. */
 const patienceMs = 25;
 
-/** Answers that are committed together. A kill costs what is not committed. */
+/** Answers that are committed together, the newest first. A kill costs what is not committed. */
 export class Group {
   /** Commits the open transaction; null if none is open. */
-  #commit: (() => void) | null = null;
+  #commit: ReturnType<typeof openTransaction> | null = null;
   #openedAt = 0;
+  /** What its answers show together. */
+  #shown: (Shown & { ids: Set<number> }) | null = null;
 
-  constructor(private readonly run: Pick<SyncRun, "clock" | "mirror">) {}
+  constructor(private readonly run: DatedRun) {}
 
   /** Writes one answer whole, or nothing of it. Commits unless the next answer comes at once. */
-  async write(answer: () => void, next: Promise<unknown> | null): Promise<void> {
-    const { clock, mirror } = this.run;
+  async write(answer: Newest, covers: Range, next: Promise<unknown> | null): Promise<void> {
+    const { clock, mirror, row } = this.run;
     // The next request goes out first: it is answered while this answer is written.
     for (let turn = 0; next && turn < turnsToSend; turn += 1) await clock.sleep(0);
     if (!this.#commit) this.#openedAt = clock.monotonic();
     this.#commit ??= openTransaction(mirror);
-    mirror.transaction(answer);
+    const ids = mirror.transaction(() => this.#writeRecords(answer, covers));
+    this.#shown ??= { range: { ...covers }, ids: new Set(), askedAt: answer.askedAt, runId: row.run_id };
+    this.#shown.range.from = covers.from;
+    for (const id of ids) this.#shown.ids.add(id);
     const isOld = clock.monotonic() - this.#openedAt >= longestMs;
     if (isOld || !next || !(await this.#comesSoon(next))) this.commit();
   }
 
+  #writeRecords({ records, askedAt }: Newest, covers: Range): number[] {
+    const { state, store } = this.run;
+    const before = changesOf(this.run);
+    const ids = store.write(records, { readAt: formatInstant(askedAt) });
+    state.missing.forget(ids);
+    if (changesOf(this.run) > before) dropDays(this.run, covers);
+    return ids;
+  }
+
+  /** Covers what the answers have shown, and commits. */
   commit(): void {
-    const commit = this.#commit;
-    this.#commit = null;
-    commit?.();
+    const [commit, shown] = [this.#commit, this.#shown];
+    this.#commit = this.#shown = null;
+    commit?.(() => shown && cover(this.run, shown));
   }
 
   async #comesSoon(next: Promise<unknown>): Promise<boolean> {
     const came = Promise.allSettled([next]).then(() => true);
     return await Promise.race([came, this.run.clock.sleep(patienceMs).then(() => false)]);
   }
+}
+
+/** Covers dates, and keeps the figures of the days that are whole by now. */
+export function cover(run: DatedRun, shown: Shown): void {
+  if (run.state.cover(shown) > 0) dropDays(run, shown.range);
+  keepDays(run, shown.range);
+}
+
+/** Returns how many records of the mirror the run has changed. */
+export function changesOf({ row }: DatedRun): number {
+  return row.rows_new + row.rows_changed;
 }
