@@ -11,7 +11,7 @@ export {
   writeInfo,
 } from "./info.js";
 export { firstRead, lastFinding, lastGood, lastProven, lastRun, newestRun, wasRead } from "./last-runs.js";
-export { type Lock, lockMirror, runUnderWay } from "./lock.js";
+export { lockMirror, runUnderWay } from "./lock.js";
 export { closeMirror, emptyLog, type Mirror, mirrorOf, statement } from "./mirror.js";
 export { checkFile, checkPlace, mirrorFiles, moveLogs, realPlace } from "./place.js";
 export { runLine } from "./run-line.js";

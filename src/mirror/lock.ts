@@ -8,11 +8,6 @@ import { connect } from "./connect.js";
 import { checkPlace, realPlace } from "./place.js";
 import { readUnderWay, type UnderWay, underWayText } from "./under-way.js";
 
-/** Held while a run writes. */
-export interface Lock {
-  release(): void;
-}
-
 const pollMs = 250;
 
 /**
@@ -25,7 +20,7 @@ const pollMs = 250;
 export async function lockMirror(
   path: string,
   options: { wait: boolean; clock: Clock; signal: AbortSignal; queued?(text: string): void },
-): Promise<Lock> {
+): Promise<{ release(): void }> {
   const { clock, queued, signal, wait } = options;
   checkPlace(path);
   const lockPath = `${realPlace(path)}-lock`;

@@ -97,7 +97,7 @@ export class SyncState {
 
   /** Returns the API's figures of each day (`YYYY-MM-DD`) as they were when the day's records were last read. */
   figures(): ReadonlyMap<string, string> {
-    const select = this.#prepared("SELECT day, figures FROM day_figures WHERE resource = ?").raw();
+    const select = statement(this.mirror, "SELECT day, figures FROM day_figures WHERE resource = ?").raw();
     return new Map(select.all(this.resource) as [string, string][]);
   }
 
@@ -105,9 +105,9 @@ export class SyncState {
   replaceFigures({ from, to }: Range, figures: ReadonlyMap<string, string>): void {
     const first = dayOf(Math.max(from, 0));
     const last = dayOf(to);
-    const drop = this.#prepared("DELETE FROM day_figures WHERE resource = ? AND day BETWEEN ? AND ?");
+    const drop = statement(this.mirror, "DELETE FROM day_figures WHERE resource = ? AND day BETWEEN ? AND ?");
     drop.run(this.resource, first, last);
-    const insert = this.#prepared("INSERT INTO day_figures VALUES (?, ?, ?)");
+    const insert = statement(this.mirror, "INSERT INTO day_figures VALUES (?, ?, ?)");
     for (const [day, text] of figures) {
       if (day >= first && day <= last) insert.run(this.resource, day, text);
     }
@@ -122,22 +122,20 @@ export class SyncState {
   nthDate(range: Range, nth: number): number | null {
     const select = `SELECT dated_at FROM records WHERE ${present(range)} AND dated_at IS NOT NULL
       ORDER BY dated_at LIMIT 1 OFFSET ?`;
-    const dates = this.#prepared(select).pluck();
+    const dates = statement(this.mirror, select).pluck();
     return (dates.get(...parameters(this.resource, range), nth) as number | undefined) ?? null;
   }
 
-  #prepared(sql: string) {
-    return statement(this.mirror, sql);
-  }
-
   #row(): Row | undefined {
-    return this.#prepared("SELECT * FROM sync_state WHERE resource = ?").get(this.resource) as
-      | Row
-      | undefined;
+    const select = statement(this.mirror, "SELECT * FROM sync_state WHERE resource = ?");
+    return select.get(this.resource) as Row | undefined;
   }
 
   #set(members: string, ...values: (number | string | null)[]): void {
-    this.#prepared("INSERT OR IGNORE INTO sync_state (resource) VALUES (?)").run(this.resource);
-    this.#prepared(`UPDATE sync_state SET ${members} WHERE resource = ?`).run(...values, this.resource);
+    statement(this.mirror, "INSERT OR IGNORE INTO sync_state (resource) VALUES (?)").run(this.resource);
+    statement(this.mirror, `UPDATE sync_state SET ${members} WHERE resource = ?`).run(
+      ...values,
+      this.resource,
+    );
   }
 }

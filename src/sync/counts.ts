@@ -40,10 +40,8 @@ export async function count(run: DatedRun, { from, to }: Range, check = allRecor
 /** Adds up counts of all records: as in `sync_runs`. */
 export function totalsOf(counts: readonly Counted[]): { api_total: number; mirror_total: number } {
   const all = counts.filter(({ check }) => check === allRecords);
-  return {
-    api_total: all.reduce((sum, { api }) => sum + api, 0),
-    mirror_total: all.reduce((sum, { mirror }) => sum + mirror, 0),
-  };
+  const sum = (side: "api" | "mirror") => all.reduce((total, one) => total + one[side], 0);
+  return { api_total: sum("api"), mirror_total: sum("mirror") };
 }
 
 /** Returns the counts that differ. @param distrusted the filters that are no evidence */
