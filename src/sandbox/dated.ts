@@ -19,6 +19,13 @@ interface Sorted<T> {
 /** Each list is sorted once: a happening puts another array in its place. */
 const sortedLists = new WeakMap<readonly object[], Sorted<object>>();
 
+/** The records of a list from one place up to another: a list of a million is not copied for each page. */
+export interface Part<T> {
+  list: readonly T[];
+  start: number;
+  end: number;
+}
+
 /**
  * Returns the records of a range in the API's order.
  * @param dated the member that dates a record
@@ -30,14 +37,19 @@ export function inRange<T extends object>(
   { from, to }: Range,
   doubts: Doubts,
   request: number,
-): readonly T[] {
+): Part<T> {
   const { instants, records, undated } = sorted(list, dated, doubts.ties, request);
   const start = to === null ? 0 : firstAtOrBelow(instants, to);
-  const end = from === null ? instants.length : firstAtOrBelow(instants, from - 1);
-  const found = records.slice(start, Math.max(start, end) + (doubts.belowRange ? 1 : 0));
-  const isWhole = from === null && to === null;
-  const takesUndated = undated.length > 0 && (isWhole || doubts.undated === "everywhere");
-  return reordered(list, takesUndated ? [...found, ...undated] : found, doubts.order);
+  const below = from === null ? instants.length : firstAtOrBelow(instants, from - 1);
+  const end = Math.min(records.length, Math.max(start, below) + (doubts.belowRange ? 1 : 0));
+  const takesAll = (from ?? to) === null || doubts.undated === "everywhere";
+  if ((!takesAll || undated.length === 0) && doubts.order === "date") return { list: records, start, end };
+  const found = [...records.slice(start, end), ...(takesAll ? undated : [])];
+  return whole(reordered(list, found, doubts.order));
+}
+
+export function whole<T>(list: readonly T[]): Part<T> {
+  return { list, start: 0, end: list.length };
 }
 
 function sorted<T extends object>(

@@ -1,4 +1,5 @@
 import { clicksOf, clicksRules, hostRows } from "./analytics.js";
+import { whole } from "./dated.js";
 import type { Asked, Endpoint, Reply } from "./endpoint.js";
 import { signedUrl } from "./files.js";
 import { content, opportunities, orders, plainList } from "./lists.js";
@@ -50,7 +51,7 @@ function ranking({ brand, query: given, doubts, now }: Asked): Reply {
   const member = sort === "actions" ? "orders" : sort === "sale_amount" ? "sales" : sort;
   const sign = query.order === "asc" ? 1 : -1;
   const rows = hostRows(brand, doubts, now).sort((a, b) => sign * (a[member] - b[member]));
-  return pageOf(rows, query, doubts);
+  return pageOf(whole(rows), query, doubts);
 }
 
 function opportunity({ brand, query, params: [id = ""] }: Asked): Reply {

@@ -26,15 +26,17 @@ export function noFigures(): Figures {
  * refund moves its day.
  */
 export function figuresOf(brand: Brand, range: Range, hostId: string | null, doubts: Doubts, now: number) {
-  const cells = new Map<string, Cell>();
-  const cellOf = (start: number, id: string): Cell => {
-    const cell = cells.get(`${start} ${id}`) ?? { start, hostId: id, ...noFigures() };
-    cells.set(`${start} ${id}`, cell);
+  const byDay = new Map<number, Map<string, Cell>>();
+  const cellOf = (start: number, hostId: string): Cell => {
+    const ofDay = byDay.get(start) ?? new Map<string, Cell>();
+    const cell = ofDay.get(hostId) ?? { start, hostId, ...noFigures() };
+    byDay.set(start, ofDay.set(hostId, cell));
     return cell;
   };
   const isAsked = (id: string) => hostId === null || id === hostId;
   const oldest = doubts.figures === "recent" ? now - 90 * day : Number.NEGATIVE_INFINITY;
-  const orders = inRange(brand.orders, "order_date", range, documented, 0);
+  const part = inRange(brand.orders, "order_date", range, documented, 0);
+  const orders = part.list.slice(part.start, part.end);
   for (const order of orders) {
     const id = order.host?.id ?? "";
     const start = midnight(Date.parse(order.order_date));
@@ -49,7 +51,7 @@ export function figuresOf(brand: Brand, range: Range, hostId: string | null, dou
   }
   // Traffic begins with the first order of all: a month by itself shows the same days as the whole history does.
   const untilNow = inRange(brand.orders, "order_date", { from: null, to: now * 1_000 }, documented, 0);
-  const first = midnight(Date.parse(untilNow.at(-1)?.order_date ?? "") || now);
+  const first = midnight(Date.parse(untilNow.list[untilNow.end - 1]?.order_date ?? "") || now);
   const last = Math.max(now, Date.parse(orders[0]?.order_date ?? "") || 0);
   const from = range.from === null ? first : Math.max(first, range.from / 1_000);
   const to = Math.min(last, (range.to ?? Number.POSITIVE_INFINITY) / 1_000);
@@ -65,8 +67,9 @@ export function figuresOf(brand: Brand, range: Range, hostId: string | null, dou
     }
   }
   // Each tracked order had at least one click through to the store.
-  for (const cell of cells.values()) cell.buyNow = cell.tracked * 3 + Math.floor(cell.visits / 3);
-  return { cells: [...cells.values()], days: doubts.emptyDays === "zero" ? days : [] };
+  const cells = [...byDay.values()].flatMap((ofDay) => [...ofDay.values()]);
+  for (const cell of cells) cell.buyNow = cell.tracked * 3 + Math.floor(cell.visits / 3);
+  return { cells, days: doubts.emptyDays === "zero" ? days : [] };
 }
 
 function midnight(ms: number): number {

@@ -1,5 +1,5 @@
 import type { Brand } from "./brand.js";
-import { inRange, type Range, shownDate } from "./dated.js";
+import { inRange, type Part, type Range, shownDate, whole } from "./dated.js";
 import type { Doubts } from "./doubts.js";
 import type { Asked, Pagination, Reply } from "./endpoint.js";
 import { Refusal } from "./refusal.js";
@@ -22,32 +22,35 @@ export function listed<T extends object>(
   query: Pick<Pagination, "page" | "per_page">,
   { records, dated, range = { from: null, to: null }, keep, isOldestFirst, shape }: Selection<T>,
 ): Reply {
-  const select = (from: Brand) => {
-    const found = inRange(records(from), dated, range, doubts, now);
-    return keep ? found.filter(keep) : found;
+  const select = (from: Brand): Part<T> => {
+    const part = inRange(records(from), dated, range, doubts, now);
+    if (!keep && !isOldestFirst) return part;
+    const found = part.list.slice(part.start, part.end).filter(keep ?? (() => true));
+    return whole(isOldestFirst ? found.reverse() : found);
   };
-  const found = isOldestFirst ? select(brand).toReversed() : select(brand);
-  const total = doubts.totalsOf ? select(doubts.totalsOf).length : found.length;
+  const found = select(brand);
+  const { end, start } = doubts.totalsOf ? select(doubts.totalsOf) : found;
   const shown = (record: T) => {
     const date = dated && record[dated];
     return typeof date === "string" ? { ...record, [String(dated)]: shownDate(date, doubts.shows) } : record;
   };
-  return pageOf(found, query, doubts, { total, shape: shape ?? shown });
+  return pageOf(found, query, doubts, { total: end - start, shape: shape ?? shown });
 }
 
 /** @throws Refusal for a page past the end, if the API refuses those */
 export function pageOf<T extends object>(
-  list: readonly T[],
+  { list, start, end }: Part<T>,
   { page, per_page }: Pick<Pagination, "page" | "per_page">,
   doubts: Doubts,
-  { total = list.length, shape = (record: T): object => record } = {},
+  { total = end - start, shape = (record: T): object => record } = {},
 ): Reply {
   const size = Math.min(per_page, doubts.mostPerPage);
   const total_items = Math.min(total, doubts.mostCounted);
   const total_pages = Math.ceil(total_items / size) || doubts.pagesOfNone;
   if (page > Math.max(1, total_pages) && doubts.pastEnd === "refused")
     throw new Refusal(400, "invalid_parameter", `page must be at most ${total_pages}.`);
-  const data = list.slice((page - 1) * size, page * size).map((record) => shape(record));
+  const onPage = list.slice(start + (page - 1) * size, Math.min(end, start + page * size));
+  const data = onPage.map((record) => shape(record));
   const [has_next, has_prev] = [page < total_pages, page > 1];
   return { data, pagination: { page, per_page: size, total_items, total_pages, has_next, has_prev } };
 }
