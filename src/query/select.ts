@@ -86,7 +86,11 @@ function cellSql(column: ReadableColumn, value: string): string {
     return `CASE ${value} WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE ${text} END`;
   if (column.type !== "number") return text;
   const whole = `CAST(${value} AS INTEGER)`;
-  return `CASE WHEN typeof(${value}) = 'real' AND ${value} = ${whole} THEN ${whole} ELSE ${text} END`;
+  // Of a large number SQLite prints 17 digits, even if 15 are the same number.
+  const digits = `printf('%!.15g', ${value})`;
+  const isSame = `abs(${value}) >= 1e9 AND CAST(${digits} AS REAL) = ${value}`;
+  return `CASE WHEN typeof(${value}) <> 'real' THEN ${text} WHEN ${value} = ${whole} THEN ${whole}
+    WHEN ${isSame} THEN ${digits} ELSE ${text} END`;
 }
 
 function* joinTexts(batches: Iterable<readonly Row[]>, separator: string) {

@@ -180,6 +180,16 @@ test("more rows than a sheet holds are refused before anything is written", asyn
   expect((await run("query", "SELECT 1 FROM sync_runs LIMIT 1048575", "-o", "fits.xlsx")).code).toBe(0);
 }, 60_000);
 
+test("columns after Z are AA, AB and so on", async () => {
+  const { db } = await workbookOf();
+  const path = join(makeHome(), "wide.xlsx");
+  const columns = Array.from({ length: 54 }, (_, n) => `1 AS c${n}`).join();
+  expect((await brandapi(["query", `SELECT ${columns}`, "-o", path, "--db", db])).code).toBe(0);
+  const sheet = partsOf(path)["xl/worksheets/sheet1.xml"] ?? "";
+  const places = [...sheet.matchAll(/ r="([A-Z]+)2"/g)].map(([, letters]) => letters);
+  expect([25, 26, 51, 52, 53].map((column) => places[column])).toEqual(["Z", "AA", "AZ", "BA", "BB"]);
+});
+
 test.each(["--xlsx", "--parquet"])("%s is not written to a terminal", async (flag) => {
   const { db } = await workbookOf();
   const run = await brandapi(["export", "orders", flag, "--db", db], { tty: true });
