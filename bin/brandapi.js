@@ -19,7 +19,7 @@ if (major < 20 || (major === 20 && (minor < 18 || (minor === 18 && patch < 1))))
   }
 }
 
-/** Scripts ask for the version again and again, so the program is not loaded. Where it cannot be written, that says why. */
+/** Scripts ask for the version again and again, so the program is not loaded; it says why if the version cannot be written. */
 async function tellsVersion() {
   if (process.argv.length !== 3 || !["--version", "-V"].includes(process.argv[2])) return false;
   const { readFileSync, writeSync } = await import("node:fs");

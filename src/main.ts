@@ -22,7 +22,7 @@ export async function main(): Promise<void> {
   listenForSignals(stop, deps, fail);
   survivePipes(argv, deps);
   process.on("uncaughtException", fail).on("unhandledRejection", fail);
-  process.once("beforeExit", () => fail(new Error("it came to its end before its work did")));
+  process.once("beforeExit", () => fail(new Error("it ended before its work was done")));
   const code = await run(argv, deps);
   if (stop.signal.aborted) setTimeout(exitNow, lastWordsMs, code);
   else stop.signal.addEventListener("abort", () => exitNow(code));
@@ -117,7 +117,7 @@ function exitNow(code: number): never {
   process.exit(code);
 }
 
-/** Loads undici at the first request, because that takes 80 ms, which `--help` need not wait. */
+/** Loads undici at the first request, because that takes 80 ms, and `--help` needs no request. */
 function fetchWhenNeeded(env: Deps["env"]): Fetch {
   let ready: Promise<Fetch> | undefined;
   return async (url, init) => {

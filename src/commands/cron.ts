@@ -75,16 +75,19 @@ async function checkProfile(options: GlobalOptions, deps: Deps, warn: (text: str
 }
 
 /** Returns the flags that name the brand as they were typed, with full paths. */
-function flagsOf({ allProfiles, profile, db, baseUrl, keyFile }: CronFlags, deps: Deps): string[] {
-  if (allProfiles) return ["--all-profiles"];
+function flagsOf(options: CronFlags, deps: Deps): string[] {
+  const { allProfiles, profile, db, baseUrl, keyFile, maxWait, rateLimit } = options;
   const path = (text: string | undefined) => text && expandPath(text, deps);
   const flags = {
     "--profile": profile,
     "--db": path(db),
     "--base-url": baseUrl,
     "--key-file": path(keyFile),
+    "--rate-limit": rateLimit && String(rateLimit),
+    "--max-wait": maxWait && `${maxWait / 1_000}s`,
   };
-  return Object.entries(flags).flatMap(([flag, value]) => (value ? [flag, value] : []));
+  const given = Object.entries(flags).flatMap(([flag, value]) => (value ? [flag, value] : []));
+  return allProfiles ? ["--all-profiles", ...given] : given;
 }
 
 /** Variables that would be missed at night; never the key. */

@@ -3,6 +3,7 @@ import { expandPath } from "../config/folders.js";
 import { Incomplete } from "../errors.js";
 import { cleanUp, type Log, readLog, refuseIf } from "../export/delta/log.js";
 import { compare, exportDelta } from "../export/delta/table.js";
+import { shellWord } from "../lib/shell.js";
 import { dayMs } from "../lib/times.js";
 import { type ByMonth, knownTableNames, openByMonth } from "../query/index.js";
 import { printJson } from "../ui/print.js";
@@ -33,7 +34,7 @@ export async function verifyLake(names: readonly string[], options: LakeFlags, c
     if (differing.length > 0) wrong.push(source.name);
     printJson(deps.stdout, { table: source.name, version: log.version, differing });
   });
-  const hint = `run \`brandapi export ${wrong.join(" ")} --delta ${options.delta}\``;
+  const hint = `run \`brandapi export ${wrong.join(" ")} --delta ${shellWord(options.delta ?? "")}\``;
   if (wrong.length > 0) throw new Incomplete("The lake differs from the mirror.", { hint });
 }
 

@@ -78,7 +78,7 @@ export async function run(options: GlobalOptions, context: Context): Promise<voi
 /** Prints one line, and its hint below; with `--quiet` only what is not ok. */
 function print(
   check: string,
-  found: Finding<unknown> | BrandapiError,
+  found: Finding | BrandapiError,
   { color, db, json, profile, quiet }: GlobalOptions,
   { env, keys, stdout }: Deps,
 ): void {

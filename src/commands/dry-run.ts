@@ -13,7 +13,7 @@ import type { Context } from "./context.js";
  */
 export async function printPlan(
   access: SyncSession & { settings: { rateLimit: number | null } },
-  chosen: { allowed: readonly Resource[]; skipped: readonly Skipped[] },
+  chosen: { allowed: readonly Resource[]; skipped: readonly Skipped[]; named: boolean },
   json: boolean,
   { deps, profile }: Context,
 ): Promise<void> {
@@ -24,7 +24,7 @@ export async function printPlan(
       const steps = await planResource(access, resource);
       resources.push({ resource: resource.name, steps, requests: sumOf(steps) });
     } catch (error) {
-      if (!(error instanceof AccessForbidden)) throw error;
+      if (chosen.named || !(error instanceof AccessForbidden)) throw error;
       skipped.push({ resource: resource.name, why: error.message });
     }
   const requests = sumOf(resources);

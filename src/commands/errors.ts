@@ -32,7 +32,7 @@ export function reportError(
   const { code } = known;
   const { keys } = deps;
   const message = hideKeys(known.message, keys);
-  // Also of a command line that could not be parsed.
+  // A command line that could not be parsed has them, too.
   const { values: flags } = parseArgs({ args: [...argv], options: errorFlags, strict: false });
   const hint = known.hint && hideKeys(hintFor(known.hint, { profile, ...flags }), keys);
   if (flags.json) printJson(deps.stdout, { profile, error: { code, message, hint: hint ?? null } });

@@ -31,7 +31,7 @@ export function checkBackup(mirror: Mirror, now: number): { text: string; hint?:
   return { text, hint: "run `brandapi backup`: the history of changes cannot be read again" };
 }
 
-/** @throws Incomplete if the mirror holds what it does not keep */
+/** @throws Incomplete if something is left of a forgotten host or an omitted member */
 export function checkForgotten(mirror: Mirror): { text: string } {
   const { forgotten } = readKeptOut(mirror);
   if (findHeld(mirror).length === 0 && readInfo(mirror, "to_scrub") === null) {

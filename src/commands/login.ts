@@ -60,7 +60,7 @@ export async function run(options: LoginFlags, { deps }: Context): Promise<void>
   await writeProfiles(profiles, deps);
   for (const name of ["BRANDAPI_KEY", "BRANDAPI_BASE_URL"])
     if (environmentFor(options, deps.env)[name])
-      reporter.warn(`${name} is set, and goes before what was stored.`);
+      reporter.warn(`${name} is set, and overrides what was stored.`);
   printIdentity(deps, { ...settings, ...access }, identity);
   reporter.note(`Stored in ${configFile(deps)}. Next: \`${commandFor("sync", profile)}\`.`);
 }

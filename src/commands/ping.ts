@@ -29,9 +29,7 @@ export async function withPings(
   if (!url) return await work();
   const { warn } = createReporter(context.deps, options);
   const ping = (step: string, code: ExitCode) =>
-    send(url, step, code, context.deps).catch((error: unknown) =>
-      warn(`the ping was not heard: ${wordsOf(error)}`),
-    );
+    send(url, step, code, context.deps).catch((error: unknown) => warn(`the ping failed: ${wordsOf(error)}`));
   await ping("/start", exitCodes.done);
   let code: ExitCode = exitCodes.done;
   try {

@@ -76,7 +76,7 @@ async function readSql(file: string | undefined, deps: Deps): Promise<string> {
   return await text(deps.stdin);
 }
 
-/** Parses `name=value`. A value that reads as a number is one, because SQLite compares a number with no text. */
+/** Parses `name=value`. A value that reads as a number is one, because to SQLite no number equals a text. */
 function parseParameter(text: string, previous: Parameters | undefined): Parameters {
   const [, name, value] = /^:?([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];
   if (name === undefined || value === undefined)

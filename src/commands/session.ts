@@ -31,7 +31,7 @@ export interface MirrorSession extends Omit<SyncSession, "options"> {
   settings: Settings;
 }
 
-export interface MirrorRunOptions {
+interface MirrorRunOptions {
   deps: Deps;
   /** With `wait`, the run queues behind another. */
   options: GlobalOptions & { wait?: boolean };
@@ -107,7 +107,7 @@ async function openPresent(path: string): Promise<Mirror> {
   return await openMirrorReadOnly(path);
 }
 
-/** Takes what the profile omits out of all that is stored if its list has changed; ends a scrub that was prevented. */
+/** Takes what the profile omits out of all that is stored if its list has changed; scrubs the file if a reader prevented that before. */
 function omitMembers(mirror: Mirror, omit: readonly string[], { note }: Pick<Reporter, "note">): void {
   scrub(mirror);
   if (String(omit) === String(readKeptOut(mirror).omit)) return;

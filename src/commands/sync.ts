@@ -97,7 +97,7 @@ async function syncChosen(
     throw new AccessForbidden("The key has none of the scopes that a sync needs: nothing was read.", {
       hint: "create a key with scopes in the console: settings, integrations, brand API",
     });
-  if (dryRun) return await printPlan(access, { allowed, skipped }, json, context);
+  if (dryRun) return await printPlan(access, { allowed, skipped, named }, json, context);
   const ended = await syncResources(access, { allowed, skipped, named }, (row) => {
     if (json) printJson(context.deps.stdout, { profile: context.profile, ...row });
   });
@@ -122,7 +122,7 @@ function refuseUseless({ resources, named }: Chosen, flags: SyncFlags): void {
     const useless = others.flat().find(Boolean);
     if (useless)
       throw new UsageError(`\`${name}\` takes no \`${useless}\`.`, {
-        hint: `leave it out, or sync \`${name}\` by itself`,
+        hint: `leave it out, or sync \`${name}\` without it`,
       });
   }
 }

@@ -39,8 +39,8 @@ export function evidenceText(claims: readonly Claim[]): string {
   });
   const [header, ...lines] = renderTable(titles, rows).split("\n");
   const typed = (line: string | null) => (line ? `    ${line}\n` : "");
-  const told = claims.map(({ request, sql }, nth) => `  ${lines[nth]}\n${typed(request)}${typed(sql)}`);
-  return `  ${header}\n${told.join("")}`;
+  const rest = claims.map(({ request, sql }, nth) => `  ${lines[nth]}\n${typed(request)}${typed(sql)}`);
+  return `  ${header}\n${rest.join("")}`;
 }
 
 /** Months from `first` to `month`. */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { pipeline, Readable } from "node:stream";
 import { createGzip } from "node:zlib";
 import { configFile, expandPath } from "../config/folders.js";
@@ -8,6 +8,7 @@ import { openFileSink } from "../export/file-sink.js";
 import type { Bookmarks, Chunk, Sources } from "../export/format.js";
 import { type Exported, type Sink, streamSink, writeAll } from "../export/sink.js";
 import { counted } from "../lib/counted.js";
+import { mirrorFiles } from "../mirror/index.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import { escapeData } from "../ui/text.js";
 import type { Output } from "./output.js";
@@ -28,7 +29,9 @@ export async function writeOutput(
     throw new UsageError(`\`${format.flag}\` is not for a terminal.`, {
       hint: `name a file with \`-o FILE${format.extensions[0] ?? ""}\``,
     });
-  if (file === mirror.path || file === configFile(deps))
+  const real = (name: string) => (existsSync(name) ? realpathSync(name) : name);
+  const others = [...mirrorFiles(real(mirror.path)), real(configFile(deps))];
+  if (file !== undefined && others.includes(real(file)))
     throw new UsageError(`The file to write is the mirror itself, or the settings: ${path}.`, {
       hint: "name another with `-o`",
     });

@@ -51,7 +51,7 @@ export interface Health {
   brand: { id: string; name: string } | null;
   checked_at: string;
   max_age_seconds: number | null;
-  /** The names of the resources that are older than allowed; all of them if nothing was ever read. */
+  /** The names of the resources that are older than allowed. */
   stale: string[];
   /** The run that holds the mirror now. */
   under_way: UnderWay | null;

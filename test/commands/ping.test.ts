@@ -62,7 +62,7 @@ test("a ping that fails is tried once more, is one warning, and changes no exit 
     .ended;
   expect(ran.code).toBe(0);
   expect(heard).toHaveLength(4);
-  expect(ran.err).toMatch(/^warning: the ping was not heard: 127\.0\.0\.1:\d+ answered 500\n$/);
+  expect(ran.err).toMatch(/^warning: the ping failed: 127\.0\.0\.1:\d+ answered 500\n$/);
 });
 
 test("a service that cannot be reached is named; no password is printed", async () => {
@@ -80,7 +80,7 @@ test("a service that cannot be reached is named; no password is printed", async 
   expect(await warned(url)).toEqual([
     0,
     expect.stringMatching(
-      /^warning: the ping was not heard: could not connect to 127\.0\.0\.1:\d+: connection refused\n$/,
+      /^warning: the ping failed: could not connect to 127\.0\.0\.1:\d+: connection refused\n$/,
     ),
   ]);
   const [code, err] = await warned("https://user:secret@hc.example/x");
