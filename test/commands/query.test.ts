@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { parse } from "csv-parse/sync";
@@ -163,7 +163,9 @@ describe("query", () => {
     await write("a.ndjson");
     const lines = readFileSync(join(home, "a.ndjson"), "utf8").trim().split("\n");
     expect(lines.map((line) => JSON.parse(line))).toEqual(wanted);
-    for (const own of [path, join(home, ".config/brandapi/config.json")]) {
+    const link = join(home, "link.sqlite");
+    symlinkSync(path, link);
+    for (const own of [path, link, `${path}-wal`, join(home, ".config/brandapi/config.json")]) {
       const refused = await brandapi(["query", sql, "--csv", "-o", own, "--db", path], { home });
       expect(refused).toMatchObject({
         code: 2,

@@ -279,6 +279,9 @@ describe("ranges", () => {
     const { asked, out } = await brand.run("sync orders --dry-run --json");
     expect(asked.filter(pages)).toEqual([]);
     expect(out).toContain('"requests"');
+    brand.setKey({ scopes: ["roster:read"] });
+    expect((await brand.run("sync --dry-run")).out).toContain("orders: skipped: the key lacks the scope");
+    expect((await brand.run("sync orders --dry-run")).code).toBe(5);
   });
 });
 
