@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { reportError } from "./commands/errors.js";
 import { type Deps, type Fetch, systemDeps } from "./deps.js";
 import { ConfigurationError, type ExitCode, exitCodes, Stopped, stopCodes } from "./errors.js";
@@ -68,6 +69,9 @@ function listenForSignals(stop: AbortController, deps: Deps, cutShort: (reason: 
   const listen = () => signals.map((name) => process.on(name, hear));
   let killable = 0;
   deps.killable = async (work) => {
+    // A signal that has come by now is heard first.
+    if (killable === 0) await setImmediate();
+    stop.signal.throwIfAborted();
     if (killable++ === 0) stopListening();
     try {
       return await work();

@@ -1,10 +1,10 @@
 import { readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { type BrandapiError, exitCodes, Incomplete, MirrorUnusable } from "../errors.js";
+import { type BrandapiError, exitCodes, Incomplete } from "../errors.js";
 import { asBrandapiError } from "../lib/failures.js";
 import { hideKeys } from "../lib/secrets.js";
 import { loadSqlite } from "../lib/sqlite.js";
-import { damagedHint, findDamage, type Mirror, readInfo, schemaVersion } from "../mirror/index.js";
+import { checkOwner, checkSound, type Mirror, readInfo, schemaVersion } from "../mirror/index.js";
 import { openMirrorOrNone, typedTables, withSnapshot } from "../query/index.js";
 import { compareTables, differenceText, isOfOtherShape } from "../records/index.js";
 import { details, resources } from "../resources/index.js";
@@ -61,12 +61,13 @@ export async function run(options: GlobalOptions, context: Context): Promise<voi
     await check("tables", () => withSnapshot(mirror, () => deps.killable(async () => checkTables(mirror))));
     await check("backup", async () => checkBackup(mirror, deps.clock.now()));
     await check("kept", () => deps.killable(async () => checkForgotten(mirror)));
-    mirror.db.close();
   }
   const identity = await check("key", async () => {
     const value = await askIdentity(settings, deps, createReporter(deps, { quiet: true }));
+    checkOwner(mirror ?? null, value.brand, settings.brand);
     return { text: "the API takes it: `brandapi whoami` shows its scopes and expiry", value };
   });
+  mirror?.db.close();
   if (!identity) return;
   const hint = "set it by a time server: `sudo timedatectl set-ntp true`";
   const { skew } = identity;
@@ -105,9 +106,7 @@ async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>>
     };
   }
   try {
-    const damage = await deps.killable(async () => findDamage(mirror));
-    if (damage !== null)
-      throw new MirrorUnusable(`The mirror is damaged (${damage}): ${dbPath}`, { hint: damagedHint });
+    await deps.killable(async () => checkSound(mirror));
     const brand = readInfo(mirror, "brand_name") ?? "no brand yet";
     return { text: `${dbPath}: sound, of ${brand}`, value: mirror };
   } catch (error) {

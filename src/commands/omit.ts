@@ -21,9 +21,9 @@ function checked(rule: string): string {
   // The API document does not show the members of open resources, so any other name is taken.
   const [, name, member] = /^([^:]+):([^:]+)$/.exec(rule) ?? [];
   const isOpen = all.some((one) => one.open && one.name === name);
-  const isNeeded = members.some((one) => one.isNeeded && one.names.includes(rule));
-  if (isNeeded || (isOpen && /(^|\.)id$/.test(member ?? "")))
-    throw new UsageError(`\`${rule}\` cannot be omitted: a sync needs it.`, {
+  const used = members.find((one) => one.isNeeded && one.names.includes(rule));
+  if (used || (isOpen && /(^|\.)id$/.test(member ?? "")))
+    throw new UsageError(`\`${rule}\` cannot be omitted: a sync needs it of ${used?.owner ?? name}.`, {
       hint: "name other members, or `RESOURCE:MEMBER` for one resource",
     });
   const free = members.flatMap((one) => (one.isNeeded ? [] : one.names));
@@ -40,6 +40,7 @@ function membersOf({ columns, list, resource }: TableShape) {
     const ends = whole.map((_, start) => whole.slice(start).join("."));
     const isUsed = needed.includes(path.at(-1) ?? "") || resource.key.includes(whole.join("."));
     const isNeeded = isUsed || from !== "record" || !["text", "json"].includes(type);
-    return { isNeeded, names: [...ends, ...ends.map((end) => `${resource.name}:${end}`)] };
+    const owner = resource.name;
+    return { isNeeded, owner, names: [...ends, ...ends.map((end) => `${owner}:${end}`)] };
   });
 }

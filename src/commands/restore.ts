@@ -34,6 +34,7 @@ export async function restore(file: string, { brand, dbPath, output, profile }: 
   const aside = `${place}.before-${deps.clock.now()}`;
   const kept = existsSync(place) ? aside : null;
   const lock = await lockMirror(place, { wait: false, ...deps });
+  let forgotten: string[] | null = null;
   const replace = async (path: string) => {
     const present = kept === null ? null : await readPresent(place);
     const copy = await openMirror(path);
@@ -43,9 +44,11 @@ export async function restore(file: string, { brand, dbPath, output, profile }: 
         throw new MirrorUnusable(`The backup belongs to another brand, ${name} (${id}): ${from}`, {
           hint: "choose another backup, or name its profile: `--profile NAME`",
         });
-      const { backup, forgotten = [], omit = [] } = present ?? {};
-      if (forgotten.length + omit.length > 0) keepOut(copy, forgotten, omit);
-      if (backup) noteBackup(copy, backup);
+      if (present) {
+        forgotten = present.forgotten;
+        if (forgotten.length + present.omit.length > 0) keepOut(copy, forgotten, present.omit);
+        if (present.backup) noteBackup(copy, present.backup);
+      }
     } finally {
       copy.db.close();
     }
@@ -62,7 +65,7 @@ export async function restore(file: string, { brand, dbPath, output, profile }: 
   await withCopy(from, dirname(place), deps.random, replace).finally(lock.release);
   if (kept) note(`The mirror before is kept: ${kept}`);
   note(`Next: \`${commandFor("sync", profile)}\` reads what came since.`);
-  return { db: place, restored: from, kept, text: `${place}: restored from ${from}` };
+  return { db: place, restored: from, kept, forgotten, text: `${place}: restored from ${from}` };
 }
 
 /** Returns what the copy takes over from the present mirror; null if that is damaged. */

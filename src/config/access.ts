@@ -43,6 +43,7 @@ export function checkBaseUrl(text: string, source: string): string {
     new ConfigurationError(`The base URL from ${source} ${fault}.`, {
       hint: `use an address such as https://platform.example${versionedRoot}`,
     });
+  if (!url && /^https?:/.test(text)) throw refuse("is no web address");
   if (url?.protocol === "http:" && !isLoopback(url.hostname))
     throw refuse(`is plain http, which would show the key to the network: ${url.origin}`);
   if (url?.protocol !== "https:" && url?.protocol !== "http:") throw refuse("does not start with https://");
@@ -76,6 +77,8 @@ export function readKeyFile(named: string, deps: Surroundings): string {
 /** Refuses a file with a key that other users of this machine may read. Windows keeps permissions elsewhere. */
 export function checkPrivate(path: string, { platform }: Pick<Surroundings, "platform">): void {
   const stat = statSync(path);
+  if (stat.isDirectory())
+    throw new ConfigurationError(`A folder holds no key: ${path}`, { hint: "name a file with `--key-file`" });
   if (platform === "win32" || !stat.isFile() || (stat.mode & 0o077) === 0) return;
   throw new ConfigurationError(`Other users of this machine may read the key in ${path}`, {
     hint: `run \`chmod 600 ${shellWord(path)}\``,

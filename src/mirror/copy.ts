@@ -34,7 +34,9 @@ export async function withCopy(
     await use(part);
     return records;
   } catch (error) {
-    throw /^SQLITE_(CORRUPT|FULL|IOERR)/.test(codeOf(error)) ? failed(from, wordsOf(error)) : error;
+    throw /^SQLITE_(CORRUPT|FULL|IOERR)/.test(codeOf(error))
+      ? failed(`${from}, into ${folder}`, wordsOf(error))
+      : error;
   } finally {
     for (const file of mirrorFiles(part)) rmSync(file, { force: true });
     endPart(part);
@@ -62,7 +64,7 @@ async function copyChecked(mirror: Mirror, part: string): Promise<number> {
 
 function failed(from: string, words: string): MirrorUnusable {
   return new MirrorUnusable(`No sound copy can be made (${words}): ${from}`, {
-    hint: "check the disk's free space and `brandapi doctor`, or choose another backup; nothing was kept of this copy",
+    hint: "free some space, choose another backup, or see `brandapi doctor`; nothing was kept of this copy",
   });
 }
 

@@ -35,7 +35,7 @@ export async function lockMirror(
       const which = other === null ? "" : ` ${underWayText(other, clock.now())}`;
       if (!wait)
         throw new MirrorBusy(`Another run holds this mirror${which}: ${path}.`, {
-          hint: "wait for it to end; `sync` and `verify` queue behind it with `--wait`",
+          hint: "wait for it to end; `sync`, `verify` and `download` queue behind it with `--wait`",
         });
       if (!isQueued) queued?.(`waits for another run${which}`);
       await clock.sleep(pollMs, signal);

@@ -235,7 +235,7 @@ test.each([
   ["order_date", "cannot be omitted"],
   ["commission_rate", "cannot be omitted"],
   ["host.id", "cannot be omitted"],
-  ["currency", "cannot be omitted: a sync needs it."],
+  ["currency", "a sync needs it of orders."],
   ["a b;c", "name it as the API does"],
   ["opportunities:status", "cannot be omitted"],
   ["assignments.brand_payment_state", "cannot be omitted"],

@@ -191,7 +191,7 @@ test("without any home folder the message says what to set, and what needs none 
 
 test.each([
   ["not a url", "does not start with https://"],
-  ["https://not a url", "does not start with https://"],
+  ["https://not a url", "is no web address"],
   ["api.example/api/brand/v1", "does not start with https://"],
   ["me:secret@api.example/api/brand/v1", "does not start with https://"],
   ["http://api.example/api/brand/v1", "is plain http"],
@@ -207,6 +207,7 @@ test.each([
     "must not have a user name, a password, a query or a fragment",
   ],
   ["https://api.example/api/brand/v1#top", "must not have a user name, a password, a query or a fragment"],
+  ["https://api.example:99999/api/brand/v1", "is no web address"],
   ["https://api.example/", "does not end in /api/brand/v1"],
   ["https://api.example/api/brand/v2", "does not end in /api/brand/v1"],
   ["https://api.example/api/brand/v1/orders", "does not end in /api/brand/v1"],

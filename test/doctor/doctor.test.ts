@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { writeInfo } from "../../src/mirror/index.js";
+import { makeBrand } from "../support/brand.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi, type ProgramOptions } from "../support/program.js";
@@ -114,4 +115,12 @@ test("a file that is no mirror fails with 3, tables that differ from the records
     state: "failed",
     hint: "run `brandapi verify --repair`",
   });
+});
+
+test("a key of another brand than the mirror's fails: 3", async () => {
+  const brand = makeBrand({ history: 20 });
+  await brand.run("sync roster");
+  const other = makeBrand({ beside: brand, seed: 2, history: 20 });
+  const ran = await other.run("doctor", { env: { BRANDAPI_DB: brand.db } });
+  expect([ran.code, ran.out]).toEqual([3, expect.stringContaining("belongs to another brand")]);
 });
