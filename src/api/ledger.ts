@@ -57,6 +57,8 @@ export class Ledger {
   readonly #db: Database;
   readonly #prepared = new Map<string, Statement>();
   readonly #taking: Transaction<(clock: () => number) => number | Wait>;
+  /** True from the first row on that counts something. */
+  #isUsed = false;
 
   /** Opens the file, which is made with its folder if it is missing; null counts in memory. @throws the system's error */
   constructor(
@@ -80,6 +82,7 @@ export class Ledger {
 
   /** Takes a permit. @returns its id, or the wait for one */
   take(clock: () => number): number | Wait {
+    if (this.account.limit === endless && !this.#isUsed) return 0;
     return this.#taking.immediate(clock);
   }
 
@@ -120,6 +123,7 @@ export class Ledger {
   }
 
   #insert(now: number, ms: number, weight: number, told: 0 | 1): number {
+    this.#isUsed = true;
     return this.#row<{ id: number }>(insert, { now, ms, weight, told })?.id ?? 0;
   }
 

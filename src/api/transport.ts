@@ -1,4 +1,3 @@
-import type { Dispatcher } from "undici";
 import type { Env, Fetch } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 
@@ -11,24 +10,23 @@ const [connectMs, stallMs] = [10_000, 60_000];
  * `--help` must not pay for it.
  */
 export function createFetch(env: Env): Fetch {
-  let dispatcher: Promise<Dispatcher> | undefined;
+  let loaded: ReturnType<typeof load> | undefined;
   return async (url, init) => {
-    dispatcher ??= createDispatcher(env);
+    loaded ??= load(env);
     // The value stays out of the message: a proxy's address can carry a password.
     if (new URL(url).protocol === "https:" && proxyOf(env) === null)
       throw new ConfigurationError("HTTPS_PROXY is not the address of an http proxy.", {
         hint: "it reads like http://proxy.example.com:8080",
       });
-    const mine = await dispatcher;
-    const { getGlobalDispatcher, setGlobalDispatcher } = await import("undici");
-    if (getGlobalDispatcher() !== mine) setGlobalDispatcher(mine);
+    const { dispatcher, getGlobalDispatcher, setGlobalDispatcher } = await loaded;
+    if (getGlobalDispatcher() !== dispatcher) setGlobalDispatcher(dispatcher);
     return await fetch(url, init);
   };
 }
 
-async function createDispatcher(env: Env): Promise<Dispatcher> {
-  const { EnvHttpProxyAgent } = await import("undici");
-  return new EnvHttpProxyAgent({
+async function load(env: Env) {
+  const { EnvHttpProxyAgent, getGlobalDispatcher, setGlobalDispatcher } = await import("undici");
+  const dispatcher = new EnvHttpProxyAgent({
     // Plain http is only ever loopback. An empty string, unlike `undefined`, also keeps undici from reading
     // HTTP_PROXY itself: the key would go to that proxy in clear text.
     httpProxy: "",
@@ -41,6 +39,7 @@ async function createDispatcher(env: Env): Promise<Dispatcher> {
     // One request at a time on a connection: a reset then costs one request, not several.
     pipelining: 1,
   });
+  return { dispatcher, getGlobalDispatcher, setGlobalDispatcher };
 }
 
 /** Returns the proxy for https; empty if there is none, null if it is no http address. As for curl, http:// may be missing. */
