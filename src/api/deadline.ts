@@ -16,13 +16,9 @@ export async function withDeadline<T>(
   const callOff = later?.(ms, () =>
     deadline.abort(new TooSlow(`no whole answer came within ${formatSpan(ms)}`)),
   );
-  const stop = () => deadline.abort(signal.reason);
-  signal.addEventListener("abort", stop);
-  if (signal.aborted) stop();
   try {
-    return await work(deadline.signal);
+    return await work(AbortSignal.any([signal, deadline.signal]));
   } finally {
-    signal.removeEventListener("abort", stop);
     callOff?.();
   }
 }

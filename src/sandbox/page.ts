@@ -31,7 +31,7 @@ export function listed<T extends object>(
   const found = select(brand);
   const { end, start } = doubts.totalsOf ? select(doubts.totalsOf) : found;
   const shown = (record: T) => {
-    const date = dated && record[dated];
+    const date = doubts.shows !== "everything" && dated && record[dated];
     return typeof date === "string" ? { ...record, [String(dated)]: shownDate(date, doubts.shows) } : record;
   };
   return pageOf(found, query, doubts, { total: end - start, shape: shape ?? shown });
