@@ -57,7 +57,7 @@ export const parseCount = parseUpTo(999_999_999);
 export function parseUpTo(most: number): (text: string) => number {
   return (text) => {
     if (/^\d+$/.test(text) && Number(text) <= most) return Number(text);
-    throw new UsageError(`Not a number in range: \`${text}\`.`, { hint: `use one from 0 to ${most}` });
+    throw new UsageError(`Not a whole number in range: \`${text}\`.`, { hint: `use one from 0 to ${most}` });
   };
 }
 
