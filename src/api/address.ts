@@ -2,7 +2,7 @@ import { UnexpectedAnswer } from "../errors.js";
 import type { Query } from "../resources/types.js";
 
 /** Servers take addresses of some thousand letters. */
-export const longestPart = 4_000;
+const longestPart = 4_000;
 
 /**
  * Returns an id as one part of an address; null if no address can hold it: `.` and `..` would lead elsewhere, half of a

@@ -1,5 +1,6 @@
 import { AnswerRefused } from "../errors.js";
 import { counted } from "../lib/counted.js";
+import { parseJson } from "../lib/parse-json.js";
 import { isObject, type Json } from "../resources/types.js";
 import { bounds, isTooDeep } from "./bounds.js";
 import { Garbled } from "./faults.js";
@@ -47,12 +48,9 @@ export function readEnvelope(
 }
 
 function parse(text: string): Json {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The engine's own message quotes the body, which may echo anything: it goes no further.
-    throw new Garbled(describe(text.slice(0, 200)));
-  }
+  const value = parseJson<Json>(text);
+  if (value === undefined) throw new Garbled(describe(text.slice(0, 200)));
+  return value;
 }
 
 function describe(text: string): string {

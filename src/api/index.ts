@@ -1,5 +1,5 @@
 /** The door to the API: how to open it, what it answers, and what a download shares with it. */
-export { addressPart, longestPart } from "./address.js";
+export { addressPart } from "./address.js";
 export { openApi } from "./client.js";
 export type { Answer } from "./envelope.js";
 export { type Fault, faultOf } from "./faults.js";

@@ -64,7 +64,7 @@ export function refusal(status: number, asked: Asked): BrandapiError {
   });
 }
 
-export function keyRejected(): KeyRejected {
+function keyRejected(): KeyRejected {
   return new KeyRejected("The API rejected the key (401): it is malformed, unknown, expired or revoked.", {
     status: 401,
     hint: `create a new key ${inTheConsole}; then \`brandapi login\``,

@@ -54,8 +54,9 @@ export async function run(options: BackupFlags, { deps }: Context, dir: string |
 }
 
 async function backUp(dir: string | undefined, keep: number, { dbPath, profile }: Settings, deps: Deps) {
-  (await openMirrorReadOnly(dbPath)).db.close();
-  const brand = await readBrand(dbPath);
+  const present = await openMirrorReadOnly(dbPath);
+  const brand = readInfo(present, "brand_id");
+  present.db.close();
   const folder = dir === undefined ? join(dirname(dbPath), "backups") : expandPath(dir, deps);
   if (dir === undefined) makeFolder(folder, 0o700);
   const older = await copiesIn(folder, profile, brand);
@@ -87,12 +88,9 @@ async function copiesIn(folder: string, profile: string, brand: string | null): 
   const copies: string[] = [];
   for (const name of readdirSync(folder).sort()) {
     const path = join(folder, name);
-    const isCopy = name.replace(/\d{8}T\d{6}Z\.sqlite$/, "") === `${profile}-`;
-    if (isCopy && (await readBrand(path).catch(() => undefined)) === brand) copies.push(path);
+    if (name.replace(/\d{8}T\d{6}Z\.sqlite$/, "") !== `${profile}-`) continue;
+    const owner = await withFile(path, (copy) => readInfo(copy, "brand_id")).catch(() => undefined);
+    if (owner === brand) copies.push(path);
   }
   return copies;
-}
-
-async function readBrand(path: string): Promise<string | null> {
-  return await withFile(path, (mirror) => readInfo(mirror, "brand_id"));
 }

@@ -33,11 +33,6 @@ export const examples = {
   "brandapi download content --limit 10": "the ten newest that are not there yet",
 };
 
-/**
- * With `--json`, one line a file on stdout as it ends, then one for all of them:
- * `{"file":{"source","id","path","outcome":"downloaded"|"failed","bytes","sha256","resumed_from","error"}}` and
- * `{"summary":{"folder","selected","already_complete","downloaded","failed","not_tried","bytes"}}`.
- */
 export function define(command: Command): void {
   command
     .addArgument(new Argument("<resource>").choices(["content"]))
@@ -49,6 +44,11 @@ export function define(command: Command): void {
     .addOption(wait);
 }
 
+/**
+ * With `--json`, one line a file on stdout as it ends, then one for all of them:
+ * `{"file":{"source","id","path","outcome":"downloaded"|"failed","bytes","sha256","resumed_from","error"}}` and
+ * `{"summary":{"folder","selected","already_complete","downloaded","failed","not_tried","bytes"}}`.
+ */
 export async function run(options: DownloadFlags, { deps }: Context): Promise<void> {
   const range = parseRange(options, deps.clock.now());
   await withMirrorRun({ deps, options, purpose: "write", command: "download" }, async (session) => {

@@ -53,11 +53,10 @@ export async function run(options: ForgetFlags, { deps }: Context): Promise<void
     const lock = await lockMirror(dbPath, { wait: false, ...deps });
     const at = formatInstant(deps.clock.now());
     const work = async () => {
-      const records = keepOut(mirror, [id]);
-      const rows_changed = Object.values(records).reduce((sum, count) => sum + count, 0);
+      const { total, counts } = keepOut(mirror, [id]);
       const run = beginRun(mirror, "forget", at);
-      saveRun(mirror, { ...run, finished_at: at, rows_changed, outcome: "done" });
-      return records;
+      saveRun(mirror, { ...run, finished_at: at, rows_changed: total, outcome: "done" });
+      return counts;
     };
     const records = await deps.killable(work).finally(lock.release);
     if (readInfo(mirror, "to_scrub") !== null)

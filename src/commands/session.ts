@@ -107,11 +107,13 @@ async function openPresent(path: string): Promise<Mirror> {
   return await openMirrorReadOnly(path);
 }
 
-/** Takes what the profile omits out of all that is stored if its list has changed; scrubs the file if a reader prevented that before. */
+/**
+ * Takes what the profile omits out of all that is stored if its list has changed. Scrubs the file if a reader prevented that
+ * before.
+ */
 function omitMembers(mirror: Mirror, omit: readonly string[], { note }: Pick<Reporter, "note">): void {
   scrub(mirror);
   if (String(omit) === String(readKeptOut(mirror).omit)) return;
-  const records = Object.values(keepOut(mirror, [], omit)).reduce((sum, one) => sum + one, 0);
-  const rewritten = `${counted(records, "record")} rewritten`;
+  const rewritten = `${counted(keepOut(mirror, [], omit).total, "record")} rewritten`;
   note(`omits ${omit.join(", ") || "nothing"}: ${rewritten}; \`sync --full\` reads what is kept again`);
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { pipeline, Readable } from "node:stream";
 import { createGzip } from "node:zlib";
 import { configFile, expandPath } from "../config/folders.js";
@@ -8,6 +8,8 @@ import { openFileSink } from "../export/file-sink.js";
 import type { Bookmarks, Chunk, Sources } from "../export/format.js";
 import { type Exported, type Sink, streamSink, writeAll } from "../export/sink.js";
 import { counted } from "../lib/counted.js";
+import { parseJson } from "../lib/parse-json.js";
+import { resolveLinks } from "../lib/resolve-links.js";
 import { mirrorFiles } from "../mirror/index.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
 import { escapeData } from "../ui/text.js";
@@ -29,9 +31,8 @@ export async function writeOutput(
     throw new UsageError(`\`${format.flag}\` is not for a terminal.`, {
       hint: `name a file with \`-o FILE${format.extensions[0] ?? ""}\``,
     });
-  const real = (name: string) => (existsSync(name) ? realpathSync(name) : name);
-  const others = [...mirrorFiles(real(mirror.path)), real(configFile(deps))];
-  if (file !== undefined && others.includes(real(file)))
+  const others = [...mirrorFiles(await resolveLinks(mirror.path)), await resolveLinks(configFile(deps))];
+  if (file !== undefined && others.includes(await resolveLinks(file)))
     throw new UsageError(`The file to write is the mirror itself, or the settings: ${path}.`, {
       hint: "name another with `-o`",
     });
@@ -83,12 +84,8 @@ async function* gzipped(chunks: Iterable<Chunk>): AsyncIterable<Chunk> {
 /** Reads the state that an earlier export left; empty if there is none. */
 function readBookmarks(path: string): Bookmarks {
   if (!existsSync(path)) return {};
-  try {
-    const state: { bookmarks?: Bookmarks } | null = JSON.parse(readFileSync(path, "utf8"));
-    if (state?.bookmarks) return state.bookmarks;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
+  const state = parseJson<{ bookmarks?: Bookmarks } | null>(readFileSync(path, "utf8"));
+  if (state?.bookmarks) return state.bookmarks;
   throw new ConfigurationError(`The file is no state that \`brandapi\` wrote: ${path}`, {
     hint: "name another with `--state`; without a state everything is sent",
   });

@@ -1,11 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
-import { realpath, rename, writeFile } from "node:fs/promises";
+import { rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { makeFolder } from "../lib/make-folder.js";
 import { parseJson } from "../lib/parse-json.js";
 import { beginPart, endPart } from "../lib/parts.js";
+import { resolveLinks } from "../lib/resolve-links.js";
 import { isObject } from "../resources/types.js";
 import { checkPrivate } from "./access.js";
 import { configFile, expandPath, folderFor, type Surroundings } from "./folders.js";
@@ -55,7 +56,7 @@ export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<voi
   const root = { ...readStored(deps).root, profiles: Object.fromEntries(profiles) };
   const path = configFile(deps);
   makeFolder(dirname(path), 0o700);
-  const target = await realpath(path).catch(() => path);
+  const target = await resolveLinks(path);
   const part = await beginPart(target, deps.random);
   await writeFile(part, `${JSON.stringify(root, null, 2)}\n`, { flag: "wx", mode: 0o600, flush: true });
   await rename(part, target);

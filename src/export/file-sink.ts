@@ -1,9 +1,10 @@
 import { existsSync, statSync } from "node:fs";
-import { link, open, realpath, rename, rm } from "node:fs/promises";
+import { link, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { beginPart, endPart } from "../lib/parts.js";
+import { resolveLinks } from "../lib/resolve-links.js";
 import type { Sink } from "./sink.js";
 
 /**
@@ -24,7 +25,7 @@ export async function openFileSink(
       cause,
     });
   };
-  const target = await realpath(path).catch(() => path);
+  const target = await resolveLinks(path);
   const old = existsSync(target) ? statSync(target) : undefined;
   const isFile = old === undefined || old.isFile();
   const written = isFile ? await beginPart(target, random) : target;

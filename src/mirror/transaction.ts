@@ -12,8 +12,8 @@ export interface OpenFile {
 
 /**
  * Begins a transaction that may stay open while something is awaited.
- * @returns its commit, which does the last work in it. It throws MirrorUnusable if the mirror was replaced or removed, or SQLite's error: then nothing is
- * kept
+ * @returns its commit, which does the last work in it. It throws MirrorUnusable if the mirror was replaced or removed, or
+ * SQLite's error: then nothing is kept
  * @throws SQLite's SQLITE_BUSY if another program writes for too long
  */
 export function openTransaction(mirror: OpenFile): (last?: () => void) => void {

@@ -35,7 +35,7 @@ export function openDoor(mirror: Mirror): (value: Json, resource: string) => Jso
 /**
  * Adds hosts to those that are kept out, replaces the list of omitted members, rewrites all that is stored without them,
  * and scrubs the file.
- * @returns how many records were rewritten, by resource
+ * @returns how many records were rewritten, in all and by resource
  */
 export function keepOut(mirror: Mirror, hosts: readonly string[], omit?: readonly string[]) {
   const known = readKeptOut(mirror);
@@ -44,14 +44,15 @@ export function keepOut(mirror: Mirror, hosts: readonly string[], omit?: readonl
     writeInfo(mirror, "forgotten", JSON.stringify([...new Set([...known.forgotten, ...hosts])]));
     writeInfo(mirror, "to_scrub", "1");
     const counts: Record<string, number> = {};
-    for (const record of findHeld(mirror)) {
+    const held = findHeld(mirror);
+    for (const record of held) {
       for (const sql of rewriting) statement(mirror, sql).run(record);
       counts[record.resource] = (counts[record.resource] ?? 0) + 1;
     }
     const changed = [...resources, ...details].filter(({ name }) => name in counts);
     rebuildTables(mirror, changed);
     mirror.db.exec(snapshots);
-    return counts;
+    return { total: held.length, counts };
   });
   scrub(mirror);
   return rewritten;

@@ -8,7 +8,8 @@ import { changesOf, cover, Group } from "./write.js";
 
 /**
  * Reads a range of dates into the mirror, newest first, answer by answer. Each answer's records are written, its dates
- * covered, and the mirror's records that it should have shown and did not are noted as missing, all or nothing. The next request is on its way while an answer is written.
+ * covered, and the mirror's records that it should have shown and did not are noted as missing, all or nothing. The next
+ * request is on its way while an answer is written.
  * @param left requests that may still be spent; the first one, and a crowd that was begun, are read in any case
  * @returns the oldest instant that was dealt with
  */

@@ -18,7 +18,7 @@ export class Group {
   /** Commits the open transaction; null if none is open. */
   #commit: ReturnType<typeof openTransaction> | null = null;
   #openedAt = 0;
-  /** What its answers show together. */
+  /** All that its answers show together. */
   #shown: (Shown & { ids: Set<number> }) | null = null;
 
   constructor(private readonly run: DatedRun) {}
