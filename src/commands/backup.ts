@@ -1,29 +1,35 @@
-import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Command, Option } from "commander";
+import { commandFor } from "../config/access.js";
 import { expandPath } from "../config/folders.js";
 import { readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { MirrorBusy, UsageError } from "../errors.js";
+import { MirrorUnusable, UsageError } from "../errors.js";
 import { counted } from "../lib/counted.js";
+import { codeOf } from "../lib/failures.js";
 import { makeFolder } from "../lib/make-folder.js";
 import { formatInstant } from "../lib/times.js";
-import { noteBackup, readInfo, withCopy, withFile } from "../mirror/index.js";
-import { openMirrorReadOnly } from "../query/index.js";
+import {
+  copyMirror,
+  lockMirror,
+  mirrorFiles,
+  putInPlace,
+  readInfo,
+  realPlace,
+  withFile,
+  writeInfo,
+} from "../mirror/index.js";
+import { openMirror, openMirrorReadOnly } from "../query/index.js";
+import { keepOut, readKeptOut } from "../records/index.js";
 import { formatBytes } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
+import { createReporter } from "../ui/reporter.js";
 import { escapeLines } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parseCount, parsed } from "./flags.js";
-import { restore } from "./restore.js";
 
-/** How long to wait for a moment between two answers: a sync without a rate limit writes nearly all the time. */
-const patienceMs = 30_000;
-
-interface BackupFlags extends GlobalOptions {
-  keep: number;
-  restore?: string;
-}
+type BackupFlags = GlobalOptions & { keep: number; restore?: string };
 
 export const about =
   "The copy is of one instant, and gets its name when it has been checked. It holds no key.";
@@ -59,23 +65,23 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, profile }
   present.db.close();
   const folder = dir === undefined ? join(dirname(dbPath), "backups") : expandPath(dir, deps);
   if (dir === undefined) makeFolder(folder, 0o700);
-  const older = await copiesIn(folder, profile, brand);
+  const older: string[] = [];
+  for (const name of readdirSync(folder).sort()) {
+    if (name.replace(/\d{8}T\d{6}Z\.sqlite$/, "") !== `${profile}-`) continue;
+    // Different machines may have one folder for their copies.
+    const read = withFile(join(folder, name), (copy) => readInfo(copy, "brand_id"));
+    if ((await read.catch(() => undefined)) === brand) older.push(join(folder, name));
+  }
   const at = formatInstant(deps.clock.now());
   const path = join(folder, `${profile}-${at.replace(/[-:]|\.\d+/g, "")}.sqlite`);
-  const records = await withCopy(dbPath, folder, deps.random, async (copy) => {
-    if (existsSync(path))
-      throw new MirrorBusy(`There is a backup of this second: ${path}`, {
-        hint: "run the same command again",
-      });
-    // The copy knows itself, too, for a mirror that cannot be read when it is restored.
-    for (const file of [copy, dbPath])
-      await withFile(file, (mirror) => {
-        mirror.db.pragma(`busy_timeout = ${patienceMs}`);
-        noteBackup(mirror, { at, path });
-      });
-    renameSync(copy, path);
+  const records = await copyMirror(dbPath, path, deps.random);
+  await withFile(dbPath, (mirror) => {
+    // A sync without a rate limit writes nearly all the time.
+    mirror.db.pragma("busy_timeout = 30000");
+    writeInfo(mirror, "last_backup", JSON.stringify({ at, path }));
   });
-  const removed = [...older, path].slice(0, -keep);
+  // Of two copies of one second the later one has the name.
+  const removed = [...new Set([...older, path])].slice(0, -keep);
   for (const old of removed) rmSync(old, { force: true });
   const bytes = statSync(path).size;
   const made = `${path}: ${counted(records, "record")}, ${formatBytes(bytes)}, checked`;
@@ -83,14 +89,56 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, profile }
   return { path, at, bytes, records, removed, text };
 }
 
-/** Returns the copies of a brand's mirror that were made for a profile, the oldest first. */
-async function copiesIn(folder: string, profile: string, brand: string | null): Promise<string[]> {
-  const copies: string[] = [];
-  for (const name of readdirSync(folder).sort()) {
-    const path = join(folder, name);
-    if (name.replace(/\d{8}T\d{6}Z\.sqlite$/, "") !== `${profile}-`) continue;
-    const owner = await withFile(path, (copy) => readInfo(copy, "brand_id")).catch(() => undefined);
-    if (owner === brand) copies.push(path);
+/**
+ * Puts a copy in the mirror's place, less the hosts that were forgotten since, and sets the present mirror aside.
+ * @throws MirrorUnusable if the copy is damaged, or of another brand: nothing is changed
+ */
+async function restore(file: string, { brand, dbPath, output, profile }: Settings, deps: Deps) {
+  const { note, warn } = createReporter(deps, output);
+  const from = expandPath(file, deps);
+  const db = realPlace(dbPath);
+  const aside = `${db}.before-${deps.clock.now()}`;
+  const copy = `${db}.restored`;
+  const clear = () => mirrorFiles(copy).map((path) => rmSync(path, { force: true }));
+  const lock = await lockMirror(db, { wait: false, ...deps });
+  try {
+    clear();
+    const kept = existsSync(db) ? aside : null;
+    const present = kept === null ? null : await readPresent(db);
+    await copyMirror(from, copy, deps.random);
+    const mirror = await openMirror(copy);
+    try {
+      const [id, name] = [readInfo(mirror, "brand_id"), readInfo(mirror, "brand_name")];
+      if (id !== (present?.brand ?? brand?.id ?? id))
+        throw new MirrorUnusable(`The backup belongs to another brand, ${name} (${id}): ${from}`, {
+          hint: "choose another backup, or name its profile: `--profile NAME`",
+        });
+      if (present) keepOut(mirror, present.forgotten, present.omit);
+      if (present?.backup) writeInfo(mirror, "last_backup", present.backup);
+    } finally {
+      mirror.db.close();
+    }
+    const forget = `\`${commandFor("forget --host ID", profile)}\``;
+    if (!present) warn(`hosts that were forgotten since have to be forgotten again: ${forget}`);
+    putInPlace(copy, db, aside);
+    if (kept) note(`The mirror before is kept: ${kept}`);
+    note(`Next: \`${commandFor("sync", profile)}\` reads what came since.`);
+    return { db, restored: from, kept, text: `${db}: restored from ${from}` };
+  } finally {
+    clear();
+    lock.release();
   }
-  return copies;
+}
+
+/** Returns what the copy takes over from the present mirror, and empties its log; null if it is damaged. */
+async function readPresent(path: string) {
+  return await withFile(path, (mirror) => {
+    // A different program that has the mirror open prevents this.
+    mirror.db.pragma("journal_mode = DELETE");
+    const [brand, backup] = ["brand_id", "last_backup"].map((name) => readInfo(mirror, name));
+    return { brand, backup, ...readKeptOut(mirror) };
+  }).catch((error: Error) => {
+    if (/^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(codeOf(error.cause ?? error))) return null;
+    throw error;
+  });
 }

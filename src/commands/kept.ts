@@ -1,7 +1,7 @@
 import { Incomplete } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { dayMs, formatAge, formatInstant, minuteOf } from "../lib/times.js";
-import { firstRead, lastBackup, type Mirror, readInfo } from "../mirror/index.js";
+import { firstRead, lastBackup, type Mirror } from "../mirror/index.js";
 import { findHeld, readKeptOut } from "../records/index.js";
 import { escapeText } from "../ui/text.js";
 
@@ -9,15 +9,13 @@ import { escapeText } from "../ui/text.js";
 export function keptOf(mirror: Mirror, omit: readonly string[], now: number) {
   const last_backup = lastBackup(mirror);
   const { forgotten } = readKeptOut(mirror);
-  const lines: string[] = [];
-  if (last_backup) {
-    const age = formatAge(now - Date.parse(last_backup.at));
-    lines.push(`Last backup: ${minuteOf(last_backup.at)}, ${age} ago, ${last_backup.path}`);
-  }
-  if (omit.length > 0) lines.push(`Omitted: ${omit.join(", ")}`);
-  if (forgotten.length > 0) lines.push(`Forgotten: ${counted(forgotten.length, "host")}`);
-  const text = lines.map((line) => `\n${escapeText(line)}\n`).join("");
-  return { text, kept: { last_backup, omit, forgotten } };
+  const { at = "", path = "" } = last_backup ?? {};
+  const text = [
+    last_backup && `Last backup: ${minuteOf(at)}, ${formatAge(now - Date.parse(at))} ago, ${path}`,
+    omit.length > 0 && `Omitted: ${omit.join(", ")}`,
+    forgotten.length > 0 && `Forgotten: ${counted(forgotten.length, "host")}`,
+  ].map((line) => (line ? `\n${escapeText(line)}\n` : ""));
+  return { text: text.join(""), kept: { last_backup, omit, forgotten } };
 }
 
 /** Returns how old the last backup is, with a hint if it is old. Without a backup, the age is that of the oldest data. */
@@ -33,13 +31,11 @@ export function checkBackup(mirror: Mirror, now: number): { text: string; hint?:
 
 /** @throws Incomplete if something is left of a forgotten host or an omitted member */
 export function checkForgotten(mirror: Mirror): { text: string } {
-  const { forgotten } = readKeptOut(mirror);
-  if (findHeld(mirror).length === 0 && readInfo(mirror, "to_scrub") === null) {
-    if (forgotten.length === 0) return { text: "no host is forgotten" };
+  const { forgotten, omit } = readKeptOut(mirror);
+  if (forgotten.length + omit.length === 0) return { text: "no host is forgotten" };
+  if (findHeld(mirror).length === 0)
     return { text: `${counted(forgotten.length, "forgotten host")}: nothing is left but the id` };
-  }
-  const again = forgotten[0] === undefined ? "sync" : `forget --host ${forgotten[0]}`;
   throw new Incomplete("Something is left of a forgotten host or of an omitted member.", {
-    hint: `close other programs that read the mirror, then run \`brandapi ${again}\``,
+    hint: `run \`brandapi ${forgotten[0] === undefined ? "sync" : `forget --host ${forgotten[0]}`}\``,
   });
 }

@@ -5,6 +5,7 @@ import { type TableShape, tablesOf } from "../resources/shape.js";
 
 /** Texts that a sync or a view decides by: which orders can be added up, and whether a campaign can still move. */
 const needed = ["id", "currency", "status", "brand_payment_state", "athlete_payment_state"];
+const all = [...resources, ...details];
 
 /**
  * Parses members with commas between them, such as `host.last_name,roster:host.socials`: the end of a path names a member
@@ -12,24 +13,17 @@ const needed = ["id", "currency", "status", "brand_payment_state", "athlete_paym
  * @throws UsageError for a member that no resource has, and for one that is needed
  */
 export function parseOmit(list: string): string[] {
-  return (list.match(/[^,\s]+/g) ?? []).map(checked);
-}
-
-function checked(rule: string): string {
-  const all = [...resources, ...details];
   const members = all.flatMap(tablesOf).flatMap(membersOf);
-  // The API document does not show the members of open resources, so any other name is taken.
-  const [, name, member] = /^([^:]+):([^:]+)$/.exec(rule) ?? [];
-  const isOpen = all.some((one) => one.open && one.name === name);
-  const used = members.find((one) => one.isNeeded && one.names.includes(rule));
-  if (used || (isOpen && /(^|\.)id$/.test(member ?? "")))
-    throw new UsageError(`\`${rule}\` cannot be omitted: a sync needs it of ${used?.owner ?? name}.`, {
-      hint: "name other members, or `RESOURCE:MEMBER` for one resource",
-    });
-  const free = members.flatMap((one) => (one.isNeeded ? [] : one.names));
-  if (isOpen || free.includes(rule)) return rule;
-  throw new UsageError(`Unknown member: \`${rule}\`.`, {
-    hint: suggest(rule, free) ?? "name it as the API does: `host.last_name`",
+  const used = new Set(members.flatMap(({ isNeeded, names }) => (isNeeded ? names : [])));
+  const free = members.flatMap(({ names }) => names.filter((name) => !used.has(name)));
+  // The API document does not show the members of open resources, so any name but the id is taken.
+  const isOpen = (rule: string) =>
+    all.some(({ name, open }) => open && rule.startsWith(`${name}:`)) && !/[:.]id$/.test(rule);
+  const rules = list.match(/[^,\s]+/g) ?? [];
+  const wrong = rules.find((rule) => !free.includes(rule) && !isOpen(rule));
+  if (wrong === undefined) return rules;
+  throw new UsageError(`\`${wrong}\` cannot be omitted: no resource has it, or a sync needs it.`, {
+    hint: suggest(wrong, free) ?? "name another member as the API does: `host.last_name`",
   });
 }
 
@@ -40,7 +34,6 @@ function membersOf({ columns, list, resource }: TableShape) {
     const ends = whole.map((_, start) => whole.slice(start).join("."));
     const isUsed = needed.includes(path.at(-1) ?? "") || resource.key.includes(whole.join("."));
     const isNeeded = isUsed || from !== "record" || !["text", "json"].includes(type);
-    const owner = resource.name;
-    return { isNeeded, owner, names: [...ends, ...ends.map((end) => `${owner}:${end}`)] };
+    return { isNeeded, names: [...ends, ...ends.map((end) => `${resource.name}:${end}`)] };
   });
 }

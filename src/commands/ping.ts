@@ -49,15 +49,13 @@ async function send(url: string, step: string, code: ExitCode, { fetch, signal }
   address.pathname = address.pathname.replace(/\/*$/, step);
   const init: RequestInit = { redirect: "manual", ...(code && { method: "POST", body: String(code) }) };
   const attempt = async () => {
-    const deadline = AbortSignal.timeout(signal.aborted ? 1_000 : 5_000);
-    const ends = signal.aborted ? deadline : AbortSignal.any([deadline, signal]);
-    const { body, ok, status } = await fetch(address, { ...init, signal: ends }).catch((cause: unknown) => {
-      throw new Error(faultOf(cause, address.host)?.reason ?? `${address.host}: ${wordsOf(cause)}`, {
-        cause,
-      });
-    });
-    await body?.cancel();
+    const limit = AbortSignal.timeout(signal.aborted ? 1_000 : 5_000);
+    const { ok, status } = await fetch(address, { ...init, signal: limit });
     if (!ok) throw new Error(`${address.host} answered ${status}`);
   };
-  await attempt().catch((error: unknown) => (signal.aborted ? Promise.reject(error) : attempt()));
+  try {
+    await attempt().catch((error: unknown) => (signal.aborted ? Promise.reject(error) : attempt()));
+  } catch (cause) {
+    throw new Error(faultOf(cause, address.host)?.reason ?? wordsOf(cause), { cause });
+  }
 }

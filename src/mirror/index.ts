@@ -1,7 +1,7 @@
 /** The door of this room: everything that other rooms may use. */
 
 export { busyMs, connect, createFile, layOut, withFile } from "./connect.js";
-export { lastBackup, noteBackup, withCopy } from "./copy.js";
+export { copyMirror, lastBackup, putInPlace } from "./copy.js";
 export { asMirrorError, damagedHint } from "./errors.js";
 export {
   checkOwner,
@@ -13,7 +13,7 @@ export {
 export { firstRead, lastFinding, lastGood, lastProven, lastRun, newestRun, wasRead } from "./last-runs.js";
 export { lockMirror, runUnderWay } from "./lock.js";
 export { closeMirror, emptyLog, type Mirror, mirrorOf, statement } from "./mirror.js";
-export { checkFile, checkPlace, mirrorFiles, moveLogs, realPlace } from "./place.js";
+export { checkFile, checkPlace, mirrorFiles, realPlace } from "./place.js";
 export { runLine } from "./run-line.js";
 export { beginRun, blankRun, type Outcome, type Run, type RunEnd, recordRun, saveRun } from "./runs.js";
 export { openTransaction } from "./transaction.js";

@@ -1,18 +1,22 @@
-import { emptyLog, forgetInfo, type Mirror, readInfo, statement, writeInfo } from "../mirror/index.js";
+import { MirrorBusy } from "../errors.js";
+import { emptyLog, type Mirror, readInfo, statement, writeInfo } from "../mirror/index.js";
 import { details, resources } from "../resources/index.js";
 import { isObject, type Json } from "../resources/types.js";
 import { diffRecords } from "./diff.js";
 import { rebuildTables } from "./reprojection.js";
 
-/** Returns what a mirror does not keep: members by the end of their path, and hosts, but for their ids. */
-export function readKeptOut(mirror: Mirror) {
+type Door = (value: Json, resource: string) => Json;
+
+/** A mirror does not keep members, by the end of their path, and hosts, but for their ids. */
+type KeptOut = Record<"omit" | "forgotten", readonly string[]>;
+
+export function readKeptOut(mirror: Mirror): KeptOut {
   const read = (name: string): string[] => JSON.parse(readInfo(mirror, name) ?? "[]");
   return { omit: read("omit"), forgotten: read("forgotten") };
 }
 
 /** Returns the one function that drops members of a resource's records: those omitted, and those of forgotten hosts. */
-export function openDoor(mirror: Mirror): (value: Json, resource: string) => Json {
-  const { omit, forgotten } = readKeptOut(mirror);
+export function openDoor(mirror: Mirror, { omit, forgotten } = readKeptOut(mirror)): Door {
   const rules = omit.map((rule) => rule.split(":").reverse());
   const hosts = new Set(forgotten);
   if (rules.length + hosts.size === 0) return (value) => value;
@@ -33,39 +37,37 @@ export function openDoor(mirror: Mirror): (value: Json, resource: string) => Jso
 }
 
 /**
- * Adds hosts to those that are kept out, replaces the list of omitted members, rewrites all that is stored without them,
- * and scrubs the file.
+ * Adds hosts to those that are kept out, replaces the list of omitted members, and rewrites all that is stored without
+ * them. The file is written anew, because its free pages and its log still hold that data.
  * @returns how many records were rewritten, in all and by resource
+ * @throws MirrorBusy if a program reads the log: the same call again scrubs the file
  */
 export function keepOut(mirror: Mirror, hosts: readonly string[], omit?: readonly string[]) {
   const known = readKeptOut(mirror);
+  const kept: KeptOut = { omit: omit ?? known.omit, forgotten: [...new Set([...known.forgotten, ...hosts])] };
   const rewritten = mirror.transaction(() => {
-    writeInfo(mirror, "omit", JSON.stringify(omit ?? known.omit));
-    writeInfo(mirror, "forgotten", JSON.stringify([...new Set([...known.forgotten, ...hosts])]));
-    writeInfo(mirror, "to_scrub", "1");
+    writeInfo(mirror, "forgotten", JSON.stringify(kept.forgotten));
     const counts: Record<string, number> = {};
-    const held = findHeld(mirror);
+    const held = findHeld(mirror, kept);
     for (const record of held) {
       for (const sql of rewriting) statement(mirror, sql).run(record);
       counts[record.resource] = (counts[record.resource] ?? 0) + 1;
     }
-    const changed = [...resources, ...details].filter(({ name }) => name in counts);
-    rebuildTables(mirror, changed);
-    mirror.db.exec(snapshots);
+    rebuildTables(
+      mirror,
+      [...resources, ...details].filter(({ name }) => name in counts),
+    );
     return { total: held.length, counts };
   });
-  scrub(mirror);
-  return rewritten;
-}
-
-/**
- * Writes the file anew after data was taken out, because its free pages and its log still hold that data. `to_scrub` stays
- * if a program that reads the mirror prevents that the log is emptied.
- */
-export function scrub(mirror: Mirror): void {
-  if (readInfo(mirror, "to_scrub") === null) return;
   mirror.db.exec("VACUUM");
-  if (emptyLog(mirror)) mirror.transaction(() => forgetInfo(mirror, "to_scrub"));
+  const again = hosts.length > 0 ? `forget --host ${hosts[0]}` : "sync";
+  if (!emptyLog(mirror))
+    throw new MirrorBusy("A program that reads the mirror holds its log, in which is what was taken out.", {
+      hint: `close that program, then run \`brandapi ${again}\``,
+    });
+  // A sync that was killed before does all this again.
+  mirror.transaction(() => writeInfo(mirror, "omit", JSON.stringify(kept.omit)));
+  return rewritten;
 }
 
 const rewriting = [
@@ -78,21 +80,15 @@ const rewriting = [
   "UPDATE record_versions SET json = redacted(@resource, json) WHERE record_id = @id",
 ];
 
-const snapshots = `UPDATE analytics_hosts_snapshots SET host_username =
-  redacted('analytics-hosts', json_object('host', json_object('id', host_id, 'username', host_username)))
-    ->> '$.host.username'`;
-
 /** Returns the records that hold what is kept out, now or in their history. Gives the connection the SQL functions for that. */
-export function findHeld(mirror: Mirror) {
-  const door = openDoor(mirror);
+export function findHeld(mirror: Mirror, kept = readKeptOut(mirror)) {
+  const door = openDoor(mirror, kept);
   const redact = (resource: string, json: string) => door(JSON.parse(json), resource);
   mirror.db.function("redacted", (resource, json) => json && JSON.stringify(redact(resource, json)));
   mirror.db.function("redacted_fields", (resource, json) => {
     const changes = diffRecords(JSON.parse(json), redact(resource, json));
     return JSON.stringify(changes.map(({ field }) => field));
   });
-  const { omit, forgotten } = readKeptOut(mirror);
-  if (omit.length + forgotten.length === 0) return [];
   const select = `SELECT record_id AS id, resource, key FROM records AS r
     WHERE redacted(resource, json) <> json OR redacted(resource, list_json) <> list_json OR EXISTS (
       SELECT 1 FROM record_versions AS v
@@ -100,13 +96,10 @@ export function findHeld(mirror: Mirror) {
   return mirror.db.prepare<[], { id: number; resource: string; key: string }>(select).all();
 }
 
-/** Returns the hosts' ids by id and by handle, from the records and their history; no handle that two hosts have had. */
-export function readHosts(mirror: Mirror): Map<string, string> {
-  const select = `WITH hosts AS (
-      SELECT DISTINCT value ->> 'id' || '' AS id, value ->> 'username' AS username
-      FROM (SELECT json FROM records UNION ALL SELECT json FROM record_versions) AS stored, json_tree(stored.json)
-      WHERE key = 'host' AND iif(type = 'object', value ->> 'id', NULL) IS NOT NULL)
-    SELECT username, max(id) FROM hosts GROUP BY username HAVING count(DISTINCT id) = 1 AND username IS NOT NULL
-    UNION ALL SELECT DISTINCT id, id FROM hosts`;
-  return new Map(mirror.db.prepare<[], [string, string]>(select).raw().all());
+/** Returns each host's id with each of the handles that records and their history have for it. */
+export function readHosts(mirror: Mirror) {
+  const select = `SELECT DISTINCT value ->> 'id' || '' AS id, value ->> 'username' AS username
+    FROM (SELECT json FROM records UNION ALL SELECT json FROM record_versions) AS stored, json_tree(stored.json)
+    WHERE key = 'host' AND iif(type = 'object', value ->> 'id', NULL) IS NOT NULL`;
+  return mirror.db.prepare<[], { id: string; username: string | null }>(select).all();
 }
