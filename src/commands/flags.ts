@@ -40,7 +40,8 @@ export const allProfiles = new Option(
 /** Returns the name if it is valid. @throws UsageError with the nearest valid one */
 export function checkName(noun: string, name: string, known: readonly string[]): string {
   if (known.includes(name)) return name;
-  throw new UsageError(`Unknown ${noun}: \`${name}\`.`, { hint: suggest(name, known) });
+  const hint = suggest(name, known) ?? "the command's `--help` says what to name";
+  throw new UsageError(`Unknown ${noun}: \`${name}\`.`, { hint });
 }
 
 /** Parses a list: values with commas between them, or the flag several times. */

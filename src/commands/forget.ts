@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { readSettings } from "../config/settings.js";
 import { UsageError } from "../errors.js";
-import { suggest } from "../lib/nearest.js";
 import { formatInstant } from "../lib/times.js";
 import { beginRun, lastBackup, lockMirror, saveRun, withFile } from "../mirror/index.js";
 import { openMirrorReadOnly } from "../query/index.js";
@@ -10,6 +9,7 @@ import { printJson } from "../ui/print.js";
 import { openPrompt } from "../ui/prompt.js";
 import { escapeLines } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
+import { checkName } from "./flags.js";
 
 interface ForgetFlags extends GlobalOptions {
   host: string;
@@ -27,7 +27,7 @@ export const examples = {
 
 export function define(command: Command): void {
   command
-    .requiredOption("--host <id>", "the id or handle, as the view `hosts` shows it")
+    .requiredOption("--host <id>", "its id, or a handle that no other host has had; see the view `hosts`")
     .option("--yes", "do not ask");
 }
 
@@ -37,7 +37,8 @@ export async function run({ host, ...options }: ForgetFlags, { deps }: Context):
   const present = await deps.killable(() => openMirrorReadOnly(dbPath));
   const hosts = readHosts(present);
   present.db.close();
-  const id = findHost(host.replace(/^@/, ""), hosts);
+  const name = checkName("host", host.replace(/^@/, ""), [...hosts.keys()]);
+  const id = hosts.get(name) ?? name;
   const { ask, close } = openPrompt(deps);
   const question = `Forget the host ${escapeLines(id)} for good (\`--yes\` does not ask)? [y/N] `;
   const answer = yes ? "y" : await ask(question, {}).finally(close);
@@ -59,16 +60,4 @@ export async function run({ host, ...options }: ForgetFlags, { deps }: Context):
     `Backups, mirrors set aside and exports made before still hold the host; the last backup: ${done.last_backup?.path ?? "none"}`;
   if (json) printJson(deps.stdout, done);
   else if (!quiet) deps.stdout.write(`${escapeLines(text)}\n`);
-}
-
-function findHost(name: string, hosts: ReturnType<typeof readHosts>): string {
-  const ids = new Set(hosts.flatMap(({ id, username }) => (id === name || username === name ? [id] : [])));
-  const [id] = ids;
-  if (id !== undefined && ids.size === 1) return id;
-  const names = hosts.flatMap(({ id, username }) => [id, username ?? id]);
-  throw new UsageError(`No single host in this mirror has this id or handle: \`${name}\`.`, {
-    hint: id
-      ? `name one of ${[...ids].join(", ")}`
-      : (suggest(name, names) ?? 'see `brandapi query "SELECT * FROM hosts"`'),
-  });
 }

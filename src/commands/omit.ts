@@ -1,7 +1,6 @@
-import { UsageError } from "../errors.js";
-import { suggest } from "../lib/nearest.js";
 import { details, resources } from "../resources/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
+import { checkName } from "./flags.js";
 
 /** Texts that a sync or a view decides by: which orders can be added up, and whether a campaign can still move. */
 const needed = ["id", "currency", "status", "brand_payment_state", "athlete_payment_state"];
@@ -20,11 +19,9 @@ export function parseOmit(list: string): string[] {
   const isOpen = (rule: string) =>
     all.some(({ name, open }) => open && rule.startsWith(`${name}:`)) && !/[:.]id$/.test(rule);
   const rules = list.match(/[^,\s]+/g) ?? [];
-  const wrong = rules.find((rule) => !free.includes(rule) && !isOpen(rule));
-  if (wrong === undefined) return rules;
-  throw new UsageError(`\`${wrong}\` cannot be omitted: no resource has it, or a sync needs it.`, {
-    hint: suggest(wrong, free) ?? "name another member as the API does: `host.last_name`",
-  });
+  return rules.map((rule) =>
+    isOpen(rule) ? rule : checkName("member, or one that a sync needs", rule, free),
+  );
 }
 
 /** Returns the members that become columns, by their names: each end of the path, also with the resource before it. */

@@ -96,10 +96,13 @@ export function findHeld(mirror: Mirror, kept = readKeptOut(mirror)) {
   return mirror.db.prepare<[], { id: number; resource: string; key: string }>(select).all();
 }
 
-/** Returns each host's id with each of the handles that records and their history have for it. */
-export function readHosts(mirror: Mirror) {
-  const select = `SELECT DISTINCT value ->> 'id' || '' AS id, value ->> 'username' AS username
-    FROM (SELECT json FROM records UNION ALL SELECT json FROM record_versions) AS stored, json_tree(stored.json)
-    WHERE key = 'host' AND iif(type = 'object', value ->> 'id', NULL) IS NOT NULL`;
-  return mirror.db.prepare<[], { id: string; username: string | null }>(select).all();
+/** Returns the hosts' ids by id and by handle, from the records and their history; no handle that two hosts have had. */
+export function readHosts(mirror: Mirror): Map<string, string> {
+  const select = `WITH hosts AS (
+      SELECT DISTINCT value ->> 'id' || '' AS id, value ->> 'username' AS username
+      FROM (SELECT json FROM records UNION ALL SELECT json FROM record_versions) AS stored, json_tree(stored.json)
+      WHERE key = 'host' AND iif(type = 'object', value ->> 'id', NULL) IS NOT NULL)
+    SELECT username, max(id) FROM hosts GROUP BY username HAVING count(*) = 1 AND username IS NOT NULL
+    UNION ALL SELECT DISTINCT id, id FROM hosts`;
+  return new Map(mirror.db.prepare<[], [string, string]>(select).raw().all());
 }
