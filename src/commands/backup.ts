@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Command, Option } from "commander";
 import { commandFor } from "../config/access.js";
@@ -13,7 +13,6 @@ import { formatInstant } from "../lib/times.js";
 import {
   copyMirror,
   lockMirror,
-  mirrorFiles,
   putInPlace,
   readInfo,
   realPlace,
@@ -74,7 +73,8 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, profile }
   }
   const at = formatInstant(deps.clock.now());
   const path = join(folder, `${profile}-${at.replace(/[-:]|\.\d+/g, "")}.sqlite`);
-  const records = await copyMirror(dbPath, path, deps.random);
+  const { copy, records } = await copyMirror(dbPath, folder, deps.random);
+  renameSync(copy, path);
   await withFile(dbPath, (mirror) => {
     // A sync without a rate limit writes nearly all the time.
     mirror.db.pragma("busy_timeout = 30000");
@@ -98,14 +98,11 @@ async function restore(file: string, { brand, dbPath, output, profile }: Setting
   const from = expandPath(file, deps);
   const db = realPlace(dbPath);
   const aside = `${db}.before-${deps.clock.now()}`;
-  const copy = `${db}.restored`;
-  const clear = () => mirrorFiles(copy).map((path) => rmSync(path, { force: true }));
   const lock = await lockMirror(db, { wait: false, ...deps });
   try {
-    clear();
     const kept = existsSync(db) ? aside : null;
     const present = kept === null ? null : await readPresent(db);
-    await copyMirror(from, copy, deps.random);
+    const { copy } = await copyMirror(from, dirname(db), deps.random);
     const mirror = await openMirror(copy);
     try {
       const [id, name] = [readInfo(mirror, "brand_id"), readInfo(mirror, "brand_name")];
@@ -125,7 +122,6 @@ async function restore(file: string, { brand, dbPath, output, profile }: Setting
     note(`Next: \`${commandFor("sync", profile)}\` reads what came since.`);
     return { db, restored: from, kept, text: `${db}: restored from ${from}` };
   } finally {
-    clear();
     lock.release();
   }
 }

@@ -1,8 +1,8 @@
 import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { MirrorUnusable } from "../errors.js";
 import { codeOf, wordsOf } from "../lib/failures.js";
-import { beginPart, endPart } from "../lib/parts.js";
+import { beginPart } from "../lib/parts.js";
 import { withFile } from "./connect.js";
 import { readInfo } from "./info.js";
 import type { Mirror } from "./mirror.js";
@@ -14,22 +14,18 @@ const contents = `SELECT concat_ws(' ', (SELECT count(*) FROM records), (SELECT 
   (SELECT count(*) FROM changes), (SELECT group_concat(run_id || outcome) FROM sync_runs))`;
 
 /**
- * Copies a mirror as it is at one instant, beside a running sync. The copy (0600) takes its name when it has been checked.
- * @returns the number of records
+ * Copies a mirror as it is at one instant, beside a running sync, and checks the copy.
+ * @returns the copy (0600), for the caller to rename, and its number of records. The program's end removes one that was not
  * @throws MirrorUnusable if it is no mirror, or the copy is damaged or differs from it
  */
-export async function copyMirror(from: string, to: string, random: () => number): Promise<number> {
+export async function copyMirror(from: string, folder: string, random: () => number) {
   // The next copy into this folder clears away what a killed process left of this one.
-  const part = await beginPart(join(dirname(to), "mirror.sqlite"), random);
+  const copy = await beginPart(join(folder, "mirror.sqlite"), random);
   try {
-    const records = await withFile(from, (mirror) => copyChecked(mirror, part));
-    renameSync(part, to);
-    return records;
+    return { copy, records: await withFile(from, (mirror) => copyChecked(mirror, copy)) };
   } catch (error) {
+    for (const file of mirrorFiles(copy)) rmSync(file, { force: true });
     throw /^SQLITE_(CORRUPT|FULL|IOERR)/.test(codeOf(error)) ? unsound(from, wordsOf(error)) : error;
-  } finally {
-    for (const file of mirrorFiles(part)) rmSync(file, { force: true });
-    endPart(part);
   }
 }
 

@@ -340,7 +340,7 @@ test("whichever step of restoring is its last, the mirror is whole", async () =>
       "ok",
     ]);
   }
-  expect(step).toBe(4);
+  expect(step).toBe(3);
 });
 
 test("a log whose mirror is gone is no hindrance", async () => {
