@@ -39,7 +39,26 @@ export interface Input extends Readable {
 }
 
 export type Env = Readonly<Record<string, string | undefined>>;
-export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+export interface RequestOptions {
+  /** By default `GET`. */
+  method?: "POST";
+  headers?: Record<string, string>;
+  body?: string;
+  signal?: AbortSignal;
+}
+
+/** The parts of an answer that the program uses. A `Response` of Node's own `fetch` has them, too. */
+export interface Reply {
+  status: number;
+  /** Names are asked for in lower case. */
+  headers: Pick<Headers, "get">;
+  /** Decompressed. It may be left unread once the request's signal has aborted. */
+  body: AsyncIterable<Uint8Array> | null;
+}
+
+/** Sends one request and resolves when the answer's headers are here. Redirects are not followed. */
+export type Fetch = (url: string | URL, options?: RequestOptions) => Promise<Reply>;
 
 /** The machine and the program's own files, which a schedule names in full. */
 export interface Machine {
@@ -96,8 +115,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * The real world. `fetch` gets its dispatcher (time-outs, proxies) at the first request (main.ts, api/transport.ts);
- * stdin is opened when it is first read.
+ * The real world. `fetch` loads undici at the first request (main.ts, api/transport.ts); stdin is opened when it is
+ * first read.
  */
 export function systemDeps(signal: AbortSignal, fetch: Fetch): Deps {
   return {

@@ -1,13 +1,12 @@
-import { isUtf8 } from "node:buffer";
+import type { Reply } from "../deps.js";
 import { AnswerRefused } from "../errors.js";
 import { bounds } from "./bounds.js";
-import { Garbled } from "./faults.js";
 
 /**
  * Reads a whole body as UTF-8 text, without a byte order mark.
- * @throws AnswerRefused if it is larger, Garbled if it is not UTF-8, and what the stream throws when it breaks off
+ * @throws AnswerRefused if it is larger, and what `faultOf` knows: if it is not UTF-8, or the stream breaks off
  */
-export async function readBody({ body }: Response, path: string): Promise<string> {
+export async function readBody({ body }: Reply, path: string): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body ?? []) {
@@ -19,7 +18,5 @@ export async function readBody({ body }: Response, path: string): Promise<string
       );
     chunks.push(chunk);
   }
-  const whole = Buffer.concat(chunks);
-  if (!isUtf8(whole)) throw new Garbled("its body is not UTF-8 text");
-  return whole.toString("utf8").replace(/^\uFEFF/, "");
+  return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
 }

@@ -5,7 +5,7 @@ import { TooSlow } from "./faults.js";
 /** One request gets at least so long, however little patience there is: an answer takes its time. */
 const leastDeadlineMs = 5_000;
 
-/** Does one request with a signal that also aborts when the patience ends. That needs `deps.later`. */
+/** Does work with a signal that also aborts when the patience ends, which needs `deps.later`, and after the work. */
 export async function withDeadline<T>(
   leftMs: number,
   { later, signal }: Pick<Deps, "later" | "signal">,
@@ -20,5 +20,7 @@ export async function withDeadline<T>(
     return await work(AbortSignal.any([signal, deadline.signal]));
   } finally {
     callOff?.();
+    // The rest of an answer that is not read would occupy a connection.
+    deadline.abort();
   }
 }

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from "node:http";
+import type { Reply } from "../deps.js";
 import { readRetryAfter } from "./server-limit.js";
 
 /**
@@ -34,24 +35,23 @@ const words: Record<string, string> = {
   UND_ERR_HEADERS_TIMEOUT: "no answer came in time",
   UND_ERR_BODY_TIMEOUT: "the answer stalled",
   UND_ERR_SOCKET: "the connection was closed before the answer was complete",
+  HTTPParserError: "the answer is not HTTP",
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the answer was cut short",
 };
 const connecting = /^(ECONNREFUSED|EHOST|ENET|ENOTFOUND|EAI_|UND_ERR_CONNECT)/;
 const certificate = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET|DECRYPT)|ALTNAME|INVALID_(CA|PURPOSE)/;
-const compression = /^(Z_|ERR__ERROR_|ERR_BROTLI|ERR_ZLIB)/;
+const compression = /^(Z_|ERR__ERROR_|ERR_BROTLI)/;
+/** Codes of the system, of Node and of undici, but for those of a call that is wrong. */
+const network = /^(E(?!RR_)|ERR_(SOCKET|STREAM|TLS)_|HTTPParser|UND_ERR_(?!INVALID|NOT_SUPPORTED))/;
 
-/** Returns the fault that an exception of `fetch` or of a body's stream is; null for a defect of this program. */
+/** Returns the fault that an exception of a request or of a body's stream is; null for a defect of this program. */
 export function faultOf(cause: unknown, host: string): Fault | null {
   if (cause instanceof Garbled) return { kind: "garbled", reason: cause.message };
   if (cause instanceof TooSlow) return { kind: "network", reason: cause.message };
   const { code, message } = rootOf(cause);
   if (compression.test(code)) return { kind: "garbled", reason: "its compressed body is damaged", cause };
+  if (code.startsWith("ERR_ENCODING_")) return { kind: "garbled", reason: "its body is not UTF-8 text" };
   const permanent = (reason: string, hint: string): Fault => ({ kind: "permanent", reason, hint, cause });
-  if (message === "bad port")
-    return permanent(
-      `could not connect to ${host}: the port is not one for HTTP`,
-      "check the base URL's port",
-    );
   if (code === "EPROTO" || code.startsWith("ERR_SSL_"))
     return permanent(
       `${host} does not speak TLS as expected`,
@@ -69,17 +69,17 @@ export function faultOf(cause: unknown, host: string): Fault | null {
   const said = words[code] ?? `the connection broke off${code && ` (${code})`}`;
   if (connecting.test(code))
     return { kind: "network", reason: `could not connect to ${host}: ${said}`, cause, everywhere: true };
-  const isKnown =
-    code in words || (cause instanceof TypeError && /^(terminated|fetch failed)$/.test(cause.message));
-  return isKnown ? { kind: "network", reason: `${host}: ${said}`, cause } : null;
+  return network.test(code) ? { kind: "network", reason: `${host}: ${said}`, cause } : null;
 }
 
-/** Returns the innermost code and message: `fetch` wraps the system's error, once or twice. */
+/** Returns the innermost code and message: errors of connections wrap the system's. */
 function rootOf(error: unknown): { code: string; message: string } {
   let [code, message] = ["", ""];
   let each: unknown = error;
   for (let depth = 0; depth < 6 && each instanceof Error; depth += 1) {
     if ("code" in each && typeof each.code === "string") code = each.code;
+    // undici's parser gives its errors a name only.
+    if (each.name === "HTTPParserError") code = each.name;
     message = each.message;
     each = each.cause;
   }
@@ -87,7 +87,7 @@ function rootOf(error: unknown): { code: string; message: string } {
 }
 
 /** Returns the fault of an answer that is not a 200. @param now milliseconds since 1970 */
-export function statusFault({ status, headers }: Response, now: number): Fault {
+export function statusFault({ status, headers }: Reply, now: number): Fault {
   const words = STATUS_CODES[status] ? `, ${STATUS_CODES[status].toLowerCase()}` : "";
   const retryAfterMs = readRetryAfter(headers, now);
   return { kind: "status", status, reason: `it answered ${status}${words}`, retryAfterMs };

@@ -2,7 +2,7 @@ import { ConfigurationError } from "../errors.js";
 
 /**
  * Returns what every request carries (API document, "Authentication").
- * @throws ConfigurationError if the key cannot be in a header, because `fetch` would quote it in its own error
+ * @throws ConfigurationError if the key cannot be in a header
  */
 export function headersOf({ key, userAgent }: { key: string; userAgent: string }): Record<string, string> {
   if (!/^[\x21-\x7e]+$/.test(key))

@@ -17,7 +17,7 @@ export interface Call {
 }
 
 /**
- * Sends one request and reads its answer. Redirects are not followed, because the key would go with them.
+ * Sends one request and reads its answer.
  * @param leftMs how much patience is left
  * @param onHeaders called once: with the answer's headers when they come, or with null if none come
  * @returns the answer, or what went wrong with it
@@ -26,7 +26,7 @@ export interface Call {
 export async function sendRequest(
   { url, headers, expected }: Call,
   leftMs: number,
-  onHeaders: (headers: Headers | null) => void,
+  onHeaders: (headers: Pick<Headers, "get"> | null) => void,
   deps: Pick<Deps, "clock" | "fetch" | "later" | "signal">,
   { onRequest }: ApiEvents,
 ): Promise<Answer | { fault: Fault }> {
@@ -37,16 +37,12 @@ export async function sendRequest(
   let status = 0;
   try {
     return await withDeadline(leftMs, deps, async (until) => {
-      const init = { method: "GET", headers, redirect: "manual", signal: until } as const;
-      const response = await unlessAborted(fetch(url, init), until);
-      status = response.status;
-      onHeaders(response.headers);
-      if (status !== 200) {
-        response.body?.cancel().catch(() => {});
-        return { fault: statusFault(response, clock.now()) };
-      }
-      const text = await unlessAborted(readBody(response, path), until);
-      return { ...readEnvelope(text, expected), askedAt, date: dateOf(response.headers) };
+      const reply = await unlessAborted(fetch(url, { headers, signal: until }), until);
+      status = reply.status;
+      onHeaders(reply.headers);
+      if (status !== 200) return { fault: statusFault(reply, clock.now()) };
+      const text = await unlessAborted(readBody(reply, path), until);
+      return { ...readEnvelope(text, expected), askedAt, date: dateOf(reply.headers) };
     });
   } catch (error) {
     if (signal.aborted) throw signal.reason;

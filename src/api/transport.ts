@@ -1,3 +1,6 @@
+import { pipeline } from "node:stream";
+import { constants, createBrotliDecompress, createUnzip } from "node:zlib";
+import { EnvHttpProxyAgent, request } from "undici";
 import type { Env, Fetch } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 
@@ -5,27 +8,11 @@ import { ConfigurationError } from "../errors.js";
 const [connectMs, stallMs] = [10_000, 60_000];
 
 /**
- * Returns the one way out: Node's own `fetch` (which tests can intercept) over a dispatcher with time-outs, kept-alive
- * connections and the environment's proxies (`HTTPS_PROXY`, `NO_PROXY`). undici is loaded at the first request:
- * `--help` must not pay for it.
+ * Returns the one way out: undici's `request`, which takes half the processor time of Node's `fetch`, with time-outs,
+ * kept-alive connections and the environment's proxies (`HTTPS_PROXY`, `NO_PROXY`). Redirects are not followed, because
+ * the key would go with them.
  */
 export function createFetch(env: Env): Fetch {
-  let loaded: ReturnType<typeof load> | undefined;
-  return async (url, init) => {
-    loaded ??= load(env);
-    // The value stays out of the message: a proxy's address can carry a password.
-    if (new URL(url).protocol === "https:" && proxyOf(env) === null)
-      throw new ConfigurationError("HTTPS_PROXY is not the address of an http proxy.", {
-        hint: "it reads like http://proxy.example.com:8080",
-      });
-    const { dispatcher, getGlobalDispatcher, setGlobalDispatcher } = await loaded;
-    if (getGlobalDispatcher() !== dispatcher) setGlobalDispatcher(dispatcher);
-    return await fetch(url, init);
-  };
-}
-
-async function load(env: Env) {
-  const { EnvHttpProxyAgent, getGlobalDispatcher, setGlobalDispatcher } = await import("undici");
   const dispatcher = new EnvHttpProxyAgent({
     // Plain http is only ever loopback. An empty string, unlike `undefined`, also keeps undici from reading
     // HTTP_PROXY itself: the key would go to that proxy in clear text.
@@ -39,7 +26,26 @@ async function load(env: Env) {
     // One request at a time on a connection: a reset then costs one request, not several.
     pipelining: 1,
   });
-  return { dispatcher, getGlobalDispatcher, setGlobalDispatcher };
+  return async (url, options = {}) => {
+    // The value stays out of the message: a proxy's address can carry a password.
+    if (new URL(url).protocol === "https:" && proxyOf(env) === null)
+      throw new ConfigurationError("HTTPS_PROXY is not the address of an http proxy.", {
+        hint: "it reads like http://proxy.example.com:8080",
+      });
+    const headers = { "accept-encoding": "gzip", "user-agent": "brandapi", ...options.headers };
+    const { statusCode, headers: answered, body } = await request(url, { ...options, headers, dispatcher });
+    const get = (name: string) => (name in answered ? [answered[name]].flat().join(", ") : null);
+    const decoder = decoderOf(get("content-encoding") ?? "");
+    const decoded = decoder ? pipeline(body, decoder, () => {}) : body;
+    return { status: statusCode, headers: { get }, body: decoded };
+  };
+}
+
+/** Returns what decompresses a body; null for any other coding. As in browsers, the last bytes may be missing. */
+function decoderOf(coding: string) {
+  if (/^br$/i.test(coding)) return createBrotliDecompress();
+  const isZipped = /^((x-)?gzip|deflate)$/i.test(coding);
+  return isZipped ? createUnzip({ finishFlush: constants.Z_SYNC_FLUSH }) : null;
 }
 
 /** Returns the proxy for https; empty if there is none, null if it is no http address. As for curl, http:// may be missing. */

@@ -1,8 +1,9 @@
 import { faultOf } from "../api/index.js";
-import type { Deps } from "../deps.js";
+import type { Deps, RequestOptions } from "../deps.js";
 import { type ExitCode, exitCodes, UsageError } from "../errors.js";
 import { asBrandapiError, wordsOf } from "../lib/failures.js";
 import { isLoopback } from "../lib/loopback.js";
+import { unlessAborted } from "../lib/unless-aborted.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
 
@@ -47,11 +48,12 @@ export async function withPings(
 async function send(url: string, step: string, code: ExitCode, { fetch, signal }: Deps): Promise<void> {
   const address = new URL(parsePing(url));
   address.pathname = address.pathname.replace(/\/*$/, step);
-  const init: RequestInit = { redirect: "manual", ...(code && { method: "POST", body: String(code) }) };
+  const headers = { "content-type": "text/plain;charset=UTF-8" };
+  const init: RequestOptions = code === 0 ? {} : { method: "POST", headers, body: String(code) };
   const attempt = async () => {
     const limit = AbortSignal.timeout(signal.aborted ? 1_000 : 5_000);
-    const { ok, status } = await fetch(address, { ...init, signal: limit });
-    if (!ok) throw new Error(`${address.host} answered ${status}`);
+    const { status } = await unlessAborted(fetch(address, { ...init, signal: limit }), limit);
+    if (status < 200 || status > 299) throw new Error(`${address.host} answered ${status}`);
   };
   try {
     await attempt().catch((error: unknown) => (signal.aborted ? Promise.reject(error) : attempt()));

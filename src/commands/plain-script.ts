@@ -1,3 +1,4 @@
+import { json } from "node:stream/consumers";
 import type { Deps } from "../deps.js";
 import type { JsonObject } from "../resources/types.js";
 
@@ -12,8 +13,8 @@ export async function runPlainScript(copy: Map<string, object>, { clock, env, fe
       const parameters = new URLSearchParams({ ...query, per_page: "100", page: String(page) });
       const headers = { authorization: `Bearer ${env.BRANDAPI_KEY}` };
       const answer = await fetch(`${env.BRANDAPI_BASE_URL}${path}?${parameters}`, { headers });
-      if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
-      const body = (await answer.json()) as { data: JsonObject[]; pagination: { has_next: boolean } };
+      if (answer.status !== 200 || !answer.body) throw new Error(`${path}: ${answer.status}`);
+      const body = (await json(answer.body)) as { data: JsonObject[]; pagination: { has_next: boolean } };
       yield* body.data;
       hasNext = body.pagination.has_next;
     }

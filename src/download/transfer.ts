@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { faultOf } from "../api/index.js";
-import type { Deps, Fetch } from "../deps.js";
+import type { Deps, Fetch, Reply } from "../deps.js";
 import { unlessAborted } from "../lib/unless-aborted.js";
 import { FileFailed } from "./failure.js";
 
@@ -38,15 +38,14 @@ export async function transfer(
   const headers: Record<string, string> = { "user-agent": host.userAgent, "accept-encoding": "identity" };
   if (from > 0) headers.range = `bytes=${from}-`;
   try {
-    const call = host.fetch(url, { headers, redirect: "manual", signal });
-    const answer = await unlessAborted(call, signal).catch(explain);
+    const answer = await unlessAborted(host.fetch(url, { headers, signal }), signal).catch(explain);
     let length = startOf(answer, from, size);
     if (length < from) await part.truncate(length);
     onLength(length);
-    const reader = answer.body?.getReader();
+    const pieces = answer.body?.[Symbol.asyncIterator]();
     for (;;) {
-      const next = await unlessAborted(Promise.resolve(reader?.read()), signal).catch(explain);
-      if (next?.value === undefined) break;
+      const next = await unlessAborted(Promise.resolve(pieces?.next()), signal).catch(explain);
+      if (!next || next.done) break;
       length += next.value.byteLength;
       if (length > (size ?? mostBytes)) throw wrongSize(size, length);
       await part.appendFile(next.value);
@@ -72,15 +71,16 @@ export async function transfer(
 }
 
 /** Returns the position of the first byte that an answer brings. @throws FileFailed if it brings none */
-function startOf({ status, headers }: Response, from: number, size: number | null): number {
+function startOf({ status, headers }: Reply, from: number, size: number | null): number {
+  const coding = headers.get("content-encoding");
   if (status === 200) {
     const stated = Number(headers.get("content-length") ?? size ?? 0);
-    if (size !== null && stated !== size && !headers.has("content-encoding")) throw wrongSize(size, stated);
+    if (size !== null && stated !== size && coding === null) throw wrongSize(size, stated);
     return 0;
   }
   if (status === 206) {
     const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get("content-range")?.trim() ?? "");
-    const isRest = from > 0 && Number(range?.[1]) === from && !headers.has("content-encoding");
+    const isRest = from > 0 && Number(range?.[1]) === from && coding === null;
     if (isRest && (range?.[2] === "*" || Number(range?.[2]) === size)) return from;
   }
   if (status === 206 || status === 416) throw new FileFailed("the file host cannot continue it", "restart");

@@ -37,6 +37,7 @@ describe("a broken connection is tried again until it works", () => {
       "cut short in a chunked body",
       (socket: Socket) => socket.end(`${head("transfer-encoding: chunked\r\n")}6\r\n{"succ\r\n`),
     ],
+    ["no HTTP", (socket: Socket) => socket.end("220 mail.test ESMTP\r\n")],
     ["stalled before the answer", () => {}],
     ["stalled in the body", (socket: Socket) => socket.write(`${head("content-length: 26\r\n")}{"succ`)],
   ])("%s", async (_name, fail) => {
@@ -176,7 +177,7 @@ describe("an abort", () => {
   });
 });
 
-describe("an exception of fetch", () => {
+describe("an exception of a request", () => {
   const wrapped = (code: string) =>
     new TypeError("fetch failed", { cause: Object.assign(new Error("x"), { code }) });
 
@@ -195,18 +196,13 @@ describe("an exception of fetch", () => {
       expect(fault).toMatchObject({ hint: expect.stringContaining("NODE_EXTRA_CA_CERTS") });
   });
 
-  it("for a port that fetch refuses to use is permanent", async () => {
-    const error = await rejection(patient("http://127.0.0.1:9/api/brand/v1").api.get("/me"));
-    expect(error.message).toContain("could not connect to 127.0.0.1:9: the port is not one for HTTP");
-  });
-
   it("that is a defect of the program is not taken for the network's", () => {
     expect(faultOf(new TypeError("x is not a function"), "h")).toBeNull();
     expect(faultOf("text", "h")).toBeNull();
   });
 
   it("that quotes the key does not go into the error", async () => {
-    const fetch = () => Promise.reject(new TypeError("fetch failed", { cause: new Error(`header ${key}`) }));
+    const fetch = () => Promise.reject(Object.assign(new Error(`header ${key}`), { code: "ECONNRESET" }));
     const api = testApi("https://api.test/api/brand/v1", { deps: { fetch } });
     const error = await rejection(api.get("/orders"));
     expect(error.name).toBe("ApiUnavailable");

@@ -1,5 +1,7 @@
 import nock from "nock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ApiSettings } from "../../src/api/index.js";
+import type { Fetch } from "../../src/deps.js";
 import { key, rejection, testApi } from "./support.js";
 
 const origin = "https://api.brand.test";
@@ -10,6 +12,11 @@ const me = (scopes: string[]) => ({
 });
 /** Bodies that a refusal may carry: no shape is documented, and any may echo the key. */
 const bodies = [`{"error":{"message":"bad key ${key}"}}`, `<html>${key}</html>`, "", `plain ${key}`];
+
+/** nock answers Node's own `fetch`, and not the undici of the program. */
+const fetchMocked: Fetch = (url, options) => fetch(url, { ...options, redirect: "manual" });
+const open = (settings: Partial<ApiSettings> = {}) =>
+  testApi(baseUrl, { settings, deps: { fetch: fetchMocked } });
 
 beforeEach(() => nock.disableNetConnect());
 afterEach(() => {
@@ -43,7 +50,7 @@ describe("a refused request", () => {
         const scope = nock(origin)
           .get(`/api/brand/v1${path}`)
           .reply(status, body, { location: "https://evil.test/" });
-        const api = testApi(baseUrl, { settings: { maxWaitMs: 60_000 } });
+        const api = open({ maxWaitMs: 60_000 });
         const error = await rejection(api.get(path));
         expect(error).toMatchObject({ name, exitCode, status });
         expect(error.message).toMatch(message);
@@ -86,19 +93,19 @@ describe("a 403", () => {
       .reply(403, bodies[0])
       .get("/api/brand/v1/me")
       .reply(status, me(scopes));
-    const error = await rejection(testApi(baseUrl).get("/orders", {}, scope));
+    const error = await rejection(open().get("/orders", {}, scope));
     expect(error).toMatchObject({ name, message: expect.stringMatching(message) });
     if (everywhere !== undefined) expect(error).toMatchObject({ everywhere, exitCode: 5, status: 403 });
   });
 
   it("of /me itself means the address, without asking twice", async () => {
     nock(origin).get("/api/brand/v1/me").reply(403);
-    expect(await rejection(testApi(baseUrl).get("/me"))).toMatchObject({ everywhere: true });
+    expect(await rejection(open().get("/me"))).toMatchObject({ everywhere: true });
   });
 
   it("asks /me once for all refusals of a client", async () => {
     nock(origin).get("/api/brand/v1/orders").times(3).reply(403).get("/api/brand/v1/me").reply(200, me([]));
-    const api = testApi(baseUrl);
+    const api = open();
     await Promise.all([1, 2, 3].map(() => rejection(api.get("/orders", {}, scope))));
     expect(api.stats.requests).toBe(4);
   });
@@ -108,7 +115,7 @@ describe("what is never sent", () => {
   it.each(["/../../../evil", "/../v2/orders", "/orders?page=1", "/orders#x", "/content/../../..\\evil"])(
     "a path such as %s, which leads outside the base URL or brings its own query",
     async (path) => {
-      const api = testApi(baseUrl);
+      const api = open();
       expect((await rejection(api.get(path))).name).toBe("UnexpectedAnswer");
       expect(api.stats.requests).toBe(0);
     },
@@ -120,14 +127,12 @@ describe("what is never sent", () => {
       const scope = nock(origin)
         .get(`/api/brand/v1/${path.replace(/^\//, "")}`)
         .reply(404);
-      await rejection(testApi(baseUrl).get(path));
+      await rejection(open().get(path));
       expect(scope.isDone()).toBe(true);
     },
   );
 
   it.each(["", "two words", "line\nbreak", "bk_\u00e9"])("a key such as %j, and it is not shown", (bad) => {
-    expect(() => testApi(baseUrl, { settings: { key: bad } })).toThrow(
-      /key holds characters that no key has/,
-    );
+    expect(() => open({ key: bad })).toThrow(/key holds characters that no key has/);
   });
 });

@@ -1,10 +1,13 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import nock from "nock";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { faultOf } from "../../src/api/faults.js";
 import { createFetch } from "../../src/api/transport.js";
-import { freePort, rejection, sendJson, serve } from "./support.js";
+import { freePort, rejection, sendJson, serve, serveBytes } from "./support.js";
 
 /** A proxy that notes what it is asked and lets nothing through. */
 async function serveProxy(status = 502) {
@@ -66,12 +69,41 @@ it.each(["user:password@", "socks5://127.0.0.1:1"])(
   },
 );
 
-it("nock still intercepts", async () => {
-  nock("https://api.test").get("/me").reply(200, { mocked: true });
-  expect(await (await createFetch({})("https://api.test/me")).json()).toEqual({ mocked: true });
+it.each([
+  ["gzip", gzipSync],
+  ["X-GZIP", gzipSync],
+  ["deflate", deflateSync],
+  ["br", brotliCompressSync],
+  ["aws-chunked", (text: string) => text],
+])("a body is decompressed: %s", async (coding, pack) => {
+  const server = await serve((_request, response) =>
+    response.writeHead(200, { "content-encoding": coding }).end(pack("text")),
+  );
+  const { body } = await createFetch({})(server.baseUrl);
+  expect(await text(body ?? Readable.from([]))).toBe("text");
+  expect(server.requests[0]?.headers["accept-encoding"]).toBe("gzip");
 });
 
-it("undici is not loaded before the first request: `--help` must not pay for it", async () => {
+it.each([
+  ["as it is", "x-coding: none", "reset"],
+  ["compressed", "content-encoding: gzip", "reset"],
+  ["compressed by br", "content-encoding: br", "reset"],
+  ["as it is", "x-coding: none", "aborted"],
+  ["compressed", "content-encoding: gzip", "aborted"],
+])("an answer %s that nobody reads may break off: %3$s", async (_, coding, end) => {
+  const server = await serveBytes((socket) => {
+    socket.write(`HTTP/1.1 503 No\r\n${coding}\r\nx: 1\r\nx: 2\r\ncontent-length: 9\r\n\r\nx`);
+    if (end === "reset") setTimeout(() => socket.resetAndDestroy(), 20);
+  });
+  const stop = new AbortController();
+  const { status, headers } = await createFetch({})(server.baseUrl, { signal: stop.signal });
+  expect([status, headers.get("x"), headers.get("y")]).toEqual([503, "1, 2", null]);
+  if (end === "aborted") stop.abort(new Error("not wanted"));
+  // An error that nobody hears would fail the test.
+  await sleep(60);
+});
+
+it("undici is loaded with the transport only: `--help` must not pay for it", async () => {
   let loaded = false;
   vi.resetModules();
   vi.doMock("undici", async (original) => {
@@ -79,11 +111,9 @@ it("undici is not loaded before the first request: `--help` must not pay for it"
     return original();
   });
   onTestFinished(() => void vi.doUnmock("undici"));
-  const fresh = await import("../../src/api/transport.js");
+  await import("../../src/main.js");
   await import("../../src/api/index.js");
-  const fetch = fresh.createFetch({});
   expect(loaded).toBe(false);
-  nock("https://api.test").get("/me").reply(200);
-  await fetch("https://api.test/me");
+  await import("../../src/api/transport.js");
   expect(loaded).toBe(true);
 });

@@ -72,7 +72,7 @@ export interface TestBrand extends Happenings {
   key: string;
   env: Record<string, string>;
   clock: Clock & { pass(ms: number): void };
-  fetch: NonNullable<ProgramOptions["fetch"]>;
+  fetch: ReturnType<typeof fetchOf>;
   now(): number;
   /** Lets time pass in which nothing happens. */
   pass(ms: number): void;
