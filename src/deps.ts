@@ -53,7 +53,7 @@ export interface Reply {
   status: number;
   /** Names are asked for in lower case. */
   headers: Pick<Headers, "get">;
-  /** Decompressed. It may be left unread once the request's signal has aborted. */
+  /** Decompressed. The part that is not read ends with the request's signal. */
   body: AsyncIterable<Uint8Array> | null;
 }
 

@@ -1,6 +1,5 @@
 /**
- * Waits for work unless a signal aborts. undici may leave a read that is called off unsettled for ever, and Node ends a
- * program that waits for nothing else.
+ * Waits for work unless a signal aborts, even if the work does not hear that: undici does not while it connects.
  * @throws what `work` throws, and the signal's reason
  */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
