@@ -46,16 +46,16 @@ export function keepOut(mirror: Mirror, hosts: readonly string[], omit?: readonl
   const known = readKeptOut(mirror);
   const kept: KeptOut = { omit: omit ?? known.omit, forgotten: [...new Set([...known.forgotten, ...hosts])] };
   const rewritten = mirror.transaction(() => {
-    writeInfo(mirror, "forgotten", JSON.stringify(kept.forgotten));
     const counts: Record<string, number> = {};
     const held = findHeld(mirror, kept);
     for (const record of held) {
       for (const sql of rewriting) statement(mirror, sql).run(record);
       counts[record.resource] = (counts[record.resource] ?? 0) + 1;
     }
+    const all = [...resources, ...details];
     rebuildTables(
       mirror,
-      [...resources, ...details].filter(({ name }) => name in counts),
+      all.filter(({ name }) => name in counts),
     );
     return { total: held.length, counts };
   });
@@ -65,8 +65,10 @@ export function keepOut(mirror: Mirror, hosts: readonly string[], omit?: readonl
     throw new MirrorBusy("A program that reads the mirror holds its log, in which is what was taken out.", {
       hint: `close that program, then run \`brandapi ${again}\``,
     });
-  // A sync that was killed before does all this again.
-  mirror.transaction(() => writeInfo(mirror, "omit", JSON.stringify(kept.omit)));
+  // Last: a run that is killed before has forgotten and omitted nothing, and is run again.
+  mirror.transaction(() => {
+    for (const [name, list] of Object.entries(kept)) writeInfo(mirror, name, JSON.stringify(list));
+  });
   return rewritten;
 }
 
