@@ -5,7 +5,7 @@ import { commandFor } from "../config/access.js";
 import { expandPath } from "../config/folders.js";
 import { readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { MirrorUnusable, UsageError } from "../errors.js";
+import { MirrorBusy, MirrorUnusable, UsageError } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { codeOf } from "../lib/failures.js";
 import { makeFolder } from "../lib/make-folder.js";
@@ -66,22 +66,26 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, profile }
   if (dir === undefined) makeFolder(folder, 0o700);
   const older: string[] = [];
   for (const name of readdirSync(folder).sort()) {
-    if (name.replace(/\d{8}T\d{6}Z\.sqlite$/, "") !== `${profile}-`) continue;
+    const path = join(folder, name);
+    if (name.replace(/\d{8}T\d{6}Z\.sqlite$/, "") !== `${profile}-` || path === dbPath) continue;
     // Different machines may have one folder for their copies.
-    const read = withFile(join(folder, name), (copy) => readInfo(copy, "brand_id"));
-    if ((await read.catch(() => undefined)) === brand) older.push(join(folder, name));
+    const read = withFile(path, (copy) => readInfo(copy, "brand_id"));
+    if ((await read.catch(() => undefined)) === brand) older.push(path);
   }
   const at = formatInstant(deps.clock.now());
   const path = join(folder, `${profile}-${at.replace(/[-:]|\.\d+/g, "")}.sqlite`);
   const { copy, records } = await copyMirror(dbPath, folder, deps.random);
+  if (existsSync(path))
+    throw new MirrorBusy(`There is a backup of this second: ${path}`, { hint: "run the same command again" });
+  // The copy knows itself, too, for a mirror that cannot be read when it is restored.
+  for (const file of [copy, dbPath])
+    await withFile(file, (mirror) => {
+      // A sync without a rate limit writes nearly all the time.
+      mirror.db.pragma("busy_timeout = 30000");
+      writeInfo(mirror, "last_backup", JSON.stringify({ at, path }));
+    });
   renameSync(copy, path);
-  await withFile(dbPath, (mirror) => {
-    // A sync without a rate limit writes nearly all the time.
-    mirror.db.pragma("busy_timeout = 30000");
-    writeInfo(mirror, "last_backup", JSON.stringify({ at, path }));
-  });
-  // Of two copies of one second the later one has the name.
-  const removed = [...new Set([...older, path])].slice(0, -keep);
+  const removed = [...older, path].slice(0, -keep);
   for (const old of removed) rmSync(old, { force: true });
   const bytes = statSync(path).size;
   const made = `${path}: ${counted(records, "record")}, ${formatBytes(bytes)}, checked`;
@@ -110,27 +114,29 @@ async function restore(file: string, { brand, dbPath, output, profile }: Setting
         throw new MirrorUnusable(`The backup belongs to another brand, ${name} (${id}): ${from}`, {
           hint: "choose another backup, or name its profile: `--profile NAME`",
         });
-      if (present) keepOut(mirror, present.forgotten, present.omit);
+      if (present && present.forgotten.length + present.omit.length > 0)
+        keepOut(mirror, present.forgotten, present.omit);
       if (present?.backup) writeInfo(mirror, "last_backup", present.backup);
     } finally {
       mirror.db.close();
     }
     const forget = `\`${commandFor("forget --host ID", profile)}\``;
     if (!present) warn(`hosts that were forgotten since have to be forgotten again: ${forget}`);
+    // Without a log there is nothing beside the file. A program that has the mirror open prevents that.
+    if (present) await withFile(db, (mirror) => mirror.db.pragma("journal_mode = DELETE"));
     putInPlace(copy, db, aside);
     if (kept) note(`The mirror before is kept: ${kept}`);
     note(`Next: \`${commandFor("sync", profile)}\` reads what came since.`);
-    return { db, restored: from, kept, text: `${db}: restored from ${from}` };
+    const forgotten = present?.forgotten ?? null;
+    return { db, restored: from, kept, forgotten, text: `${db}: restored from ${from}` };
   } finally {
     lock.release();
   }
 }
 
-/** Returns what the copy takes over from the present mirror, and empties its log; null if it is damaged. */
+/** Returns what the copy takes over from the present mirror; null if that is damaged. */
 async function readPresent(path: string) {
   return await withFile(path, (mirror) => {
-    // A different program that has the mirror open prevents this.
-    mirror.db.pragma("journal_mode = DELETE");
     const [brand, backup] = ["brand_id", "last_backup"].map((name) => readInfo(mirror, name));
     return { brand, backup, ...readKeptOut(mirror) };
   }).catch((error: Error) => {

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { readSettings } from "../config/settings.js";
-import { UsageError } from "../errors.js";
+import { MirrorBusy, UsageError } from "../errors.js";
 import { formatInstant } from "../lib/times.js";
 import { beginRun, lastBackup, lockMirror, saveRun, withFile } from "../mirror/index.js";
 import { openMirrorReadOnly } from "../query/index.js";
-import { keepOut, readHosts } from "../records/index.js";
+import { keepOut, readHosts, scrub } from "../records/index.js";
 import { printJson } from "../ui/print.js";
 import { openPrompt } from "../ui/prompt.js";
 import { escapeLines } from "../ui/text.js";
@@ -51,6 +51,10 @@ export async function run({ host, ...options }: ForgetFlags, { deps }: Context):
       const { counts, total } = keepOut(mirror, [id]);
       const run = beginRun(mirror, "forget", at);
       saveRun(mirror, { ...run, finished_at: at, rows_changed: total, outcome: "done" });
+      if (!scrub(mirror))
+        throw new MirrorBusy("The host is forgotten, but a program that reads the mirror has its log open.", {
+          hint: `close that program, then run \`brandapi forget --host ${id}\``,
+        });
       return { host_id: id, records: counts, last_backup: lastBackup(mirror) };
     });
   const done = await deps.killable(forget).finally(lock.release);

@@ -1,7 +1,7 @@
 import { Incomplete } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { dayMs, formatAge, formatInstant, minuteOf } from "../lib/times.js";
-import { firstRead, lastBackup, type Mirror } from "../mirror/index.js";
+import { firstRead, lastBackup, type Mirror, readInfo } from "../mirror/index.js";
 import { findHeld, readKeptOut } from "../records/index.js";
 import { escapeText } from "../ui/text.js";
 
@@ -32,10 +32,12 @@ export function checkBackup(mirror: Mirror, now: number): { text: string; hint?:
 /** @throws Incomplete if something is left of a forgotten host or an omitted member */
 export function checkForgotten(mirror: Mirror): { text: string } {
   const { forgotten, omit } = readKeptOut(mirror);
-  if (forgotten.length + omit.length === 0) return { text: "no host is forgotten" };
-  if (findHeld(mirror).length === 0)
-    return { text: `${counted(forgotten.length, "forgotten host")}: nothing is left but the id` };
+  const isKept = forgotten.length + omit.length > 0;
+  if (readInfo(mirror, "to_scrub") === null && (!isKept || findHeld(mirror).length === 0)) {
+    const text = `${counted(forgotten.length, "forgotten host")}: nothing is left but the id`;
+    return { text: forgotten.length === 0 ? "no host is forgotten" : text };
+  }
   throw new Incomplete("Something is left of a forgotten host or of an omitted member.", {
-    hint: `run \`brandapi ${forgotten[0] === undefined ? "sync" : `forget --host ${forgotten[0]}`}\``,
+    hint: `close other programs that read the mirror, then run \`brandapi ${forgotten[0] === undefined ? "sync" : `forget --host ${forgotten[0]}`}\``,
   });
 }

@@ -16,11 +16,11 @@ export function parseOmit(list: string): string[] {
   const used = new Set(members.flatMap(({ isNeeded, names }) => (isNeeded ? names : [])));
   const free = members.flatMap(({ names }) => names.filter((name) => !used.has(name)));
   // The API document does not show the members of open resources, so any name but the id is taken.
-  const isOpen = (rule: string) =>
-    all.some(({ name, open }) => open && rule.startsWith(`${name}:`)) && !/[:.]id$/.test(rule);
+  const open = all.flatMap((resource) => (resource.open ? resource.name : []));
+  const ofOpen = new RegExp(`^(${open.join("|")}):(?!([^:]*\\.)?id$)[^:]+$`);
   const rules = list.match(/[^,\s]+/g) ?? [];
   return rules.map((rule) =>
-    isOpen(rule) ? rule : checkName("member, or one that a sync needs", rule, free),
+    ofOpen.test(rule) ? rule : checkName("member, or one that a sync needs", rule, free),
   );
 }
 

@@ -17,7 +17,7 @@ import {
   withFile,
 } from "../mirror/index.js";
 import { openMirror, openMirrorOrNone, openMirrorReadOnly } from "../query/index.js";
-import { keepOut, readKeptOut } from "../records/index.js";
+import { keepOut, readKeptOut, scrub } from "../records/index.js";
 import { refuseSkew } from "../sync/clock.js";
 import type { SyncSession } from "../sync/run.js";
 import { createReporter } from "../ui/reporter.js";
@@ -107,8 +107,9 @@ async function openPresent(path: string): Promise<Mirror> {
   return await openMirrorReadOnly(path);
 }
 
-/** Takes what the profile omits out of all that is stored if its list has changed. */
+/** Takes what the profile omits out of all that is stored if its list has changed, and ends what was kept from ending. */
 function omitMembers(mirror: Mirror, omit: readonly string[], { note }: Pick<Reporter, "note">): void {
+  scrub(mirror);
   if (String(omit) === String(readKeptOut(mirror).omit)) return;
   const rewritten = `${counted(keepOut(mirror, [], omit).total, "record")} rewritten`;
   note(`omits ${omit.join(", ") || "nothing"}: ${rewritten}; \`sync --full\` reads what is kept again`);

@@ -33,7 +33,8 @@ export function endPart(path: string): void {
 
 /** Removes every part of this process, which is about to end. */
 export function removeParts(): void {
-  for (const path of begun) rmSync(path, { force: true });
+  for (const path of begun)
+    for (const end of ["", "-journal", "-wal", "-shm"]) rmSync(path + end, { force: true });
 }
 
 async function clearDead(folder: string, stem: string): Promise<void> {

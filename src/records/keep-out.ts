@@ -1,5 +1,4 @@
-import { MirrorBusy } from "../errors.js";
-import { emptyLog, type Mirror, readInfo, statement, writeInfo } from "../mirror/index.js";
+import { emptyLog, forgetInfo, type Mirror, readInfo, statement, writeInfo } from "../mirror/index.js";
 import { details, resources } from "../resources/index.js";
 import { isObject, type Json } from "../resources/types.js";
 import { diffRecords } from "./diff.js";
@@ -7,16 +6,15 @@ import { rebuildTables } from "./reprojection.js";
 
 type Door = (value: Json, resource: string) => Json;
 
-/** A mirror does not keep members, by the end of their path, and hosts, but for their ids. */
-type KeptOut = Record<"omit" | "forgotten", readonly string[]>;
-
-export function readKeptOut(mirror: Mirror): KeptOut {
+/** Returns what a mirror does not keep: members by the end of their path, and hosts, but for their ids. */
+export function readKeptOut(mirror: Mirror) {
   const read = (name: string): string[] => JSON.parse(readInfo(mirror, name) ?? "[]");
   return { omit: read("omit"), forgotten: read("forgotten") };
 }
 
 /** Returns the one function that drops members of a resource's records: those omitted, and those of forgotten hosts. */
-export function openDoor(mirror: Mirror, { omit, forgotten } = readKeptOut(mirror)): Door {
+export function openDoor(mirror: Mirror): Door {
+  const { omit, forgotten } = readKeptOut(mirror);
   const rules = omit.map((rule) => rule.split(":").reverse());
   const hosts = new Set(forgotten);
   if (rules.length + hosts.size === 0) return (value) => value;
@@ -37,39 +35,40 @@ export function openDoor(mirror: Mirror, { omit, forgotten } = readKeptOut(mirro
 }
 
 /**
- * Adds hosts to those that are kept out, replaces the list of omitted members, and rewrites all that is stored without
- * them. The file is written anew, because its free pages and its log still hold that data.
+ * Adds hosts to those that are kept out, replaces the list of omitted members, rewrites all that is stored without them,
+ * and scrubs the file.
  * @returns how many records were rewritten, in all and by resource
- * @throws MirrorBusy if a program reads the log: the same call again scrubs the file
  */
 export function keepOut(mirror: Mirror, hosts: readonly string[], omit?: readonly string[]) {
   const known = readKeptOut(mirror);
-  const kept: KeptOut = { omit: omit ?? known.omit, forgotten: [...new Set([...known.forgotten, ...hosts])] };
   const rewritten = mirror.transaction(() => {
+    writeInfo(mirror, "omit", JSON.stringify(omit ?? known.omit));
+    writeInfo(mirror, "forgotten", JSON.stringify([...new Set([...known.forgotten, ...hosts])]));
+    writeInfo(mirror, "to_scrub", "1");
     const counts: Record<string, number> = {};
-    const held = findHeld(mirror, kept);
+    const held = findHeld(mirror);
     for (const record of held) {
       for (const sql of rewriting) statement(mirror, sql).run(record);
       counts[record.resource] = (counts[record.resource] ?? 0) + 1;
     }
-    const all = [...resources, ...details];
-    rebuildTables(
-      mirror,
-      all.filter(({ name }) => name in counts),
-    );
+    const changed = [...resources, ...details].filter(({ name }) => name in counts);
+    rebuildTables(mirror, changed);
     return { total: held.length, counts };
   });
-  mirror.db.exec("VACUUM");
-  const again = hosts.length > 0 ? `forget --host ${hosts[0]}` : "sync";
-  if (!emptyLog(mirror))
-    throw new MirrorBusy("A program that reads the mirror holds its log, in which is what was taken out.", {
-      hint: `close that program, then run \`brandapi ${again}\``,
-    });
-  // Last: a run that is killed before has forgotten and omitted nothing, and is run again.
-  mirror.transaction(() => {
-    for (const [name, list] of Object.entries(kept)) writeInfo(mirror, name, JSON.stringify(list));
-  });
+  scrub(mirror);
   return rewritten;
+}
+
+/**
+ * Writes the file anew after data was taken out, because its free pages and its log still hold that data.
+ * @returns false if a program that reads the mirror prevents that the log is emptied: then it is still to be done
+ */
+export function scrub(mirror: Mirror): boolean {
+  if (readInfo(mirror, "to_scrub") === null) return true;
+  mirror.db.exec("VACUUM");
+  if (!emptyLog(mirror)) return false;
+  mirror.transaction(() => forgetInfo(mirror, "to_scrub"));
+  return true;
 }
 
 const rewriting = [
@@ -83,8 +82,8 @@ const rewriting = [
 ];
 
 /** Returns the records that hold what is kept out, now or in their history. Gives the connection the SQL functions for that. */
-export function findHeld(mirror: Mirror, kept = readKeptOut(mirror)) {
-  const door = openDoor(mirror, kept);
+export function findHeld(mirror: Mirror) {
+  const door = openDoor(mirror);
   const redact = (resource: string, json: string) => door(JSON.parse(json), resource);
   mirror.db.function("redacted", (resource, json) => json && JSON.stringify(redact(resource, json)));
   mirror.db.function("redacted_fields", (resource, json) => {
