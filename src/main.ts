@@ -1,7 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { reportError } from "./commands/errors.js";
-import { type Deps, type Fetch, systemDeps } from "./deps.js";
+import { type Deps, systemDeps } from "./deps.js";
 import { ConfigurationError, type ExitCode, exitCodes, Stopped, stopCodes } from "./errors.js";
+import type { Fetch } from "./lib/fetch.js";
 import { removeParts } from "./lib/parts.js";
 import { refuseKeys } from "./lib/secrets.js";
 import { runProgram } from "./program.js";

@@ -1,5 +1,5 @@
-import type { Reply } from "../deps.js";
 import { AnswerRefused } from "../errors.js";
+import type { Reply } from "../lib/fetch.js";
 import { bounds } from "./bounds.js";
 
 /**

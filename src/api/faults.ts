@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import type { Reply } from "../deps.js";
+import type { Reply } from "../lib/fetch.js";
 import { readRetryAfter } from "./server-limit.js";
 
 /**

@@ -1,8 +1,9 @@
 import { pipeline } from "node:stream";
 import { constants, createBrotliDecompress, createUnzip } from "node:zlib";
 import { EnvHttpProxyAgent, request } from "undici";
-import type { Env, Fetch } from "../deps.js";
+import type { Env } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
+import type { Fetch } from "../lib/fetch.js";
 
 /** Milliseconds: until connected; until the headers come, and between two pieces of the body. */
 const [connectMs, stallMs] = [10_000, 60_000];

@@ -1,7 +1,8 @@
 import { faultOf } from "../api/index.js";
-import type { Deps, RequestOptions } from "../deps.js";
+import type { Deps } from "../deps.js";
 import { type ExitCode, exitCodes, UsageError } from "../errors.js";
 import { asBrandapiError, wordsOf } from "../lib/failures.js";
+import type { RequestOptions } from "../lib/fetch.js";
 import { isLoopback } from "../lib/loopback.js";
 import { unlessAborted } from "../lib/unless-aborted.js";
 import { createReporter } from "../ui/reporter.js";

@@ -1,6 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { faultOf } from "../api/index.js";
-import type { Deps, Fetch, Reply } from "../deps.js";
+import type { Deps } from "../deps.js";
+import type { Fetch, Reply } from "../lib/fetch.js";
 import { unlessAborted } from "../lib/unless-aborted.js";
 import { FileFailed } from "./failure.js";
 
