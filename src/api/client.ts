@@ -64,7 +64,7 @@ class Client implements ApiClient {
       begunAt ??= sentAt;
       this.stats.requests += 1;
       const leftMs = this.#silence.leftMs(begunAt);
-      const onHeaders = (headers: Pick<Headers, "get"> | null) =>
+      const onHeaders: Parameters<typeof sendRequest>[2] = (headers) =>
         this.#budget.answered(permit, headers && readServerLimit(headers, clock.now()));
       const answer = await sendRequest(call, leftMs, onHeaders, this.deps, this.events);
       if ("data" in answer) {

@@ -5,7 +5,7 @@ import { TooSlow } from "./faults.js";
 /** One request gets at least so long, however little patience there is: an answer takes its time. */
 const leastDeadlineMs = 5_000;
 
-/** Does work with a signal that also aborts when the patience ends, which needs `deps.later`, and after the work. */
+/** Does work with a signal of its own, which aborts when the program stops, when the patience ends, and after the work. */
 export async function withDeadline<T>(
   leftMs: number,
   { later, signal }: Pick<Deps, "later" | "signal">,

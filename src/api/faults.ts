@@ -39,7 +39,8 @@ const words: Record<string, string> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the answer was cut short",
 };
 const connecting = /^(ECONNREFUSED|EHOST|ENET|ENOTFOUND|EAI_|UND_ERR_CONNECT)/;
-const certificate = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET|DECRYPT)|ALTNAME|INVALID_(CA|PURPOSE)/;
+const certificate =
+  /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|INVALID_(CA|PURPOSE)|HOSTNAME_MISMATCH|PATH_LENGTH|^CRL_|^UNSPECIFIED$/;
 const compression = /^(Z_|ERR__ERROR_|ERR_BROTLI)/;
 /** Codes of the system, of Node and of undici, but for those of a call that is wrong. */
 const network = /^(E(?!RR_)|ERR_(SOCKET|STREAM|TLS)_|HTTPParser|UND_ERR_(?!INVALID|NOT_SUPPORTED))/;
@@ -52,7 +53,7 @@ export function faultOf(cause: unknown, host: string): Fault | null {
   if (compression.test(code)) return { kind: "garbled", reason: "its compressed body is damaged", cause };
   if (code.startsWith("ERR_ENCODING_")) return { kind: "garbled", reason: "its body is not UTF-8 text" };
   const permanent = (reason: string, hint: string): Fault => ({ kind: "permanent", reason, hint, cause });
-  if (code === "EPROTO" || code.startsWith("ERR_SSL_"))
+  if (code === "EPROTO" || /^ERR_(SSL|OSSL)_/.test(code))
     return permanent(
       `${host} does not speak TLS as expected`,
       "check the base URL's scheme and port, and any proxy",

@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import type { Deps } from "../deps.js";
 import { BrandapiError } from "../errors.js";
+import type { Reply } from "../lib/fetch.js";
 import { unlessAborted } from "../lib/unless-aborted.js";
 import { readBody } from "./body.js";
 import { withDeadline } from "./deadline.js";
@@ -26,7 +27,7 @@ export interface Call {
 export async function sendRequest(
   { url, headers, expected }: Call,
   leftMs: number,
-  onHeaders: (headers: Pick<Headers, "get"> | null) => void,
+  onHeaders: (headers: Reply["headers"] | null) => void,
   deps: Pick<Deps, "clock" | "fetch" | "later" | "signal">,
   { onRequest }: ApiEvents,
 ): Promise<Answer | { fault: Fault }> {

@@ -1,3 +1,5 @@
+import type { Reply } from "../lib/fetch.js";
+
 /** The rate limit as a server's headers state it. */
 export interface ServerLimit {
   /** Requests left in the server's window. */
@@ -15,7 +17,7 @@ export const longestHoldMs = 86_400_000;
  * @param now milliseconds since 1970, for an answer without a `Date`
  * @returns null if the headers do not name both what is left and when the window starts anew
  */
-export function readServerLimit(headers: Pick<Headers, "get">, now: number): ServerLimit | null {
+export function readServerLimit(headers: Reply["headers"], now: number): ServerLimit | null {
   const policies = ["ratelimit-", "x-ratelimit-", "x-rate-limit-"].map((prefix) => [
     headers.get(`${prefix}remaining`),
     headers.get(`${prefix}reset`),
@@ -35,14 +37,14 @@ export function readServerLimit(headers: Pick<Headers, "get">, now: number): Ser
 }
 
 /** Returns `Retry-After` in milliseconds from now; null if it is missing, past or unreadable. */
-export function readRetryAfter(headers: Pick<Headers, "get">, now: number): number | null {
+export function readRetryAfter(headers: Reply["headers"], now: number): number | null {
   const text = headers.get("retry-after")?.trim() ?? "";
   const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - (dateOf(headers) ?? now);
   return ms > 0 ? ms : null;
 }
 
 /** Returns the server's own time, in milliseconds since 1970, to compare other times in its headers with. */
-export function dateOf(headers: Pick<Headers, "get">): number | null {
+export function dateOf(headers: Reply["headers"]): number | null {
   const date = Date.parse(headers.get("date") ?? "");
   return Number.isNaN(date) ? null : date;
 }

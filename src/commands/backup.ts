@@ -67,7 +67,8 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, profile }
   const older: string[] = [];
   for (const name of readdirSync(folder).sort()) {
     const path = join(folder, name);
-    if (name.replace(/\d{8}T\d{6}Z\.sqlite$/, "") !== `${profile}-` || path === dbPath) continue;
+    if (name.replace(/\d{8}T\d{6}Z\.sqlite$/, "") !== `${profile}-`) continue;
+    if (realPlace(path) === realPlace(dbPath)) continue;
     // Different machines may have one folder for their copies.
     const read = withFile(path, (copy) => readInfo(copy, "brand_id"));
     if ((await read.catch(() => undefined)) === brand) older.push(path);
@@ -77,8 +78,8 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, profile }
   const { copy, records } = await copyMirror(dbPath, folder, deps.random);
   if (existsSync(path))
     throw new MirrorBusy(`There is a backup of this second: ${path}`, { hint: "run the same command again" });
-  // The copy knows itself, too, for a mirror that cannot be read when it is restored.
-  for (const file of [copy, dbPath])
+  // The copy has the note, too, because the mirror may be gone or damaged when the copy is restored.
+  for (const file of [dbPath, copy])
     await withFile(file, (mirror) => {
       // A sync without a rate limit writes nearly all the time.
       mirror.db.pragma("busy_timeout = 30000");
@@ -100,6 +101,8 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, profile }
 async function restore(file: string, { brand, dbPath, output, profile }: Settings, deps: Deps) {
   const { note, warn } = createReporter(deps, output);
   const from = expandPath(file, deps);
+  // A file that is missing is told before anything is made.
+  statSync(from);
   const db = realPlace(dbPath);
   const aside = `${db}.before-${deps.clock.now()}`;
   const lock = await lockMirror(db, { wait: false, ...deps });

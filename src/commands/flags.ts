@@ -37,11 +37,10 @@ export const allProfiles = new Option(
   "every brand that is set up here, one after another; the exit code is the worst of them",
 ).conflicts(["profile", "db", "baseUrl", "keyFile"]);
 
-/** Returns the name if it is valid. @throws UsageError with the nearest valid one */
-export function checkName(noun: string, name: string, known: readonly string[]): string {
+/** Returns the name if it is valid. @throws UsageError with the nearest valid one, or what to do if none is near */
+export function checkName(noun: string, name: string, known: readonly string[], otherwise?: string): string {
   if (known.includes(name)) return name;
-  const hint = suggest(name, known) ?? "the command's `--help` says what to name";
-  throw new UsageError(`Unknown ${noun}: \`${name}\`.`, { hint });
+  throw new UsageError(`Unknown ${noun}: \`${name}\`.`, { hint: suggest(name, known) ?? otherwise });
 }
 
 /** Parses a list: values with commas between them, or the flag several times. */

@@ -4,7 +4,7 @@ import { MirrorBusy, UsageError } from "../errors.js";
 import { formatInstant } from "../lib/times.js";
 import { beginRun, lastBackup, lockMirror, saveRun, withFile } from "../mirror/index.js";
 import { openMirrorReadOnly } from "../query/index.js";
-import { keepOut, readHosts, scrub } from "../records/index.js";
+import { keepOut, readHosts } from "../records/index.js";
 import { printJson } from "../ui/print.js";
 import { openPrompt } from "../ui/prompt.js";
 import { escapeLines } from "../ui/text.js";
@@ -34,10 +34,15 @@ export function define(command: Command): void {
 export async function run({ host, ...options }: ForgetFlags, { deps }: Context): Promise<void> {
   const { json, quiet, yes } = options;
   const { dbPath } = await readSettings(options, deps);
-  const present = await deps.killable(() => openMirrorReadOnly(dbPath));
-  const hosts = readHosts(present);
-  present.db.close();
-  const name = checkName("host", host.replace(/^@/, ""), [...hosts.keys()]);
+  const hosts = await deps.killable(async () => {
+    const present = await openMirrorReadOnly(dbPath);
+    const found = readHosts(present);
+    present.db.close();
+    return found;
+  });
+  const where = 'see `brandapi query "SELECT * FROM hosts"`';
+  const noun = "host, or a handle that several have had";
+  const name = checkName(noun, host.replace(/^@/, ""), [...hosts.keys()], where);
   const id = hosts.get(name) ?? name;
   const { ask, close } = openPrompt(deps);
   const question = `Forget the host ${escapeLines(id)} for good (\`--yes\` does not ask)? [y/N] `;
@@ -48,10 +53,10 @@ export async function run({ host, ...options }: ForgetFlags, { deps }: Context):
   const forget = () =>
     withFile(dbPath, (mirror) => {
       const at = formatInstant(deps.clock.now());
-      const { counts, total } = keepOut(mirror, [id]);
+      const { counts, isScrubbed, total } = keepOut(mirror, [id]);
       const run = beginRun(mirror, "forget", at);
       saveRun(mirror, { ...run, finished_at: at, rows_changed: total, outcome: "done" });
-      if (!scrub(mirror))
+      if (!isScrubbed)
         throw new MirrorBusy("The host is forgotten, but a program that reads the mirror has its log open.", {
           hint: `close that program, then run \`brandapi forget --host ${id}\``,
         });

@@ -37,7 +37,8 @@ export function checkForgotten(mirror: Mirror): { text: string } {
     const text = `${counted(forgotten.length, "forgotten host")}: nothing is left but the id`;
     return { text: forgotten.length === 0 ? "no host is forgotten" : text };
   }
+  const again = forgotten[0] === undefined ? "sync" : `forget --host ${forgotten[0]}`;
   throw new Incomplete("Something is left of a forgotten host or of an omitted member.", {
-    hint: `close other programs that read the mirror, then run \`brandapi ${forgotten[0] === undefined ? "sync" : `forget --host ${forgotten[0]}`}\``,
+    hint: `close other programs that read the mirror, then run \`brandapi ${again}\``,
   });
 }

@@ -16,12 +16,14 @@ export function parseOmit(list: string): string[] {
   const used = new Set(members.flatMap(({ isNeeded, names }) => (isNeeded ? names : [])));
   const free = members.flatMap(({ names }) => names.filter((name) => !used.has(name)));
   // The API document does not show the members of open resources, so any name but the id is taken.
-  const open = all.flatMap((resource) => (resource.open ? resource.name : []));
-  const ofOpen = new RegExp(`^(${open.join("|")}):(?!([^:]*\\.)?id$)[^:]+$`);
+  const isOpen = (rule: string) => {
+    const [, name, member = "id"] = /^([^:]+):([^:]+)$/.exec(rule) ?? [];
+    return all.some((one) => one.open && one.name === name) && !/(^|\.)id$/.test(member);
+  };
   const rules = list.match(/[^,\s]+/g) ?? [];
-  return rules.map((rule) =>
-    ofOpen.test(rule) ? rule : checkName("member, or one that a sync needs", rule, free),
-  );
+  const noun = "member, or a member that a sync needs";
+  const otherwise = "name a member as the API does: `host.last_name`";
+  return rules.map((rule) => (isOpen(rule) ? rule : checkName(noun, rule, free, otherwise)));
 }
 
 /** Returns the members that become columns, by their names: each end of the path, also with the resource before it. */

@@ -49,16 +49,17 @@ export async function withPings(
 async function send(url: string, step: string, code: ExitCode, { fetch, signal }: Deps): Promise<void> {
   const address = new URL(parsePing(url));
   address.pathname = address.pathname.replace(/\/*$/, step);
-  const headers = { "content-type": "text/plain;charset=UTF-8" };
-  const init: RequestOptions = code === 0 ? {} : { method: "POST", headers, body: String(code) };
+  const init: RequestOptions = code === 0 ? {} : { method: "POST", body: String(code) };
   const attempt = async () => {
-    const limit = AbortSignal.timeout(signal.aborted ? 1_000 : 5_000);
+    const timeOut = AbortSignal.timeout(signal.aborted ? 1_000 : 5_000);
+    const limit = signal.aborted ? timeOut : AbortSignal.any([timeOut, signal]);
     const { status } = await unlessAborted(fetch(address, { ...init, signal: limit }), limit);
-    if (status < 200 || status > 299) throw new Error(`${address.host} answered ${status}`);
+    if (status < 200 || status > 299) throw new Error(`it answered ${status}`);
   };
   try {
     await attempt().catch((error: unknown) => (signal.aborted ? Promise.reject(error) : attempt()));
   } catch (cause) {
-    throw new Error(faultOf(cause, address.host)?.reason ?? wordsOf(cause), { cause });
+    const reason = faultOf(cause, address.host)?.reason ?? `${address.host}: ${wordsOf(cause)}`;
+    throw new Error(reason, { cause });
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Waits for work unless a signal aborts, even if the work does not hear that: undici does not while it connects.
+ * Waits for work unless a signal aborts. undici hears no abort while it connects.
  * @throws what `work` throws, and the signal's reason
  */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

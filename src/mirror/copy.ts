@@ -1,4 +1,4 @@
-import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
+import { closeSync, constants, copyFileSync, existsSync, linkSync, openSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { MirrorUnusable } from "../errors.js";
 import { codeOf, wordsOf } from "../lib/failures.js";
@@ -6,7 +6,7 @@ import { beginPart } from "../lib/parts.js";
 import { withFile } from "./connect.js";
 import { readInfo } from "./info.js";
 import type { Mirror } from "./mirror.js";
-import { mirrorFiles, moveLogs } from "./place.js";
+import { moveLogs } from "./place.js";
 import { checkIdentity, findDamage, schemaVersion } from "./version.js";
 
 /** The number of records, of their versions and of changes, and all runs: one text. */
@@ -15,7 +15,7 @@ const contents = `SELECT concat_ws(' ', (SELECT count(*) FROM records), (SELECT 
 
 /**
  * Copies a mirror as it is at one instant, beside a running sync, and checks the copy.
- * @returns the copy (0600), for the caller to rename, and its number of records. The program's end removes one that was not
+ * @returns the copy (0600) and its number of records. The program removes it when it ends, unless it was renamed
  * @throws MirrorUnusable if it is no mirror, or the copy is damaged or differs from it
  */
 export async function copyMirror(from: string, folder: string, random: () => number) {
@@ -24,7 +24,6 @@ export async function copyMirror(from: string, folder: string, random: () => num
   try {
     return { copy, records: await withFile(from, (mirror) => copyChecked(mirror, copy)) };
   } catch (error) {
-    for (const file of mirrorFiles(copy)) rmSync(file, { force: true });
     throw /^SQLITE_(CORRUPT|FULL|IOERR)/.test(codeOf(error)) ? unsound(from, wordsOf(error)) : error;
   }
 }
@@ -53,15 +52,20 @@ function unsound(from: string, words: string): MirrorUnusable {
   });
 }
 
-/** Puts a file in a mirror's place. Under its first name the present mirror is there until then; the second one stays. */
+/** Puts a file in a mirror's place, which is never empty meanwhile. The present mirror is kept under another name. */
 export function putInPlace(file: string, place: string, aside: string): void {
-  if (existsSync(place)) linkSync(place, aside);
+  try {
+    if (existsSync(place)) linkSync(place, aside);
+  } catch {
+    // Some disks have no links.
+    copyFileSync(place, aside, constants.COPYFILE_EXCL);
+  }
   moveLogs(place, aside);
   renameSync(file, place);
 }
 
 /** Returns the copy that was made last (`at`: ISO 8601); null if there was none, or it cannot be found. */
 export function lastBackup(mirror: Mirror): { at: string; path: string } | null {
-  const last = JSON.parse(readInfo(mirror, "last_backup") ?? "null");
+  const last: { at: string; path: string } | null = JSON.parse(readInfo(mirror, "last_backup") ?? "null");
   return last && existsSync(last.path) ? last : null;
 }

@@ -13,7 +13,7 @@ export {
 export { firstRead, lastFinding, lastGood, lastProven, lastRun, newestRun, wasRead } from "./last-runs.js";
 export { lockMirror, runUnderWay } from "./lock.js";
 export { closeMirror, emptyLog, type Mirror, mirrorOf, statement } from "./mirror.js";
-export { checkFile, checkPlace, mirrorFiles, realPlace } from "./place.js";
+export { checkPlace, mirrorFiles, realPlace } from "./place.js";
 export { runLine } from "./run-line.js";
 export { beginRun, blankRun, type Outcome, type Run, type RunEnd, recordRun, saveRun } from "./runs.js";
 export { openTransaction } from "./transaction.js";

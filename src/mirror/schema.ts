@@ -142,6 +142,4 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (source, id)
   ) WITHOUT ROWID;
   `,
-  // The host's record has its name.
-  "ALTER TABLE analytics_hosts_snapshots DROP COLUMN host_username",
 ];

@@ -63,7 +63,7 @@ function rowsOf(name: string, time: string): string {
   if (name !== ranking) return `SELECT * FROM main.${quote(name)} WHERE ${since} <= ${time}`;
   const named = (column: string) =>
     `(SELECT a.${column} FROM main.analytics_hosts AS a WHERE a.host_id = s.host_id LIMIT 1) AS ${column}`;
-  return `SELECT s.host_id, ${named("host_username")}, ${named("host_first_name")}, ${named("host_last_name")},
+  return `SELECT s.host_id, s.host_username, ${named("host_first_name")}, ${named("host_last_name")},
       s.clicks, s.buy_now_clicks, s.orders, s.sales, NULL AS removed_at
     FROM main.analytics_hosts_snapshots AS s WHERE s.clicks IS NOT NULL AND s.date = (
       SELECT max(d.date) FROM main.analytics_hosts_snapshots AS d WHERE d.host_id IS s.host_id AND d.synced_at <= ${time})`;

@@ -4,8 +4,6 @@ import { isObject, type Json } from "../resources/types.js";
 import { diffRecords } from "./diff.js";
 import { rebuildTables } from "./reprojection.js";
 
-type Door = (value: Json, resource: string) => Json;
-
 /** Returns what a mirror does not keep: members by the end of their path, and hosts, but for their ids. */
 export function readKeptOut(mirror: Mirror) {
   const read = (name: string): string[] => JSON.parse(readInfo(mirror, name) ?? "[]");
@@ -13,7 +11,7 @@ export function readKeptOut(mirror: Mirror) {
 }
 
 /** Returns the one function that drops members of a resource's records: those omitted, and those of forgotten hosts. */
-export function openDoor(mirror: Mirror): Door {
+export function openDoor(mirror: Mirror): (value: Json, resource: string) => Json {
   const { omit, forgotten } = readKeptOut(mirror);
   const rules = omit.map((rule) => rule.split(":").reverse());
   const hosts = new Set(forgotten);
@@ -37,7 +35,7 @@ export function openDoor(mirror: Mirror): Door {
 /**
  * Adds hosts to those that are kept out, replaces the list of omitted members, rewrites all that is stored without them,
  * and scrubs the file.
- * @returns how many records were rewritten, in all and by resource
+ * @returns how many records were rewritten, in all and by resource, and what `scrub` returns
  */
 export function keepOut(mirror: Mirror, hosts: readonly string[], omit?: readonly string[]) {
   const known = readKeptOut(mirror);
@@ -53,15 +51,15 @@ export function keepOut(mirror: Mirror, hosts: readonly string[], omit?: readonl
     }
     const changed = [...resources, ...details].filter(({ name }) => name in counts);
     rebuildTables(mirror, changed);
+    mirror.db.exec(snapshots);
     return { total: held.length, counts };
   });
-  scrub(mirror);
-  return rewritten;
+  return { ...rewritten, isScrubbed: scrub(mirror) };
 }
 
 /**
  * Writes the file anew after data was taken out, because its free pages and its log still hold that data.
- * @returns false if a program that reads the mirror prevents that the log is emptied: then it is still to be done
+ * @returns false if a program that reads the mirror holds its log: the next call tries again
  */
 export function scrub(mirror: Mirror): boolean {
   if (readInfo(mirror, "to_scrub") === null) return true;
@@ -80,6 +78,10 @@ const rewriting = [
   "UPDATE records SET json = redacted(resource, json), list_json = redacted(resource, list_json) WHERE record_id = @id",
   "UPDATE record_versions SET json = redacted(@resource, json) WHERE record_id = @id",
 ];
+
+const snapshots = `UPDATE analytics_hosts_snapshots SET host_username =
+  redacted('analytics-hosts', json_object('host', json_object('id', host_id, 'username', host_username)))
+    ->> '$.host.username'`;
 
 /** Returns the records that hold what is kept out, now or in their history. Gives the connection the SQL functions for that. */
 export function findHeld(mirror: Mirror) {

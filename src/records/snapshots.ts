@@ -1,5 +1,6 @@
 import type { Mirror } from "../mirror/index.js";
 import type { Json } from "../resources/types.js";
+import { openDoor } from "./keep-out.js";
 import { valueAt } from "./values.js";
 
 const figures = ["clicks", "buy_now_clicks", "orders", "sales"] as const;
@@ -9,6 +10,7 @@ const zero = { clicks: 0, buy_now_clicks: 0, orders: 0, sales: 0 };
 /** One host's all-time figures on a day; null: it has left. Rows without a host are added up under null. */
 interface HostFigures extends Record<(typeof figures)[number], number | null> {
   host_id: string | null;
+  host_username: string | null;
 }
 
 /**
@@ -17,22 +19,23 @@ interface HostFigures extends Record<(typeof figures)[number], number | null> {
  */
 export function keepSnapshot(mirror: Mirror, date: string, readAt: string, rows: readonly Json[]): void {
   const { db } = mirror;
+  const door = openDoor(mirror);
   const last = db.prepare<[string | null, string], HostFigures>(
-    `SELECT host_id, clicks, buy_now_clicks, orders, sales FROM analytics_hosts_snapshots
+    `SELECT host_id, host_username, clicks, buy_now_clicks, orders, sales FROM analytics_hosts_snapshots
      WHERE host_id IS ? AND date < ? ORDER BY date DESC LIMIT 1`,
   );
   const insert = db.prepare(
     `INSERT INTO analytics_hosts_snapshots
-     VALUES (@date, @host_id, @clicks, @buy_now_clicks, @orders, @sales, @readAt)`,
+     VALUES (@date, @host_id, @host_username, @clicks, @buy_now_clicks, @orders, @sales, @readAt)`,
   );
   const known = db
     .prepare<[], string | null>("SELECT DISTINCT host_id FROM analytics_hosts_snapshots")
     .pluck();
   db.prepare("DELETE FROM analytics_hosts_snapshots WHERE date = ?").run(date);
   db.prepare("INSERT OR REPLACE INTO analytics_hosts_days VALUES (?, ?)").run(date, readAt);
-  const ranked = figuresOf(rows);
+  const ranked = figuresOf(rows.map((row) => door(row, "analytics-hosts")));
   for (const id of new Set([...known.all(), ...ranked.keys()])) {
-    const before = last.get(id, date) ?? { host_id: id, ...none };
+    const before = last.get(id, date) ?? { host_id: id, host_username: null, ...none };
     const now = ranked.get(id) ?? { ...before, ...none };
     if (figures.some((figure) => before[figure] !== now[figure])) insert.run({ ...now, date, readAt });
   }
@@ -48,7 +51,9 @@ function figuresOf(rows: readonly Json[]): Map<string | null, HostFigures> {
   const byHost = new Map<string | null, HostFigures>();
   for (const row of rows) {
     const id = hostIdOf(row);
-    const sum: HostFigures = byHost.get(id) ?? { host_id: id, ...zero };
+    const username = valueAt(row, ["host", "username"]);
+    const named = { host_id: id, host_username: typeof username === "string" ? username : null };
+    const sum: HostFigures = byHost.get(id) ?? { ...named, ...zero };
     for (const figure of figures) {
       const value = valueAt(row, [figure]);
       if (typeof value === "number") sum[figure] = (sum[figure] ?? 0) + value;

@@ -178,8 +178,7 @@ describe("an abort", () => {
 });
 
 describe("an exception of a request", () => {
-  const wrapped = (code: string) =>
-    new TypeError("fetch failed", { cause: Object.assign(new Error("x"), { code }) });
+  const coded = (code: string) => Object.assign(new Error("x"), { code });
 
   it.each([
     ["ENOTFOUND", "network", /could not connect to h: the name is unknown/],
@@ -187,9 +186,12 @@ describe("an exception of a request", () => {
     ["UND_ERR_BODY_TIMEOUT", "network", /h: the answer stalled/],
     ["CERT_HAS_EXPIRED", "permanent", /certificate of h cannot be trusted \(CERT_HAS_EXPIRED\)/],
     ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "permanent", /certificate/],
+    ["HOSTNAME_MISMATCH", "permanent", /certificate/],
+    ["UNSPECIFIED", "permanent", /certificate/],
     ["ERR_SSL_WRONG_VERSION_NUMBER", "permanent", /does not speak TLS/],
+    ["ERR_OSSL_EVP_UNSUPPORTED", "permanent", /does not speak TLS/],
   ])("with %s is a %s fault", (code, kind, reason) => {
-    const fault = faultOf(wrapped(code), "h");
+    const fault = faultOf(coded(code), "h");
     expect(fault?.kind).toBe(kind);
     expect(fault?.reason).toMatch(reason);
     if (code.includes("CERT"))
@@ -199,6 +201,8 @@ describe("an exception of a request", () => {
   it("that is a defect of the program is not taken for the network's", () => {
     expect(faultOf(new TypeError("x is not a function"), "h")).toBeNull();
     expect(faultOf("text", "h")).toBeNull();
+    for (const code of ["UND_ERR_INVALID_ARG", "ERR_INVALID_URL"])
+      expect(faultOf(coded(code), "h")).toBeNull();
   });
 
   it("that quotes the key does not go into the error", async () => {

@@ -90,7 +90,7 @@ it.each([
   ["compressed by br", "content-encoding: br", "reset"],
   ["as it is", "x-coding: none", "aborted"],
   ["compressed", "content-encoding: gzip", "aborted"],
-])("an answer %s that nobody reads may break off: %3$s", async (_, coding, end) => {
+])("an answer %s (%s) that nobody reads may break off: %s", async (_, coding, end) => {
   const server = await serveBytes((socket) => {
     socket.write(`HTTP/1.1 503 No\r\n${coding}\r\nx: 1\r\nx: 2\r\ncontent-length: 9\r\n\r\nx`);
     if (end === "reset") setTimeout(() => socket.resetAndDestroy(), 20);

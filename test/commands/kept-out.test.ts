@@ -227,21 +227,27 @@ test("what was omitted since a backup is not brought back by restoring it", asyn
   expect(await found(brand, `${secret}-l2`)).toBe(0);
 });
 
+test("a member of a resource whose members are not shown can be omitted", async () => {
+  const brand = await brandWithHost();
+  await loggedIn(brand, "--omit gifts:title,surveys:questions.text");
+  expect((await brand.run("status")).out).toContain("Omitted: gifts:title, surveys:questions.text");
+});
+
 test.each([
   ["host.last_nmae", "did you mean `host.last_name`?"],
   ["roster:host.motto", "did you mean"],
   ["rooster:host.socials", "did you mean `roster:host.socials`?"],
-  ["orders:id", "one that a sync needs"],
-  ["order_date", "one that a sync needs"],
-  ["commission_rate", "one that a sync needs"],
-  ["host.id", "one that a sync needs"],
-  ["currency", "one that a sync needs: `currency`."],
+  ["orders:id", "a member that a sync needs"],
+  ["order_date", "a member that a sync needs"],
+  ["commission_rate", "a member that a sync needs"],
+  ["host.id", "a member that a sync needs"],
+  ["currency", "a member that a sync needs: `currency`."],
   ["a b;c", "Unknown member"],
-  ["opportunities:status", "one that a sync needs"],
-  ["assignments.brand_payment_state", "one that a sync needs"],
-  ["surveys:id", "one that a sync needs"],
-  ["gifts:", "one that a sync needs"],
-  ["gifts:orders:currency", "one that a sync needs"],
+  ["opportunities:status", "a member that a sync needs"],
+  ["assignments.brand_payment_state", "a member that a sync needs"],
+  ["surveys:id", "a member that a sync needs"],
+  ["gifts:", "a member that a sync needs"],
+  ["gifts:orders:currency", "a member that a sync needs"],
   ["host", "did you mean `host.username`?"],
 ])("login --omit %s is a usage error", async (omit, hint) => {
   const { code, err } = await makeBrand().run(["login", "--key-stdin", "--omit", omit], { stdin: "k" });

@@ -62,7 +62,7 @@ test("a ping that fails is tried once more, is one warning, and changes no exit 
     .ended;
   expect(ran.code).toBe(0);
   expect(heard).toHaveLength(4);
-  expect(ran.err).toMatch(/^warning: the ping failed: 127\.0\.0\.1:\d+ answered 500\n$/);
+  expect(ran.err).toMatch(/^warning: the ping failed: 127\.0\.0\.1:\d+: it answered 500\n$/);
 });
 
 test("a service that cannot be reached is named; no password is printed", async () => {
