@@ -13,10 +13,12 @@ import { formatInstant } from "../lib/times.js";
 import {
   copyMirror,
   lockMirror,
+  type Mirror,
   putInPlace,
   readInfo,
   realPlace,
   withFile,
+  withMirror,
   writeInfo,
 } from "../mirror/index.js";
 import { openMirror, openMirrorReadOnly } from "../query/index.js";
@@ -59,9 +61,8 @@ export async function run(options: BackupFlags, { deps }: Context, dir: string |
 }
 
 async function backUp(dir: string | undefined, keep: number, { dbPath, profile }: Settings, deps: Deps) {
-  const present = await openMirrorReadOnly(dbPath);
-  const brand = readInfo(present, "brand_id");
-  present.db.close();
+  const brandOf = (mirror: Mirror) => readInfo(mirror, "brand_id");
+  const brand = await withMirror(openMirrorReadOnly(dbPath), brandOf);
   const folder = dir === undefined ? join(dirname(dbPath), "backups") : expandPath(dir, deps);
   if (dir === undefined) makeFolder(folder, 0o700);
   const older: string[] = [];
@@ -70,8 +71,7 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, profile }
     if (name.replace(/\d{8}T\d{6}Z\.sqlite$/, "") !== `${profile}-`) continue;
     if (realPlace(path) === realPlace(dbPath)) continue;
     // Different machines may have one folder for their copies.
-    const read = withFile(path, (copy) => readInfo(copy, "brand_id"));
-    if ((await read.catch(() => undefined)) === brand) older.push(path);
+    if ((await withFile(path, brandOf).catch(() => undefined)) === brand) older.push(path);
   }
   const at = formatInstant(deps.clock.now());
   const path = join(folder, `${profile}-${at.replace(/[-:]|\.\d+/g, "")}.sqlite`);
@@ -110,8 +110,7 @@ async function restore(file: string, { brand, dbPath, output, profile }: Setting
     const kept = existsSync(db) ? aside : null;
     const present = kept === null ? null : await readPresent(db);
     const { copy } = await copyMirror(from, dirname(db), deps.random);
-    const mirror = await openMirror(copy);
-    try {
+    await withMirror(openMirror(copy), (mirror) => {
       const [id, name] = [readInfo(mirror, "brand_id"), readInfo(mirror, "brand_name")];
       if (id !== (present?.brand ?? brand?.id ?? id))
         throw new MirrorUnusable(`The backup belongs to another brand, ${name} (${id}): ${from}`, {
@@ -120,9 +119,7 @@ async function restore(file: string, { brand, dbPath, output, profile }: Setting
       if (present && present.forgotten.length + present.omit.length > 0)
         keepOut(mirror, present.forgotten, present.omit);
       if (present?.backup) writeInfo(mirror, "last_backup", present.backup);
-    } finally {
-      mirror.db.close();
-    }
+    });
     const forget = `\`${commandFor("forget --host ID", profile)}\``;
     if (!present) warn(`hosts that were forgotten since have to be forgotten again: ${forget}`);
     // Without a log there is nothing beside the file. A program that has the mirror open prevents that.

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { readSettings } from "../config/settings.js";
 import { MirrorBusy, UsageError } from "../errors.js";
 import { formatInstant } from "../lib/times.js";
-import { beginRun, lastBackup, lockMirror, saveRun, withFile } from "../mirror/index.js";
+import { beginRun, lastBackup, lockMirror, saveRun, withFile, withMirror } from "../mirror/index.js";
 import { openMirrorReadOnly } from "../query/index.js";
 import { keepOut, readHosts } from "../records/index.js";
 import { printJson } from "../ui/print.js";
@@ -34,12 +34,7 @@ export function define(command: Command): void {
 export async function run({ host, ...options }: ForgetFlags, { deps }: Context): Promise<void> {
   const { json, quiet, yes } = options;
   const { dbPath } = await readSettings(options, deps);
-  const hosts = await deps.killable(async () => {
-    const present = await openMirrorReadOnly(dbPath);
-    const found = readHosts(present);
-    present.db.close();
-    return found;
-  });
+  const hosts = await deps.killable(() => withMirror(openMirrorReadOnly(dbPath), readHosts));
   const where = 'see `brandapi query "SELECT * FROM hosts"`';
   const noun = "host, or a handle that several have had";
   const name = checkName(noun, host.replace(/^@/, ""), [...hosts.keys()], where);

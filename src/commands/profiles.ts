@@ -1,6 +1,7 @@
 import { ownMirror, type Profile, readKnownProfiles } from "../config/profiles.js";
 import { wordsOf } from "../lib/failures.js";
 import { formatSpan } from "../lib/times.js";
+import { withMirror } from "../mirror/index.js";
 import { oldestSuccess, openMirrorOrNone } from "../query/index.js";
 import { printJson } from "../ui/print.js";
 import { createReporter } from "../ui/reporter.js";
@@ -40,12 +41,7 @@ export async function run(options: GlobalOptions, { deps }: Context): Promise<vo
 type Brand = ReturnType<typeof describe> & { profile: string; mirror: string };
 
 async function lastSuccess(path: string): Promise<string | null> {
-  const mirror = await openMirrorOrNone(path);
-  try {
-    return oldestSuccess(mirror);
-  } finally {
-    mirror.db.close();
-  }
+  return await withMirror(openMirrorOrNone(path), oldestSuccess);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import type { Mirror } from "../mirror/index.js";
+import { type Mirror, withMirror } from "../mirror/index.js";
 import { openMirrorReadOnly, withSnapshot } from "../query/index.js";
 import { createReporter, type TerminalReporter } from "../ui/reporter.js";
 import { type Style, styleFor } from "../ui/style.js";
@@ -24,16 +24,11 @@ export async function readMirror(
   work: (reading: Reading) => Promise<void>,
 ): Promise<void> {
   const { dbPath } = await readSettings(options, deps);
-  await deps.killable(async () => {
-    const mirror = await openMirrorReadOnly(dbPath);
+  const read = async (mirror: Mirror) => {
     const reporter = createReporter(deps, options);
     const style = styleFor(deps.stdout, options, deps.env);
-    try {
-      const reading = { deps, mirror, reporter, style, width: terminalWidth(deps.stdout) };
-      await withSnapshot(mirror, () => work(reading));
-    } finally {
-      mirror.db.close();
-      reporter.close();
-    }
-  });
+    const reading = { deps, mirror, reporter, style, width: terminalWidth(deps.stdout) };
+    await withSnapshot(mirror, () => work(reading)).finally(reporter.close);
+  };
+  await deps.killable(() => withMirror(openMirrorReadOnly(dbPath), read));
 }

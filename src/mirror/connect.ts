@@ -29,14 +29,21 @@ export async function connect(path: string, readonly: boolean): Promise<Mirror> 
   }
 }
 
-/** Opens the file at a path for writing, as long as `work` takes. */
-export async function withFile<T>(path: string, work: (mirror: Mirror) => T | Promise<T>): Promise<T> {
-  const mirror = await connect(path, false);
+type Work<T> = (mirror: Mirror) => T | Promise<T>;
+
+/** Uses a mirror that is being opened, and closes it however `work` ends. */
+export async function withMirror<T>(opening: Promise<Mirror>, work: Work<T>): Promise<T> {
+  const mirror = await opening;
   try {
     return await work(mirror);
   } finally {
     mirror.db.close();
   }
+}
+
+/** Opens the file at a path for writing, as long as `work` takes. */
+export async function withFile<T>(path: string, work: Work<T>): Promise<T> {
+  return await withMirror(connect(path, false), work);
 }
 
 /** Creates an empty mirror for its owner alone (0600), and its folder. It is complete when it appears at its path. */

@@ -1,6 +1,6 @@
 /** The door of this room: everything that other rooms may use. */
 
-export { busyMs, connect, createFile, layOut, withFile } from "./connect.js";
+export { busyMs, connect, createFile, layOut, withFile, withMirror } from "./connect.js";
 export { copyMirror, lastBackup, putInPlace } from "./copy.js";
 export { asMirrorError, damagedHint } from "./errors.js";
 export {

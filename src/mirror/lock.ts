@@ -4,7 +4,8 @@ import type { Clock } from "../deps.js";
 import { MirrorBusy } from "../errors.js";
 import { codeOf } from "../lib/failures.js";
 import { loadSqlite } from "../lib/sqlite.js";
-import { connect } from "./connect.js";
+import { connect, withMirror } from "./connect.js";
+import type { Mirror } from "./mirror.js";
 import { checkPlace, realPlace } from "./place.js";
 import { readUnderWay, type UnderWay, underWayText } from "./under-way.js";
 
@@ -56,17 +57,9 @@ export async function runUnderWay(path: string): Promise<UnderWay | null> {
   if (since === undefined || !(await isHeld(lockPath))) return null;
   const silent = { started_at: new Date(since).toISOString(), progress: null };
   if (!existsSync(path)) return silent;
-  try {
-    const mirror = await connect(path, true);
-    try {
-      return readUnderWay(mirror, since);
-    } finally {
-      mirror.db.close();
-    }
-  } catch {
-    // Opening the mirror for its own sake reports what is wrong with it.
-    return silent;
-  }
+  const read = (mirror: Mirror) => readUnderWay(mirror, since);
+  // Opening the mirror for its own sake reports what is wrong with it.
+  return await withMirror(connect(path, true), read).catch(() => silent);
 }
 
 /** Takes the lock, unless another process has it. @returns true if it was taken */
