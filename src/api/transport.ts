@@ -42,7 +42,7 @@ export function createFetch(env: Env): Fetch {
   };
 }
 
-/** Returns what decompresses a body; null for any other coding. As in browsers, the last bytes may be missing. */
+/** Returns what decompresses a body, because a proxy may choose any of these codings; as in browsers, its end may be missing. */
 function decoderOf(coding: string) {
   if (/^br$/i.test(coding)) return createBrotliDecompress();
   const isZipped = /^((x-)?gzip|deflate)$/i.test(coding);
