@@ -57,6 +57,24 @@ describe("an answer that breaks an assumption is refused whole (exit 7)", () => 
     expect(code).toBe(7);
     expect(err).toContain("outside the dates");
   });
+
+  test("A3: a record of another second among a crowd, on a page that is not the first", async () => {
+    const crowd = Array.from({ length: 130 }, (_, n) => orderAt(`c${n}`, noon - day));
+    const brand = makeBrand({ orders: crowd });
+    brand.once(
+      ({ path, query }) => path === "/orders" && query.page === "2",
+      () => ({
+        envelope: (one: { data: object[] }) => ({
+          ...one,
+          data: [...one.data.slice(0, -1), { ...one.data.at(-1), order_date: at(noon - 2 * day) }],
+        }),
+      }),
+    );
+    const { code, err, verified } = await synced(brand);
+    // The first answer was as it should be, and stays.
+    expect([code, verified, brand.mirrored().length]).toEqual([7, 0, 100]);
+    expect(err).toContain("outside the dates that were asked for");
+  });
 });
 
 describe("an answer that hides something is caught by the counts", () => {
