@@ -59,6 +59,7 @@ async function found(brand: TestBrand, text: string): Promise<number> {
 const sums = (brand: TestBrand) => [
   brand.sql("SELECT resource, count(*), count(removed_at) FROM records GROUP BY resource"),
   brand.sql("SELECT month, currency, orders, gross_amount, net_amount FROM sales_by_month"),
+  brand.sql("SELECT count(*), sum(quantity), sum(price) FROM order_line_items"),
 ];
 
 async function doctorOf(brand: TestBrand, check: string) {
@@ -208,6 +209,7 @@ test("a member that is omitted is taken out of all that is stored by the next sy
   for (const gone of ["l1", "l2", "t1", "t2"]) expect(await found(brand, `${secret}-${gone}`), gone).toBe(0);
   expect(await found(brand, `${secret}-f2`)).toBeGreaterThan(0);
   expect(brand.sql("SELECT count(host_socials) AS n FROM roster")).toEqual([{ n: 0 }]);
+  expect(brand.sql("SELECT count(host_socials) > 0 AS others FROM recommendations")).toEqual([{ others: 1 }]);
   expect([sums(brand), await verdicts(brand)]).toEqual(before);
 
   // Another list takes the place of this one, and what it does not name comes back as it is read.
