@@ -1,10 +1,17 @@
 import { readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { type BrandapiError, exitCodes, Incomplete } from "../errors.js";
+import { type BrandapiError, exitCodes, Incomplete, MirrorUnusable } from "../errors.js";
 import { asBrandapiError } from "../lib/failures.js";
 import { hideKeys } from "../lib/secrets.js";
 import { loadSqlite } from "../lib/sqlite.js";
-import { checkOwner, checkSound, type Mirror, readInfo, schemaVersion } from "../mirror/index.js";
+import {
+  checkOwner,
+  damagedHint,
+  findDamage,
+  type Mirror,
+  readInfo,
+  schemaVersion,
+} from "../mirror/index.js";
 import { openMirrorOrNone, typedTables, withSnapshot } from "../query/index.js";
 import { compareTables, differenceText, isOfOtherShape } from "../records/index.js";
 import { details, resources } from "../resources/index.js";
@@ -106,7 +113,9 @@ async function checkMirror(dbPath: string, deps: Deps): Promise<Finding<Mirror>>
     };
   }
   try {
-    await deps.killable(async () => checkSound(mirror));
+    const damage = await deps.killable(async () => findDamage(mirror));
+    if (damage !== null)
+      throw new MirrorUnusable(`The mirror is damaged (${damage}): ${dbPath}`, { hint: damagedHint });
     const brand = readInfo(mirror, "brand_name") ?? "no brand yet";
     return { text: `${dbPath}: sound, of ${brand}`, value: mirror };
   } catch (error) {

@@ -31,11 +31,10 @@ export function checkBackup(mirror: Mirror, now: number): { text: string; hint?:
 
 /** @throws Incomplete if something is left of a forgotten host or an omitted member */
 export function checkForgotten(mirror: Mirror): { text: string } {
-  const { forgotten, omit } = readKeptOut(mirror);
-  const isKept = forgotten.length + omit.length > 0;
-  if (readInfo(mirror, "to_scrub") === null && (!isKept || findHeld(mirror).length === 0)) {
-    const text = `${counted(forgotten.length, "forgotten host")}: nothing is left but the id`;
-    return { text: forgotten.length === 0 ? "no host is forgotten" : text };
+  const { forgotten } = readKeptOut(mirror);
+  if (readInfo(mirror, "to_scrub") === null && findHeld(mirror).length === 0) {
+    if (forgotten.length === 0) return { text: "no host is forgotten" };
+    return { text: `${counted(forgotten.length, "forgotten host")}: nothing is left but the id` };
   }
   const again = forgotten[0] === undefined ? "sync" : `forget --host ${forgotten[0]}`;
   throw new Incomplete("Something is left of a forgotten host or of an omitted member.", {

@@ -56,10 +56,9 @@ async function send(url: string, step: string, code: ExitCode, { fetch, signal }
     const { status } = await unlessAborted(fetch(address, { ...init, signal: limit }), limit);
     if (status < 200 || status > 299) throw new Error(`it answered ${status}`);
   };
-  try {
-    await attempt().catch((error: unknown) => (signal.aborted ? Promise.reject(error) : attempt()));
-  } catch (cause) {
+  const tried = attempt().catch((error: unknown) => (signal.aborted ? Promise.reject(error) : attempt()));
+  await tried.catch((cause: unknown) => {
     const reason = faultOf(cause, address.host)?.reason ?? `${address.host}: ${wordsOf(cause)}`;
     throw new Error(reason, { cause });
-  }
+  });
 }

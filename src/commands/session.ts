@@ -107,10 +107,7 @@ async function openPresent(path: string): Promise<Mirror> {
   return await openMirrorReadOnly(path);
 }
 
-/**
- * Takes what the profile omits out of all that is stored if its list has changed. Scrubs the file if a reader prevented that
- * before.
- */
+/** Takes what the profile omits out of all that is stored if its list has changed, and does a scrub that is due. */
 function omitMembers(mirror: Mirror, omit: readonly string[], { note }: Pick<Reporter, "note">): void {
   scrub(mirror);
   if (String(omit) === String(readKeptOut(mirror).omit)) return;

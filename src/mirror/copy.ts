@@ -21,11 +21,10 @@ const contents = `SELECT concat_ws(' ', (SELECT count(*) FROM records), (SELECT 
 export async function copyMirror(from: string, folder: string, random: () => number) {
   // The next copy into this folder clears away what a killed process left of this one.
   const copy = await beginPart(join(folder, "mirror.sqlite"), random);
-  try {
-    return { copy, records: await withFile(from, (mirror) => copyChecked(mirror, copy)) };
-  } catch (error) {
+  const records = await withFile(from, (mirror) => copyChecked(mirror, copy)).catch((error: unknown) => {
     throw /^SQLITE_(CORRUPT|FULL|IOERR)/.test(codeOf(error)) ? unsound(from, wordsOf(error)) : error;
-  }
+  });
+  return { copy, records };
 }
 
 async function copyChecked(mirror: Mirror, part: string): Promise<number> {

@@ -35,4 +35,4 @@ export {
   type UnderWay,
   underWayText,
 } from "./under-way.js";
-export { checkIdentity, checkSound, migrate, schemaVersion } from "./version.js";
+export { checkIdentity, findDamage, migrate, schemaVersion } from "./version.js";

@@ -12,7 +12,9 @@ export function checkPlace(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found || found.isFile()) return found !== undefined;
   throw new MirrorUnusable(`The mirror has to be a file, and this is a folder or a device: ${path}.`, {
-    hint: found.isDirectory() ? `name a file in it, such as ${join(path, "mirror.sqlite")}` : "name a file",
+    hint: found.isDirectory()
+      ? `name a file in it: \`--db ${join(path, "mirror.sqlite")}\``
+      : "name a file with `--db`",
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
-import { damagedHint, otherFileHint } from "./errors.js";
+import { otherFileHint } from "./errors.js";
 import type { Mirror } from "./mirror.js";
 import { applicationId, migrations } from "./schema.js";
 
@@ -43,11 +43,4 @@ function versionOf(db: Database): number {
 export function findDamage({ db }: Pick<Mirror, "db">): string | null {
   const first = String(db.pragma("integrity_check(1)", { simple: true }));
   return first === "ok" ? null : first;
-}
-
-/** @throws MirrorUnusable if SQLite finds damage */
-export function checkSound(mirror: Mirror): void {
-  const damage = findDamage(mirror);
-  if (damage === null) return;
-  throw new MirrorUnusable(`The mirror is damaged (${damage}): ${mirror.path}`, { hint: damagedHint });
 }

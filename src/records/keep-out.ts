@@ -92,6 +92,8 @@ export function findHeld(mirror: Mirror) {
     const changes = diffRecords(JSON.parse(json), redact(resource, json));
     return JSON.stringify(changes.map(({ field }) => field));
   });
+  const { omit, forgotten } = readKeptOut(mirror);
+  if (omit.length + forgotten.length === 0) return [];
   const select = `SELECT record_id AS id, resource, key FROM records AS r
     WHERE redacted(resource, json) <> json OR redacted(resource, list_json) <> list_json OR EXISTS (
       SELECT 1 FROM record_versions AS v
