@@ -101,8 +101,6 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, profile }
 async function restore(file: string, { brand, dbPath, output, profile }: Settings, deps: Deps) {
   const { note, warn } = createReporter(deps, output);
   const from = expandPath(file, deps);
-  if (!statSync(from).isFile())
-    throw new MirrorUnusable(`A backup is a file: ${from}`, { hint: "name a file with `--restore`" });
   const db = realPlace(dbPath);
   const aside = `${db}.before-${deps.clock.now()}`;
   const lock = await lockMirror(db, { wait: false, ...deps });

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
-import { commandFor } from "../config/access.js";
+import { commandFor, missingOf } from "../config/access.js";
 import { expandPath, folderFor } from "../config/folders.js";
 import { readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
@@ -67,10 +67,11 @@ ${line(hour + 4, check)}
 async function checkProfile(options: GlobalOptions, deps: Deps, warn: (text: string) => void) {
   const { BRANDAPI_KEY, ...env } = deps.env;
   const { baseUrl, key, profile } = await readSettings(options, { ...deps, env });
-  const lacks = key === undefined ? "key" : "base URL";
   const login = commandFor("login", profile);
   if (baseUrl === undefined || key === undefined)
-    warn(`The profile \`${profile}\` has no ${lacks}. At night there is nothing else: run \`${login}\`.`);
+    warn(
+      `The profile \`${profile}\` has no ${missingOf({ baseUrl, key })}. At night there is nothing else: run \`${login}\`.`,
+    );
   return profile;
 }
 

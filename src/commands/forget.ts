@@ -11,10 +11,7 @@ import { escapeLines } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { checkName } from "./flags.js";
 
-interface ForgetFlags extends GlobalOptions {
-  host: string;
-  yes?: boolean;
-}
+type ForgetFlags = GlobalOptions & { host: string; yes?: boolean };
 
 export const about =
   "Removes the host's names, links, photo and texts from records, their history and all tables, and keeps them out of " +

@@ -8,11 +8,12 @@ import { escapeText } from "../ui/text.js";
 /** Returns what `status` says of the last backup, the profile's omitted members and the forgotten hosts. */
 export function keptOf(mirror: Mirror, omit: readonly string[], now: number) {
   const last_backup = lastBackup(mirror);
-  const { forgotten } = readKeptOut(mirror);
+  const { forgotten, omit: taken } = readKeptOut(mirror);
+  const when = String(omit) === String(taken) ? "" : " (from the next sync on)";
   const { at = "", path = "" } = last_backup ?? {};
   const text = [
     last_backup && `Last backup: ${minuteOf(at)}, ${formatAge(now - Date.parse(at))} ago, ${path}`,
-    omit.length > 0 && `Omitted: ${omit.join(", ")}`,
+    omit.length > 0 && `Omitted: ${omit.join(", ")}${when}`,
     forgotten.length > 0 && `Forgotten: ${counted(forgotten.length, "host")}`,
   ].map((line) => (line ? `\n${escapeText(line)}\n` : ""));
   return { text: text.join(""), kept: { last_backup, omit, forgotten } };

@@ -31,7 +31,10 @@ export async function withPings(
   if (!url) return await work();
   const { warn } = createReporter(context.deps, options);
   const ping = (step: string, code: ExitCode) =>
-    send(url, step, code, context.deps).catch((error: unknown) => warn(`the ping failed: ${wordsOf(error)}`));
+    send(url, step, code, context.deps).catch((error: unknown) => {
+      const reason = faultOf(error, "its server")?.reason ?? wordsOf(error);
+      warn(`the ping failed: ${reason}`);
+    });
   await ping("/start", exitCodes.done);
   let code: ExitCode = exitCodes.done;
   try {
@@ -56,9 +59,5 @@ async function send(url: string, step: string, code: ExitCode, { fetch, signal }
     const { status } = await unlessAborted(fetch(address, { ...init, signal: limit }), limit);
     if (status < 200 || status > 299) throw new Error(`it answered ${status}`);
   };
-  const tried = attempt().catch((error: unknown) => (signal.aborted ? Promise.reject(error) : attempt()));
-  await tried.catch((cause: unknown) => {
-    const reason = faultOf(cause, address.host)?.reason ?? `${address.host}: ${wordsOf(cause)}`;
-    throw new Error(reason, { cause });
-  });
+  await attempt().catch((error: unknown) => (signal.aborted ? Promise.reject(error) : attempt()));
 }

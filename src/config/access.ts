@@ -16,13 +16,16 @@ const versionedRoot = "/api/brand/v1";
 /** Returns the base URL and the key. @throws ConfigurationError if one is missing */
 export function requireAccess({ baseUrl, key, profile }: Settings): Access {
   if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
-  let missing = "key and no base URL";
-  if (key !== undefined) missing = "base URL";
-  if (baseUrl !== undefined) missing = "key";
   const place = baseUrl === undefined ? "" : ` at ${new URL(baseUrl).origin}`;
-  throw new ConfigurationError(`No ${missing} for the profile \`${profile}\`${place}.`, {
+  throw new ConfigurationError(`No ${missingOf({ baseUrl, key })} for the profile \`${profile}\`${place}.`, {
     hint: `run \`${commandFor("login", profile)}\`; without a key, try \`brandapi demo\`, or \`brandapi sandbox\`, which prints one`,
   });
+}
+
+/** Returns in words what of an address and a key is missing; one of them is. */
+export function missingOf({ baseUrl, key }: Pick<Settings, "baseUrl" | "key">): string {
+  if (key !== undefined) return "base URL";
+  return baseUrl === undefined ? "key and no base URL" : "key";
 }
 
 /** Returns a command as a person types it for a profile. */

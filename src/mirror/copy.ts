@@ -1,7 +1,6 @@
 import { closeSync, constants, copyFileSync, existsSync, linkSync, openSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { MirrorUnusable } from "../errors.js";
-import { codeOf, wordsOf } from "../lib/failures.js";
 import { beginPart } from "../lib/parts.js";
 import { withFile } from "./connect.js";
 import { readInfo } from "./info.js";
@@ -21,34 +20,28 @@ const contents = `SELECT concat_ws(' ', (SELECT count(*) FROM records), (SELECT 
 export async function copyMirror(from: string, folder: string, random: () => number) {
   // The next copy into this folder clears away what a killed process left of this one.
   const copy = await beginPart(join(folder, "mirror.sqlite"), random);
-  const records = await withFile(from, (mirror) => copyChecked(mirror, copy)).catch((error: unknown) => {
-    throw /^SQLITE_(CORRUPT|FULL|IOERR)/.test(codeOf(error)) ? unsound(from, wordsOf(error)) : error;
-  });
-  return { copy, records };
-}
-
-async function copyChecked(mirror: Mirror, part: string): Promise<number> {
   const read = ({ db }: Mirror) => db.prepare(contents).pluck().get() as string;
-  checkIdentity(mirror);
-  if (schemaVersion(mirror) === "none") throw unsound(mirror.path, "it is empty");
-  closeSync(openSync(part, "wx", 0o600));
-  // SQLite copies what an open transaction sees. VACUUM INTO takes none, so its copy could not be compared.
-  mirror.db.exec("BEGIN");
-  const expected = read(mirror);
-  await mirror.db.backup(part);
-  return await withFile(part, (copy) => {
+  const unsound = (why: string) =>
+    new MirrorUnusable(`No sound copy can be made (${why}): ${from}`, {
+      hint: "choose another backup, or see `brandapi doctor`; nothing was kept of this copy",
+    });
+  const expected = await withFile(from, async (mirror) => {
+    checkIdentity(mirror);
+    if (schemaVersion(mirror) === "none") throw unsound("it is empty");
+    closeSync(openSync(copy, "wx", 0o600));
+    // SQLite copies what an open transaction sees. VACUUM INTO takes none, so its copy could not be compared.
+    mirror.db.exec("BEGIN");
+    const stored = read(mirror);
+    await mirror.db.backup(copy);
+    return stored;
+  });
+  await withFile(copy, (copied) => {
     // A file in WAL mode could not be opened in a folder that is not writable.
-    copy.db.pragma("journal_mode = DELETE");
-    const damage = findDamage(copy) ?? (read(copy) === expected ? null : "other rows");
-    if (damage !== null) throw unsound(mirror.path, damage);
-    return Number.parseInt(expected, 10);
+    copied.db.pragma("journal_mode = DELETE");
+    const damage = findDamage(copied) ?? (read(copied) === expected ? null : "other rows");
+    if (damage !== null) throw unsound(damage);
   });
-}
-
-function unsound(from: string, words: string): MirrorUnusable {
-  return new MirrorUnusable(`No sound copy can be made (${words}): ${from}`, {
-    hint: "free some space, choose another backup, or see `brandapi doctor`; nothing was kept of this copy",
-  });
+  return { copy, records: Number.parseInt(expected, 10) };
 }
 
 /** Puts a file in a mirror's place, which is never empty meanwhile. The present mirror is kept under another name. */

@@ -11,10 +11,8 @@ import { makeFolder } from "../lib/make-folder.js";
 export function checkPlace(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found || found.isFile()) return found !== undefined;
-  throw new MirrorUnusable(`The mirror has to be a file, and this is a folder or a device: ${path}.`, {
-    hint: found.isDirectory()
-      ? `name a file in it: \`--db ${join(path, "mirror.sqlite")}\``
-      : "name a file with `--db`",
+  throw new MirrorUnusable(`A mirror is a file, and this is a folder or a device: ${path}.`, {
+    hint: "name a file with `--db`, or with `--restore`",
   });
 }
 

@@ -62,10 +62,10 @@ test("a ping that fails is tried once more, is one warning, and changes no exit 
     .ended;
   expect(ran.code).toBe(0);
   expect(heard).toHaveLength(4);
-  expect(ran.err).toMatch(/^warning: the ping failed: 127\.0\.0\.1:\d+: it answered 500\n$/);
+  expect(ran.err).toMatch(/^warning: the ping failed: it answered 500\n$/);
 });
 
-test("a service that cannot be reached is named; no password is printed", async () => {
+test("a service that cannot be reached is a warning; no password is printed", async () => {
   const { brand, env } = await brandOf();
   const warned = async (url: string) => {
     const sync = spawnBrandapi(["sync", "orders", "--quiet"], {
@@ -80,7 +80,7 @@ test("a service that cannot be reached is named; no password is printed", async 
   expect(await warned(url)).toEqual([
     0,
     expect.stringMatching(
-      /^warning: the ping failed: could not connect to 127\.0\.0\.1:\d+: connection refused\n$/,
+      /^warning: the ping failed: could not connect to its server: connection refused\n$/,
     ),
   ]);
   const [code, err] = await warned("https://user:secret@hc.example/x");
