@@ -1,20 +1,21 @@
-import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Command, Option } from "commander";
 import { commandFor } from "../config/access.js";
 import { expandPath } from "../config/folders.js";
 import { readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { MirrorBusy, MirrorUnusable, UsageError } from "../errors.js";
+import { MirrorUnusable, UsageError } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { codeOf } from "../lib/failures.js";
 import { makeFolder } from "../lib/make-folder.js";
 import { formatInstant } from "../lib/times.js";
 import {
+  checkIdentity,
   copyMirror,
   lockMirror,
-  type Mirror,
   putInPlace,
+  readBackups,
   readInfo,
   realPlace,
   withFile,
@@ -22,7 +23,7 @@ import {
   writeInfo,
 } from "../mirror/index.js";
 import { openMirror, openMirrorReadOnly } from "../query/index.js";
-import { keepOut, readKeptOut } from "../records/index.js";
+import { keepOut, readKeptOut, scrub } from "../records/index.js";
 import { formatBytes } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import { createReporter } from "../ui/reporter.js";
@@ -33,7 +34,7 @@ import { parseCount, parsed } from "./flags.js";
 type BackupFlags = GlobalOptions & { keep: number; restore?: string };
 
 export const about =
-  "The copy is of one instant, and gets its name when it has been checked. It holds no key.";
+  "The copy is of one instant, and gets its name after it has been checked. It holds no key.";
 
 export const examples = {
   "brandapi backup /mnt/disk/brandapi --keep 30": "copies on another disk",
@@ -61,31 +62,23 @@ export async function run(options: BackupFlags, { deps }: Context, dir: string |
 }
 
 async function backUp(dir: string | undefined, keep: number, { dbPath, profile }: Settings, deps: Deps) {
-  const brandOf = (mirror: Mirror) => readInfo(mirror, "brand_id");
-  const brand = await withMirror(openMirrorReadOnly(dbPath), brandOf);
+  const known = await withMirror(openMirrorReadOnly(dbPath), readBackups);
   const folder = dir === undefined ? join(dirname(dbPath), "backups") : expandPath(dir, deps);
   if (dir === undefined) makeFolder(folder, 0o700);
-  const older: string[] = [];
-  for (const name of readdirSync(folder).sort()) {
-    const path = join(folder, name);
-    if (name.replace(/\d{8}T\d{6}Z\.sqlite$/, "") !== `${profile}-`) continue;
-    if (realPlace(path) === realPlace(dbPath)) continue;
-    // Different machines may have one folder for their copies.
-    if ((await withFile(path, brandOf).catch(() => undefined)) === brand) older.push(path);
-  }
+  const stem = join(folder, `${profile}-`);
   const at = formatInstant(deps.clock.now());
-  const path = join(folder, `${profile}-${at.replace(/[-:]|\.\d+/g, "")}.sqlite`);
-  const { copy, records } = await copyMirror(dbPath, folder, deps.random);
-  if (existsSync(path))
-    throw new MirrorBusy(`There is a backup of this second: ${path}`, { hint: "run the same command again" });
+  const path = `${stem}${at.replace(/[-:.]/g, "")}.sqlite`;
   // The copy has the note, too, because the mirror may be gone or damaged when the copy is restored.
-  for (const file of [dbPath, copy])
-    await withFile(file, (mirror) => {
-      // A sync without a rate limit writes nearly all the time.
-      mirror.db.pragma("busy_timeout = 30000");
-      writeInfo(mirror, "last_backup", JSON.stringify({ at, path }));
-    });
+  await withFile(dbPath, (mirror) => {
+    // A sync without a rate limit writes nearly all the time.
+    mirror.db.pragma("busy_timeout = 30000");
+    writeInfo(mirror, `backup:${path}`, at);
+  });
+  const { copy, records } = await copyMirror(dbPath, folder, deps.random);
   renameSync(copy, path);
+  const older = known
+    .map((one) => one.path)
+    .filter((old) => old.startsWith(stem) && realPlace(old) !== realPlace(dbPath));
   const removed = [...older, path].slice(0, -keep);
   for (const old of removed) rmSync(old, { force: true });
   const bytes = statSync(path).size;
@@ -95,7 +88,7 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, profile }
 }
 
 /**
- * Puts a copy in the mirror's place, less the hosts that were forgotten since, and sets the present mirror aside.
+ * Puts a copy in the mirror's place, without the hosts that were forgotten since, and sets the present mirror aside.
  * @throws MirrorUnusable if the copy is damaged, or of another brand: nothing is changed
  */
 async function restore(file: string, { brand, dbPath, output, profile }: Settings, deps: Deps) {
@@ -116,15 +109,16 @@ async function restore(file: string, { brand, dbPath, output, profile }: Setting
         });
       if (present && present.forgotten.length + present.omit.length > 0)
         keepOut(mirror, present.forgotten, present.omit);
-      if (present?.backup) writeInfo(mirror, "last_backup", present.backup);
+      scrub(mirror);
+      for (const { at, path } of present?.backups ?? []) writeInfo(mirror, `backup:${path}`, at);
     });
     const forget = `\`${commandFor("forget --host ID", profile)}\``;
-    if (!present) warn(`hosts that were forgotten since have to be forgotten again: ${forget}`);
-    // Without a log there is nothing beside the file. A program that has the mirror open prevents that.
+    if (!present) warn(`hosts forgotten after this backup must be forgotten again: ${forget}`);
+    // Ends the log, so the mirror is one file. Fails if another program has it open.
     if (present) await withFile(db, (mirror) => mirror.db.pragma("journal_mode = DELETE"));
     putInPlace(copy, db, aside);
-    if (kept) note(`The mirror before is kept: ${kept}`);
-    note(`Next: \`${commandFor("sync", profile)}\` reads what came since.`);
+    if (kept) note(`The previous mirror is kept: ${kept}`);
+    note(`Next: \`${commandFor("sync", profile)}\` reads what is newer.`);
     const forgotten = present?.forgotten ?? null;
     return { db, restored: from, kept, forgotten, text: `${db}: restored from ${from}` };
   } finally {
@@ -135,8 +129,8 @@ async function restore(file: string, { brand, dbPath, output, profile }: Setting
 /** Returns what the copy takes over from the present mirror; null if that is damaged. */
 async function readPresent(path: string) {
   return await withFile(path, (mirror) => {
-    const [brand, backup] = ["brand_id", "last_backup"].map((name) => readInfo(mirror, name));
-    return { brand, backup, ...readKeptOut(mirror) };
+    checkIdentity(mirror);
+    return { brand: readInfo(mirror, "brand_id"), backups: readBackups(mirror), ...readKeptOut(mirror) };
   }).catch((error: Error) => {
     if (/^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(codeOf(error.cause ?? error))) return null;
     throw error;

@@ -2,9 +2,9 @@ import type { Command } from "commander";
 import { readSettings } from "../config/settings.js";
 import { MirrorBusy, UsageError } from "../errors.js";
 import { formatInstant } from "../lib/times.js";
-import { beginRun, lastBackup, lockMirror, saveRun, withFile, withMirror } from "../mirror/index.js";
+import { beginRun, lockMirror, readBackups, saveRun, withFile, withMirror } from "../mirror/index.js";
 import { openMirrorReadOnly } from "../query/index.js";
-import { keepOut, readHosts } from "../records/index.js";
+import { keepOut, readHosts, scrub } from "../records/index.js";
 import { printJson } from "../ui/print.js";
 import { openPrompt } from "../ui/prompt.js";
 import { escapeLines } from "../ui/text.js";
@@ -33,11 +33,11 @@ export async function run({ host, ...options }: ForgetFlags, { deps }: Context):
   const { dbPath } = await readSettings(options, deps);
   const hosts = await deps.killable(() => withMirror(openMirrorReadOnly(dbPath), readHosts));
   const where = 'see `brandapi query "SELECT * FROM hosts"`';
-  const noun = "host, or a handle that several have had";
+  const noun = "host or ambiguous handle";
   const name = checkName(noun, host.replace(/^@/, ""), [...hosts.keys()], where);
   const id = hosts.get(name) ?? name;
   const { ask, close } = openPrompt(deps);
-  const question = `Forget the host ${escapeLines(id)} for good (\`--yes\` does not ask)? [y/N] `;
+  const question = `Forget the host ${escapeLines(id)} for good (add \`--yes\` to skip this question)? [y/N] `;
   const answer = yes ? "y" : await ask(question, {}).finally(close);
   if (!/^y(es)?$/i.test(answer.trim()))
     throw new UsageError("Nothing was forgotten.", { hint: "answer `y`, or add `--yes`" });
@@ -45,14 +45,20 @@ export async function run({ host, ...options }: ForgetFlags, { deps }: Context):
   const forget = () =>
     withFile(dbPath, (mirror) => {
       const at = formatInstant(deps.clock.now());
-      const { counts, isScrubbed, total } = keepOut(mirror, [id]);
-      const run = beginRun(mirror, "forget", at);
-      saveRun(mirror, { ...run, finished_at: at, rows_changed: total, outcome: "done" });
-      if (!isScrubbed)
-        throw new MirrorBusy("The host is forgotten, but a program that reads the mirror has its log open.", {
-          hint: `close that program, then run \`brandapi forget --host ${id}\``,
-        });
-      return { host_id: id, records: counts, last_backup: lastBackup(mirror) };
+      const counts = mirror.transaction(() => {
+        const { counts, total } = keepOut(mirror, [id]);
+        const run = beginRun(mirror, "forget", at);
+        saveRun(mirror, { ...run, finished_at: at, rows_changed: total, outcome: "done" });
+        return counts;
+      });
+      if (!scrub(mirror))
+        throw new MirrorBusy(
+          "The host is forgotten, but its data is still in the log, which another program has open.",
+          {
+            hint: `close that program, then run \`brandapi forget --host ${id}\``,
+          },
+        );
+      return { host_id: id, records: counts, last_backup: readBackups(mirror).at(-1) ?? null };
     });
   const done = await deps.killable(forget).finally(lock.release);
   const touched = Object.entries(done.records).map(([resource, count]) => `${resource} ${count}`);

@@ -1,15 +1,15 @@
 import { Incomplete } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { dayMs, formatAge, formatInstant, minuteOf } from "../lib/times.js";
-import { firstRead, lastBackup, type Mirror, readInfo } from "../mirror/index.js";
-import { findHeld, readKeptOut } from "../records/index.js";
+import { firstRead, type Mirror, readBackups, readInfo } from "../mirror/index.js";
+import { findAffected, readKeptOut } from "../records/index.js";
 import { escapeText } from "../ui/text.js";
 
 /** Returns what `status` says of the last backup, the profile's omitted members and the forgotten hosts. */
 export function keptOf(mirror: Mirror, omit: readonly string[], now: number) {
-  const last_backup = lastBackup(mirror);
-  const { forgotten, omit: taken } = readKeptOut(mirror);
-  const when = String(omit) === String(taken) ? "" : " (from the next sync on)";
+  const last_backup = readBackups(mirror).at(-1) ?? null;
+  const { forgotten, omit: stored } = readKeptOut(mirror);
+  const when = String(omit) === String(stored) ? "" : " (from the next sync on)";
   const { at = "", path = "" } = last_backup ?? {};
   const text = [
     last_backup && `Last backup: ${minuteOf(at)}, ${formatAge(now - Date.parse(at))} ago, ${path}`,
@@ -21,10 +21,10 @@ export function keptOf(mirror: Mirror, omit: readonly string[], now: number) {
 
 /** Returns how old the last backup is, with a hint if it is old. Without a backup, the age is that of the oldest data. */
 export function checkBackup(mirror: Mirror, now: number): { text: string; hint?: string } {
-  const last = lastBackup(mirror);
+  const last = readBackups(mirror).at(-1);
   const since = last?.at ?? firstRead(mirror) ?? formatInstant(now);
   const text = last
-    ? `the last one is of ${minuteOf(last.at)}: ${last.path}`
+    ? `the last one was made on ${minuteOf(last.at)}: ${last.path}`
     : `none can be found, and the mirror has data since ${minuteOf(since)}`;
   if (now - Date.parse(since) <= 14 * dayMs) return { text };
   return { text, hint: "run `brandapi backup`: the history of changes cannot be read again" };
@@ -33,7 +33,7 @@ export function checkBackup(mirror: Mirror, now: number): { text: string; hint?:
 /** @throws Incomplete if something is left of a forgotten host or an omitted member */
 export function checkForgotten(mirror: Mirror): { text: string } {
   const { forgotten } = readKeptOut(mirror);
-  if (readInfo(mirror, "to_scrub") === null && findHeld(mirror).length === 0) {
+  if (readInfo(mirror, "to_scrub") === null && findAffected(mirror).length === 0) {
     if (forgotten.length === 0) return { text: "no host is forgotten" };
     return { text: `${counted(forgotten.length, "forgotten host")}: nothing is left but the id` };
   }

@@ -15,7 +15,7 @@ export function parseOmit(list: string): string[] {
   const members = all.flatMap(tablesOf).flatMap(membersOf);
   const used = new Set(members.flatMap(({ isNeeded, names }) => (isNeeded ? names : [])));
   const free = members.flatMap(({ names }) => names.filter((name) => !used.has(name)));
-  // The API document does not show the members of open resources, so any name but the id is taken.
+  // The API document does not show the members of open resources, so any name but the id is accepted.
   const isOpen = (rule: string) => {
     const [, name, member = "id"] = /^([^:]+):([^:]+)$/.exec(rule) ?? [];
     return all.some((one) => one.open && one.name === name) && !/(^|\.)id$/.test(member);

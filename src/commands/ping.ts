@@ -1,6 +1,6 @@
 import { faultOf } from "../api/index.js";
 import type { Deps } from "../deps.js";
-import { type ExitCode, exitCodes, UsageError } from "../errors.js";
+import { type ExitCode, UsageError } from "../errors.js";
 import { asBrandapiError, wordsOf } from "../lib/failures.js";
 import type { RequestOptions } from "../lib/fetch.js";
 import { isLoopback } from "../lib/loopback.js";
@@ -30,29 +30,25 @@ export async function withPings(
 ): Promise<void> {
   if (!url) return await work();
   const { warn } = createReporter(context.deps, options);
-  const ping = (step: string, code: ExitCode) =>
-    send(url, step, code, context.deps).catch((error: unknown) => {
-      const reason = faultOf(error, "its server")?.reason ?? wordsOf(error);
+  const ping = (code?: ExitCode) =>
+    send(url, code, context.deps).catch((error: unknown) => {
+      const reason = faultOf(error, "the service")?.reason ?? wordsOf(error);
       warn(`the ping failed: ${reason}`);
     });
-  await ping("/start", exitCodes.done);
-  let code: ExitCode = exitCodes.done;
-  try {
-    await work();
-    code = context.exitCode;
-  } catch (error) {
-    code = asBrandapiError(error).exitCode;
+  await ping();
+  await work().catch(async (error: unknown) => {
+    await ping(asBrandapiError(error).exitCode);
     throw error;
-  } finally {
-    await ping(code === exitCodes.done ? "" : "/fail", code);
-  }
+  });
+  await ping(context.exitCode);
 }
 
-/** Sends one request of five seconds, and another if it fails; after a signal one of one second. */
-async function send(url: string, step: string, code: ExitCode, { fetch, signal }: Deps): Promise<void> {
+/** Sends one request of five seconds, and another if it fails; after a signal one of one second. No code: the start. */
+async function send(url: string, code: ExitCode | undefined, { fetch, signal }: Deps): Promise<void> {
   const address = new URL(parsePing(url));
-  address.pathname = address.pathname.replace(/\/*$/, step);
-  const init: RequestOptions = code === 0 ? {} : { method: "POST", body: String(code) };
+  const end = code ? "/fail" : "";
+  address.pathname = address.pathname.replace(/\/*$/, code === undefined ? "/start" : end);
+  const init: RequestOptions = code ? { method: "POST", body: String(code) } : {};
   const attempt = async () => {
     const timeOut = AbortSignal.timeout(signal.aborted ? 1_000 : 5_000);
     const limit = signal.aborted ? timeOut : AbortSignal.any([timeOut, signal]);

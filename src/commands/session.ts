@@ -109,8 +109,11 @@ async function openPresent(path: string): Promise<Mirror> {
 
 /** Takes what the profile omits out of all that is stored if its list has changed, and does a scrub that is due. */
 function omitMembers(mirror: Mirror, omit: readonly string[], { note }: Pick<Reporter, "note">): void {
+  if (String(omit) !== String(readKeptOut(mirror).omit)) {
+    const rewritten = `${counted(keepOut(mirror, [], omit).total, "record")} rewritten`;
+    note(
+      `omits ${omit.join(", ") || "nothing"}: ${rewritten}; \`sync --full\` reads members that are no longer omitted`,
+    );
+  }
   scrub(mirror);
-  if (String(omit) === String(readKeptOut(mirror).omit)) return;
-  const rewritten = `${counted(keepOut(mirror, [], omit).total, "record")} rewritten`;
-  note(`omits ${omit.join(", ") || "nothing"}: ${rewritten}; \`sync --full\` reads what is kept again`);
 }

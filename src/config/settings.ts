@@ -94,7 +94,7 @@ export async function readSettings(
     rateLimit: limit === "none" ? null : limit,
     maxWaitMs: options.maxWait ?? (purpose === "run" ? 300_000 : 15_000),
     ping: deps.env.BRANDAPI_PING || profile.ping,
-    omit: profile.omit ? profile.omit.split(",") : [],
+    omit: profile.omit?.match(/[^,\s]+/g) ?? [],
     output: options,
   };
 }

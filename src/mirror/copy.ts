@@ -1,9 +1,9 @@
 import { closeSync, constants, copyFileSync, existsSync, linkSync, openSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { MirrorUnusable } from "../errors.js";
+import { wordsOf } from "../lib/failures.js";
 import { beginPart } from "../lib/parts.js";
 import { withFile } from "./connect.js";
-import { readInfo } from "./info.js";
 import type { Mirror } from "./mirror.js";
 import { moveLogs } from "./place.js";
 import { checkIdentity, findDamage, schemaVersion } from "./version.js";
@@ -23,22 +23,24 @@ export async function copyMirror(from: string, folder: string, random: () => num
   const read = ({ db }: Mirror) => db.prepare(contents).pluck().get() as string;
   const unsound = (why: string) =>
     new MirrorUnusable(`No sound copy can be made (${why}): ${from}`, {
-      hint: "choose another backup, or see `brandapi doctor`; nothing was kept of this copy",
+      hint: "free some space, choose another backup, or see `brandapi doctor`; nothing was kept of this copy",
     });
   const expected = await withFile(from, async (mirror) => {
     checkIdentity(mirror);
     if (schemaVersion(mirror) === "none") throw unsound("it is empty");
     closeSync(openSync(copy, "wx", 0o600));
-    // SQLite copies what an open transaction sees. VACUUM INTO takes none, so its copy could not be compared.
+    // SQLite copies what an open transaction sees. VACUUM INTO cannot run in one, so its copy could not be compared.
     mirror.db.exec("BEGIN");
     const stored = read(mirror);
-    await mirror.db.backup(copy);
+    await mirror.db.backup(copy).catch((error: unknown) => {
+      throw unsound(wordsOf(error));
+    });
     return stored;
   });
   await withFile(copy, (copied) => {
     // A file in WAL mode could not be opened in a folder that is not writable.
     copied.db.pragma("journal_mode = DELETE");
-    const damage = findDamage(copied) ?? (read(copied) === expected ? null : "other rows");
+    const damage = findDamage(copied) ?? (read(copied) === expected ? null : "its rows differ");
     if (damage !== null) throw unsound(damage);
   });
   return { copy, records: Number.parseInt(expected, 10) };
@@ -56,8 +58,10 @@ export function putInPlace(file: string, place: string, aside: string): void {
   renameSync(file, place);
 }
 
-/** Returns the copy that was made last (`at`: ISO 8601); null if there was none, or it cannot be found. */
-export function lastBackup(mirror: Mirror): { at: string; path: string } | null {
-  const last: { at: string; path: string } | null = JSON.parse(readInfo(mirror, "last_backup") ?? "null");
-  return last && existsSync(last.path) ? last : null;
+/** Returns the copies of this mirror that can be found, oldest first (`at`: ISO 8601). */
+export function readBackups({ db }: Mirror) {
+  const select =
+    "SELECT substr(name, 8) AS path, value AS at FROM mirror_info WHERE name LIKE 'backup:%' ORDER BY at";
+  const made = db.prepare<[], { path: string; at: string }>(select).all();
+  return made.filter(({ path }) => existsSync(path));
 }

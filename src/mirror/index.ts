@@ -1,7 +1,7 @@
 /** The door of this room: everything that other rooms may use. */
 
 export { busyMs, connect, createFile, layOut, withFile, withMirror } from "./connect.js";
-export { copyMirror, lastBackup, putInPlace } from "./copy.js";
+export { copyMirror, putInPlace, readBackups } from "./copy.js";
 export { asMirrorError, damagedHint } from "./errors.js";
 export {
   checkOwner,

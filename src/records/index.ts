@@ -6,7 +6,7 @@ export { openComparison } from "./compare.js";
 export { compareTables, type TableDifference } from "./compare-tables.js";
 export { diffRecords } from "./diff.js";
 export { mixed, readDiscovered } from "./discovered.js";
-export { findHeld, keepOut, readHosts, readKeptOut, scrub } from "./keep-out.js";
+export { findAffected, keepOut, readHosts, readKeptOut, scrub } from "./keep-out.js";
 export { idText, keyOf } from "./keys.js";
 export { indexProjection } from "./projection.js";
 export {

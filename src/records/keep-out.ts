@@ -20,11 +20,11 @@ export function openDoor(mirror: Mirror): (value: Json, resource: string) => Jso
   function redact(value: Json, resource: string, path = ""): Json {
     if (Array.isArray(value)) return value.map((item) => redact(item, resource, path));
     if (!isObject(value)) return value;
-    const isOut = (member: string) =>
+    const isDropped = (member: string) =>
       (hosts.has(String(value.id)) && member !== "id") ||
       (hosts.has(String(value.host_id)) && /^host_(?!id$)/.test(member)) ||
       rules.some(([end, of = resource]) => of === resource && `${path}.${member}`.endsWith(`.${end}`));
-    const kept = Object.entries(value).filter(([member]) => !isOut(member));
+    const kept = Object.entries(value).filter(([member]) => !isDropped(member));
     return Object.fromEntries(
       kept.map(([name, inner]) => [name, redact(inner, resource, `${path}.${name}`)]),
     );
@@ -33,32 +33,31 @@ export function openDoor(mirror: Mirror): (value: Json, resource: string) => Jso
 }
 
 /**
- * Adds hosts to those that are kept out, replaces the list of omitted members, rewrites all that is stored without them,
- * and scrubs the file.
- * @returns how many records were rewritten, in all and by resource, and what `scrub` returns
+ * Adds hosts to those that are kept out, replaces the list of omitted members, rewrites all that is stored without them.
+ * Call `scrub` after it.
+ * @returns how many records were rewritten, in all and by resource
  */
 export function keepOut(mirror: Mirror, hosts: readonly string[], omit?: readonly string[]) {
   const known = readKeptOut(mirror);
-  const rewritten = mirror.transaction(() => {
+  return mirror.transaction(() => {
     writeInfo(mirror, "omit", JSON.stringify(omit ?? known.omit));
     writeInfo(mirror, "forgotten", JSON.stringify([...new Set([...known.forgotten, ...hosts])]));
     writeInfo(mirror, "to_scrub", "1");
     const counts: Record<string, number> = {};
-    const held = findHeld(mirror);
-    for (const record of held) {
+    const affected = findAffected(mirror);
+    for (const record of affected) {
       for (const sql of rewriting) statement(mirror, sql).run(record);
       counts[record.resource] = (counts[record.resource] ?? 0) + 1;
     }
     const changed = [...resources, ...details].filter(({ name }) => name in counts);
     rebuildTables(mirror, changed);
     mirror.db.exec(snapshots);
-    return { total: held.length, counts };
+    return { total: affected.length, counts };
   });
-  return { ...rewritten, isScrubbed: scrub(mirror) };
 }
 
 /**
- * Writes the file anew after data was taken out, because its free pages and its log still hold that data.
+ * Rewrites the file after data was taken out, because its free pages and its log still hold that data.
  * @returns false if a program that reads the mirror holds its log: the next call tries again
  */
 export function scrub(mirror: Mirror): boolean {
@@ -84,7 +83,7 @@ const snapshots = `UPDATE analytics_hosts_snapshots SET host_username =
     ->> '$.host.username'`;
 
 /** Returns the records that hold what is kept out, now or in their history. Gives the connection the SQL functions for that. */
-export function findHeld(mirror: Mirror) {
+export function findAffected(mirror: Mirror) {
   const door = openDoor(mirror);
   const redact = (resource: string, json: string) => door(JSON.parse(json), resource);
   mirror.db.function("redacted", (resource, json) => json && JSON.stringify(redact(resource, json)));
@@ -104,10 +103,11 @@ export function findHeld(mirror: Mirror) {
 /** Returns the hosts' ids by id and by handle, from the records and their history; no handle that two hosts have had. */
 export function readHosts(mirror: Mirror): Map<string, string> {
   const select = `WITH hosts AS (
-      SELECT DISTINCT value ->> 'id' || '' AS id, value ->> 'username' AS username
+      SELECT DISTINCT value ->> iif(key = 'host', 'id', 'host_id') || '' AS id,
+        value ->> iif(key = 'host', 'username', 'host_username') AS username
       FROM (SELECT json FROM records UNION ALL SELECT json FROM record_versions) AS stored, json_tree(stored.json)
-      WHERE key = 'host' AND iif(type = 'object', value ->> 'id', NULL) IS NOT NULL)
-    SELECT username, max(id) FROM hosts GROUP BY username HAVING count(*) = 1 AND username IS NOT NULL
-    UNION ALL SELECT DISTINCT id, id FROM hosts`;
+      WHERE type = 'object')
+    SELECT username, max(id) FROM hosts GROUP BY username HAVING count(id) = 1 AND username IS NOT NULL
+    UNION ALL SELECT DISTINCT id, id FROM hosts WHERE id IS NOT NULL`;
   return new Map(mirror.db.prepare<[], [string, string]>(select).raw().all());
 }

@@ -38,7 +38,7 @@ export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stde
     const line: string[] = [];
     for (;;) {
       const { value: key } = await keys.next();
-      if (key === ctrlC) throw new Stopped("SIGINT", "nothing was stored");
+      if (key === ctrlC) throw new Stopped("SIGINT", "nothing was changed");
       if (key === undefined || (key === ctrlD && line.length === 0))
         throw new UsageError("Nothing was entered.");
       if (key === "\r" || key === "\n") return line.join("");

@@ -1,5 +1,7 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
 import { spawnBrandapi } from "../support/process.js";
@@ -80,7 +82,7 @@ test("a service that cannot be reached is a warning; no password is printed", as
   expect(await warned(url)).toEqual([
     0,
     expect.stringMatching(
-      /^warning: the ping failed: could not connect to its server: connection refused\n$/,
+      /^warning: the ping failed: could not connect to the service: connection refused\n$/,
     ),
   ]);
   const [code, err] = await warned("https://user:secret@hc.example/x");
@@ -114,4 +116,23 @@ test("login stores the address, cron writes it into the line of the sync", async
     .split("\n")
     .filter((line) => /^\d/.test(line));
   expect(lines.map((line) => line.includes("--ping https://hc.example/x"))).toEqual([true, false]);
+});
+
+test("with all profiles, each profile's own address hears of its own end", async () => {
+  const { brand, env } = await brandOf();
+  const { heard, url } = await startSwitch();
+  const { BRANDAPI_KEY: key = "", ...rest } = env;
+  const home = brand.home;
+  for (const profile of ["aaa", "bbb"]) {
+    const flags = ["--key-stdin", "--profile", profile, "--ping", `${url}/${profile}`];
+    const login = spawnBrandapi(["login", ...flags], { env: rest, home, stdin: key });
+    expect((await login.ended).code).toBe(0);
+  }
+  const path = join(home, ".config/brandapi/config.json");
+  writeFileSync(path, readFileSync(path, "utf8").replace(key, "brk_revoked"));
+  const sync = spawnBrandapi(["sync", "orders", "--all-profiles"], { env: rest, home });
+  expect((await sync.ended).code).toBe(4);
+  const at = "/ping/7c1f";
+  const first = [`GET ${at}/aaa/start`, `POST ${at}/aaa/fail 4`];
+  expect(heard).toEqual([...first, `GET ${at}/bbb/start`, `GET ${at}/bbb`]);
 });

@@ -89,7 +89,7 @@ test("Ctrl-C at the key prompt ends with 130 and leaves the terminal as it was",
   const sandbox = await sandboxForTest();
   const login = await brandapi(`login --base-url ${sandbox.baseUrl}`, { tty: true, stdin: "abc\u0003" });
   expect(login.code).toBe(130);
-  expect(login.err).toContain("brandapi: Stopped.\n  hint: nothing was stored\n");
+  expect(login.err).toContain("brandapi: Stopped.\n  hint: nothing was changed\n");
   expect(login.raw.at(-1)).toBe(false);
   expect(existsSync(configOf(login.home))).toBe(false);
 });
