@@ -29,7 +29,7 @@ import { printJson } from "../ui/print.js";
 import { createReporter } from "../ui/reporter.js";
 import { escapeLines } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { parseCount, parsed } from "./flags.js";
+import { parseCount, parsed, parsePath } from "./flags.js";
 
 type BackupFlags = GlobalOptions & { keep: number; restore?: string };
 
@@ -44,7 +44,7 @@ export const examples = {
 export function define(command: Command): void {
   const restore = "put a copy in the mirror's place; the present mirror is kept beside it";
   command
-    .argument("[dir]", "an existing folder (default: `backups` beside the mirror)")
+    .argument("[dir]", "an existing folder (default: `backups` beside the mirror)", parsePath)
     .addOption(parsed("--keep <n>", "keep the newest N copies in the folder; 0: all", parseCount).default(7))
     .addOption(new Option("--restore <file>", restore).conflicts("keep"));
 }
@@ -94,6 +94,8 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, profile }
 async function restore(file: string, { brand, dbPath, output, profile }: Settings, deps: Deps) {
   const { note, warn } = createReporter(deps, output);
   const from = expandPath(file, deps);
+  if (!statSync(from).isFile())
+    throw new MirrorUnusable(`A backup is a file: ${from}`, { hint: "name a file with `--restore`" });
   const db = realPlace(dbPath);
   const aside = `${db}.before-${deps.clock.now()}`;
   const lock = await lockMirror(db, { wait: false, ...deps });

@@ -1,17 +1,10 @@
 import { readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { type BrandapiError, exitCodes, Incomplete, MirrorUnusable } from "../errors.js";
-import { asBrandapiError } from "../lib/failures.js";
+import { asBrandapiError, damagedHint } from "../lib/failures.js";
 import { hideKeys } from "../lib/secrets.js";
 import { loadSqlite } from "../lib/sqlite.js";
-import {
-  checkOwner,
-  damagedHint,
-  findDamage,
-  type Mirror,
-  readInfo,
-  schemaVersion,
-} from "../mirror/index.js";
+import { checkOwner, findDamage, type Mirror, readInfo, schemaVersion } from "../mirror/index.js";
 import { openMirrorOrNone, typedTables, withSnapshot } from "../query/index.js";
 import { compareTables, differenceText, isOfOtherShape } from "../records/index.js";
 import { details, resources } from "../resources/index.js";

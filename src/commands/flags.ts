@@ -9,7 +9,7 @@ import { resources } from "../resources/index.js";
 export function addGlobalFlags(program: Command): Command {
   return program
     .option("--profile <profile>", "the brand to work for (BRANDAPI_PROFILE)")
-    .option("--db <path>", "the mirror file (BRANDAPI_DB)")
+    .option("--db <path>", "the mirror file (BRANDAPI_DB)", parsePath)
     .option("--base-url <url>", "the API's address, ending in /api/brand/v1 (BRANDAPI_BASE_URL)")
     .option("--key-file <path>", "a file that holds the key (or BRANDAPI_KEY)")
     .option("--rate-limit <n>", "requests a minute, or `none` (BRANDAPI_RATE_LIMIT)", (text) =>
@@ -59,6 +59,12 @@ export function parseUpTo(most: number): (text: string) => number {
     if (/^\d+$/.test(text) && Number(text) <= most) return Number(text);
     throw new UsageError(`Not a whole number in range: \`${text}\`.`, { hint: `use one from 0 to ${most}` });
   };
+}
+
+/** Refuses an empty path, which comes from a script's variable that is not set. */
+export function parsePath(text: string): string {
+  if (text !== "") return text;
+  throw new UsageError("A path is empty.", { hint: "name one, or leave it out" });
 }
 
 /**

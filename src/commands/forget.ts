@@ -52,12 +52,9 @@ export async function run({ host, ...options }: ForgetFlags, { deps }: Context):
         return counts;
       });
       if (!scrub(mirror))
-        throw new MirrorBusy(
-          "The host is forgotten, but its data is still in the log, which another program has open.",
-          {
-            hint: `close that program, then run \`brandapi forget --host ${id}\``,
-          },
-        );
+        throw new MirrorBusy("The host is forgotten, but its data is in a log that another program uses.", {
+          hint: `close that program, then run \`brandapi forget --host ${id}\``,
+        });
       return { host_id: id, records: counts, last_backup: readBackups(mirror).at(-1) ?? null };
     });
   const done = await deps.killable(forget).finally(lock.release);

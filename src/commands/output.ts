@@ -61,8 +61,8 @@ export function chooseOutput(
 
 /** Returns a table's file in the folder that the output names, which is made. @throws UsageError if it names none */
 export function pathIn({ format, path = "", delimiter }: Output, table: string, deps: Deps): string {
-  const folder = path && expandPath(path, deps);
-  if (!path.endsWith("/") && !(folder && statSync(folder, { throwIfNoEntry: false })?.isDirectory()))
+  const folder = expandPath(path, deps);
+  if (!path.endsWith("/") && !(path && statSync(folder, { throwIfNoEntry: false })?.isDirectory()))
     throw new UsageError(`\`${format.flag}\` holds one table.`, {
       hint: "name a folder for a file each, such as `--csv -o exports/`, or a workbook: `-o FILE.xlsx`",
     });

@@ -1,6 +1,6 @@
 import { isAbsolute, join, resolve } from "node:path";
 import type { Deps } from "../deps.js";
-import { ConfigurationError, UsageError } from "../errors.js";
+import { ConfigurationError } from "../errors.js";
 
 /** Everything that decides where the folders are. */
 export type Surroundings = Pick<Deps, "env" | "cwd" | "home" | "platform">;
@@ -18,12 +18,8 @@ export function configFile(deps: Surroundings): string {
   return join(own ? expandPath(own, deps) : folderFor("config", deps), "config.json");
 }
 
-/**
- * Returns a path of a flag, the environment or the config file in full: `~/` is the home folder.
- * @throws UsageError for an empty one, which comes from a script's variable that is not set
- */
+/** Returns a path of a flag, the environment or the config file in full: `~/` is the home folder. */
 export function expandPath(path: string, deps: Surroundings): string {
-  if (path === "") throw new UsageError("A path is empty.", { hint: "name one, or leave its flag out" });
   if (path === "~" || path.startsWith("~/")) return join(homeFolder(deps), path.slice(1));
   return resolve(deps.cwd, path);
 }

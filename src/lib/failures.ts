@@ -41,10 +41,12 @@ export function rebuildHint(file: string): string {
   return `run \`npm rebuild -g --prefix ${place} --allow-scripts=better-sqlite3 better-sqlite3\``;
 }
 
+export const damagedHint =
+  "restore a sound copy, `brandapi backup --restore FILE`, or move the file away and run `brandapi sync --full`";
 const again = "then run the same command again: what was read is kept";
 const sqliteFailures: readonly [code: RegExp, hint: string][] = [
   [/^SQLITE_FULL/, `free some space, ${again}`],
-  [/^SQLITE_(CORRUPT|NOTADB)/, "move the file away and run `brandapi sync`, or name another with --db"],
+  [/^SQLITE_(CORRUPT|NOTADB)/, damagedHint],
   [
     /^SQLITE_(READONLY|CANTOPEN|PERM|AUTH)/,
     "check the permissions of the file and its folder, or name another with --db",

@@ -1,7 +1,7 @@
 import { closeSync, constants, copyFileSync, existsSync, linkSync, openSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { MirrorUnusable } from "../errors.js";
-import { wordsOf } from "../lib/failures.js";
+import { codeOf, wordsOf } from "../lib/failures.js";
 import { beginPart } from "../lib/parts.js";
 import { withFile } from "./connect.js";
 import type { Mirror } from "./mirror.js";
@@ -20,30 +20,38 @@ const contents = `SELECT concat_ws(' ', (SELECT count(*) FROM records), (SELECT 
 export async function copyMirror(from: string, folder: string, random: () => number) {
   // The next copy into this folder clears away what a killed process left of this one.
   const copy = await beginPart(join(folder, "mirror.sqlite"), random);
+  const records = await copyChecked(from, copy).catch((error: Error) => {
+    const cause = error.cause ?? error;
+    throw /^SQLITE_(CORRUPT|FULL|IOERR|READONLY)/.test(codeOf(cause)) ? unsound(from, wordsOf(cause)) : error;
+  });
+  return { copy, records };
+}
+
+async function copyChecked(from: string, copy: string): Promise<number> {
   const read = ({ db }: Mirror) => db.prepare(contents).pluck().get() as string;
-  const unsound = (why: string) =>
-    new MirrorUnusable(`No sound copy can be made (${why}): ${from}`, {
-      hint: "free some space, choose another backup, or see `brandapi doctor`; nothing was kept of this copy",
-    });
   const expected = await withFile(from, async (mirror) => {
     checkIdentity(mirror);
-    if (schemaVersion(mirror) === "none") throw unsound("it is empty");
+    if (schemaVersion(mirror) === "none") throw unsound(from, "it is empty");
     closeSync(openSync(copy, "wx", 0o600));
     // SQLite copies what an open transaction sees. VACUUM INTO cannot run in one, so its copy could not be compared.
     mirror.db.exec("BEGIN");
     const stored = read(mirror);
-    await mirror.db.backup(copy).catch((error: unknown) => {
-      throw unsound(wordsOf(error));
-    });
+    await mirror.db.backup(copy);
     return stored;
   });
   await withFile(copy, (copied) => {
     // A file in WAL mode could not be opened in a folder that is not writable.
     copied.db.pragma("journal_mode = DELETE");
     const damage = findDamage(copied) ?? (read(copied) === expected ? null : "its rows differ");
-    if (damage !== null) throw unsound(damage);
+    if (damage !== null) throw unsound(from, damage);
   });
-  return { copy, records: Number.parseInt(expected, 10) };
+  return Number.parseInt(expected, 10);
+}
+
+function unsound(from: string, why: string): MirrorUnusable {
+  return new MirrorUnusable(`No sound copy can be made (${why}): ${from}`, {
+    hint: "free some space, choose another backup, or see `brandapi doctor`; nothing was kept of this copy",
+  });
 }
 
 /** Puts a file in a mirror's place, which is never empty meanwhile. The present mirror is kept under another name. */

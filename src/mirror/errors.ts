@@ -1,9 +1,7 @@
 import { MirrorUnusable } from "../errors.js";
-import { codeOf, wordsOf } from "../lib/failures.js";
+import { codeOf, damagedHint, wordsOf } from "../lib/failures.js";
 
 export const otherFileHint = "name another mirror with `--db`, or another backup with `--restore`";
-export const damagedHint =
-  "restore a sound copy, `brandapi backup --restore FILE`, or move it away and run `brandapi sync --full`";
 
 /** Returns SQLite's error as a sentence about the mirror; any other error unchanged. */
 export function asMirrorError(error: unknown, path: string): unknown {
@@ -11,9 +9,8 @@ export function asMirrorError(error: unknown, path: string): unknown {
   const say = (what: string, hint: string) =>
     new MirrorUnusable(`The mirror ${what}: ${path}.`, { hint, cause: error });
   if (code === "SQLITE_NOTADB") return say("is not an SQLite database", otherFileHint);
-  // Stored JSON is valid, unless a page was overwritten.
-  if (code.startsWith("SQLITE_CORRUPT") || (code === "SQLITE_ERROR" && wordsOf(error) === "malformed JSON"))
-    return say("is damaged", damagedHint);
+  const isDamage = /^(malformed JSON|unsupported file format)$/.test(wordsOf(error));
+  if (code.startsWith("SQLITE_CORRUPT") || isDamage) return say("is damaged", damagedHint);
   if (code === "SQLITE_CANTOPEN") return say("cannot be opened", "check the path and its permissions");
   if (code.startsWith("SQLITE_READONLY")) return say("cannot be written", "check its permissions");
   return error;

@@ -2,7 +2,7 @@
 
 export { busyMs, connect, createFile, layOut, withFile, withMirror } from "./connect.js";
 export { copyMirror, putInPlace, readBackups } from "./copy.js";
-export { asMirrorError, damagedHint } from "./errors.js";
+export { asMirrorError } from "./errors.js";
 export {
   checkOwner,
   claimMirror,

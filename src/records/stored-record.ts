@@ -1,6 +1,7 @@
 import type { Statement } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
-import { damagedHint, type Mirror } from "../mirror/index.js";
+import { damagedHint } from "../lib/failures.js";
+import type { Mirror } from "../mirror/index.js";
 import { asObject, type JsonObject } from "../resources/types.js";
 
 /** A record with everything that its rows are made of. */

@@ -93,7 +93,7 @@ test.each([
     "Option `--details <which>` argument `chnged` is invalid.",
     "did you mean `changed`?",
   ],
-  ["sync --db=", "A path is empty.", "name one, or leave its flag out"],
+  ["sync --db=", "A path is empty.", "name one, or leave it out"],
   ["--quiet", "No command was given.", "see `brandapi --help`"],
   [
     "--db x status --all-profiles",
