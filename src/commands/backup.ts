@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Command, Option } from "commander";
 import { commandFor } from "../config/access.js";
@@ -13,9 +13,10 @@ import { formatInstant } from "../lib/times.js";
 import {
   checkIdentity,
   copyMirror,
+  firstRead,
   lockMirror,
+  type Mirror,
   putInPlace,
-  readBackups,
   readInfo,
   realPlace,
   withFile,
@@ -24,7 +25,6 @@ import {
 } from "../mirror/index.js";
 import { openMirror, openMirrorReadOnly } from "../query/index.js";
 import { keepOut, readKeptOut, scrub } from "../records/index.js";
-import { formatBytes } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import { createReporter } from "../ui/reporter.js";
 import { escapeLines } from "../ui/text.js";
@@ -62,29 +62,34 @@ export async function run(options: BackupFlags, { deps }: Context, dir: string |
 }
 
 async function backUp(dir: string | undefined, keep: number, { dbPath, profile }: Settings, deps: Deps) {
-  const known = await withMirror(openMirrorReadOnly(dbPath), readBackups);
+  // Other mirrors may have the same folder for their copies.
+  const originOf = (mirror: Mirror) => `${readInfo(mirror, "brand_id")} ${firstRead(mirror)}`;
+  const origin = await withMirror(openMirrorReadOnly(dbPath), originOf);
   const folder = dir === undefined ? join(dirname(dbPath), "backups") : expandPath(dir, deps);
   if (dir === undefined) makeFolder(folder, 0o700);
-  const stem = join(folder, `${profile}-`);
+  const older: string[] = [];
+  for (const name of readdirSync(folder).sort()) {
+    const path = join(folder, name);
+    if (name.replace(/\d{8}T\d+Z\.sqlite$/, "") !== `${profile}-`) continue;
+    if (realPlace(path) === realPlace(dbPath)) continue;
+    if ((await withFile(path, originOf).catch(() => undefined)) === origin) older.push(path);
+  }
   const at = formatInstant(deps.clock.now());
-  const path = `${stem}${at.replace(/[-:.]/g, "")}.sqlite`;
-  // The copy has the note, too, because the mirror may be gone or damaged when the copy is restored.
-  await withFile(dbPath, (mirror) => {
-    // A sync without a rate limit writes nearly all the time.
-    mirror.db.pragma("busy_timeout = 30000");
-    writeInfo(mirror, `backup:${path}`, at);
-  });
+  const path = join(folder, `${profile}-${at.replace(/[-:.]/g, "")}.sqlite`);
   const { copy, records } = await copyMirror(dbPath, folder, deps.random);
+  // The copy has the note, too, because the mirror may be gone or damaged when the copy is restored.
+  for (const file of [copy, dbPath])
+    await withFile(file, (mirror) => {
+      // A sync without a rate limit writes nearly all the time.
+      mirror.db.pragma("busy_timeout = 30000");
+      writeInfo(mirror, "last_backup", JSON.stringify({ at, path }));
+    });
   renameSync(copy, path);
-  const older = known
-    .map((one) => one.path)
-    .filter((old) => old.startsWith(stem) && realPlace(old) !== realPlace(dbPath));
   const removed = [...older, path].slice(0, -keep);
   for (const old of removed) rmSync(old, { force: true });
-  const bytes = statSync(path).size;
-  const made = `${path}: ${counted(records, "record")}, ${formatBytes(bytes)}, checked`;
+  const made = `${path}: ${counted(records, "record")}, checked`;
   const text = [made, ...removed.map((old) => `removed: ${old}`)].join("\n");
-  return { path, at, bytes, records, removed, text };
+  return { path, at, records, removed, text };
 }
 
 /**
@@ -109,10 +114,9 @@ async function restore(file: string, { brand, dbPath, output, profile }: Setting
         throw new MirrorUnusable(`The backup belongs to another brand, ${name} (${id}): ${from}`, {
           hint: "choose another backup, or name its profile: `--profile NAME`",
         });
-      if (present && present.forgotten.length + present.omit.length > 0)
-        keepOut(mirror, present.forgotten, present.omit);
+      if (present) keepOut(mirror, present.forgotten, present.omit);
       scrub(mirror);
-      for (const { at, path } of present?.backups ?? []) writeInfo(mirror, `backup:${path}`, at);
+      if (present?.backup) writeInfo(mirror, "last_backup", present.backup);
     });
     const forget = `\`${commandFor("forget --host ID", profile)}\``;
     if (!present) warn(`hosts forgotten after this backup must be forgotten again: ${forget}`);
@@ -121,8 +125,7 @@ async function restore(file: string, { brand, dbPath, output, profile }: Setting
     putInPlace(copy, db, aside);
     if (kept) note(`The previous mirror is kept: ${kept}`);
     note(`Next: \`${commandFor("sync", profile)}\` reads what is newer.`);
-    const forgotten = present?.forgotten ?? null;
-    return { db, restored: from, kept, forgotten, text: `${db}: restored from ${from}` };
+    return { db, restored: from, kept, text: `${db}: restored from ${from}` };
   } finally {
     lock.release();
   }
@@ -132,7 +135,8 @@ async function restore(file: string, { brand, dbPath, output, profile }: Setting
 async function readPresent(path: string) {
   return await withFile(path, (mirror) => {
     checkIdentity(mirror);
-    return { brand: readInfo(mirror, "brand_id"), backups: readBackups(mirror), ...readKeptOut(mirror) };
+    const [brand, backup] = ["brand_id", "last_backup"].map((name) => readInfo(mirror, name));
+    return { brand, backup, ...readKeptOut(mirror) };
   }).catch((error: Error) => {
     if (/^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(codeOf(error.cause ?? error))) return null;
     throw error;

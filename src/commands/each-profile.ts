@@ -23,8 +23,8 @@ export async function eachProfile<Options extends GlobalOptions>(
     deps.signal.throwIfAborted();
     const own = { ...options, allProfiles: undefined, profile };
     try {
-      const theirs = { ...context, profile, exitCode: exitCodes.done };
-      await run(own, { ...theirs, deps: depsFor(profile, options, deps) });
+      const exitCode = exitCodes.done;
+      await run(own, { ...context, deps: depsFor(profile, options, deps), exitCode, profile });
     } catch (error) {
       if (deps.signal.aborted || error instanceof UsageError) throw error;
       const code = tell(error, profile);

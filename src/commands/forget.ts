@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { readSettings } from "../config/settings.js";
 import { MirrorBusy, UsageError } from "../errors.js";
 import { formatInstant } from "../lib/times.js";
-import { beginRun, lockMirror, readBackups, saveRun, withFile, withMirror } from "../mirror/index.js";
+import { beginRun, lastBackup, lockMirror, saveRun, withFile, withMirror } from "../mirror/index.js";
 import { openMirrorReadOnly } from "../query/index.js";
 import { keepOut, readHosts, scrub } from "../records/index.js";
 import { printJson } from "../ui/print.js";
@@ -33,8 +33,7 @@ export async function run({ host, ...options }: ForgetFlags, { deps }: Context):
   const { dbPath } = await readSettings(options, deps);
   const hosts = await deps.killable(() => withMirror(openMirrorReadOnly(dbPath), readHosts));
   const where = 'see `brandapi query "SELECT * FROM hosts"`';
-  const noun = "host or ambiguous handle";
-  const name = checkName(noun, host.replace(/^@/, ""), [...hosts.keys()], where);
+  const name = checkName("host or ambiguous handle", host.replace(/^@/, ""), [...hosts.keys()], where);
   const id = hosts.get(name) ?? name;
   const { ask, close } = openPrompt(deps);
   const question = `Forget the host ${escapeLines(id)} for good (add \`--yes\` to skip this question)? [y/N] `;
@@ -52,10 +51,10 @@ export async function run({ host, ...options }: ForgetFlags, { deps }: Context):
         return counts;
       });
       if (!scrub(mirror))
-        throw new MirrorBusy("The host is forgotten, but its data is in a log that another program uses.", {
-          hint: `close that program, then run \`brandapi forget --host ${id}\``,
+        throw new MirrorBusy("The host is forgotten, but the mirror's files still hold bytes of it.", {
+          hint: `close programs that read the mirror, free space, then run \`brandapi forget --host ${id}\``,
         });
-      return { host_id: id, records: counts, last_backup: readBackups(mirror).at(-1) ?? null };
+      return { host_id: id, records: counts, last_backup: lastBackup(mirror) };
     });
   const done = await deps.killable(forget).finally(lock.release);
   const touched = Object.entries(done.records).map(([resource, count]) => `${resource} ${count}`);

@@ -1,13 +1,13 @@
 import { Incomplete } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { dayMs, formatAge, formatInstant, minuteOf } from "../lib/times.js";
-import { firstRead, type Mirror, readBackups, readInfo } from "../mirror/index.js";
+import { firstRead, lastBackup, type Mirror, readInfo } from "../mirror/index.js";
 import { findAffected, readKeptOut } from "../records/index.js";
 import { escapeText } from "../ui/text.js";
 
 /** Returns what `status` says of the last backup, the profile's omitted members and the forgotten hosts. */
 export function keptOf(mirror: Mirror, omit: readonly string[], now: number) {
-  const last_backup = readBackups(mirror).at(-1) ?? null;
+  const last_backup = lastBackup(mirror);
   const { forgotten, omit: stored } = readKeptOut(mirror);
   const when = String(omit) === String(stored) ? "" : " (from the next sync on)";
   const { at = "", path = "" } = last_backup ?? {};
@@ -21,7 +21,7 @@ export function keptOf(mirror: Mirror, omit: readonly string[], now: number) {
 
 /** Returns how old the last backup is, with a hint if it is old. Without a backup, the age is that of the oldest data. */
 export function checkBackup(mirror: Mirror, now: number): { text: string; hint?: string } {
-  const last = readBackups(mirror).at(-1);
+  const last = lastBackup(mirror);
   const since = last?.at ?? firstRead(mirror) ?? formatInstant(now);
   const text = last
     ? `the last one was made on ${minuteOf(last.at)}: ${last.path}`
@@ -39,6 +39,6 @@ export function checkForgotten(mirror: Mirror): { text: string } {
   }
   const again = forgotten[0] === undefined ? "sync" : `forget --host ${forgotten[0]}`;
   throw new Incomplete("Something is left of a forgotten host or of an omitted member.", {
-    hint: `close other programs that read the mirror, then run \`brandapi ${again}\``,
+    hint: `close other programs that read the mirror, free some space, then run \`brandapi ${again}\``,
   });
 }

@@ -31,10 +31,9 @@ export async function withPings(
   if (!url) return await work();
   const { warn } = createReporter(context.deps, options);
   const ping = (code?: ExitCode) =>
-    send(url, code, context.deps).catch((error: unknown) => {
-      const reason = faultOf(error, "the service")?.reason ?? wordsOf(error);
-      warn(`the ping failed: ${reason}`);
-    });
+    send(url, code, context.deps).catch((error: unknown) =>
+      warn(`the ping failed: ${faultOf(error, "the service")?.reason ?? wordsOf(error)}`),
+    );
   await ping();
   await work().catch(async (error: unknown) => {
     await ping(asBrandapiError(error).exitCode);

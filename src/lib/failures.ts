@@ -46,7 +46,7 @@ export const damagedHint =
 const again = "then run the same command again: what was read is kept";
 const sqliteFailures: readonly [code: RegExp, hint: string][] = [
   [/^SQLITE_FULL/, `free some space, ${again}`],
-  [/^SQLITE_(CORRUPT|NOTADB)/, damagedHint],
+  [/^SQLITE_(CORRUPT|NOTADB|ERROR: (malformed JSON|unsupported file format))/, damagedHint],
   [
     /^SQLITE_(READONLY|CANTOPEN|PERM|AUTH)/,
     "check the permissions of the file and its folder, or name another with --db",
@@ -62,10 +62,9 @@ function explainSqlite(cause: unknown): BrandapiError | undefined {
       hint: "close the program that has the file open, then run the same command again",
       cause,
     });
-  const hint = sqliteFailures.find(([pattern]) => pattern.test(code))?.[1];
-  if (hint === undefined) return undefined;
-  const words = cause instanceof Error ? cause.message : String(cause);
-  return new MirrorUnusable(`cannot use the mirror: ${code}: ${words}`, { hint, cause });
+  const words = `${code}: ${wordsOf(cause)}`;
+  const hint = sqliteFailures.find(([pattern]) => pattern.test(words))?.[1];
+  return hint === undefined ? hint : new MirrorUnusable(`cannot use the mirror: ${words}`, { hint, cause });
 }
 
 const hints: Readonly<Record<string, string>> = {

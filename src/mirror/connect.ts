@@ -31,13 +31,11 @@ export async function connect(path: string, readonly: boolean): Promise<Mirror> 
 
 type Work<T> = (mirror: Mirror) => T | Promise<T>;
 
-/** Uses a mirror that is being opened, and closes it however `work` ends. @throws MirrorUnusable for what SQLite refuses */
+/** Uses a mirror that is being opened, and closes it however `work` ends. */
 export async function withMirror<T>(opening: Promise<Mirror>, work: Work<T>): Promise<T> {
   const mirror = await opening;
   try {
     return await work(mirror);
-  } catch (error) {
-    throw asMirrorError(error, mirror.path);
   } finally {
     mirror.db.close();
   }

@@ -4,6 +4,7 @@ import { MirrorUnusable } from "../errors.js";
 import { codeOf, wordsOf } from "../lib/failures.js";
 import { beginPart } from "../lib/parts.js";
 import { withFile } from "./connect.js";
+import { readInfo } from "./info.js";
 import type { Mirror } from "./mirror.js";
 import { moveLogs } from "./place.js";
 import { checkIdentity, findDamage, schemaVersion } from "./version.js";
@@ -20,38 +21,32 @@ const contents = `SELECT concat_ws(' ', (SELECT count(*) FROM records), (SELECT 
 export async function copyMirror(from: string, folder: string, random: () => number) {
   // The next copy into this folder clears away what a killed process left of this one.
   const copy = await beginPart(join(folder, "mirror.sqlite"), random);
-  const records = await copyChecked(from, copy).catch((error: Error) => {
-    const cause = error.cause ?? error;
-    throw /^SQLITE_(CORRUPT|FULL|IOERR|READONLY)/.test(codeOf(cause)) ? unsound(from, wordsOf(cause)) : error;
-  });
-  return { copy, records };
-}
-
-async function copyChecked(from: string, copy: string): Promise<number> {
   const read = ({ db }: Mirror) => db.prepare(contents).pluck().get() as string;
+  const unsound = (why: string) =>
+    new MirrorUnusable(`No sound copy can be made (${why}): ${from}`, {
+      hint: "free some space, choose another backup, or see `brandapi doctor`; nothing was kept of this copy",
+    });
+  const refuse = (error: Error) => {
+    const cause = error.cause ?? error;
+    throw /^SQLITE_(CORRUPT|FULL|IOERR|READONLY)/.test(codeOf(cause)) ? unsound(wordsOf(cause)) : error;
+  };
   const expected = await withFile(from, async (mirror) => {
     checkIdentity(mirror);
-    if (schemaVersion(mirror) === "none") throw unsound(from, "it is empty");
+    if (schemaVersion(mirror) === "none") throw unsound("it is empty");
     closeSync(openSync(copy, "wx", 0o600));
     // SQLite copies what an open transaction sees. VACUUM INTO cannot run in one, so its copy could not be compared.
     mirror.db.exec("BEGIN");
     const stored = read(mirror);
     await mirror.db.backup(copy);
     return stored;
-  });
+  }).catch(refuse);
   await withFile(copy, (copied) => {
     // A file in WAL mode could not be opened in a folder that is not writable.
     copied.db.pragma("journal_mode = DELETE");
     const damage = findDamage(copied) ?? (read(copied) === expected ? null : "its rows differ");
-    if (damage !== null) throw unsound(from, damage);
-  });
-  return Number.parseInt(expected, 10);
-}
-
-function unsound(from: string, why: string): MirrorUnusable {
-  return new MirrorUnusable(`No sound copy can be made (${why}): ${from}`, {
-    hint: "free some space, choose another backup, or see `brandapi doctor`; nothing was kept of this copy",
-  });
+    if (damage !== null) throw unsound(damage);
+  }).catch(refuse);
+  return { copy, records: Number.parseInt(expected, 10) };
 }
 
 /** Puts a file in a mirror's place, which is never empty meanwhile. The present mirror is kept under another name. */
@@ -66,10 +61,8 @@ export function putInPlace(file: string, place: string, aside: string): void {
   renameSync(file, place);
 }
 
-/** Returns the copies of this mirror that can be found, oldest first (`at`: ISO 8601). */
-export function readBackups({ db }: Mirror) {
-  const select =
-    "SELECT substr(name, 8) AS path, value AS at FROM mirror_info WHERE name LIKE 'backup:%' ORDER BY at";
-  const made = db.prepare<[], { path: string; at: string }>(select).all();
-  return made.filter(({ path }) => existsSync(path));
+/** Returns the copy that was made last (`at`: ISO 8601); null if there was none, or it cannot be found. */
+export function lastBackup(mirror: Mirror): { at: string; path: string } | null {
+  const last: { at: string; path: string } | null = JSON.parse(readInfo(mirror, "last_backup") ?? "null");
+  return last && existsSync(last.path) ? last : null;
 }

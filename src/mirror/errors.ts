@@ -1,5 +1,5 @@
 import { MirrorUnusable } from "../errors.js";
-import { codeOf, damagedHint, wordsOf } from "../lib/failures.js";
+import { codeOf, damagedHint } from "../lib/failures.js";
 
 export const otherFileHint = "name another mirror with `--db`, or another backup with `--restore`";
 
@@ -9,8 +9,7 @@ export function asMirrorError(error: unknown, path: string): unknown {
   const say = (what: string, hint: string) =>
     new MirrorUnusable(`The mirror ${what}: ${path}.`, { hint, cause: error });
   if (code === "SQLITE_NOTADB") return say("is not an SQLite database", otherFileHint);
-  const isDamage = /^(malformed JSON|unsupported file format)$/.test(wordsOf(error));
-  if (code.startsWith("SQLITE_CORRUPT") || isDamage) return say("is damaged", damagedHint);
+  if (code.startsWith("SQLITE_CORRUPT")) return say("is damaged", damagedHint);
   if (code === "SQLITE_CANTOPEN") return say("cannot be opened", "check the path and its permissions");
   if (code.startsWith("SQLITE_READONLY")) return say("cannot be written", "check its permissions");
   return error;

@@ -1,15 +1,9 @@
 /** The door of this room: everything that other rooms may use. */
 
 export { busyMs, connect, createFile, layOut, withFile, withMirror } from "./connect.js";
-export { copyMirror, putInPlace, readBackups } from "./copy.js";
+export { copyMirror, lastBackup, putInPlace } from "./copy.js";
 export { asMirrorError } from "./errors.js";
-export {
-  checkOwner,
-  claimMirror,
-  forgetInfo,
-  readInfo,
-  writeInfo,
-} from "./info.js";
+export { checkOwner, claimMirror, forgetInfo, readInfo, writeInfo } from "./info.js";
 export { firstRead, lastFinding, lastGood, lastProven, lastRun, newestRun, wasRead } from "./last-runs.js";
 export { lockMirror, runUnderWay } from "./lock.js";
 export { closeMirror, emptyLog, type Mirror, mirrorOf, statement } from "./mirror.js";

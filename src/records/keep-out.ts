@@ -1,3 +1,4 @@
+import { codeOf } from "../lib/failures.js";
 import { emptyLog, forgetInfo, type Mirror, readInfo, statement, writeInfo } from "../mirror/index.js";
 import { details, resources } from "../resources/index.js";
 import { isObject, type Json } from "../resources/types.js";
@@ -14,14 +15,14 @@ export function readKeptOut(mirror: Mirror) {
 export function openDoor(mirror: Mirror): (value: Json, resource: string) => Json {
   const { omit, forgotten } = readKeptOut(mirror);
   const rules = omit.map((rule) => rule.split(":").reverse());
-  const hosts = new Set(forgotten);
+  const hosts = new Set<Json | undefined>(forgotten);
   if (rules.length + hosts.size === 0) return (value) => value;
 
   function redact(value: Json, resource: string, path = ""): Json {
     if (Array.isArray(value)) return value.map((item) => redact(item, resource, path));
     if (!isObject(value)) return value;
     const isDropped = (member: string) =>
-      (hosts.has(String(value.id)) && member !== "id") ||
+      (hosts.has(value.id) && member !== "id") ||
       (hosts.has(String(value.host_id)) && /^host_(?!id$)/.test(member)) ||
       rules.some(([end, of = resource]) => of === resource && `${path}.${member}`.endsWith(`.${end}`));
     const kept = Object.entries(value).filter(([member]) => !isDropped(member));
@@ -42,9 +43,9 @@ export function keepOut(mirror: Mirror, hosts: readonly string[], omit?: readonl
   return mirror.transaction(() => {
     writeInfo(mirror, "omit", JSON.stringify(omit ?? known.omit));
     writeInfo(mirror, "forgotten", JSON.stringify([...new Set([...known.forgotten, ...hosts])]));
-    writeInfo(mirror, "to_scrub", "1");
     const counts: Record<string, number> = {};
     const affected = findAffected(mirror);
+    if (affected.length > 0) writeInfo(mirror, "to_scrub", "1");
     for (const record of affected) {
       for (const sql of rewriting) statement(mirror, sql).run(record);
       counts[record.resource] = (counts[record.resource] ?? 0) + 1;
@@ -58,11 +59,16 @@ export function keepOut(mirror: Mirror, hosts: readonly string[], omit?: readonl
 
 /**
  * Rewrites the file after data was taken out, because its free pages and its log still hold that data.
- * @returns false if a program that reads the mirror holds its log: the next call tries again
+ * @returns false if the disk is full, or a program that reads the mirror holds its log: the next call tries again
  */
 export function scrub(mirror: Mirror): boolean {
   if (readInfo(mirror, "to_scrub") === null) return true;
-  mirror.db.exec("VACUUM");
+  try {
+    mirror.db.exec("VACUUM");
+  } catch (error) {
+    if (codeOf(error) === "SQLITE_FULL") return false;
+    throw error;
+  }
   if (!emptyLog(mirror)) return false;
   mirror.transaction(() => forgetInfo(mirror, "to_scrub"));
   return true;

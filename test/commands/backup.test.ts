@@ -72,7 +72,7 @@ test("a backup is a whole mirror with a name of its own, and status says how old
   const ran = await brand.run("backup");
   const [name = ""] = backups(brand);
   expect(name).toMatch(/^default-20261121T1200\d{5}Z\.sqlite$/);
-  expect(ran.out).toMatch(/^\/.*\/backups\/default-\S+\.sqlite: 50 records, [\d.]+ kB, checked\n$/);
+  expect(ran.out).toMatch(/^\/.*\/backups\/default-\S+\.sqlite: 50 records, checked\n$/);
   const path = join(brand.home, "backups", name);
   expect(
     (await brand.run(["query", "--db", path, "SELECT count(*) AS n FROM orders", "--json"])).out,
@@ -312,12 +312,9 @@ test("a profile's backups are not removed by another, although that has restored
   expect(backups(brand)).toHaveLength(3);
 });
 
-test("a backup that is gone, or was never finished, is not the last one", async () => {
+test("a backup that is gone is not the last one", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
-  brand.pass(hour);
-  rmSync((await backUp(brand)).path);
-  expect((await brand.run("status")).out).toContain(`60m ago, ${path}`);
   rmSync(path);
   expect((await brand.run("status")).out).not.toContain("Last backup");
   brand.pass(15 * day);

@@ -29,7 +29,7 @@ beforeAll(async () => {
   home = makeHome();
   const mirror = await makeMirror(home);
   writeRead(mirror, "orders", [anOrder(1)]);
-  writeInfo(mirror, `backup:${mirror.path}`, new Date().toISOString());
+  writeInfo(mirror, "last_backup", JSON.stringify({ at: new Date().toISOString(), path: mirror.path }));
   mirror.db.close();
 });
 
