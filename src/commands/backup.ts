@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { commandFor } from "../config/access.js";
 import { expandPath } from "../config/folders.js";
 import { readSettings, type Settings } from "../config/settings.js";
@@ -46,7 +46,7 @@ export function define(command: Command): void {
   command
     .argument("[dir]", "an existing folder (default: `backups` beside the mirror)", parsePath)
     .addOption(parsed("--keep <n>", "keep the newest N copies in the folder; 0: all", parseCount).default(7))
-    .addOption(new Option("--restore <file>", restore).conflicts("keep"));
+    .addOption(parsed("--restore <file>", restore, parsePath).conflicts("keep"));
 }
 
 export async function run(options: BackupFlags, { deps }: Context, dir: string | undefined): Promise<void> {
@@ -114,7 +114,8 @@ async function restore(file: string, { brand, dbPath, output, profile }: Setting
         throw new MirrorUnusable(`The backup belongs to another brand, ${name} (${id}): ${from}`, {
           hint: "choose another backup, or name its profile: `--profile NAME`",
         });
-      if (present) keepOut(mirror, present.forgotten, present.omit);
+      if (present && present.forgotten.length + present.omit.length > 0)
+        keepOut(mirror, present.forgotten, present.omit);
       scrub(mirror);
       if (present?.backup) writeInfo(mirror, "last_backup", present.backup);
     });

@@ -38,7 +38,7 @@ export function checkForgotten(mirror: Mirror): { text: string } {
     return { text: `${counted(forgotten.length, "forgotten host")}: nothing is left but the id` };
   }
   const again = forgotten[0] === undefined ? "sync" : `forget --host ${forgotten[0]}`;
-  throw new Incomplete("Something is left of a forgotten host or of an omitted member.", {
+  throw new Incomplete("The mirror still holds data of a forgotten host, or an omitted member.", {
     hint: `close other programs that read the mirror, free some space, then run \`brandapi ${again}\``,
   });
 }

@@ -30,11 +30,11 @@ export async function withPings(
 ): Promise<void> {
   if (!url) return await work();
   const { warn } = createReporter(context.deps, options);
-  const ping = (code?: ExitCode) =>
+  const ping = (code: ExitCode | null) =>
     send(url, code, context.deps).catch((error: unknown) =>
       warn(`the ping failed: ${faultOf(error, "the service")?.reason ?? wordsOf(error)}`),
     );
-  await ping();
+  await ping(null);
   await work().catch(async (error: unknown) => {
     await ping(asBrandapiError(error).exitCode);
     throw error;
@@ -42,11 +42,11 @@ export async function withPings(
   await ping(context.exitCode);
 }
 
-/** Sends one request of five seconds, and another if it fails; after a signal one of one second. No code: the start. */
-async function send(url: string, code: ExitCode | undefined, { fetch, signal }: Deps): Promise<void> {
+/** Sends one request of five seconds, and another if it fails; after a signal one of one second. @param code null for the start */
+async function send(url: string, code: ExitCode | null, { fetch, signal }: Deps): Promise<void> {
   const address = new URL(parsePing(url));
   const end = code ? "/fail" : "";
-  address.pathname = address.pathname.replace(/\/*$/, code === undefined ? "/start" : end);
+  address.pathname = address.pathname.replace(/\/*$/, code === null ? "/start" : end);
   const init: RequestOptions = code ? { method: "POST", body: String(code) } : {};
   const attempt = async () => {
     const timeOut = AbortSignal.timeout(signal.aborted ? 1_000 : 5_000);

@@ -22,7 +22,7 @@ export function requireAccess({ baseUrl, key, profile }: Settings): Access {
   });
 }
 
-/** Returns in words what of an address and a key is missing; one of them is. */
+/** Names what is missing: the key, the base URL or both. Call it only if one is. */
 export function missingOf({ baseUrl, key }: Pick<Settings, "baseUrl" | "key">): string {
   if (key !== undefined) return "base URL";
   return baseUrl === undefined ? "key and no base URL" : "key";

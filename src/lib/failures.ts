@@ -44,7 +44,7 @@ export function rebuildHint(file: string): string {
 export const damagedHint =
   "restore a sound copy, `brandapi backup --restore FILE`, or move the file away and run `brandapi sync --full`";
 const again = "then run the same command again: what was read is kept";
-const sqliteFailures: readonly [code: RegExp, hint: string][] = [
+const sqliteFailures: readonly [words: RegExp, hint: string][] = [
   [/^SQLITE_FULL/, `free some space, ${again}`],
   [/^SQLITE_(CORRUPT|NOTADB|ERROR: (malformed JSON|unsupported file format))/, damagedHint],
   [

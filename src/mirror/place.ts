@@ -12,7 +12,9 @@ export function checkPlace(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found || found.isFile()) return found !== undefined;
   throw new MirrorUnusable(`A mirror is a file, and this is a folder or a device: ${path}.`, {
-    hint: "name a file with `--db`",
+    hint: found.isDirectory()
+      ? `name a file in it: \`--db ${join(path, "mirror.sqlite")}\``
+      : "name a file with `--db`",
   });
 }
 

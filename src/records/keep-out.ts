@@ -15,14 +15,14 @@ export function readKeptOut(mirror: Mirror) {
 export function openDoor(mirror: Mirror): (value: Json, resource: string) => Json {
   const { omit, forgotten } = readKeptOut(mirror);
   const rules = omit.map((rule) => rule.split(":").reverse());
-  const hosts = new Set<Json | undefined>(forgotten);
+  const hosts = new Set(forgotten);
   if (rules.length + hosts.size === 0) return (value) => value;
 
   function redact(value: Json, resource: string, path = ""): Json {
     if (Array.isArray(value)) return value.map((item) => redact(item, resource, path));
     if (!isObject(value)) return value;
     const isDropped = (member: string) =>
-      (hosts.has(value.id) && member !== "id") ||
+      (hosts.has(String(value.id)) && member !== "id") ||
       (hosts.has(String(value.host_id)) && /^host_(?!id$)/.test(member)) ||
       rules.some(([end, of = resource]) => of === resource && `${path}.${member}`.endsWith(`.${end}`));
     const kept = Object.entries(value).filter(([member]) => !isDropped(member));
@@ -34,7 +34,7 @@ export function openDoor(mirror: Mirror): (value: Json, resource: string) => Jso
 }
 
 /**
- * Adds hosts to those that are kept out, replaces the list of omitted members, rewrites all that is stored without them.
+ * Adds hosts to those that are kept out, replaces the list of omitted members, and takes both out of all that is stored.
  * Call `scrub` after it.
  * @returns how many records were rewritten, in all and by resource
  */
@@ -97,8 +97,7 @@ export function findAffected(mirror: Mirror) {
     const changes = diffRecords(JSON.parse(json), redact(resource, json));
     return JSON.stringify(changes.map(({ field }) => field));
   });
-  const { omit, forgotten } = readKeptOut(mirror);
-  if (omit.length + forgotten.length === 0) return [];
+  if (Object.values(readKeptOut(mirror)).flat().length === 0) return [];
   const select = `SELECT record_id AS id, resource, key FROM records AS r
     WHERE redacted(resource, json) <> json OR redacted(resource, list_json) <> list_json OR EXISTS (
       SELECT 1 FROM record_versions AS v

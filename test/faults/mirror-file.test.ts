@@ -93,3 +93,12 @@ test("a folder that cannot be written: exit 3, in words", async () => {
   const { code, err } = await makeBrand({ orders }).run("sync orders --db /proc/none/x.sqlite");
   expect(code, err).toBe(3);
 });
+
+test("a record whose text was overwritten ends a command with 3, and the hint restores a copy", async () => {
+  const brand = await synced();
+  write(brand, "UPDATE records SET json = '{x' WHERE record_id = 7");
+  const { code, err } = await brand.run("forget --host ada --yes");
+  expect(code, err).toBe(3);
+  expect(err).toContain("malformed JSON");
+  expect(err).toContain("brandapi backup --restore FILE");
+});
