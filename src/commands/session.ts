@@ -109,11 +109,14 @@ async function openPresent(path: string): Promise<Mirror> {
 
 /** Takes what the profile omits out of all that is stored if its list has changed, and does a scrub that is due. */
 function omitMembers(mirror: Mirror, omit: readonly string[], { note }: Pick<Reporter, "note">): void {
-  if (String(omit) !== String(readKeptOut(mirror).omit)) {
-    const rewritten = `${counted(keepOut(mirror, [], omit).total, "record")} rewritten`;
+  const before = readKeptOut(mirror).omit;
+  if (String(omit) !== String(before)) {
     note(
-      `omits ${omit.join(", ") || "nothing"}: ${rewritten}; \`sync --full\` reads members that are no longer omitted`,
+      `omits ${omit.join(", ") || "nothing"}: ${counted(keepOut(mirror, [], omit).total, "record")} rewritten`,
     );
+    const back = before.filter((member) => !omit.includes(member));
+    if (back.length > 0)
+      note(`no longer omits ${back.join(", ")}: \`brandapi sync --full\` reads that again`);
   }
   scrub(mirror);
 }
