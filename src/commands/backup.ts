@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
-import { commandFor } from "../config/access.js";
 import { expandPath } from "../config/folders.js";
 import { readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
@@ -29,6 +28,7 @@ import { printJson } from "../ui/print.js";
 import { createReporter } from "../ui/reporter.js";
 import { escapeLines } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
+import { hintFor } from "./errors.js";
 import { parseCount, parsed, parsePath } from "./flags.js";
 
 type BackupFlags = GlobalOptions & { keep: number; restore?: string };
@@ -96,7 +96,7 @@ async function backUp(dir: string | undefined, keep: number, { dbPath, profile }
  * Puts a copy in the mirror's place, without the hosts that were forgotten since, and sets the present mirror aside.
  * @throws MirrorUnusable if the copy is damaged, or of another brand: nothing is changed
  */
-async function restore(file: string, { brand, dbPath, output, profile }: Settings, deps: Deps) {
+async function restore(file: string, { brand, dbPath, output }: Settings, deps: Deps) {
   const { note, warn } = createReporter(deps, output);
   const from = expandPath(file, deps);
   if (!statSync(from).isFile())
@@ -119,13 +119,13 @@ async function restore(file: string, { brand, dbPath, output, profile }: Setting
       scrub(mirror);
       if (present?.backup) writeInfo(mirror, "last_backup", present.backup);
     });
-    const forget = `\`${commandFor("forget --host ID", profile)}\``;
-    if (!present) warn(`hosts forgotten after this backup must be forgotten again: ${forget}`);
+    const unknown = "hosts forgotten after this backup must be forgotten again: `brandapi forget --host ID`";
+    if (!present) warn(hintFor(unknown, output));
     // Ends the log, so the mirror is one file. Fails if another program has it open.
     if (present) await withFile(db, (mirror) => mirror.db.pragma("journal_mode = DELETE"));
     putInPlace(copy, db, aside);
     if (kept) note(`The previous mirror is kept: ${kept}`);
-    note(`Next: \`${commandFor("sync", profile)}\` reads what is newer.`);
+    note(hintFor("Next: `brandapi sync` reads what is newer.", output));
     return { db, restored: from, kept, text: `${db}: restored from ${from}` };
   } finally {
     lock.release();
