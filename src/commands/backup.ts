@@ -114,10 +114,11 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
         throw new MirrorUnusable(`The backup belongs to another brand, ${name} (${id}): ${from}`, {
           hint: "choose another backup, or name its profile: `--profile NAME`",
         });
-      if (present && present.forgotten.length + present.omit.length > 0)
-        keepOut(mirror, present.forgotten, present.omit);
-      scrub(mirror);
+      if (present) keepOut(mirror, present.forgotten, present.omit.length > 0 ? present.omit : undefined);
+      if (!scrub(mirror)) throw new MirrorUnusable(`The disk is full: ${db}`, { hint: "free some space" });
       if (present?.backup) writeInfo(mirror, "last_backup", present.backup);
+      // On a full disk the log would stay behind, and with it what it holds.
+      mirror.db.pragma("journal_mode = DELETE");
     });
     const unknown = "hosts forgotten after this backup must be forgotten again: `brandapi forget --host ID`";
     if (!present) warn(hintFor(unknown, output));

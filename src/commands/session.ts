@@ -111,12 +111,9 @@ async function openPresent(path: string): Promise<Mirror> {
 function omitMembers(mirror: Mirror, omit: readonly string[], { note }: Pick<Reporter, "note">): void {
   const before = readKeptOut(mirror).omit;
   if (String(omit) !== String(before)) {
-    note(
-      `omits ${omit.join(", ") || "nothing"}: ${counted(keepOut(mirror, [], omit).total, "record")} rewritten`,
-    );
-    const back = before.filter((member) => !omit.includes(member));
-    if (back.length > 0)
-      note(`no longer omits ${back.join(", ")}: \`brandapi sync --full\` reads that again`);
+    const rewritten = `${counted(keepOut(mirror, [], omit).total, "record")} rewritten`;
+    const back = before.length > 0 ? "; `sync --full` reads what is no longer omitted" : "";
+    note(`omits ${omit.join(", ") || "nothing"}: ${rewritten}${back}`);
   }
   scrub(mirror);
 }
