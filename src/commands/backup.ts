@@ -114,6 +114,7 @@ async function restore(file: string, { brand, dbPath, output }: Settings, deps: 
         throw new MirrorUnusable(`The backup belongs to another brand, ${name} (${id}): ${from}`, {
           hint: "choose another backup, or name its profile: `--profile NAME`",
         });
+      // Without a list since, the copy keeps its own: the next sync finds that it differs from the profile's.
       if (present) keepOut(mirror, present.forgotten, present.omit.length > 0 ? present.omit : undefined);
       if (!scrub(mirror)) throw new MirrorUnusable(`The disk is full: ${db}`, { hint: "free some space" });
       if (present?.backup) writeInfo(mirror, "last_backup", present.backup);

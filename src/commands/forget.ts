@@ -44,11 +44,11 @@ export async function run({ host, ...options }: ForgetFlags, { deps }: Context):
   const forget = () =>
     withFile(dbPath, (mirror) => {
       const at = formatInstant(deps.clock.now());
-      const counts = mirror.transaction(() => {
-        const { counts, total } = keepOut(mirror, [id]);
+      const { counts } = mirror.transaction(() => {
+        const rewritten = keepOut(mirror, [id]);
         const run = beginRun(mirror, "forget", at);
-        saveRun(mirror, { ...run, finished_at: at, rows_changed: total, outcome: "done" });
-        return counts;
+        saveRun(mirror, { ...run, finished_at: at, rows_changed: rewritten.total, outcome: "done" });
+        return rewritten;
       });
       if (!scrub(mirror))
         throw new MirrorBusy("The host is forgotten, but the mirror's files still hold bytes of it.", {

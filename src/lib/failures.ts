@@ -64,7 +64,8 @@ function explainSqlite(cause: unknown): BrandapiError | undefined {
     });
   const words = `${code}: ${wordsOf(cause)}`;
   const hint = sqliteFailures.find(([pattern]) => pattern.test(words))?.[1];
-  return hint === undefined ? hint : new MirrorUnusable(`cannot use the mirror: ${words}`, { hint, cause });
+  if (hint === undefined) return undefined;
+  return new MirrorUnusable(`cannot use the mirror: ${words}`, { hint, cause });
 }
 
 const hints: Readonly<Record<string, string>> = {

@@ -97,7 +97,8 @@ export function findAffected(mirror: Mirror) {
     const changes = diffRecords(JSON.parse(json), redact(resource, json));
     return JSON.stringify(changes.map(({ field }) => field));
   });
-  if (Object.values(readKeptOut(mirror)).flat().length === 0) return [];
+  const { omit, forgotten } = readKeptOut(mirror);
+  if (omit.length + forgotten.length === 0) return [];
   const select = `SELECT record_id AS id, resource, key FROM records AS r
     WHERE redacted(resource, json) <> json OR redacted(resource, list_json) <> list_json OR EXISTS (
       SELECT 1 FROM record_versions AS v
