@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { formatInstant, parseTimestamp } from "../lib/times.js";
+import { formatInstant } from "../lib/times.js";
+import { parseTimestamp } from "../lib/timestamp.js";
 import type { LibraryFile } from "./catalogue.js";
 
 /** The parts of a file's name. */

@@ -1,5 +1,5 @@
 import type { ParquetWriter } from "hyparquet-writer";
-import { daysSince1970, parseTimestamp } from "../lib/times.js";
+import { daysSince1970, readTimestamp } from "../lib/timestamp.js";
 import type { ReadableColumn, Row, RowValue } from "../query/index.js";
 
 type Value = Exclude<RowValue, null>;
@@ -28,10 +28,8 @@ const timestamp: StoredType = {
   },
   delta: "timestamp",
   convert(value) {
-    const ms = typeof value === "string" ? parseTimestamp(value) : undefined;
-    return ms === undefined
-      ? undefined
-      : BigInt(Math.floor(ms)) * 1_000n + BigInt(Math.round((ms % 1) * 1_000));
+    const timestamp = typeof value === "string" ? readTimestamp(value) : undefined;
+    return timestamp && BigInt(timestamp.ms) * 1_000n + BigInt(timestamp.micros);
   },
 };
 

@@ -1,4 +1,4 @@
-import { daysSince1970, parseTimestamp } from "../lib/times.js";
+import { daysSince1970, parseTimestamp } from "../lib/timestamp.js";
 import type { ReadableColumn, RowValue } from "../query/index.js";
 
 /** The styles of a workbook, by their position in it: see `workbook.ts`. */

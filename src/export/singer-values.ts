@@ -1,4 +1,5 @@
-import { daysSince1970, formatInstant, parseTimestamp } from "../lib/times.js";
+import { formatInstant } from "../lib/times.js";
+import { daysSince1970, parseTimestamp } from "../lib/timestamp.js";
 import type { ReadableColumn, RowValue } from "../query/index.js";
 
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;

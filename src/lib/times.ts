@@ -1,4 +1,5 @@
 import { UsageError } from "../errors.js";
+import { daysSince1970, parseTimestamp } from "./timestamp.js";
 
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 export const dayMs = unitMs.d;
@@ -43,9 +44,8 @@ export function parseInstant(text: string, edge: "start" | "end", now: number): 
   if (age !== undefined && now - age >= 0) return now - age;
   const period = periodOf(text, now);
   if (period) return edge === "start" ? period.from : period.to;
-  const ms = parseTimestamp(text);
-  if (ms === undefined || Number.isNaN(ms) || !isRealDay(text.trim().slice(0, 10)))
-    throw new UsageError(`Not a time: \`${text}\`.`, { hint: `use ${timeForms}` });
+  const ms = parseTimestamp(text.trim());
+  if (ms === undefined) throw new UsageError(`Not a time: \`${text}\`.`, { hint: `use ${timeForms}` });
   // A range begins and ends with whole milliseconds, and holds all of its last one.
   return Math.floor(ms);
 }
@@ -58,8 +58,8 @@ function periodOf(text: string, now: number): { from: number; to: number } | und
   if (text === "yesterday") return dayRange(formatInstant(today.from - 1).slice(0, 10));
   if (text === "this-month") return thisMonth;
   if (text === "last-month") return monthRange(formatInstant(thisMonth.from - 1).slice(0, 7));
-  if (/^\d{4}-\d{2}$/.test(text) && isRealDay(`${text}-01`)) return monthRange(text);
-  return /^\d{4}-\d{2}-\d{2}$/.test(text) && isRealDay(text) ? dayRange(text) : undefined;
+  if (/^\d{4}-\d{2}$/.test(text) && daysSince1970(`${text}-01`) !== undefined) return monthRange(text);
+  return daysSince1970(text) === undefined ? undefined : dayRange(text);
 }
 
 /** Returns a day (UTC) by its name, from its first millisecond to its last. */
@@ -73,32 +73,6 @@ export function monthRange(month: string): { from: number; to: number } {
   const { from } = dayRange(`${month}-01`);
   const next = new Date(from);
   return { from, to: next.setUTCMonth(next.getUTCMonth() + 1) - 1 };
-}
-
-/** `Date.parse` takes 30 February for 2 March. */
-function isRealDay(day: string): boolean {
-  const ms = Date.parse(`${day}T00:00:00.000Z`);
-  return !Number.isNaN(ms) && formatInstant(ms).startsWith(day);
-}
-
-/** Returns the days from 1970 to a date such as `2026-10-31`; undefined if the text is none. */
-export function daysSince1970(text: string): number | undefined {
-  return /^\d{4}-\d\d-\d\d$/.test(text) && isRealDay(text) ? Date.parse(text) / dayMs : undefined;
-}
-
-const timestamp = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?\d\d)?)?$/i;
-
-/**
- * Returns an ISO 8601 timestamp in milliseconds since 1970; without an offset it is UTC, without a time the day's first
- * instant; undefined if it is none. Microseconds stay, as a fraction, because the API compares dates as fine as it has them.
- */
-export function parseTimestamp(text: string): number | undefined {
-  const [, day, time = "00:00", offset = "Z"] = timestamp.exec(text.trim()) ?? [];
-  if (day === undefined) return undefined;
-  const ms = Date.parse(`${day}T${time}${offset.toUpperCase().replace(/(\d\d)(\d\d)$/, "$1:$2")}`);
-  // `Date.parse` cuts off what is finer than a millisecond.
-  const finer = /\.\d{3}(\d{1,6})/.exec(time)?.[1] ?? "0";
-  return Number.isNaN(ms) ? undefined : ms + Number(`0.${finer}`);
 }
 
 /** ISO 8601 in UTC with milliseconds: what is sent to the API and what is recorded. */

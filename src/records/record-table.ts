@@ -1,4 +1,4 @@
-import { parseTimestamp } from "../lib/times.js";
+import { parseTimestamp } from "../lib/timestamp.js";
 import type { Mirror } from "../mirror/index.js";
 import type { Json, Resource } from "../resources/types.js";
 import type { StoredRow } from "./stored-record.js";

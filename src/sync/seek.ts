@@ -1,7 +1,8 @@
 import { firstPage } from "../api/index.js";
 import { UnexpectedAnswer } from "../errors.js";
 import { type Range, startOfSecond } from "../lib/ranges.js";
-import { formatInstant, parseTimestamp } from "../lib/times.js";
+import { formatInstant } from "../lib/times.js";
+import { readTimestamp } from "../lib/timestamp.js";
 import { valueAt } from "../records/index.js";
 import type { Dated, Json, Query } from "../resources/types.js";
 import { type DatedRun, mostPerPage } from "./run.js";
@@ -53,11 +54,10 @@ export function checkDates({ resource }: DatedRun, records: readonly Json[], ran
   const { path, strategy } = resource;
   return records.map((record) => {
     const text = valueAt(record, [strategy.date]);
-    const isFine = typeof text === "string" && /\d[T ]\d\d:\d\d:\d\d/i.test(text);
-    const dated = isFine ? parseTimestamp(text) : undefined;
-    if (dated === undefined)
+    const timestamp = typeof text === "string" ? readTimestamp(text) : undefined;
+    if (!timestamp?.hasSeconds)
       throw broken(path, `shows ${shown(text)} as \`${strategy.date}\`, which is no timestamp with seconds`);
-    const second = startOfSecond(dated);
+    const second = startOfSecond(timestamp.ms);
     if (second > newest)
       throw broken(path, `is not newest first: ${shown(text)} stands below an older record`);
     if (second < range.from || second > range.to)

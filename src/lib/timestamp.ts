@@ -1,0 +1,69 @@
+/** A timestamp of the API. */
+export interface Timestamp {
+  /** Milliseconds since 1970, rounded down to an integer. Negative before 1970. */
+  ms: number;
+  /** Microseconds after `ms`, 0 to 999. Finer digits are dropped. */
+  micros: number;
+  /** False for a date without a time and for a time with minute precision. */
+  hasSeconds: boolean;
+}
+
+const timestampForm =
+  /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)?)?$/;
+
+const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
+const [firstMs, lastMs] = [Date.parse("0000-01-01T00:00:00.000Z"), Date.parse("9999-12-31T23:59:59.999Z")];
+
+/**
+ * Reads an ISO 8601 timestamp. Every text of the API that becomes an instant is read by this function, so columns, filters,
+ * views and export formats agree.
+ *
+ * A date may have a time in minutes, seconds or fractions of a second, and the time an offset. Without an offset it is UTC,
+ * and without a time it is the first instant of the day.
+ *
+ * Returns undefined if the text has another form (blanks around it included), or if there is no such time: 30 February,
+ * 24:00:00, an offset beyond 14:00, or a UTC year outside 0000 to 9999. A leap second (`23:59:60`) is undefined as well:
+ * Unix time has no place for it, and reading it anyway would move it into the next day.
+ */
+export function readTimestamp(text: string): Timestamp | undefined {
+  const match = timestampForm.exec(text);
+  const day = dayStart(match?.[1] ?? "");
+  if (!match || day === undefined) return undefined;
+  const [hour, minute, second] = [Number(match[2] ?? 0), Number(match[3] ?? 0), Number(match[4] ?? 0)];
+  if (hour > 23 || minute > 59 || second > 59) return undefined;
+  const [offsetHours, offsetMinutes] = [Number(match[7] ?? 0), Number(match[8] ?? 0)];
+  const offset = offsetHours * hourMs + offsetMinutes * minuteMs;
+  if (offsetMinutes > 59 || offset > 14 * hourMs) return undefined;
+  const digits = (match[5] ?? "").padEnd(6, "0");
+  const local = day + hour * hourMs + minute * minuteMs + second * 1_000 + Number(digits.slice(0, 3));
+  const ms = match[6] === "-" ? local + offset : local - offset;
+  if (ms < firstMs || ms > lastMs) return undefined;
+  return { ms, micros: Number(digits.slice(3, 6)), hasSeconds: match[4] !== undefined };
+}
+
+/**
+ * Returns a timestamp as milliseconds since 1970, with microseconds as a fraction; undefined if `readTimestamp` cannot read
+ * it. In years beyond 2200 a double has no room for all microseconds: the fraction may be rounded, but never to the next
+ * millisecond.
+ */
+export function parseTimestamp(text: string): number | undefined {
+  const read = readTimestamp(text);
+  if (!read) return undefined;
+  const instant = read.ms + read.micros / 1_000;
+  return Math.floor(instant) === read.ms ? instant : read.ms;
+}
+
+/** Returns the days from 1970 to a date such as `2026-10-31`; undefined if the text is no date, or no such day exists. */
+export function daysSince1970(text: string): number | undefined {
+  const start = dayStart(text);
+  return start === undefined ? undefined : start / dayMs;
+}
+
+/** Returns the first instant of a UTC day such as `2026-10-31`; undefined if there is no such day. */
+function dayStart(text: string): number | undefined {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return undefined;
+  const ms = Date.parse(text);
+  // `Date.parse` reads 30 February as 2 March.
+  const isSameDay = !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
+  return isSameDay ? ms : undefined;
+}

@@ -1,0 +1,135 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { daysSince1970, parseTimestamp, readTimestamp } from "../../src/lib/timestamp.js";
+
+test.each([
+  ["2026-11-20T11:00:00Z", "2026-11-20T11:00:00.000Z"],
+  ["2026-11-20t11:00:00z", "2026-11-20T11:00:00.000Z"],
+  ["2026-11-20 11:00:00", "2026-11-20T11:00:00.000Z"],
+  ["2026-11-20T11:00:00.5Z", "2026-11-20T11:00:00.500Z"],
+  ["2026-11-20T11:00:00+00:00", "2026-11-20T11:00:00.000Z"],
+  ["2026-11-20 11:00:00+00", "2026-11-20T11:00:00.000Z"],
+  ["2026-11-20T00:30:00+0530", "2026-11-19T19:00:00.000Z"],
+  ["2026-06-30T23:00:00-14:00", "2026-07-01T13:00:00.000Z"],
+  ["2026-07-01T00:00:00+14:00", "2026-06-30T10:00:00.000Z"],
+  ["2028-02-29T00:00:00Z", "2028-02-29T00:00:00.000Z"],
+  ["1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59.999Z"],
+  ["1582-10-10T00:00:00Z", "1582-10-10T00:00:00.000Z"],
+  ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"],
+  ["2262-04-12T00:00:00Z", "2262-04-12T00:00:00.000Z"],
+  ["9999-12-31T23:59:59.999999Z", "9999-12-31T23:59:59.999Z"],
+])("reads %s as %s", (text, instant) => {
+  const { ms = Number.NaN, hasSeconds } = readTimestamp(text) ?? {};
+  expect(new Date(ms).toISOString()).toBe(instant);
+  expect(hasSeconds).toBe(true);
+  expect(Math.floor(parseTimestamp(text) ?? Number.NaN)).toBe(ms);
+});
+
+test.each([
+  ["2026-11-20", "2026-11-20T00:00:00.000Z"],
+  ["2026-11-20T11:00Z", "2026-11-20T11:00:00.000Z"],
+  ["2026-11-20T11:00", "2026-11-20T11:00:00.000Z"],
+  ["2026-11-20 11:00+02:00", "2026-11-20T09:00:00.000Z"],
+])("reads %s, which has no seconds, as %s", (text, instant) => {
+  expect(readTimestamp(text)).toEqual({ ms: Date.parse(instant), micros: 0, hasSeconds: false });
+});
+
+test.each([
+  "2026-02-30T12:00:00Z",
+  "2026-02-29",
+  "2026-04-31T00:00:00Z",
+  "1900-02-29T00:00:00Z",
+  "2026-13-01T00:00:00Z",
+  "2026-00-10T00:00:00Z",
+  "2026-01-00T00:00:00Z",
+  "2026-11-20T24:00:00Z",
+  "2026-11-20T24:00Z",
+  "2026-11-20T11:60:00Z",
+  "2016-12-31T23:59:60Z",
+  "2026-11-20T11:00:00+14:01",
+  "2026-11-20T11:00:00-15:00",
+  "2026-11-20T11:00:00+02:60",
+  "2026-11-20T11:00:00+2",
+  "2026-11-20T11:00:00 Z",
+  "2026-11-20Z",
+  " 2026-11-20T11:00:00Z",
+  "2026-11-20T11:00:00Z ",
+  "2026-11-20T11:00:00Z\n",
+  "2026-11-20  11:00:00Z",
+  "2026-11-20T 11:00:00Z",
+  "2026-11-20T11:00:00.Z",
+  "2026-11-20T11Z",
+  "2026-11",
+  "20261120T110000Z",
+  "+002026-11-20T11:00:00Z",
+  "-000001-01-01T00:00:00Z",
+  "10000-01-01T00:00:00Z",
+  "9999-12-31T23:00:00-02:00",
+  "0000-01-01T01:00:00+02:00",
+  "２０２６-11-20T11:00:00Z",
+  "Fri, 20 Nov 2026 11:00:00 GMT",
+  "1763636400",
+  "31.01.2026",
+  "soon",
+  "",
+])("cannot read %j", (text) => {
+  expect(readTimestamp(text)).toBeUndefined();
+  expect(parseTimestamp(text)).toBeUndefined();
+});
+
+test.each([
+  ["2026-11-20T11:00:00.123456Z", 123, 456],
+  ["2026-11-20T11:00:00.1234569Z", 123, 456],
+  ["2026-11-20T11:00:00.000001Z", 0, 1],
+  ["1969-12-31T23:59:59.999999999Z", 999, 999],
+  ["1969-12-31T23:59:59.9999Z", 999, 900],
+  ["9999-12-31T23:59:59.999999Z", 999, 999],
+])("cuts %s at microseconds and rounds to no other second", (text, millis, micros) => {
+  const start = Date.parse(`${text.slice(0, 19)}Z`);
+  expect(readTimestamp(text)).toMatchObject({ ms: start + millis, micros });
+  expect(Math.floor(parseTimestamp(text) ?? Number.NaN)).toBe(start + millis);
+});
+
+test("microseconds of an instant between 1970 and 2200 survive as a fraction", () => {
+  const [earliest, latest] = [0, Date.parse("2200-01-01T00:00:00Z")];
+  fc.assert(
+    fc.property(
+      fc.integer({ min: earliest, max: latest }),
+      fc.integer({ min: 0, max: 999 }),
+      (ms, micros) => {
+        const text = new Date(ms).toISOString().replace("Z", `${String(micros).padStart(3, "0")}Z`);
+        const instant = parseTimestamp(text) ?? Number.NaN;
+        expect(Math.round((instant - ms) * 1_000)).toBe(micros);
+      },
+    ),
+  );
+});
+
+test("reads every instant of the years 0000 to 9999 as Date does, with any offset up to 14:00", () => {
+  const [earliest, latest] = [Date.parse("0000-01-02T00:00:00Z"), Date.parse("9999-12-30T00:00:00Z")];
+  fc.assert(
+    fc.property(
+      fc.integer({ min: earliest, max: latest }),
+      fc.integer({ min: -840, max: 840 }),
+      (ms, offset) => {
+        const pad = (n: number) => String(n).padStart(2, "0");
+        const [hours, minutes] = [Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60];
+        const local = new Date(ms + offset * 60_000).toISOString().slice(0, -1);
+        const text = `${local}${offset < 0 ? "-" : "+"}${pad(hours)}:${pad(minutes)}`;
+        expect(readTimestamp(text)?.ms).toBe(ms);
+      },
+    ),
+  );
+});
+
+test.each([
+  ["1970-01-01", 0],
+  ["1969-12-31", -1],
+  ["2026-10-31", 20_757],
+])("%s is day %i", (text, days) => {
+  expect(daysSince1970(text)).toBe(days);
+});
+
+test.each(["2026-02-30", "2026-13-01", " 2026-01-01", "2026-01-01T00:00:00Z", ""])("%j is no day", (text) => {
+  expect(daysSince1970(text)).toBeUndefined();
+});
