@@ -24,7 +24,7 @@ const defaultFolder = "brandapi-content";
 
 export const about =
   "Fetches what `brandapi sync content` has listed and is not in the folder yet, as <date>_<id>_<name>. " +
-  "An interrupted file is resumed, a complete one is not fetched again. " +
+  "An interrupted file is resumed if it has not changed, a complete one is not fetched again. " +
   "The table content_downloads says where each file is, with its SHA-256.";
 
 export const examples = {
@@ -46,7 +46,7 @@ export function define(command: Command): void {
 
 /**
  * With `--json`, one line a file on stdout as it ends, then one for all of them:
- * `{"file":{"source","id","path","outcome":"downloaded"|"failed","bytes","sha256","resumed_from","error"}}` and
+ * `{"file":{"source","id","path","outcome":"downloaded"|"failed","bytes","library_bytes","sha256","resumed_from","error"}}` and
  * `{"summary":{"folder","selected","already_complete","downloaded","failed","not_tried","bytes"}}`.
  */
 export async function run(options: DownloadFlags, { deps }: Context): Promise<void> {
@@ -61,7 +61,10 @@ export async function run(options: DownloadFlags, { deps }: Context): Promise<vo
     const access = { ...fileHost, ...session, task, folder };
     const summary = await downloadFiles(files, access, options.limit ?? files.length, (file) => {
       if (options.json) printJson(deps.stdout, { file });
-      if (file.error !== null) reporter.warn(`${file.path}: ${file.error}`);
+      const { path, bytes, library_bytes: librarySize, error } = file;
+      if (error !== null) reporter.warn(`${path}: ${error}`);
+      else if (librarySize !== null && bytes !== librarySize)
+        reporter.warn(`${path}: the file has ${bytes} bytes, the library says ${librarySize}; it was kept`);
     });
     task.end(summaryText(summary));
     if (options.json) printJson(deps.stdout, { summary });

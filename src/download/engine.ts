@@ -25,6 +25,8 @@ export interface FileResult {
   path: string;
   outcome: "downloaded" | "failed";
   bytes: number | null;
+  /** The library's size, which can be wrong; null if it has none. */
+  library_bytes: number | null;
   sha256: string | null;
   resumed_from: number | null;
   error: string | null;
@@ -74,19 +76,21 @@ export async function downloadFiles(
   async function settle({ file, path }: Placed, signal: AbortSignal): Promise<void> {
     const { source, id } = file;
     const about = { source, id, path };
+    const library_bytes = file.size;
     try {
       const { bytes, sha256, resumedFrom } = await fetchFile(file, path, { ...access, signal });
       hostFailures = 0;
       log.finish({ ...about, bytes, sha256, downloaded_at: formatInstant(access.clock.now()) });
       counts.downloaded += 1;
       counts.bytes += bytes;
-      onFile({ ...about, outcome: "downloaded", bytes, sha256, resumed_from: resumedFrom, error: null });
+      const got = { bytes, library_bytes, sha256, resumed_from: resumedFrom };
+      onFile({ ...about, outcome: "downloaded", ...got, error: null });
     } catch (error) {
       const failure = failureOf(error);
       if (!failure) throw error;
       if (failure.kind === "host") hostFailures += 1;
       counts.failed += 1;
-      const nothing = { bytes: null, sha256: null, resumed_from: null };
+      const nothing = { bytes: null, library_bytes, sha256: null, resumed_from: null };
       onFile({ ...about, outcome: "failed", ...nothing, error: failure.message });
     }
     done += 1;
@@ -107,10 +111,14 @@ export async function downloadFiles(
   return { folder, selected: files.length, already_complete: files.length - wanted.length, ...counts };
 }
 
-/** True if the folder holds a file whole, by the mirror's row and both sizes. Notes the place of a moved folder. */
+/**
+ * True if the folder holds a complete file, by the mirror's row and its size. Updates the path if the folder was moved.
+ * If the library's size is wrong, the file is complete until the library's entry changes.
+ */
 function isComplete(file: LibraryFile, folder: string, log: DownloadLog): boolean {
   const row = log.complete.get(downloadKey(file));
-  if (row === undefined || (file.size !== null && file.size !== row.bytes)) return false;
+  if (row === undefined) return false;
+  if (file.size !== null && file.size !== row.bytes && file.sinceAt > row.downloaded_at) return false;
   const path = join(folder, basename(row.path));
   const there = lstatSync(path, { throwIfNoEntry: false });
   if (!there?.isFile() || there.size !== row.bytes) return false;

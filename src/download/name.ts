@@ -4,10 +4,12 @@ import { parseTimestamp } from "../lib/timestamp.js";
 import type { LibraryFile } from "./catalogue.js";
 
 /** The parts of a file's name. */
-export type Nameable = Omit<LibraryFile, "size">;
+export type Nameable = Omit<LibraryFile, "size" | "sinceAt">;
 
-/** The ending of an unfinished file's name. */
+/** Ending of an incomplete file's name. */
 export const partSuffix = ".part";
+/** Ending of the name of the file that records an incomplete file's version; no longer than `partSuffix`. */
+export const versionSuffix = ".etag";
 
 /** Bytes of a name in UTF-8, `.part` included: file systems end at 255, Windows' whole paths at 260 characters. */
 const mostBytes = 200;

@@ -1,69 +1,79 @@
-import type { FileHandle } from "node:fs/promises";
 import { faultOf } from "../api/index.js";
 import type { Deps } from "../deps.js";
 import type { Fetch, Reply } from "../lib/fetch.js";
 import { unlessAborted } from "../lib/unless-aborted.js";
+import { readFileUrl } from "./address.js";
 import { FileFailed } from "./failure.js";
+import type { FileVersion, PartialFile } from "./partial-file.js";
 
 export interface FileHost {
   fetch: Fetch;
   signal: AbortSignal;
   later?: Deps["later"] | undefined;
   userAgent: string;
+  baseUrl: string;
   /** `--max-wait`, in milliseconds. */
   maxWaitMs: number;
 }
 
-/** The largest file that is taken if neither the API nor the file host says its size. */
+/** Largest accepted file, unless the library itself says that it is larger. */
 const mostBytes = 16 * 2 ** 30;
 /** A try lasts as long as this rate needs for the file, and `--max-wait` longer. */
 const slowestBytesPerMs = 64;
+const mostRedirects = 3;
 
 /**
- * Downloads a file, or the rest of it, through a signed URL, without the key. The part keeps the bytes that arrived.
- * @param from the bytes that the part has already; only if the size is known
- * @param size as the library says; null if it does not
- * @param onLength called with the part's length as it grows
+ * Downloads a file, or the rest of it, through a signed URL, without the key. The partial file keeps the bytes that arrived.
+ * @param size bytes according to the library; null if it does not say. If the file host states another length, that one counts.
  */
 export async function transfer(
   url: URL,
-  part: FileHandle,
-  { from, size }: { from: number; size: number | null },
+  part: PartialFile,
+  size: number | null,
   host: FileHost,
-  onLength: (length: number) => void,
 ): Promise<void> {
   const limit = new AbortController();
-  const limitMs = host.maxWaitMs + (size ?? mostBytes) / slowestBytesPerMs;
-  const endLimit = host.later?.(Math.min(limitMs, 86_400_000), () => limit.abort());
+  let endLimit = startLimit(size ?? mostBytes);
   const signal = AbortSignal.any([host.signal, limit.signal]);
-  const headers: Record<string, string> = { "user-agent": host.userAgent, "accept-encoding": "identity" };
-  if (from > 0) headers.range = `bytes=${from}-`;
   try {
-    const answer = await unlessAborted(host.fetch(url, { headers, signal }), signal).catch(explain);
-    let length = startOf(answer, from, size);
-    if (length < from) await part.truncate(length);
-    onLength(length);
-    const pieces = answer.body?.[Symbol.asyncIterator]();
+    const reply = await request(url, part, { ...host, signal }).catch(explain);
+    if (!isRest(reply, part)) {
+      refuseOtherThan200(reply);
+      await part.restart(versionOf(reply));
+    }
+    const stated = part.version?.length ?? statedLength(reply);
+    if (stated !== null && stated > Math.max(size ?? 0, mostBytes)) throw tooLarge();
+    if (stated !== null && stated > (size ?? mostBytes)) {
+      endLimit?.();
+      endLimit = startLimit(stated);
+    }
+    const expected = stated ?? size;
+    const pieces = reply.body?.[Symbol.asyncIterator]();
     for (;;) {
       const next = await unlessAborted(Promise.resolve(pieces?.next()), signal).catch(explain);
       if (!next || next.done) break;
-      length += next.value.byteLength;
-      if (length > (size ?? mostBytes)) throw wrongSize(size, length);
-      await part.appendFile(next.value);
-      onLength(length);
+      const length = part.length + next.value.byteLength;
+      if (length > (expected ?? mostBytes))
+        throw expected === null ? tooLarge() : wrongSize(length, expected);
+      await part.append(next.value);
     }
-    if (size === null || length === size) return;
-    throw answer.status === 206
-      ? new FileFailed("the file host sent only a part of it", "again")
-      : wrongSize(size, length);
+    if (expected === null || part.length === expected) return;
+    if (stated === null) throw wrongSize(part.length, expected);
+    throw new FileFailed("the file host sent only a part of it", "again");
   } finally {
     endLimit?.();
-    // The rest of the answer is not wanted.
+    // Frees the connection if the body was not read to its end.
     limit.abort();
   }
 
-  /** Throws the network's failure in words, without its cause, which could quote the URL. */
+  function startLimit(bytes: number): (() => void) | undefined {
+    const ms = Math.min(host.maxWaitMs + bytes / slowestBytesPerMs, 86_400_000);
+    return host.later?.(ms, () => limit.abort());
+  }
+
+  /** Throws a network failure without its cause, which could quote the URL. */
   function explain(error: unknown): never {
+    if (error instanceof FileFailed) throw error;
     host.signal.throwIfAborted();
     if (limit.signal.aborted) throw new FileFailed("the file host took too long", "host");
     const fault = faultOf(error, "the file host");
@@ -71,31 +81,88 @@ export async function transfer(
   }
 }
 
-/** Returns the position of the first byte that an answer brings. @throws FileFailed if it brings none */
-function startOf({ status, headers }: Reply, from: number, size: number | null): number {
-  const coding = headers.get("content-encoding");
-  if (status === 200) {
-    const stated = Number(headers.get("content-length") ?? size ?? 0);
-    if (size !== null && stated !== size && coding === null) throw wrongSize(size, stated);
-    return 0;
+/** Requests a file, or the rest of it, and follows up to three redirects. @throws FileFailed for other redirects */
+async function request(url: URL, part: PartialFile, host: FileHost): Promise<Reply> {
+  const headers: Record<string, string> = { "user-agent": host.userAgent, "accept-encoding": "identity" };
+  if (part.length > 0 && part.version) {
+    headers.range = `bytes=${part.length}-`;
+    headers["if-range"] = part.version.validator;
   }
-  if (status === 206) {
-    const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get("content-range")?.trim() ?? "");
-    const isRest = from > 0 && Number(range?.[1]) === from && coding === null;
-    if (isRest && (range?.[2] === "*" || Number(range?.[2]) === size)) return from;
+  let target = url;
+  for (let redirects = 0; ; redirects += 1) {
+    const end = new AbortController();
+    const signal = AbortSignal.any([host.signal, end.signal]);
+    const reply = await unlessAborted(host.fetch(target, { headers, signal }), signal);
+    if (![301, 302, 303, 307, 308].includes(reply.status)) return reply;
+    // Frees the connection: the body of a redirect is not read.
+    end.abort();
+    if (redirects === mostRedirects)
+      throw new FileFailed(`the file host redirects it more than ${mostRedirects} times`);
+    target = redirectTarget(reply, target, host.baseUrl);
   }
-  if (status === 206 || status === 416) throw new FileFailed("the file host cannot continue it", "restart");
+}
+
+function redirectTarget({ status, headers }: Reply, from: URL, baseUrl: string): URL {
+  const location = headers.get("location") ?? "";
+  const isUrl = location !== "" && URL.canParse(location, from.href);
+  const target = isUrl
+    ? readFileUrl(new URL(location, from).href, baseUrl)
+    : { refused: "no address is given" };
+  if ("refused" in target)
+    throw new FileFailed(`the file host redirects it (${status}), which is refused: ${target.refused}`);
+  return target;
+}
+
+/** True if a response brings the rest of the version that the partial file belongs to. @throws FileFailed if it is a part of another */
+function isRest({ status, headers }: Reply, { length, version }: PartialFile): boolean {
+  if (status !== 206 && status !== 416) return false;
+  const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get("content-range")?.trim() ?? "");
+  const isSame =
+    status === 206 &&
+    version !== undefined &&
+    headers.get(version.header) === version.validator &&
+    Number(range?.[1]) === length &&
+    (range?.[2] === "*" || Number(range?.[2]) === version.length) &&
+    headers.get("content-encoding") === null;
+  if (isSame && length > 0) return true;
+  throw new FileFailed("the file host cannot continue it", "restart");
+}
+
+function refuseOtherThan200({ status, headers }: Reply): void {
+  if (status === 200) return;
   if (status === 401 || status === 403 || status === 410)
     throw new FileFailed(`the file host refuses the download URL (${status})`, "again");
-  if (status >= 300 && status < 400)
-    throw new FileFailed(`the file host redirects it (${status}); redirects are not followed`);
   if (status === 404) throw new FileFailed("the file host does not have it (404)");
   const isPassing = status === 408 || status === 429 || status >= 500;
   const retryAfterMs = Number(headers.get("retry-after") ?? 0) * 1_000 || undefined;
   throw new FileFailed(`the file host answered ${status}`, isPassing ? "host" : "final", retryAfterMs);
 }
 
-function wrongSize(size: number | null, found: number): FileFailed {
-  if (size === null) return new FileFailed(`it is longer than ${mostBytes} bytes`);
-  return new FileFailed(`the file host sends ${found} bytes, the library says ${size}`, "restart");
+/** Returns the length of the file in bytes, as its host states it; null if it does not, or the body is compressed. */
+function statedLength({ headers }: Reply): number | null {
+  const length = headers.get("content-length")?.trim() ?? "";
+  return /^\d{1,15}$/.test(length) && headers.get("content-encoding") === null ? Number(length) : null;
+}
+
+/**
+ * Returns the version of a complete response: its strong validator (RFC 9110, 8.8) and its length. Undefined if it has none:
+ * such a file cannot be resumed.
+ */
+function versionOf(reply: Reply): FileVersion | undefined {
+  const length = statedLength(reply);
+  if (length === null) return undefined;
+  const tag = reply.headers.get("etag")?.trim();
+  if (tag) return /^"[\x21\x23-\x7e]*"$/.test(tag) ? { header: "etag", validator: tag, length } : undefined;
+  const modified = reply.headers.get("last-modified")?.trim() ?? "";
+  // A file that has just changed may change again within the same second.
+  const age = Date.parse(reply.headers.get("date") ?? "") - Date.parse(modified);
+  return age >= 60_000 ? { header: "last-modified", validator: modified, length } : undefined;
+}
+
+function wrongSize(found: number, expected: number): FileFailed {
+  return new FileFailed(`the file host sends ${found} bytes instead of ${expected}`, "restart");
+}
+
+function tooLarge(): FileFailed {
+  return new FileFailed(`it is longer than ${mostBytes} bytes`);
 }

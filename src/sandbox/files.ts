@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import type { Brand } from "./brand.js";
 import { scatter } from "./data/random.js";
 import type { Answer, ApiRequest } from "./endpoint.js";
@@ -29,9 +29,15 @@ export function answerFile(request: ApiRequest, brand: Brand, now: number): Answ
   const refused = refusalOf(request, brand, url, now);
   if (refused !== null || !item) return { status: refused ?? 404, headers: {}, body: Buffer.alloc(0) };
   const size = item.file_size_bytes ?? 10_000;
-  const headers = { "accept-ranges": "bytes", "content-type": item.mime_type ?? "application/octet-stream" };
+  const etag = `"${createHash("sha256").update(`${item.source}/${item.id}/${size}`).digest("hex").slice(0, 32)}"`;
+  const type = item.mime_type ?? "application/octet-stream";
+  const headers = { "accept-ranges": "bytes", "content-type": type, etag };
   const range = /^bytes=(\d+)-$/.exec(request.headers.range ?? "");
-  if (!range) return { status: 200, headers, body: fileBytes(item.id, 0, size) };
+  const isSame = (request.headers["if-range"] ?? etag) === etag;
+  if (!range || !isSame) {
+    const length = { "content-length": String(size) };
+    return { status: 200, headers: { ...headers, ...length }, body: fileBytes(item.id, 0, size) };
+  }
   const first = Number(range[1]);
   const isPart = first < size;
   const part = { ...headers, "content-range": `bytes ${isPart ? `${first}-${size - 1}` : "*"}/${size}` };

@@ -136,6 +136,8 @@ test("links and folders planted in the output folder are never written through",
   const victim = join(brand.home, "victim");
   writeFileSync(victim, "precious");
   symlinkSync(victim, `${pathOf("part")}.part`);
+  symlinkSync(victim, `${pathOf("part")}.etag`);
+  linkSync(victim, `${pathOf("hard")}.etag`);
   linkSync(victim, `${pathOf("hard")}.part`);
   symlinkSync(victim, pathOf("final"));
   mkdirSync(pathOf("folder"));
