@@ -6,9 +6,10 @@ import { readSettings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { shellCommand, shellWord } from "../lib/shell.js";
+import { resources } from "../resources/index.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { allProfiles, parsed } from "./flags.js";
+import { allProfiles, chooseResources, parsed } from "./flags.js";
 import { parsePing } from "./ping.js";
 
 type CronFlags = GlobalOptions & { allProfiles?: boolean; ping?: string };
@@ -20,20 +21,24 @@ const hour = 4;
 
 export const about =
   "Lines for this machine, this Node and this profile, with absolute paths and a minute of their own: a sync that " +
-  "writes a log, and `status --max-age 26h`, which says what is stale. The key is never in them.";
+  "writes a log, and `status --max-age 26h`, which reports what is stale. Both are for all resources, or for those " +
+  "named. The key is never in them.";
 
 export const examples = {
-  "brandapi cron": "look at the lines first",
+  "brandapi cron": "print the lines",
+  "brandapi cron orders roster": "lines that sync and check only these two resources",
   "(crontab -l; brandapi cron) | crontab -": "add them to your crontab",
 };
 
 export function define(command: Command): void {
   command
+    .argument("[resource...]", resources.map(({ name }) => name).join(", "))
     .addOption(allProfiles)
     .addOption(parsed("--ping <url>", "the nightly sync pings this address (BRANDAPI_PING)", parsePing));
 }
 
-export async function run(options: CronFlags, { deps }: Context): Promise<void> {
+export async function run(options: CronFlags, { deps }: Context, names: readonly string[]): Promise<void> {
+  chooseResources(names);
   const { node, script } = deps.machine;
   if (/[\\/]_npx[\\/]/.test(script))
     throw new ConfigurationError("brandapi runs from npm's cache, which can be cleaned before the night.", {
@@ -46,15 +51,18 @@ export async function run(options: CronFlags, { deps }: Context): Promise<void> 
   const flags = flagsOf(options, deps);
   const pings = options.ping === undefined ? [] : ["--ping", options.ping];
   const log = join(folderFor("state", deps), `${name}.log`);
-  const sync = shellCommand([node, script, "sync", ...flags, ...pings], env);
-  const check = shellCommand([node, script, "status", ...flags, "--max-age", maxAge, "--quiet"], env);
+  const sync = shellCommand([node, script, "sync", ...names, ...flags, ...pings], env);
+  const check = shellCommand(
+    [node, script, "status", ...names, ...flags, "--max-age", maxAge, "--quiet"],
+    env,
+  );
   // Neither all machines nor all brands of one should ask at the same time.
   const letters = [...`${deps.machine.name} ${name}`];
   const minute = 1 + letters.reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 59, 0);
   // A bare per cent sign ends the command.
   const line = (at: number, command: string) => `${minute} ${at} * * *  ${command.replaceAll("%", "\\%")}`;
   deps.stdout.write(`# brandapi, ${name}: a sync every night, and a check in the morning. To add them:
-#   (crontab -l 2>/dev/null; ${shellCommand(["brandapi", "cron", ...flags, ...pings], own)}) | crontab -
+#   (crontab -l 2>/dev/null; ${shellCommand(["brandapi", "cron", ...names, ...flags, ...pings], own)}) | crontab -
 # Print them again if Node or brandapi has moved, and delete these. The sync's log: ${log}
 # The check prints what is stale, and warns if the key is about to expire. Cron mails that if this machine has a
 # mail server. To choose the address, put MAILTO=you@example.com above.

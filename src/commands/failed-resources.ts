@@ -1,6 +1,7 @@
 import { AccessForbidden, Incomplete } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { wordsOf } from "../lib/failures.js";
+import { refusalIn } from "../mirror/index.js";
 import type { Ended } from "../sync/resources.js";
 
 /**
@@ -20,7 +21,10 @@ export function refuseFailures({ failures, succeeded, unasked }: Ended, asked: n
     error instanceof Incomplete ? error.message : `${resource.name}: ${wordsOf(error)}`,
   );
   if (unasked.length > 0) texts.push(`Not asked any more: ${unasked.map(({ name }) => name).join(", ")}.`);
+  const isRefused = failures.every(({ error }) => refusalIn(error) !== null);
   throw new Incomplete(`${failures.length} of ${counted(asked, "resource")} failed: ${texts.join(" ")}`, {
-    hint: "run the same command again: what succeeded is kept; see `brandapi status`",
+    hint: isRefused
+      ? refusalIn(first.error)?.hint
+      : "run the same command again: what succeeded is kept; see `brandapi status`",
   });
 }

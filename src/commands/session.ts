@@ -1,5 +1,6 @@
 import { readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
+import { AccessForbidden, BrandapiError, KeyRejected } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { wordsOf } from "../lib/failures.js";
 import type { Reporter } from "../lib/reporter.js";
@@ -70,11 +71,18 @@ export async function withMirrorRun(
     closers.unshift(() => present.db.close());
     if (purpose !== "plan")
       closers.unshift((await lockMirror(dbPath, { wait, clock, signal, queued: reporter.note })).release);
+    // For `status`, because nobody reads a nightly run's output.
+    const failedRun = (error: unknown) => ({
+      command,
+      at: formatInstant(clock.now()),
+      error: hideKeys(wordsOf(error), keys),
+      hint: (error instanceof BrandapiError && error.hint) || null,
+      isRefused: error instanceof KeyRejected || error instanceof AccessForbidden,
+    });
     const identity = await readIdentity(api).catch(async (error: unknown) => {
-      const run = { command, at: formatInstant(clock.now()), error: hideKeys(wordsOf(error), keys) };
-      // For `status`, because nobody reads a nightly run's output. An error of the note itself matters less.
+      // An error of the note itself matters less.
       if (purpose !== "plan" && !signal.aborted)
-        await withFile(dbPath, (mirror) => noteFailedRun(mirror, run)).catch(() => {});
+        await withFile(dbPath, (mirror) => noteFailedRun(mirror, failedRun(error))).catch(() => {});
       throw error;
     });
     refuseSkew(identity.skew);
@@ -90,6 +98,16 @@ export async function withMirrorRun(
       if (purpose === "write") await killable(async () => omitMembers(mirror, settings.omit, reporter));
       written = mirror;
       return await work({ ...session, mirror });
+    } catch (error) {
+      // Rejected in the middle of the run, or refused because of this machine's address.
+      const isRefused =
+        error instanceof KeyRejected || (error instanceof AccessForbidden && error.everywhere);
+      try {
+        if (isRefused) noteFailedRun(mirror, failedRun(error));
+      } catch {
+        // The refusal is the error to report.
+      }
+      throw error;
     } finally {
       written = undefined;
       closeMirror(mirror);

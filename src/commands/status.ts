@@ -5,8 +5,9 @@ import { readSettings } from "../config/settings.js";
 import { MirrorStale } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { dayMs, formatAge, formatSpan, minuteOf, parseDuration } from "../lib/times.js";
-import { runUnderWay, underWayText } from "../mirror/index.js";
+import { type FailedRun, type Refusal, runUnderWay, underWayText } from "../mirror/index.js";
 import { type Health, type ResourceHealth, readHealth } from "../query/index.js";
+import { resources } from "../resources/index.js";
 import { formatCount } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import type { Style } from "../ui/style.js";
@@ -14,7 +15,7 @@ import { renderTable } from "../ui/table.js";
 import { escapeText } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { eachProfile } from "./each-profile.js";
-import { allProfiles, parsed } from "./flags.js";
+import { allProfiles, chooseResources, parsed } from "./flags.js";
 import { warnOfExpiry } from "./identity.js";
 import { keptOf } from "./kept.js";
 import { readMirror } from "./reading.js";
@@ -22,23 +23,28 @@ import { readMirror } from "./reading.js";
 type StatusFlags = GlobalOptions & { maxAge?: number; allProfiles?: boolean };
 
 export const about =
-  "Per resource: rows, what was read completely, the last success and the last error. " +
-  "Needs no key and no network.";
+  "Per resource: rows, what was read completely, the last success and the last error. Needs no key and no network. " +
+  "With --max-age, it also exits 10 if the last sync found that the key was rejected, or that the key or the plan no " +
+  "longer allows a resource. Name resources to leave the others out.";
 
 export const examples = {
   "brandapi status": "a look at the mirror",
-  "brandapi status --max-age 26h --quiet": "for monitoring: exit 10 when a night was missed",
+  "brandapi status orders roster --max-age 26h --quiet":
+    "for monitoring: exit 10 if a nightly run was missed",
   "brandapi status --json | jq '.resources[] | {resource, age_seconds}'": "for scripts",
 };
 
 export function define(command: Command): void {
   command
+    .argument("[resource...]", resources.map(({ name }) => name).join(", "))
     .addOption(parsed("--max-age <duration>", "exit 10 if a last success is older than this", parseDuration))
     .addOption(allProfiles);
 }
 
-export async function run(options: StatusFlags, context: Context): Promise<void> {
-  if (options.allProfiles) return await eachProfile(options, context, run);
+export async function run(options: StatusFlags, context: Context, names: readonly string[]): Promise<void> {
+  const { resources: chosen, named } = chooseResources(names);
+  if (options.allProfiles)
+    return await eachProfile(options, context, (own, theirs) => run(own, theirs, names));
   const { deps, profile } = context;
   const { json, maxAge = null, quiet } = options;
   const settings = await readSettings(options, deps);
@@ -49,18 +55,65 @@ export async function run(options: StatusFlags, context: Context): Promise<void>
   await readMirror(options, deps, async ({ mirror, reporter: { warn }, style, width }) => {
     const now = deps.clock.now();
     const underWay = await runUnderWay(settings.dbPath);
-    const health = readHealth(mirror, { now, maxAgeMs: maxAge, underWay });
+    const health = readHealth(mirror, chosen, { now, maxAgeMs: maxAge, underWay });
     const { kept, text } = keptOf(mirror, settings.omit, now);
     if (json) printJson(deps.stdout, { profile, ...health, ...kept });
     else if (!quiet) deps.stdout.write(statusText(health, style, width) + text);
     warnOfExpiry(keyExpiresAt, now, settings.profile, warn);
-    if (maxAge !== null && health.resources.length === 0) throw neverSynced;
-    if (maxAge === null || health.stale.length === 0) return;
-    // A quiet run is a mail without the table, so it needs the reasons.
-    if (quiet) for (const mark of marksOf(health)) warn(mark);
-    const stale = `Older than ${formatSpan(maxAge)}: ${health.stale.join(", ")}.`;
-    throw new MirrorStale(stale, { hint: `run \`brandapi sync ${health.stale.join(" ")}\`` });
+    if (maxAge === null) return;
+    const stale = staleError(health, named, maxAge, neverSynced);
+    if (stale === null) return;
+    // A quiet run is a mail without the table, so it needs the reasons. The error names the refusals.
+    if (quiet) for (const mark of marksOf(withoutRefusals(health))) warn(mark);
+    throw stale;
   });
+}
+
+/** Returns the error of `--max-age` with each reason, the most urgent first; null if nothing is stale. */
+function staleError(
+  { failed_run: failed, never_read, resources }: Health,
+  named: boolean,
+  maxAgeMs: number,
+  neverSynced: MirrorStale,
+): MirrorStale | null {
+  const reasons: string[] = [];
+  const hints: string[] = [];
+  if (failed?.isRefused) {
+    reasons.push(`The ${failedRunText(failed)}`);
+    if (failed.hint) hints.push(failed.hint);
+  }
+  for (const { resource, refused } of resources) {
+    if (!refused) continue;
+    reasons.push(`${resource} ${refusedText(refused)}`);
+    if (refused.hint) hints.push(refused.hint);
+  }
+  const isOld = ({ refused, stale }: ResourceHealth) => stale && !refused && !failed?.isRefused;
+  const old = resources.filter(isOld).map(({ resource }) => resource);
+  if (old.length > 0) reasons.push(`Older than ${formatSpan(maxAgeMs)}: ${old.join(", ")}.`);
+  const missing = named ? never_read : [];
+  if (resources.length === 0 && reasons.length === 0 && missing.length === 0) return neverSynced;
+  if (missing.length > 0) reasons.push(`Never synced: ${missing.join(", ")}.`);
+  const toSync = [...old, ...missing];
+  if (toSync.length > 0) hints.push(`run \`brandapi sync ${toSync.join(" ")}\``);
+  return reasons.length === 0 ? null : new MirrorStale(reasons.join(" "), { hint: hints[0] });
+}
+
+/** Returns the health without what `staleError` names already. */
+function withoutRefusals(health: Health): Health {
+  const { failed_run, resources } = health;
+  return {
+    ...health,
+    failed_run: failed_run?.isRefused ? null : failed_run,
+    resources: resources.filter(({ refused }) => !refused),
+  };
+}
+
+function failedRunText({ at, command, error }: FailedRun): string {
+  return `last ${command}, ${minuteOf(at)}, failed: ${escapeText(error)}`;
+}
+
+function refusedText({ at, error }: Refusal): string {
+  return `was refused on ${minuteOf(at)}: ${escapeText(error)}`;
 }
 
 /** Returns the mirror's health for people: one line per resource, then what needs attention. */
@@ -77,22 +130,20 @@ function statusText(health: Health, style: Style, width: number | undefined): st
 /** Returns what needs attention, one line each. */
 function marksOf({ checked_at, failed_run, resources, under_way }: Health): string[] {
   const marks = resources.flatMap((one) => marksOfResource(one).map((mark) => `${one.resource}: ${mark}`));
-  if (failed_run) {
-    const { at, command, error } = failed_run;
-    marks.unshift(`the last ${command}, ${minuteOf(at)}, read nothing: ${escapeText(error)}`);
-  }
+  if (failed_run) marks.unshift(`the ${failedRunText(failed_run)}`);
   if (under_way) marks.unshift(`a run is under way ${underWayText(under_way, Date.parse(checked_at))}`);
   return marks;
 }
 
-function marksOfResource({ found, gaps, last_run: last, resource }: ResourceHealth): string[] {
+function marksOfResource({ found, gaps, last_run: last, refused, resource }: ResourceHealth): string[] {
   const marks = gaps.map(
     ({ from, to }) => `not read: ${from ? minuteOf(from) : "the start"} to ${minuteOf(to)}`,
   );
   // A later incomplete sync names what is still open.
-  if (found && last?.outcome !== "incomplete")
+  if (found && (refused || last?.outcome !== "incomplete"))
     marks.push(`${escapeText(found.error)}: run \`brandapi verify ${resource} --repair\``);
-  if (last?.outcome === "stopped") marks.push("the last run was stopped");
+  if (refused) marks.push(refusedText(refused));
+  else if (last?.outcome === "stopped") marks.push("the last run was stopped");
   else if (last?.error && last.outcome !== "verified") {
     const ended = last.outcome === "failed" ? "failed" : `was ${last.outcome}`;
     marks.push(`the last run ${ended}: ${escapeText(last.error)}`);

@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { readSettings } from "../config/settings.js";
 import { AccessForbidden, UsageError } from "../errors.js";
 import { parseWindow } from "../lib/times.js";
+import { wasRead } from "../mirror/index.js";
 import { resources } from "../resources/index.js";
 import { type Resource, takesDates } from "../resources/types.js";
 import { syncResources } from "../sync/resources.js";
@@ -93,7 +94,8 @@ async function syncChosen(
   const allowed = resources.filter(isAllowed);
   const others = resources.filter((one) => !isAllowed(one));
   const skipped = others.map((resource) => ({ resource, why: `the key lacks the scope ${resource.scope}` }));
-  if (allowed.length === 0)
+  const lost = others.filter(({ name }) => wasRead(access.mirror, name));
+  if (allowed.length === 0 && lost.length === 0)
     throw new AccessForbidden("The key has none of the scopes that a sync needs: nothing was read.", {
       hint: "create a key with scopes in the console: settings, integrations, brand API",
     });
@@ -101,7 +103,7 @@ async function syncChosen(
   const ended = await syncResources(access, { allowed, skipped, named }, (row) => {
     if (json) printJson(context.deps.stdout, { profile: context.profile, ...row });
   });
-  refuseFailures(ended, allowed.length);
+  refuseFailures(ended, allowed.length + lost.length);
 }
 
 /** Returns what the flags ask of a sync. @throws UsageError for times that make no range in the past */

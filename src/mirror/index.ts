@@ -6,6 +6,7 @@ export { asMirrorError } from "./errors.js";
 export { checkOwner, claimMirror, forgetInfo, readInfo, writeInfo } from "./info.js";
 export { firstRead, lastFinding, lastGood, lastProven, lastRun, newestRun, wasRead } from "./last-runs.js";
 export { lockMirror, runUnderWay } from "./lock.js";
+export { noteRefusal, type Refusal, readRefusal, refusalIn } from "./lost-access.js";
 export { closeMirror, emptyLog, type Mirror, mirrorOf, statement } from "./mirror.js";
 export { checkPlace, mirrorFiles, realPlace } from "./place.js";
 export { runLine } from "./run-line.js";

@@ -1,5 +1,6 @@
 import { hideKeys } from "../lib/secrets.js";
 import { formatInstant } from "../lib/times.js";
+import { noteRefusal, refusalIn } from "./lost-access.js";
 import { type Mirror, statement } from "./mirror.js";
 
 /**
@@ -125,6 +126,11 @@ export async function recordRun(
   run.finished_at = formatInstant(clock.now());
   try {
     saveRun(mirror, run);
+    const refusal = refusalIn(error);
+    const { message, hint = null } = refusal ?? {};
+    if (message !== undefined)
+      noteRefusal(mirror, resource, { at: run.finished_at, error: hideKeys(message, keys), hint });
+    else if (run.outcome !== "failed" && run.outcome !== "stopped") noteRefusal(mirror, resource, null);
   } catch (second) {
     // A full disk cannot take the run either: the first error is the one to report.
     throw error ?? second;

@@ -24,11 +24,14 @@ export interface RunProgress {
   at: string;
 }
 
-/** A run that ended before it read anything. */
+/** A run that ended before it read anything, or because the API rejected the key. */
 export interface FailedRun {
   command: string;
   at: string;
   error: string;
+  hint: string | null;
+  /** True if the API rejected the key, or refuses this machine: no later run can succeed until a person acts. */
+  isRefused: boolean;
 }
 
 const name = "under_way";

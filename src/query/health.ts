@@ -8,15 +8,17 @@ import {
   type Mirror,
   newestRun,
   quote,
+  type Refusal,
   type Run,
   readFailedRun,
   readInfo,
+  readRefusal,
   type UnderWay,
   wasRead,
 } from "../mirror/index.js";
 import { readTableNote } from "../records/index.js";
 import { details, resources } from "../resources/index.js";
-import type { Resource } from "../resources/types.js";
+import { detailsOf, type Resource } from "../resources/types.js";
 import { countRemoved, readCoverage } from "../state/index.js";
 
 /** A range of dates, ISO 8601; `from` null: from the beginning. */
@@ -38,6 +40,8 @@ export interface ResourceHealth {
   last_error: string | null;
   /** The differences that `verify` found, until a later proof says otherwise. */
   found: { at: string; error: string } | null;
+  /** The last run's refusal, if the resource was read before and the key or the plan no longer allows it. */
+  refused: Refusal | null;
   /** A run that is under way now. */
   running: { started_at: string } | null;
   /** When the data that was checked longest ago was read; null if a resource is not read by date. */
@@ -55,7 +59,7 @@ export interface Health {
   stale: string[];
   /** The run that holds the mirror now. */
   under_way: UnderWay | null;
-  /** The last run, if it ended before it read anything. */
+  /** The last run, if it ended before it read anything, or because the API rejected the key. */
   failed_run: FailedRun | null;
   resources: ResourceHealth[];
   never_read: string[];
@@ -68,10 +72,10 @@ export interface Look {
   underWay: UnderWay | null;
 }
 
-/** Returns how every resource stands that was ever synced. */
-export function readHealth(mirror: Mirror, look: Look): Health {
+/** Returns the health of these resources, as far as they were ever synced. */
+export function readHealth(mirror: Mirror, chosen: readonly Resource[], look: Look): Health {
   const { now, maxAgeMs, underWay } = look;
-  const all = [...resources, ...details];
+  const all = [...chosen, ...chosen.flatMap((resource) => detailsOf(resource) ?? [])];
   const found = all.flatMap((resource) => readResourceHealth(mirror, resource, look) ?? []);
   const id = readInfo(mirror, "brand_id");
   const read = new Set(found.map(({ resource }) => resource));
@@ -84,7 +88,7 @@ export function readHealth(mirror: Mirror, look: Look): Health {
     under_way: underWay,
     failed_run: readFailedRun(mirror),
     resources: found,
-    never_read: resources.map(({ name }) => name).filter((name) => !read.has(name)),
+    never_read: chosen.map(({ name }) => name).filter((name) => !read.has(name)),
   };
 }
 
@@ -94,12 +98,14 @@ export function oldestSuccess(mirror: Mirror): string | null {
   return times.sort()[0] ?? null;
 }
 
-/** Returns null if a resource was never tried, or was skipped because the key does not allow it. */
+/** Returns null if a resource was never tried, or if the key or the plan never allowed it. */
 export function readResourceHealth(mirror: Mirror, resource: Resource, look: Look): ResourceHealth | null {
   const { name, table, strategy } = resource;
   const { now, maxAgeMs, underWay } = look;
   const last = asEnded(mirror, lastRun(mirror, name), underWay !== null);
-  if (!last || (last.outcome === "skipped" && !wasRead(mirror, name))) return null;
+  const refused = readRefusal(mirror, name);
+  if (!last || ((refused || last.outcome === "skipped") && !wasRead(mirror, name))) return null;
+  const isRefused = refused !== null || readFailedRun(mirror)?.isRefused === true;
   const good = lastGood(mirror, name);
   const ageMs = good ? now - Date.parse(good.started_at) : null;
   const spans = readCoverage(mirror, name);
@@ -119,10 +125,11 @@ export function readResourceHealth(mirror: Mirror, resource: Resource, look: Loo
     last_run: { run_id, started_at, finished_at, outcome, error },
     last_error: error,
     found: foundOf(lastFinding(mirror, name), readTableNote(mirror, name)),
+    refused,
     running: outcome === "running" ? { started_at } : null,
     oldest_read_at: strategy.kind === "dated" && oldest ? formatInstant(oldest.readAt) : null,
     // A time far in the future is stale, too: its clock was ahead.
-    stale: maxAgeMs !== null && (ageMs === null || Math.abs(ageMs) > maxAgeMs),
+    stale: maxAgeMs !== null && (isRefused || ageMs === null || Math.abs(ageMs) > maxAgeMs),
   };
 }
 

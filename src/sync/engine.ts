@@ -2,7 +2,7 @@ import { AccessForbidden, Incomplete, Stopped } from "../errors.js";
 import { startOfSecond } from "../lib/ranges.js";
 import { silentReporter } from "../lib/reporter.js";
 import { formatInstant, instantOrNull } from "../lib/times.js";
-import { blankRun, type Outcome, type RunEnd, recordRun, runLine } from "../mirror/index.js";
+import { blankRun, type Outcome, type RunEnd, recordRun, runLine, wasRead } from "../mirror/index.js";
 import { indexProjection, openRecords } from "../records/index.js";
 import type { Resource } from "../resources/types.js";
 import { SyncState } from "../state/index.js";
@@ -17,9 +17,9 @@ export async function syncResource(session: SyncSession, resource: Resource, nam
     async work(row) {
       const run = openRun(session, resource, row, task);
       await strategies[resource.strategy.kind].read(run).catch((error: unknown) => {
-        // A resource that is refused half-way was read in part: it is not one that is left out.
-        const isHalf = error instanceof AccessForbidden && row.rows_read > 0 && !named;
-        throw isHalf && !endsEverything(error) ? incomplete(resource, [error.message], error.hint) : error;
+        if (named || !(error instanceof AccessForbidden) || endsEverything(error)) throw error;
+        const isKnown = row.rows_read > 0 || wasRead(session.mirror, resource.name);
+        throw isKnown ? lostAccess(resource, error) : error;
       });
       indexProjection(session.mirror, resource);
       if (run.shortfalls.length > 0) throw incomplete(resource, run.shortfalls);
@@ -80,11 +80,15 @@ function outcomeOf(error: unknown, named: boolean): Outcome {
   return error instanceof Incomplete ? "incomplete" : "failed";
 }
 
-function incomplete(
-  resource: Resource,
-  shortfalls: readonly string[],
-  hint = "what was read is kept; run the same command again",
-): Incomplete {
+/** Returns the error of a resource that was read before, or in part, and that the key or the plan no longer allows. */
+export function lostAccess({ name }: Resource, cause: AccessForbidden): Incomplete {
+  const message = `${name} was read before, and is refused now: ${cause.message}`;
+  return new Incomplete(message, { hint: cause.hint, cause });
+}
+
+function incomplete(resource: Resource, shortfalls: readonly string[]): Incomplete {
   const told = shortfalls.map((one) => one.replace(/\.$/, "")).join("; ");
-  return new Incomplete(`${resource.name} is incomplete: ${told}.`, { hint });
+  return new Incomplete(`${resource.name} is incomplete: ${told}.`, {
+    hint: "what was read is kept; run the same command again",
+  });
 }

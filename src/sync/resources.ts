@@ -1,8 +1,8 @@
 import { AccessForbidden, ApiUnavailable } from "../errors.js";
 import { formatInstant } from "../lib/times.js";
-import { blankRun, lastGood, type Run, wasRead } from "../mirror/index.js";
+import { blankRun, lastGood, type Run, type RunEnd, recordRun, wasRead } from "../mirror/index.js";
 import type { Resource } from "../resources/types.js";
-import { syncResource } from "./engine.js";
+import { lostAccess, syncResource } from "./engine.js";
 import { endsEverything, type SyncSession } from "./run.js";
 
 /** The ends of the runs of several resources. */
@@ -15,11 +15,11 @@ export interface Ended {
 
 /**
  * Does the work of resources one after another; one that fails does not stop the others, unless nothing answers any more.
- * @param chosen.named whether the person named them: only then is a refusal by scope or plan a failure
+ * A resource that the key or the plan never allowed is left out, unless the person named it (`named`).
  * @throws KeyRejected, a refusal of this machine's address, and Stopped at once: the rest would end the same way
  */
 export async function workThrough(
-  { mirror, reporter }: Pick<SyncSession, "mirror" | "reporter">,
+  { mirror }: Pick<SyncSession, "mirror">,
   { due, named }: { due: readonly Resource[]; named: boolean },
   work: (resource: Resource) => Promise<void>,
 ): Promise<Ended> {
@@ -31,9 +31,8 @@ export async function workThrough(
     } catch (error) {
       if (endsEverything(error)) throw error;
       if (named || !(error instanceof AccessForbidden)) ended.failures.push({ resource, error });
-      // A warning, because the lines of a night are not read.
       else if (wasRead(mirror, resource.name))
-        reporter.warn(`${resource.name}: it was read before, and is refused now: ${error.message}`);
+        ended.failures.push({ resource, error: lostAccess(resource, error) });
       if (!(error instanceof ApiUnavailable && error.everywhere)) continue;
       ended.unasked = due.slice(index + 1);
       break;
@@ -41,7 +40,7 @@ export async function workThrough(
   return ended;
 }
 
-/** A resource that a run leaves out, and the reason. */
+/** A resource whose scope the key lacks. */
 export interface Skipped {
   resource: Resource;
   why: string;
@@ -65,14 +64,29 @@ export async function syncResources(
     // The run is in the mirror however it ended; its error goes to `workThrough`, and from there to the exit code.
     if (error !== null) throw error;
   });
-  for (const { resource, why } of chosen.skipped) {
-    if (wasRead(mirror, resource.name))
-      reporter.warn(`${resource.name}: it was read before, and is skipped now: ${why}`);
-    else reporter.note(`${resource.name}: skipped: ${why}`);
+  for (const skipped of chosen.skipped) {
+    const { resource, why } = skipped;
+    if (wasRead(mirror, resource.name)) {
+      const { run, error } = await recordLostScope(session, skipped);
+      finished(run);
+      ended.failures.push({ resource, error });
+      continue;
+    }
+    reporter.note(`${resource.name}: skipped: ${why}`);
     const at = formatInstant(clock.now());
     finished({ ...blankRun(resource.name, at), finished_at: at, outcome: "skipped", error: why });
   }
   return ended;
+}
+
+/** Records an incomplete run, without a request, of a resource that was read before the key lost its scope. */
+async function recordLostScope(session: SyncSession, { resource, why }: Skipped): Promise<RunEnd> {
+  const hint = "create a key with that scope in the brand's console, then run `brandapi login`";
+  const refusal = new AccessForbidden(`${why}.`, { hint });
+  return await recordRun(session, resource.name, {
+    work: () => Promise.reject(lostAccess(resource, refusal)),
+    outcomeOf: () => "incomplete",
+  });
 }
 
 /** Returns lists first, because they are short and the first reading of a dated resource may take hours. */

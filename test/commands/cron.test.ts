@@ -108,6 +108,16 @@ describe("cron", () => {
     expect(err).toBe("warning: HTTPS_PROXY holds a password, and is left out.\n");
   });
 
+  test("names the resources in both lines, and in the command that adds them", async () => {
+    const { code, out } = await brandapi("cron orders roster", { env: { BRANDAPI_PROFILE: "acme" } });
+    expect(code).toBe(0);
+    const [sync, check] = commandsOf(out);
+    expect(sync).toContain(`${binPath} sync orders roster;`);
+    expect(check).toMatch(/ status orders roster --max-age 26h --quiet$/);
+    expect(out).toContain("brandapi cron orders roster) | crontab -");
+    expect((await brandapi("cron oders")).err).toContain("did you mean `orders`?");
+  });
+
   test("warns where the key stands in the environment, which nothing has at night, and prints all the same", async () => {
     const env = {
       BRANDAPI_KEY: "brk_environment",

@@ -81,6 +81,7 @@ describe("status", () => {
           },
           last_error: null,
           found: null,
+          refused: null,
           running: null,
           oldest_read_at: "2026-11-02T06:00:00.000Z",
           stale: false,
@@ -112,6 +113,23 @@ describe("status", () => {
       .map((line) => JSON.parse(line));
     expect(health.stale).toEqual(["roster"]);
     expect(error.error.code).toBe("stale");
+  });
+
+  it("checks only the resources that are named, so that one that was synced once by hand can be left out", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
+    writeRead(mirror, "gifts", [], { at: "2026-10-01T02:00:00.000Z" });
+    mirror.db.close();
+    const status = (words: string) =>
+      brandapi(["status", ...words.split(" "), "--max-age", "26h", "--db", mirror.path], { clock });
+    const fresh = await status("orders");
+    expect([fresh.code, fresh.err]).toEqual([0, ""]);
+    expect(fresh.out).not.toContain("gifts");
+    expect((await status("gifts")).code).toBe(10);
+    const both = await status("orders roster");
+    expect([both.code, both.err]).toEqual([10, expect.stringContaining("Never synced: roster.")]);
+    expect(both.err).toContain("`brandapi sync roster --db");
+    expect((await status("oders")).err).toContain("did you mean `orders`?");
   });
 
   it("shows no negative age where the clock was ahead, and does not take what it told for fresh", async () => {

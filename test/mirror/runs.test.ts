@@ -160,7 +160,7 @@ test("another process sees a run, how far it is, and nothing that an earlier run
 
 test("a run that failed before it read anything is noted until one gets further", async () => {
   const mirror = await mirrorForTest();
-  const failed = { command: "sync", at: at(1), error: "no network" };
+  const failed = { command: "sync", at: at(1), error: "no network", hint: null, isRefused: false };
   noteFailedRun(mirror, failed);
   expect(readFailedRun(mirror)).toEqual(failed);
   noteFailedRun(mirror, null);

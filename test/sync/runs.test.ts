@@ -130,18 +130,116 @@ describe("what the key or the plan does not allow", () => {
     expect((await brand.run("sync")).code).toBe(5);
   });
 
-  test.each([
-    ["scope", { scopes: scopesBut("analytics:read") }, "is skipped now"],
-    ["plan", { plan: false }, "is refused now"],
-  ])("read before and refused now (%s): a warning, with --quiet too", async (_, change, says) => {
+  describe.each([
+    [
+      "the scope",
+      { scopes: scopesBut("analytics:read") },
+      { scopes: scopesBut() },
+      "the key lacks the scope analytics:read",
+    ],
+    ["the plan", { plan: false }, { plan: true }, "(402)"],
+  ])("%s of what was read before", (_, loss, regain, reason) => {
+    const ofAnalytics = ["orders", "analytics-clicks", "analytics-hosts"];
+
+    test("makes the run incomplete, also with --quiet; the other resources are read", async () => {
+      const brand = makeBrand(lists());
+      await brand.run("sync");
+      brand.setKey(loss);
+      const quiet = await brand.run("sync --quiet");
+      expect(quiet.code).toBe(8);
+      for (const name of ofAnalytics)
+        expect(quiet.err).toContain(`${name} was read before, and is refused now: `);
+      expect(quiet.err).toContain(reason);
+      expect(quiet.err).not.toContain("run the same command again");
+      const { code, lines, outcomes } = await synced(brand);
+      expect([code, outcomes.roster, outcomes.content]).toEqual([8, "done", "done"]);
+      for (const name of ofAnalytics) {
+        expect(lines.filter(({ resource }) => resource === name)).toHaveLength(1);
+        expect(brand.lastRun(name)).toMatchObject({ outcome: "incomplete", verified: 0 });
+      }
+    });
+
+    test("makes `status --max-age` stale at once for these resources, until they are read again", async () => {
+      const brand = makeBrand(lists());
+      await brand.run("sync");
+      brand.setKey(loss);
+      await brand.run("sync");
+      const stale = await brand.run("status --max-age 26h --json");
+      expect(stale.code).toBe(10);
+      const [health] = stale.out
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+      expect(health.stale.toSorted()).toEqual(ofAnalytics.toSorted());
+      const quiet = await brand.run("status orders --max-age 26h --quiet");
+      expect([quiet.code, quiet.out]).toEqual([10, ""]);
+      expect(quiet.err).toMatch(/^brandapi: orders was refused on 2026-[^\n]*\n {2}hint: /);
+      expect(quiet.err).toContain(reason);
+      expect((await brand.run("status")).out).toMatch(/^! orders: was refused on 2026-/m);
+      expect((await brand.run("status roster --max-age 26h")).code).toBe(0);
+      await brand.run("verify");
+      expect((await brand.run("status --max-age 26h")).code).toBe(10);
+      brand.setKey(regain);
+      await brand.run("sync");
+      expect((await brand.run("status --max-age 26h")).code).toBe(0);
+    });
+
+    test("is a failure of `verify`, too", async () => {
+      const brand = makeBrand(lists());
+      await brand.run("sync");
+      brand.setKey(loss);
+      const { code, err } = await brand.run("verify");
+      expect([code, err]).toEqual([8, expect.stringContaining("orders was read before, and is refused now")]);
+    });
+
+    test("is exit code 5 for one that is named alone, and stale all the same", async () => {
+      const brand = makeBrand(lists());
+      await brand.run("sync");
+      brand.setKey(loss);
+      expect((await brand.run("sync orders")).code).toBe(5);
+      expect((await brand.run("status --max-age 26h")).code).toBe(10);
+    });
+  });
+
+  test("a resource that was never allowed does not make `status --max-age` stale, also if it was named once", async () => {
+    const brand = makeBrand(lists());
+    brand.setKey({ scopes: scopesBut("roster:read") });
+    await brand.run("sync");
+    expect((await brand.run("sync roster")).code).toBe(5);
+    expect((await brand.run("status --max-age 26h")).code).toBe(0);
+    const named = await brand.run("status roster --max-age 26h");
+    expect([named.code, named.err]).toEqual([10, expect.stringContaining("Never synced: roster.")]);
+  });
+
+  test("a key that lost all scopes leaves the run incomplete, and everything stale", async () => {
     const brand = makeBrand(lists());
     await brand.run("sync");
-    brand.setKey(change);
-    const { code, err } = await brand.run("sync --quiet");
-    expect(code).toBe(0);
-    for (const name of ["orders", "analytics-clicks", "analytics-hosts"])
-      expect(err).toContain(`warning: ${name}: it was read before, and ${says}`);
-    expect(err).not.toContain("roster");
+    brand.setKey({ scopes: [] });
+    expect((await brand.run("sync")).code).toBe(8);
+    expect((await brand.run("status roster --max-age 26h")).code).toBe(10);
+  });
+
+  test.each([
+    ["before the run", (brand: TestBrand) => brand.setKey({ revoked: true })],
+    [
+      "in the middle",
+      (brand: TestBrand) => brand.once(asks("/content"), () => void brand.setKey({ revoked: true })),
+    ],
+  ])("a key that was rejected %s makes `status --max-age` stale at once", async (_, revoke) => {
+    const brand = makeBrand(lists());
+    await brand.run("sync");
+    revoke(brand);
+    expect((await brand.run("sync")).code).toBe(4);
+    const { code, err } = await brand.run("status --max-age 26h --quiet");
+    expect([code, err]).toEqual([
+      10,
+      expect.stringMatching(
+        /^brandapi: The last sync, 2026-.*, failed: The API rejected the key \(401\).*\n {2}hint: create a new key/m,
+      ),
+    ]);
+    brand.setKey({ revoked: false });
+    await brand.run("sync");
+    expect((await brand.run("status --max-age 26h")).code).toBe(0);
   });
 
   test("refused half-way: incomplete, though nobody named it; the next run goes on", async () => {
@@ -215,6 +313,13 @@ test("--all-profiles: a brand that fails stops no other, and the exit code is th
       ["two", 1],
     ],
   ]);
+  one.setKey({ scopes: [] });
+  const lost = await one.run("sync --all-profiles --quiet", { env });
+  expect([lost.code, lost.err]).toEqual([8, expect.stringContaining("one: roster was read before")]);
+  expect((await one.run("status --all-profiles --max-age 26h", { env })).code).toBe(10);
+  one.setKey({ scopes: scopesBut() });
+  await one.run("sync --all-profiles", { env });
+  expect((await one.run("status roster --all-profiles --max-age 26h", { env })).code).toBe(0);
   one.setKey({ revoked: true });
   const bad = await synced(one, "sync roster --all-profiles", { env });
   expect(bad.code).toBe(4);
