@@ -73,6 +73,7 @@ const hints: Readonly<Record<string, string>> = {
   EDQUOT: `free some space, ${again}`,
   EACCES: "check the permissions of the file and its folder",
   EPERM: "check the permissions of the file and its folder",
+  EROFS: "name a file on a disk where you can write",
   EADDRINUSE: "name another port, or leave it out",
 };
 

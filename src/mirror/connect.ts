@@ -1,9 +1,11 @@
 import { closeSync, openSync, renameSync, rmSync } from "node:fs";
 import type { Database } from "better-sqlite3";
+import { codeOf } from "../lib/failures.js";
 import { loadSqlite } from "../lib/sqlite.js";
-import { asMirrorError, readingNeedsWriting } from "./errors.js";
+import { asMirrorError } from "./errors.js";
 import { type Mirror, mirrorOf } from "./mirror.js";
 import { checkFile, checkPlace, idOf, mirrorFiles, moveLogs, realPlace } from "./place.js";
+import { readIntoMemory } from "./read-only.js";
 
 /** How long SQLite waits for another program that writes, in milliseconds. No signal is handled meanwhile. */
 export const busyMs = 1_000;
@@ -19,14 +21,29 @@ export async function connect(path: string, readonly: boolean): Promise<Mirror> 
   let db: Database | undefined;
   try {
     db = new Sqlite(path, { readonly, fileMustExist: true, timeout: busyMs });
+    keepTempInMemory(db);
     // SQLite opens its log, by name, with the first read.
     db.pragma("schema_version");
     checkFile({ id, path });
     return mirrorOf({ db, path, id });
   } catch (error) {
     db?.close();
-    throw readonly ? readingNeedsWriting(error, path) : asMirrorError(error, path);
+    if (!readonly || !/^SQLITE_(CANTOPEN|READONLY)/.test(codeOf(error))) throw asMirrorError(error, path);
   }
+  // SQLite opens a database in WAL mode only where it can create the files beside it.
+  try {
+    db = new Sqlite(readIntoMemory(path), { readonly });
+    keepTempInMemory(db);
+    return mirrorOf({ db, path, id });
+  } catch (error) {
+    db?.close();
+    throw asMirrorError(error, path);
+  }
+}
+
+/** Sorting and temporary tables need no temporary folder, which a read-only system does not have. */
+function keepTempInMemory(db: Database): void {
+  db.pragma("temp_store = MEMORY");
 }
 
 type Work<T> = (mirror: Mirror) => T | Promise<T>;

@@ -14,12 +14,3 @@ export function asMirrorError(error: unknown, path: string): unknown {
   if (code.startsWith("SQLITE_READONLY")) return say("cannot be written", "check its permissions");
   return error;
 }
-
-/** The same, for a mirror that is opened for reading: SQLite needs to write a log beside it even then. */
-export function readingNeedsWriting(error: unknown, path: string): unknown {
-  if (!codeOf(error).startsWith("SQLITE_READONLY")) return asMirrorError(error, path);
-  return new MirrorUnusable(`The mirror cannot be read in a folder that is not writable: ${path}.`, {
-    hint: "SQLite keeps a log beside it: allow writing into its folder, or copy it elsewhere and name the copy with `--db`",
-    cause: error,
-  });
-}

@@ -9,6 +9,7 @@ export { lockMirror, runUnderWay } from "./lock.js";
 export { noteRefusal, type Refusal, readRefusal, refusalIn } from "./lost-access.js";
 export { closeMirror, emptyLog, type Mirror, mirrorOf, statement } from "./mirror.js";
 export { checkPlace, mirrorFiles, realPlace } from "./place.js";
+export { isWritable } from "./read-only.js";
 export { runLine } from "./run-line.js";
 export { beginRun, blankRun, type Outcome, type Run, type RunEnd, recordRun, saveRun } from "./runs.js";
 export { openTransaction } from "./transaction.js";

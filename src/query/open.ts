@@ -1,4 +1,4 @@
-import { ConfigurationError, MirrorBusy } from "../errors.js";
+import { ConfigurationError, MirrorBusy, MirrorUnusable } from "../errors.js";
 import { loadSqlite } from "../lib/sqlite.js";
 import {
   asMirrorError,
@@ -7,6 +7,7 @@ import {
   checkPlace,
   connect,
   createFile,
+  isWritable,
   layOut,
   type Mirror,
   migrate,
@@ -59,6 +60,10 @@ export async function openMirrorReadOnly(path: string): Promise<Mirror> {
       throw new ConfigurationError(`The mirror is empty: ${path}.`, { hint: "run `brandapi sync` first" });
     if (version === "current" && !isOutdated(mirror) && viewsToMake(mirror).length === 0) return mirror;
     mirror.db.close();
+    if (!isWritable(path))
+      throw new MirrorUnusable(`An older version wrote this mirror, and it is read-only: ${path}.`, {
+        hint: "open it once where it can be written, for example with `brandapi status`; a copy will do: name it with `--db`",
+      });
     // Its tables would change from one statement of that run to the next.
     if (version === "older" && (await runUnderWay(path)))
       throw new MirrorBusy(`A run holds this mirror, which an older version wrote: ${path}.`, {

@@ -26,6 +26,15 @@ test("a new mirror is a file for its owner only, marked as ours, with its versio
   expect(db.pragma("journal_mode", { simple: true })).toBe("wal");
 });
 
+test("keeps temporary data in memory, because a read-only system has no temporary folder", async () => {
+  const { db, path } = await mirrorForTest();
+  const reader = await openMirrorReadOnly(path);
+  const inMemory = 2;
+  expect(db.pragma("temp_store", { simple: true })).toBe(inMemory);
+  expect(reader.db.pragma("temp_store", { simple: true })).toBe(inMemory);
+  reader.db.close();
+});
+
 test("a new mirror comes into its place whole: what a kill left of another is cleared away", async () => {
   const home = makeHome();
   const path = join(home, "mirror.sqlite");

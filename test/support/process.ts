@@ -12,6 +12,8 @@ export interface SpawnOptions {
   stdin?: string | null;
   /** Nobody reads its stdout. */
   isUnread?: boolean;
+  /** The user to run as, which only root can choose. */
+  uid?: number;
   /** Another Node, or its flags before the script. */
   node?: readonly [command: string, ...flags: string[]];
 }
@@ -41,6 +43,7 @@ export function spawnBrandapi(args: readonly string[], options: SpawnOptions = {
     cwd: home,
     env: { PATH: process.env.PATH ?? "", HOME: home, ...options.env },
     stdio: ["pipe", "pipe", "pipe"],
+    ...(options.uid !== undefined && { uid: options.uid }),
   });
   let out = "";
   let err = "";

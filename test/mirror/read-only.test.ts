@@ -1,0 +1,79 @@
+import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { expect, test } from "vitest";
+import { makeBrand } from "../support/brand.js";
+import { atFileEnd } from "../support/file-end.js";
+import { spawnBrandapi } from "../support/process.js";
+import { hour, noon, ordersBefore } from "../support/records.js";
+
+/** Root can write everywhere, so the program then runs as `nobody`. */
+const uid = process.getuid?.() === 0 ? { uid: 65_534 } : {};
+
+/** Returns the path of a mirror with 30 orders, readable for everybody, and a function that makes its folder read-only. */
+async function readableMirror() {
+  const brand = makeBrand({ orders: ordersBefore(noon - hour, 30, hour) });
+  expect((await brand.run("sync orders")).code).toBe(0);
+  const folder = join(brand.home, "data");
+  mkdirSync(folder);
+  const path = join(folder, "mirror.sqlite");
+  copyFileSync(brand.db, path);
+  const lock = () => {
+    for (const end of ["", "-wal", "-shm"]) if (existsSync(path + end)) chmodSync(path + end, 0o444);
+    chmodSync(brand.home, 0o755);
+    chmodSync(folder, 0o555);
+    atFileEnd(() => chmodSync(folder, 0o755));
+  };
+  const run = async (...args: string[]) =>
+    await spawnBrandapi([...args, "--db", path], { home: brand.home, ...uid }).ended;
+  return { brand, path, lock, run };
+}
+
+test.skipIf(process.platform === "win32").each([
+  [["query", "SELECT count(*) AS orders FROM orders"], /orders\n +30/],
+  [["export", "orders", "--json"], /"order_number"/],
+  [["export", "orders", "--csv", "--as-of", "today"], /order_number/],
+  [["tables"], /^orders +30 /m],
+  [["status"], /^orders +30 /m],
+  [["report", "--text", "--month", "2026-11"], /USD|EUR/],
+  [["changes"], /^(?!.*brandapi:)/s],
+])("reads a mirror in a read-only folder: %j", async (args, expected) => {
+  const { lock, path, run } = await readableMirror();
+  lock();
+  const { code, out, err } = await run(...args);
+  expect(code, err).toBe(0);
+  expect(out).toMatch(expected);
+  expect(existsSync(`${path}-shm`)).toBe(false);
+});
+
+test.skipIf(process.platform === "win32")(
+  "refuses a read-only mirror whose log holds data, and says to copy it",
+  async () => {
+    const { lock, path, run } = await readableMirror();
+    const writer = new Sqlite(path).exec("CREATE TABLE notes (text)");
+    copyFileSync(path, `${path}-2`);
+    copyFileSync(`${path}-wal`, `${path}-2-wal`);
+    writer.close();
+    for (const end of ["", "-wal"]) copyFileSync(`${path}-2${end}`, path + end);
+    rmSync(`${path}-2`);
+    lock();
+    const { code, err } = await run("query", "SELECT count(*) FROM orders");
+    expect(code, err).toBe(3);
+    expect(err).toMatch(/cannot be read in a read-only folder[^\n]*\n {2}hint: copy the mirror/);
+  },
+);
+
+test.skipIf(process.platform === "win32")(
+  "refuses a read-only mirror of an older version, and says to open it once where it can be written",
+  async () => {
+    const { brand, lock, path, run } = await readableMirror();
+    const older = new Sqlite(path);
+    older.exec("DROP VIEW orders_net");
+    older.close();
+    lock();
+    const refused = await run("status");
+    expect(refused.code, refused.err).toBe(3);
+    expect(refused.err).toContain("open it once where it can be written");
+    expect((await brand.run("status", { env: { BRANDAPI_DB: brand.db } })).code).toBe(0);
+  },
+);
