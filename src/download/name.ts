@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { formatInstant } from "../lib/times.js";
-import { parseTimestamp } from "../lib/timestamp.js";
+import { readTimestamp, utcText } from "../lib/timestamp.js";
 import type { LibraryFile } from "./catalogue.js";
 
 /** The parts of a file's name. */
@@ -44,8 +43,8 @@ function assemble(file: Nameable, id: string): string {
 
 /** Returns the UTC day on which the file was added. */
 function dayOf(createdAt: string | null): string {
-  const ms = parseTimestamp(createdAt ?? "");
-  return /^\d{4}-\d\d-\d\d/.exec(ms === undefined ? "" : formatInstant(ms))?.[0] ?? "undated";
+  const timestamp = readTimestamp(createdAt ?? "");
+  return timestamp ? utcText(timestamp).slice(0, 10) : "undated";
 }
 
 /** Separators and what Windows reserves, with the look-alikes that some code page turns into them. */

@@ -1,5 +1,5 @@
 import { formatInstant } from "../lib/times.js";
-import { daysSince1970, parseTimestamp } from "../lib/timestamp.js";
+import { daysSince1970, readTimestamp } from "../lib/timestamp.js";
 import type { ReadableColumn, RowValue } from "../query/index.js";
 
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
@@ -19,7 +19,7 @@ export function singerValue(value: Exclude<RowValue, null>, type: ReadableColumn
   if (type === "number") return typeof value === "number" && Number.isFinite(value) ? value : undefined;
   const text = String(value);
   if (type === "date") return daysSince1970(text) === undefined ? undefined : text;
-  if (type !== "timestamp" || rfc3339.test(text)) return text;
-  const at = parseTimestamp(text);
-  return at === undefined ? undefined : formatInstant(at);
+  if (type !== "timestamp") return text;
+  const at = readTimestamp(text);
+  return at && (rfc3339.test(text) ? text : formatInstant(at.ms));
 }

@@ -12,7 +12,9 @@ const timestampForm =
   /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)?)?$/;
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
-const [firstMs, lastMs] = [Date.parse("0000-01-01T00:00:00.000Z"), Date.parse("9999-12-31T23:59:59.999Z")];
+const firstMs = Date.parse("0000-01-01T00:00:00.000Z");
+/** The last millisecond that has a year of four digits. */
+export const lastMs = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
  * Reads an ISO 8601 timestamp. Every text of the API that becomes an instant is read by this function, so columns, filters,
@@ -51,6 +53,16 @@ export function parseTimestamp(text: string): number | undefined {
   if (!read) return undefined;
   const instant = read.ms + read.micros / 1_000;
   return Math.floor(instant) === read.ms ? instant : read.ms;
+}
+
+/**
+ * Returns a timestamp as SQLite writes times, in UTC and without trailing zeros: `2026-10-31 23:30:00.5`. Such texts sort by
+ * time, start with the day and the month, and compare with `datetime('now', …)`.
+ */
+export function utcText({ ms, micros }: Pick<Timestamp, "ms" | "micros">): string {
+  const iso = new Date(ms).toISOString();
+  const fraction = iso.slice(19, 23) + String(micros).padStart(3, "0");
+  return `${iso.slice(0, 10)} ${iso.slice(11, 19)}${fraction.replace(/\.?0*$/, "")}`;
 }
 
 /** Returns the days from 1970 to a date such as `2026-10-31`; undefined if the text is no date, or no such day exists. */

@@ -18,6 +18,7 @@ export {
   createIndexes,
   createTable,
   dateColumns,
+  mainTimestamp,
   positionsPerRecord,
   quote,
   type Schema,

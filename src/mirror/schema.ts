@@ -142,4 +142,8 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (source, id)
   ) WITHOUT ROWID;
   `,
+  `
+  -- The month (UTC) of the record's date in this version; null if it has none or it is unreadable.
+  ALTER TABLE record_versions ADD COLUMN month TEXT;
+  `,
 ];

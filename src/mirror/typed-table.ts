@@ -1,4 +1,3 @@
-import { utc } from "../lib/utc.js";
 import type { ScalarType } from "../resources/fields.js";
 import type { Column, TableShape } from "../resources/shape.js";
 
@@ -31,33 +30,31 @@ export function createTable(
     ? ["synced_at TEXT NOT NULL", "row_id INTEGER PRIMARY KEY"]
     : ["synced_at TEXT NOT NULL", "removed_at TEXT", "record_id INTEGER PRIMARY KEY"];
   const create = schema === "temp" ? "CREATE TEMP TABLE" : "CREATE TABLE";
-  const dates = dateColumns(shape).map(
-    ({ name, sql }) => `${name} TEXT GENERATED ALWAYS AS (${sql}) VIRTUAL`,
-  );
+  const dates = dateColumns(shape).map(({ name }) => `${quote(name)} TEXT`);
   return `${create} ${quote(shape.name)} (${[...own, ...dates, ...technical].join(", ")})`;
 }
 
-/** Returns the columns that SQLite computes from a record's date: its day and its month, in UTC. */
-export function dateColumns({
-  resource,
-  list,
-  columns,
-}: TableShape): { name: string; type: ScalarType; sql: string }[] {
-  const date = list
-    ? undefined
-    : columns.find(({ name, type }) => name === resource.date && type === "timestamp");
+/** Returns the columns that are computed from a record's main date: its day, its month and its time, all in UTC. */
+export function dateColumns(shape: TableShape): { name: string; type: ScalarType }[] {
+  const date = mainTimestamp(shape);
   if (!date) return [];
-  const at = utc(quote(date.name));
   return [
-    { name: "day", type: "date", sql: `substr(${at}, 1, 10)` },
-    { name: "month", type: "text", sql: `substr(${at}, 1, 7)` },
+    { name: "day", type: "date" },
+    { name: "month", type: "text" },
+    { name: `${date.name}_utc`, type: "timestamp" },
   ];
+}
+
+/** Returns the column of a main table that `--since` and `--until` filter by, if it is a timestamp. */
+export function mainTimestamp({ resource, list, columns }: TableShape): Column | undefined {
+  if (list) return undefined;
+  return columns.find(({ name, type }) => name === resource.date && type === "timestamp");
 }
 
 /** Returns the names of a typed table's columns, in the order in which rows are written. */
 export function columnNames(shape: TableShape, columns: readonly StoredColumn[]): readonly string[] {
   const technical = shape.list ? ["synced_at", "row_id"] : ["synced_at", "removed_at", "record_id"];
-  return [...columns.map(({ name }) => name), ...technical];
+  return [...columns, ...dateColumns(shape)].map(({ name }) => name).concat(technical);
 }
 
 /** Returns the statements that create a typed table's indexes if they are missing. */

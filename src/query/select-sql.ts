@@ -1,4 +1,5 @@
 import { formatInstant } from "../lib/times.js";
+import { lastMs, utcText } from "../lib/timestamp.js";
 import { quote } from "../mirror/index.js";
 import { type DateColumn, inRecord, type ReadableTable } from "./tables.js";
 
@@ -45,22 +46,19 @@ export function selectSql(selection: Selection): SelectSql {
   };
 }
 
-/** Compares texts: days and months as they are, timestamps in UTC, where a range ends before its next millisecond. */
+/** Compares texts. A range ends before its next millisecond, because dates may have microseconds. */
 function dateConditions(
-  { sql: at, letters }: DateColumn,
+  { sql: at, form }: DateColumn,
   { since, until }: Pick<Selection, "since" | "until">,
 ): string[] {
-  const isTimestamp = letters === null;
-  const bound = (ms: number) => `'${isTimestamp ? secondsOf(ms) : formatInstant(ms).slice(0, letters)}'`;
-  const conditions = since === undefined ? [] : [`${at} >= ${bound(since)}`];
-  if (until !== undefined)
-    conditions.push(isTimestamp ? `${at} < ${bound(until + 1)}` : `${at} <= ${bound(until)}`);
-  return conditions;
+  const conditions = since === undefined ? [] : [`${at} >= '${boundText(since, form)}'`];
+  // Nothing is dated after the year 9999.
+  if (until === undefined || until >= lastMs) return conditions;
+  if (form !== "utc") return [...conditions, `${at} <= '${boundText(until, form)}'`];
+  return [...conditions, `${at} < '${boundText(until + 1, form)}'`];
 }
 
-/** Returns an instant as `utc` writes it, as short as can be: it then is the first of its equals, whatever their digits. */
-function secondsOf(ms: number): string {
-  return formatInstant(ms)
-    .replace("T", " ")
-    .replace(/\.?0*Z$/, "");
+function boundText(ms: number, form: DateColumn["form"]): string {
+  if (form === "utc") return utcText({ ms, micros: 0 });
+  return formatInstant(ms).slice(0, form === "month" ? 7 : form === "day" ? 10 : undefined);
 }

@@ -1,5 +1,11 @@
-import { utc } from "../lib/utc.js";
-import { dateColumns, type Mirror, positionsPerRecord, quote, type StoredColumn } from "../mirror/index.js";
+import {
+  dateColumns,
+  type Mirror,
+  mainTimestamp,
+  positionsPerRecord,
+  quote,
+  type StoredColumn,
+} from "../mirror/index.js";
 import { readDiscovered } from "../records/index.js";
 import type { ScalarType } from "../resources/fields.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
@@ -14,7 +20,7 @@ export interface ReadableColumn {
   about: string;
   /** The value's place in the record; null for columns that the mirror adds. */
   stored: StoredColumn | null;
-  /** True if SQLite computes it from another column: exports have it only if it is named. */
+  /** True if it follows from another column: exports have it only if it is named. */
   isComputed?: true;
 }
 
@@ -32,10 +38,10 @@ export interface ReadableTable {
 }
 
 export interface DateColumn {
-  /** Its value in a row, from the parent of a child row: a day or a month as it is, a timestamp as `utc` writes it. */
+  /** An expression for the row's date; for a row of a child table, the date of its parent. */
   sql: string;
-  /** The letters of a day or a month; null for a timestamp. */
-  letters: number | null;
+  /** `utc`: as `utcText` writes it. `iso`: as `formatInstant` writes it. */
+  form: "month" | "day" | "utc" | "iso";
 }
 
 /** Describes a table or view that `knownTableNames` has. */
@@ -79,7 +85,10 @@ function technical(name: string, about: string): ReadableColumn {
 /** The rows of a child table have the date of their parent, unless they are points in time. */
 function dateOf(shape: TableShape): DateColumn | null {
   const [main = shape] = tablesOf(shape.resource);
-  const ofRecord = dateIn(main, shape.resource.date);
+  const timestamp = mainTimestamp(main);
+  const ofRecord: DateColumn | null = timestamp
+    ? { sql: quote(`${timestamp.name}_utc`), form: "utc" }
+    : dateIn(main, shape.resource.date);
   const own = shape.list && dateIn(shape, "date");
   return own ?? (ofRecord && { ...ofRecord, sql: inRecord(shape, ofRecord.sql) });
 }
@@ -93,9 +102,9 @@ export function inRecord({ resource, list }: TableShape, sql: string): string {
 function dateIn({ columns }: Pick<View, "columns">, name: string | null | undefined): DateColumn | null {
   const type = columns.find((column) => column.name === name)?.type;
   if (!name || !type) return null;
-  if (name === "month") return { sql: quote(name), letters: 7 };
-  if (type === "date") return { sql: quote(name), letters: 10 };
-  return { sql: utc(quote(name)), letters: null };
+  if (name === "month") return { sql: quote(name), form: "month" };
+  if (type === "date") return { sql: quote(name), form: "day" };
+  return { sql: quote(name), form: name === "ordered_at" ? "utc" : "iso" };
 }
 
 function describeView(view: View): ReadableTable {
@@ -118,7 +127,7 @@ function describeOwn(mirror: Mirror, { name, about, date, key }: OwnTable): Read
     columns: info.map((one) => ({ name: one.name, type: typeOf(one), about: "", stored: null })),
     orderBy: key,
     shape: null,
-    date: { sql: utc(quote(date)), letters: null },
+    date: { sql: quote(date), form: "iso" },
   };
 }
 

@@ -2,7 +2,7 @@ import { type Covered, lastRead } from "../lib/ranges.js";
 import type { Mirror } from "../mirror/index.js";
 import { asObject, type Json, type Resource } from "../resources/types.js";
 import { diffRecords } from "./diff.js";
-import { datedOf, type RecordRow } from "./record-table.js";
+import { datedOf, monthOf, type RecordRow } from "./record-table.js";
 
 /** Writes what changed in already mirrored records, in the transaction of the answer that showed it. */
 export interface ChangeLog {
@@ -37,7 +37,7 @@ export function openChangeLog(
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const keep = db.prepare(
-    "INSERT INTO record_versions (record_id, json, since_at, until_at, present, run_id) VALUES (?, ?, ?, ?, ?, ?)",
+    "INSERT INTO record_versions (record_id, json, since_at, until_at, present, run_id, month) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
   const seenBeforeRemoval = db
     .prepare<[string, string, string], string | null>(
@@ -59,7 +59,8 @@ export function openChangeLog(
   }
 
   function keepVersion(row: RecordRow, at: string): void {
-    keep.run(row.record_id, row.json, row.since_at, at, row.removed_at === null ? 1 : 0, runId);
+    const present = row.removed_at === null ? 1 : 0;
+    keep.run(row.record_id, row.json, row.since_at, at, present, runId, monthOf(row.dated_at));
   }
 
   return {

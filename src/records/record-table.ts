@@ -1,3 +1,4 @@
+import { formatInstant } from "../lib/times.js";
 import { parseTimestamp } from "../lib/timestamp.js";
 import type { Mirror } from "../mirror/index.js";
 import type { Json, Resource } from "../resources/types.js";
@@ -89,6 +90,11 @@ export function datedOf({ strategy }: Resource, value: Json): number | null {
   if (strategy.kind !== "dated") return null;
   const text = valueAt(value, [strategy.date]);
   return typeof text === "string" ? (parseTimestamp(text) ?? null) : null;
+}
+
+/** Returns the month (UTC) of an instant that `datedOf` returned. */
+export function monthOf(dated: number | null): string | null {
+  return dated === null ? null : formatInstant(Math.floor(dated)).slice(0, 7);
 }
 
 /** Returns one bit per filter of the API that would select this record. */

@@ -2,10 +2,11 @@ import { createHash } from "node:crypto";
 import { createTable, type Mirror, quote, readInfo, statement, writeInfo } from "../mirror/index.js";
 import { details, resources } from "../resources/index.js";
 import { tablesOf } from "../resources/shape.js";
-import type { Resource } from "../resources/types.js";
+import type { Json, Resource } from "../resources/types.js";
 import { dropDeclared } from "./discovered.js";
 import { openColumns } from "./open-columns.js";
 import { indexProjection, openTables, type WriteRows } from "./projection.js";
+import { datedOf, monthOf } from "./record-table.js";
 import { recordsOf } from "./stored-record.js";
 import { createIfMissing } from "./table-writer.js";
 
@@ -44,12 +45,30 @@ function rebuild(mirror: Mirror, resource: Resource): void {
     createIfMissing(mirror, shape, openColumns(mirror, shape).all());
   }
   let write: WriteRows | undefined;
+  const setDate = mirror.db.prepare("UPDATE records SET dated_at = ? WHERE record_id = ?");
   for (const record of recordsOf(mirror, [resource.name])) {
     write ??= openTables(mirror, tablesOf(resource));
     write(record, true);
+    const dated = datedOf(resource, record.value);
+    if (dated !== record.row.dated_at) setDate.run(dated, record.recordId);
   }
+  if (resource.strategy.kind === "dated") setVersionMonths(mirror, resource);
   if (write) indexProjection(mirror, resource);
   writeInfo(mirror, infoName(resource), fingerprint(resource));
+}
+
+/** Sets the month of each earlier version of a resource's records. */
+function setVersionMonths({ db }: Mirror, resource: Resource): void {
+  const next = db.prepare<[number, string], { version_id: number; json: string }>(
+    `SELECT version_id, v.json FROM record_versions AS v JOIN records AS r USING (record_id)
+     WHERE version_id > ? AND +resource = ? ORDER BY version_id LIMIT 1000`,
+  );
+  const set = db.prepare("UPDATE record_versions SET month = ? WHERE version_id = ?");
+  for (let versions = next.all(0, resource.name); versions.length > 0; ) {
+    for (const { json, version_id } of versions)
+      set.run(monthOf(datedOf(resource, JSON.parse(json) as Json)), version_id);
+    versions = next.all(versions.at(-1)?.version_id ?? 0, resource.name);
+  }
 }
 
 function isCurrent(mirror: Mirror, resource: Resource): boolean {
@@ -66,7 +85,7 @@ function infoName({ table }: Resource): string {
 }
 
 /** The version of the rules by which discovered members become columns, and rows get their times. */
-const rules = 3;
+const rules = 4;
 
 /** Returns a hash of all that a resource's rows depend on, beside its records. */
 function fingerprint(resource: Resource): string {

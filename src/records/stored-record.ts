@@ -67,8 +67,11 @@ export function* storedRecords<Row extends StoredRow, More extends unknown[]>(
 
 /** Returns every record of some resources, removed ones too, in the order in which they came. */
 export function recordsOf(mirror: Mirror, names: readonly string[]) {
-  const select = mirror.db.prepare<[number, string], StoredRow & { resource: string }>(
-    `SELECT record_id, resource, json, context, since_at, removed_at FROM records
+  const select = mirror.db.prepare<
+    [number, string],
+    StoredRow & { resource: string; dated_at: number | null }
+  >(
+    `SELECT record_id, resource, json, context, since_at, removed_at, dated_at FROM records
      WHERE record_id > ? AND +resource IN (SELECT value FROM json_each(?)) ORDER BY record_id`,
   );
   return storedRecords(mirror, select, JSON.stringify(names));

@@ -1,4 +1,5 @@
-import { columnNames, type Mirror, positionsPerRecord } from "../mirror/index.js";
+import { readTimestamp, utcText } from "../lib/timestamp.js";
+import { columnNames, type Mirror, mainTimestamp, positionsPerRecord } from "../mirror/index.js";
 import type { TableShape } from "../resources/shape.js";
 import { isObject } from "../resources/types.js";
 import { type CellSource, cellOf, type Values } from "./cells.js";
@@ -21,6 +22,8 @@ export function openRows(
   const known = openColumns(mirror, shape, complain);
   const prepareCells = () => known.all().map((column) => cellOf(column, shape.name, main, complain));
   let cells = prepareCells();
+  const date = mainTimestamp(shape);
+  const dateIndex = date && shape.columns.indexOf(date);
 
   function valuesOf(source: CellSource): Values {
     if (shape.open && discovers && known.discover(source.item, source.context)) cells = prepareCells();
@@ -40,6 +43,7 @@ export function openRows(
     /** Returns a record's row of the main table. */
     main({ context, recordId, removedAt, sinceAt, value }: StoredRecord): Values {
       const values = valuesOf({ item: value, context, parent: [], position: 0 });
+      if (dateIndex !== undefined) values.push(...dateCells(values[dateIndex]));
       values.push(sinceAt, removedAt, recordId);
       return values;
     },
@@ -62,4 +66,12 @@ export function openRows(
       }
     },
   };
+}
+
+/** Returns the values of `dateColumns`: the day, the month and the time of a date in UTC; nulls if it is unreadable. */
+function dateCells(date: Values[number] | undefined): [string | null, string | null, string | null] {
+  const timestamp = typeof date === "string" ? readTimestamp(date) : undefined;
+  if (!timestamp) return [null, null, null];
+  const text = utcText(timestamp);
+  return [text.slice(0, 10), text.slice(0, 7), text];
 }

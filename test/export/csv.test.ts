@@ -139,7 +139,7 @@ describe("CSV", () => {
             string | number | null
           >[];
           expect(found).toEqual(
-            table.map(({ record_id: _, day: __, month: ___, ...row }) =>
+            table.map(({ record_id: _, day: __, month: ___, order_date_utc: ____, ...row }) =>
               Object.fromEntries(
                 Object.entries(row).map(([name, value]) => [
                   name,

@@ -120,7 +120,7 @@ test("a new column, or a type that is different, is a new schema and replaces th
     const columns = ["month", "goal", ...added].map(
       (name) => ({ name, type: "any", about: "", stored: null }) as const,
     );
-    const date = { sql: "month", letters: 7 };
+    const date = { sql: "month", form: "month" } as const;
     const rest = { about: "", rowId: null, orderBy: [], shape: null };
     const table = { name: "plans", columns, date, ...rest };
     await exportDelta(openByMonth(mirror, table), readLog(folder), testDeps());

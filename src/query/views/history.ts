@@ -1,4 +1,3 @@
-import { utc } from "../../lib/utc.js";
 import { hostName, ofOrder } from "./figures.js";
 
 /** Returns a column of `orders` from a kept version's JSON; null if it is of an unexpected type, as in the table. */
@@ -8,7 +7,7 @@ function ofJson(name: string, types: string, path = name): string {
 }
 
 const columns = [
-  ...["order_date", "currency"].map((name) => ofJson(name, "'text'")),
+  ofJson("currency", "'text'"),
   ...["total_amount", "refund_amount", "commission_amount"].map((name) => ofJson(name, "'integer', 'real'")),
   ofJson("is_cancelled", "'true', 'false'"),
   ...["id", "username", "first_name", "last_name"].map((name) =>
@@ -21,11 +20,11 @@ const columns = [
  * `present` is 0 while the API did not return it.
  */
 export const versions = `forms AS MATERIALIZED (
-    SELECT v.record_id, v.version_id, v.since_at, v.until_at, v.present,
+    SELECT v.record_id, v.version_id, v.since_at, v.until_at, v.present, v.month,
       ${columns.join(",\n      ")}
     FROM record_versions AS v JOIN orders AS o ON o.record_id = v.record_id),
   versions AS MATERIALIZED (
-    SELECT record_id, version_id, since_at, until_at, present, substr(${utc("order_date")}, 1, 7) AS month, currency,
+    SELECT record_id, version_id, since_at, until_at, present, month, currency,
       host_id, host_username, ${hostName()} AS host_name, ${ofOrder} FROM forms)`;
 
 /**

@@ -1,4 +1,3 @@
-import { utc } from "../../lib/utc.js";
 import { columnsOf, figures, host } from "./columns.js";
 import { hostName, ofOrder } from "./figures.js";
 import type { View } from "./view.js";
@@ -12,9 +11,9 @@ export const orderFigures: View = {
   columns: columnsOf(
     `id order_number order_date ordered_at day month currency ${figures} is_cancelled is_refunded attribution ${host} product_id product_title synced_at`,
   ),
-  date: "order_date",
+  date: "ordered_at",
   rowId: "record_id",
-  sql: `SELECT id, order_number, order_date, ${utc("order_date")} AS ordered_at, day, month, currency, ${ofOrder},
+  sql: `SELECT id, order_number, order_date, order_date_utc AS ordered_at, day, month, currency, ${ofOrder},
       is_cancelled, is_refunded, attribution, host_id, host_username, CAST(${hostName()} AS TEXT) AS host_name,
       product_id, product_title, synced_at, record_id
     FROM orders WHERE removed_at IS NULL`,

@@ -9,7 +9,7 @@ export const ordersNet: View = {
   name: "orders_net",
   about: "one row per order that counts (neither removed nor cancelled), with what is left after refunds",
   columns,
-  date: "order_date",
+  date: "ordered_at",
   rowId: "record_id",
   sql: `SELECT ${columns.map(({ name }) => name).join(", ")}, record_id FROM order_figures WHERE orders = 1`,
 };
