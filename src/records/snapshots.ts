@@ -1,3 +1,4 @@
+import { sameAmount } from "../lib/amounts.js";
 import type { Mirror } from "../mirror/index.js";
 import type { Json } from "../resources/types.js";
 import { openDoor } from "./keep-out.js";
@@ -37,8 +38,13 @@ export function keepSnapshot(mirror: Mirror, date: string, readAt: string, rows:
   for (const id of new Set([...known.all(), ...ranked.keys()])) {
     const before = last.get(id, date) ?? { host_id: id, host_username: null, ...none };
     const now = ranked.get(id) ?? { ...before, ...none };
-    if (figures.some((figure) => before[figure] !== now[figure])) insert.run({ ...now, date, readAt });
+    if (figures.some((figure) => !sameFigure(before[figure], now[figure])))
+      insert.run({ ...now, date, readAt });
   }
+}
+
+function sameFigure(a: number | null, b: number | null): boolean {
+  return a === null || b === null ? a === b : sameAmount(a, b);
 }
 
 /** Returns the host of a ranking's row; null if it has none. */

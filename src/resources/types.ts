@@ -66,16 +66,18 @@ export interface Count {
 }
 
 /**
- * Figures by day that move when a record of the day does: one request tells which old days to read again. Their
- * definitions are not stated, so they are compared with themselves over time, and never taken as truth.
+ * Totals by day that change when a record of the day does: one request tells which old days to read again. Their
+ * definitions are not documented, so they are compared with themselves over time, and never taken as the truth.
  */
 export interface DailyFigures {
   path: string;
   query: Query;
-  /** The members of the answer that hold its points, a point's day, and the figures to compare. */
+  /** The member of the response that holds its points, and the member of a point that holds its day. */
   points: string;
   day: string;
-  figures: readonly string[];
+  /** The members of a point that hold the number of records, and amounts of money. */
+  count: string;
+  amounts: readonly string[];
 }
 
 export interface Resource<How extends Strategy = Strategy> {

@@ -62,6 +62,7 @@ export function openRun(
       until: until && startOfSecond(until + 1) - 1,
     },
     figures: null,
+    ignoresAmounts: false,
     pages: 0,
     isPartial: false,
     shortfalls: [],

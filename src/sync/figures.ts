@@ -1,4 +1,5 @@
 import { AnswerRefused, ApiUnavailable, BrandapiError, UnexpectedAnswer } from "../errors.js";
+import { sameAmount } from "../lib/amounts.js";
 import { dayRange, holds, join, type Range, startOfDay, touches, wholeDays, within } from "../lib/ranges.js";
 import { dayMs, formatInstant } from "../lib/times.js";
 import { valueAt } from "../records/index.js";
@@ -6,9 +7,9 @@ import type { DailyFigures, Json } from "../resources/types.js";
 import { type DatedRun, endsEverything, mostPerPage, type Points, type SyncRun } from "./run.js";
 
 /**
- * Asks for a resource's figures by day: one request for the whole history. Call it before anything is read, so that a
+ * Requests a resource's daily totals: one request for the complete history. Call it before anything is read, so that a
  * change in the middle of the run shows the next time.
- * @returns each day's figures as text, without days that have none; null if the API does not give them
+ * @returns each day's totals as text, without days that have none; null if the API does not return any
  */
 export async function askFigures(run: DatedRun): Promise<ReadonlyMap<string, string> | null> {
   const { reporter, resource, state } = run;
@@ -17,8 +18,9 @@ export async function askFigures(run: DatedRun): Promise<ReadonlyMap<string, str
   try {
     const days = new Map<string, string>();
     for (const [day, point] of await askPoints(run, declared)) {
-      const figures = declared.figures.map((name) => Number(valueAt(point, [name])) || 0);
-      if (figures.some(Boolean)) days.set(day, JSON.stringify(figures));
+      const names = [declared.count, ...declared.amounts];
+      const totals = names.map((name) => Number(valueAt(point, [name])) || 0);
+      if (totals.some(Boolean)) days.set(day, JSON.stringify(totals));
     }
     return days;
   } catch (error) {
@@ -72,13 +74,39 @@ function daysOf({ from, to }: Range): Range {
   return { from: startOfDay(from), to: startOfDay(to) + dayMs - 1 };
 }
 
-/** Returns the covered days whose figures are not those of their last reading. */
-export function movedDays({ figures, state }: Pick<DatedRun, "figures" | "state">): string[] {
+/** Returns the covered days whose totals differ from those stored at their last reading, oldest first. */
+export function movedDays({
+  figures,
+  ignoresAmounts,
+  state,
+}: Pick<DatedRun, "figures" | "ignoresAmounts" | "state">): string[] {
   if (!figures) return [];
-  const kept = state.figures();
+  const stored = state.figures();
   const covered = join(state.coverage());
-  const days = [...new Set([...kept.keys(), ...figures.keys()])];
-  return days.filter((day) => kept.get(day) !== figures.get(day) && holds(covered, dayRange(day))).sort();
+  const differs = (day: string) => {
+    const difference = compareTotals(stored.get(day), figures.get(day));
+    return difference.count || (difference.amounts && !ignoresAmounts);
+  };
+  const days = [...new Set([...stored.keys(), ...figures.keys()])];
+  return days.filter((day) => differs(day) && holds(covered, dayRange(day))).sort();
+}
+
+/** Tells what differs between a day's stored totals and the API's; undefined for a day without totals. */
+export function compareTotals(
+  a: string | undefined,
+  b: string | undefined,
+): { count: boolean; amounts: boolean } {
+  if (a === b) return { count: false, amounts: false };
+  const [count = 0, ...amounts] = totalsIn(a);
+  const [otherCount = 0, ...others] = totalsIn(b);
+  const length = Math.max(amounts.length, others.length);
+  const isSame = (nth: number) => sameAmount(amounts[nth] ?? 0, others[nth] ?? 0);
+  const nths = Array.from({ length }, (_, nth) => nth);
+  return { count: count !== otherCount, amounts: !nths.every(isSame) };
+}
+
+function totalsIn(text: string | undefined): number[] {
+  return text === undefined ? [] : (JSON.parse(text) as number[]);
 }
 
 /** Returns days as ranges, oldest reading first. Days whose records fit on one page are read together. */

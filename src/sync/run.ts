@@ -66,6 +66,8 @@ export interface SyncRun<How extends Strategy = Strategy> extends SyncSession {
   readonly state: SyncState;
   /** The API's figures of each day as text, asked for before anything was read; null if the API gave none. */
   figures: ReadonlyMap<string, string> | null;
+  /** True if the amounts of the daily totals changed on most days at once without a change of records: only counts are compared. */
+  ignoresAmounts: boolean;
   /** Requests answered so far, for the progress bar. */
   pages: number;
   /** True if the run read a part only, or cannot prove what it read: it is not `verified`. */

@@ -60,7 +60,7 @@ function daysClaims(run: DatedRun, { figures: asked }: Evidence): Claim[] {
   const { figures, resource, state } = run;
   const { figures: declared } = resource.strategy;
   if (!declared || !figures || !asked) return [];
-  const any = declared.figures.map((name) => `.${name}`).join(", ");
+  const any = [declared.count, ...declared.amounts].map((name) => `.${name}`).join(", ");
   const counting = `jq '[.data.${declared.points}[] | select(any(${any}; (. // 0) != 0))] | length'`;
   const ranges = join(state.coverage()).map(wholeDays);
   const inWholeDays = ranges.filter(({ from, to }) => from < to);

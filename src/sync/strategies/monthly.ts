@@ -1,9 +1,10 @@
 import { ConfigurationError, UnexpectedAnswer } from "../../errors.js";
+import { sameAmount } from "../../lib/amounts.js";
 import { counted } from "../../lib/counted.js";
 import { dayOf, monthsOf, type Range, touches } from "../../lib/ranges.js";
 import { formatInstant } from "../../lib/times.js";
 import { hostIdOf, presentRecords, sameJson, valueAt } from "../../records/index.js";
-import type { Json, Monthly } from "../../resources/types.js";
+import { asObject, type Json, type Monthly } from "../../resources/types.js";
 import { askPoints, dayNameOf } from "../figures.js";
 import { floorOf } from "../plan.js";
 import { type Points, progressed, type Reader, type SyncRun } from "../run.js";
@@ -76,7 +77,7 @@ function hostsOf({ mirror, options }: SyncRun): (string | null)[] {
   return ids.length > 0 ? [...new Set(ids)] : [null];
 }
 
-/** Returns the months of which some day's point is not the mirror's. A day without activity may have zeros or no point. */
+/** Returns the months of which some day's point differs from the mirror's. A day without activity may have zeros or no point. */
 function movedMonths({ mirror, resource }: SyncRun<Monthly>, points: Points): Set<string> {
   const { figures } = resource.strategy;
   const mirrored = new Map<string, Json>();
@@ -85,10 +86,21 @@ function movedMonths({ mirror, resource }: SyncRun<Monthly>, points: Points): Se
       mirrored.set(dayNameOf(point, figures), point);
   const isMoved = (day: string) => {
     const [was, is] = [mirrored.get(day) ?? null, points.get(day) ?? null];
-    return isIdle(was) ? !isIdle(is) : !sameJson(was, is);
+    return isIdle(was) ? !isIdle(is) : !samePoint(was, is, figures.amounts);
   };
   const days = new Set([...mirrored.keys(), ...points.keys()]);
   return new Set([...days].filter(isMoved).map((day) => day.slice(0, 7)));
+}
+
+/** True if two points are equal, amounts as money. */
+function samePoint(a: Json, b: Json, amounts: readonly string[]): boolean {
+  const isSameAmount = (name: string) => {
+    const [one, other] = [valueAt(a, [name]), valueAt(b, [name])];
+    return typeof one === "number" && typeof other === "number" ? sameAmount(one, other) : one === other;
+  };
+  const without = (point: Json) =>
+    Object.fromEntries(Object.entries(asObject(point)).filter(([name]) => !amounts.includes(name)));
+  return amounts.every(isSameAmount) && sameJson(without(a), without(b));
 }
 
 function isIdle(point: Json): boolean {

@@ -1,0 +1,127 @@
+import { describe, expect, test } from "vitest";
+import { sameJson } from "../../src/records/index.js";
+import { type Asked, makeBrand, type TestBrand } from "../support/brand.js";
+import { day, hour, noon, ordersBefore } from "../support/records.js";
+
+type Point = Record<string, number | string>;
+interface Clicks {
+  timeseries: Point[];
+}
+
+const asksForClicks = ({ path }: Asked) => path === "/analytics/clicks";
+const readsOrders = ({ path, query }: Asked) => path === "/orders" && query.per_page === "100";
+
+/** Changes every point of every response of `/analytics/clicks`. `request` counts these responses. */
+function changePoints(brand: TestBrand, change: (point: Point, request: number) => Point): void {
+  let request = 0;
+  brand.before = (asked) => {
+    if (!asksForClicks(asked)) return undefined;
+    request += 1;
+    return {
+      envelope: (body) => {
+        const data = body.data as Clicks;
+        return { ...body, data: { ...data, timeseries: data.timeseries.map((one) => change(one, request)) } };
+      },
+    };
+  };
+}
+
+/** Another last digit in each response, as a sum of doubles in changing order has. */
+function changeLastDigits(brand: TestBrand): void {
+  changePoints(brand, (point, request) => {
+    const drift = (value: unknown) => Number(value) * (1 + (request % 5) * Number.EPSILON);
+    const { revenue, subtotal_revenue, conversion_rate } = point;
+    return {
+      ...point,
+      revenue: drift(revenue),
+      subtotal_revenue: drift(subtotal_revenue),
+      conversion_rate: drift(conversion_rate),
+    };
+  });
+}
+
+const orders = ordersBefore(noon - hour, 1_200, 6 * hour);
+
+// A run a day later reads the day since then, and the day on which the first run ended.
+describe("amounts whose last digits differ in each response", () => {
+  test("cause neither reading nor a difference in sync and verify", async () => {
+    const brand = makeBrand({ orders });
+    changeLastDigits(brand);
+    await brand.run("sync orders --audit 0");
+    brand.pass(day);
+    const { asked, code } = await brand.run("sync orders --audit 0 --window 0d");
+    expect([code, brand.lastRun().verified, asked.filter(readsOrders).length]).toEqual([0, 1, 2]);
+    const verified = await brand.run("verify orders --evidence");
+    expect([verified.code, verified.out]).toEqual([0, expect.not.stringContaining("different")]);
+  });
+
+  test("are compared with totals that an earlier version stored as text", async () => {
+    const brand = makeBrand({ orders });
+    await brand.run("sync orders --audit 0");
+    changeLastDigits(brand);
+    brand.pass(day);
+    const { asked } = await brand.run("sync orders --audit 0 --window 0d");
+    expect(asked.filter(readsOrders)).toHaveLength(2);
+  });
+
+  test("do not make months of clicks read again", async () => {
+    const brand = makeBrand({ orders });
+    changeLastDigits(brand);
+    await brand.run("sync analytics-clicks");
+    brand.pass(day);
+    const { asked } = await brand.run("sync analytics-clicks --window 0d");
+    const months = asked.filter(({ query }) => query.start_date !== undefined);
+    expect(months.map(({ query }) => query.start_date?.slice(0, 7))).toEqual(["2026-11"]);
+    await brand.run("sync analytics-clicks --full");
+    expect(brand.lastRun("analytics-clicks")).toMatchObject({ rows_read: 11, rows_changed: 0 });
+  });
+
+  test("add no row to the daily ranking of hosts", async () => {
+    const brand = makeBrand();
+    let request = 0;
+    brand.before = ({ path }) => {
+      if (path !== "/analytics/hosts") return undefined;
+      request += 1;
+      const sales = 10.1 * (1 + request * Number.EPSILON);
+      const data = [{ host: { id: "h1" }, clicks: 1, buy_now_clicks: 1, orders: 1, sales }];
+      const pagination = {
+        page: 1,
+        per_page: 100,
+        total_items: 1,
+        total_pages: 1,
+        has_next: false,
+        has_prev: false,
+      };
+      return { body: JSON.stringify({ success: true, data, pagination }) };
+    };
+    await brand.run("sync analytics-hosts");
+    brand.pass(day);
+    await brand.run("sync analytics-hosts");
+    expect(brand.sql("SELECT count(*) AS n FROM analytics_hosts_snapshots")).toEqual([{ n: 1 }]);
+  });
+});
+
+test.each([
+  [0.1 + 0.2, 0.3, true],
+  [1e15 + 0.5, 1e15, true],
+  [9007199254740990, 9007199254740991, false],
+  [12.5, 12.501, false],
+  [0, 1e-9, false],
+])("a record's numbers %d and %d: equal is %s", (a, b, isSame) => {
+  expect(sameJson({ value: a }, { value: b })).toBe(isSame);
+});
+
+test("a refund of a tenth of a cent makes its day read again", async () => {
+  const brand = makeBrand({ orders });
+  await brand.run("sync orders --audit 0");
+  brand.pass(day);
+  const [first] = brand.data.orders.slice(1_000);
+  brand.change("orders", first?.id ?? "", { total_amount: Number(first?.total_amount) + 0.001 });
+  changePoints(brand, (point) =>
+    point.date === String(first?.order_date).slice(0, 10)
+      ? { ...point, revenue: Number(point.revenue) + 0.001 }
+      : point,
+  );
+  await brand.run("sync orders --audit 0 --window 0d");
+  expect(brand.lastRun()).toMatchObject({ verified: 1, rows_changed: 1 });
+});
