@@ -3,13 +3,21 @@ import { UsageError } from "../errors.js";
 import type { Sources } from "../export/format.js";
 import { formats } from "../export/formats/index.js";
 import { parseDuration, parseInstant } from "../lib/times.js";
-import { checkAsOf, checkCondition, explainRunning, openSource } from "../query/index.js";
+import {
+  checkAsOf,
+  checkCondition,
+  checkReadsAsOf,
+  conditionSql,
+  explainRunning,
+  openSource,
+  tablesRead,
+} from "../query/index.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { exportLake } from "./delta.js";
 import { checkName, parseCount, parsed, parseList, parseRange } from "./flags.js";
 import { chooseOutput, noFormat, type OutputFlags, outputFlags, pathIn } from "./output.js";
 import { readMirror } from "./reading.js";
-import { checkTableName, chooseDates, findTable, readThen } from "./table.js";
+import { checkTableName, chooseDates, findTable, readAsOfTime } from "./table.js";
 import { writeOutput, writeSince } from "./write-output.js";
 
 interface ExportFlags extends OutputFlags, GlobalOptions {
@@ -78,8 +86,13 @@ export async function run(options: ExportFlags, context: Context, names: readonl
       if (where !== undefined) checkCondition(mirror, table, where);
     }
     const isCut = chooseDates(tables, dates);
+    if (at !== undefined) {
+      const read = tables.flatMap(({ name }) =>
+        where === undefined ? [name] : checkReadsAsOf(tablesRead(mirror.db, conditionSql(name, where))).names,
+      );
+      readAsOfTime(reading, [...new Set(read)], at);
+    }
     try {
-      if (at !== undefined) readThen(reading, tables, at, where);
       const [first, ...others] = tables.map((table) =>
         openSource(mirror, { table, columns, where, limit, includeRemoved, ...(isCut(table) ? dates : {}) }),
       );

@@ -5,16 +5,26 @@ import { expandPath } from "../config/folders.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { formats } from "../export/formats/index.js";
-import { answerSource, type Parameters, prepareReading, unreadOf } from "../query/index.js";
+import { parseInstant } from "../lib/times.js";
+import {
+  answerSource,
+  checkReadsAsOf,
+  neverRead,
+  type Parameters,
+  prepareReading,
+  tablesRead,
+} from "../query/index.js";
 import { formatCount } from "../ui/numbers.js";
 import { renderTable } from "../ui/table.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parseCount, parsed } from "./flags.js";
 import { chooseOutput, type OutputFlags, outputFlags } from "./output.js";
 import { readMirror } from "./reading.js";
+import { readAsOfTime } from "./table.js";
 import { writeOutput } from "./write-output.js";
 
-type QueryFlags = GlobalOptions & OutputFlags & { file?: string; param?: Parameters; limit?: number };
+type QueryFlags = GlobalOptions &
+  OutputFlags & { file?: string; param?: Parameters; limit?: number; asOf?: string };
 
 /** The rows of a table, because it is for reading; the other formats take all. */
 const tableRows = 1_000;
@@ -39,6 +49,7 @@ export function define(command: Command): void {
     .option("-f, --file <file>", "read the statement from a file")
     .option("-p, --param <name=value>", "a value for `:name`; may be given again", parseParameter);
   for (const option of outputFlags(answerFormats)) command.addOption(option);
+  command.option("--as-of <time>", "read the data as of TIME");
   const limit = `at most N rows (default: ${tableRows} for a table, else all)`;
   command.addOption(parsed("--limit <n>", limit, parseCount));
 }
@@ -46,13 +57,19 @@ export function define(command: Command): void {
 export async function run(options: QueryFlags, { deps }: Context, argument?: string): Promise<void> {
   const { file, param, limit } = options;
   const output = chooseOutput({ ...options }, answerFormats);
+  const at = options.asOf === undefined ? undefined : parseInstant(options.asOf, "end", deps.clock.now());
   if (argument !== undefined && file !== undefined)
     throw new UsageError("One statement at a time, not an argument and `--file`.", { hint: "leave one out" });
   await readMirror(options, deps, async (reading) => {
     const { mirror, reporter, style, width } = reading;
     const sql = (argument ?? (await readSql(file, deps))).replace(/^\ufeff/, "");
-    const statement = prepareReading(mirror, sql, param);
-    for (const { name, resource } of unreadOf(mirror, sql))
+    let statement = prepareReading(mirror, sql, param);
+    const reads = tablesRead(mirror.db, sql, param);
+    if (at !== undefined) {
+      readAsOfTime(reading, checkReadsAsOf(reads).names, at);
+      statement = prepareReading(mirror, sql, param);
+    }
+    for (const { name, resource } of neverRead(mirror, reads?.names ?? []))
       reporter.warn(`\`${name}\` is empty because it was never read: run \`brandapi sync ${resource}\``);
     if (output) return void (await writeOutput([answerSource(statement, limit)], output, reading));
     const most = limit ?? tableRows;

@@ -3,9 +3,9 @@ import { nearest } from "../lib/nearest.js";
 import { formatInstant } from "../lib/times.js";
 import type { Mirror } from "../mirror/index.js";
 import {
+  createAsOfTables,
   describeTable,
   knownTableNames,
-  layAsOf,
   type ReadableTable,
   type Selection,
   syncedBy,
@@ -54,13 +54,16 @@ export function chooseDates(
   });
 }
 
-/** Reads tables and views as of a time from now on; warns about data that the mirror did not have then. */
-export function readThen(reading: Reading, tables: ReadableTable[], at: number, where?: string): void {
-  const { warn } = reading.reporter;
-  const then = formatInstant(at);
-  const { unread, unkept } = layAsOf(reading.mirror, tables, where, at);
+/** Makes tables and views have the state of a time from now on; warns about data that the mirror did not have then. */
+export function readAsOfTime(
+  { mirror, reporter: { warn } }: Reading,
+  names: readonly string[],
+  at: number,
+): void {
+  const time = formatInstant(at);
+  const { unread, unkept } = createAsOfTables(mirror, names, at);
   for (const { resource, firstReadAt: first } of unread)
     warn(`the mirror read ${resource} first at ${first}: \`--as-of ${first}\` is the earliest that it knows`);
   for (const name of unkept)
-    warn(`the mirror keeps no history of \`${name}\`: what was read later than ${then} is left out`);
+    warn(`the mirror keeps no history of \`${name}\`: what was read later than ${time} is left out`);
 }

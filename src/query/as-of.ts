@@ -5,7 +5,8 @@ import { readAsOf } from "../records/index.js";
 import type { TableShape } from "../resources/shape.js";
 import { typedTables } from "./names.js";
 import type { ReadableTable } from "./tables.js";
-import { selectOf, views } from "./views/index.js";
+import { createTempViews, storedTables, type TablesRead } from "./tables-read.js";
+import { views } from "./views/index.js";
 
 /** The mirror's own tables below views, and since when each row exists. */
 const ownRows: Readonly<Record<string, string>> = {
@@ -18,33 +19,59 @@ const ownRows: Readonly<Record<string, string>> = {
 /** @throws UsageError if the mirror keeps no earlier form of a table or view */
 export function checkAsOf({ name, shape }: ReadableTable): void {
   if (shape ? shape.resource.history : views.some((view) => view.name === name)) return;
-  throw new UsageError(`The mirror keeps no history of \`${name}\`, so there is no \`--as-of\`.`, {
+  throw noHistory(name);
+}
+
+/**
+ * Checks that everything a statement reads can be read as of a time.
+ * @param reads undefined if SQLite cannot tell what the statement reads
+ * @throws UsageError for tables without a history, and for names such as `main.orders`, which mean the present table
+ */
+export function checkReadsAsOf(reads: TablesRead | undefined): TablesRead {
+  if (!reads)
+    throw new UsageError("`--as-of` does not work with this statement.", {
+      hint: "leave out `main.`, `INDEXED BY` and `EXPLAIN`",
+    });
+  const [qualified] = reads.qualified;
+  if (qualified !== undefined)
+    throw new UsageError(`\`main.${qualified}\` is always the present table, also with \`--as-of\`.`, {
+      hint: `write \`${qualified}\``,
+    });
+  const hasHistory = new Set([
+    ...typedTables()
+      .filter(({ resource }) => resource.history)
+      .map(({ name }) => name),
+    ...views.map(({ name }) => name),
+    "changes",
+    "sync_runs",
+  ]);
+  const without = reads.names.find((name) => !hasHistory.has(name));
+  if (without !== undefined) throw noHistory(without);
+  return reads;
+}
+
+function noHistory(name: string): UsageError {
+  return new UsageError(`The mirror keeps no history of \`${name}\`, so there is no \`--as-of\`.`, {
     hint: "leave `--as-of` out",
   });
 }
 
 /**
- * Lays tables, views and the sources of a condition as of a time over the mirror's own, for this connection: first the
- * tables, then the views on them. Call it inside `withSnapshot`. Returns the resources that the mirror read first later
- * than that, and when, and the tables of which it keeps no history: rows read later are left out.
+ * Creates temporary tables and views with the state of a time, which hide the present ones from this connection: for
+ * these tables and views, and all that the views read. Call it inside `withSnapshot`. Returns the resources that were
+ * first read after that time, and when, and the tables without a history: of those, rows read later are left out.
  */
-export function layAsOf(
-  mirror: Mirror,
-  tables: readonly ReadableTable[],
-  where: string | undefined,
-  at: number,
-) {
+export function createAsOfTables(mirror: Mirror, names: readonly string[], at: number) {
   const { db } = mirror;
   const time = `'${formatInstant(at)}'`;
-  const names = standOn([...tables.map(({ name }) => name), ...sourcesOf(where ?? "")]);
-  const shapes = tablesBelow(names);
+  const stored = new Set(names.flatMap((name) => storedTables(db, name)));
+  const shapes = typedTables().filter(({ name }) => stored.has(name));
   const kept = shapes.filter(({ resource }) => resource.history);
   const unkept = shapes.filter(({ resource }) => !resource.history).map(({ name }) => name);
   if (kept.length > 0) readAsOf(mirror, kept, at);
-  for (const name of [...unkept, ...Object.keys(ownRows).filter((own) => names.has(own))])
+  for (const name of [...unkept, ...Object.keys(ownRows).filter((own) => stored.has(own))])
     db.exec(`CREATE TEMP VIEW ${quote(name)} AS ${rowsOf(name, time)}`);
-  for (const view of views)
-    if (names.has(view.name)) db.exec(`CREATE TEMP VIEW ${quote(view.name)} AS ${selectOf(view)}`);
+  createTempViews(db, () => true);
   return {
     unread: [...new Set(kept.map(({ resource }) => resource.name))].flatMap((resource) => {
       const firstReadAt = firstRead(mirror, resource);
@@ -69,22 +96,8 @@ function rowsOf(name: string, time: string): string {
       SELECT max(d.date) FROM main.analytics_hosts_snapshots AS d WHERE d.host_id IS s.host_id AND d.synced_at <= ${time})`;
 }
 
-/** Returns the API's tables among these tables and views, and all that they are made of. */
-export function tablesBelow(names: Iterable<string>): TableShape[] {
-  const all = standOn(names);
-  return typedTables().filter(({ name }) => all.has(name));
-}
-
-/** Returns these tables and views with all that they are made of. */
-function standOn(names: Iterable<string>): Set<string> {
-  const all = new Set(names);
-  for (const name of all)
-    for (const source of sourcesOf(views.find((view) => view.name === name)?.sql ?? "")) all.add(source);
-  return all;
-}
-
-/** Returns the names behind each `FROM` and `JOIN` of a statement. */
-export function sourcesOf(sql: string): string[] {
-  const found = [...sql.matchAll(/\b(?:FROM|JOIN)\s+"?(\w+)/gi)];
-  return [...new Set(found.map(([, name = ""]) => name.toLowerCase()))];
+/** Returns the API's tables that a table or view reads. */
+export function typedTablesBelow({ db }: Mirror, name: string): TableShape[] {
+  const stored = storedTables(db, name);
+  return typedTables().filter((shape) => stored.includes(shape.name));
 }

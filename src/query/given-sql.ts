@@ -40,11 +40,16 @@ export function prepareReading({ db }: Mirror, sql: string, values: Parameters =
  */
 export function checkCondition({ db }: Mirror, { name }: ReadableTable, condition: string): void {
   const hint = "use for example `--where \"currency = 'EUR' AND total_amount > 100\"`";
-  for (const expression of [`(${condition}\n)`, `CASE WHEN ${condition}\nTHEN 1 END`]) {
+  for (const expression of [condition, `CASE WHEN ${condition}\nTHEN 1 END`]) {
     // A parameter has no value here, so `bind` refuses it.
-    const compile = () => db.prepare(`SELECT 1 FROM ${quote(name)} WHERE ${expression}`).bind();
+    const compile = () => db.prepare(conditionSql(name, expression)).bind();
     orRefuse(compile, "`--where` is not a condition that SQLite understands", hint);
   }
+}
+
+/** Returns a statement that reads a table under a condition. A line break ends the condition, because it may end in a comment. */
+export function conditionSql(table: string, condition: string): string {
+  return `SELECT 1 FROM ${quote(table)} WHERE (${condition}\n)`;
 }
 
 /** Returns the error to report if a person's SQL compiles and fails while rows are read, such as `json('x')`. */

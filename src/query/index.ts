@@ -1,10 +1,16 @@
 /** The door of this room: all that others may use of it. */
 
 export { answerSource } from "./answer.js";
-export { checkAsOf, layAsOf } from "./as-of.js";
+export { checkAsOf, checkReadsAsOf, createAsOfTables } from "./as-of.js";
 export { type Change, type ChangeFilter, changesCondition, listChanges } from "./change-list.js";
 export type { Bookmark, ChangedRow, ChangedRows } from "./changed-rows.js";
-export { checkCondition, explainRunning, type Parameters, prepareReading } from "./given-sql.js";
+export {
+  checkCondition,
+  conditionSql,
+  explainRunning,
+  type Parameters,
+  prepareReading,
+} from "./given-sql.js";
 export { type Health, oldestSuccess, type ResourceHealth, readHealth } from "./health.js";
 export { type ByMonth, openByMonth } from "./lake.js";
 export { knownTableNames, syncedBy, typedTables } from "./names.js";
@@ -15,5 +21,6 @@ export * from "./report/sales.js";
 export { cellEnd, openSource, rowEnd, type Source, withSnapshot } from "./select.js";
 export type { Row, RowValue } from "./select-read.js";
 export type { Selection } from "./select-sql.js";
-export { listFacts, readFacts, type TableFacts, unreadOf, wasSynced } from "./table-list.js";
+export { listFacts, neverRead, readFacts, type TableFacts, wasSynced } from "./table-list.js";
 export { describeTable, type ReadableColumn, type ReadableTable } from "./tables.js";
+export { tablesRead } from "./tables-read.js";

@@ -1,5 +1,5 @@
 import { lastGood, lastRun, type Mirror, quote, readInfo } from "../mirror/index.js";
-import { tablesBelow } from "./as-of.js";
+import { typedTablesBelow } from "./as-of.js";
 import { syncedBy } from "./names.js";
 import { readRows } from "./select-read.js";
 import { selectSql } from "./select-sql.js";
@@ -25,7 +25,7 @@ export function openByMonth(mirror: Mirror, table: ReadableTable) {
 
 /** Returns the mirror's brand, the newest run of the resources of a table, and the time through which all are proven. */
 function readStanding(mirror: Mirror, table: string) {
-  const names = tablesBelow([table]).map(({ resource }) => syncedBy(resource).name);
+  const names = typedTablesBelow(mirror, table).map(({ resource }) => syncedBy(resource).name);
   const runs = names.flatMap((name) => lastRun(mirror, name) ?? []);
   const run = Math.max(0, ...runs.map(({ run_id }) => run_id));
   const through = names.map((name) => lastGood(mirror, name)?.started_at ?? "").sort()[0] || null;

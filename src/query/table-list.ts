@@ -1,7 +1,7 @@
 import { type Mirror, wasRead } from "../mirror/index.js";
 import type { TableShape } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
-import { sourcesOf, tablesBelow } from "./as-of.js";
+import { typedTablesBelow } from "./as-of.js";
 import { knownTableNames, syncedBy } from "./names.js";
 import { openSource } from "./select.js";
 import { describeTable, type ReadableColumn } from "./tables.js";
@@ -58,11 +58,11 @@ export function wasSynced(mirror: Mirror, resource: Resource): boolean {
   return wasRead(mirror, resource.name, syncedBy(resource).name);
 }
 
-/** Returns the tables of a statement that were never read, and the resource to sync; a view if all its tables are. */
-export function unreadOf(mirror: Mirror, sql: string): { name: string; resource: string }[] {
+/** Returns those of these tables that were never read, and the resource to sync; a view if all its tables are. */
+export function neverRead(mirror: Mirror, names: readonly string[]): { name: string; resource: string }[] {
   const isUnread = (shape: TableShape) => !wasSynced(mirror, shape.resource);
-  return sourcesOf(sql).flatMap((name) => {
-    const shapes = tablesBelow([name]);
+  return names.flatMap((name) => {
+    const shapes = typedTablesBelow(mirror, name);
     const [first] = shapes;
     return first && shapes.every(isUnread) ? [{ name, resource: syncedBy(first.resource).name }] : [];
   });

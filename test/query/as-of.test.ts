@@ -13,6 +13,13 @@ type Row = Record<string, unknown>;
 /** What has no history: the months' rankings, which each sync reads again. */
 const ranked = ["clicks", "conversion_rate", "ranking_orders", "ranking_revenue"];
 
+/** Does to the mirror what another program could do. */
+function addToMirror(path: string, sql: string): void {
+  const db = new Sqlite(path);
+  db.exec(sql);
+  db.close();
+}
+
 /** A copy of the mirror's file, with all that was written so far. */
 function copyOf(path: string, to: string): string {
   const db = new Sqlite(path);
@@ -140,4 +147,65 @@ test("a ranking is its newest snapshot of then; what has no history is left out,
   expect(then.err).toContain(
     `the mirror keeps no history of \`analytics_clicks_top_hosts\`: what was read later than ${before} is left out`,
   );
+});
+
+test("query --as-of reads each table as of the time, however the statement names it", async () => {
+  const { brand, before } = await twoNights();
+  addToMirror(brand.db, "CREATE VIEW own AS SELECT id FROM orders");
+  const count = async (sql: string, ...flags: string[]) => {
+    const { code, err, out } = await brand.run(["query", sql, "--json", ...flags]);
+    return code === 0 ? (JSON.parse(out) as { n: number }[])[0]?.n : err;
+  };
+  const single = "SELECT 1 AS one";
+  for (const from of [
+    "FROM orders",
+    "FROM [orders]",
+    'FROM "orders"',
+    `FROM (${single}), orders`,
+    `FROM (${single}) JOIN\n-- a comment\norders`,
+    "FROM (SELECT id FROM orders_net)",
+    "FROM (SELECT json_each.value FROM orders, json_each('[1]'))",
+    "FROM own",
+  ])
+    expect([
+      from,
+      await count(`SELECT count(*) AS n ${from}`),
+      await count(`SELECT count(*) AS n ${from}`, "--as-of", before),
+    ]).toEqual([from, 3, 2]);
+  const orders = await count(
+    "SELECT orders AS n FROM sales_by_month WHERE orders >= :least",
+    "-p",
+    "least=1",
+    "--as-of",
+    before,
+  );
+  expect(orders).toBe(2);
+  const refunds = "SELECT count(*) AS n FROM changes WHERE field = 'refund_amount'";
+  expect([await count(refunds), await count(refunds, "--as-of", before)]).toEqual([1, 0]);
+});
+
+test("--as-of refuses what it cannot read as of a time", async () => {
+  const { brand, before } = await twoNights();
+  addToMirror(brand.db, "CREATE VIEW own AS SELECT id FROM main.orders; CREATE TABLE notes (id)");
+  const refused = async (...words: string[]) => {
+    const { code, err } = await brand.run([...words, "--json", "--as-of", before]);
+    return { code, err };
+  };
+  const noHistory = "keeps no history of";
+  for (const [from, reason] of [
+    ["main.orders", "`main.orders` is always the present table"],
+    ["orders JOIN main.roster", "`main.roster` is always the present table"],
+    ["own", "`main.orders` is always the present table"],
+    ["orders INDEXED BY orders_by_id WHERE id = 'a'", "does not work with this statement"],
+    ["records", `${noHistory} \`records\``],
+    ["coverage", `${noHistory} \`coverage\``],
+    ["sqlite_schema", `${noHistory} \`sqlite_schema\``],
+    ["analytics_clicks", `${noHistory} \`analytics_clicks\``],
+    ["notes", `${noHistory} \`notes\``],
+  ] as const) {
+    const query = await refused("query", `SELECT count(*) FROM ${from}`);
+    expect([from, query]).toEqual([from, { code: 2, err: expect.stringContaining(reason) }]);
+    const where = await refused("export", "orders", "--where", `0 < (SELECT count(*) FROM ${from})`);
+    expect([from, where]).toEqual([from, { code: 2, err: expect.stringContaining(reason) }]);
+  }
 });

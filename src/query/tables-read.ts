@@ -1,0 +1,185 @@
+import type { Database } from "better-sqlite3";
+import { quote } from "../mirror/index.js";
+import type { Parameters } from "./given-sql.js";
+import { typedTables } from "./names.js";
+import { views } from "./views/index.js";
+
+/** What a statement reads, as SQLite compiles it. */
+export interface TablesRead {
+  /**
+   * Tables and the program's own views that the statement names; `sqlite_schema` if it reads the schema. Of a view that
+   * somebody added to the mirror, what that view names.
+   */
+  names: string[];
+  /** Tables that it names together with the schema, as in `main.orders`. */
+  qualified: string[];
+  /** Columns with the API's timestamps that it compares with a result of `datetime()`. */
+  comparedWithDatetime: string[];
+}
+
+/** A line of `EXPLAIN`. */
+interface Instruction {
+  opcode: string;
+  p1: number;
+  p2: number;
+  p3: number;
+  p4: string | null;
+}
+
+/** A table or view of the mirror, and its columns. */
+export interface SchemaTable {
+  name: string;
+  columns: string[];
+}
+
+/**
+ * Returns what a statement reads. SQLite compiles it once more against empty temporary tables with the names and columns
+ * of all tables and views; the `EXPLAIN` listing then names what is opened, and views are not expanded.
+ * @param sql a statement that compiles
+ * @returns undefined if it does not compile that way: `EXPLAIN …`, `INDEXED BY`, or columns such as `main.orders.id`
+ */
+export function tablesRead(
+  db: Database,
+  sql: string,
+  values: Parameters = new Map(),
+): TablesRead | undefined {
+  return withEmptyTables(db, (tables) => {
+    try {
+      return readListing(db, explain(db, sql, values), tables);
+    } catch {
+      return undefined;
+    }
+  });
+}
+
+/** Returns the tables that hold the rows of a table or view: itself, or all that the view reads. */
+export function storedTables(db: Database, name: string): string[] {
+  const names = namesByRootPage(db, "main");
+  const opened = explain(db, `SELECT * FROM main.${quote(name)}`).filter(
+    ({ opcode, p3 }) => opcode === "OpenRead" && p3 === 0,
+  );
+  return [...new Set(opened.flatMap(({ p2 }) => names.get(p2) ?? []))];
+}
+
+/** Creates temporary copies of views, which read temporary tables: a view of the mirror reads the mirror's own tables only. */
+export function createTempViews(db: Database, isWanted: (name: string) => boolean): void {
+  const stored = db.prepare("SELECT name, sql FROM main.sqlite_schema WHERE type = 'view'").raw();
+  // SQLite stores every view's statement with this beginning.
+  for (const [name, sql] of stored.all() as [string, string][])
+    if (isWanted(name)) db.exec(sql.replace(/^CREATE VIEW/, "CREATE TEMP VIEW"));
+}
+
+function isProgramView(name: string): boolean {
+  return views.some((view) => view.name === name);
+}
+
+/**
+ * Calls `work` while empty temporary tables stand in for all tables and views, and drops them again. SQLite then reports
+ * mistakes in a statement, and what it opens, without reading a row.
+ */
+export function withEmptyTables<T>(db: Database, work: (tables: readonly SchemaTable[]) => T): T {
+  const tables = schemaTables(db);
+  db.exec("SAVEPOINT empty_tables");
+  try {
+    for (const table of tables) db.exec(emptyTable(table));
+    createTempViews(db, (name) => !isProgramView(name));
+    return work(tables);
+  } finally {
+    db.exec("ROLLBACK TO empty_tables; RELEASE empty_tables");
+  }
+}
+
+/** Returns the statement that creates the empty stand-in of a table or view. @param more columns that it does not have */
+export function emptyTable({ name, columns }: SchemaTable, more: readonly string[] = []): string {
+  const timestamps = timestampColumns(name);
+  // The collation marks timestamps: SQLite lists it with each comparison.
+  const own = columns.map((column) => `${quote(column)}${timestamps.has(column) ? " COLLATE RTRIM" : ""}`);
+  return `CREATE TEMP TABLE ${quote(name)} (${[...own, ...more.map(quote)].join(", ")})`;
+}
+
+/** Returns the columns that hold the API's form of a timestamp, with `T` and `Z`. */
+function timestampColumns(table: string): Set<string> {
+  const { columns = [] } = [...typedTables(), ...views].find(({ name }) => name === table) ?? {};
+  const declared = columns.filter(({ type }) => type === "timestamp").map(({ name }) => name);
+  return new Set([...declared, "synced_at", "removed_at"]);
+}
+
+/** Returns the tables of the mirror, and the program's own views. */
+function schemaTables(db: Database): SchemaTable[] {
+  const stored = db
+    .prepare(
+      "SELECT name, type FROM main.sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite!_%' ESCAPE '!'",
+    )
+    .raw()
+    .all() as [string, string][];
+  const columnsOf = db.prepare("SELECT name FROM pragma_table_xinfo(?, 'main')").pluck();
+  return stored
+    .filter(([name, type]) => type === "table" || isProgramView(name))
+    .map(([name]) => ({ name, columns: columnsOf.all(name) as string[] }));
+}
+
+function explain(db: Database, sql: string, values: Parameters = new Map()): Instruction[] {
+  const statement = db.prepare(`EXPLAIN ${sql}`);
+  return statement.all(...(values.size > 0 ? [Object.fromEntries(values)] : [])) as Instruction[];
+}
+
+function readListing(
+  db: Database,
+  listing: readonly Instruction[],
+  tables: readonly SchemaTable[],
+): TablesRead {
+  const temporary = namesByRootPage(db, "temp");
+  const main = namesByRootPage(db, "main");
+  const cursors = new Map<number, string>();
+  const qualified = new Set<string>();
+  const names = new Set<string>();
+  for (const { opcode, p1, p2, p3 } of listing) {
+    if (opcode !== "OpenRead") continue;
+    const name = p3 === 1 ? temporary.get(p2) : main.get(p2);
+    if (name === undefined) continue;
+    names.add(name);
+    if (p3 === 1) cursors.set(p1, name);
+    else if (name !== schemaTable) qualified.add(name);
+  }
+  const columnAt = ({ p1, p2 }: Instruction) =>
+    tables.find(({ name }) => name === cursors.get(p1))?.columns[p2];
+  return {
+    names: [...names],
+    qualified: [...qualified],
+    comparedWithDatetime: comparedWithDatetime(listing, columnAt),
+  };
+}
+
+/** Returns the timestamp columns that are compared, in a register each, with what `datetime()` has left in another one. */
+function comparedWithDatetime(
+  listing: readonly Instruction[],
+  columnAt: (instruction: Instruction) => string | undefined,
+): string[] {
+  const registers = new Map<number, string>();
+  const compared = new Set<string>();
+  // The constants are computed first and listed last.
+  for (const instruction of [...listing, ...listing]) {
+    const { opcode, p1, p3, p4 } = instruction;
+    if (opcode === "Column") registers.set(p3, columnAt(instruction) ?? "");
+    else if (/Func|Function/.test(opcode))
+      registers.set(p3, p4?.startsWith("datetime(") ? datetimeResult : "");
+    else if (p4?.startsWith("RTRIM")) {
+      const sides = [registers.get(p1), registers.get(p3)];
+      const column = sides.find((side) => side && side !== datetimeResult);
+      if (sides.includes(datetimeResult) && column) compared.add(column);
+    }
+  }
+  return [...compared];
+}
+
+const datetimeResult = "datetime()";
+const schemaTable = "sqlite_schema";
+
+/** Returns the table to which each page belongs that a table or an index begins with. */
+function namesByRootPage(db: Database, schema: "main" | "temp"): Map<number, string> {
+  const rows = db
+    .prepare(`SELECT rootpage, tbl_name FROM ${schema}.sqlite_schema WHERE rootpage > 0`)
+    .raw()
+    .all() as [number, string][];
+  return new Map([[1, schemaTable], ...rows]);
+}

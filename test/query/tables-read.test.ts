@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import { tablesRead } from "../../src/query/tables-read.js";
+import { makeMirror } from "../support/mirror.js";
+
+const { db } = await makeMirror();
+db.exec("CREATE VIEW own AS SELECT o.id FROM orders AS o JOIN hosts AS h ON h.id = o.host_id");
+db.exec("CREATE VIEW own_qualified AS SELECT id FROM main.orders");
+db.exec("CREATE TABLE dropped (a); CREATE VIEW broken AS SELECT a FROM dropped; DROP TABLE dropped");
+
+test.each([
+  ["SELECT 1 FROM orders, roster", ["orders", "roster"]],
+  ['SELECT 1 FROM [orders] a, `roster` b, "content" c', ["content", "orders", "roster"]],
+  ["SELECT 1 FROM (orders CROSS JOIN (SELECT host_id FROM Roster))", ["orders", "roster"]],
+  ["SELECT count(*) FROM orders", ["orders"]],
+  ["SELECT 1 FROM orders WHERE host_id IN (SELECT host_id FROM roster)", ["orders", "roster"]],
+  [
+    "SELECT (SELECT max(id) FROM orders) UNION ALL SELECT 2 FROM roster -- FROM content",
+    ["orders", "roster"],
+  ],
+  ["WITH orders AS (SELECT 'FROM content' AS id FROM roster) SELECT id FROM orders", ["roster"]],
+  ["SELECT net_amount FROM sales_by_month", ["sales_by_month"]],
+  ["SELECT id FROM own", ["hosts", "orders"]],
+  ["SELECT value FROM orders, json_each(net_by_currency), hosts", ["hosts", "orders"]],
+  ["SELECT name FROM sqlite_master", ["sqlite_schema"]],
+  ["SELECT r.json FROM records r", ["records"]],
+  ["SELECT 1", []],
+])("names the tables and views that SQLite opens: %s", (sql, names) => {
+  const read = tablesRead(db, sql);
+  expect({ ...read, names: read?.names.sort() }).toEqual({ names, qualified: [], comparedWithDatetime: [] });
+});
+
+test.each([
+  ["SELECT count(*) FROM main.orders", ["orders"]],
+  ["SELECT count(*) FROM roster, main . [orders]", ["orders"]],
+  ["SELECT * FROM own_qualified", ["orders"]],
+])("reports tables that are named with their schema: %s", (sql, qualified) => {
+  expect(tablesRead(db, sql)?.qualified).toEqual(qualified);
+});
+
+test.each(["EXPLAIN SELECT 1 FROM orders", "SELECT main.orders.id FROM orders"])(
+  "returns undefined where SQLite cannot tell: %s",
+  (sql) => {
+    expect(tablesRead(db, sql)).toBeUndefined();
+  },
+);
+
+test("gives parameters their values", () => {
+  const values = new Map<string, string | bigint>([
+    ["id", "a"],
+    ["n", 1n],
+  ]);
+  expect(tablesRead(db, "SELECT id FROM orders WHERE id = :id LIMIT :n", values)?.names).toEqual(["orders"]);
+});
+
+test.each([
+  ["SELECT 1 FROM orders WHERE order_date >= datetime('now', '-7 days')", ["order_date"]],
+  ["SELECT 1 FROM orders o WHERE datetime('now', '-7 days') < o.order_date", ["order_date"]],
+  ["SELECT 1 FROM orders WHERE order_date BETWEEN '2026' AND datetime('now')", ["order_date"]],
+  ["SELECT 1 FROM orders_net WHERE order_date > datetime('now')", ["order_date"]],
+  ["SELECT 1 FROM roster WHERE synced_at < datetime('now')", ["synced_at"]],
+  ["SELECT 1 FROM orders WHERE datetime(order_date) >= datetime('now', '-7 days')", []],
+  ["SELECT datetime(order_date) || 'x' FROM orders WHERE order_date >= '2026-10-01'", []],
+  ["SELECT 1 FROM orders_net WHERE ordered_at >= datetime('now', '-7 days')", []],
+  ["SELECT 1 FROM orders WHERE day >= date('now', '-7 days')", []],
+])("reports timestamps that are compared with a result of datetime(): %s", (sql, columns) => {
+  expect(tablesRead(db, sql)?.comparedWithDatetime).toEqual(columns);
+});
+
+test("leaves no temporary table behind", () => {
+  tablesRead(db, "SELECT 1 FROM orders");
+  expect(db.prepare("SELECT name FROM temp.sqlite_schema").all()).toEqual([]);
+});
