@@ -5,7 +5,7 @@ import { readSettings } from "../config/settings.js";
 import { MirrorStale } from "../errors.js";
 import { counted } from "../lib/counted.js";
 import { dayMs, formatAge, formatSpan, minuteOf, parseDuration } from "../lib/times.js";
-import { type FailedRun, type Refusal, runUnderWay, underWayText } from "../mirror/index.js";
+import { type FailedRun, runUnderWay, underWayText } from "../mirror/index.js";
 import { type Health, type ResourceHealth, readHealth } from "../query/index.js";
 import { resources } from "../resources/index.js";
 import { formatCount } from "../ui/numbers.js";
@@ -82,10 +82,14 @@ function staleError(
     reasons.push(`The ${failedRunText(failed)}`);
     if (failed.hint) hints.push(failed.hint);
   }
-  for (const { resource, refused } of resources) {
-    if (!refused) continue;
-    reasons.push(`${resource} ${refusedText(refused)}`);
-    if (refused.hint) hints.push(refused.hint);
+  const refused = resources.flatMap(({ resource, refused }) => (refused ? { resource, ...refused } : []));
+  for (const error of new Set(refused.map((one) => one.error))) {
+    const same = refused.filter((one) => one.error === error);
+    const [{ at, hint } = { at: "", hint: null }] = same;
+    reasons.push(
+      `Refused on ${minuteOf(at)}: ${same.map(({ resource }) => resource).join(", ")}: ${escapeText(error)}`,
+    );
+    if (hint) hints.push(hint);
   }
   const isOld = ({ refused, stale }: ResourceHealth) => stale && !refused && !failed?.isRefused;
   const old = resources.filter(isOld).map(({ resource }) => resource);
@@ -110,10 +114,6 @@ function withoutRefusals(health: Health): Health {
 
 function failedRunText({ at, command, error }: FailedRun): string {
   return `last ${command}, ${minuteOf(at)}, failed: ${escapeText(error)}`;
-}
-
-function refusedText({ at, error }: Refusal): string {
-  return `was refused on ${minuteOf(at)}: ${escapeText(error)}`;
 }
 
 /** Returns the mirror's health for people: one line per resource, then what needs attention. */
@@ -142,7 +142,7 @@ function marksOfResource({ found, gaps, last_run: last, refused, resource }: Res
   // A later incomplete sync names what is still open.
   if (found && (refused || last?.outcome !== "incomplete"))
     marks.push(`${escapeText(found.error)}: run \`brandapi verify ${resource} --repair\``);
-  if (refused) marks.push(refusedText(refused));
+  if (refused) marks.push(`refused on ${minuteOf(refused.at)}: ${escapeText(refused.error)}`);
   else if (last?.outcome === "stopped") marks.push("the last run was stopped");
   else if (last?.error && last.outcome !== "verified") {
     const ended = last.outcome === "failed" ? "failed" : `was ${last.outcome}`;

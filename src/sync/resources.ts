@@ -5,9 +5,14 @@ import type { Resource } from "../resources/types.js";
 import { lostAccess, syncResource } from "./engine.js";
 import { endsEverything, type SyncSession } from "./run.js";
 
+export interface Failure {
+  resource: Resource;
+  error: unknown;
+}
+
 /** The ends of the runs of several resources. */
 export interface Ended {
-  failures: { resource: Resource; error: unknown }[];
+  failures: Failure[];
   succeeded: number;
   /** Left alone, because the API had stopped answering at all. */
   unasked: readonly Resource[];
