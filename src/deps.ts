@@ -64,7 +64,7 @@ export interface Deps {
   stderr: Output;
   clock: Clock;
   fetch: Fetch;
-  /** The keys in use, whatever their shape: each that is read is added, and hidden in messages and recorded errors. */
+  /** The keys in use. Each one is added when it is read, and hidden in messages and recorded errors. */
   keys: Set<string>;
   /** Calls back after `ms` milliseconds unless it is called off; without it, nothing has a deadline of its own. */
   later?(ms: number, call: () => void): () => void;

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { reportError } from "./commands/errors.js";
+import { typedCommand } from "./commands/flags.js";
 import { type Deps, systemDeps } from "./deps.js";
 import { ConfigurationError, type ExitCode, exitCodes, Stopped, stopCodes } from "./errors.js";
 import type { Fetch } from "./lib/fetch.js";
@@ -47,10 +48,10 @@ export async function run(argv: readonly string[], deps: Deps): Promise<ExitCode
   }
 }
 
-/** Notes the keys in use before any text is printed; help opens no file. */
+/** Adds the keys in use to `deps.keys` before any text is printed. */
 async function noteKeys(argv: readonly string[], deps: Deps): Promise<void> {
   if (deps.env.BRANDAPI_KEY) deps.keys.add(deps.env.BRANDAPI_KEY.trim());
-  if (argv.length === 0 || argv.some((word) => ["help", "-h", "--help"].includes(word))) return;
+  if (argv.length === 0) return;
   const { keysInUse } = await import("./config/keys.js");
   for (const key of keysInUse(argv, deps)) deps.keys.add(key);
 }
@@ -92,7 +93,7 @@ function stopListening(): void {
 function survivePipes(argv: readonly string[], deps: Deps): void {
   process.stdout.on("error", (cause: NodeJS.ErrnoException) => {
     if (cause.code === "EPIPE")
-      return argv.some((word) => reporting.has(word)) ? undefined : exitNow(exitCodes.done);
+      return reporting.has(typedCommand(argv) ?? "") ? undefined : exitNow(exitCodes.done);
     const hint = "free some space, or check what reads the output";
     const failure = new ConfigurationError(`cannot write the output: ${cause.message}`, { hint, cause });
     const words = argv.filter((word) => word !== "--json");

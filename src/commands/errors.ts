@@ -1,8 +1,8 @@
 import { parseArgs } from "node:util";
 import type { Deps } from "../deps.js";
-import type { ExitCode } from "../errors.js";
+import { type ExitCode, UsageError } from "../errors.js";
 import { asBrandapiError } from "../lib/failures.js";
-import { hideKeys } from "../lib/secrets.js";
+import { hideKeys, shortenArguments } from "../lib/secrets.js";
 import { shellWord } from "../lib/shell.js";
 import { printJson } from "../ui/print.js";
 import { escapeLines } from "../ui/text.js";
@@ -16,8 +16,8 @@ const errorFlags = {
 } as const;
 
 /**
- * Prints an error on stderr, with `--json` also on stdout. Text from outside is escaped, and what looks like a key is
- * hidden, because a person may have typed it.
+ * Prints an error on stderr, with `--json` also on stdout. Text from outside is escaped, and keys in use are hidden. A
+ * usage error does not repeat a long argument, because it may be a key.
  * @param profile named if the error belongs to one profile of several
  */
 export function reportError(
@@ -31,16 +31,18 @@ export function reportError(
   const known = asBrandapiError(isCutShort ? deps.signal.reason : error);
   const { code } = known;
   const { keys } = deps;
-  const message = hideKeys(known.message, keys);
+  const clean = (text: string) =>
+    hideKeys(known instanceof UsageError ? shortenArguments(text, argv) : text, keys);
+  const message = clean(known.message);
   // A command line that could not be parsed has them, too.
   const { values: flags } = parseArgs({ args: [...argv], options: errorFlags, strict: false });
-  const hint = known.hint && hideKeys(hintFor(known.hint, { profile, ...flags }), keys);
+  const hint = known.hint && hideKeys(hintFor(clean(known.hint), { profile, ...flags }), keys);
   if (flags.json) printJson(deps.stdout, { profile, error: { code, message, hint: hint ?? null } });
   const whose = profile === undefined ? "" : `${profile}: `;
   deps.stderr.write(`brandapi: ${whose}${escapeLines(message)}\n`);
   if (hint) deps.stderr.write(`  hint: ${escapeLines(hint)}\n`);
   if (flags.verbose)
-    for (const stack of stacksOf(error)) deps.stderr.write(`  ${escapeLines(hideKeys(stack, keys))}\n`);
+    for (const stack of stacksOf(error)) deps.stderr.write(`  ${escapeLines(clean(stack))}\n`);
   return known.exitCode;
 }
 

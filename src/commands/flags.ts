@@ -1,4 +1,4 @@
-import { type Command, Option } from "commander";
+import { Command, Option } from "commander";
 import { UsageError } from "../errors.js";
 import { suggest } from "../lib/nearest.js";
 import { parseRateLimit } from "../lib/rate-limit.js";
@@ -21,6 +21,17 @@ export function addGlobalFlags(program: Command): Command {
     .option("--verbose", "print every request, and a stack trace with an error")
     .option("--no-color", "no colours (or NO_COLOR)")
     .option("--no-progress", "no progress bars");
+}
+
+/** Returns the first word that is neither a flag nor the value of a flag: the command's name. */
+export function typedCommand(argv: readonly string[]): string | undefined {
+  const { options } = addGlobalFlags(new Command());
+  for (let index = 0; index < argv.length; index += 1) {
+    const word = argv[index] ?? "";
+    if (!word.startsWith("-")) return word;
+    if (options.some(({ long, required }) => required && word === long)) index += 1;
+  }
+  return undefined;
 }
 
 /** Returns an option whose value is checked and turned into something else. */

@@ -1,15 +1,20 @@
 import type { Command, CommanderError } from "commander";
 import { UsageError } from "../errors.js";
 import { nearest, suggest } from "../lib/nearest.js";
+import { shortenArguments } from "../lib/secrets.js";
+import { typedCommand } from "./flags.js";
 
 /** Returns commander's error in this program's words, with the nearest valid name, or the help to read, as its hint. */
 export function asUsageError(cause: CommanderError, program: Command, argv: readonly string[]): UsageError {
-  const message = cause.message.replace(/^error: /, "").replace(/\.$/, "");
+  const message = shortenArguments(cause.message, argv)
+    .replace(/^error: /, "")
+    .replace(/\.$/, "");
   const [text = "", choices = ""] = message.split(/ Allowed choices are |\n/);
   const invalid = /(?:argument|value) '(.*?)' is invalid/.exec(text)?.[1];
   const typed = invalid ?? /'(.*?)'/.exec(text)?.[1] ?? "";
   const argument = /is invalid for argument '(.*?)'/.exec(text)?.[1];
-  const command = program.commands.find((one) => argv.includes(one.name()));
+  const name = typedCommand(argv);
+  const command = program.commands.find((one) => one.name() === name);
   const options = [...(command?.options ?? []), ...program.options];
   const meant = (names: readonly string[]) => {
     const near = nearest(typed, names);

@@ -1,6 +1,8 @@
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { ConfigurationError } from "../errors.js";
 import { isLoopback } from "../lib/loopback.js";
+import { shortened } from "../lib/secrets.js";
 import { shellWord } from "../lib/shell.js";
 import { expandPath, type Surroundings } from "./folders.js";
 import type { Settings } from "./settings.js";
@@ -73,6 +75,12 @@ export function checkKey(text: string, source: string): string {
 /** Reads `--key-file`. @throws ConfigurationError if others may read it or it holds no key; the system's errors */
 export function readKeyFile(named: string, deps: Surroundings): string {
   const path = expandPath(named, deps);
+  // A person may have passed the key itself.
+  const isPath = /[\\/]/.test(named) && existsSync(dirname(path));
+  if (!existsSync(path))
+    throw new ConfigurationError(`The key file does not exist: ${isPath ? path : shortened(named)}`, {
+      hint: "`--key-file` names a file that holds the key; the key itself is never an argument",
+    });
   checkPrivate(path, deps);
   return checkKey(readFileSync(path, "utf8"), `the file ${path}`);
 }

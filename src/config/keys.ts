@@ -6,8 +6,8 @@ import { expandPath } from "./folders.js";
 import { readStored } from "./profiles.js";
 
 /**
- * Returns the keys that must not stand on a command line, whatever their shape: those of all profiles, and that of
- * `--key-file`. A file that cannot be read is passed over, because reading the settings reports it.
+ * Returns the keys of all profiles and of `--key-file`. A file that cannot be read is ignored here, because reading the
+ * settings reports it.
  */
 export function keysInUse(argv: readonly string[], deps: Deps): string[] {
   const options = { "key-file": { type: "string" } } as const;

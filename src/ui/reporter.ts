@@ -27,7 +27,7 @@ const none = { name: null, done: 0, total: 0 };
 
 /**
  * Returns a bar if stderr is a terminal, otherwise one line per task; with `--quiet` nothing but warnings. Everything
- * printed is escaped, and what looks like a key hidden, because it may come from outside.
+ * printed is escaped, because it may come from outside, and keys in use are hidden.
  * @param progressed called every few seconds with how far the run is
  */
 export function createReporter(

@@ -5,7 +5,6 @@ import { createReporter } from "../../src/ui/reporter.js";
 import { makeHome } from "../support/home.js";
 import { brandapi, type ProgramOptions, testDeps } from "../support/program.js";
 
-/** No pattern knows this shape. */
 const key = "Open+sesame!";
 const baseUrl = "http://127.0.0.1:1/api/brand/v1";
 
@@ -37,30 +36,35 @@ function failing({ answersMe }: { answersMe: boolean }): NonNullable<ProgramOpti
   };
 }
 
-test.each(Object.entries(sources))("a key of any shape from %s is in no text", async (_, given) => {
-  const home = makeHome();
-  const { env, flags } = given(home);
-  const run = async (answersMe: boolean, ...words: string[]) => {
-    const options = {
-      home,
-      fetch: failing({ answersMe }),
-      env: { BRANDAPI_BASE_URL: baseUrl, BRANDAPI_RATE_LIMIT: "none", ...env },
+test.each(Object.entries(sources))(
+  "a key from %s is in no text, and refused as an argument",
+  async (_, given) => {
+    const home = makeHome();
+    const { env, flags } = given(home);
+    const run = async (answersMe: boolean, ...words: string[]) => {
+      const options = {
+        home,
+        fetch: failing({ answersMe }),
+        env: { BRANDAPI_BASE_URL: baseUrl, BRANDAPI_RATE_LIMIT: "none", ...env },
+      };
+      const { out, err } = await brandapi([...words, ...flags], options);
+      expect(out + err).not.toContain(key);
+      return out + err;
     };
-    const { out, err } = await brandapi([...words, ...flags], options);
-    expect(out + err).not.toContain(key);
-    return out + err;
-  };
-  const hidden = expect.stringContaining("Bearer [key hidden]");
-  expect(await run(true, "sync", "roster", "--verbose", "--json")).toEqual(hidden);
-  expect(await run(true, "query", "SELECT error FROM sync_runs")).toEqual(hidden);
-  expect(await run(true, "status")).toEqual(hidden);
-  expect(await run(false, "sync", "--verbose")).toEqual(hidden);
-  expect(await run(true, "status", "--json")).toEqual(hidden);
-  expect(await run(false, "doctor")).toEqual(hidden);
-  expect(await run(true, "sync", key)).toContain("What looks like a key stands on the command line");
-});
+    const hidden = expect.stringContaining("Bearer [key hidden]");
+    expect(await run(true, "sync", "roster", "--verbose", "--json")).toEqual(hidden);
+    expect(await run(true, "query", "SELECT error FROM sync_runs")).toEqual(hidden);
+    expect(await run(true, "status")).toEqual(hidden);
+    expect(await run(false, "sync", "--verbose")).toEqual(hidden);
+    expect(await run(true, "status", "--json")).toEqual(hidden);
+    expect(await run(false, "doctor")).toEqual(hidden);
+    expect(await run(true, "sync", key)).toContain("An API key was passed on the command line");
+    expect(await run(true, "help", key)).toContain("An API key was passed on the command line");
+    expect(await run(true, "status", `--db=x${key}.sqlite`)).toContain("An API key was passed");
+  },
+);
 
-test("progress, notes, warnings and details hide a key of any shape", () => {
+test("progress, notes, warnings and details hide a key", () => {
   const deps = testDeps();
   deps.keys.add(key);
   const { begin, detail, note, warn } = createReporter(deps, { verbose: true });
@@ -74,4 +78,41 @@ test("`--key-file ~/key` without a home folder is an error as any other", async 
   const { code, err } = await brandapi("whoami --key-file ~/key", { home: "", cwd: makeHome() });
   expect(code).toBe(3);
   expect(err).toContain("No home folder is known");
+});
+
+/** Letters and digits that an earlier version took for a key. */
+const id = "3f0c9a52b7d14e6c8a9b0c1d2e3f4a5b";
+
+test("a long id or path that is no key in use is printed as it is, so that hints can be run", async () => {
+  const home = makeHome();
+  const folder = join(home, `Backup${id}`);
+  const { err } = await brandapi(["status", "--db", join(folder, "m.sqlite")], { home });
+  expect(err).toContain(`mkdir -p ${folder}`);
+  const shown = await brandapi(["status", "--db", join(home, `${id}${id}.sqlite`)], { home });
+  expect(shown.err).toContain(`No mirror yet: ${join(home, `${id}${id}.sqlite`)}`);
+  expect(shown.err).toContain(`--db ${join(home, `${id}${id}.sqlite`)}`);
+  expect((await brandapi(["sync", "sk_live_orders"])).err).toContain("`sk_live_orders`");
+});
+
+test.each([
+  [[`${id}${id}`]],
+  [["sync", `${id}${id}`]],
+  [["sync", "orders", `--${id}${id}`]],
+  [["sync", "orders", `--since=${id}${id}`]],
+  [["sync", "orders", "--since", `${id}${id}`, "--verbose", "--json"]],
+  [["sync", "--details", `${id}'${id}`, "--verbose"]],
+  [["login", `${id}${id}`, "--verbose"]],
+  [["help", `${id}${id}`, "--verbose"]],
+  [["login", "--omit", `host.last_name,${id}${id}`]],
+  [["export", "orders", "--columns", `order_id,${id}${id}`]],
+  [["whoami", "--profile", `${id}${id}${id}${id}`]],
+  [["whoami", "--key-file", `${id}${id}`]],
+  [["completion", `${id}${id}`]],
+  [["query", "SELECT 1", "-p", `${id}${id}`]],
+  [["tables", `${id}${id}`]],
+])("an unexpected argument of more than 40 characters is not repeated: %j", async (argv) => {
+  const { code, out, err } = await brandapi(argv);
+  expect([2, 3]).toContain(code);
+  expect(out + err).not.toContain(id);
+  expect(err).toMatch(/^brandapi: /);
 });

@@ -265,7 +265,7 @@ test("a key file that is missing or empty is refused with its path", async () =>
   const missing = readSettings({ keyFile: "missing" }, deps).catch(asBrandapiError);
   expect(await missing).toMatchObject({
     exitCode: 3,
-    message: `cannot use ${join(deps.home, "missing")}: ENOENT: no such file or directory`,
+    message: "The key file does not exist: missing",
   });
 });
 

@@ -185,3 +185,14 @@ test("a hint's command names a mirror as a shell takes it", async () => {
   const { err } = await brandapi(["export", "orders", "--csv", "--db", "it's new.sqlite"]);
   expect(err).toContain("run `brandapi sync --db 'it'\\''s new.sqlite'` first");
 });
+
+test.each([
+  ["sync --profile status --bad", "sync"],
+  ["--profile status sync --bad", "sync"],
+  ["--profile=status sync --bad", "sync"],
+  ["--quiet --db export verify --bad", "verify"],
+  ["sync --host query extra words --bad", "sync"],
+])("%s: the hint names the command that was typed", async (command, name) => {
+  const { code, err } = await brandapi(command);
+  expect([code, err]).toEqual([2, expect.stringContaining(`see \`brandapi ${name} --help\``)]);
+});
