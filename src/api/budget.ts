@@ -5,17 +5,20 @@ import type { Clock } from "../deps.js";
 import { codeOf } from "../lib/failures.js";
 import { loadSqlite } from "../lib/sqlite.js";
 import { held } from "./giving-up.js";
-import { endless, Ledger, type Wait } from "./ledger.js";
+import { Ledger, type Permit } from "./ledger.js";
 import type { ApiEvents, ApiSettings } from "./requesting.js";
 import type { ServerLimit } from "./server-limit.js";
 
 /** Milliseconds until the file is looked at again: an answer may have come meanwhile, or the file may be gone. */
 const lookAgainMs = 1_000;
+/** The longest wait that a header other than `Retry-After` can ask for. */
+const longestResetMs = 60_000;
 
 /**
  * Keeps the requests of all processes of this machine within the API's limits (API document, Limits): a sliding window in
  * one SQLite file, in which bursts pass while the budget lasts. A request counts until a window after its answer's headers
- * came, because by then the server has counted it.
+ * came, because by then the server has counted it. Waits that the server's headers ask for are kept in memory: they end
+ * with the run that received them.
  */
 export class Budget {
   /** The file that all processes count in; null if this process counts alone. */
@@ -23,45 +26,68 @@ export class Budget {
   #ledger: Ledger | null = null;
   /** True once requests were counted that a new file knows nothing of. */
   #hasCounted = false;
+  /** Nothing is sent before this time of the monotonic clock, because the server asked for a wait. */
+  #heldUntil = Number.NEGATIVE_INFINITY;
+  /** The requests that the server still allows until its reset, if that is fewer than our own limit. */
+  #serverLimit: { remaining: number; until: number } | null = null;
 
   constructor(
     private readonly settings: ApiSettings,
     private readonly clock: Clock,
     private readonly events: Pick<ApiEvents, "onNotice" | "onWait">,
   ) {
-    this.#file = settings.rateLimit === null ? null : join(settings.statePath, "rate.sqlite");
+    this.#file = join(settings.statePath, "rate.sqlite");
   }
 
   /**
-   * Waits for a permit, on the server's word for `patienceMs` at most.
+   * Waits for a permit. A wait that the server asked for may take `maxServerWaitMs` at most.
    * @returns its id
-   * @throws the signal's reason, or ApiUnavailable if the patience does not reach
+   * @throws the signal's reason, or ApiUnavailable if the server asks for a longer wait
    */
-  async take(signal: AbortSignal, patienceMs = Number.POSITIVE_INFINITY): Promise<number> {
-    const Sqlite = await loadSqlite();
-    let [toldMs, isSaid] = [0, false];
+  async take(signal: AbortSignal, maxServerWaitMs = Number.POSITIVE_INFINITY): Promise<number> {
+    let [serverWaitMs, isReported] = [0, false];
     for (;;) {
       signal.throwIfAborted();
-      const permit = this.#try(Sqlite);
-      if (typeof permit === "number") return permit;
-      const { ms, told } = permit;
-      if (told && toldMs + ms > patienceMs) throw held(ms, this.clock.now());
-      if (!isSaid && ms > 0) this.events.onWait?.({ ms, reason: told ? "server" : "budget" });
-      isSaid ||= ms > 0;
+      const heldMs = this.#serverWaitMs();
+      const permit = heldMs > 0 ? { waitMs: heldMs } : await this.#try();
+      if ("id" in permit) {
+        if (this.#serverLimit) this.#serverLimit.remaining -= 1;
+        return permit.id;
+      }
+      const ms = permit.waitMs;
+      if (heldMs > 0 && serverWaitMs + ms > maxServerWaitMs) throw held(ms, this.clock.now());
+      if (!isReported && ms > 0) this.events.onWait?.({ ms, reason: heldMs > 0 ? "server" : "budget" });
+      isReported ||= ms > 0;
       const sleepMs = Math.min(ms, lookAgainMs);
-      if (told) toldMs += sleepMs;
+      if (heldMs > 0) serverWaitMs += sleepMs;
       await this.clock.sleep(sleepMs, signal);
     }
   }
 
-  /** The headers of an answer came, or its request failed. If that cannot be written, the request only counts longer. */
+  /** Notes that a response's headers came, or that its request failed. If the file cannot be written, the request only counts longer. */
   answered(id: number, server: ServerLimit | null): void {
-    this.#quietly((ledger) => ledger.answered(id, this.clock.monotonic(), server));
+    const now = this.clock.monotonic();
+    const used = this.#quietly((ledger) => ledger.answered(id, now)) ?? 0;
+    // Somebody else uses the key, or its limit is lower than ours.
+    if (server && server.remaining < (this.settings.rateLimit ?? Number.POSITIVE_INFINITY) - used)
+      this.#serverLimit = {
+        remaining: server.remaining,
+        until: now + Math.min(server.resetMs, longestResetMs),
+      };
   }
 
-  /** Sends nothing with this key for `ms` milliseconds, in any process. */
+  /** Sends nothing in this run for `ms` milliseconds. */
   hold(ms: number): void {
-    this.#quietly((ledger) => ledger.hold(this.clock.monotonic(), ms));
+    this.#heldUntil = Math.max(this.#heldUntil, this.clock.monotonic() + ms);
+  }
+
+  /** Returns how long the server still asks to wait, in milliseconds; 0 if it does not. */
+  #serverWaitMs(): number {
+    const now = this.clock.monotonic();
+    if (this.#serverLimit && this.#serverLimit.until <= now) this.#serverLimit = null;
+    const limit = this.#serverLimit;
+    const until = limit && limit.remaining <= 0 ? Math.max(limit.until, this.#heldUntil) : this.#heldUntil;
+    return Math.max(0, until - now);
   }
 
   close(): void {
@@ -69,25 +95,27 @@ export class Budget {
     this.#ledger = null;
   }
 
-  /** One look at the file, in whatever state it is. */
-  #try(Sqlite: Awaited<ReturnType<typeof loadSqlite>>): number | Wait {
+  /** Takes a permit if one is free, whatever state the file is in. */
+  async #try(): Promise<Permit> {
+    if (this.settings.rateLimit === null) return { id: 0 };
+    const Sqlite = await loadSqlite();
     try {
-      this.#ledger ??= this.#open(Sqlite);
+      this.#ledger ??= this.#open(Sqlite, this.settings.rateLimit);
       return this.#ledger.take(() => this.clock.monotonic());
     } catch (error) {
       const code = outsideCode(error);
       if (this.#file === null || code === "") throw error;
       this.close();
       this.#recover(this.#file, code);
-      return { ms: 0, told: 0 };
+      return { waitMs: 0 };
     }
   }
 
   /** Opens the file. If requests were counted in a file that is lost, the new one begins with its whole window used. */
-  #open(Sqlite: Awaited<ReturnType<typeof loadSqlite>>): Ledger {
-    const { baseUrl, key, rateLimit, windowMs = 60_000 } = this.settings;
+  #open(Sqlite: Awaited<ReturnType<typeof loadSqlite>>, limit: number): Ledger {
+    const { baseUrl, key, windowMs = 60_000 } = this.settings;
     const account = { origin: new URL(baseUrl).origin, key: createHash("sha256").update(key).digest("hex") };
-    const ledger = new Ledger(Sqlite, this.#file, { ...account, limit: rateLimit ?? endless, windowMs });
+    const ledger = new Ledger(Sqlite, this.#file, { ...account, limit, windowMs });
     if (this.#hasCounted) ledger.spend(this.clock.monotonic());
     this.#hasCounted = true;
     return ledger;
@@ -107,11 +135,12 @@ export class Budget {
     this.events.onNotice?.({ message });
   }
 
-  #quietly(work: (ledger: Ledger) => void): void {
+  #quietly<T>(work: (ledger: Ledger) => T): T | undefined {
     try {
-      if (this.#ledger) work(this.#ledger);
+      return this.#ledger ? work(this.#ledger) : undefined;
     } catch (error) {
       if (outsideCode(error) === "") throw error;
+      return undefined;
     }
   }
 }

@@ -12,7 +12,7 @@ import { forbidden, refusal, scopesIn } from "./refusals.js";
 import { type Call, sendRequest } from "./request.js";
 import type { ApiClient, ApiEvents, ApiSettings } from "./requesting.js";
 import { mayPass, nextTry } from "./retry.js";
-import { longestHoldMs, readServerLimit } from "./server-limit.js";
+import { readServerLimit } from "./server-limit.js";
 import { Silence } from "./silence.js";
 
 export function openApi(settings: ApiSettings, deps: Deps, events: ApiEvents = {}): ApiClient {
@@ -75,9 +75,9 @@ class Client implements ApiClient {
       if (mayPass(fault) || fault.kind === "permanent") this.#silence.failed(path, sentAt);
       else this.#silence.answered();
       const next = nextTry(fault, { attempt, leftMs: this.#silence.leftMs(begunAt), random: random() });
-      // The wait that a 429 asks for holds for all that is sent with this key, even if this request is given up.
+      // The wait that a 429 asks for applies to every request of this run, even if this request is given up.
       if (fault.kind === "status" && fault.status === 429)
-        this.#budget.hold(next?.waitMs ?? Math.min(fault.retryAfterMs ?? 0, longestHoldMs));
+        this.#budget.hold(next?.waitMs ?? fault.retryAfterMs ?? 0);
       if (!next) throw await this.#failure(fault, call, scope, { tries: attempt, begunAt });
       this.stats.retries += 1;
       this.events.onRetry?.({ path, reason: fault.reason, waitMs: next.waitMs, attempt });

@@ -51,6 +51,8 @@ export function faultOf(cause: unknown, host: string): Fault | null {
   if (cause instanceof TooSlow) return { kind: "network", reason: cause.message };
   const { code, message } = rootOf(cause);
   if (compression.test(code)) return { kind: "garbled", reason: "its compressed body is damaged", cause };
+  // undici asserts that a status is at least 100.
+  if (code === "ERR_ASSERTION") return { kind: "garbled", reason: "it is not valid HTTP", cause };
   if (code.startsWith("ERR_ENCODING_")) return { kind: "garbled", reason: "its body is not UTF-8 text" };
   const permanent = (reason: string, hint: string): Fault => ({ kind: "permanent", reason, hint, cause });
   if (code === "EPROTO" || /^ERR_(SSL|OSSL)_/.test(code))

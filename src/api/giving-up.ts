@@ -1,7 +1,6 @@
 import { ApiUnavailable, type BrandapiError, UnexpectedAnswer } from "../errors.js";
-import { formatSpan, minuteOf } from "../lib/times.js";
+import { dayMs, formatSpan, minuteOf } from "../lib/times.js";
 import type { Fault } from "./faults.js";
-import { longestHoldMs } from "./server-limit.js";
 
 /**
  * Returns the error for a request that is given up.
@@ -51,7 +50,7 @@ const tooLong = "longer than is left of `--max-wait`";
 
 /** Names the time to try again, and a patience that covers the wait and the answer. */
 function waitLonger(ms: number, now: number): string {
-  const until = minuteOf(now + Math.min(ms, longestHoldMs));
+  if (ms > dayMs) return "try again later: no later command waits for this one";
   const minutes = Math.max(30, Math.ceil(ms / 60_000) + 1);
-  return `try again after ${until} UTC${ms > longestHoldMs ? "" : `, or wait for it with \`--max-wait ${minutes}m\``}`;
+  return `try again after ${minuteOf(now + ms)} UTC, or wait for it with \`--max-wait ${minutes}m\``;
 }

@@ -29,5 +29,5 @@ export function nextTry(
 export function mayPass(fault: Fault): boolean {
   if (fault.kind === "permanent") return false;
   if (fault.kind !== "status") return true;
-  return fault.status === 408 || fault.status === 429 || fault.status >= 500;
+  return fault.status === 408 || fault.status === 429 || (fault.status >= 500 && fault.status < 600);
 }

@@ -1,21 +1,21 @@
 import type { Reply } from "../lib/fetch.js";
+import { parseTimestamp } from "../lib/timestamp.js";
 
 /** The rate limit as a server's headers state it. */
 export interface ServerLimit {
   /** Requests left in the server's window. */
   remaining: number;
-  /** Milliseconds until the window starts anew. */
+  /** Milliseconds until the window resets. */
   resetMs: number;
 }
 
-/** After a day, one request asks again: a mistaken header must not lock a key out of this machine for months. */
-export const longestHoldMs = 86_400_000;
+const dayMs = 86_400_000;
 
 /**
  * Reads the usual rate-limit headers, because the API document gives no names: `RateLimit-*`, `X-RateLimit-*`,
  * `X-Rate-Limit-*`, and the combined `RateLimit`, of which the tightest policy counts.
- * @param now milliseconds since 1970, for an answer without a `Date`
- * @returns null if the headers do not name both what is left and when the window starts anew
+ * @param now milliseconds since 1970, for a response without a `Date`
+ * @returns null if the headers do not give both the remaining requests and a reset within a day
  */
 export function readServerLimit(headers: Reply["headers"], now: number): ServerLimit | null {
   const policies = ["ratelimit-", "x-ratelimit-", "x-rate-limit-"].map((prefix) => [
@@ -28,32 +28,46 @@ export function readServerLimit(headers: Reply["headers"], now: number): ServerL
     policies.push([left ?? null, reset ?? null]);
   const limits = policies.flatMap(([left, reset]) => {
     const remaining = /^\s*(\d{1,9})/.exec(left ?? "")?.[1];
-    const resetMs = readReset(reset ?? "", dateOf(headers) ?? now);
-    return remaining === undefined || Number.isNaN(resetMs)
-      ? []
-      : [{ remaining: Number(remaining), resetMs }];
+    const resetMs = readReset(reset?.trim() ?? "", dateOf(headers) ?? now);
+    return remaining === undefined || resetMs === null ? [] : [{ remaining: Number(remaining), resetMs }];
   });
   return limits.sort((a, b) => a.remaining - b.remaining)[0] ?? null;
 }
 
-/** Returns `Retry-After` in milliseconds from now; null if it is missing, past or unreadable. */
+/**
+ * Returns `Retry-After` in milliseconds from now; null if it is missing, past, or neither a number of seconds nor a date
+ * within the next day, such as two values that a proxy joined (`2814, 2`).
+ */
 export function readRetryAfter(headers: Reply["headers"], now: number): number | null {
   const text = headers.get("retry-after")?.trim() ?? "";
-  const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - (dateOf(headers) ?? now);
-  return ms > 0 ? ms : null;
+  if (isNumber(text)) return Number(text) > 0 ? Number(text) * 1_000 : null;
+  const ms = (readDate(text) ?? Number.NaN) - (dateOf(headers) ?? now);
+  return ms > 0 && ms <= dayMs ? ms : null;
 }
 
-/** Returns the server's own time, in milliseconds since 1970, to compare other times in its headers with. */
+/** Returns the server's own time, in milliseconds since 1970; null if there is no valid `Date` header. */
 export function dateOf(headers: Reply["headers"]): number | null {
-  const date = Date.parse(headers.get("date") ?? "");
-  return Number.isNaN(date) ? null : date;
+  return readDate(headers.get("date")?.trim() ?? "");
 }
 
-/** Returns milliseconds from now: of seconds, or of an instant as epoch seconds, epoch milliseconds or a date. */
-function readReset(text: string, now: number): number {
-  const value = /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN;
-  if (value <= 1e9) return value * 1_000;
-  let instant = value > 1e11 ? value : value * 1_000;
-  if (Number.isNaN(value)) instant = Date.parse(text);
-  return Math.max(0, instant - now);
+/** Reads a reset given in seconds, or as an instant: epoch seconds, epoch milliseconds or a date. Null if it is not within a day. */
+function readReset(text: string, now: number): number | null {
+  const value = isNumber(text) ? Number(text) : Number.NaN;
+  let ms = value * 1_000;
+  if (value > 1e9) ms = Math.max(0, (value > 1e11 ? value : value * 1_000) - now);
+  if (Number.isNaN(value)) ms = Math.max(0, (readDate(text) ?? Number.NaN) - now);
+  return ms <= dayMs ? ms : null;
+}
+
+function isNumber(text: string): boolean {
+  return /^\d+(\.\d+)?$/.test(text);
+}
+
+const httpDate =
+  /^(?:[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d|[A-Z][a-z]{5,8}, \d\d-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d) GMT$/;
+
+/** Reads a date of a header: one of the forms of HTTP, or ISO 8601. `Date.parse` alone finds a year in almost any text. */
+function readDate(text: string): number | null {
+  const ms = httpDate.test(text) ? Date.parse(text) : parseTimestamp(text);
+  return ms === undefined || Number.isNaN(ms) ? null : ms;
 }

@@ -146,7 +146,7 @@ describe("the file of the budget", () => {
 
 describe("the server's own words", () => {
   it.each([60, null])(
-    "of nothing left hold the key until the reset, a minute at most, with a limit of %s",
+    "of nothing left delay the run until the reset, a minute at most, with a limit of %s",
     async (rateLimit) => {
       for (const [resetMs, expected] of [
         [12_000, 12_000],
@@ -181,6 +181,17 @@ describe("the server's own words", () => {
       budget.answered(permit, { remaining, resetMs: 60_000 });
     }
     expect(times).toEqual([0, 1_000, 2_000, 61_050]);
+  });
+
+  it("are not stored for other processes", async () => {
+    const clock = new FakeClock();
+    const { budget, statePath } = budgetOn(clock);
+    budget.hold(120_000);
+    budget.answered(await budgetOn(clock, { statePath }).budget.take(never), {
+      remaining: 0,
+      resetMs: 30_000,
+    });
+    expect(await budgetOn(clock, { statePath }).waited()).toBe(0);
   });
 
   it("are not waited for longer than the patience; our own budget is", async () => {

@@ -119,6 +119,25 @@ it.each([
   expect(server.requests.length).toBe(5);
 });
 
+it.each(["099 Odd", "000 Odd"])(
+  "a status below 100 is refused like a garbled response: %s",
+  async (status) => {
+    const server = await serveBytes((socket) =>
+      socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 2\r\n\r\n{}`),
+    );
+    const error = await rejection(patient(server.baseUrl).api.get("/orders"));
+    expect(error).toMatchObject({ name: "UnexpectedAnswer", exitCode: 7 });
+    expect(error.message).toBe("The API's answer to /orders cannot be read: it is not valid HTTP.");
+  },
+);
+
+it("a status above 599 is refused, and not tried again", async () => {
+  const server = await serveBytes((socket) => socket.end("HTTP/1.1 600 Odd\r\ncontent-length: 2\r\n\r\n{}"));
+  const { api } = patient(server.baseUrl);
+  expect(await rejection(api.get("/orders"))).toMatchObject({ name: "UnexpectedAnswer", exitCode: 7 });
+  expect(api.stats.requests).toBe(1);
+});
+
 describe("a body", () => {
   const packed = (text: string | Buffer) => (_request: unknown, response: ServerResponse) =>
     response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(text));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readRetryAfter, readServerLimit } from "../../src/api/server-limit.js";
+import { dateOf, readRetryAfter, readServerLimit } from "../../src/api/server-limit.js";
 
 const now = Date.parse("2026-10-20T12:00:00Z");
 const left = (remaining: number, resetMs: number) => ({ remaining, resetMs });
@@ -15,6 +15,10 @@ describe("rate-limit headers", () => {
     ["X-RateLimit-", "0", "2026-10-20T11:00:00Z", left(0, 0)],
     ["RateLimit-", "59, 59;w=60", "30", left(59, 30_000)],
     ["RateLimit-", "5", "soon", null],
+    ["X-RateLimit-", "5", "2814, 2", null],
+    ["X-RateLimit-", "5", "3600000", null],
+    ["X-RateLimit-", "5", String(now / 1_000 + 999_999), null],
+    ["X-RateLimit-", "5", "2026-10-22T12:00:20Z", null],
     ["RateLimit-", "many", "30", null],
   ])("%sRemaining: %s, Reset: %s say %j", (prefix, remaining, reset, expected) => {
     const headers = new Headers({ [`${prefix}Remaining`]: remaining, [`${prefix}Reset`]: reset });
@@ -49,8 +53,30 @@ it.each([
   ["Tue, 20 Oct 2026 11:59:00 GMT", null],
   ["0", null],
   ["-5", null],
+  ["Tuesday, 20-Oct-26 12:00:45 GMT", 45_000],
+  ["2026-10-20T12:00:45Z", 45_000],
   ["later", null],
   ["", null],
+  ["2814, 2", null],
+  ["3600, 1", null],
+  ["30, 30", null],
+  ["in 40", null],
+  ["Tue, 20 Oct 2026 12:00:45 GMT, Tue, 20 Oct 2026 12:00:45 GMT", null],
+  ["Thu, 22 Oct 2026 12:00:45 GMT", null],
+  ["in 2026", null],
+  ["Infinity", null],
+  ["1e9", null],
 ])("Retry-After: %j is %j ms", (value, expected) => {
   expect(readRetryAfter(new Headers({ "retry-after": value }), now)).toBe(expected);
+});
+
+it.each([
+  ["Tue, 20 Oct 2026 12:00:07 GMT", Date.parse("2026-10-20T12:00:07Z")],
+  ["2814, 2", null],
+  ["Tue, 20 Oct 2026 12:00:07 GMT, Tue, 20 Oct 2026 12:00:07 GMT", null],
+  ["Tue, 40 Oct 2026 12:00:07 GMT", null],
+  ["in 2026", null],
+  ["", null],
+])("Date: %j is %j", (value, expected) => {
+  expect(dateOf(new Headers({ date: value }))).toBe(expected);
 });

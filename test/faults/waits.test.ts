@@ -8,6 +8,7 @@ test.each([
   ["as a date in the past", "Wed, 21 Oct 2015 07:28:00 GMT", 0, 2_000],
   ["that is negative", "-5", 0, minute],
   ["that is no number", "soon", 0, minute],
+  ["that is two joined values", "2814, 2", 0, minute],
   ["that is absurd", "99999999999", 0, 6 * minute],
 ])("a 429 with a Retry-After %s is waited out", async (_, retryAfter, least, most) => {
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 5, hour) });
