@@ -6,9 +6,10 @@ import type { Run } from "./runs.js";
 
 /**
  * Returns the line that cron shows of a run.
- * @param floor the oldest date that was ever asked for, ISO 8601; null: from the beginning
+ * @param known.floor the oldest date that was ever asked for, ISO 8601; null: from the beginning
+ * @param known.comparesTotals false if the run compared counts, and no daily totals that the API usually returns
  */
-export function runLine(run: Run, floor: string | null): string {
+export function runLine(run: Run, known: { floor: string | null; comparesTotals: boolean }): string {
   const took = Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at);
   const counts = [
     `${run.rows_read}${kindsOf(run)} read`,
@@ -18,7 +19,7 @@ export function runLine(run: Run, floor: string | null): string {
     counted(run.requests, "request"),
     ...(run.retries > 0 ? [counted(run.retries, "retry")] : []),
   ].join(", ");
-  return `${counts} in ${formatSpan(Math.max(0, took))}, ${resultOf(run, floor)}`;
+  return `${counts} in ${formatSpan(Math.max(0, took))}, ${resultOf(run, known)}`;
 }
 
 /** Returns " surveys and results" if a run reads both: its number is of more than the rows of one table. */
@@ -28,14 +29,15 @@ function kindsOf({ resource }: Run): string {
   return details ? ` ${resource} and ${details.name.split("-").at(-1)}` : "";
 }
 
-function resultOf(run: Run, floor: string | null): string {
+function resultOf(run: Run, { floor, comparesTotals }: Parameters<typeof runLine>[1]): string {
   const { covered_from: from, error, outcome, resource, verified } = run;
   if (outcome !== "done") return `${outcome}${error && outcome !== "stopped" ? `: ${error}` : ""}`;
   if (!verified) return "a partial run, which proves nothing";
-  if (from === null) return "verified";
+  const verifiedBy = comparesTotals ? "verified" : "verified by counts";
+  if (from === null) return verifiedBy;
   const older =
     from === floor
       ? `older ${resource} were never asked for; \`--full\` reads them`
       : `older ${resource} were never read`;
-  return `verified from ${from.slice(0, 10)} (${older})`;
+  return `${verifiedBy} from ${from.slice(0, 10)} (${older})`;
 }

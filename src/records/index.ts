@@ -8,6 +8,7 @@ export { diffRecords } from "./diff.js";
 export { mixed, readDiscovered } from "./discovered.js";
 export { findAffected, keepOut, readHosts, readKeptOut, scrub } from "./keep-out.js";
 export { idText, keyOf } from "./keys.js";
+export { isFirstNotice } from "./notices.js";
 export { indexProjection } from "./projection.js";
 export {
   isPresent,

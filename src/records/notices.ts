@@ -26,6 +26,11 @@ export function openNotices(
   };
 }
 
+/** Records that a warning is given. Returns false if this mirror has been given it before. @param at ISO 8601 */
+export function isFirstNotice({ db }: Mirror, subject: string, at: string): boolean {
+  return db.prepare("INSERT OR IGNORE INTO notices VALUES (?, ?)").run(subject, at).changes > 0;
+}
+
 function subjectOf(complaint: Complaint): string {
   const { kind, table } = complaint;
   if (kind === "type") return `type:${table}.${complaint.column}:${complaint.found}`;

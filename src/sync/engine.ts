@@ -13,6 +13,7 @@ import { strategies } from "./strategies/index.js";
 export async function syncResource(session: SyncSession, resource: Resource, named = true): Promise<RunEnd> {
   const task = session.reporter.begin({ name: resource.name });
   let floor: string | null = null;
+  let comparesTotals = true;
   const { run: row, error } = await recordRun(session, resource.name, {
     async work(row) {
       const run = openRun(session, resource, row, task);
@@ -24,12 +25,13 @@ export async function syncResource(session: SyncSession, resource: Resource, nam
       indexProjection(session.mirror, resource);
       if (run.shortfalls.length > 0) throw incomplete(resource, run.shortfalls);
       row.verified = !run.isPartial;
+      comparesTotals = !lacksTotals(run);
       floor = instantOrNull(run.state.floor() ?? Number.NEGATIVE_INFINITY);
       return "done";
     },
     outcomeOf: (error) => outcomeOf(error, named),
   });
-  task.end(runLine(row, floor));
+  task.end(runLine(row, { floor, comparesTotals }));
   return { run: row, error };
 }
 
@@ -73,6 +75,11 @@ export function openRun(
       lastSeen: (id) => state.missing.lastSeen(id),
     }),
   };
+}
+
+/** True if the API offers daily totals of a resource, and this run could not compare them. */
+function lacksTotals({ figures, ignoresAmounts, resource: { strategy } }: SyncRun): boolean {
+  return strategy.kind === "dated" && strategy.figures !== undefined && (figures === null || ignoresAmounts);
 }
 
 function outcomeOf(error: unknown, named: boolean): Outcome {

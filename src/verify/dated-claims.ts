@@ -1,6 +1,7 @@
 import { dayOf, join, type Range, wholeDays } from "../lib/ranges.js";
 import { dayMs, instantOrNull } from "../lib/times.js";
 import { finishedRuns } from "../state/index.js";
+import { type AmountChanges, driftText } from "../sync/amount-drift.js";
 import type { Counted } from "../sync/counts.js";
 import type { DatedRun } from "../sync/run.js";
 import { rangeQuery } from "../sync/seek.js";
@@ -72,13 +73,18 @@ function daysClaims(run: DatedRun, { figures: asked }: Evidence): Claim[] {
     return claimOf(run, "days with figures", range, {
       api: countIn(figures.keys()),
       mirror: countIn(state.figures().keys()),
-      agrees: differing === 0,
+      agrees: asked.drift && differing === 0 ? null : differing === 0,
       asked_at: instantOrNull(asked.askedAt),
       request: curlLine(declared.path, { ...declared.query, start_date, end_date }, counting),
       sql: `SELECT count(*) FROM day_figures WHERE resource = '${resource.name}' AND day BETWEEN '${first}' AND '${last}'`,
-      note: differing === 0 ? "each as when the day was read" : `${differing} differ`,
+      note: noteOn(differing, asked.drift),
     });
   });
+}
+
+function noteOn(differing: number, drift: AmountChanges | null): string {
+  if (differing > 0) return `${differing} differ`;
+  return drift ? driftText(drift) : "each as when the day was read";
 }
 
 /**

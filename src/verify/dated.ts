@@ -1,5 +1,6 @@
 import { describe, holds, join, monthsOf, touches } from "../lib/ranges.js";
 import { instantOrNull } from "../lib/times.js";
+import { driftText } from "../sync/amount-drift.js";
 import type { Counted } from "../sync/counts.js";
 import type { DatedRun } from "../sync/run.js";
 import { datedClaims } from "./dated-claims.js";
@@ -44,7 +45,9 @@ function judge({ state }: DatedRun, { against, checks, figures, unread }: Eviden
   const oldestRecord = state.nthDate({ from: first.from, to: last.to }, 0) ?? last.to;
   const oldest = Math.min(oldestRecord, ...against.map(({ to }) => to));
   const hasNewer = unread.some(({ to }) => !Number.isFinite(to));
-  const agreed = `${figures ? "figures and counts agree" : "counts agree"} (${checks.join(", ")})`;
+  const drift = figures?.drift;
+  const compared = figures && !drift ? "figures and counts agree" : "counts agree";
+  const agreed = `${compared} (${checks.join(", ")})${drift ? `; ${driftText(drift)}` : ""}`;
 
   function judgeMonth({ month, ...range }: ReturnType<typeof monthsOf>[number]): MonthResult {
     const ages = coverage.filter((one) => touches(one, range)).map(({ readAt }) => readAt);

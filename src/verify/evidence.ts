@@ -1,4 +1,6 @@
 import { dayOf, dayRange, describe, everything, type Range } from "../lib/ranges.js";
+import { keyOf, openComparison } from "../records/index.js";
+import { type AmountChanges, findAmountDrift, oldestOf } from "../sync/amount-drift.js";
 import {
   type Counted,
   checksOf,
@@ -10,7 +12,9 @@ import {
   totalsOf,
 } from "../sync/counts.js";
 import { askFigures, movedDays } from "../sync/figures.js";
+import { readList } from "../sync/list.js";
 import { budgetOf, type DatedRun } from "../sync/run.js";
+import { rangeQuery } from "../sync/seek.js";
 import type { Totals } from "./report.js";
 
 /** Requests for finding the days that differ. */
@@ -29,8 +33,8 @@ export interface Evidence {
   counts: Counted[];
   /** The filters that are evidence, `all` first. */
   checks: string[];
-  /** Days with figures, and those whose figures are not what they were when the day was read; null: no figures. */
-  figures: { askedAt: number; moved: string[] } | null;
+  /** The days whose totals differ from those stored when the day was read; null if the API returned no totals. */
+  figures: { askedAt: number; moved: string[]; drift: AmountChanges | null } | null;
   against: Against[];
   /** The ranges that were never read and hold records, oldest first. */
   unread: Counted[];
@@ -48,6 +52,9 @@ export async function gatherEvidence(run: DatedRun): Promise<Evidence> {
   const left = budgetOf(run, mostRequests);
   const askedAt = clock.now();
   run.figures = await askFigures(run);
+  const changes = findAmountDrift(run);
+  const drift = changes && (await isSampleUnchanged(run, changes.days)) ? changes : null;
+  run.ignoresAmounts = drift !== null;
   const moved = movedDays(run);
   const counts = await countCovered(run);
   const distrusted = state.distrusted();
@@ -66,10 +73,22 @@ export async function gatherEvidence(run: DatedRun): Promise<Evidence> {
     beside: Math.max(0, whole.api - totals.api_total - totalsOf(unread).api_total),
     counts,
     checks: checksOf(run).flatMap(({ name }) => (distrusted.has(name) ? [] : name)),
-    figures: run.figures && { askedAt, moved },
+    figures: run.figures && { askedAt, moved, drift },
     against,
     totals,
   };
+}
+
+/** Reads the oldest of some days without writing. Returns true if their records are those of the mirror. */
+async function isSampleUnchanged(run: DatedRun, days: readonly string[]): Promise<boolean> {
+  const { mirror, resource, state } = run;
+  const compare = openComparison(mirror, resource);
+  for (const range of oldestOf(run, days)) {
+    const list = await readList(run, { query: rangeQuery(resource.strategy, range) });
+    const isSame = list.items.every((item, nth) => compare(item, keyOf(resource, item, nth)) === "same");
+    if (!list.isWhole || !isSame || list.distinct !== state.count(range)) return false;
+  }
+  return true;
 }
 
 function isOneDay({ from, to }: Range): boolean {

@@ -120,12 +120,23 @@ test.each([
     requests: 1,
     ...fields,
   };
-  expect(runLine(run, floor)).toBe(`0 read, 0 new, 0 changed, 0 removed, 1 request in 2m, ${end}`);
+  expect(runLine(run, { floor, comparesTotals: true })).toBe(
+    `0 read, 0 new, 0 changed, 0 removed, 1 request in 2m, ${end}`,
+  );
+});
+
+test.each([
+  [null, "verified by counts"],
+  ["2026-10-01T00:00:00.000Z", "verified by counts from 2026-10-01 (older orders were never read)"],
+])("the line of a run that compared no daily totals, from %s", (covered_from, end) => {
+  const done = { outcome: "done", verified: true, finished_at: at(1), covered_from } as const;
+  const line = runLine({ ...blankRun("orders", at(1)), ...done }, { floor: null, comparesTotals: false });
+  expect(line).toMatch(new RegExp(`, ${end.replace(/[()]/g, "\\$&")}$`));
 });
 
 test("the line of surveys says that results are among what was read", () => {
   const run = { ...blankRun("surveys", at(1)), finished_at: at(1), rows_read: 18, outcome: "done" as const };
-  expect(runLine(run, null)).toMatch(/^18 surveys and results read, 0 new/);
+  expect(runLine(run, { floor: null, comparesTotals: true })).toMatch(/^18 surveys and results read, 0 new/);
 });
 
 test("another process sees a run, how far it is, and nothing that an earlier run noted", async () => {

@@ -125,3 +125,77 @@ test("a refund of a tenth of a cent makes its day read again", async () => {
   await brand.run("sync orders --audit 0 --window 0d");
   expect(brand.lastRun()).toMatchObject({ verified: 1, rows_changed: 1 });
 });
+
+describe("amounts that change on every day at once", () => {
+  const rates = (rate: (day: string, request: number) => number) => (brand: TestBrand) =>
+    changePoints(brand, (point, request) => ({
+      ...point,
+      revenue: Number(point.revenue) * rate(String(point.date), request),
+    }));
+  const convertAnew = rates((_, request) => 1 + request / 1_000);
+  const hourly = ordersBefore(noon - hour, 15_000, hour);
+  const nightly = async (brand: TestBrand, command = "sync orders") => {
+    brand.pass(day);
+    return await brand.run(command);
+  };
+
+  test("cost a few requests each run, end with 0, and cause one warning", async () => {
+    const brand = makeBrand({ orders: hourly });
+    convertAnew(brand);
+    await brand.run("sync orders");
+    const first = await nightly(brand);
+    expect([first.code, first.asked.length]).toEqual([0, expect.any(Number)]);
+    expect(first.err).toMatch(/warning: orders: the API's amounts changed on \d+ of \d+ days at once/);
+    expect(first.err).toMatch(/verified by counts$/m);
+    for (const _ of [1, 2]) {
+      const { asked, code, err } = await nightly(brand);
+      expect([code, err]).toEqual([0, expect.stringMatching(/^orders: .*, verified by counts\n$/)]);
+      // The window, the audit, a sample of 500 orders, and the checks of a run.
+      expect(asked.filter(readsOrders).length).toBeLessThanOrEqual(8 + 5 + 6);
+    }
+    expect(brand.lastRun().verified).toBe(1);
+  });
+
+  test("are no difference for verify, which says that it compared counts", async () => {
+    const brand = makeBrand({ orders: hourly });
+    convertAnew(brand);
+    await brand.run("sync orders");
+    const { asked, code, out } = await nightly(brand, "verify orders --evidence");
+    expect([code, out]).toEqual([0, expect.not.stringContaining("different")]);
+    expect(out).toMatch(
+      /counts agree \(all, cancelled, refunded\); amounts were not compared: they changed on \d+ of/,
+    );
+    expect(asked.length).toBeLessThan(20);
+  });
+
+  test("do not hide an order that was attributed late: the number of orders of its day is compared", async () => {
+    const brand = makeBrand({ orders: hourly });
+    convertAnew(brand);
+    await brand.run("sync orders");
+    brand.withdraw("o9000");
+    brand.attributeLate(noon - 400 * day);
+    await nightly(brand, "sync orders --audit 0");
+    expect(brand.lastRun()).toMatchObject({ verified: 1, rows_new: 1, rows_removed: 1 });
+  });
+
+  test("are read as before if the orders did change", async () => {
+    const brand = makeBrand({ orders: hourly });
+    await brand.run("sync orders --audit 0");
+    for (let n = 0; n < hourly.length; n += 12) brand.refund(`o${n}`, 1);
+    const { code, err } = await nightly(brand, "sync orders --audit 0");
+    expect([code, err]).toEqual([
+      8,
+      expect.stringMatching(/the API's figures moved on \d+ days not read yet/),
+    ]);
+    expect((await brand.run("verify orders")).code).toBe(8);
+  });
+
+  test("of a shop whose orders all lie in the window are compared as they are", async () => {
+    const brand = makeBrand({ orders: ordersBefore(noon - hour, 200, hour) });
+    convertAnew(brand);
+    await brand.run("sync orders");
+    const { code, err } = await nightly(brand);
+    expect([code, err]).toEqual([0, expect.stringMatching(/, verified\n$/)]);
+    expect((await brand.run("verify orders")).code).toBe(0);
+  });
+});

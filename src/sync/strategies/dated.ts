@@ -3,6 +3,7 @@ import { dayOf, dayRange, describe, everything, type Range } from "../../lib/ran
 import { instantOrNull } from "../../lib/times.js";
 import type { Dated } from "../../resources/types.js";
 import { finishedRuns } from "../../state/index.js";
+import { findAmountDrift, ignoreDrift } from "../amount-drift.js";
 import { audit } from "../audit.js";
 import { checksOf, count } from "../counts.js";
 import { askFigures, movedDays } from "../figures.js";
@@ -29,9 +30,11 @@ export const dated: Reader<Dated> = {
     const { options, shortfalls } = run;
     const { gaps, ranges } = begin(run);
     run.figures = await askFigures(run);
+    const drift = findAmountDrift(run);
     for (const range of ranges) await readRange(run, range);
     await audit(run);
     const left = budgetOf(run, options.budget);
+    if (drift) await ignoreDrift(run, drift, left);
     await readMoved(run, left);
     await reconcile(run, left);
     const moved = movedDays(run).length;
