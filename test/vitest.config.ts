@@ -16,7 +16,11 @@ function fastFolder(): string {
 }
 
 /** They replace modules, or what Node's own do, for as long as their process lives. */
-const alone = ["test/api/{refusals,transport}.test.ts", "test/download/disk.test.ts"];
+const alone = [
+  "test/api/{refusals,transport}.test.ts",
+  "test/download/disk.test.ts",
+  "test/config/no-permissions.test.ts",
+];
 
 /** The longest: one that began last would have the machine to itself. Of the others, the largest files begin. */
 const longest = [

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { pipeline, Readable } from "node:stream";
 import { createGzip } from "node:zlib";
 import { configFile, expandPath } from "../config/folders.js";
@@ -9,6 +9,7 @@ import type { Bookmarks, Chunk, Sources } from "../export/format.js";
 import { type Exported, type Sink, streamSink, writeAll } from "../export/sink.js";
 import { counted } from "../lib/counted.js";
 import { parseJson } from "../lib/parse-json.js";
+import { readText } from "../lib/read-text.js";
 import { resolveLinks } from "../lib/resolve-links.js";
 import { mirrorFiles } from "../mirror/index.js";
 import { formatBytes, formatCount } from "../ui/numbers.js";
@@ -84,7 +85,7 @@ async function* gzipped(chunks: Iterable<Chunk>): AsyncIterable<Chunk> {
 /** Reads the state that an earlier export left; empty if there is none. */
 function readBookmarks(path: string): Bookmarks {
   if (!existsSync(path)) return {};
-  const state = parseJson<{ bookmarks?: Bookmarks } | null>(readFileSync(path, "utf8"));
+  const state = parseJson<{ bookmarks?: Bookmarks } | null>(readText(path));
   if (state?.bookmarks) return state.bookmarks;
   throw new ConfigurationError(`The file is no state that \`brandapi\` wrote: ${path}`, {
     hint: "name another with `--state`; without a state everything is sent",

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { ConfigurationError } from "../errors.js";
 import { isLoopback } from "../lib/loopback.js";
+import { readText } from "../lib/read-text.js";
 import { shortened } from "../lib/secrets.js";
 import { shellWord } from "../lib/shell.js";
 import { expandPath, type Surroundings } from "./folders.js";
@@ -82,16 +83,28 @@ export function readKeyFile(named: string, deps: Surroundings): string {
       hint: "`--key-file` names a file that holds the key; the key itself is never an argument",
     });
   checkPrivate(path, deps);
-  return checkKey(readFileSync(path, "utf8"), `the file ${path}`);
+  return checkKey(readText(path), `the file ${path}`);
 }
 
-/** Refuses a file with a key that other users of this machine may read. Windows keeps permissions elsewhere. */
+/** Refuses a file with a key that other users of this machine may read. */
 export function checkPrivate(path: string, { platform }: Pick<Surroundings, "platform">): void {
   const stat = statSync(path);
   if (stat.isDirectory())
     throw new ConfigurationError(`A folder holds no key: ${path}`, { hint: "name a file with `--key-file`" });
-  if (platform === "win32" || !stat.isFile() || (stat.mode & 0o077) === 0) return;
+  if (!isOpenToOthers(stat, { platform })) return;
+  // Editors make no settings file executable, but file systems without permissions report it so.
+  const isInvented = (stat.mode & 0o100) !== 0;
+  const otherFolder = `; if that changes nothing, its file system has no permissions: ${otherFolderHint}`;
   throw new ConfigurationError(`Other users of this machine may read the key in ${path}`, {
-    hint: `run \`chmod 600 ${shellWord(path)}\``,
+    hint: `run \`chmod 600 ${shellWord(path)}\`${isInvented ? otherFolder : ""}`,
   });
 }
+
+/** Returns true if users other than the owner can read a file. Windows keeps permissions elsewhere. */
+export function isOpenToOthers(stat: Stats, { platform }: Pick<Surroundings, "platform">): boolean {
+  return platform !== "win32" && stat.isFile() && (stat.mode & 0o077) !== 0;
+}
+
+/** What to do if the file system of the settings or of a key file has no permissions. */
+export const otherFolderHint =
+  "set `BRANDAPI_CONFIG_DIR` to a folder on another one, or give the key in `BRANDAPI_KEY`";

@@ -1,14 +1,15 @@
-import { existsSync, readFileSync } from "node:fs";
-import { rename, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { makeFolder } from "../lib/make-folder.js";
 import { parseJson } from "../lib/parse-json.js";
 import { beginPart, endPart } from "../lib/parts.js";
+import { readText } from "../lib/read-text.js";
 import { resolveLinks } from "../lib/resolve-links.js";
 import { isObject } from "../resources/types.js";
-import { checkPrivate } from "./access.js";
+import { checkPrivate, isOpenToOthers, otherFolderHint } from "./access.js";
 import { configFile, expandPath, folderFor, type Surroundings } from "./folders.js";
 
 /** One brand in the config file. Members unknown to this version are kept when the file is written. */
@@ -34,15 +35,18 @@ export type Profiles = Map<string, Profile>;
  */
 export async function readProfiles(deps: Surroundings): Promise<Profiles> {
   const { profiles } = readStored(deps);
-  const isSecret = [...profiles.values()].some(({ key }) => key !== undefined);
-  if (isSecret) checkPrivate(configFile(deps), deps);
+  if (holdKeys(profiles)) checkPrivate(configFile(deps), deps);
   return profiles;
+}
+
+function holdKeys(profiles: Profiles): boolean {
+  return [...profiles.values()].some(({ key }) => key !== undefined);
 }
 
 /** Returns the whole config file, and its profiles, whoever may read it. @throws ConfigurationError if it is garbled */
 export function readStored(deps: Surroundings): { root: object; profiles: Profiles } {
   const path = configFile(deps);
-  const root = existsSync(path) ? parseJson<unknown>(readFileSync(path, "utf8")) : { profiles: {} };
+  const root = existsSync(path) ? parseJson<unknown>(readText(path)) : { profiles: {} };
   const stored: unknown = isObject(root) ? root.profiles : undefined;
   const entries: [string, unknown][] | undefined = isObject(stored) ? Object.entries(stored) : undefined;
   if (isObject(root) && entries?.every(isNamedProfile)) return { root, profiles: new Map(entries) };
@@ -51,14 +55,23 @@ export function readStored(deps: Surroundings): { root: object; profiles: Profil
   });
 }
 
-/** Replaces the profiles in the config file, atomically, and keeps what else it holds; folder 0700, file 0600. */
+/**
+ * Replaces the profiles in the config file, atomically, and keeps the rest of it; folder 0700, file 0600.
+ * @throws ConfigurationError if the file would hold a key, and its file system has no permissions: nothing is stored
+ */
 export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<void> {
   const root = { ...readStored(deps).root, profiles: Object.fromEntries(profiles) };
-  const path = configFile(deps);
-  makeFolder(dirname(path), 0o700);
-  const target = await resolveLinks(path);
+  const target = await resolveLinks(configFile(deps));
+  makeFolder(dirname(target), 0o700);
   const part = await beginPart(target, deps.random);
   await writeFile(part, `${JSON.stringify(root, null, 2)}\n`, { flag: "wx", mode: 0o600, flush: true });
+  if (holdKeys(profiles) && isOpenToOthers(await stat(part), deps)) {
+    await rm(part, { force: true });
+    endPart(part);
+    throw new ConfigurationError(`Nothing was stored, because other users could read the key: ${target}`, {
+      hint: `the file system there has no permissions; ${otherFolderHint}`,
+    });
+  }
   await rename(part, target);
   endPart(part);
 }

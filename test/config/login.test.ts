@@ -1,4 +1,12 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeHome } from "../support/home.js";
@@ -54,6 +62,22 @@ test("a profile's own mirror, not made yet, is not filled with another brand's d
   expect((await brandapi("status", { home })).out).not.toContain("roster");
   expect((await brandapi("sync roster --db other.sqlite", { home, env })).code).toBe(0);
   expect((await brandapi("sync roster", { home })).code).toBe(0);
+});
+
+test("login writes a config file that is a link to a missing file at the link's target", async () => {
+  const sandbox = await sandboxForTest();
+  const home = makeHome();
+  const path = configOf(home);
+  mkdirSync(join(path, ".."), { recursive: true });
+  symlinkSync("../../dotfiles/brandapi.json", path);
+  const { code, err } = await brandapi(`login --base-url ${sandbox.baseUrl} --key-stdin`, {
+    home,
+    stdin: sandbox.key,
+  });
+  expect(code, err).toBe(0);
+  expect(lstatSync(path).isSymbolicLink()).toBe(true);
+  expect(statSync(join(home, "dotfiles/brandapi.json")).mode & 0o777).toBe(0o600);
+  expect((await brandapi("whoami", { home })).code).toBe(0);
 });
 
 test("login for another profile names it in the next command, which would else be the default's", async () => {

@@ -248,6 +248,18 @@ test.each(["brk_a\n", "brk_a\r\n", "brk_a", "\ufeffbrk_a\n", "brk_a ", " brk_a\n
   },
 );
 
+test("a key file in UTF-16, as Windows PowerShell writes it, is read", async () => {
+  const deps = world();
+  const path = write(join(deps.home, "key"), "");
+  writeFileSync(path, Buffer.from("\ufeffbrk_a\r\n", "utf16le"));
+  expect((await readSettings({ keyFile: "~/key" }, deps)).key).toBe("brk_a");
+});
+
+test("a config file with a byte order mark is read", async () => {
+  const config = `\ufeff${JSON.stringify({ profiles: { default: { key: "brk_a" } } })}`;
+  expect((await readSettings({}, world({ config }))).key).toBe("brk_a");
+});
+
 test("a key file that others may read is refused with the chmod that mends it", async () => {
   const deps = world();
   const path = write(join(deps.home, "my key"), "brk_a\n", 0o640);
@@ -275,6 +287,10 @@ test("a config file open to others is refused while it holds a key, and only the
   const error = await failure({}, loose);
   expect(error.exitCode).toBe(3);
   expect(error.hint).toBe(`run \`chmod 600 ${join(loose.home, ".config/brandapi/config.json")}\``);
+  const invented = world({ config: config({ key: "brk_a" }), mode: 0o777 });
+  expect((await failure({}, invented)).hint).toMatch(
+    /^run `chmod 600 \S+`; if that changes nothing, its file system has no permissions: set `BRANDAPI_CONFIG_DIR`/,
+  );
   const harmless = world({ config: config({ baseUrl: url("a") }), mode: 0o644 });
   expect((await readSettings({}, harmless)).baseUrl).toBe(url("a"));
 });

@@ -1,0 +1,26 @@
+import { chmodSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { brandapi } from "../support/program.js";
+import { sandboxForTest } from "../support/sandbox.js";
+
+// A file system without permissions, such as exFAT: every file is open to everybody.
+vi.mock("node:fs/promises", async (original) => {
+  const real = await original<typeof import("node:fs/promises")>();
+  const writeFile = async (...args: Parameters<typeof real.writeFile>) => {
+    await real.writeFile(...args);
+    chmodSync(String(args[0]), 0o777);
+  };
+  return { ...real, writeFile };
+});
+
+test("login stores no key on a file system without permissions, and says what to do", async () => {
+  const sandbox = await sandboxForTest();
+  const { code, err, home } = await brandapi(`login --base-url ${sandbox.baseUrl} --key-stdin`, {
+    stdin: sandbox.key,
+  });
+  expect(code, err).toBe(3);
+  expect(err).toMatch(/Nothing was stored, because other users could read the key: .*config\.json/);
+  expect(err).toMatch(/hint: the file system there has no permissions; set `BRANDAPI_CONFIG_DIR`/);
+  expect(readdirSync(join(home, ".config/brandapi"))).toEqual([]);
+});
