@@ -79,6 +79,8 @@ export interface Deps {
    * meanwhile, so a signal ends the process at once.
    */
   killable<T>(work: () => Promise<T>): Promise<T>;
+  /** Runs work within `killable` that has to clean up: a signal stops it as it stops work outside. */
+  catchSignals<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export const systemClock: Clock = {
@@ -134,6 +136,7 @@ export function systemDeps(signal: AbortSignal, fetch: Fetch): Deps {
     random: Math.random,
     signal,
     killable: (work) => work(),
+    catchSignals: (work) => work(),
   };
 }
 

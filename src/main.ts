@@ -3,6 +3,7 @@ import { reportError } from "./commands/errors.js";
 import { typedCommand } from "./commands/flags.js";
 import { type Deps, systemDeps } from "./deps.js";
 import { ConfigurationError, type ExitCode, exitCodes, Stopped, stopCodes } from "./errors.js";
+import { reasonOf } from "./lib/failures.js";
 import type { Fetch } from "./lib/fetch.js";
 import { removeParts } from "./lib/parts.js";
 import { refuseKeys } from "./lib/secrets.js";
@@ -81,6 +82,19 @@ function listenForSignals(stop: AbortController, deps: Deps, cutShort: (reason: 
       if (--killable === 0) listen();
     }
   };
+  deps.catchSignals = async (work) => {
+    if (killable === 0) return await work();
+    const before = killable;
+    killable = 0;
+    listen();
+    try {
+      return await work();
+    } finally {
+      killable = before;
+      stopListening();
+      stop.signal.throwIfAborted();
+    }
+  };
   listen();
 }
 
@@ -95,7 +109,7 @@ function survivePipes(argv: readonly string[], deps: Deps): void {
     if (cause.code === "EPIPE")
       return reporting.has(typedCommand(argv) ?? "") ? undefined : exitNow(exitCodes.done);
     const hint = "free some space, or check what reads the output";
-    const failure = new ConfigurationError(`cannot write the output: ${cause.message}`, { hint, cause });
+    const failure = new ConfigurationError(`cannot write the output: ${reasonOf(cause)}`, { hint, cause });
     const words = argv.filter((word) => word !== "--json");
     exitNow(reportError(failure, words, deps));
   });

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../deps.js";
-import { codeOf } from "../lib/failures.js";
+import { codeOf, reasonOf } from "../lib/failures.js";
 import { loadSqlite } from "../lib/sqlite.js";
 import { held } from "./giving-up.js";
 import { Ledger, type Permit } from "./ledger.js";
@@ -106,7 +106,7 @@ export class Budget {
       const code = outsideCode(error);
       if (this.#file === null || code === "") throw error;
       this.close();
-      this.#recover(this.#file, code);
+      this.#recover(this.#file, code, reasonOf(error));
       return { waitMs: 0 };
     }
   }
@@ -122,7 +122,7 @@ export class Budget {
   }
 
   /** A file that was deleted is made anew, a damaged one is replaced. If neither helps, this process counts alone. */
-  #recover(file: string, code: string): void {
+  #recover(file: string, code: string, reason: string): void {
     if (code === "SQLITE_READONLY_DBMOVED") return;
     if (code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT")) {
       for (const ending of ["", "-journal"]) rmSync(file + ending, { force: true });
@@ -130,7 +130,7 @@ export class Budget {
       return;
     }
     this.#file = null;
-    const why = `${this.settings.statePath} cannot be used (${code})`;
+    const why = `${this.settings.statePath} cannot be used (${reason})`;
     const message = `${why}: requests of other brandapi processes are not counted in this run.`;
     this.events.onNotice?.({ message });
   }

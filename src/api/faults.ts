@@ -69,7 +69,7 @@ export function faultOf(cause: unknown, host: string): Fault | null {
   const byProxy = `the proxy on the way to ${host} answered ${proxy}`;
   if (proxy === "407") return permanent(byProxy, "put the user and password into HTTPS_PROXY");
   if (proxy !== undefined) return { kind: "network", reason: byProxy, cause };
-  const said = words[code] ?? `the connection broke off${code && ` (${code})`}`;
+  const said = words[code] ?? "the connection broke off";
   if (connecting.test(code))
     return { kind: "network", reason: `could not connect to ${host}: ${said}`, cause, everywhere: true };
   return network.test(code) ? { kind: "network", reason: `${host}: ${said}`, cause } : null;

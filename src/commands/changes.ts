@@ -48,7 +48,7 @@ export function define(command: Command): void {
 
 export async function run(options: ChangesFlags, { deps }: Context, resource: string | undefined) {
   const { csv, json, run, limit } = options;
-  const output = chooseOutput({ csv, json });
+  const output = chooseOutput({ csv, json }, 1, deps);
   // A run may be of any age.
   const from = options.since ?? (run === undefined ? lately : "1970-01-01");
   const { since = 0 } = parseRange({ since: from }, deps.clock.now());

@@ -1,7 +1,9 @@
 import { type Command, Option } from "commander";
+import { expandPath } from "../config/folders.js";
 import { UsageError } from "../errors.js";
 import type { Sources } from "../export/format.js";
 import { formats } from "../export/formats/index.js";
+import { readSingerState } from "../export/singer-state.js";
 import { parseDuration, parseInstant } from "../lib/times.js";
 import {
   checkAsOf,
@@ -18,7 +20,7 @@ import { checkName, parseCount, parsed, parseList, parseRange } from "./flags.js
 import { chooseOutput, noFormat, type OutputFlags, outputFlags, pathIn } from "./output.js";
 import { readMirror } from "./reading.js";
 import { checkTableName, chooseDates, findTable, readAsOfTime } from "./table.js";
-import { writeOutput, writeSince } from "./write-output.js";
+import { reportWritten, type Written, writeOutput } from "./write-output.js";
 
 interface ExportFlags extends OutputFlags, GlobalOptions {
   columns?: string[];
@@ -61,21 +63,24 @@ export function define(command: Command): void {
     .option("--include-removed", "also removed records")
     .addOption(delta.conflicts([...ofFiles, ...selecting]))
     .addOption(parsed("--retain <duration>", "Delta: how long old files stay (7d)", parseDuration))
-    .addOption(new Option("--state <file>", "Singer: what changed since that run").implies({ singer: true }));
+    .addOption(
+      new Option("--state <file>", "Singer: only what changed since this state").implies({ singer: true }),
+    );
 }
 
 export async function run(options: ExportFlags, context: Context, names: readonly string[]): Promise<void> {
   if (options.delta !== undefined) return await exportLake(names, options, context);
   const { deps } = context;
   const { columns, where, limit, state, includeRemoved = false } = options;
-  const output = chooseOutput({ ...options });
+  const known = [...new Set(names.map(checkTableName))];
+  const output = chooseOutput({ ...options }, known.length, deps);
   const now = deps.clock.now();
   const at = options.asOf === undefined ? undefined : parseInstant(options.asOf, "end", now);
   const dates = parseRange(options, now);
-  const known = [...new Set(names.map(checkTableName))];
   if (options.retain !== undefined)
     throw new UsageError("`--retain` is for `--delta`.", { hint: "add `--delta FOLDER`, or leave it out" });
   if (!output) throw noFormat();
+  const bookmarks = state === undefined ? undefined : readSingerState(expandPath(state, deps));
   await readMirror(options, deps, async (reading) => {
     const { mirror } = reading;
     const tables = known.map((name) => findTable(mirror, name));
@@ -98,11 +103,15 @@ export async function run(options: ExportFlags, context: Context, names: readonl
       );
       if (!first) return;
       const sources: Sources = [first, ...others];
-      if (state !== undefined) await writeSince(state, sources, output, reading);
-      else if (others.length === 0 || output.format.holdsMany) await writeOutput(sources, output, reading);
+      const written: Written[] = [];
+      if (!output.isFolder && (others.length === 0 || output.format.holdsMany))
+        written.push(await writeOutput(sources, output, reading, bookmarks));
       else
-        for (const source of sources)
-          await writeOutput([source], { ...output, path: pathIn(output, source.name, deps) }, reading);
+        for (const source of sources) {
+          const path = pathIn(output, source.name, deps);
+          written.push(await writeOutput([source], { ...output, path }, reading));
+        }
+      if (output.path !== undefined) reportWritten(output.path, written, reading);
     } catch (error) {
       throw where === undefined ? error : explainRunning(error, "--where");
     }

@@ -1,6 +1,6 @@
 import { AccessForbidden, Incomplete } from "../errors.js";
 import { counted } from "../lib/counted.js";
-import { wordsOf } from "../lib/failures.js";
+import { reasonOf } from "../lib/failures.js";
 import { refusalIn } from "../mirror/index.js";
 import type { Ended, Failure } from "../sync/resources.js";
 
@@ -37,5 +37,5 @@ function failureText({ resource, error }: Failure, all: readonly Failure[]): str
     one.error instanceof Incomplete && refusalIn(one.error)?.message === reason;
   const same = reason === undefined ? [] : all.filter(isSame).map((one) => one.resource.name);
   if (same.length > 1) return `${same.join(", ")} were read before, and are refused now: ${reason}`;
-  return error instanceof Incomplete ? error.message : `${resource.name}: ${wordsOf(error)}`;
+  return error instanceof Incomplete ? error.message : `${resource.name}: ${reasonOf(error)}`;
 }

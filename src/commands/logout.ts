@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
 import { readProfiles, writeProfiles } from "../config/profiles.js";
 import { readSettings } from "../config/settings.js";
+import { isThere } from "../lib/is-there.js";
 import { printJson } from "../ui/print.js";
 import { createReporter } from "../ui/reporter.js";
 import type { Context, GlobalOptions } from "./context.js";
@@ -21,7 +21,7 @@ export async function run(options: GlobalOptions, { deps }: Context): Promise<vo
   if (Object.keys(rest).length > 0) profiles.set(profile, rest);
   else profiles.delete(profile);
   if (removed) await writeProfiles(profiles, deps);
-  const mirror = existsSync(dbPath) ? dbPath : null;
+  const mirror = isThere(dbPath) ? dbPath : null;
   if (options.json) printJson(deps.stdout, { profile, removed, mirror });
   const { note, warn } = createReporter(deps, options);
   const name = `the profile \`${profile}\``;

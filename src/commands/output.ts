@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { extname, join } from "node:path";
 import { Option } from "commander";
-import { expandPath } from "../config/folders.js";
+import { expandPath, type Surroundings } from "../config/folders.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import type { Format } from "../export/format.js";
@@ -25,56 +25,91 @@ export function outputFlags(among: readonly Format[] = formats): readonly Option
     ...among.map(({ name, flag, about }) =>
       new Option(flag, about).conflicts(names.filter((other) => other !== name)),
     ),
-    new Option("-o, --out <file>", "write a file; its ending names the format"),
+    new Option("-o, --out <file>", "write a file; its extension chooses the format"),
     new Option("--delimiter <sign>", "between cells of CSV").choices([",", ";", "|", ":", "^", "~", "tab"]),
     new Option("--excel", "CSV with BOM and CRLF, formulas made text"),
   ];
 }
 
 /**
- * Returns the output that the flags ask for: a format by its flag, or by the file's ending; undefined if neither is given.
- * @throws UsageError for an unknown ending, or flags that contradict each other
+ * Returns the output that the flags ask for: a format by its flag, or by the file's extension; undefined if neither is
+ * given. Tables that are written into a folder are CSV by default.
+ * @param tables the number of tables that are written; 0 for the result of a query, which has no name for a file
+ * @throws UsageError for an unknown extension, or flags that contradict each other or the extension
  */
 export function chooseOutput(
   options: OutputFlags & { [name: string]: unknown },
+  tables: number,
+  deps: Surroundings,
   among: readonly Format[] = formats,
 ) {
   const { out, excel = false, delimiter } = options;
   const path = out === "-" ? undefined : out;
   const name = (path ?? "").toLowerCase();
-  const ending = extname(name);
-  const textEnding = extname(name.replace(/\.gz$/, ""));
+  const isFolder = path !== undefined && namesFolder(path, among, deps);
+  if (isFolder && tables === 0)
+    throw new UsageError(`The output is a folder: ${path}`, { hint: "name a file in it" });
+  const isCompressed = !isFolder && name.endsWith(".gz");
+  const extension = isFolder ? "" : extname(isCompressed ? name.slice(0, -3) : name);
   const isOfCsv = excel || delimiter !== undefined;
-  const format =
-    among.find((one) => options[one.name] === true) ??
-    among.find((one) => one.extensions.includes(one.isText ? textEnding : ending)) ??
-    among.find((one) => isOfCsv && one.name === "csv");
+  const flagged = among.find((one) => options[one.name] === true);
+  const named = among.find((one) => one.extensions.includes(extension));
+  const fallback = isOfCsv || isFolder ? among.find((one) => one.name === "csv") : undefined;
+  const format = flagged ?? named ?? (path === undefined || isOfCsv || isFolder ? fallback : undefined);
   if (!format && path !== undefined) throw noFormat(among, path);
   if (!format) return undefined;
+  if (named && named !== format && !format.alsoExtensions.includes(extension))
+    throw new UsageError(`\`${format.flag}\` contradicts the file's extension: ${path}`, {
+      hint: `leave \`${format.flag}\` out, or name a file that ends in ${[...format.extensions, ...format.alsoExtensions].join(" or ")}`,
+    });
+  if (isCompressed && !format.isText) throw noFormat(among, path);
   if (isOfCsv && format.name !== "csv")
     throw new UsageError(`\`${excel ? "--excel" : "--delimiter"}\` is for CSV, not for \`${format.flag}\`.`, {
       hint: "leave one of them out",
     });
-  const sign = delimiter ?? (textEnding === ".tsv" ? "tab" : ",");
-  return { format, path, isCompressed: ending === ".gz", excel, delimiter: sign === "tab" ? "\t" : sign };
+  if (extension === ".tsv" && delimiter !== undefined && delimiter !== "tab")
+    throw new UsageError(`\`--delimiter "${delimiter}"\` contradicts the file's extension: ${path}`, {
+      hint: "a .tsv file has tabs; name a .csv file",
+    });
+  const sign = delimiter ?? (extension === ".tsv" ? "tab" : ",");
+  return { format, path, isFolder, isCompressed, excel, delimiter: sign === "tab" ? "\t" : sign };
 }
 
-/** Returns a table's file in the folder that the output names, which is made. @throws UsageError if it names none */
-export function pathIn({ format, path = "", delimiter }: Output, table: string, deps: Deps): string {
-  const folder = expandPath(path, deps);
-  if (!path.endsWith("/") && !(path && statSync(folder, { throwIfNoEntry: false })?.isDirectory()))
+/** True for a path that ends in a slash, or of a folder that exists and has no extension of a format. */
+function namesFolder(path: string, among: readonly Format[], deps: Surroundings): boolean {
+  if (path.endsWith("/")) return true;
+  const extension = extname(path).toLowerCase();
+  if (among.some(({ extensions }) => extensions.includes(extension))) return false;
+  return statSync(expandPath(path, deps), { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/**
+ * Returns a table's file in the output folder, which is created if needed.
+ * @throws UsageError if the output is no folder, or the format is a stream of several tables
+ */
+export function pathIn(
+  { format, path = "", isFolder, delimiter }: Output,
+  table: string,
+  deps: Deps,
+): string {
+  if (!isFolder)
     throw new UsageError(`\`${format.flag}\` holds one table.`, {
       hint: "name a folder for a file each, such as `--csv -o exports/`, or a workbook: `-o FILE.xlsx`",
     });
-  makeFolder(folder);
-  return join(path, table + (delimiter === "\t" ? ".tsv" : format.extensions[0]));
+  const [extension] = format.extensions;
+  if (extension === undefined)
+    throw new UsageError(`\`${format.flag}\` writes all tables to one file: ${path} is a folder.`, {
+      hint: `name a file in it: \`-o FILE${format.alsoExtensions[0] ?? ""}\``,
+    });
+  makeFolder(expandPath(path, deps));
+  return join(path, table + (delimiter === "\t" ? ".tsv" : extension));
 }
 
 /** Returns the error for a command line that names no format. @param path of a file whose ending names none */
 export function noFormat(among: readonly Format[] = formats, path?: string): UsageError {
   const flags = among.map(({ flag }) => `\`${flag}\``).join(", ");
   const endings = among.flatMap(({ extensions }) => extensions).join(", ");
-  const fault = path === undefined ? "No format was given." : `The file's ending names no format: ${path}`;
-  const hint = `add ${flags}, or name a file with \`-o\` that ends in ${endings}; .gz may follow those of text`;
+  const fault = path === undefined ? "No format was given." : `The file's extension names no format: ${path}`;
+  const hint = `add ${flags}, or name a file with \`-o\` that ends in ${endings}; .gz may follow the text formats`;
   return new UsageError(fault, { hint });
 }

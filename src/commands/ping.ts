@@ -1,7 +1,7 @@
 import { faultOf } from "../api/index.js";
 import type { Deps } from "../deps.js";
 import { type ExitCode, UsageError } from "../errors.js";
-import { asBrandapiError, wordsOf } from "../lib/failures.js";
+import { asBrandapiError, reasonOf } from "../lib/failures.js";
 import type { RequestOptions } from "../lib/fetch.js";
 import { isLoopback } from "../lib/loopback.js";
 import { unlessAborted } from "../lib/unless-aborted.js";
@@ -32,7 +32,7 @@ export async function withPings(
   const { warn } = createReporter(context.deps, options);
   const ping = (code: ExitCode | null) =>
     send(url, code, context.deps).catch((error: unknown) =>
-      warn(`the ping failed: ${faultOf(error, "the service")?.reason ?? wordsOf(error)}`),
+      warn(`the ping failed: ${faultOf(error, "the service")?.reason ?? reasonOf(error)}`),
     );
   await ping(null);
   await work().catch(async (error: unknown) => {

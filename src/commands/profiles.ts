@@ -1,5 +1,5 @@
 import { ownMirror, type Profile, readKnownProfiles } from "../config/profiles.js";
-import { wordsOf } from "../lib/failures.js";
+import { reasonOf } from "../lib/failures.js";
 import { formatSpan } from "../lib/times.js";
 import { withMirror } from "../mirror/index.js";
 import { oldestSuccess, openMirrorOrNone } from "../query/index.js";
@@ -27,7 +27,7 @@ export async function run(options: GlobalOptions, { deps }: Context): Promise<vo
   for (const [profile, stored] of await readKnownProfiles(deps)) {
     const mirror = ownMirror(profile, stored.db, deps);
     // A mirror that cannot be read is no obstacle for the others.
-    const last = await lastSuccess(mirror).catch((error) => warn(`${profile}: ${wordsOf(error)}`));
+    const last = await lastSuccess(mirror).catch((error) => warn(`${profile}: ${reasonOf(error)}`));
     brands.push({ profile, mirror, ...describe(stored, last ?? null, clock.now()) });
   }
   if (options.json) return printJson(stdout, brands);

@@ -21,7 +21,7 @@ import { parseCount, parsed } from "./flags.js";
 import { chooseOutput, type OutputFlags, outputFlags } from "./output.js";
 import { readMirror } from "./reading.js";
 import { readAsOfTime } from "./table.js";
-import { writeOutput } from "./write-output.js";
+import { reportWritten, writeOutput } from "./write-output.js";
 
 type QueryFlags = GlobalOptions &
   OutputFlags & { file?: string; param?: Parameters; limit?: number; asOf?: string };
@@ -56,8 +56,9 @@ export function define(command: Command): void {
 
 export async function run(options: QueryFlags, { deps }: Context, argument?: string): Promise<void> {
   const { file, param, limit } = options;
-  const output = chooseOutput({ ...options }, answerFormats);
+  const output = chooseOutput({ ...options }, 0, deps, answerFormats);
   const at = options.asOf === undefined ? undefined : parseInstant(options.asOf, "end", deps.clock.now());
+
   if (argument !== undefined && file !== undefined)
     throw new UsageError("One statement at a time, not an argument and `--file`.", { hint: "leave one out" });
   await readMirror(options, deps, async (reading) => {
@@ -71,7 +72,11 @@ export async function run(options: QueryFlags, { deps }: Context, argument?: str
     }
     for (const { name, resource } of neverRead(mirror, reads?.names ?? []))
       reporter.warn(`\`${name}\` is empty because it was never read: run \`brandapi sync ${resource}\``);
-    if (output) return void (await writeOutput([answerSource(statement, limit)], output, reading));
+    if (output) {
+      const written = await writeOutput([answerSource(statement, limit)], output, reading);
+      if (output.path !== undefined) reportWritten(output.path, [written], reading);
+      return;
+    }
     const most = limit ?? tableRows;
     const source = answerSource(statement, most + 1);
     const rows = [...source.rows()].flat();

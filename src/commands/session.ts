@@ -2,7 +2,7 @@ import { readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { AccessForbidden, BrandapiError, KeyRejected } from "../errors.js";
 import { counted } from "../lib/counted.js";
-import { wordsOf } from "../lib/failures.js";
+import { reasonOf } from "../lib/failures.js";
 import type { Reporter } from "../lib/reporter.js";
 import { hideKeys } from "../lib/secrets.js";
 import { formatInstant } from "../lib/times.js";
@@ -75,7 +75,7 @@ export async function withMirrorRun(
     const failedRun = (error: unknown) => ({
       command,
       at: formatInstant(clock.now()),
-      error: hideKeys(wordsOf(error), keys),
+      error: hideKeys(reasonOf(error), keys),
       hint: (error instanceof BrandapiError && error.hint) || null,
       isRefused: error instanceof KeyRejected || error instanceof AccessForbidden,
     });

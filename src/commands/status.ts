@@ -1,9 +1,9 @@
-import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { readProfiles } from "../config/profiles.js";
 import { readSettings } from "../config/settings.js";
 import { MirrorStale } from "../errors.js";
 import { counted } from "../lib/counted.js";
+import { isThere } from "../lib/is-there.js";
 import { dayMs, formatAge, formatSpan, minuteOf, parseDuration } from "../lib/times.js";
 import { type FailedRun, runUnderWay, underWayText } from "../mirror/index.js";
 import { type Health, type ResourceHealth, readHealth } from "../query/index.js";
@@ -51,7 +51,7 @@ export async function run(options: StatusFlags, context: Context, names: readonl
   const keyExpiresAt = (await readProfiles(deps)).get(settings.profile)?.keyExpiresAt ?? null;
   const never = `Nothing was ever synced into this mirror: ${settings.dbPath}`;
   const neverSynced = new MirrorStale(never, { hint: "run `brandapi sync`" });
-  if (maxAge !== null && !existsSync(settings.dbPath)) throw neverSynced;
+  if (maxAge !== null && !isThere(settings.dbPath)) throw neverSynced;
   await readMirror(options, deps, async ({ mirror, reporter: { warn }, style, width }) => {
     const now = deps.clock.now();
     const underWay = await runUnderWay(settings.dbPath);

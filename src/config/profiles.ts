@@ -1,8 +1,8 @@
-import { existsSync } from "node:fs";
 import { rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
+import { isThere } from "../lib/is-there.js";
 import { makeFolder } from "../lib/make-folder.js";
 import { parseJson } from "../lib/parse-json.js";
 import { beginPart, endPart } from "../lib/parts.js";
@@ -46,7 +46,7 @@ function holdKeys(profiles: Profiles): boolean {
 /** Returns the whole config file, and its profiles, whoever may read it. @throws ConfigurationError if it is garbled */
 export function readStored(deps: Surroundings): { root: object; profiles: Profiles } {
   const path = configFile(deps);
-  const root = existsSync(path) ? parseJson<unknown>(readText(path)) : { profiles: {} };
+  const root = isThere(path) ? parseJson<unknown>(readText(path)) : { profiles: {} };
   const stored: unknown = isObject(root) ? root.profiles : undefined;
   const entries: [string, unknown][] | undefined = isObject(stored) ? Object.entries(stored) : undefined;
   if (isObject(root) && entries?.every(isNamedProfile)) return { root, profiles: new Map(entries) };

@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Deps, Env } from "../deps.js";
 import { ConfigurationError, UsageError } from "../errors.js";
+import { isThere } from "../lib/is-there.js";
 import { nearest } from "../lib/nearest.js";
 import { parseRateLimit } from "../lib/rate-limit.js";
 import { shellWord } from "../lib/shell.js";
@@ -132,7 +132,7 @@ function originOf(url = ""): string | undefined {
 /** Returns the mirror's path. @throws ConfigurationError if it is named in a folder that does not exist */
 function findMirror(name: string, named: string | undefined, deps: Deps): string {
   const path = ownMirror(name, named, deps);
-  if (named === undefined || existsSync(dirname(path))) return path;
+  if (named === undefined || isThere(dirname(path))) return path;
   throw new ConfigurationError(`The mirror's folder does not exist: ${dirname(path)}`, {
     hint: `check the path, or run \`mkdir -p ${shellWord(dirname(path))}\``,
   });
@@ -141,7 +141,7 @@ function findMirror(name: string, named: string | undefined, deps: Deps): string
 /** @throws UsageError for a profile whose name is near a stored one: it would begin a second mirror */
 function refuseMistyped(name: string, stored: Profiles, deps: Deps): void {
   const near = stored.has(name) ? undefined : nearest(name, stored.keys());
-  if (near === undefined || existsSync(ownMirror(name, undefined, deps))) return;
+  if (near === undefined || isThere(ownMirror(name, undefined, deps))) return;
   throw new UsageError(`Unknown profile: \`${name}\`.`, {
     hint: `did you mean \`${near}\`? A new brand begins with \`brandapi login --profile ${name}\``,
   });

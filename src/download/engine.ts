@@ -1,6 +1,6 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
-import { codeOf } from "../lib/failures.js";
+import { codeOf, reasonOf } from "../lib/failures.js";
 import { makeFolder } from "../lib/make-folder.js";
 import type { Task } from "../lib/reporter.js";
 import { formatInstant } from "../lib/times.js";
@@ -141,11 +141,21 @@ function withPaths(files: readonly LibraryFile[], folder: string, log: DownloadL
 }
 
 /** The system's errors that concern one file. */
-const ofOneFile = ["EISDIR", "EEXIST", "ENOTEMPTY", "ELOOP", "ENAMETOOLONG", "EILSEQ", "EINVAL", "EFBIG"];
+const ofOneFile = [
+  "EISDIR",
+  "ERR_FS_EISDIR",
+  "EEXIST",
+  "ENOTEMPTY",
+  "ELOOP",
+  "ENAMETOOLONG",
+  "EILSEQ",
+  "EINVAL",
+  "EFBIG",
+];
 
 /** Returns an error as one file's failure; undefined if it concerns every file. */
 function failureOf(error: unknown): FileFailed | undefined {
   if (error instanceof FileFailed) return error;
   if (!(error instanceof Error) || !ofOneFile.includes(codeOf(error))) return undefined;
-  return new FileFailed(`cannot write it: ${error.message.split(", ")[0]}`);
+  return new FileFailed(`cannot write it: ${reasonOf(error)}`);
 }

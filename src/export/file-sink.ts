@@ -1,62 +1,106 @@
 import { existsSync, statSync } from "node:fs";
-import { link, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, link, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Deps } from "../deps.js";
-import { ConfigurationError } from "../errors.js";
+import { BrandapiError, ConfigurationError } from "../errors.js";
+import { codeOf, reasonOf } from "../lib/failures.js";
 import { beginPart, endPart } from "../lib/parts.js";
 import { resolveLinks } from "../lib/resolve-links.js";
 import type { Sink } from "./sink.js";
 
 /**
- * Opens a file that appears whole or not at all: it is written beside its place and renamed at the end. A device or pipe
- * is written directly.
+ * Opens a file that appears complete or not at all. The data goes to a temporary file next to it, which has no name as long
+ * as a signal may end the process at once; `finish` copies it to a named one, which is renamed. A device or pipe is written
+ * directly.
  * @param put gives the file its name; `linkNew`: if no other file has it
- * @throws ConfigurationError with the system's words if it cannot be written
+ * @throws ConfigurationError if it cannot be written
  */
 export async function openFileSink(
   path: string,
-  { random }: Pick<Deps, "random">,
+  deps: Pick<Deps, "random" | "signal" | "catchSignals">,
   put: (from: string, to: string) => Promise<void> = rename,
 ): Promise<Sink> {
-  const failed = (cause: Error): never => {
-    // The rest of Node's message names the temporary file.
-    throw new ConfigurationError(`Cannot write ${path}: ${cause.message.split(", ")[0]}`, {
-      hint: "check the folder and its disk; a file that was there before is untouched",
-      cause,
-    });
+  const failed = (cause: unknown): never => {
+    throw explain(path, cause);
   };
   const target = await resolveLinks(path);
   const old = existsSync(target) ? statSync(target) : undefined;
-  const isFile = old === undefined || old.isFile();
-  const written = isFile ? await beginPart(target, random) : target;
-  const file = await open(written, isFile ? "wx" : "w").catch((error: Error) => {
-    endPart(written);
-    return failed(error);
-  });
-  if (isFile && old) await file.chmod(old.mode & 0o777).catch(() => {});
+  if (old && !old.isFile()) return directSink(await open(target, "w").catch(failed), failed);
+  const spool = await deps.catchSignals(() => openNameless(target, deps.random)).catch(failed);
   let pending: Promise<void> = Promise.resolve();
   return {
     async write(data) {
       await pending;
       // This piece is written while the next is made.
-      pending = file.writeFile(data).catch(failed);
+      pending = spool.writeFile(data).catch(failed);
       pending.catch(() => {});
     },
     async finish() {
       await pending;
-      if (isFile) await file.sync().catch(failed);
-      await file.close();
-      if (isFile) await put(written, target).catch(failed);
-      endPart(written);
-      if (isFile) await syncFolder(dirname(target));
+      await deps.catchSignals(async () => {
+        const part = await beginPart(target, deps.random);
+        const file = await open(part, "wx").catch(failed);
+        try {
+          if (old) await file.chmod(old.mode & 0o777).catch(() => {});
+          await copyAll(spool, file, deps.signal).catch(failed);
+          await file.sync().catch(failed);
+          await file.close();
+          await put(part, target).catch(failed);
+          await syncFolder(dirname(target));
+        } finally {
+          await file.close().catch(() => {});
+          await rm(part, { force: true }).catch(() => {});
+          endPart(part);
+        }
+      });
+      await spool.close();
     },
     async discard() {
       await pending.catch(() => {});
-      await file.close().catch(() => {});
-      if (isFile) await rm(written, { force: true });
-      endPart(written);
+      await spool.close().catch(() => {});
     },
   };
+}
+
+/** Writes to a device or pipe, which cannot be replaced. */
+function directSink(file: FileHandle, failed: (cause: unknown) => never): Sink {
+  const close = async () => await file.close().catch(() => {});
+  return {
+    write: async (data) => await file.writeFile(data).catch(failed),
+    finish: close,
+    discard: close,
+  };
+}
+
+/** Opens a temporary file next to the target and removes its name: the system frees it however the process ends. */
+async function openNameless(target: string, random: () => number): Promise<FileHandle> {
+  const part = await beginPart(target, random);
+  const file = await open(part, "wx+").finally(() => endPart(part));
+  await rm(part);
+  return file;
+}
+
+const pieceBytes = 1_048_576;
+
+async function copyAll(from: FileHandle, to: FileHandle, signal: AbortSignal): Promise<void> {
+  const piece = Buffer.allocUnsafe(pieceBytes);
+  for (let at = 0; ; ) {
+    signal.throwIfAborted();
+    const { bytesRead } = await from.read(piece, 0, pieceBytes, at);
+    if (bytesRead === 0) return;
+    await to.writeFile(piece.subarray(0, bytesRead));
+    at += bytesRead;
+  }
+}
+
+function explain(path: string, cause: unknown): BrandapiError {
+  if (cause instanceof BrandapiError) return cause;
+  const isMissing = codeOf(cause) === "ENOENT";
+  const reason = isMissing ? `the folder ${dirname(path)} does not exist` : reasonOf(cause);
+  return new ConfigurationError(`Cannot write ${path}: ${reason}`, {
+    hint: "check the folder and its disk; an existing file was not changed",
+    cause,
+  });
 }
 
 /** Gives a file a name that no other file has. */

@@ -1,17 +1,19 @@
 import type { Bookmark, Source } from "../query/index.js";
 
-/** A piece of the output, and how many rows end in it. */
+/** A piece of the output, and the number of rows that end in it. */
 export interface Chunk {
   data: Uint8Array | string;
   rows: number;
+  /** Name of the rows' source, if the output has several. */
+  table?: string;
 }
 
 export interface WriteOptions {
   excel: boolean;
   /** The sign between two cells of CSV; a comma by default. */
   delimiter?: string;
-  /** Singer: what the target has. Read first, then brought up to date. */
-  bookmarks?: Bookmarks | undefined;
+  /** Singer: the bookmarks of the state that the target returned. */
+  bookmarks?: Readonly<Bookmarks> | undefined;
   warn(text: string): void;
 }
 
@@ -29,6 +31,8 @@ export interface Format {
   flag: string;
   about: string;
   extensions: readonly string[];
+  /** Extensions of other formats that it may be written to if its flag is given. */
+  alsoExtensions: readonly string[];
   /** True if it is text: `.gz` may follow its endings, and a terminal can show it. */
   isText: boolean;
   /** True if one file holds several tables. */

@@ -14,8 +14,6 @@ export interface Sink {
 export interface Exported {
   rows: number;
   bytes: number;
-  /** True if the reader of stdout closed it before the end. */
-  cutShort: boolean;
 }
 
 /** Writes all pieces into a sink. @throws what went wrong, after the sink has put everything back */
@@ -23,7 +21,7 @@ export async function writeAll(
   chunks: Iterable<Chunk> | AsyncIterable<Chunk>,
   sink: Sink,
 ): Promise<Exported> {
-  const done: Exported = { rows: 0, bytes: 0, cutShort: false };
+  const done: Exported = { rows: 0, bytes: 0 };
   try {
     for await (const { data, rows } of chunks) {
       await sink.write(data);
@@ -34,7 +32,6 @@ export async function writeAll(
   } catch (error) {
     await sink.discard();
     if (!(error instanceof ReaderGone)) throw error;
-    done.cutShort = true;
   }
   return done;
 }

@@ -62,10 +62,10 @@ function explainSqlite(cause: unknown): BrandapiError | undefined {
       hint: "close the program that has the file open, then run the same command again",
       cause,
     });
-  const words = `${code}: ${wordsOf(cause)}`;
+  const words = `${code}: ${reasonOf(cause)}`;
   const hint = sqliteFailures.find(([pattern]) => pattern.test(words))?.[1];
   if (hint === undefined) return undefined;
-  return new MirrorUnusable(`cannot use the mirror: ${words}`, { hint, cause });
+  return new MirrorUnusable(`cannot use the mirror: ${reasonOf(cause)}`, { hint, cause });
 }
 
 const hints: Readonly<Record<string, string>> = {
@@ -79,24 +79,45 @@ const hints: Readonly<Record<string, string>> = {
 
 function explainSystem(cause: unknown): BrandapiError | undefined {
   const code = codeOf(cause);
-  const why = systemWords(cause);
+  const why = systemReason(cause);
   if (why === undefined) return undefined;
-  const path = cause instanceof Error && "path" in cause ? `cannot use ${cause.path}` : "the system refused";
-  return new ConfigurationError(`${path}: ${why}`, { hint: hints[code] ?? "check the path", cause });
+  return new ConfigurationError(`${subjectOf(cause)}: ${why}`, {
+    hint: hints[code] ?? "check the path",
+    cause,
+  });
 }
 
-/** Returns what the operating system says, such as "ENOSPC: no space left on device"; undefined for other errors. */
-function systemWords(error: unknown): string | undefined {
-  // better-sqlite3 says it in its own words.
+function subjectOf(cause: unknown): string {
+  if (cause instanceof Error && "path" in cause) return `cannot use ${cause.path}`;
+  return cause instanceof Error && "port" in cause ? `cannot use port ${cause.port}` : "the system refused";
+}
+
+/** What Node's own words for a system error do not make clear. */
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EADDRINUSE: "it is in use",
+  EDQUOT: "the disk quota is used up",
+  EISDIR: "it is a folder",
+  ENOENT: "no such file or folder",
+  ENOSPC: "the disk is full",
+  ENOTDIR: "a part of its path is not a folder",
+  EPERM: "permission denied",
+  ERR_FS_EISDIR: "it is a folder",
+};
+
+/** Returns the reason of a system error in plain words, without its code; undefined for other errors. */
+function systemReason(error: unknown): string | undefined {
+  // better-sqlite3 has its own words.
   if (error instanceof TypeError && /directory does not exist$/.test(error.message)) return error.message;
-  if (!(error instanceof Error && ("syscall" in error || codeOf(error) in hints))) return undefined;
+  const code = codeOf(error);
+  if (!(error instanceof Error && ("syscall" in error || code in hints))) return undefined;
   const [words = ""] = error.message.split(", ");
-  return words.startsWith(codeOf(error)) ? words : `${codeOf(error)}: ${words}`;
+  return reasons[code] ?? /^(?:\w+ )?E[A-Z\d]+: (.+)/.exec(words)?.[1] ?? words;
 }
 
-/** Returns the system's own words if there are any, otherwise the error's message. */
-export function wordsOf(error: unknown): string {
-  return systemWords(error) ?? (error instanceof Error ? error.message : String(error));
+/** Returns the reason of an error: of a system error in plain words, otherwise its message. */
+export function reasonOf(error: unknown): string {
+  return systemReason(error) ?? (error instanceof Error ? error.message : String(error));
 }
 
 /** Returns the code of a system or SQLite error; empty for others. */

@@ -1,7 +1,7 @@
 import { closeSync, constants, copyFileSync, existsSync, linkSync, openSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { MirrorUnusable } from "../errors.js";
-import { codeOf, wordsOf } from "../lib/failures.js";
+import { codeOf, reasonOf } from "../lib/failures.js";
 import { beginPart } from "../lib/parts.js";
 import { withFile } from "./connect.js";
 import { readInfo } from "./info.js";
@@ -28,7 +28,7 @@ export async function copyMirror(from: string, folder: string, random: () => num
     });
   const refuse = (error: Error) => {
     const cause = error.cause ?? error;
-    throw /^SQLITE_(CORRUPT|FULL|IOERR)/.test(codeOf(cause)) ? unsound(wordsOf(cause)) : error;
+    throw /^SQLITE_(CORRUPT|FULL|IOERR)/.test(codeOf(cause)) ? unsound(reasonOf(cause)) : error;
   };
   const expected = await withFile(from, async (mirror) => {
     checkIdentity(mirror);

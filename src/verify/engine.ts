@@ -1,5 +1,5 @@
 import { Incomplete, Stopped } from "../errors.js";
-import { wordsOf } from "../lib/failures.js";
+import { reasonOf } from "../lib/failures.js";
 import { hideKeys } from "../lib/secrets.js";
 import { recordRun } from "../mirror/index.js";
 import type { Resource, Strategy } from "../resources/types.js";
@@ -49,7 +49,7 @@ export async function verifyResource(
   const finding = await verifyRecords(session, resource, repair, tableError).catch((caught: unknown) => {
     if (endsEverything(caught)) throw caught;
     error = caught;
-    return unproven(resource.name, hideKeys(wordsOf(caught), session.keys));
+    return unproven(resource.name, hideKeys(reasonOf(caught), session.keys));
   });
   const state = worse(finding.state, tables.state);
   const found = findingsOf(finding, tableError);

@@ -139,7 +139,9 @@ describe("the file of the budget", () => {
     const { send } = budgetOn(clock, { statePath }, { onNotice: ({ message }) => notices.push(message) });
     expect(mostInAMinute(await send(130))).toBe(60);
     expect(notices).toEqual([
-      expect.stringMatching(/cannot be used \((EEXIST|ENOTDIR)\): requests of other/),
+      expect.stringMatching(
+        /cannot be used \((file already exists|a part of its path is not a folder)\): requests of other/,
+      ),
     ]);
   });
 });

@@ -107,7 +107,7 @@ describe("query", () => {
     expect(await from([], `\ufeff${sql}`)).toMatchObject({ code: 0, out: wanted, err: "" });
     expect(await from(["-f", "none.sql"])).toMatchObject({
       code: 3,
-      err: expect.stringMatching(/^brandapi: cannot use \S*none.sql: ENOENT: no such file or directory/),
+      err: expect.stringMatching(/^brandapi: cannot use \S*none.sql: no such file or folder/),
     });
     expect((await from(["SELECT 1", "-f", "one.sql"])).code).toBe(2);
     const typed = await brandapi(["query", "--db", path], { tty: true });
@@ -166,7 +166,10 @@ describe("query", () => {
     const link = join(home, "link.sqlite");
     symlinkSync(path, link);
     for (const own of [path, link, `${path}-wal`, join(home, ".config/brandapi/config.json")]) {
-      const refused = await brandapi(["query", sql, "--csv", "-o", own, "--db", path], { home });
+      const refused = await brandapi(
+        ["query", sql, own.endsWith(".json") ? "--json" : "--csv", "-o", own, "--db", path],
+        { home },
+      );
       expect(refused).toMatchObject({
         code: 2,
         err: expect.stringContaining("the mirror itself, or the settings"),

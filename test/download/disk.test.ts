@@ -21,15 +21,18 @@ vi.mock("node:fs/promises", async (original) => {
   return { ...real, open };
 });
 
-test.each(["ENOSPC", "EROFS", "EACCES", "EDQUOT"])(
-  "%s ends the run with 3, and the next one goes on",
-  async (code) => {
-    const brand = await libraryOf(Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`f${n}`, {}])));
-    disk.code = code;
-    const run = await download(brand);
-    disk.code = "";
-    expect(run).toMatchObject({ code: 3, files: [], summary: undefined });
-    expect(run.err).toContain(`${code}: cannot write`);
-    expect((await download(brand)).summary).toMatchObject({ downloaded: 8 });
-  },
-);
+test.each([
+  ["ENOSPC", "the disk is full"],
+  ["EROFS", "cannot write"],
+  ["EACCES", "permission denied"],
+  ["EDQUOT", "the disk quota is used up"],
+])("%s ends the run with 3, says that %s, and the next one goes on", async (code, reason) => {
+  const brand = await libraryOf(Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`f${n}`, {}])));
+  disk.code = code;
+  const run = await download(brand);
+  disk.code = "";
+  expect(run).toMatchObject({ code: 3, files: [], summary: undefined });
+  expect(run.err).toContain(reason);
+  expect(run.err).not.toContain(code);
+  expect((await download(brand)).summary).toMatchObject({ downloaded: 8 });
+});

@@ -56,8 +56,8 @@ test("`.gz` after a text ending is the same, compressed, and the same bytes each
   expect(gunzipSync(await exported(db, "o.gz", "--csv")).equals(await exported(db, "o.csv"))).toBe(true);
 });
 
-test.each(["orders.pdf", "orders.xls", "orders.zip.gz", "orders"])(
-  "an unknown ending names those that are known, before anything is opened: %s",
+test.each(["orders.pdf", "orders.xls", "orders.zip.gz", "orders.xlsx.gz", "orders"])(
+  "an unknown extension is refused with a list of those that are known, before anything is opened: %s",
   async (file) => {
     const home = makeHome();
     for (const command of [
@@ -66,8 +66,8 @@ test.each(["orders.pdf", "orders.xls", "orders.zip.gz", "orders"])(
     ]) {
       const run = await brandapi(command, { home });
       expect(run.code).toBe(2);
-      expect(run.err).toContain(`The file's ending names no format: ${file}`);
-      for (const known of [".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".gz"])
+      expect(run.err).toContain(`The file's extension names no format: ${file}`);
+      for (const known of [".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".xlsx", ".parquet", ".gz"])
         expect(run.err).toContain(known);
     }
     expect(readdirSync(home)).toEqual([]);
@@ -96,6 +96,14 @@ test.each([
   [["--delimiter", "x", "--csv"], "argument `x` is invalid."],
   [["--delimiter", ";", "--json"], "`--delimiter` is for CSV, not for `--json`"],
   [["--excel", "-o", "o.ndjson"], "`--excel` is for CSV, not for `--ndjson`"],
+  [["-o", "o.xlsx", "--csv"], "`--csv` contradicts the file's extension: o.xlsx"],
+  [["-o", "o.json", "--ndjson"], "`--ndjson` contradicts the file's extension: o.json"],
+  [["-o", "o.csv.gz", "--json"], "`--json` contradicts the file's extension: o.csv.gz"],
+  [["-o", "o.PARQUET", "--xlsx"], "`--xlsx` contradicts the file's extension: o.PARQUET"],
+  [["-o", "o.json", "--singer"], "`--singer` contradicts the file's extension: o.json"],
+  [["-o", "o.tsv", "--delimiter", ";"], '`--delimiter ";"` contradicts the file\'s extension: o.tsv'],
+  [["-o", "o.gz", "--parquet"], "The file's extension names no format: o.gz"],
+  [["-o", "exports/", "--singer"], "`--singer` writes all tables to one file: exports/ is a folder"],
 ])("%j is refused with 2", async (flags, message) => {
   const run = await brandapi(["export", "orders", ...flags, "--db", await mirrorOf(1)]);
   expect(run.code).toBe(2);
@@ -116,23 +124,43 @@ test("a compressed file that cannot be finished leaves what was there", async ()
   expect(existsSync(join(home, "o.csv"))).toBe(false);
 });
 
-test("several tables are a file each in a folder, and are refused where they have none", async () => {
+test("writes several tables into a folder, one file each, as CSV by default", async () => {
   const db = await mirrorOf(5);
   const home = makeHome();
   const run = async (...args: string[]) =>
     await brandapi(["export", "orders", "order-line-items", ...args, "--db", db], { home });
-  const made = await run("--csv", "-o", "new/exports/");
+  const made = await run("-o", "new/exports/");
   expect(made).toMatchObject({ code: 0, out: "" });
-  expect(made.err).toMatch(/^orders: 5 rows, .*: new\/exports\/orders\.csv\norder_line_items: 5 rows, /);
+  expect(made.err).toMatch(/^orders: 5 rows, order_line_items: 5 rows, [\d.]+ kB: new\/exports\/\n$/);
   expect(readdirSync(join(home, "new/exports")).sort()).toEqual(["order_line_items.csv", "orders.csv"]);
+  expect(readFileSync(join(home, "new/exports/orders.csv")).equals(await exported(db, "o.csv"))).toBe(true);
   await run("--ndjson", "-o", "new/exports");
   expect(readdirSync(join(home, "new/exports"))).toHaveLength(4);
+  await run("--xlsx", "-o", "new/exports");
+  expect(readdirSync(join(home, "new/exports"))).toHaveLength(6);
   await run("--csv", "--delimiter", "tab", "-o", "new/exports/");
   expect(readFileSync(join(home, "new/exports/orders.tsv")).equals(await exported(db, "o.tsv"))).toBe(true);
+  const one = await brandapi(["export", "orders", "-o", "one/", "--db", db], { home });
+  expect(one.err).toMatch(/^orders: 5 rows, [\d.]+ kB: one\/\n$/);
+  expect(readdirSync(join(home, "one"))).toEqual(["orders.csv"]);
   for (const args of [["--csv"], ["-o", "both.csv"], ["-o", "both.json"]]) {
     const refused = await run(...args);
     expect(refused).toMatchObject({ code: 2, out: "" });
     expect(refused.err).toContain("holds one table.");
   }
-  expect(readdirSync(home)).toEqual(["new"]);
+  const query = await brandapi(["query", "SELECT 1", "-o", "one", "--db", db], { home });
+  expect(query).toMatchObject({ code: 2, err: expect.stringContaining("The output is a folder: one") });
+  expect(readdirSync(home).sort()).toEqual(["new", "one"]);
+});
+
+test("the last line of an export of several tables gives the rows of each", async () => {
+  const db = await mirrorOf(5);
+  const home = makeHome();
+  const rows = "orders: 5 rows, order_line_items: 5 rows";
+  const run = async (file: string, ...flags: string[]) =>
+    (await brandapi(["export", "orders", "order-line-items", "-o", file, ...flags, "--db", db], { home }))
+      .err;
+  expect(await run("o.xlsx")).toMatch(new RegExp(`^${rows}, [\\d.]+ kB: o\\.xlsx\n$`));
+  expect(await run("o.jsonl", "--singer")).toMatch(new RegExp(`^${rows}, [\\d.]+ kB: o\\.jsonl\n$`));
+  expect(await run("o.jsonl.gz", "--singer")).toMatch(new RegExp(`^${rows}, [\\d.]+ k?B: o\\.jsonl\\.gz\n$`));
 });

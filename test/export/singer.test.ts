@@ -1,6 +1,4 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import { expect, test } from "vitest";
@@ -8,7 +6,6 @@ import { singerSchema, singerValue } from "../../src/export/singer-values.js";
 import type { JsonObject } from "../../src/resources/types.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
-import { binPath, spawnBrandapi } from "../support/process.js";
 import { brandapi } from "../support/program.js";
 
 /** The messages as docs/SPEC.md of singer-io/getting-started describes them: required and optional properties. */
@@ -52,8 +49,11 @@ function target() {
     string,
     { keys: string[]; rows: Map<string, JsonObject>; check: (one: unknown) => boolean }
   >();
+  let state = "{}";
   return {
     streams,
+    /** Writes what a target prints at its end: the value of the last STATE message that it has stored. */
+    keepState: (path: string) => writeFileSync(path, `${state}\n`),
     /** @returns the records of these lines */
     take(out: string): Message[] {
       const lines = out
@@ -83,6 +83,7 @@ function target() {
         stream?.rows.set(JSON.stringify(stream.keys.map((key) => message.record[key])), message.record);
       }
       expect(lines.at(-1)).toMatchObject({ type: "STATE", value: { bookmarks: {} } });
+      state = JSON.stringify(lines.at(-1)?.value);
       return lines.filter(({ type }) => type === "RECORD");
     },
     /** The rows that are there, by the columns that count. */
@@ -105,6 +106,7 @@ test("a target that takes every line has what the mirror has, after each of many
   const tables = ["orders", "order-line-items", "content", "gifts"];
   const tgt = target();
   const send = async () => {
+    tgt.keepState(state);
     const run = await brandapi(["export", ...tables, "--singer", "--state", state, "--db", mirror.path]);
     expect(run).toMatchObject({ code: 0, err: "" });
     const sent = tgt.take(run.out).map(({ stream, record }) => `${stream} ${record.id ?? record.order_id}`);
@@ -171,6 +173,7 @@ test("an item that goes in the night in which a new attribute comes is told as g
   const send = async (...lists: JsonObject[][]) => {
     const records = lists.map((list, n) => ({ host: { id: `h${n}` }, products: list }));
     writeRead(mirror, "recommendations", records);
+    tgt.keepState(state);
     const words = ["export", "recommendation-products", "--singer", "--state", state, "--db", mirror.path];
     tgt.take((await brandapi(words)).out);
     return tgt.rows("recommendation_products", "host_id", "position");
@@ -229,38 +232,52 @@ test("what is no time goes as null with a word", async () => {
   expect([first?.record.order_date, second?.record.order_date]).toEqual([null, "2026-10-01T12:00:00.000Z"]);
 });
 
-test("the state of another mirror is none: everything is sent", async () => {
+test("sends everything if the state is of another mirror", async () => {
   const home = makeHome();
-  const args = async (db: string) =>
-    await brandapi(["export", "orders", "--singer", "--state", "state.json", "--db", db], { home });
-  expect(target().take((await args(await mirrorOfOrders(makeHome(), 5))).out)).toHaveLength(5);
+  const tgt = target();
+  const sendFrom = async (db: string) => {
+    tgt.keepState(join(home, "state.json"));
+    const args = ["export", "orders", "--singer", "--state", "state.json", "--db", db];
+    return tgt.take((await brandapi(args, { home })).out);
+  };
+  expect(await sendFrom(await mirrorOfOrders(makeHome(), 5))).toHaveLength(5);
   const other = await makeMirror();
   writeRead(other, "orders", [anOrder(1), anOrder(2)], { at: at(9) });
   other.db.close();
-  expect(target().take((await args(other.path)).out)).toHaveLength(2);
-  expect(target().take((await args(other.path)).out)).toEqual([]);
+  expect(await sendFrom(other.path)).toHaveLength(2);
+  expect(await sendFrom(other.path)).toEqual([]);
 });
 
-test("the state is replaced only when every line was taken", async () => {
-  const db = await mirrorOfOrders(makeHome(), 4_000);
+test("only reads the state file, so rows that a failing target has not stored are sent again", async () => {
+  const db = await mirrorOfOrders(makeHome(), 3);
   const home = makeHome();
-  const args = ["export", "orders", "--singer", "--state", "state.json", "--db", db];
-  const child = spawn(process.execPath, [binPath, ...args], {
-    cwd: home,
-    env: { PATH: process.env.PATH ?? "", HOME: home },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  await once(child.stdout, "data");
-  child.stdout.destroy();
-  const [code] = (await once(child, "close")) as [number];
-  expect(code).toBe(0);
-  expect(existsSync(join(home, "state.json"))).toBe(false);
-  expect((await spawnBrandapi(args, { home }).ended).out.split("\n")).toHaveLength(4_003);
-  const kept = readFileSync(join(home, "state.json"), "utf8");
-  expect(Object.keys(JSON.parse(kept).bookmarks)).toEqual(["orders"]);
-  const file = await spawnBrandapi([...args, "-o", "lines.ndjson"], { home }).ended;
-  expect(file).toMatchObject({ code: 0, out: "" });
-  expect(target().take(readFileSync(join(home, "lines.ndjson"), "utf8"))).toEqual([]);
+  const state = join(home, "state.json");
+  const run = async () =>
+    await brandapi(["export", "orders", "--singer", "--state", "state.json", "--db", db], { home });
+  for (const text of ["{}", '{"bookmarks":{}}\n']) {
+    writeFileSync(state, text);
+    expect(target().take((await run()).out)).toHaveLength(3);
+    expect(readFileSync(state, "utf8")).toBe(text);
+    expect(readdirSync(home)).toEqual(["state.json"]);
+  }
+  const tgt = target();
+  tgt.take((await run()).out);
+  tgt.keepState(state);
+  expect(tgt.take((await run()).out)).toEqual([]);
+});
+
+test("keeps the bookmarks of tables that are not exported this time", async () => {
+  const db = await mirrorOfOrders(makeHome(), 1);
+  const home = makeHome();
+  const tgt = target();
+  const run = async (table: string) => {
+    tgt.keepState(join(home, "state.json"));
+    const args = ["export", table, "--singer", "--state", "state.json", "--db", db];
+    return tgt.take((await brandapi(args, { home })).out);
+  };
+  expect(await run("orders")).toHaveLength(1);
+  expect(await run("order-line-items")).toHaveLength(1);
+  expect(await run("orders")).toEqual([]);
 });
 
 test.each([
@@ -268,10 +285,16 @@ test.each([
   [["orders", "--singer", "--as-of", "7d"], 2, "cannot be used with option `--as-of <time>`"],
   [["orders", "--csv", "--state", "s"], 2, "`--csv` cannot be used with option `--singer`"],
   [["sales_by_month", "--singer"], 2, "not `sales_by_month`"],
-  [["orders", "--singer", "--state", "bad.json"], 3, "no state that `brandapi` wrote"],
+  [["orders", "--singer", "--state", "bad.json"], 3, "no state of `brandapi export --singer`: "],
+  [["orders", "--singer", "--state", "other.json"], 3, "no state of `brandapi export --singer`: "],
+  [["orders", "--singer", "--state", "empty.json"], 3, "The state file is empty: "],
+  [["orders", "--singer", "--state", "none.json"], 3, "The state file does not exist: "],
+  [["orders", "--singer", "--state", "."], 3, "The state file cannot be read, it is a folder: "],
 ])("%j is refused, and nothing is written", async (args, code, message) => {
   const home = makeHome();
   writeFileSync(join(home, "bad.json"), "[]");
+  writeFileSync(join(home, "other.json"), '{"bookmarks":{"orders":{"updated_at":"2026-01-01"}}}');
+  writeFileSync(join(home, "empty.json"), "\n");
   const run = await brandapi(["export", ...args, "--db", await mirrorOfOrders(makeHome(), 1)], { home });
   expect(run).toMatchObject({ code, out: "", err: expect.stringContaining(message) });
   expect(readFileSync(join(home, "bad.json"), "utf8")).toBe("[]");

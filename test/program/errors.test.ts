@@ -12,37 +12,37 @@ test.each<[string, Error, string]>([
   [
     "a full disk",
     withCode("ENOSPC: no space left on device, write", "ENOSPC", { path: "/d/x.csv" }),
-    "cannot use /d/x.csv: ENOSPC: no space left on device",
+    "cannot use /d/x.csv: the disk is full",
   ],
   [
     "a folder that is not writable",
     withCode("EACCES: permission denied", "EACCES", { path: "/d" }),
-    "cannot use /d: EACCES: permission denied",
+    "cannot use /d: permission denied",
   ],
   [
     "a read-only disk",
-    withCode("EROFS: read-only file system", "EROFS", { syscall: "open", path: "/d" }),
-    "cannot use /d: EROFS: read-only file system",
+    withCode("read-only file system", "EROFS", { syscall: "open", path: "/d" }),
+    "cannot use /d: read-only file system",
   ],
   [
     "a full disk under the mirror",
     withCode("database or disk is full", "SQLITE_FULL"),
-    "cannot use the mirror: SQLITE_FULL: database or disk is full",
+    "cannot use the mirror: database or disk is full",
   ],
   [
     "a damaged mirror",
     withCode("database disk image is malformed", "SQLITE_CORRUPT"),
-    "cannot use the mirror: SQLITE_CORRUPT: ",
+    "cannot use the mirror: ",
   ],
   [
     "a file that is no mirror",
     withCode("file is not a database", "SQLITE_NOTADB"),
-    "cannot use the mirror: SQLITE_NOTADB: file is not a database",
+    "cannot use the mirror: file is not a database",
   ],
   [
     "a read-only mirror",
     withCode("attempt to write a readonly database", "SQLITE_READONLY_DBMOVED"),
-    "cannot use the mirror: SQLITE_READONLY_DBMOVED: ",
+    "cannot use the mirror: ",
   ],
   [
     "an unbuilt better-sqlite3",
@@ -66,12 +66,11 @@ test.each<[string, Error, string]>([
 });
 
 test("what the system says is never a defect, whatever its code", () => {
-  const said = (code: string) =>
-    asBrandapiError(withCode(`${code}: x`, code, { syscall: "open", path: "/d/x" }));
+  const said = (code: string) => asBrandapiError(withCode(`x`, code, { syscall: "open", path: "/d/x" }));
   for (const code of Object.keys(constants.errno).filter((name) => !name.startsWith("WSA"))) {
     const { exitCode, hint, message } = said(code);
     expect({ code, exitCode }).toEqual({ code, exitCode: 3 });
-    expect(message).toBe(`cannot use /d/x: ${code}: x`);
+    expect(message).toMatch(/^cannot use \/d\/x: (?!E[A-Z0-9]+\b)\w/);
     expect(hint).toBeTruthy();
   }
 });

@@ -69,6 +69,7 @@ export function testDeps(options: ProgramOptions = {}) {
     random: () => options.random ?? 0.5,
     signal: options.signal ?? new AbortController().signal,
     killable: (work) => work(),
+    catchSignals: (work) => work(),
   } satisfies Deps & { opened: string[] };
 }
 

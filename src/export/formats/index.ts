@@ -16,10 +16,20 @@ export const formats: readonly Format[] = [
   },
   {
     ...text("singer", "lines for Singer and Meltano targets", [], () => import("./singer.js")),
+    alsoExtensions: [".ndjson", ".jsonl"],
     holdsMany: true,
   },
 ];
 
 function text(name: string, about: string, extensions: readonly string[], load: Format["load"]): Format {
-  return { name, flag: `--${name}`, about, extensions, isText: true, holdsMany: false, load };
+  return {
+    name,
+    flag: `--${name}`,
+    about,
+    extensions,
+    alsoExtensions: [],
+    isText: true,
+    holdsMany: false,
+    load,
+  };
 }

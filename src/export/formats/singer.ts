@@ -26,7 +26,7 @@ interface Stream {
  */
 export function* write(sources: Sources, options: WriteOptions): Iterable<Chunk> {
   const streams = sources.map(openStream);
-  const { bookmarks = {} } = options;
+  let bookmarks = options.bookmarks ?? {};
   for (const stream of streams) {
     const { source, changed, keys, properties } = stream;
     const columns = createHash("sha256").update(Object.keys(properties).join()).digest("hex").slice(0, 8);
@@ -37,7 +37,7 @@ export function* write(sources: Sources, options: WriteOptions): Iterable<Chunk>
     // A new column is in every row.
     yield* recordLines(stream, changed.rows(known?.columns === columns ? known : undefined), options);
     if (known) yield* recordLines(stream, changed.lost(known), options);
-    if (changed.now) bookmarks[source.name] = { columns, ...changed.now };
+    if (changed.now) bookmarks = { ...bookmarks, [source.name]: { columns, ...changed.now } };
     yield line({ type: "STATE", value: { bookmarks } });
   }
 }
@@ -81,7 +81,7 @@ function* recordLines(
       record[deletedAt] = removedAt;
       return line({ type: "RECORD", stream: source.name, record }).data;
     });
-    yield { data: lines.join(""), rows: rows.length };
+    yield { data: lines.join(""), rows: rows.length, table: source.name };
   }
   if (unfit > 0)
     options.warn(

@@ -54,13 +54,13 @@ function* writeSheet(source: Source, zip: ZipStream, cut: { count: number }): Ge
       if (text.length < pieceLetters) continue;
       checkRows(name, number - 1);
       zip.write(text);
-      yield { data: zip.take(), rows };
+      yield { data: zip.take(), rows, table: name };
       text = "";
       rows = 0;
     }
   checkRows(name, number - 1);
   zip.write(`${text}</sheetData></worksheet>`);
-  yield { data: zip.take(), rows };
+  yield { data: zip.take(), rows, table: name };
 }
 
 /** Returns what a sheet has before its first row: the frozen header, and the widths of columns. */
