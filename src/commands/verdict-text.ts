@@ -1,5 +1,6 @@
 import { counted } from "../lib/counted.js";
 import { minuteOf } from "../lib/times.js";
+import { futureText } from "../sync/future.js";
 import { formatCount } from "../ui/numbers.js";
 import { renderTable } from "../ui/table.js";
 import { escapeText } from "../ui/text.js";
@@ -23,6 +24,7 @@ export function verdictText(verdict: FullVerdict): string {
     const read = read_at ? `; read since ${minuteOf(read_at)}` : "";
     lines.push(`  ${span}: ${state}: ${escapeText(why)}${read}`);
   }
+  if (verdict.future) lines.push(`  not due yet: ${futureText(verdict.future)}`);
   for (const { table, why } of tables.differences) lines.push(`  table ${table}: ${tables.state}: ${why}`);
   if (verdict.blind_spot !== "") lines.push(`  cannot see: ${verdict.blind_spot}`);
   return `${lines.join("\n")}\n`;

@@ -1,6 +1,6 @@
 import { firstPage } from "../api/index.js";
 import { everything, join, type Range, startOfSecond, subtract } from "../lib/ranges.js";
-import type { Count, Query } from "../resources/types.js";
+import type { Count, Json, Query } from "../resources/types.js";
 import { type DatedRun, pagesFor, type SyncRun } from "./run.js";
 import { rangeQuery } from "./seek.js";
 
@@ -20,14 +20,18 @@ export interface Counted extends Range {
 
 export const allRecords: Check = { name: "all", query: {}, flags: 0 };
 
-/** Returns `total_items` of a list (A5): one request for one record. Source: the API document, "Pagination object". */
+/**
+ * Returns `total_items` of a list (A5), and its first record: one request for one record. Source: the API document,
+ * "Pagination object".
+ */
 export async function countListed(
   { api, resource }: Pick<SyncRun, "api" | "resource">,
   query: Query,
-): Promise<{ total: number; askedAt: number }> {
+): Promise<{ total: number; first: Json; askedAt: number }> {
   const asked = { ...resource.query, ...query, page: 1, per_page: 1 };
   const answer = await api.get(resource.path, asked, resource.scope);
-  return { total: firstPage(resource.path, answer).pagination.total_items, askedAt: answer.askedAt };
+  const { items, pagination } = firstPage(resource.path, answer);
+  return { total: pagination.total_items, first: items[0] ?? null, askedAt: answer.askedAt };
 }
 
 /** Counts a range in the API and in the mirror. */

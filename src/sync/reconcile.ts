@@ -10,6 +10,7 @@ import {
   totalsOf,
 } from "./counts.js";
 import { movedDays, rangesOfDays } from "./figures.js";
+import { futureText, splitFuture } from "./future.js";
 import { readRange } from "./read.js";
 import type { DatedRun } from "./run.js";
 
@@ -35,7 +36,12 @@ export async function reconcile(run: DatedRun, left: () => number): Promise<void
     // Without a range (A11).
     const whole = await count(run, everything);
     let beside = whole.api - (row.api_total ?? 0);
-    if (beside > 0) beside -= totalsOf(await countUnread(run)).api_total;
+    if (beside > 0) {
+      const unread = await countUnread(run);
+      beside -= totalsOf(unread).api_total;
+      const { future } = await splitFuture(run, unread);
+      if (future) reporter.note(`${resource.name}: ${futureText(future)}`);
+    }
     // A record that came after the counts is no record beside the dates.
     if (beside > 0) differing = await recount(run);
     if (beside > 0 && differing.length === 0) {

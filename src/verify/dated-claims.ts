@@ -14,7 +14,7 @@ const recordsPerRequest = 98;
 
 /** Returns all that a proof of a dated resource goes by, and what it does not prove. */
 export function datedClaims(run: DatedRun, evidence: Evidence): Claim[] {
-  const { against, beside, checks, counts, unread, whole } = evidence;
+  const { against, beside, checks, counts, future, unread, whole } = evidence;
   const counted = new Set([...counts, ...against.flatMap((one) => one.counted ?? [])]);
   const days = against.filter((one) => !one.counted);
   const notRead = beside > 0 ? `${beside} more than in all dates: not read` : "not all of it was read";
@@ -28,6 +28,7 @@ export function datedClaims(run: DatedRun, evidence: Evidence): Claim[] {
     ...daysClaims(run, evidence),
     ...days.map(({ text, ...range }) => claimOf(run, "a day", range, { agrees: false, note: text })),
     ...unread.map((one) => countClaim(run, one, { note: "never read" })),
+    ...(future ? [countClaim(run, future.count, { note: "dated in the future: not due yet" })] : []),
     // It proves that nothing lies beside the dates, if all dates were read.
     countClaim(run, whole, {
       check: "all, without dates",

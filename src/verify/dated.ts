@@ -12,7 +12,7 @@ export async function verifyDated(run: DatedRun): Promise<Finding> {
   const { resource, state } = run;
   const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
   const evidence = await gatherEvidence(run);
-  const { beside, unread } = evidence;
+  const { beside, future, unread } = evidence;
   const months = [...judge(run, evidence), ...unread.map((one) => neverRead(resource.name, one, floor))];
   const why = `the API counts ${beside} more without a range of dates than in all dates`;
   if (beside > 0) months.push(unprovenMonth("undated", why));
@@ -24,6 +24,7 @@ export async function verifyDated(run: DatedRun): Promise<Finding> {
     state: stateOf(months),
     months,
     blind_spot: `a change to an old record that moves ${what}: only reading shows it, which every sync does in turn (\`--audit\`)`,
+    future: future && { records: future.records, until: future.until },
     unread: wanted.reduce((sum, { api, mirror }) => sum + Math.max(0, api - mirror), 0),
     unsettled: beside > 0,
     claims: () => datedClaims(run, evidence),

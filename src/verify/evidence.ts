@@ -12,6 +12,7 @@ import {
   totalsOf,
 } from "../sync/counts.js";
 import { askFigures, movedDays } from "../sync/figures.js";
+import { type FutureRecords, splitFuture } from "../sync/future.js";
 import { readList } from "../sync/list.js";
 import { budgetOf, type DatedRun } from "../sync/run.js";
 import { rangeQuery } from "../sync/seek.js";
@@ -38,6 +39,8 @@ export interface Evidence {
   against: Against[];
   /** The ranges that were never read and hold records, oldest first. */
   unread: Counted[];
+  /** Null if no record is dated in the future. */
+  future: FutureRecords | null;
   /** The count without a range. */
   whole: Counted;
   /** How many records no range has (A11). */
@@ -65,12 +68,14 @@ export async function gatherEvidence(run: DatedRun): Promise<Evidence> {
   for (const { dated } of state.missing.all())
     if (dated !== null) against.push(ofDay(dayOf(dated), "a record is no longer there"));
   const totals = { ...totalsOf(counts), differing: differing.length };
-  const unread = await countUnread(run);
+  const allUnread = await countUnread(run);
+  const { future, unread } = await splitFuture(run, allUnread);
   const whole = await count(run, everything);
   return {
     unread: differingIn(unread),
+    future,
     whole,
-    beside: Math.max(0, whole.api - totals.api_total - totalsOf(unread).api_total),
+    beside: Math.max(0, whole.api - totals.api_total - totalsOf(allUnread).api_total),
     counts,
     checks: checksOf(run).flatMap(({ name }) => (distrusted.has(name) ? [] : name)),
     figures: run.figures && { askedAt, moved, drift },

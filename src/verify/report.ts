@@ -23,6 +23,8 @@ export interface Verdict extends Totals {
   blind_spot: string;
   /** How many records the API has that were asked for and not read yet. */
   unread?: number;
+  /** Records dated in the future, which cannot be read yet, and their newest date. */
+  future?: { records: number; until: string | null } | null;
   /** Set if the API's counts or its list did not agree with themselves. */
   unsettled?: boolean;
   /** The run of a repair, and the rows that it has written. */

@@ -1,0 +1,64 @@
+import { describe, expect, test } from "vitest";
+import { makeBrand } from "../support/brand.js";
+import { day, fileAt, hour, noon, orderAt, ordersBefore } from "../support/records.js";
+
+const orders = ordersBefore(noon - hour, 100, 12 * hour);
+const ahead = [3, 5, 9].map((hours) => orderAt(`ahead${hours}`, noon + hours * hour));
+const message =
+  "3 records are dated in the future (the newest 2026-11-21 21:00) and will be read once their dates are reached";
+
+describe("orders dated in the future", () => {
+  test("are no failure for sync and verify, which both say how many there are", async () => {
+    const brand = makeBrand({ orders: [...ahead, ...orders] });
+    const synced = await brand.run("sync orders");
+    expect([synced.code, brand.lastRun().verified]).toEqual([0, 1]);
+    expect(synced.err.split("\n").filter((line) => line.includes(message))).toHaveLength(1);
+    for (const command of ["verify orders", "verify orders --repair"]) {
+      const { code, err, out } = await brand.run(command);
+      expect([code, err]).toEqual([0, ""]);
+      expect(out).toMatch(/^orders: proven, 100 in the API and 100 here/);
+      expect(out).toContain(`  not due yet: ${message}\n`);
+      expect(out).not.toContain("never read");
+    }
+    const [verdict] = (await brand.run("verify orders --json")).out.split("\n");
+    expect(JSON.parse(verdict ?? "")).toMatchObject({
+      state: "proven",
+      unread: 0,
+      future: { records: 3, until: "2026-11-21T21:00:00.000Z" },
+    });
+    const { out } = await brand.run("verify orders --evidence");
+    expect(out).toMatch(/ 3 +0 +unproven +\S+ \S+ +dated in the future: not due yet/);
+  });
+
+  test("are read once their date is reached", async () => {
+    const brand = makeBrand({ orders: [...ahead, ...orders] });
+    await brand.run("sync orders");
+    brand.pass(4 * hour);
+    expect((await brand.run("sync orders")).err).toContain("2 records are dated in the future");
+    expect(brand.mirrored()).toContain("ahead3");
+    brand.pass(day);
+    expect((await brand.run("sync orders")).err).not.toContain("future");
+    expect(brand.mirrored()).toHaveLength(103);
+    expect(await brand.run("verify orders")).toMatchObject({
+      code: 0,
+      out: expect.not.stringContaining("due"),
+    });
+  });
+
+  test("do not hide an order that came after the last sync", async () => {
+    const brand = makeBrand({ orders: [...ahead, ...orders] });
+    await brand.run("sync orders");
+    brand.pass(2 * hour);
+    brand.order(orderAt("new", brand.now() - hour));
+    const { code, err, out } = await brand.run("verify orders");
+    expect([code, err]).toEqual([8, expect.stringContaining("1 orders were not read yet")]);
+    expect(out).toContain(message);
+    expect((await brand.run("verify orders --repair")).code).toBe(0);
+  });
+});
+
+test("a file dated in the future is no failure", async () => {
+  const brand = makeBrand({ content: [fileAt("ahead", noon + hour), fileAt("one", noon - hour)] });
+  expect((await brand.run("sync content")).err).toContain("1 record is dated in the future");
+  expect((await brand.run("verify content")).code).toBe(0);
+});
