@@ -23,7 +23,10 @@ const warnWithinDays = 14;
 /** Opens the API for one request: whose is the key? @throws what `openApi` and `readIdentity` throw */
 export async function askIdentity(settings: Settings, deps: Deps, reporter: TerminalReporter) {
   const api = await openApi(settings, deps, reporter);
-  return await readIdentity(api).finally(() => api.close());
+  return await readIdentity(api).finally(() => {
+    api.close();
+    reporter.close();
+  });
 }
 
 /**
@@ -68,11 +71,20 @@ export function warnOfExpiry(end: string | null, now: number, profile: string, w
   );
 }
 
-/** Prints the identity, not with `--quiet`: as lines, or with `--json` as `{"brand":{…},"key":{…,"days_left"}}`. */
-export function printIdentity(deps: Deps, settings: Settings, { brand, key }: Identity): void {
+/**
+ * Prints the identity, not with `--quiet`: as lines, or with `--json` as `{"brand":{…},"key":{…,"days_left"}}`.
+ * @param more further members for `--json`
+ */
+export function printIdentity(
+  deps: Deps,
+  settings: Settings,
+  { brand, key }: Identity,
+  more: { omit?: readonly string[] } = {},
+): void {
   const { id, scopes, expires_at } = key;
   const days_left = daysLeft(expires_at, deps.clock.now());
-  if (settings.output.json) printJson(deps.stdout, { brand, key: { id, scopes, expires_at, days_left } });
+  if (settings.output.json)
+    printJson(deps.stdout, { brand, key: { id, scopes, expires_at, days_left }, ...more });
   if (settings.output.json || settings.output.quiet) return;
   const facts = [
     ["brand", `${brand.name} (${brand.id})`],
@@ -82,6 +94,7 @@ export function printIdentity(deps: Deps, settings: Settings, { brand, key }: Id
     ["API", settings.baseUrl ?? ""],
     ["profile", settings.profile],
     ["mirror", settings.dbPath],
+    ...(settings.omit.length > 0 ? [["omits", settings.omit.join(", ")] as const] : []),
   ] as const;
   const style = styleFor(deps.stdout, settings.output, deps.env);
   for (const [label, value] of facts)

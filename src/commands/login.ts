@@ -9,6 +9,7 @@ import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { openPrompt } from "../ui/prompt.js";
 import { createReporter } from "../ui/reporter.js";
+import { escapeText } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parsed } from "./flags.js";
 import { askIdentity, printIdentity } from "./identity.js";
@@ -32,13 +33,19 @@ export function define(command: Command): void {
   command
     .option("--key-stdin", "read the key from stdin: for scripts")
     .addOption(parsed("--ping <url>", "each sync pings this address: a dead-man's switch", parsePing))
-    .addOption(parsed("--omit <members>", "never keep these: host.last_name,roster:host.socials", parseOmit));
+    .addOption(
+      parsed(
+        "--omit <members>",
+        "never store these; replaces the list: host.last_name,roster:host.socials",
+        (text: string, previous: readonly string[] = []) => [...new Set([...previous, ...parseOmit(text)])],
+      ),
+    );
 }
 
 export async function run(options: LoginFlags, { deps }: Context): Promise<void> {
   // The key that is stored is never that of the environment.
-  const { BRANDAPI_BASE_URL, BRANDAPI_KEY, ...env } = deps.env;
-  const settings = await readSettings(options, { ...deps, env }, "login");
+  const { BRANDAPI_BASE_URL, BRANDAPI_KEY, ...withoutAccess } = deps.env;
+  const settings = await readSettings(options, { ...deps, env: withoutAccess }, "login");
   const { profile } = settings;
   const profiles = await readProfiles(deps);
   const stored = profiles.get(profile) ?? {};
@@ -47,21 +54,27 @@ export async function run(options: LoginFlags, { deps }: Context): Promise<void>
   const reporter = createReporter(deps, options);
   const identity = await askIdentity({ ...settings, ...access }, deps, reporter);
   const { brand, key } = identity;
+  const omit = options.omit ?? settings.omit;
   profiles.set(profile, {
     ...stored,
     ...access,
     db: options.db === undefined ? stored.db : settings.dbPath,
     ping: options.ping ?? stored.ping,
-    omit: options.omit?.join(",") ?? stored.omit,
+    omit: omit.join(",") || undefined,
     brandId: brand.id,
     brandName: brand.name,
     keyExpiresAt: key.expires_at ?? undefined,
   });
   await writeProfiles(profiles, deps);
-  for (const name of ["BRANDAPI_KEY", "BRANDAPI_BASE_URL"])
-    if (environmentFor(options, deps.env)[name])
+  const env = environmentFor(options, deps.env);
+  for (const [name, value] of [
+    ["BRANDAPI_KEY", access.key],
+    ["BRANDAPI_BASE_URL", access.baseUrl],
+  ] as const)
+    if (env[name] && env[name].trim().replace(/\/+$/, "") !== value)
       reporter.warn(`${name} is set, and overrides what was stored.`);
-  printIdentity(deps, { ...settings, ...access }, identity);
+  printIdentity(deps, { ...settings, ...access, omit }, identity, { omit });
+  if (options.omit) reporter.note(omitText(settings.omit, omit));
   reporter.note(`Stored in ${configFile(deps)}. Next: \`${commandFor("sync", profile)}\`.`);
 }
 
@@ -87,11 +100,44 @@ async function readAccess(flags: LoginFlags, settings: Settings, deps: Deps): Pr
     });
   }
   const { ask, close } = openPrompt(deps);
-  const question = `API key for the profile \`${profile}\` (not shown): `;
+  const askForUrl = () => ask("Base URL (ends in /api/brand/v1): ", {});
+  const askForKey = () => ask(`API key for the profile \`${profile}\` (not shown): `, { hidden: true });
   try {
-    const url = baseUrl ?? checkBaseUrl(await ask("Base URL (ends in /api/brand/v1): ", {}), "the prompt");
-    return { baseUrl: url, key: key ?? checkKey(await ask(question, { hidden: true }), "the prompt") };
+    const url = baseUrl ?? (await askUntilValid(askForUrl, checkBaseUrl, deps));
+    return { baseUrl: url, key: key ?? (await askUntilValid(askForKey, checkKey, deps)) };
   } finally {
     close();
   }
+}
+
+/** Asks until `check` accepts the answer. @throws what `ask` throws: Ctrl-C and the end of the input end it */
+async function askUntilValid(
+  ask: () => Promise<string>,
+  check: (text: string, source: string) => string,
+  { stderr }: Pick<Deps, "stderr">,
+): Promise<string> {
+  for (;;) {
+    const answer = await ask();
+    try {
+      return check(answer.trim(), "the prompt");
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      stderr.write(`${escapeText(error.message)}\n  hint: ${error.hint}\n`);
+    }
+  }
+}
+
+/** Returns the list of omitted members and how it changed. */
+function omitText(before: readonly string[], after: readonly string[]): string {
+  const added = after.filter((member) => !before.includes(member));
+  const removed = before.filter((member) => !after.includes(member));
+  const changes = [
+    added.length > 0 ? `added: ${added.join(", ")}` : [],
+    removed.length > 0 ? `no longer omitted: ${removed.join(", ")}` : [],
+  ].flat();
+  const list = after.length === 0 ? "nothing is omitted" : `omitted members: ${after.join(", ")}`;
+  const next = changes.length === 0 ? "" : " The next sync rewrites what is already stored.";
+  return `${list} (${changes.join("; ") || "unchanged"}).${next}`.replace(/^./, (first) =>
+    first.toUpperCase(),
+  );
 }

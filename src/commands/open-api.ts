@@ -4,8 +4,6 @@ import type { Settings } from "../config/settings.js";
 import { type Deps, readVersion } from "../deps.js";
 import type { TerminalReporter } from "../ui/reporter.js";
 
-const waits = { budget: "rate limit", server: "the API asked to wait" } as const;
-
 /**
  * Opens the API as these settings say. Close it when done.
  * @throws ConfigurationError if the base URL or the key is missing
@@ -17,6 +15,10 @@ export async function openApi(
 ): Promise<ApiClient> {
   const access = { ...settings, ...requireAccess(settings) };
   const api = await import("../api/index.js");
+  const waits = {
+    budget: `rate limit of ${settings.rateLimit} requests a minute`,
+    server: "the API asked to wait",
+  } as const;
   reporter.limited(settings.rateLimit);
   const options = { ...access, userAgent: `brandapi/${readVersion()}`, statePath: settings.stateDir };
   return api.openApi(options, deps, {

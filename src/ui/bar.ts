@@ -22,15 +22,22 @@ export interface Progress {
 const barWidth = 20;
 
 /**
- * Returns the line that a terminal shows: name, requests done, requests left, time left, bar.
+ * Returns the line that a terminal shows: name, requests done, requests left, time left, and a bar, or the current wait.
  * @param perMinute the rate limit, null for none
+ * @param waiting what the run is waiting for and how long, null if it is not waiting
  */
-export function progressLine(progress: Progress, style: Style, perMinute: number | null): string {
+export function progressLine(
+  progress: Progress,
+  style: Style,
+  perMinute: number | null,
+  waiting: string | null,
+): string {
   const { name, position, of, requests, left, isKnown } = progress;
   const title = of > 1 ? `${name ?? ""} (${position} of ${of})` : (name ?? "");
   const time = perMinute === null ? "" : `, ${formatSpan((left / perMinute) * 60_000)}`;
   const rest = left === 0 ? "" : `, ${isKnown ? "" : "at least "}${formatCount(left)} left${time}`;
   const text = `${style.bold(title)}  ${counted(requests, "request", formatCount)} done${rest}`;
+  if (waiting !== null) return `${text}  ${style.dim(waiting)}`;
   if (!isKnown) return text;
   const full = Math.round((requests / Math.max(1, requests + left)) * barWidth);
   return `${text}  ${style.cyan("█".repeat(full))}${style.dim("░".repeat(barWidth - full))}`;

@@ -48,7 +48,7 @@ export function createReporter(
   let position = 0;
   let perMinute: number | null = null;
   let task: { name: string | null; done: number; total: number | undefined } = none;
-  let waitedFor = "";
+  let wait = { reason: "", until: Number.NEGATIVE_INFINITY };
   let toldAt = Number.NEGATIVE_INFINITY;
   const hide = () => bar.show();
   signal.addEventListener("abort", hide, { once: true });
@@ -67,13 +67,20 @@ export function createReporter(
     progressed?.(progress());
   }
 
-  /** Says once per reason what is waited for; a log has one line per task, so only between tasks. */
+  /** Counts down on a terminal; elsewhere prints a line per reason, but only between tasks, because a log has one line per task. */
   function waiting(ms: number, reason: string): void {
     if (ms < longWaitMs) return;
     tell();
-    if (reason !== waitedFor && (bar.isDrawn || task === none))
-      note(`waiting ${formatSpan(ms)}: ${clean(reason)}`);
-    waitedFor = reason;
+    const isNew = reason !== wait.reason;
+    wait = { reason, until: clock.monotonic() + ms };
+    if (task !== none) return;
+    if (bar.isDrawn) bar.show(() => waitText() ?? "");
+    else if (isNew) note(`${waitText()}`);
+  }
+
+  function waitText(): string | null {
+    const ms = wait.until - clock.monotonic();
+    return ms <= 0 ? null : `waiting ${formatSpan(ms)}: ${clean(wait.reason)}`;
   }
 
   return {
@@ -85,7 +92,7 @@ export function createReporter(
       const own = { name, done: 0, total };
       task = own;
       position = expected.findIndex((one) => one.name === name) + 1 || 1;
-      if (!signal.aborted) bar.show(() => progressLine(progress(), style, perMinute));
+      if (!signal.aborted) bar.show(() => progressLine(progress(), style, perMinute, waitText()));
       tell();
       return {
         update({ done, total: newTotal = own.total }) {
@@ -111,6 +118,8 @@ export function createReporter(
     waiting,
     answered() {
       requests += 1;
+      wait.until = Number.NEGATIVE_INFINITY;
+      if (task === none) hide();
     },
     limited(limit) {
       perMinute = limit;

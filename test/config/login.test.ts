@@ -99,6 +99,58 @@ test("login at a terminal asks for the base URL and the key, and never shows the
   expect(login.raw.at(-1)).toBe(false);
 });
 
+test("login at a terminal asks again after a bad base URL and after an empty key", async () => {
+  const sandbox = await sandboxForTest();
+  const stdin = `${sandbox.baseUrl.replace(/v1$/, "v2")}\rplatform.example\r ${sandbox.baseUrl} \r\r${sandbox.key}\r`;
+  const login = await brandapi("login", { tty: true, stdin });
+  expect(login.code).toBe(0);
+  expect(login.err).toContain("The base URL from the prompt does not end in /api/brand/v1: http");
+  expect(login.err).toContain(
+    "The base URL from the prompt does not start with https://.\n  hint: use an address",
+  );
+  expect(login.err.match(/^Base URL/gm)).toHaveLength(3);
+  expect(login.err).toContain("The key from the prompt is empty.");
+  expect(login.err).not.toContain(sandbox.key);
+});
+
+test("login takes BRANDAPI_BASE_URL without a question, and does not warn about it", async () => {
+  const sandbox = await sandboxForTest();
+  const env = { BRANDAPI_BASE_URL: `${sandbox.baseUrl}/`, BRANDAPI_KEY: sandbox.key };
+  const login = await brandapi("login", { tty: true, stdin: `${sandbox.key}\r`, env });
+  expect(login.code).toBe(0);
+  expect(login.err).not.toContain("Base URL (");
+  expect(login.err).not.toContain("warning");
+});
+
+test("login --omit replaces the list and prints it with what changed; without --omit the list stays", async () => {
+  const home = makeHome();
+  const sandbox = await sandboxForTest();
+  const login = async (words: string) => {
+    const command = `login --base-url ${sandbox.baseUrl} ${words}`;
+    const { code, err, out } = await brandapi(command, { home, stdin: sandbox.key });
+    expect(code, err).toBe(0);
+    return { err, out };
+  };
+  expect((await login("")).out).not.toContain("omits");
+  const first = await login("--omit host.last_name,title");
+  expect(first.err).toContain(
+    "Omitted members: host.last_name, title (added: host.last_name, title). The next sync rewrites",
+  );
+  expect((await login("")).out).toMatch(/^omits {4}host\.last_name, title$/m);
+  const second = await login("--omit host.last_name --omit host.first_name,host.last_name");
+  expect(second.err).toContain(
+    "Omitted members: host.last_name, host.first_name (added: host.first_name; no longer omitted: title).",
+  );
+  expect((await login("--omit host.last_name,host.first_name")).err).toContain(
+    "host.first_name (unchanged).\n",
+  );
+  expect(JSON.parse((await login("--json")).out).omit).toEqual(["host.last_name", "host.first_name"]);
+  expect((await login("--omit=")).err).toContain(
+    "Nothing is omitted (no longer omitted: host.last_name, host.first_name).",
+  );
+  expect((await login("")).out).not.toContain("omits");
+});
+
 test("a key that the API rejects is not stored", async () => {
   const sandbox = await sandboxForTest();
   for (const key of ["brk_unknown", sandbox.secretOf("expired"), sandbox.secretOf("revoked")]) {

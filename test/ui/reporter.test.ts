@@ -90,13 +90,28 @@ test("on a terminal: requests done, requests left, and the time that those take 
   ]);
 });
 
-test("on a terminal, what is waited for is said above the bar, once per reason", async () => {
+test("on a terminal, the progress line counts down a wait until it is over", async () => {
   const seen = reporterFor({}, terminal);
   seen.reporter.begin({ name: "orders", total: 9 });
   seen.reporter.waiting(42_000, "rate limit");
-  seen.reporter.waiting(40_000, "rate limit");
-  await vi.waitUntil(() => seen.screen[1]?.startsWith("orders"));
-  expect(seen.screen[0]).toBe("waiting 42s: rate limit");
+  await vi.waitUntil(() => seen.screen[0]?.endsWith("waiting 42s: rate limit"));
+  seen.pass(5_000);
+  await vi.waitUntil(() => seen.screen[0]?.endsWith("waiting 37s: rate limit"));
+  seen.reporter.answered();
+  await vi.waitUntil(() => seen.screen[0]?.includes("1 request done") && !seen.screen[0].includes("waiting"));
+  seen.reporter.close();
+});
+
+test("on a terminal, a wait between tasks counts down on a line of its own, which is then removed", async () => {
+  const seen = reporterFor({}, terminal);
+  seen.reporter.waiting(42_000, "rate limit");
+  await vi.waitUntil(() => seen.screen[0] === "waiting 42s: rate limit");
+  seen.pass(5_000);
+  await vi.waitUntil(() => seen.screen[0] === "waiting 37s: rate limit");
+  seen.reporter.answered();
+  expect(seen.screen).toEqual([""]);
+  seen.reporter.note("done");
+  expect(seen.screen).toEqual(["done", ""]);
   seen.reporter.close();
 });
 
