@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { type FileHandle, link, open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Deps } from "../deps.js";
 import { BrandapiError, ConfigurationError } from "../errors.js";
 import { codeOf, reasonOf } from "../lib/failures.js";
@@ -103,11 +103,39 @@ function explain(path: string, cause: unknown): BrandapiError {
   });
 }
 
-/** Gives a file a name that no other file has. */
-export async function linkNew(from: string, to: string): Promise<void> {
-  await link(from, to);
+/**
+ * Gives a file a name that no other file has, also on a file system without hard links, such as exFAT.
+ * @param now milliseconds since 1970
+ * @throws EEXIST if another file has the name, or is about to get it
+ */
+export async function linkNew(from: string, to: string, now: number): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    if (!noLinks.has(codeOf(error))) throw error;
+    return await renameNew(from, to, now);
+  }
   // It has its name, whatever becomes of the other one.
   await rm(from).catch(() => {});
+}
+
+const noLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
+/** A claim is held for one rename: an older one was left by a process that was killed. */
+const claimMs = 60_000;
+
+/** Renames a file unless the new name is taken. Exclusive creation of another file decides between two processes. */
+async function renameNew(from: string, to: string, now: number): Promise<void> {
+  const claim = join(dirname(to), `.${basename(to)}.claim.part`);
+  const age = now - (statSync(claim, { throwIfNoEntry: false })?.mtimeMs ?? Number.NaN);
+  if (age > claimMs) await rm(claim, { force: true });
+  await (await open(claim, "wx")).close();
+  try {
+    if (existsSync(to))
+      throw Object.assign(new Error(`EEXIST: file already exists, ${to}`), { code: "EEXIST" });
+    await rename(from, to);
+  } finally {
+    await rm(claim, { force: true });
+  }
 }
 
 /** Lets the new name survive a power loss. Some systems cannot; the name stands anyway. */

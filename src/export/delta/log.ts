@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs
 import { basename, join } from "node:path";
 import type { Deps } from "../../deps.js";
 import { ConfigurationError, MirrorBusy } from "../../errors.js";
+import { codeOf } from "../../lib/failures.js";
 import { parseJson } from "../../lib/parse-json.js";
 import type { ByMonth } from "../../query/index.js";
 import { linkNew, openFileSink } from "../file-sink.js";
@@ -49,8 +50,9 @@ export function refuseIf(isWrong: boolean, folder: string, reason: string, hint 
 export async function commit(log: Log, actions: readonly object[], deps: Deps): Promise<void> {
   const path = join(log.folder, "_delta_log", `${String(log.version + 1).padStart(20, "0")}.json`);
   const lines = actions.map((action) => ({ data: `${JSON.stringify(action)}\n`, rows: 0 }));
-  await writeAll(lines, await openFileSink(path, deps, linkNew)).catch((cause: Error) => {
-    if (!existsSync(path)) throw cause;
+  const link = (from: string, to: string) => linkNew(from, to, deps.clock.now());
+  await writeAll(lines, await openFileSink(path, deps, link)).catch((cause: Error) => {
+    if (!existsSync(path) && codeOf(cause.cause) !== "EEXIST") throw cause;
     throw new MirrorBusy(`Another export was faster: ${path}`, { hint: "run the same command again", cause });
   });
 }

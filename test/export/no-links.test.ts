@@ -1,0 +1,65 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { makeHome } from "../support/home.js";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { brandapi } from "../support/program.js";
+
+// A file system without hard links, such as exFAT.
+vi.mock("node:fs/promises", async (original) => {
+  const link = async () => {
+    throw Object.assign(new Error("EPERM: operation not permitted, link"), {
+      code: "EPERM",
+      syscall: "link",
+    });
+  };
+  return { ...(await original<typeof import("node:fs/promises")>()), link };
+});
+
+async function makeTable() {
+  const home = makeHome();
+  const mirror = await makeMirror(home);
+  const write = (amount: number) =>
+    writeRead(mirror, "orders", [anOrder(0, { total_amount: amount })], { whole: true });
+  const run = (random = 0.5) =>
+    brandapi(["export", "orders", "--delta", join(home, "lake"), "--db", mirror.path], { home, random });
+  const versions = () =>
+    readdirSync(join(home, "lake/orders/_delta_log")).filter((name) => name !== "_last_checkpoint");
+  write(1);
+  return { close: () => mirror.db.close(), home, run, versions, write };
+}
+
+const version = (n: number) => `${String(n).padStart(20, "0")}.json`;
+
+test("adds versions to a Delta table on a file system without hard links", async () => {
+  const { close, run, versions, write } = await makeTable();
+  expect(await run()).toMatchObject({ code: 0 });
+  write(2);
+  expect(await run()).toMatchObject({ code: 0 });
+  expect(versions()).toEqual([version(0), version(1)]);
+  close();
+});
+
+test("lets only one of two concurrent exports add a version there", async () => {
+  const { close, run, versions } = await makeTable();
+  const runs = await Promise.all([run(0.1), run(0.2)]);
+  expect(runs.map(({ code }) => code).sort()).toEqual([0, 9]);
+  expect(runs.map(({ err }) => err).join()).toContain("Another export was faster");
+  expect(versions()).toEqual([version(0)]);
+  close();
+});
+
+test("takes over from an export that was killed while it added a version", async () => {
+  const { close, home, run, versions, write } = await makeTable();
+  await run();
+  write(2);
+  const claim = join(home, "lake/orders/_delta_log", `.${version(1)}.claim.part`);
+  writeFileSync(claim, "");
+  expect(await run()).toMatchObject({ code: 9 });
+  const twoMinutesAgo = Date.now() / 1_000 - 120;
+  await utimes(claim, twoMinutesAgo, twoMinutesAgo);
+  expect(await run()).toMatchObject({ code: 0 });
+  expect(versions()).toEqual([version(0), version(1)]);
+  close();
+});
