@@ -50,7 +50,7 @@ export const examples = {
 export function define(command: Command): void {
   command.argument("<table...>", "tables or views, spelled with - or _");
   const delta = new Option("--delta <folder>", "Delta tables: adds what changed since");
-  const ofFiles = ["out", "excel", "delimiter", "state", ...formats.map(({ name }) => name)];
+  const ofFiles = ["out", "excel", "decimalComma", "delimiter", "state", ...formats.map(({ name }) => name)];
   for (const option of outputFlags())
     command.addOption(option.name() === "singer" ? option.conflicts(selecting) : option);
   command

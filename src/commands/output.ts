@@ -13,6 +13,7 @@ export interface OutputFlags {
   out?: string;
   excel?: boolean;
   delimiter?: string;
+  decimalComma?: boolean;
 }
 
 /** How data is written, and where: the path as it was typed, undefined for stdout. */
@@ -27,7 +28,8 @@ export function outputFlags(among: readonly Format[] = formats): readonly Option
     ),
     new Option("-o, --out <file>", "write a file; its extension chooses the format"),
     new Option("--delimiter <sign>", "between cells of CSV").choices([",", ";", "|", ":", "^", "~", "tab"]),
-    new Option("--excel", "CSV with BOM and CRLF, formulas made text"),
+    new Option("--excel", "CSV for spreadsheets: BOM, CRLF, dates, no formulas"),
+    new Option("--decimal-comma", "CSV with decimal commas, and `;` between cells"),
   ];
 }
 
@@ -43,7 +45,7 @@ export function chooseOutput(
   deps: Surroundings,
   among: readonly Format[] = formats,
 ) {
-  const { out, excel = false, delimiter } = options;
+  const { out, excel = false, decimalComma = false, delimiter } = options;
   const path = out === "-" ? undefined : out;
   const name = (path ?? "").toLowerCase();
   const isFolder = path !== undefined && namesFolder(path, among, deps);
@@ -51,11 +53,15 @@ export function chooseOutput(
     throw new UsageError(`The output is a folder: ${path}`, { hint: "name a file in it" });
   const isCompressed = !isFolder && name.endsWith(".gz");
   const extension = isFolder ? "" : extname(isCompressed ? name.slice(0, -3) : name);
-  const isOfCsv = excel || delimiter !== undefined;
+  const [csvFlag] = [
+    ...(excel ? ["--excel"] : []),
+    ...(decimalComma ? ["--decimal-comma"] : []),
+    ...(delimiter === undefined ? [] : ["--delimiter"]),
+  ];
   const flagged = among.find((one) => options[one.name] === true);
   const named = among.find((one) => one.extensions.includes(extension));
-  const fallback = isOfCsv || isFolder ? among.find((one) => one.name === "csv") : undefined;
-  const format = flagged ?? named ?? (path === undefined || isOfCsv || isFolder ? fallback : undefined);
+  const fallback = csvFlag || isFolder ? among.find((one) => one.name === "csv") : undefined;
+  const format = flagged ?? named ?? fallback;
   if (!format && path !== undefined) throw noFormat(among, path);
   if (!format) return undefined;
   if (named && named !== format && !format.alsoExtensions.includes(extension))
@@ -63,16 +69,28 @@ export function chooseOutput(
       hint: `leave \`${format.flag}\` out, or name a file that ends in ${[...format.extensions, ...format.alsoExtensions].join(" or ")}`,
     });
   if (isCompressed && !format.isText) throw noFormat(among, path);
-  if (isOfCsv && format.name !== "csv")
-    throw new UsageError(`\`${excel ? "--excel" : "--delimiter"}\` is for CSV, not for \`${format.flag}\`.`, {
+  if (csvFlag && format.name !== "csv")
+    throw new UsageError(`\`${csvFlag}\` is for CSV, not for \`${format.flag}\`.`, {
       hint: "leave one of them out",
     });
   if (extension === ".tsv" && delimiter !== undefined && delimiter !== "tab")
     throw new UsageError(`\`--delimiter "${delimiter}"\` contradicts the file's extension: ${path}`, {
       hint: "a .tsv file has tabs; name a .csv file",
     });
-  const sign = delimiter ?? (extension === ".tsv" ? "tab" : ",");
-  return { format, path, isFolder, isCompressed, excel, delimiter: sign === "tab" ? "\t" : sign };
+  if (decimalComma && delimiter === ",")
+    throw new UsageError("`--decimal-comma` needs another delimiter than a comma.", {
+      hint: "leave `--delimiter` out: the default is then `;`",
+    });
+  const sign = delimiter ?? (extension === ".tsv" ? "tab" : decimalComma ? ";" : ",");
+  return {
+    format,
+    path,
+    isFolder,
+    isCompressed,
+    excel,
+    decimalComma,
+    delimiter: sign === "tab" ? "\t" : sign,
+  };
 }
 
 /** True for a path that ends in a slash, or of a folder that exists and has no extension of a format. */

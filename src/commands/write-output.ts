@@ -26,7 +26,7 @@ export interface Written {
  */
 export async function writeOutput(
   sources: Sources,
-  { format, path, isCompressed, excel, delimiter }: Output,
+  { format, path, isCompressed, excel, decimalComma, delimiter }: Output,
   { deps, mirror, reporter }: Reading,
   bookmarks?: Readonly<Bookmarks>,
 ): Promise<Written> {
@@ -44,7 +44,11 @@ export async function writeOutput(
   const { write } = await format.load();
   const warn = (text: string) => reporter.warn(`${names}: ${text}`);
   const rows = new Map(sources.map(({ name }) => [name, 0]));
-  const chunks = countRows(write(sources, { excel, delimiter, bookmarks, warn }), sources[0].name, rows);
+  const chunks = countRows(
+    write(sources, { excel, decimalComma, delimiter, bookmarks, warn }),
+    sources[0].name,
+    rows,
+  );
   const sink = file === undefined ? dataSink(deps) : await openFileSink(file, deps);
   const { bytes } = await writeAll(isCompressed ? gzipped(chunks) : chunks, sink);
   return { rows, bytes };

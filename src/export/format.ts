@@ -10,6 +10,8 @@ export interface Chunk {
 
 export interface WriteOptions {
   excel: boolean;
+  /** CSV with a decimal comma. */
+  decimalComma?: boolean;
   /** The sign between two cells of CSV; a comma by default. */
   delimiter?: string;
   /** Singer: the bookmarks of the state that the target returned. */

@@ -7,12 +7,10 @@ export interface Cells {
   /** For each column, true if it can hold a formula. */
   texts: readonly boolean[];
   asText(text: string): string;
-  /** True if lines end with CRLF: each row already has a line feed after its end. */
-  crlf: boolean;
 }
 
 const [plain, special, endOfCell, endOfRow] = [0, 1, 2, 3];
-const [lineFeed, carriageReturn] = [0x0a, 0x0d];
+const lineFeed = 0x0a;
 /** Half a character, which the API can send as an escape, begins with this byte and is not UTF-8. */
 const surrogateStart = 0xed;
 const starts = Uint8Array.from({ length: 256 }, (_, byte) => Number(canStartFormula(byte)));
@@ -22,7 +20,7 @@ const starts = Uint8Array.from({ length: 256 }, (_, byte) => Number(canStartForm
  * ends. Only the few cells with a byte that CSV or a spreadsheet may take for something else are looked at as text.
  * @param bytes are overwritten
  */
-export function finishCells(bytes: Buffer, { delimiter, texts, asText, crlf }: Cells): Buffer {
+export function finishCells(bytes: Buffer, { delimiter, texts, asText }: Cells): Buffer {
   const comma = delimiter.charCodeAt(0);
   const kinds = new Uint8Array(256).fill(plain);
   for (const byte of [...Buffer.from('";\t\r\n'), comma, surrogateStart]) kinds[byte] = special;
@@ -49,8 +47,7 @@ export function finishCells(bytes: Buffer, { delimiter, texts, asText, crlf }: C
       bytes[at] = comma;
       column += 1;
     } else {
-      bytes[at] = crlf ? carriageReturn : lineFeed;
-      if (crlf) at += 1;
+      bytes[at] = lineFeed;
       column = 0;
     }
     from = at + 1;

@@ -2,7 +2,7 @@ import { daysSince1970, parseTimestamp } from "../lib/timestamp.js";
 import type { ReadableColumn, RowValue } from "../query/index.js";
 
 /** The styles of a workbook, by their position in it: see `workbook.ts`. */
-export const styles = { text: 1, day: 2, time: 3, header: 4, yesNo: 5 } as const;
+export const styles = { text: 1, day: 2, time: 3, header: 4, yesNo: 5, amount: 6 } as const;
 
 /** A longer text makes a spreadsheet call the file broken. */
 export const longestText = 32_767;
@@ -11,29 +11,34 @@ export const longestText = 32_767;
  * Returns a cell without its opening `<c`, ready for its position; empty for null. A value that does not fit its column's
  * type is text. Never a formula.
  */
-export function cellOf(value: RowValue, type: ReadableColumn["type"]): string {
+export function cellOf(value: RowValue, column: CellColumn): string {
   if (value === null) return "";
-  return typedCell(value, type) ?? textCell(String(value));
+  return typedCell(value, column) ?? textCell(String(value));
 }
 
-function typedCell(value: Exclude<RowValue, null>, type: ReadableColumn["type"]): string | undefined {
+type CellColumn = Pick<ReadableColumn, "type" | "isAmount">;
+
+function typedCell(value: Exclude<RowValue, null>, { type, isAmount }: CellColumn): string | undefined {
   if (type === "text" || type === "json") return undefined;
-  if (typeof value !== "string") return type === "boolean" ? yesNoCell(value) : numberCell(value);
+  if (typeof value !== "string")
+    return type === "boolean" ? yesNoCell(value) : numberCell(value, isAmount === true);
   const day = type === "date" || type === "any" ? datedCell(daysSince1970(value), styles.day) : undefined;
-  // In the answer to a query only the API's own form is a time.
-  const isTime = type === "timestamp" || (type === "any" && ownTime.test(value));
+  const isTime = type === "timestamp" || (type === "any" && isTimeOfQuery(value));
   return (
     day ?? (isTime ? datedCell((parseTimestamp(value) ?? Number.NaN) / 86_400_000, styles.time) : undefined)
   );
 }
 
-const ownTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
+/** True for a text in the result of a query that is a time: as the API writes it, or as SQLite's `datetime()` does. */
+export function isTimeOfQuery(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z| \d\d:\d\d:\d\d(?:\.\d+)?)$/.test(text);
+}
 
 /** A spreadsheet would round an integer of 16 digits, which is an id: it is text. */
-function numberCell(value: number | bigint): string | undefined {
+function numberCell(value: number | bigint, isAmount: boolean): string | undefined {
   const number = Number(value);
   const isHeld = Number.isFinite(number) && !(Number.isInteger(number) && Math.abs(number) >= 1e15);
-  return isHeld ? `><v>${value}</v></c>` : undefined;
+  return isHeld ? `${isAmount ? ` s="${styles.amount}"` : ""}><v>${value}</v></c>` : undefined;
 }
 
 /** 1 and 0 that show as true and false: LibreOffice makes a formula of a boolean cell. */
@@ -55,11 +60,14 @@ export function textCell(text: string, style: number = styles.text): string {
 /** Returns text as XML. A character that XML cannot hold is written `_x0000_`, and text that looks so is escaped. */
 export function xmlText(text: string): string {
   if (/^[\w ./:,+-]*$/.test(text) && !text.includes("_x")) return text;
-  return text
-    .toWellFormed()
-    .replace(/_(?=x[0-9A-Fa-f]{4}_)/g, "_x005F_")
-    .replace(/(?![\t\n])[\p{Cc}\ufffe\uffff]/gu, (sign) => `_x${hex(sign)}_`)
-    .replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  return (
+    text
+      .toWellFormed()
+      .replace(/_(?=x[0-9A-Fa-f]{4}_)/g, "_x005F_")
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: XML 1.0 has no place for these
+      .replace(/[\0-\x08\x0b-\x1f\ufffe\uffff]/g, (sign) => `_x${hex(sign)}_`)
+      .replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+  );
 }
 
 const hex = (sign: string) => sign.charCodeAt(0).toString(16).padStart(4, "0").toUpperCase();

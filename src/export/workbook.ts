@@ -41,7 +41,8 @@ function styleSheet(): string {
   const xf = (format: number, fontId = 0) =>
     `<xf numFmtId="${format}" fontId="${fontId}" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"/>`;
   // In the order of `styles`. Excel's own format 49 is text: what is typed into such a cell stays text.
-  const cells = [xf(0), xf(49), xf(164), xf(165), xf(49, 1), xf(166)];
+  // Format 4 is `#,##0.00`.
+  const cells = [xf(0), xf(49), xf(164), xf(165), xf(49, 1), xf(166), xf(4)];
   const font = (weight: string) => `<font>${weight}<sz val="11"/><name val="Calibri"/></font>`;
   return (
     `<styleSheet xmlns="${sheetNamespace}"><numFmts count="3">` +

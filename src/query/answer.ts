@@ -1,18 +1,27 @@
-import type { Statement } from "better-sqlite3";
+import type { ColumnDefinition, Statement } from "better-sqlite3";
 import { freeName } from "../lib/free-name.js";
 import { explainRunning } from "./given-sql.js";
 import type { Source } from "./select.js";
 import { inBatches, type Row, type RowValue } from "./select-read.js";
+import { amountNames } from "./views/columns.js";
 
 /**
  * Returns a person's statement as an export reads it, at most `most` rows: each value has SQLite's own type, so 0 and 1
  * stay numbers and JSON stays text. Each reading runs the statement again.
  */
 export function answerSource(statement: Statement, most = Number.POSITIVE_INFINITY): Source {
-  const names = distinct(statement.columns().map(({ name }) => name));
+  const described = statement.columns();
+  const names = distinct(described.map(({ name }) => name));
+  const isAmount = ({ name, column }: ColumnDefinition) => amountNames.has(column ?? name);
   return {
     name: "answer",
-    columns: names.map((name) => ({ name, type: "any", about: "", stored: null })),
+    columns: described.map((column, index) => ({
+      name: names[index] ?? column.name,
+      type: "any",
+      about: "",
+      stored: null,
+      isAmount: isAmount(column) ? true : undefined,
+    })),
     rows: () => inBatches(cellsOf(statement, most)),
   };
 }

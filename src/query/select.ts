@@ -15,10 +15,10 @@ export interface Source {
   /** The records' own JSON texts, with `,\n` or `\n` between; undefined unless each row is a whole record. */
   records?: (separator: ",\n" | "\n") => Iterable<Joined>;
   /**
-   * Cells with `cellEnd` between them, each row followed by `rowEnd` (and a line feed, if wanted); booleans as words, null
-   * as nothing. Undefined if the rows cannot be read so.
+   * Cells with `cellEnd` between them, each row followed by `rowEnd`; booleans as words, null as nothing. Undefined if the
+   * rows cannot be read so.
    */
-  cells?: (options: { lineFeed: boolean }) => Iterable<Joined>;
+  cells?: () => Iterable<Joined>;
   /** The rows that came, changed or went, whatever else is selected; undefined if they are not made of records. */
   changed?: () => ChangedRows;
   /** How many rows there are; undefined if only reading them all would tell. */
@@ -65,11 +65,10 @@ export function openSource(mirror: Mirror, selection: Selection): Source {
     };
   // A column without a declared type needs each value's own type.
   if (batched && !shape?.open)
-    source.cells = ({ lineFeed }) => {
+    source.cells = () => {
       const cells = columns.map((column, index) => cellSql(column, values[index] ?? "NULL"));
       const text = `concat_ws(${cellEndSql}, ${cells.join(", ")})`;
-      const end = lineFeed ? `${rowEndSql} || char(10)` : rowEndSql;
-      return readJoined(mirror, batched, { text: `${text} || ${end}`, separator: "''" });
+      return readJoined(mirror, batched, { text: `${text} || ${rowEndSql}`, separator: "''" });
     };
   return source;
 }

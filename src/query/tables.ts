@@ -20,6 +20,8 @@ export interface ReadableColumn {
   about: string;
   /** The value's place in the record; null for columns that the mirror adds. */
   stored: StoredColumn | null;
+  /** True if it is an amount of money. */
+  isAmount?: true | undefined;
   /** True if it follows from another column: exports have it only if it is named. */
   isComputed?: true;
 }
@@ -60,8 +62,8 @@ function describeTyped(mirror: Mirror, shape: TableShape): ReadableTable {
   const declared = shape.columns.map((column): StoredColumn => ({ ...column, open: false }));
   const discovered = shape.open ? readDiscovered(mirror, shape.name) : [];
   const own = [...declared, ...discovered].map((stored) => {
-    const { name, type, about } = stored;
-    return { name, type, about, stored };
+    const { name, type, about, isAmount } = stored;
+    return { name, type, about, stored, isAmount };
   });
   const computed = dateColumns(shape).map(({ name, type }) => {
     const about = `${shape.resource.date} in UTC`;

@@ -1,11 +1,22 @@
-import { context, date, type Field, integer, list, number, object, text, unprefixed } from "./fields.js";
+import {
+  amount,
+  context,
+  date,
+  type Field,
+  integer,
+  list,
+  number,
+  object,
+  text,
+  unprefixed,
+} from "./fields.js";
 import { dailyFigures } from "./figures.js";
 import { baseHost } from "./host.js";
 import { common, type Resource } from "./types.js";
 
 const sales: readonly Field[] = [
-  number("revenue", "order totals, in the store currency"),
-  number("subtotal_revenue", "order subtotals before tax and shipping"),
+  amount("revenue", "order totals, in the store currency"),
+  amount("subtotal_revenue", "order subtotals before tax and shipping"),
   number("conversion_rate", "tracked orders divided by buy-now clicks, 0 to 1"),
 ];
 

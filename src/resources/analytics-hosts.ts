@@ -1,4 +1,4 @@
-import { context, integer, number, object } from "./fields.js";
+import { amount, context, integer, object } from "./fields.js";
 import { baseHost } from "./host.js";
 import { common, type Resource } from "./types.js";
 
@@ -24,6 +24,6 @@ export const analyticsHosts = {
     integer("clicks", "clicks on the brand's products from this host"),
     integer("buy_now_clicks", "clicks through to the store"),
     integer("orders", "attributed orders"),
-    number("sales", "attributed sales in the store currency"),
+    amount("sales", "attributed sales in the store currency"),
   ],
 } as const satisfies Resource;

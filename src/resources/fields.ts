@@ -10,6 +10,8 @@ export interface ScalarField {
   about: string;
   /** The source of the value: the record, or the request (the month of an answer, say). */
   from: "record" | "context";
+  /** True if it is an amount of money, which spreadsheets show with two decimals. */
+  isAmount?: true | undefined;
   /** True if it is a URL whose query differs between answers although the file is the same. */
   signed?: true;
 }
@@ -50,6 +52,11 @@ export const integer = scalar("integer");
 export const number = scalar("number");
 export const boolean = scalar("boolean");
 export const json = scalar("json");
+
+/** An amount of money. */
+export function amount(name: string, about = ""): ScalarField {
+  return { ...number(name, about), isAmount: true };
+}
 
 /** A URL whose query string is only a signature: if only that differs, the record has not changed. */
 export function signedUrl(name: string, about = ""): ScalarField {

@@ -1,4 +1,4 @@
-import { date, integer, json, list, number, object, signedUrl, text, timestamp } from "./fields.js";
+import { amount, date, integer, json, list, number, object, signedUrl, text, timestamp } from "./fields.js";
 import { baseHost } from "./host.js";
 import { common, type JsonObject, type Resource } from "./types.js";
 
@@ -37,11 +37,11 @@ export const opportunities = {
     date("application_deadline", "when applications close"),
     text("target_url", "where the campaign sends shoppers"),
     object("payment", [
-      number("flatFee", "fixed fee per host"),
+      amount("flatFee", "fixed fee per host"),
       number("commission", "percentage"),
       json("bonuses", "bonus terms"),
       text("terms"),
-      number("totalPotential", "most a host can earn"),
+      amount("totalPotential", "most a host can earn"),
     ]),
     number("commission_rate", "campaign commission override, percentage"),
     json("content_types", "content asked for"),

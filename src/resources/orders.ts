@@ -1,4 +1,4 @@
-import { boolean, integer, list, number, object, signedUrl, text, timestamp } from "./fields.js";
+import { amount, boolean, integer, list, number, object, signedUrl, text, timestamp } from "./fields.js";
 import { dailyFigures } from "./figures.js";
 import { baseHost } from "./host.js";
 import { common, type Resource } from "./types.js";
@@ -32,15 +32,15 @@ export const orders = {
     text("order_number", "number the customer saw"),
     timestamp("order_date", "when placed; `day` and `month` are this in UTC"),
     text("currency", "ISO 4217 code"),
-    number("total_amount", "order total"),
-    number("subtotal_amount", "before tax and shipping"),
-    number("refund_amount", "refunded so far"),
+    amount("total_amount", "order total"),
+    amount("subtotal_amount", "before tax and shipping"),
+    amount("refund_amount", "refunded so far"),
     text("financial_status", "payment state as the store reports it"),
     text("fulfillment_status", "as the store reports it"),
     boolean("is_cancelled"),
     boolean("is_refunded", "true when fully refunded"),
     number("commission_rate", "percentage"),
-    number("commission_amount", "host's commission"),
+    amount("commission_amount", "host's commission"),
     text("attribution", "`tracked` or `manual`"),
     object("host", baseHost),
     object("product", [text("id"), text("title"), signedUrl("cover_photo")]),
@@ -55,7 +55,7 @@ export const orders = {
         text("variant_title"),
         text("sku"),
         integer("quantity"),
-        number("price", "unit price"),
+        amount("price", "unit price"),
       ],
     }),
   ],

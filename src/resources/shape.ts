@@ -9,6 +9,7 @@ export interface Column {
   from: ScalarField["from"] | "parent" | "position";
   /** Members from the record or item to the value; for `parent`, the one name of the main table's column. */
   path: readonly string[];
+  isAmount?: true | undefined;
 }
 
 /** A table as it follows from a resource's fields. */
@@ -85,7 +86,8 @@ function columnsOf(fields: readonly Field[], path: readonly string[], prefix = "
     const at = [...path, field.name];
     const name = `${prefix}${field.name}`;
     if (field.kind === "object") return columnsOf(field.fields, at, field.prefixed ? `${name}_` : prefix);
-    return [{ name, type: field.type, about: field.about, from: field.from, path: at }];
+    const { type, about, from, isAmount } = field;
+    return [{ name, type, about, from, path: at, isAmount }];
   });
 }
 

@@ -76,7 +76,7 @@ const order = fc.record({
   is_cancelled: fc.option(fc.boolean()),
 });
 
-async function csvOf(mirror: Mirror, table: string, excel: boolean, change: (source: Source) => Source) {
+async function csvOf(mirror: Mirror, table: string, change: (source: Source) => Source, excel = false) {
   return await withSnapshot(mirror, async () => {
     const source = openSource(mirror, { table: describeTable(mirror, table), includeRemoved: false });
     const pieces: Buffer[] = [];
@@ -96,28 +96,24 @@ const byRows = ({ cells: _, ...source }: Source): Source => source;
 describe("CSV", () => {
   it("is byte for byte what csv-stringify writes, whatever the text and the numbers", async () => {
     await fc.assert(
-      fc.asyncProperty(
-        fc.array(order, { minLength: 1, maxLength: 20 }),
-        fc.boolean(),
-        async (orders, excel) => {
-          const mirror = await makeMirror();
-          try {
-            writeRead(
-              mirror,
-              "orders",
-              orders.map((fields, n) => anOrder(n, fields)),
-            );
-            for (const table of ["orders", "orders_net"]) {
-              const cells = await csvOf(mirror, table, excel, byCells);
-              const rows = await csvOf(mirror, table, excel, byRows);
-              expect(cells.csv.toString("latin1")).toBe(rows.csv.toString("latin1"));
-              expect(cells.warned).toEqual(rows.warned);
-            }
-          } finally {
-            mirror.db.close();
+      fc.asyncProperty(fc.array(order, { minLength: 1, maxLength: 20 }), async (orders) => {
+        const mirror = await makeMirror();
+        try {
+          writeRead(
+            mirror,
+            "orders",
+            orders.map((fields, n) => anOrder(n, fields)),
+          );
+          for (const table of ["orders", "orders_net"]) {
+            const cells = await csvOf(mirror, table, byCells);
+            const rows = await csvOf(mirror, table, byRows);
+            expect(cells.csv.toString("latin1")).toBe(rows.csv.toString("latin1"));
+            expect(cells.warned).toEqual(rows.warned);
           }
-        },
-      ),
+        } finally {
+          mirror.db.close();
+        }
+      }),
       { numRuns: 60 },
     );
   });
@@ -132,7 +128,7 @@ describe("CSV", () => {
             "orders",
             orders.map((fields, n) => anOrder(n, fields)),
           );
-          const { csv } = await csvOf(mirror, "orders", false, byCells);
+          const { csv } = await csvOf(mirror, "orders", byCells);
           const found = parse(csv, { columns: true, relax_column_count: false }) as Record<string, string>[];
           const table = mirror.db.prepare("SELECT * FROM orders ORDER BY record_id").all() as Record<
             string,
@@ -161,7 +157,7 @@ describe("CSV", () => {
     async (total_amount) => {
       const mirror = await makeMirror();
       writeRead(mirror, "orders", [anOrder(1, { total_amount })]);
-      const { csv } = await csvOf(mirror, "orders", false, byCells);
+      const { csv } = await csvOf(mirror, "orders", byCells);
       expect(parse(csv, { columns: true })).toMatchObject([{ total_amount: String(total_amount) }]);
       mirror.db.close();
     },
@@ -175,8 +171,8 @@ describe("CSV", () => {
       "orders",
       numbers.map((n) => anOrder(n, { currency: n % 500 === 3 ? "a\u001fb" : 'x"y,z' })),
     );
-    const cells = await csvOf(mirror, "orders", false, byCells);
-    const rows = await csvOf(mirror, "orders", false, byRows);
+    const cells = await csvOf(mirror, "orders", byCells);
+    const rows = await csvOf(mirror, "orders", byRows);
     expect(cells.csv.equals(rows.csv)).toBe(true);
     expect(parse(cells.csv)).toHaveLength(3_001);
     mirror.db.close();
@@ -244,6 +240,55 @@ describe("CSV", () => {
       "\ufefforder_number,currency,total_amount,external_order_id\r\n'=1+1,\"'\n'=2\",-5,-5.00\r\n",
     );
     expect(run.err).toBe("");
+  });
+
+  it("with --excel writes times as spreadsheets read them, and leaves other text as it is", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [
+      anOrder(1, { order_date: "2026-11-28T06:44:52.178Z", order_number: "2026-11-28T06:44:52Z" }),
+      anOrder(2, { order_date: "2026-11-28T23:30:00-02:00", order_number: "2026-11-28" }),
+      anOrder(3, { order_date: "2026-02-30T06:44:52Z", order_number: null }),
+    ]);
+    mirror.db.close();
+    const columns = "order_date,order_number,day";
+    const run = async (...args: string[]) => (await brandapi([...args, "--db", mirror.path])).out;
+    expect(await run("export", "orders", "--excel", "--columns", columns)).toBe(
+      "\ufefforder_date,order_number,day\r\n2026-11-28 06:44:52,2026-11-28T06:44:52Z,2026-11-28\r\n" +
+        "2026-11-29 01:30:00,2026-11-28,2026-11-29\r\n2026-02-30T06:44:52Z,,\r\n",
+    );
+    expect(await run("query", "SELECT order_date, 'soon' AS a FROM orders LIMIT 1", "--excel")).toBe(
+      "\ufefforder_date,a\r\n2026-11-28 06:44:52,soon\r\n",
+    );
+    expect(await run("export", "orders", "--csv", "--columns", "order_date,id")).toContain(
+      "\n2026-11-28T06:44:52.178Z,",
+    );
+  });
+
+  it("with --decimal-comma writes numbers with a comma and puts semicolons between cells", async () => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [
+      anOrder(1, { order_number: "1.5", total_amount: 1234.5, refund_amount: 0.25, currency: "a;b" }),
+      anOrder(2, { order_number: "x,y", total_amount: -7, refund_amount: null, currency: "EUR" }),
+    ]);
+    mirror.db.close();
+    const columns = "order_number,total_amount,refund_amount,currency";
+    const run = async (...flags: string[]) =>
+      await brandapi(["export", "orders", "--columns", columns, ...flags, "--db", mirror.path]);
+    const text = 'order_number;total_amount;refund_amount;currency\n1.5;1234,5;0,25;"a;b"\nx,y;-7;;EUR\n';
+    expect((await run("--decimal-comma")).out).toBe(text);
+    expect((await run("--decimal-comma", "--excel")).out).toBe(`\ufeff${text.replaceAll("\n", "\r\n")}`);
+    expect((await run("--decimal-comma", "--delimiter", "|")).out).toContain("\n1.5|1234,5|0,25|a;b\n");
+    const sql = "SELECT total_amount / 4 AS quarter, 7 AS n FROM orders LIMIT 1";
+    const query = await brandapi(["query", sql, "--decimal-comma", "--db", mirror.path]);
+    expect(query.out).toBe("quarter;n\n308,625;7\n");
+    expect(await run("--decimal-comma", "--delimiter", ",")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("`--decimal-comma` needs another delimiter than a comma."),
+    });
+    expect(await run("--decimal-comma", "--json")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("`--decimal-comma` is for CSV, not for `--json`"),
+    });
   });
 
   it("keeps a row of one empty cell a row", async () => {

@@ -56,7 +56,7 @@ function partsOf(path: string): Record<string, string> {
   return Object.fromEntries(files.map(([name, data]) => [name, strFromU8(data)]));
 }
 
-test("no cell is a formula, text stays text, and the header is frozen above columns that are wide enough", async () => {
+test("no cell is a formula, text stays text, amounts have two decimals, and the header is frozen and has a filter", async () => {
   const { path } = await workbookOf();
   const sheet = partsOf(path)["xl/worksheets/sheet1.xml"] ?? "";
   expect(sheet).toMatch(/^<\?xml [^>]+>\s*<worksheet xmlns=/);
@@ -68,6 +68,8 @@ test("no cell is a formula, text stays text, and the header is frozen above colu
   expect(sheet).toContain("_x0001__x001B_[31m_x005F_x0041__x000D_\n");
   expect(sheet).toContain('<c r="D2" s="3"><v>46326.99998842593</v></c>');
   expect(sheet).toContain('<c r="K6" s="5"><v>1</v></c>');
+  expect(sheet).toContain('<c r="F9" s="6"><v>1234567.89</v></c>');
+  expect(sheet).toMatch(/<\/sheetData><autoFilter ref="A1:[A-Z]+18"\/><\/worksheet>$/);
   // Spreadsheets have no such times: they are text.
   for (const text of ["soon", "1850-01-01T00:00:00Z"]) expect(sheet).toContain(`preserve">${text}</t>`);
 });
@@ -77,12 +79,14 @@ test.each([
   ["a<b>&\"c'", "text", "a&#60;b&#62;&#38;&#34;c'"],
   ["_x0041_", "text", "_x005F_x0041_"],
   ["_x", "any", "_x"],
-  ["\ufffe\uffff\u007f", "text", "_xFFFE__xFFFF__x007F_"],
+  ["\ufffe\uffff\u001f", "text", "_xFFFE__xFFFF__x001F_"],
+  ["\u007f\u0080\u0085\u009f", "text", "\u007f\u0080\u0085\u009f"],
   ["2026-10-01", "text", "2026-10-01"],
   ["2026-10-01", "date", ' s="2"><v>46296</v></c>'],
   ["2026-10-01", "timestamp", ' s="3"><v>46296</v></c>'],
   ["2026-10-01 12:00", "timestamp", ' s="3"><v>46296.5</v></c>'],
   ["2026-10-01 12:00", "any", "2026-10-01 12:00"],
+  ["2026-10-01 12:00:00", "any", ' s="3"><v>46296.5</v></c>'],
   ["2026-10-01T12:00:00.25Z", "any", ' s="3"><v>46296.50000289352</v></c>'],
   ["1900-03-01", "date", ' s="2"><v>61</v></c>'],
   ["1900-02-28", "date", "1900-02-28"],
@@ -98,7 +102,7 @@ test.each([
   [7, "text", "7"],
 ] as const)("%j in a column of type %s is the cell %j", (value, type, cell) => {
   const text = ` t="inlineStr" s="1"><is><t xml:space="preserve">${cell}</t></is></c>`;
-  expect(cellOf(value, type)).toBe(cell === "" || cell.endsWith("</c>") ? cell : text);
+  expect(cellOf(value, { type })).toBe(cell === "" || cell.endsWith("</c>") ? cell : text);
 });
 
 test("the same mirror gives the same bytes", async () => {
@@ -146,6 +150,26 @@ test("an answer has its numbers, days and times typed, and text that looks like 
       '<c r="C2" s="2"><v>46326</v></c><c r="D2" s="3"><v>46326.99998842593</v></c>' +
       '<c r="E2" t="inlineStr" s="1"><is><t xml:space="preserve">12345678901234567</t></is></c>',
   );
+});
+
+test("amounts in views and in the results of queries have two decimals, rates and counts do not", async () => {
+  const { db } = await workbookOf();
+  const path = join(makeHome(), "amounts.xlsx");
+  const stylesOf = (row: number) => {
+    const sheet = partsOf(path)["xl/worksheets/sheet1.xml"] ?? "";
+    const cells = new RegExp(`<row r="${row}">(.*?)</row>`).exec(sheet)?.[1] ?? "";
+    return [...cells.matchAll(/<c r="[A-Z]+\d+"([^>]*)>/g)].map(
+      ([, style]) => /s="(\d)"/.exec(style ?? "")?.[1] ?? "0",
+    );
+  };
+  const columns = "orders,net_amount,commission_amount,net_before";
+  await brandapi(["export", "sales_by_month", "--columns", columns, "-o", path, "--db", db]);
+  expect(stylesOf(2).slice(0, 3)).toEqual(["0", "6", "6"]);
+  const sql =
+    "SELECT total_amount, total_amount AS x, sum(1.5) AS net_amount, commission_rate, 1.5 AS y FROM orders";
+  await brandapi(["query", sql, "-o", path, "--db", db]);
+  expect(stylesOf(2)).toEqual(["6", "6", "6", "0", "0"]);
+  expect(partsOf(path)["xl/styles.xml"]).toContain('<xf numFmtId="4" fontId="0"');
 });
 
 test("a text that no cell can hold is cut, and one warning says so", async () => {

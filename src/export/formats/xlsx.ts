@@ -12,7 +12,7 @@ const rowsOfSheet = 1_048_576;
 const pieceLetters = 256 * 1_024;
 
 /**
- * XLSX: one sheet per table, its header frozen. Dates are dates (times in UTC), numbers are numbers, ids and all other
+ * XLSX: one sheet per table, with a frozen header and a filter. Amounts have two decimals. Dates are dates (times in UTC), numbers are numbers, ids and all other
  * text are text: no cell is a formula. Texts are written in their cells, because a table of them would have to be held.
  * @throws UsageError if a table has more rows than a sheet
  */
@@ -45,10 +45,10 @@ function* writeSheet(source: Source, zip: ZipStream, cut: { count: number }): Ge
       number += 1;
       rows += 1;
       text += `<row r="${number}">`;
-      for (const [column, { type }] of columns.entries()) {
+      for (const [column, described] of columns.entries()) {
         const value = row[column] ?? null;
         if (typeof value === "string" && value.length > longestText) cut.count += 1;
-        if (value !== null) text += `<c r="${letters[column]}${number}"${cellOf(value, type)}`;
+        if (value !== null) text += `<c r="${letters[column]}${number}"${cellOf(value, described)}`;
       }
       text += "</row>";
       if (text.length < pieceLetters) continue;
@@ -59,7 +59,8 @@ function* writeSheet(source: Source, zip: ZipStream, cut: { count: number }): Ge
       rows = 0;
     }
   checkRows(name, number - 1);
-  zip.write(`${text}</sheetData></worksheet>`);
+  const range = `A1:${letters.at(-1)}${number}`;
+  zip.write(`${text}</sheetData><autoFilter ref="${range}"/></worksheet>`);
   yield { data: zip.take(), rows, table: name };
 }
 

@@ -1,4 +1,5 @@
 import {
+  amount,
   boolean,
   date,
   integer,
@@ -11,7 +12,7 @@ import {
 import { orders } from "../../resources/orders.js";
 import { tablesOf } from "../../resources/shape.js";
 
-export type ViewColumn = Pick<ScalarField, "name" | "type" | "about">;
+export type ViewColumn = Pick<ScalarField, "name" | "type" | "about" | "isAmount">;
 
 /** The figures of orders, in the order in which views have them: counts, then amounts. */
 export const counts = "orders cancelled_orders orders_without_total";
@@ -25,25 +26,25 @@ const own: readonly ViewColumn[] = [
   integer("orders", "orders that count: neither removed nor cancelled"),
   integer("cancelled_orders", "in no other figure"),
   integer("orders_without_total", "orders that count and have no total: they add nothing to the gross"),
-  number("gross_amount", "`total_amount` of the orders that count"),
-  number("refunded_amount", "their `refund_amount`"),
-  number("net_amount", "gross less refunded"),
-  number("commission_amount", "as the API states it: what was earned, not what was paid"),
+  amount("gross_amount", "`total_amount` of the orders that count"),
+  amount("refunded_amount", "their `refund_amount`"),
+  amount("net_amount", "gross less refunded"),
+  amount("commission_amount", "as the API states it: what was earned, not what was paid"),
   text("currency", "amounts of different currencies are never added; null: the API names none"),
   text("host_username", "the handle"),
   text("username", "the handle"),
   text("host_name", "the handle, else first and last name, else the id's first eight letters"),
-  text("ordered_at", "`order_date` in UTC: compares with `datetime('now', '-7 days')`"),
+  timestamp("ordered_at", "`order_date` in UTC: compares with `datetime('now', '-7 days')`"),
   date("day", "in UTC: compares with `date('now', '-7 days')`"),
   text("month", "in UTC, `2026-10`"),
   timestamp("synced_at", "when this form of it was first read"),
   boolean("is_partial", "true if the mirror has not read all of it yet"),
-  number("net_through", "net through the last whole day that was read, to compare with `net_before`"),
-  number("net_before", "net of the month before; of a month that is not over, through the same day"),
+  amount("net_through", "net through the last whole day that was read, to compare with `net_before`"),
+  amount("net_before", "net of the month before; of a month that is not over, through the same day"),
   timestamp("reported_at", "when the first complete read of the month after its end was done"),
-  number("net_reported", "net at that time"),
-  number("net_now"),
-  number("difference", "now less reported"),
+  amount("net_reported", "net at that time"),
+  amount("net_now"),
+  amount("difference", "now less reported"),
   timestamp("seen_at", "when it was first seen"),
   timestamp("last_seen_at", "when it was last seen as before: the change came between the two"),
   number("old", "the previous commission rate, percentage"),
@@ -53,15 +54,15 @@ const own: readonly ViewColumn[] = [
   integer("days_at_least", "whole days from the order to when it was last seen without the refund"),
   integer("days_at_most", "days from the order to when the refund was seen, rounded up"),
   ...["last_seen_unchanged_at", "seen_changed_at", "last_added_at"].map((name) => timestamp(name)),
-  number("taken_back", "by refunds, cancellations, withdrawals and corrections"),
+  amount("taken_back", "by refunds, cancellations, withdrawals and corrections"),
   boolean("on_roster"),
   ...["net_by_currency", "commission_by_currency"].map((name) => json(name)),
   integer("clicks", "the ranking's"),
   integer("buy_now_clicks", "the ranking's"),
   number("conversion_rate", "the ranking's: tracked orders divided by buy-now clicks, 0 to 1"),
   integer("ranking_orders", "the ranking's `orders`, which can differ from ours"),
-  number("ranking_revenue", "the ranking's, in the store currency"),
-  number("ranking_sales", "the ranking's, in the store currency"),
+  amount("ranking_revenue", "the ranking's, in the store currency"),
+  amount("ranking_sales", "the ranking's, in the store currency"),
   integer("recommended_products"),
   ...["files", "deliverables", "uploads", "images", "videos", "campaigns", "bytes"].map((name) =>
     integer(name),
@@ -72,17 +73,22 @@ const own: readonly ViewColumn[] = [
   integer("assignments_open", "hosts who have accepted and not completed"),
   integer("payments_open", "assignments for which the brand has still to pay"),
   integer("payouts_open", "assignments whose host has earned and not been paid"),
-  number("flat_fee", "the campaign's fixed fee per host, without commission and bonuses"),
+  amount("flat_fee", "the campaign's fixed fee per host, without commission and bonuses"),
 ];
 
 const known = new Map(
   [...tablesOf(orders).flatMap(({ columns }) => columns), ...own].map((one) => [one.name, one]),
 );
 
+/** Names of the amounts of orders and views, for the columns of a person's SQL. */
+export const amountNames: ReadonlySet<string> = new Set(
+  [...known.values()].filter(({ isAmount }) => isAmount).map(({ name }) => name),
+);
+
 /** Returns the columns of these names, with blanks between: as here, else as `orders` has them, else text. */
 export function columnsOf(names: string, abouts: Readonly<Record<string, string>> = {}): ViewColumn[] {
   return names.split(" ").map((name) => {
-    const { type, about } = known.get(name) ?? text(name);
-    return { name, type, about: abouts[name] ?? about };
+    const { type, about, isAmount } = known.get(name) ?? text(name);
+    return { name, type, about: abouts[name] ?? about, isAmount };
   });
 }
