@@ -15,7 +15,7 @@ import {
   tablesRead,
 } from "../query/index.js";
 import { formatCount } from "../ui/numbers.js";
-import { renderTable } from "../ui/table.js";
+import { fitsTable, renderBlocks, renderTable } from "../ui/table.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { parseCount, parsed } from "./flags.js";
 import { chooseOutput, type OutputFlags, outputFlags } from "./output.js";
@@ -34,8 +34,9 @@ const answerFormats = formats.filter(({ name }) => name !== "singer");
 
 export const about =
   "One statement that reads: from the argument, a file or stdin. It cannot change the mirror. Ctrl-C ends it at " +
-  "once. Needs no key and no network. `brandapi tables` lists tables, views and columns; `day` and `month` of " +
-  "`orders` compare with `date('now', '-7 days')`.";
+  "once. Needs no key and no network. `brandapi tables` lists tables, views and columns.\n\n" +
+  "Dates: `day` compares with `date('now', '-7 days')`, `month` with `'2026-10'`, and `order_date_utc` with " +
+  "`datetime('now', '-7 days')`. Other timestamps are text with `T` and `Z`: write `datetime(synced_at)`.";
 
 export const examples = {
   'brandapi query "SELECT * FROM sales_by_month"': "month over month",
@@ -70,6 +71,10 @@ export async function run(options: QueryFlags, { deps }: Context, argument?: str
       readAsOfTime(reading, checkReadsAsOf(reads).names, at);
       statement = prepareReading(mirror, sql, param);
     }
+    for (const column of reads?.comparedWithDatetime ?? [])
+      reporter.warn(
+        `\`${column}\` is text with \`T\` and \`Z\`, which \`datetime()\` does not return: compare \`datetime(${column})\``,
+      );
     for (const { name, resource } of neverRead(mirror, reads?.names ?? []))
       reporter.warn(`\`${name}\` is empty because it was never read: run \`brandapi sync ${resource}\``);
     if (output) {
@@ -81,7 +86,10 @@ export async function run(options: QueryFlags, { deps }: Context, argument?: str
     const source = answerSource(statement, most + 1);
     const rows = [...source.rows()].flat();
     const names = source.columns.map(({ name }) => name);
-    deps.stdout.write(`${renderTable(names, rows.slice(0, most), { style, width, none: "null" })}\n`);
+    const shown = rows.slice(0, most);
+    const table = { style, width, none: "null" };
+    const render = fitsTable(names, shown, table) ? renderTable : renderBlocks;
+    deps.stdout.write(`${render(names, shown, table)}\n`);
     if (rows.length === 0) reporter.note("No rows.");
     if (rows.length > most && limit === undefined)
       reporter.note(`The first ${formatCount(most)} rows; more with \`--limit\`, all with \`--csv\`.`);

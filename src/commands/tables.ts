@@ -4,6 +4,7 @@ import { listFacts, readFacts, type TableFacts } from "../query/index.js";
 import { formatCount } from "../ui/numbers.js";
 import { printJson } from "../ui/print.js";
 import { renderTable } from "../ui/table.js";
+import { wrap } from "../ui/width.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { printLake } from "./delta.js";
 import { type Reading, readMirror } from "./reading.js";
@@ -12,8 +13,8 @@ import { checkTableName } from "./table.js";
 type TablesFlags = GlobalOptions & { all?: boolean; delta?: string };
 
 export const about =
-  "With a name: its columns, their types, and a query to begin with. Counts leave out records that the API no " +
-  "longer has, as an export does. Needs no key and no network.";
+  "With a name: its columns, their types, how many rows have a value, and a query to begin with. Needs no key and no " +
+  "network.";
 
 export const examples = {
   "brandapi tables": "all of them",
@@ -45,13 +46,27 @@ function listText(all: readonly TableFacts[], { width, style }: Reading): string
     const count = rows === null ? "not synced" : formatCount(rows);
     return [name, kind === "view" ? "view" : count, about.split(";")[0] ?? ""];
   });
-  return `${renderTable(["name", "rows", "about"], lines, { width, style, alignRight: ["rows"] })}\n`;
+  const options = { width, style, alignRight: ["rows"], wrapped: "about" };
+  return `${renderTable(["name", "rows", "about"], lines, options)}\n`;
 }
 
-/** Long explanations are left to the terminal's own line breaks. */
-function tableText({ name, about, rows, columns, example }: TableFacts, { style }: Reading): string {
+function tableText({ name, about, rows, columns, example }: TableFacts, { width, style }: Reading): string {
   const count = rows === null ? "not synced yet" : counted(rows, "row", formatCount);
-  const cells = columns.map((column) => [column.name, column.type, column.about]);
-  const list = renderTable(["column", "type", "about"], cells, { style });
-  return `${style.bold(`${name} (${count})`)}\n${about}\n\n${list}\n\n${style.dim("For example:")}\n${example};\n`;
+  const titles = ["column", "type", ...(rows === null ? [] : ["with a value"]), "about"];
+  const cells = columns.map((column) => [
+    column.name,
+    column.type,
+    ...(rows === null ? [] : [shareText(column.rows_with_value ?? 0, rows)]),
+    column.about,
+  ]);
+  const options = { width, style, alignRight: ["with a value"], spare: ["type"], wrapped: "about" };
+  const list = renderTable(titles, cells, options);
+  const explanation = width === undefined ? about : wrap(about, width);
+  return `${style.bold(`${name} (${count})`)}\n${explanation}\n\n${list}\n\n${style.dim("For example:")}\n${example};\n`;
+}
+
+function shareText(some: number, all: number): string {
+  if (some === all) return "all";
+  if (some === 0) return "none";
+  return `${formatCount(some)} (${Math.floor((100 * some) / all)} %)`;
 }

@@ -1,7 +1,8 @@
-import type { Statement } from "better-sqlite3";
+import type { Database, Statement } from "better-sqlite3";
 import { UsageError } from "../errors.js";
 import { codeOf } from "../lib/failures.js";
 import { type Mirror, quote } from "../mirror/index.js";
+import { explainMistake } from "./sql-mistakes.js";
 import type { ReadableTable } from "./tables.js";
 
 /** Values by name. A whole number is a `bigint`, because SQLite takes a `number` for a fraction. */
@@ -19,7 +20,7 @@ const ofStatement = /^SQLITE_(ERROR|TOOBIG|NOMEM|MISMATCH|RANGE|AUTH)$/;
  */
 export function prepareReading({ db }: Mirror, sql: string, values: Parameters = new Map()): Statement {
   const tables = "`brandapi tables` lists the tables and views, `brandapi tables NAME` the columns of one";
-  const statement = orRefuse(() => db.prepare(sql), "SQLite does not understand this", tables);
+  const statement = compile(db, sql, "SQLite does not understand this", tables);
   if (!reading.test(sql) || !statement.readonly || !statement.reader)
     throw new UsageError("`query` only reads: this statement would do something else.", {
       hint: "begin with SELECT or WITH; only `brandapi sync` changes the mirror",
@@ -29,8 +30,14 @@ export function prepareReading({ db }: Mirror, sql: string, values: Parameters =
     throw new UsageError(`The statement has no parameter \`:${unknown}\`.`, {
       hint: `write \`:${unknown}\` where its value belongs`,
     });
-  const bind = () => statement.bind(...(values.size > 0 ? [Object.fromEntries(values)] : []));
-  return orRefuse(bind, "A parameter has no value", "add `-p NAME=VALUE` for each `:NAME` of the statement");
+  try {
+    return statement.bind(...(values.size > 0 ? [Object.fromEntries(values)] : []));
+  } catch (cause) {
+    throw new UsageError(`A parameter has no value: ${messageOf(cause)}.`, {
+      hint: "add `-p NAME=VALUE` for each `:NAME` of the statement",
+      cause,
+    });
+  }
 }
 
 /**
@@ -40,10 +47,17 @@ export function prepareReading({ db }: Mirror, sql: string, values: Parameters =
  */
 export function checkCondition({ db }: Mirror, { name }: ReadableTable, condition: string): void {
   const hint = "use for example `--where \"currency = 'EUR' AND total_amount > 100\"`";
+  const reason = "`--where` is not a condition that SQLite understands";
   for (const expression of [condition, `CASE WHEN ${condition}\nTHEN 1 END`]) {
-    // A parameter has no value here, so `bind` refuses it.
-    const compile = () => db.prepare(conditionSql(name, expression)).bind();
-    orRefuse(compile, "`--where` is not a condition that SQLite understands", hint);
+    const statement = compile(db, conditionSql(name, expression), reason, hint);
+    try {
+      statement.bind();
+    } catch (cause) {
+      throw new UsageError(`${reason}: ${messageOf(cause)}.`, {
+        hint: "write values, not `:name` or `?`",
+        cause,
+      });
+    }
   }
 }
 
@@ -59,12 +73,22 @@ export function explainRunning(error: unknown, culprit: "query" | "--where"): un
   return new UsageError(`SQLite stopped at \`${culprit}\`: ${error.message}.`, { hint, cause: error });
 }
 
-/** Compiles. @throws UsageError with SQLite's own message */
-function orRefuse(compile: () => Statement, reason: string, hint: string): Statement {
+/** @throws UsageError with SQLite's own message, and what was most likely meant */
+function compile(db: Database, sql: string, reason: string, hint: string): Statement {
   try {
-    return compile();
+    return db.prepare(sql);
   } catch (cause) {
-    if (!(cause instanceof Error)) throw cause;
-    throw new UsageError(`${reason}: ${cause.message}.`, { hint, cause });
+    const code = codeOf(cause);
+    if (code.startsWith("SQLITE_") && !ofStatement.test(code)) throw cause;
+    const error = messageOf(cause);
+    const mistake = explainMistake(db, sql, error);
+    throw new UsageError(`${mistake.reason ?? `${reason}: ${error.replace(/\?$/, "")}`}.`, {
+      hint: mistake.hint ?? hint,
+      cause,
+    });
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

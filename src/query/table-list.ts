@@ -1,10 +1,10 @@
-import { type Mirror, wasRead } from "../mirror/index.js";
+import { type Mirror, quote, wasRead } from "../mirror/index.js";
 import type { TableShape } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
 import { typedTablesBelow } from "./as-of.js";
 import { knownTableNames, syncedBy } from "./names.js";
-import { openSource } from "./select.js";
-import { describeTable, type ReadableColumn } from "./tables.js";
+import { selectSql } from "./select-sql.js";
+import { describeTable, type ReadableColumn, type ReadableTable } from "./tables.js";
 import { views } from "./views/index.js";
 
 /** A table or view, as `tables` shows it. */
@@ -15,9 +15,14 @@ export interface TableFacts {
   about: string;
   /** Rows that an export would give; null if its resource was never read, or for a view in the list. */
   rows: number | null;
-  columns: Pick<ReadableColumn, "name" | "type" | "about">[];
+  columns: ColumnFacts[];
   /** A query to begin with. */
   example: string;
+}
+
+export interface ColumnFacts extends Pick<ReadableColumn, "name" | "type" | "about"> {
+  /** Rows in which the column is not null; left out if the rows were not counted. */
+  rows_with_value?: number | undefined;
 }
 
 /** Queries to begin with, of tables that hold more than what counts; by default the first five rows. */
@@ -37,20 +42,43 @@ export function listFacts(mirror: Mirror, { all }: { all: boolean }): TableFacts
   return names.map((name) => readFacts(mirror, name, !views.some((view) => view.name === name)));
 }
 
-/** Returns one table or view; by default its rows are counted. */
+/** Returns one table or view; by default its rows and values are counted. */
 export function readFacts(mirror: Mirror, name: string, isCounted = true): TableFacts {
   const table = describeTable(mirror, name);
   const view = views.find((one) => one.name === name);
   const isRead = table.shape === null || wasSynced(mirror, table.shape.resource);
+  const columns = table.columns.map((column) => ({ ...column, about: columnAbout(column) }));
+  const counts = isCounted && isRead ? countValues(mirror, table) : undefined;
   return {
     name,
     kind: view ? "view" : "table",
     about: table.about,
-    rows:
-      isCounted && isRead ? (openSource(mirror, { table, includeRemoved: false }).count?.() ?? null) : null,
-    columns: table.columns.map(({ name: column, type, about }) => ({ name: column, type, about })),
+    rows: counts?.rows ?? null,
+    columns: columns.map(({ name: column, type, about }, index) => ({
+      name: column,
+      type,
+      about,
+      rows_with_value: counts?.values[index],
+    })),
     example: view?.example ?? examples[name] ?? `SELECT * FROM ${name} LIMIT 5`,
   };
+}
+
+function columnAbout({ type, about }: ReadableColumn): string {
+  return [about, ...(type === "boolean" ? ["0 or 1"] : [])].filter((text) => text !== "").join("; ");
+}
+
+/** Counts the rows of a table or view, and the rows in which each column has a value. */
+function countValues(mirror: Mirror, table: ReadableTable): { rows: number; values: number[] } {
+  const { from } = selectSql({ table, includeRemoved: false });
+  const counts = ["*", ...table.columns.map(({ name }) => `t.${quote(name)}`)].map(
+    (value) => `count(${value})`,
+  );
+  const [rows = 0, ...values] = mirror.db
+    .prepare(`SELECT ${counts.join(", ")} ${from}`)
+    .raw()
+    .get() as number[];
+  return { rows, values };
 }
 
 /** True if a resource was ever read, if only in part, by itself or with the one that it is the details of. */

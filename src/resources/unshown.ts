@@ -23,7 +23,12 @@ function unshown(name: "gifts" | "codes" | "surveys", about: string) {
 }
 
 export const gifts = unshown("gifts", "products sent to hosts");
-export const codes = unshown("codes", "discount codes that hosts share");
+const undocumentedCodes = unshown("codes", "discount codes that hosts share");
+
+export const codes = {
+  ...undocumentedCodes,
+  tableAbout: `${undocumentedCodes.tableAbout}; codes do not link to orders: no field of an order names a code`,
+} as const satisfies Resource;
 
 export const surveyResults = {
   ...unshown("surveys", "aggregate results per question"),

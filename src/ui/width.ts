@@ -6,6 +6,9 @@ const wide =
 const unseen = /^[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]+$/u;
 const ascii = /^[\x20-\x7e]*$/;
 
+/** A terminal with fewer columns breaks lines itself. */
+const narrowestWrap = 20;
+
 /** Returns the columns of a terminal; undefined if there is none, or it does not know (it then says 0). */
 export function terminalWidth({ columns, isTTY }: Pick<Output, "columns" | "isTTY">): number | undefined {
   return isTTY && columns ? columns : undefined;
@@ -36,7 +39,7 @@ export function pad(text: string, width: number, align: "left" | "right" = "left
 
 /** Returns the text with line breaks where it is wider than a terminal. */
 export function wrap(text: string, width: number): string {
-  return new Help().boxWrap(text, width);
+  return Object.assign(new Help(), { minWidthToWrap: narrowestWrap }).boxWrap(text, width);
 }
 
 let segmenter: Intl.Segmenter | undefined;

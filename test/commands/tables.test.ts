@@ -92,3 +92,45 @@ test("a misspelt name is refused with the nearest", async () => {
     err: "brandapi: Unknown table: `oders`.\n  hint: did you mean `orders`?\n",
   });
 });
+
+test("shows how many rows have a value in each column", async () => {
+  const mirror = await makeMirror();
+  const amounts = [1, 0, null, null];
+  writeRead(
+    mirror,
+    "orders",
+    amounts.map((refund_amount, n) => anOrder(n, { refund_amount })),
+  );
+  writeRead(mirror, "orders", [anOrder(9)], { at: "2026-11-01T01:00:00.000Z" });
+  writeRead(mirror, "orders", [], { at: "2026-11-02T00:00:00.000Z", remove: ["order-9"] });
+  mirror.db.close();
+  const columnsOf = async (name: string) => {
+    const { columns } = JSON.parse((await brandapi(["tables", name, "--json", "--db", mirror.path])).out);
+    return new Map((columns as { name: string }[]).map((column) => [column.name, column]));
+  };
+  const orders = await columnsOf("orders");
+  expect(orders.get("refund_amount")).toMatchObject({ rows_with_value: 2 });
+  expect(orders.get("id")).toMatchObject({ rows_with_value: 4 });
+  expect(orders.get("fulfillment_status")).toMatchObject({ rows_with_value: 0 });
+  expect(orders.get("is_cancelled")).toMatchObject({ type: "boolean", about: "0 or 1" });
+  expect((await columnsOf("orders_net")).get("order_number")).toMatchObject({ rows_with_value: 4 });
+  expect((await columnsOf("roster")).get("host_id")).not.toHaveProperty("rows_with_value");
+  const { out } = await brandapi(["tables", "orders", "--db", mirror.path]);
+  expect(out).toMatch(/^column +type +with a value +about$/m);
+  expect(out).toMatch(/^refund_amount +number +2 \(50 %\) +refunded so far; /m);
+  expect(out).toMatch(/^fulfillment_status +text +none /m);
+  expect(out).toMatch(/^commission_rate +number +all +percentage of `subtotal_amount`$/m);
+  expect((await brandapi(["tables", "codes", "--db", mirror.path])).out).toContain(
+    "codes do not link to orders",
+  );
+});
+
+test.each([120, 80, 50, 44])("wraps explanations in a terminal of %i columns", async (columns) => {
+  const db = await mirrorOfTwo();
+  for (const words of [["tables"], ["tables", "orders"], ["tables", "restatements"]]) {
+    const { out } = await brandapi([...words, "--no-color", "--db", db], { tty: true, columns });
+    const [text = ""] = out.split("For example:");
+    expect(text).not.toContain("…");
+    for (const line of text.split("\n")) expect([line, line.length <= columns]).toEqual([line, true]);
+  }
+});

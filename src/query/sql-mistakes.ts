@@ -1,0 +1,132 @@
+import type { Database } from "better-sqlite3";
+import { nearest } from "../lib/nearest.js";
+import { knownTableNames } from "./names.js";
+import { emptyTable, type SchemaTable, withEmptyTables } from "./tables-read.js";
+import { views } from "./views/index.js";
+
+/** What is wrong with a statement. */
+export interface Mistake {
+  /** Instead of SQLite's message, where that does not say it. */
+  reason?: string;
+  /** What to do, if there is more to say than where to look. */
+  hint?: string | undefined;
+}
+
+/**
+ * Explains why SQLite does not compile a statement.
+ * @param error SQLite's own message
+ */
+export function explainMistake(db: Database, sql: string, error: string): Mistake {
+  if (error.endsWith("more than one statement"))
+    return { reason: "Several statements were given", hint: "run one statement at a time" };
+  if (error.endsWith("no statements"))
+    return {
+      reason: "The SQL contains no statements",
+      hint: 'for example `brandapi query "SELECT * FROM sales_by_month"`',
+    };
+  if (error === "incomplete input")
+    return { reason: "The SQL is incomplete", hint: "close each `(` with `)`, and each CASE with END" };
+  const token = /^unrecognized token: "([\s\S]*)"$/.exec(error)?.[1];
+  if (token !== undefined && /^['"`[]/.test(token))
+    return {
+      reason: `A quote is not closed: ${token.split("\n")[0]?.slice(0, 40)}`,
+      hint: "end it with the same quote",
+    };
+  const near = /^near "([\s\S]*)": syntax error$/.exec(error)?.[1];
+  if (token !== undefined || /^[#\d]/.test(near ?? ""))
+    return { hint: "write text and dates in single quotes: `'2026-10-01'`" };
+  if (near !== undefined && knownTableNames().includes(`${near}s`))
+    return { hint: `\`${near}\` is a keyword of SQL; the table is \`${near}s\`` };
+  if (error.startsWith("ambiguous column name: "))
+    return { hint: "write the table's name or alias before it, as in `o.id`" };
+  if (error.startsWith("no such function: "))
+    return {
+      hint: "use SQLite's own functions, such as `date('now', '-7 days')`: https://sqlite.org/lang.html",
+    };
+  const table = /^no such table: (?:main\.)?(.+)$/.exec(error)?.[1];
+  if (table !== undefined) return { hint: didYouMean(alike(table, tableNames(db))) };
+  const [, quoted, plain] = /^no such column: (?:"(.+)" - should this be|(.+)$)/.exec(error) ?? [];
+  const column = quoted ?? plain;
+  return column === undefined ? {} : { hint: columnHint(db, sql, column, error) };
+}
+
+/** Returns what to write for a column that does not exist. @param written with the table's name or alias, if there is one */
+function columnHint(db: Database, sql: string, written: string, error: string): string {
+  const [column = written, alias] = written.split(".").reverse();
+  return withEmptyTables(db, (tables) => {
+    const scope = tables.filter((table) => fixesStatement(db, sql, table, column, error));
+    // Of a subquery's columns nothing is known.
+    if (scope.length === 0 && alias)
+      return `check \`${alias}\`: the name before the dot is a table, or an alias from the FROM clause`;
+    const holders = tablesWith(column, tables, scope);
+    if (holders.length > 0) return `\`${column}\` is a column of ${holders.map(code).join(", ")}`;
+    const near = alike(
+      column,
+      new Set((scope.length > 0 ? scope : tables).flatMap(({ columns }) => columns)),
+    );
+    const columnsOf = `\`brandapi tables ${scope[0]?.name ?? "NAME"}\` lists the columns`;
+    return (
+      didYouMean(near) ?? (alias ? columnsOf : `${columnsOf}; write text in single quotes: \`'${column}'\``)
+    );
+  });
+}
+
+/** True if the statement would have this column if the table had it: then SQLite looked for it there. */
+function fixesStatement(
+  db: Database,
+  sql: string,
+  table: SchemaTable,
+  column: string,
+  error: string,
+): boolean {
+  if (hasColumn(table, column)) return false;
+  db.exec(`DROP TABLE temp."${table.name}"; ${emptyTable(table, [column])}`);
+  try {
+    db.prepare(sql);
+    return true;
+  } catch (other) {
+    return !(other instanceof Error) || other.message !== error;
+  } finally {
+    db.exec(`DROP TABLE temp."${table.name}"; ${emptyTable(table)}`);
+  }
+}
+
+/** Returns at most three tables with a column, those first that have most in common with the tables in use. */
+function tablesWith(column: string, tables: readonly SchemaTable[], scope: readonly SchemaTable[]): string[] {
+  const isHelper = (name: string) => views.some((view) => view.name === name && view.isHelper);
+  const known = knownTableNames().filter((name) => !isHelper(name));
+  const used = new Set(scope.flatMap(({ columns }) => columns));
+  const shared = ({ columns }: SchemaTable) => columns.filter((name) => used.has(name)).length;
+  return tables
+    .filter((table) => known.includes(table.name) && hasColumn(table, column))
+    .sort((a, b) => shared(b) - shared(a))
+    .slice(0, 3)
+    .map(({ name }) => name);
+}
+
+function hasColumn({ columns }: SchemaTable, name: string): boolean {
+  return columns.some((column) => column.toLowerCase() === name.toLowerCase());
+}
+
+function tableNames(db: Database): string[] {
+  const stored = db.prepare("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')").pluck();
+  return [...new Set([...knownTableNames(), ...(stored.all() as string[])])];
+}
+
+/** Returns the nearest name, or else at most three names that contain what was typed. */
+function alike(typed: string, names: Iterable<string>): string[] {
+  const all = [...names];
+  const near = nearest(typed, all);
+  if (near !== undefined) return [near];
+  if (typed.length < 3) return [];
+  return all.filter((name) => name.includes(typed.toLowerCase())).slice(0, 3);
+}
+
+function didYouMean(names: readonly string[]): string | undefined {
+  const quoted = names.map(code);
+  return quoted.length > 0 ? `did you mean ${quoted.join(" or ")}?` : undefined;
+}
+
+function code(name: string): string {
+  return `\`${name}\``;
+}

@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
+import { brandapi } from "../support/program.js";
+
+const mirror = await makeMirror();
+writeRead(mirror, "orders", [anOrder(1)]);
+mirror.db.close();
+
+async function errorOf(...words: string[]): Promise<string> {
+  const { code, err, out } = await brandapi([...words, "--db", mirror.path]);
+  expect({ code, out }).toEqual({ code: 2, out: "" });
+  return err;
+}
+
+test.each([
+  ["SELECT net_amount FROM orders", /no such column: net_amount.\n.*is a column of `orders_net`, /],
+  ["SELECT o.net_amount FROM orders AS o", /is a column of `orders_net`, /],
+  ["SELECT clicks FROM orders", /`clicks` is a column of `analytics_hosts`, /],
+  ["SELECT curency FROM orders", "did you mean `currency`?"],
+  ["SELECT o.curency FROM orders o JOIN roster r ON r.host_id = o.host_id", "did you mean `currency`?"],
+  ["SELECT id FROM orders WHERE EXISTS (SELECT 1 FROM roster WHERE joined = 1)", "did you mean `joined_at`?"],
+  ["WITH x AS (SELECT id FROM orders) SELECT curency FROM x", "did you mean `currency`?"],
+  ["SELECT amount FROM orders", "did you mean `total_amount` or `subtotal_amount` or `refund_amount`?"],
+  ['SELECT "curency" FROM orders', "did you mean `currency`?"],
+  ["SELECT * FROM oders", "did you mean `orders`?"],
+  ["SELECT * FROM main.oders", "did you mean `orders`?"],
+  ["SELECT * FROM line_items", "did you mean `order_line_items`?"],
+  ["SELECT * FROM order", "`order` is a keyword of SQL; the table is `orders`"],
+  ["SELECT id FROM orders WHERE currency = EUR", "write text in single quotes: `'EUR'`"],
+  ['SELECT id FROM orders WHERE currency = "EUR"', "write text in single quotes: `'EUR'`"],
+  ["SELECT id FROM orders WHERE currency = 'EUR", "A quote is not closed: 'EUR."],
+  ["SELECT id FROM orders WHERE order_number = #1001", "write text and dates in single quotes"],
+  ["SELECT id FROM orders WHERE order_date > 2026-10-01T00:00", "write text and dates in single quotes"],
+  ["SELECT count(* FROM orders", "syntax error"],
+  ["SELECT (1", "The SQL is incomplete."],
+  ["SELECT x.id FROM orders AS o", "check `x`: "],
+  ["SELECT host_id FROM orders, roster", "write the table's name or alias before it"],
+  ["SELECT now()", "use SQLite's own functions, such as `date('now', '-7 days')`"],
+  ["SELECT 1; SELECT 2", "Several statements were given.\n  hint: run one statement at a time"],
+  ["-- nothing", "The SQL contains no statements."],
+])("explains a mistake in SQL: %s", async (sql, text) => {
+  const err = await errorOf("query", sql);
+  expect(err).toMatch(text instanceof RegExp ? text : "");
+  if (typeof text === "string") expect(err).toContain(text);
+});
+
+test.each([
+  ["net_amount > 3", "`net_amount` is a column of `orders_net`"],
+  ["curency = 'EUR'", "did you mean `currency`?"],
+  ["currency = 'EUR", "A quote is not closed: 'EUR."],
+  ["currency = EUR", "write text in single quotes: `'EUR'`"],
+  ["id IN (SELECT order_id FROM line_items)", "did you mean `order_line_items`?"],
+])("explains a mistake in --where: %s", async (where, text) => {
+  expect(await errorOf("export", "orders", "--csv", "--where", where)).toContain(text);
+});
