@@ -108,6 +108,11 @@ function passOn(program: Command, command: Command): void {
   }
 }
 
+/** Keeps SQL that begins with a comment from being taken for a flag. */
+function keepComment(argument: string): string {
+  return /^--(\s|[^=\n]*\n)/.test(argument) ? `\n${argument}` : argument;
+}
+
 /**
  * Runs one command line.
  * @param argv the arguments after `brandapi`
@@ -135,7 +140,7 @@ export async function runProgram(
   }
   try {
     if (argv.length === 0) program.outputHelp();
-    else await program.parseAsync([...argv], { from: "user" });
+    else await program.parseAsync(argv.map(keepComment), { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0) throw asUsageError(error, program, argv);

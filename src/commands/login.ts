@@ -1,5 +1,4 @@
 import { addAbortSignal } from "node:stream";
-import { text } from "node:stream/consumers";
 import type { Command } from "commander";
 import { type Access, checkBaseUrl, checkKey, commandFor, requireAccess } from "../config/access.js";
 import { configFile } from "../config/folders.js";
@@ -7,6 +6,7 @@ import { readProfiles, writeProfiles } from "../config/profiles.js";
 import { environmentFor, readSettings, type Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
+import { readStream } from "../lib/read-text.js";
 import { openPrompt } from "../ui/prompt.js";
 import { createReporter } from "../ui/reporter.js";
 import { escapeText } from "../ui/text.js";
@@ -94,7 +94,10 @@ async function readAccess(flags: LoginFlags, settings: Settings, deps: Deps): Pr
   if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
   if (!deps.stdin.isTTY) {
     if (baseUrl !== undefined)
-      return { baseUrl, key: checkKey(await text(addAbortSignal(deps.signal, deps.stdin)), "stdin") };
+      return {
+        baseUrl,
+        key: checkKey(await readStream(addAbortSignal(deps.signal, deps.stdin), "stdin"), "stdin"),
+      };
     throw new ConfigurationError("No base URL was given.", {
       hint: "add `--base-url https://…/api/brand/v1`, the address that your platform names",
     });

@@ -46,7 +46,7 @@ export function chooseOutput(
   among: readonly Format[] = formats,
 ) {
   const { out, excel = false, decimalComma = false, delimiter } = options;
-  const path = out === "-" ? undefined : out;
+  const path = out === "-" || out === "/dev/stdout" ? undefined : out;
   const name = (path ?? "").toLowerCase();
   const isFolder = path !== undefined && namesFolder(path, among, deps);
   if (isFolder && tables === 0)

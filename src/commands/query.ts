@@ -1,10 +1,9 @@
-import { readFile } from "node:fs/promises";
-import { text } from "node:stream/consumers";
 import type { Command } from "commander";
 import { expandPath } from "../config/folders.js";
 import type { Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { formats } from "../export/formats/index.js";
+import { readStream, readText } from "../lib/read-text.js";
 import { parseInstant } from "../lib/times.js";
 import {
   answerSource,
@@ -46,8 +45,8 @@ export const examples = {
 
 export function define(command: Command): void {
   command
-    .argument("[sql]", "the statement, in quotes; without it, stdin")
-    .option("-f, --file <file>", "read the statement from a file")
+    .argument("[sql]", "the statement, in quotes; without it, or as `-`, stdin")
+    .option("-f, --file <file>", "read the statement from a file; `-` is stdin")
     .option("-p, --param <name=value>", "a value for `:name`; may be given again", parseParameter);
   for (const option of outputFlags(answerFormats)) command.addOption(option);
   command.option("--as-of <time>", "read the data as of TIME");
@@ -64,7 +63,7 @@ export async function run(options: QueryFlags, { deps }: Context, argument?: str
     throw new UsageError("One statement at a time, not an argument and `--file`.", { hint: "leave one out" });
   await readMirror(options, deps, async (reading) => {
     const { mirror, reporter, style, width } = reading;
-    const sql = (argument ?? (await readSql(file, deps))).replace(/^\ufeff/, "");
+    const sql = argument === undefined || argument === "-" ? await readSql(file, deps) : argument;
     let statement = prepareReading(mirror, sql, param);
     const reads = tablesRead(mirror.db, sql, param);
     if (at !== undefined) {
@@ -96,14 +95,14 @@ export async function run(options: QueryFlags, { deps }: Context, argument?: str
   });
 }
 
-/** Reads the statement from a file, or from stdin. */
+/** Reads the statement from a file, or from stdin if there is no file or it is `-`. */
 async function readSql(file: string | undefined, deps: Deps): Promise<string> {
-  if (file !== undefined) return await readFile(expandPath(file, deps), "utf8");
-  if (deps.stdin.isTTY)
+  if (file !== undefined && file !== "-") return readText(expandPath(file, deps));
+  if (deps.stdin.isTTY && file === undefined)
     throw new UsageError("No SQL was given.", {
       hint: '`brandapi query "SELECT …"`, `brandapi query -f FILE`, or a pipe; `brandapi tables` lists the tables',
     });
-  return await text(deps.stdin);
+  return await readStream(deps.stdin, "stdin");
 }
 
 /** Parses `name=value`. A value that reads as a number is one, because to SQLite no number equals a text. */

@@ -18,6 +18,8 @@ import type { Reading } from "./reading.js";
 export interface Written {
   rows: ReadonlyMap<string, number>;
   bytes: number;
+  /** True if the reader closed the output before the end. */
+  isCutShort: boolean;
 }
 
 /**
@@ -50,12 +52,13 @@ export async function writeOutput(
     rows,
   );
   const sink = file === undefined ? dataSink(deps) : await openFileSink(file, deps);
-  const { bytes } = await writeAll(isCompressed ? gzipped(chunks) : chunks, sink);
-  return { rows, bytes };
+  const { bytes, isCutShort } = await writeAll(isCompressed ? gzipped(chunks) : chunks, sink);
+  return { rows, bytes, isCutShort };
 }
 
 /** Prints one line about what was written to a path: the rows of each table, and the bytes. */
 export function reportWritten(path: string, written: readonly Written[], { reporter }: Reading): void {
+  if (written.some(({ isCutShort }) => isCutShort)) return;
   const tables = written.flatMap(({ rows }) => [...rows]);
   const list = tables.map(([name, count]) => `${name}: ${counted(count, "row", formatCount)}`).join(", ");
   const bytes = written.reduce((sum, one) => sum + one.bytes, 0);

@@ -6,7 +6,7 @@ import { BrandapiError, ConfigurationError } from "../errors.js";
 import { codeOf, reasonOf } from "../lib/failures.js";
 import { beginPart, endPart } from "../lib/parts.js";
 import { resolveLinks } from "../lib/resolve-links.js";
-import type { Sink } from "./sink.js";
+import { ReaderGone, type Sink } from "./sink.js";
 
 /**
  * Opens a file that appears complete or not at all. The data goes to a temporary file next to it, which has no name as long
@@ -21,11 +21,12 @@ export async function openFileSink(
   put: (from: string, to: string) => Promise<void> = rename,
 ): Promise<Sink> {
   const failed = (cause: unknown): never => {
-    throw explain(path, cause);
+    throw codeOf(cause) === "EPIPE" ? new ReaderGone() : explain(path, cause);
   };
+  // `/dev/fd/63`, which is what `>(…)` is in a shell, links to a pipe without a path.
+  const old = existsSync(path) ? statSync(path) : undefined;
+  if (old && !old.isFile()) return directSink(await open(path, "w").catch(failed), failed);
   const target = await resolveLinks(path);
-  const old = existsSync(target) ? statSync(target) : undefined;
-  if (old && !old.isFile()) return directSink(await open(target, "w").catch(failed), failed);
   const spool = await deps.catchSignals(() => openNameless(target, deps.random)).catch(failed);
   let pending: Promise<void> = Promise.resolve();
   return {

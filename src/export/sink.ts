@@ -14,6 +14,8 @@ export interface Sink {
 export interface Exported {
   rows: number;
   bytes: number;
+  /** True if the reader closed the output before the end. */
+  isCutShort: boolean;
 }
 
 /** Writes all pieces into a sink. @throws what went wrong, after the sink has put everything back */
@@ -21,7 +23,7 @@ export async function writeAll(
   chunks: Iterable<Chunk> | AsyncIterable<Chunk>,
   sink: Sink,
 ): Promise<Exported> {
-  const done: Exported = { rows: 0, bytes: 0 };
+  const done: Exported = { rows: 0, bytes: 0, isCutShort: false };
   try {
     for await (const { data, rows } of chunks) {
       await sink.write(data);
@@ -32,12 +34,13 @@ export async function writeAll(
   } catch (error) {
     await sink.discard();
     if (!(error instanceof ReaderGone)) throw error;
+    done.isCutShort = true;
   }
   return done;
 }
 
 /** The reader of the output has closed it (`| head`): nothing is left to do, and that is no failure. */
-class ReaderGone extends Error {}
+export class ReaderGone extends Error {}
 
 /** Writes to a stream at its reader's pace. Does not close it, because it may be the process's own. */
 export function streamSink(stream: Output): Sink {

@@ -18,6 +18,9 @@ export interface Prompt {
 const escapeSequence = new RegExp(`${String.fromCharCode(27)}(?:\\[[0-9;?]*[ -/]*[@-~]|O.|.)?`, "gu");
 const [ctrlC, ctrlD] = ["\u0003", "\u0004"];
 
+/** The most characters in one answer: more than any key or URL has. */
+const longestAnswer = 20_000;
+
 /**
  * Opens questions in raw mode, in which the terminal echoes and edits nothing: a key that is typed ahead, while a
  * question before it is answered, is not shown either, as Node's readline would do. It listens from the first question to
@@ -36,7 +39,7 @@ export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stde
   /** Enter ends the line, Backspace erases, Ctrl-C interrupts, Ctrl-D on an empty line ends the input. */
   async function answer(echo: (text: string) => unknown): Promise<string> {
     const line: string[] = [];
-    for (;;) {
+    for (let typedKeys = 0; typedKeys < longestAnswer; typedKeys++) {
       const { value: key } = await keys.next();
       if (key === ctrlC) throw new Stopped("SIGINT", "nothing was changed");
       if (key === undefined || (key === ctrlD && line.length === 0))
@@ -48,6 +51,7 @@ export function openPrompt({ stdin, stderr, signal }: Pick<Deps, "stdin" | "stde
         echo(key);
       }
     }
+    throw new UsageError("The answer is too long, or has no end.");
   }
 
   return {

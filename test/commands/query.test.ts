@@ -82,7 +82,7 @@ describe("query", () => {
     ["SELEC 1", "syntax error"],
     ["SELECT * FROM nowhere", "no such table: nowhere"],
     ["SELECT * FROM nowhere", "`brandapi tables` lists the tables and views"],
-    ["SELECT * FROM orders WHERE BY 1", "`brandapi tables` lists the tables and views"],
+    ["SELECT * FROM orders WHERE BY id", "`brandapi tables` lists the tables and views"],
     ["", "no statements"],
   ])("refuses with 2: %s", async (sql, why) => {
     const path = await mirrorOfOrders();
@@ -102,6 +102,10 @@ describe("query", () => {
       await spawnBrandapi(["query", ...args, "--db", path], { home, stdin }).ended;
     expect(await from(["-f", "one.sql"])).toMatchObject({ code: 0, out: wanted, err: "" });
     expect(await from([], sql)).toMatchObject({ code: 0, out: wanted, err: "" });
+    expect(await from(["-f", "-"], sql)).toMatchObject({ code: 0, out: wanted, err: "" });
+    expect(await from(["-"], sql)).toMatchObject({ code: 0, out: wanted, err: "" });
+    expect(await from([sql])).toMatchObject({ code: 0, out: wanted, err: "" });
+    expect(await from(["--csv", sql.replace("-- ", "--")])).toMatchObject({ code: 0, out: wanted, err: "" });
     expect(await from([], `\ufeff${sql}`)).toMatchObject({ code: 0, out: wanted, err: "" });
     expect(await from(["-f", "none.sql"])).toMatchObject({
       code: 3,
@@ -110,6 +114,25 @@ describe("query", () => {
     expect((await from(["SELECT 1", "-f", "one.sql"])).code).toBe(2);
     const typed = await brandapi(["query", "--db", path], { tty: true });
     expect(typed).toMatchObject({ code: 2, err: expect.stringContaining("No SQL was given.") });
+  });
+
+  it.each([
+    ["query -f -", "The input from stdin is longer than 16 MiB, or has no end."],
+    ["query", "The input from stdin is longer than 16 MiB, or has no end."],
+    ["query -f /dev/zero", "The input from /dev/zero is longer than 16 MiB, or has no end."],
+    [
+      "login --base-url https://x.example/api/brand/v1 --key-stdin",
+      "The input from stdin is longer than 16 MiB",
+    ],
+  ])("refuses input without an end: yes | brandapi %s", async (command, message) => {
+    const path = await mirrorOfOrders();
+    const program = spawnBrandapi([...command.split(" "), "--db", path], { stdin: null });
+    const yes = spawn("yes", { stdio: ["ignore", "pipe", "ignore"] });
+    program.child.stdin?.on("error", () => {});
+    yes.stdout.pipe(program.child.stdin as NodeJS.WritableStream);
+    const ended = await program.ended;
+    yes.kill();
+    expect(ended).toMatchObject({ code: 2, out: "", err: expect.stringContaining(message) });
   });
 
   it("gives parameters their values: numbers as numbers, all else as text", async () => {
@@ -246,9 +269,34 @@ describe("query", () => {
     expect(await program.ended).toMatchObject({ code: null, signal: "SIGINT" });
   });
 
-  it("ends quietly when its reader leaves", async () => {
+  it("writes into a shell's process substitution, and ends quietly when that ends", async () => {
     const path = await mirrorOfOrders();
-    const child = spawn(process.execPath, [binPath, "query", `${forever} x FROM c`, "--csv", "--db", path], {
+    const home = makeHome();
+    const run = async (sql: string, reader: string) => {
+      const shell = `"$0" "$1" query "$2" --csv -o >(${reader}) --db "$3"; code=$?; wait $!; exit $code`;
+      const child = spawn("bash", ["-c", shell, process.execPath, binPath, sql, path], {
+        env: { PATH: process.env.PATH ?? "", HOME: home },
+        cwd: home,
+        stdio: ["ignore", "ignore", "pipe"],
+      });
+      let err = "";
+      child.stderr.setEncoding("utf8").on("data", (text: string) => {
+        err += text;
+      });
+      const [code] = (await once(child, "close")) as [number];
+      return { code, err };
+    };
+    expect(await run("SELECT id FROM orders ORDER BY id LIMIT 1", "cat > rows.csv")).toMatchObject({
+      code: 0,
+    });
+    expect(readFileSync(join(home, "rows.csv"), "utf8")).toBe("id\norder-0\n");
+    expect(await run(`${forever} x FROM c`, "head -1 > rows.csv")).toEqual({ code: 0, err: "" });
+  });
+
+  it.each([[], ["-o", "/dev/stdout"]])("ends quietly when its reader leaves: %s %s", async (...output) => {
+    const path = await mirrorOfOrders();
+    const words = ["query", `${forever} x FROM c`, "--csv", ...output, "--db", path];
+    const child = spawn(process.execPath, [binPath, ...words], {
       env: { PATH: process.env.PATH ?? "", HOME: makeHome() },
       stdio: ["ignore", "pipe", "pipe"],
     });
