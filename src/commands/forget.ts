@@ -4,39 +4,49 @@ import { MirrorBusy, UsageError } from "../errors.js";
 import { formatInstant } from "../lib/times.js";
 import { beginRun, lastBackup, lockMirror, saveRun, withFile, withMirror } from "../mirror/index.js";
 import { openMirrorReadOnly } from "../query/index.js";
-import { keepOut, readHosts, scrub } from "../records/index.js";
+import { type KnownHost, keepOut, readHosts, scrub } from "../records/index.js";
 import { printJson } from "../ui/print.js";
 import { openPrompt } from "../ui/prompt.js";
 import { escapeLines } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
-import { checkName } from "./flags.js";
+import { parsed } from "./flags.js";
 
 type ForgetFlags = GlobalOptions & { host: string; yes?: boolean };
 
 export const about =
-  "Removes the host's names, links, photo and texts from records, their history and all tables, and keeps them out of " +
-  "later syncs. The id stays, so sums stay. Asks once. Backups and exports that were made before still hold the host.";
+  "Erases the host's names, links, photo and texts from records, their history and all tables, and keeps them out of " +
+  "later syncs. The ID stays, so sums stay. Shows the host and asks for confirmation. Backups and exports that were made " +
+  "before still hold the host.";
 
 export const examples = {
-  "brandapi forget --host ada": "asks, then forgets the host with this handle",
-  "brandapi forget --host 3f0c9a52 --yes": "by id, for scripts",
+  "brandapi forget --host ada": "the host with this handle",
+  "brandapi forget --host 3f0c9a52": "the host whose ID starts with these characters",
+  "brandapi forget --host 3f0c9a52-1b7e-4c0d-9f3a-6a2d1e5b8c47 --yes": "without confirmation, for scripts",
 };
+
+/** A shorter prefix of an ID is too easily another host's. */
+const minPrefixLength = 8;
 
 export function define(command: Command): void {
   command
-    .requiredOption("--host <id>", "its id, or a handle that no other host has had; see the view `hosts`")
-    .option("--yes", "do not ask");
+    .addOption(
+      parsed(
+        "--host <id>",
+        "its ID, the first 8 or more characters of it, or its handle",
+        parseHost,
+      ).makeOptionMandatory(),
+    )
+    .option("--yes", "do not ask for confirmation");
 }
 
 export async function run({ host, ...options }: ForgetFlags, { deps }: Context): Promise<void> {
   const { json, quiet, yes } = options;
   const { dbPath } = await readSettings(options, deps);
   const hosts = await deps.killable(() => withMirror(openMirrorReadOnly(dbPath), readHosts));
-  const where = 'see `brandapi query "SELECT * FROM hosts"`';
-  const name = checkName("host or ambiguous handle", host.replace(/^@/, ""), [...hosts.keys()], where);
-  const id = hosts.get(name) ?? name;
+  const known = findHost(host.replace(/^@/, ""), hosts);
+  const { id } = known;
   const { ask, close } = openPrompt(deps);
-  const question = `Forget the host ${escapeLines(id)} for good (add \`--yes\` to skip this question)? [y/N] `;
+  const question = `Forget ${escapeLines(hostText(known))} for good (add \`--yes\` to skip this question)? [y/N] `;
   const answer = yes ? "y" : await ask(question, {}).finally(close);
   if (!/^y(es)?$/i.test(answer.trim()))
     throw new UsageError("Nothing was forgotten.", { hint: "answer `y`, or add `--yes`" });
@@ -63,4 +73,38 @@ export async function run({ host, ...options }: ForgetFlags, { deps }: Context):
     `Backups, mirrors set aside and exports made before still hold the host; the last backup: ${done.last_backup?.path ?? "none"}`;
   if (json) printJson(deps.stdout, done);
   else if (!quiet) deps.stdout.write(`${escapeLines(text)}\n`);
+}
+
+function parseHost(text: string, previous: string | undefined): string {
+  if (previous === undefined) return text;
+  throw new UsageError("`--host` was given twice.", { hint: "forget one host at a time" });
+}
+
+/**
+ * Returns the host with this ID, this prefix of an ID, or this handle.
+ * @throws UsageError if there is none or more than one; it never suggests another host
+ */
+function findHost(typed: string, hosts: readonly KnownHost[]): KnownHost {
+  const hint =
+    `name its handle, or at least ${minPrefixLength} characters of its ID: ` +
+    '`brandapi query "SELECT * FROM hosts"` lists both; a forgotten host has no handle any more';
+  const exact = hosts.find(({ id }) => id === typed);
+  if (exact) return exact;
+  const byHandle = hosts.filter(({ handles }) => handles.includes(typed));
+  const isPrefix = typed.length >= minPrefixLength;
+  const byPrefix = hosts.filter(({ id }) => isPrefix && id.toLowerCase().startsWith(typed.toLowerCase()));
+  const found = new Set([...byHandle, ...byPrefix]);
+  const [host] = found;
+  if (!host) throw new UsageError(`Unknown host: \`${typed}\`.`, { hint });
+  if (found.size === 1) return host;
+  throw new UsageError(`\`${typed}\` could be ${found.size} hosts.`, {
+    hint: "name the host by its whole ID",
+  });
+}
+
+/** Returns `@ada (Ada Lovelace, ID 3f0c…)`. */
+function hostText({ id, handles: [handle, ...others], name }: KnownHost): string {
+  const also = others.length > 0 ? `also @${others.join(", @")}` : [];
+  const facts = [handle === undefined ? [] : (name ?? []), also, `ID ${id}`].flat();
+  return `${handle === undefined ? (name ?? "a host without a name") : `@${handle}`} (${facts.join(", ")})`;
 }

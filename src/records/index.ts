@@ -6,8 +6,9 @@ export { openComparison } from "./compare.js";
 export { compareTables, type TableDifference } from "./compare-tables.js";
 export { diffRecords } from "./diff.js";
 export { mixed, readDiscovered } from "./discovered.js";
-export { findAffected, keepOut, readHosts, readKeptOut, scrub } from "./keep-out.js";
+export { findAffected, keepOut, readKeptOut, scrub } from "./keep-out.js";
 export { idText, keyOf } from "./keys.js";
+export { type KnownHost, readHosts } from "./known-hosts.js";
 export { isFirstNotice } from "./notices.js";
 export { indexProjection } from "./projection.js";
 export {

@@ -105,15 +105,3 @@ export function findAffected(mirror: Mirror) {
       WHERE v.record_id = r.record_id AND redacted(r.resource, v.json) <> v.json)`;
   return mirror.db.prepare<[], { id: number; resource: string; key: string }>(select).all();
 }
-
-/** Returns the hosts' ids by id and by handle, from the records and their history; no handle that two hosts have had. */
-export function readHosts(mirror: Mirror): Map<string, string> {
-  const select = `WITH hosts AS (
-      SELECT DISTINCT value ->> iif(key = 'host', 'id', 'host_id') || '' AS id,
-        value ->> iif(key = 'host', 'username', 'host_username') AS username
-      FROM (SELECT json FROM records UNION ALL SELECT json FROM record_versions) AS stored, json_tree(stored.json)
-      WHERE type = 'object')
-    SELECT username, max(id) FROM hosts GROUP BY username HAVING count(id) = 1 AND username IS NOT NULL
-    UNION ALL SELECT DISTINCT id, id FROM hosts WHERE id IS NOT NULL`;
-  return new Map(mirror.db.prepare<[], [string, string]>(select).raw().all());
-}

@@ -146,7 +146,8 @@ test("forget asks, and forgets no host that is not meant", async () => {
   const brand = await brandWithHost();
   const count = await found(brand, secret);
   const unknown = await brand.run(`forget --host ${secret}-u22 --yes`);
-  expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining(`did you mean \`${secret}-u2\`?`)]);
+  expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining("Unknown host")]);
+  expect(unknown.err).not.toContain("did you mean");
   const deaf = await brand.run(`forget --host ${brand.hostId}`);
   expect([deaf.code, deaf.err]).toEqual([2, expect.stringContaining("(add `--yes` to skip this question)")]);
   const nobody = await brand.run("forget --host qqqqqqqqqqqqqqqqq --yes");
@@ -157,6 +158,51 @@ test("forget asks, and forgets no host that is not meant", async () => {
   expect(await found(brand, secret)).toBe(count);
   expect((await brand.run(`forget --host ${brand.hostId}`, { tty, stdin: "y\n" })).code).toBe(0);
   expect(await found(brand, secret)).toBe(0);
+});
+
+test("forget shows the host's handle and name before it erases them, and finds it by a prefix of its ID", async () => {
+  const brand = await brandWithHost();
+  const prefix = brand.hostId.slice(0, 8);
+  const tty = { stdin: true, stderr: true };
+  const asked = await brand.run(`forget --host ${prefix}`, { tty, stdin: "n\n" });
+  expect(asked.err).toContain(`Forget @${secret}-u2 (${secret}-f2 ${secret}-l2, also @`);
+  expect(asked.err).toContain(`@${secret}-u1`);
+  expect(asked.err).toContain(`, ID ${brand.hostId}) for good`);
+  const count = await found(brand, secret);
+  for (const short of [brand.hostId.slice(0, 7), ""]) {
+    const refused = await brand.run(["forget", "--host", short, "--yes"]);
+    expect([refused.code, refused.err]).toEqual([
+      2,
+      expect.stringContaining("at least 8 characters of its ID"),
+    ]);
+  }
+  expect(await found(brand, secret)).toBe(count);
+  const done = await brand.run(`forget --host ${prefix.toUpperCase()} --yes`);
+  expect([done.code, done.out]).toEqual([0, expect.stringContaining(`Forgot the host ${brand.hostId}`)]);
+  // Nobody else is offered when the handle is typed again.
+  const again = await brand.run(`forget --host ${secret}-u2 --yes`);
+  expect([again.code, again.err]).toEqual([
+    2,
+    expect.stringContaining("a forgotten host has no handle any more"),
+  ]);
+  expect(again.err).not.toContain("did you mean");
+});
+
+test("forget refuses a prefix that two hosts share, and two hosts at once", async () => {
+  const brand = await brandWithHost();
+  const twin = `${brand.hostId.slice(0, 12)}${brand.hostId.slice(12).replace(/[0-9a-f]/g, "0")}`;
+  brand.order({
+    host: { id: twin, username: "twin", first_name: null, last_name: null, profile_photo: null },
+  });
+  brand.pass(day);
+  await brand.run("sync orders");
+  const count = await found(brand, secret);
+  const both = await brand.run(`forget --host ${brand.hostId.slice(0, 10)} --yes`);
+  expect([both.code, both.err]).toEqual([2, expect.stringContaining("could be 2 hosts")]);
+  const twice = await brand.run(`forget --host ${brand.hostId} --host ${twin} --yes`);
+  expect([twice.code, twice.err]).toEqual([2, expect.stringContaining("`--host` was given twice.")]);
+  expect(await found(brand, secret)).toBe(count);
+  expect((await brand.run(`forget --host ${twin.slice(0, 14)} --yes`)).code).toBe(0);
 });
 
 test("a host forgotten since a backup is not brought back by restoring it", async () => {
