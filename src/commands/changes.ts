@@ -61,7 +61,7 @@ export async function run(options: ChangesFlags, { deps }: Context, resource: st
     if (!output) return await printChanges(reading, filter, limit);
     const table = describeTable(mirror, "changes");
     const where = changesCondition(filter, limit);
-    const source = openSource(mirror, { table, where, includeRemoved: true });
+    const source = openSource(mirror, { table, where });
     await writeOutput([source], output, reading);
   });
 }

@@ -60,7 +60,7 @@ export function define(command: Command): void {
     .option("--until <time>", "up to here, likewise")
     .addOption(parsed("--limit <n>", "at most N rows", parseCount))
     .option("--as-of <time>", "what this mirror knew then")
-    .option("--include-removed", "also removed records")
+    .option("--include-removed", "add the removed records, with `removed_at`")
     .addOption(delta.conflicts([...ofFiles, ...selecting]))
     .addOption(parsed("--retain <duration>", "Delta: how long old files stay (7d)", parseDuration))
     .addOption(
@@ -83,7 +83,7 @@ export async function run(options: ExportFlags, context: Context, names: readonl
   const bookmarks = state === undefined ? undefined : readSingerState(expandPath(state, deps));
   await readMirror(options, deps, async (reading) => {
     const { mirror } = reading;
-    const tables = known.map((name) => findTable(mirror, name));
+    const tables = known.map((name) => findTable(mirror, name, { includeRemoved }));
     for (const table of tables) {
       const ofTable = table.columns.map(({ name }) => name);
       for (const name of columns ?? []) checkName(`column of \`${table.name}\``, name, ofTable);
@@ -92,14 +92,16 @@ export async function run(options: ExportFlags, context: Context, names: readonl
     }
     const isCut = chooseDates(tables, dates);
     if (at !== undefined) {
-      const read = tables.flatMap(({ name }) =>
-        where === undefined ? [name] : checkReadsAsOf(tablesRead(mirror.db, conditionSql(name, where))).names,
+      const read = tables.flatMap(({ name, sources: [source] }) =>
+        where === undefined
+          ? [name]
+          : checkReadsAsOf(tablesRead(mirror.db, conditionSql(source, where))).names,
       );
       readAsOfTime(reading, [...new Set(read)], at);
     }
     try {
       const [first, ...others] = tables.map((table) =>
-        openSource(mirror, { table, columns, where, limit, includeRemoved, ...(isCut(table) ? dates : {}) }),
+        openSource(mirror, { table, columns, where, limit, ...(isCut(table) ? dates : {}) }),
       );
       if (!first) return;
       const sources: Sources = [first, ...others];

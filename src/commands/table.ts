@@ -9,16 +9,20 @@ import {
   type ReadableTable,
   type Selection,
   syncedBy,
-  typedTables,
   wasSynced,
 } from "../query/index.js";
 import { takesDates } from "../resources/types.js";
 import type { Reading } from "./reading.js";
 
 /** @throws ConfigurationError if the table was not synced yet */
-export function findTable(mirror: Mirror, name: string): ReadableTable {
-  const shape = typedTables().find((one) => one.name === name);
-  if (!shape || wasSynced(mirror, shape.resource)) return describeTable(mirror, name);
+export function findTable(
+  mirror: Mirror,
+  name: string,
+  options: { includeRemoved?: boolean } = {},
+): ReadableTable {
+  const table = describeTable(mirror, name, options);
+  const { shape } = table;
+  if (!shape || wasSynced(mirror, shape.resource)) return table;
   throw new ConfigurationError(`The mirror holds no \`${name}\` yet: ${mirror.path}`, {
     hint: `run \`brandapi sync ${syncedBy(shape.resource).name}\` first`,
   });

@@ -13,8 +13,8 @@ import { checkTableName } from "./table.js";
 type TablesFlags = GlobalOptions & { all?: boolean; delta?: string };
 
 export const about =
-  "With a name: its columns, their types, how many rows have a value, and a query to begin with. Needs no key and no " +
-  "network.";
+  "With a name: its columns, their types, how many rows have a value, and a query to begin with. Tables hold current " +
+  "records; removed records are in `TABLE_removed`. Needs no key and no network.";
 
 export const examples = {
   "brandapi tables": "all of them",
@@ -24,7 +24,7 @@ export const examples = {
 export function define(command: Command): void {
   command
     .argument("[table]", "spelled with - or _")
-    .option("--all", "also views that other views are made of")
+    .option("--all", "also tables of removed records, and helper views")
     .option("--delta <folder>", "the tables of a lake instead, and what is proven of them")
     .option("--json", "the same as JSON: a list, or one object");
 }

@@ -27,7 +27,7 @@ export function workbookParts(sheets: readonly string[]): readonly (readonly [na
     "_rels/.rels": relations(relation(1, "officeDocument", "xl/workbook.xml")),
     "xl/workbook.xml":
       `<workbook xmlns="${sheetNamespace}" xmlns:r="${office}"><sheets>` +
-      `${each((name, n) => `<sheet name="${xmlText(name)}" sheetId="${n}" r:id="rId${n}"/>`)}</sheets></workbook>`,
+      `${each((name, n) => `<sheet name="${xmlText(sheetName(name))}" sheetId="${n}" r:id="rId${n}"/>`)}</sheets></workbook>`,
     "xl/_rels/workbook.xml.rels": relations(
       each((_, number) => relation(number, "worksheet", `worksheets/sheet${number}.xml`)) +
         relation(sheets.length + 1, "styles", "styles.xml"),
@@ -56,4 +56,9 @@ function styleSheet(): string {
     `<cellXfs count="${cells.length}">${cells.join("")}</cellXfs>` +
     '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
   );
+}
+
+/** Excel accepts at most 31 characters. No two tables have the same first 31. */
+export function sheetName(table: string): string {
+  return table.slice(0, 31);
 }

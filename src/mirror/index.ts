@@ -18,11 +18,15 @@ export {
   createIndexes,
   createTable,
   dateColumns,
+  idColumn,
   mainTimestamp,
+  type Part,
+  parts,
   positionsPerRecord,
   quote,
   type Schema,
   type StoredColumn,
+  tableName,
 } from "./typed-table.js";
 export {
   type FailedRun,

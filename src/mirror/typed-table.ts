@@ -19,19 +19,32 @@ export interface StoredColumn extends Column {
 /** `main`: in the mirror's file. `temp`: for one connection only, over the table of the same name. */
 export type Schema = "main" | "temp";
 
+/**
+ * The two tables of a shape. `current`: the records that the brand has now. `removed`: the twin table `NAME_removed`, with
+ * the same columns and `removed_at`. A record's rows, and those of its child tables, are in one of them.
+ */
+export type Part = "current" | "removed";
+export const parts: readonly Part[] = ["current", "removed"];
+
+export function tableName({ name }: Pick<TableShape, "name">, part: Part = "current"): string {
+  return part === "current" ? name : `${name}_removed`;
+}
+
 /** Returns the statement that creates a typed table. Technical columns come last, so that people see data first. */
 export function createTable(
   shape: TableShape,
   columns: readonly StoredColumn[],
-  schema: Schema = "main",
+  { part = "current", schema = "main" }: { part?: Part; schema?: Schema } = {},
 ): string {
   const own = columns.map((column) => `${quote(column.name)}${column.open ? "" : sqlTypes[column.type]}`);
-  const technical = shape.list
-    ? ["synced_at TEXT NOT NULL", "row_id INTEGER PRIMARY KEY"]
-    : ["synced_at TEXT NOT NULL", "removed_at TEXT", "record_id INTEGER PRIMARY KEY"];
+  const technical = [
+    "synced_at TEXT NOT NULL",
+    ...(part === "removed" ? ["removed_at TEXT NOT NULL"] : []),
+    `${idColumn(shape)} INTEGER PRIMARY KEY`,
+  ];
   const create = schema === "temp" ? "CREATE TEMP TABLE" : "CREATE TABLE";
   const dates = dateColumns(shape).map(({ name }) => `${quote(name)} TEXT`);
-  return `${create} ${quote(shape.name)} (${[...own, ...dates, ...technical].join(", ")})`;
+  return `${create} ${quote(tableName(shape, part))} (${[...own, ...dates, ...technical].join(", ")})`;
 }
 
 /** Returns the columns that are computed from a record's main date: its day, its month and its time, all in UTC. */
@@ -52,16 +65,28 @@ export function mainTimestamp({ resource, list, columns }: TableShape): Column |
 }
 
 /** Returns the names of a typed table's columns, in the order in which rows are written. */
-export function columnNames(shape: TableShape, columns: readonly StoredColumn[]): readonly string[] {
-  const technical = shape.list ? ["synced_at", "row_id"] : ["synced_at", "removed_at", "record_id"];
+export function columnNames(
+  shape: TableShape,
+  columns: readonly StoredColumn[],
+  part: Part = "current",
+): readonly string[] {
+  const technical = ["synced_at", ...(part === "removed" ? ["removed_at"] : []), idColumn(shape)];
   return [...columns, ...dateColumns(shape)].map(({ name }) => name).concat(technical);
 }
 
-/** Returns the statements that create a typed table's indexes if they are missing. */
+/** Returns the integer that orders the rows of a table. */
+export function idColumn({ list }: TableShape): "record_id" | "row_id" {
+  return list ? "row_id" : "record_id";
+}
+
+/** Returns the statements that create the indexes of a shape's tables if they are missing. */
 export function createIndexes(shape: TableShape): readonly string[] {
-  return shape.indexes.map((columns) => {
-    const name = quote(`${shape.name}_by_${columns.join("_")}`);
-    return `CREATE INDEX IF NOT EXISTS ${name} ON ${quote(shape.name)} (${columns.map(quote).join(", ")})`;
+  return parts.flatMap((part) => {
+    const table = tableName(shape, part);
+    return shape.indexes.map((columns) => {
+      const name = quote(`${table}_by_${columns.join("_")}`);
+      return `CREATE INDEX IF NOT EXISTS ${name} ON ${quote(table)} (${columns.map(quote).join(", ")})`;
+    });
   });
 }
 

@@ -1,6 +1,6 @@
 import { UsageError } from "../errors.js";
 import { formatInstant } from "../lib/times.js";
-import { firstRead, type Mirror, quote } from "../mirror/index.js";
+import { firstRead, type Mirror, parts, quote, tableName } from "../mirror/index.js";
 import { readAsOf } from "../records/index.js";
 import type { TableShape } from "../resources/shape.js";
 import { typedTables } from "./names.js";
@@ -40,7 +40,7 @@ export function checkReadsAsOf(reads: TablesRead | undefined): TablesRead {
   const hasHistory = new Set([
     ...typedTables()
       .filter(({ resource }) => resource.history)
-      .map(({ name }) => name),
+      .flatMap((shape) => parts.map((part) => tableName(shape, part))),
     ...views.map(({ name }) => name),
     "changes",
     "sync_runs",
@@ -65,11 +65,12 @@ export function createAsOfTables(mirror: Mirror, names: readonly string[], at: n
   const { db } = mirror;
   const time = `'${formatInstant(at)}'`;
   const stored = new Set(names.flatMap((name) => storedTables(db, name)));
-  const shapes = typedTables().filter(({ name }) => stored.has(name));
+  const shapes = typedTables().filter((shape) => parts.some((part) => stored.has(tableName(shape, part))));
   const kept = shapes.filter(({ resource }) => resource.history);
   const unkept = shapes.filter(({ resource }) => !resource.history).map(({ name }) => name);
   if (kept.length > 0) readAsOf(mirror, kept, at);
-  for (const name of [...unkept, ...Object.keys(ownRows).filter((own) => stored.has(own))])
+  const unkeptTables = unkept.flatMap((name) => parts.map((part) => tableName({ name }, part)));
+  for (const name of [...unkeptTables, ...Object.keys(ownRows).filter((own) => stored.has(own))])
     db.exec(`CREATE TEMP VIEW ${quote(name)} AS ${rowsOf(name, time)}`);
   createTempViews(db, () => true);
   return {
@@ -91,7 +92,7 @@ function rowsOf(name: string, time: string): string {
   const named = (column: string) =>
     `(SELECT a.${column} FROM main.analytics_hosts AS a WHERE a.host_id = s.host_id LIMIT 1) AS ${column}`;
   return `SELECT s.host_id, s.host_username, ${named("host_first_name")}, ${named("host_last_name")},
-      s.clicks, s.buy_now_clicks, s.orders, s.sales, NULL AS removed_at
+      s.clicks, s.buy_now_clicks, s.orders, s.sales
     FROM main.analytics_hosts_snapshots AS s WHERE s.clicks IS NOT NULL AND s.date = (
       SELECT max(d.date) FROM main.analytics_hosts_snapshots AS d WHERE d.host_id IS s.host_id AND d.synced_at <= ${time})`;
 }
@@ -99,5 +100,5 @@ function rowsOf(name: string, time: string): string {
 /** Returns the API's tables that a table or view reads. */
 export function typedTablesBelow({ db }: Mirror, name: string): TableShape[] {
   const stored = storedTables(db, name);
-  return typedTables().filter((shape) => stored.includes(shape.name));
+  return typedTables().filter((shape) => parts.some((part) => stored.includes(tableName(shape, part))));
 }

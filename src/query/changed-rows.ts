@@ -1,4 +1,12 @@
-import { type Mirror, positionsPerRecord, quote } from "../mirror/index.js";
+import {
+  idColumn,
+  type Mirror,
+  type Part,
+  parts,
+  positionsPerRecord,
+  quote,
+  tableName,
+} from "../mirror/index.js";
 import type { TableShape } from "../resources/shape.js";
 import { inBatches, type Row } from "./select-read.js";
 import type { ReadableColumn } from "./tables.js";
@@ -46,7 +54,10 @@ export function openChangedRows(
   columns: readonly ReadableColumn[],
 ): ChangedRows {
   const names = columns.map(({ name }) => name);
-  function* read(sql: string, after: Bookmark | undefined): Iterable<ChangedRow[]> {
+  function* read(sqlOf: (part: Part) => string, after: Bookmark | undefined): Iterable<ChangedRow[]> {
+    for (const part of parts) yield* readPart(sqlOf(part), after);
+  }
+  function* readPart(sql: string, after: Bookmark | undefined): Iterable<ChangedRow[]> {
     const statement = db.prepare(sql).raw();
     const found = after ? statement.iterate(after) : statement.iterate();
     for (const batch of inBatches(found as IterableIterator<Row>))
@@ -63,8 +74,11 @@ export function openChangedRows(
     // A run that was under way then may have ended since.
     knows: ({ run }) =>
       db.prepare(`SELECT 1 FROM sync_runs WHERE ? IN (${runName}, ${begunRun})`).get(run) !== undefined,
-    rows: (after) => read(rowsSql(shape, names, after === undefined), after),
-    lost: (after) => (shape.list ? read(lostSql(shape, shape.list, names), after) : []),
+    rows: (after) => read((part) => rowsSql(shape, part, names, after === undefined), after),
+    lost(after) {
+      const { list } = shape;
+      return list ? read((part) => lostSql(shape, part, list, names), after) : [];
+    },
   };
 }
 
@@ -83,19 +97,20 @@ function idsOf({ resource: { pagination, key }, list }: TableShape): readonly st
 const changedIds = `r.record_id > @record_id
   OR r.record_id IN (SELECT v.record_id FROM record_versions AS v WHERE v.version_id > @version_id)`;
 
-function rowsSql({ name, list }: TableShape, names: readonly string[], isAll: boolean): string {
-  const rowId = list ? "t.row_id" : "t.record_id";
-  const recordId = list ? `t.row_id / ${positionsPerRecord}` : "t.record_id";
-  const position = list ? `t.row_id % ${positionsPerRecord}` : "NULL";
+function rowsSql(shape: TableShape, part: Part, names: readonly string[], isAll: boolean): string {
+  const rowId = `t.${idColumn(shape)}`;
+  const recordId = shape.list ? `t.row_id / ${positionsPerRecord}` : "t.record_id";
+  const position = shape.list ? `t.row_id % ${positionsPerRecord}` : "NULL";
   const values = names.map((column) => `t.${quote(column)}`);
   return `SELECT ${[...values, "r.key", position, "r.removed_at"].join(", ")}
-    FROM ${quote(name)} AS t CROSS JOIN records AS r ON r.record_id = ${recordId}
+    FROM ${quote(tableName(shape, part))} AS t CROSS JOIN records AS r ON r.record_id = ${recordId}
     ${isAll ? "" : `WHERE ${changedIds}`} ORDER BY ${rowId}`;
 }
 
 /** The oldest version since then is the record as it was sent: items beyond the present list's length are lost. */
 function lostSql(
   { resource }: TableShape,
+  part: Part,
   { path, field }: NonNullable<TableShape["list"]>,
   names: readonly string[],
 ): string {
@@ -107,7 +122,7 @@ function lostSql(
   };
   return `SELECT ${[...names.map(cellOf), "r.key", "e.key", "r.since_at"].join(", ")}
     FROM record_versions AS v JOIN records AS r ON r.record_id = v.record_id
-      JOIN ${quote(resource.table)} AS p ON p.record_id = r.record_id JOIN json_each(v.json, ${at}) AS e
+      JOIN ${quote(tableName({ name: resource.table }, part))} AS p ON p.record_id = r.record_id JOIN json_each(v.json, ${at}) AS e
     WHERE r.resource = '${resource.name}' AND r.record_id <= @record_id AND v.version_id IN (
         SELECT min(version_id) FROM record_versions WHERE version_id > @version_id GROUP BY record_id)
       AND typeof(e.key) = 'integer' AND e.key >= coalesce(json_array_length(r.json, ${at}), 0)

@@ -1,7 +1,7 @@
 import type { Database, Statement } from "better-sqlite3";
 import { UsageError } from "../errors.js";
 import { codeOf } from "../lib/failures.js";
-import { type Mirror, quote } from "../mirror/index.js";
+import type { Mirror } from "../mirror/index.js";
 import { explainMistake } from "./sql-mistakes.js";
 import type { ReadableTable } from "./tables.js";
 
@@ -45,11 +45,15 @@ export function prepareReading({ db }: Mirror, sql: string, values: Parameters =
  * `WHEN` and `THEN` nothing but a whole expression compiles; the line break ends a comment.
  * @throws UsageError with SQLite's own message
  */
-export function checkCondition({ db }: Mirror, { name }: ReadableTable, condition: string): void {
+export function checkCondition(
+  { db }: Mirror,
+  { sources: [source] }: ReadableTable,
+  condition: string,
+): void {
   const hint = "use for example `--where \"currency = 'EUR' AND total_amount > 100\"`";
   const reason = "`--where` is not a condition that SQLite understands";
   for (const expression of [condition, `CASE WHEN ${condition}\nTHEN 1 END`]) {
-    const statement = compile(db, conditionSql(name, expression), reason, hint);
+    const statement = compile(db, conditionSql(source, expression), reason, hint);
     try {
       statement.bind();
     } catch (cause) {
@@ -61,9 +65,12 @@ export function checkCondition({ db }: Mirror, { name }: ReadableTable, conditio
   }
 }
 
-/** Returns a statement that reads a table under a condition. A line break ends the condition, because it may end in a comment. */
-export function conditionSql(table: string, condition: string): string {
-  return `SELECT 1 FROM ${quote(table)} WHERE (${condition}\n)`;
+/**
+ * Returns a statement that reads a table under a condition. A line break ends the condition, because it may end in a comment.
+ * @param source one of the table's sources
+ */
+export function conditionSql(source: string, condition: string): string {
+  return `SELECT 1 FROM ${source} WHERE (${condition}\n)`;
 }
 
 /** Returns the error to report if a person's SQL compiles and fails while rows are read, such as `json('x')`. */

@@ -112,12 +112,11 @@ export function readResourceHealth(mirror: Mirror, resource: Resource, look: Loo
   const covered = join(spans);
   const [oldest] = spans.toSorted((a, b) => a.readAt - b.readAt);
   const { run_id, started_at, finished_at, outcome, error } = last;
-  const removed = countRemoved(mirror, name);
-  const all = mirror.db.prepare(`SELECT count(*) FROM ${quote(table)}`).pluck();
+  const rows = mirror.db.prepare(`SELECT count(*) FROM ${quote(table)}`).pluck();
   return {
     resource: name,
-    rows: (all.get() as number) - removed,
-    removed,
+    rows: rows.get() as number,
+    removed: countRemoved(mirror, name),
     covered: covered.map(asShown),
     gaps: gaps(covered).map(asShown),
     last_success_at: good?.started_at ?? null,

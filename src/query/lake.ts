@@ -18,7 +18,7 @@ export function openByMonth(mirror: Mirror, table: ReadableTable) {
   /** All rows, or those of a month; `""`: those without one. */
   const rows = (one?: string) => {
     const where = one === undefined ? undefined : `${month} = '${one}'`;
-    return readRows(mirror, selectSql({ table, where, includeRemoved: false }), values);
+    return readRows(mirror, selectSql({ table, where }), values);
   };
   return { name, columns, partitionColumns, standing: readStanding(mirror, name), rows };
 }

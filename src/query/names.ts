@@ -1,3 +1,4 @@
+import { tableName } from "../mirror/index.js";
 import { details, resources } from "../resources/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
 import { detailsOf, type Resource } from "../resources/types.js";
@@ -22,7 +23,12 @@ export function syncedBy(resource: Resource): Resource {
   return resources.find((one) => detailsOf(one) === resource) ?? resource;
 }
 
+/** Returns the names of the tables that hold removed records. */
+export function removedTableNames(): readonly string[] {
+  return typedTables().map((shape) => tableName(shape, "removed"));
+}
+
 /** The names of all tables and views. */
 export function knownTableNames(): readonly string[] {
-  return [...typedTables(), ...ownTables, ...views].map(({ name }) => name);
+  return [...[...typedTables(), ...ownTables, ...views].map(({ name }) => name), ...removedTableNames()];
 }

@@ -19,6 +19,22 @@ export function countRows(mirror: Mirror, { from, limit }: SelectSql): number {
   return mirror.db.prepare(`SELECT count(*) FROM (SELECT 1 ${from} LIMIT ${limit})`).pluck().get() as number;
 }
 
+/** Reads the statements one after the other, value by value, in batches. A limit counts the rows of all of them. */
+export function* readAll(
+  mirror: Mirror,
+  statements: readonly SelectSql[],
+  values: readonly string[],
+): Iterable<Row[]> {
+  let read = 0;
+  for (const sql of statements) {
+    const limit = sql.limit < 0 ? sql.limit : sql.limit - read;
+    for (const batch of readRows(mirror, { ...sql, limit }, values)) {
+      read += batch.length;
+      yield batch;
+    }
+  }
+}
+
 /** Reads one statement over everything, value by value, in batches. */
 export function readRows(
   mirror: Mirror,
@@ -30,10 +46,26 @@ export function readRows(
   return inBatches(mirror.db.prepare(select).raw().iterate() as IterableIterator<Row>);
 }
 
-/** Reads a statement per batch, each from the row where the last one stopped. */
-export function* readJoined(
+/** A selection that can be read in batches by an integer. */
+type BatchedSql = SelectSql & { rowId: string };
+
+export function isBatched(sql: SelectSql): sql is BatchedSql {
+  return sql.rowId !== null;
+}
+
+/** Reads the batches of several selections, one selection after the other. */
+export function* readAllJoined(
   mirror: Mirror,
-  { from, rowId }: SelectSql & { rowId: string },
+  statements: readonly BatchedSql[],
+  options: { text: string; separator: string },
+): Iterable<Joined> {
+  for (const sql of statements) yield* readJoined(mirror, sql, options);
+}
+
+/** Reads a statement per batch, each from the row where the last one stopped. */
+function* readJoined(
+  mirror: Mirror,
+  { from, rowId }: BatchedSql,
   { text, separator }: { text: string; separator: string },
 ): Iterable<Joined> {
   const id = `t.${quote(rowId)}`;

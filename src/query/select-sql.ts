@@ -1,7 +1,7 @@
 import { formatInstant } from "../lib/times.js";
 import { lastMs, utcText } from "../lib/timestamp.js";
 import { quote } from "../mirror/index.js";
-import { type DateColumn, inRecord, type ReadableTable } from "./tables.js";
+import type { DateColumn, ReadableTable } from "./tables.js";
 
 /** The rows and columns to read of a table. Times are milliseconds since 1970. */
 export interface Selection {
@@ -12,7 +12,6 @@ export interface Selection {
   where?: string | undefined;
   since?: number | undefined;
   until?: number | undefined;
-  includeRemoved: boolean;
   limit?: number | undefined;
 }
 
@@ -28,19 +27,19 @@ export interface SelectSql {
   limit: number;
 }
 
-export function selectSql(selection: Selection): SelectSql {
-  const { table, where, includeRemoved, limit = -1 } = selection;
-  const { name, shape, date, orderBy } = table;
+/** @param source one of the table's sources */
+export function selectSql(selection: Selection, source: string = selection.table.sources[0]): SelectSql {
+  const { table, where, limit = -1 } = selection;
+  const { date, orderBy } = table;
   const [rowId = null, ...others] = orderBy;
   const conditions = where === undefined ? [] : [`(${where}\n)`];
-  if (shape && !includeRemoved) conditions.push(`${inRecord(shape, "removed_at")} IS NULL`);
   if (date) conditions.push(...dateConditions(date, selection));
   const filter = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
   return {
     // A condition that asks other tables is evaluated once, not once per batch; a limit counts all of them.
     rowId: others.length > 0 || limit >= 0 || /\bselect\b/i.test(where ?? "") ? null : rowId,
     // The conditions stand in a query of their own, so that their names can only mean this table's columns.
-    from: `FROM (SELECT * FROM ${quote(name)}${filter}) AS t`,
+    from: `FROM (SELECT * FROM ${source}${filter}) AS t`,
     order: orderBy.map((column) => `t.${quote(column)}`),
     limit,
   };

@@ -1,7 +1,7 @@
 import { type Mirror, quote } from "../mirror/index.js";
 import { exportsRecords } from "../resources/shape.js";
 import { type ChangedRows, openChangedRows } from "./changed-rows.js";
-import { countRows, type Joined, type Row, readJoined, readRows } from "./select-read.js";
+import { countRows, isBatched, type Joined, type Row, readAll, readAllJoined } from "./select-read.js";
 import { type Selection, selectSql } from "./select-sql.js";
 import type { ReadableColumn } from "./tables.js";
 
@@ -44,31 +44,35 @@ export async function withSnapshot<T>(mirror: Mirror, work: () => Promise<T>): P
 export function openSource(mirror: Mirror, selection: Selection): Source {
   const { table } = selection;
   const columns = chooseColumns(selection);
-  const sql = selectSql(selection);
-  const { rowId } = sql;
+  const statements = table.sources.map((from) => selectSql(selection, from));
+  const batched = statements.filter(isBatched);
   const { shape } = table;
-  const batched = rowId === null ? undefined : { ...sql, rowId };
   const values = columns.map(({ name }) => `t.${quote(name)}`);
+  const countAll = () => statements.reduce((sum, sql) => sum + countRows(mirror, sql), 0);
+  const { limit = Number.POSITIVE_INFINITY } = selection;
   const source: Source = {
     name: table.name,
     columns,
-    rows: () => readRows(mirror, sql, values),
-    count: () => countRows(mirror, sql),
+    rows: () => readAll(mirror, statements, values),
+    count: () => Math.min(limit, countAll()),
   };
-  if (shape) source.changed = () => openChangedRows(mirror, shape, chooseColumns({ table }));
-  if (exportsRecords(shape) && selection.columns === undefined)
+  const hasRemoved = table.columns.some(({ name }) => name === "removed_at");
+  if (shape && !hasRemoved) source.changed = () => openChangedRows(mirror, shape, chooseColumns({ table }));
+  if (exportsRecords(shape) && selection.columns === undefined) {
+    const json = "(SELECT r.json FROM records AS r WHERE r.record_id = t.record_id)";
+    const text = hasRemoved ? `json_set(${json}, '$.removed_at', t.removed_at)` : json;
     source.records = (separator) => {
-      const from = `${sql.from} JOIN records AS r ON r.record_id = t.record_id`;
-      if (!batched) return joinTexts(readRows(mirror, { ...sql, from }, ["r.json"]), separator);
+      if (batched.length === 0) return joinTexts(readAll(mirror, statements, [text]), separator);
       const between = separator === "\n" ? "char(10)" : "',' || char(10)";
-      return readJoined(mirror, { ...batched, from }, { text: "r.json", separator: between });
+      return readAllJoined(mirror, batched, { text, separator: between });
     };
+  }
   // A column without a declared type needs each value's own type.
-  if (batched && !shape?.open)
+  if (batched.length > 0 && !shape?.open)
     source.cells = () => {
       const cells = columns.map((column, index) => cellSql(column, values[index] ?? "NULL"));
       const text = `concat_ws(${cellEndSql}, ${cells.join(", ")})`;
-      return readJoined(mirror, batched, { text: `${text} || ${rowEndSql}`, separator: "''" });
+      return readAllJoined(mirror, batched, { text: `${text} || ${rowEndSql}`, separator: "''" });
     };
   return source;
 }

@@ -2,7 +2,7 @@ import { type Mirror, quote, wasRead } from "../mirror/index.js";
 import type { TableShape } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
 import { typedTablesBelow } from "./as-of.js";
-import { knownTableNames, syncedBy } from "./names.js";
+import { knownTableNames, removedTableNames, syncedBy } from "./names.js";
 import { selectSql } from "./select-sql.js";
 import { describeTable, type ReadableColumn, type ReadableTable } from "./tables.js";
 import { views } from "./views/index.js";
@@ -28,16 +28,17 @@ export interface ColumnFacts extends Pick<ReadableColumn, "name" | "type" | "abo
 /** Queries to begin with, of tables that hold more than what counts; by default the first five rows. */
 const examples: Readonly<Record<string, string>> = {
   orders: `SELECT month, currency, count(*) AS orders, round(sum(total_amount), 2) AS gross
-FROM orders WHERE removed_at IS NULL AND is_cancelled IS NOT 1 GROUP BY month, currency ORDER BY month DESC`,
+FROM orders WHERE is_cancelled IS NOT 1 GROUP BY month, currency ORDER BY month DESC`,
   order_line_items: `SELECT i.sku, i.title, o.currency, sum(i.quantity) AS sold, sum(i.quantity * i.price) AS worth
 FROM order_line_items i JOIN orders o ON o.id = i.order_id
-WHERE o.removed_at IS NULL AND o.is_cancelled IS NOT 1
+WHERE o.is_cancelled IS NOT 1
 GROUP BY i.sku, i.title, o.currency ORDER BY sold DESC LIMIT 10`,
 };
 
-/** Returns all tables and views, helpers too with `all`. The rows of a view are not counted, because some take long. */
+/** Returns the tables and views; with `all` also helper views and the tables of removed records. The rows of a view are not counted, because some take long. */
 export function listFacts(mirror: Mirror, { all }: { all: boolean }): TableFacts[] {
-  const isHelper = (name: string) => views.some((view) => view.name === name && view.isHelper);
+  const isHelper = (name: string) =>
+    removedTableNames().includes(name) || views.some((view) => view.name === name && view.isHelper);
   const names = knownTableNames().filter((name) => all || !isHelper(name));
   return names.map((name) => readFacts(mirror, name, !views.some((view) => view.name === name)));
 }
@@ -70,7 +71,7 @@ function columnAbout({ type, about }: ReadableColumn): string {
 
 /** Counts the rows of a table or view, and the rows in which each column has a value. */
 function countValues(mirror: Mirror, table: ReadableTable): { rows: number; values: number[] } {
-  const { from } = selectSql({ table, includeRemoved: false });
+  const { from } = selectSql({ table });
   const counts = ["*", ...table.columns.map(({ name }) => `t.${quote(name)}`)].map(
     (value) => `count(${value})`,
   );

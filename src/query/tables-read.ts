@@ -1,5 +1,5 @@
 import type { Database } from "better-sqlite3";
-import { quote } from "../mirror/index.js";
+import { parts, quote, tableName } from "../mirror/index.js";
 import type { Parameters } from "./given-sql.js";
 import { typedTables } from "./names.js";
 import { views } from "./views/index.js";
@@ -99,7 +99,10 @@ export function emptyTable({ name, columns }: SchemaTable, more: readonly string
 
 /** Returns the columns that hold the API's form of a timestamp, with `T` and `Z`. */
 function timestampColumns(table: string): Set<string> {
-  const { columns = [] } = [...typedTables(), ...views].find(({ name }) => name === table) ?? {};
+  const { columns = [] } =
+    typedTables().find((shape) => parts.some((part) => tableName(shape, part) === table)) ??
+    views.find(({ name }) => name === table) ??
+    {};
   const declared = columns.filter(({ type }) => type === "timestamp").map(({ name }) => name);
   return new Set([...declared, "synced_at", "removed_at"]);
 }

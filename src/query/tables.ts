@@ -1,10 +1,14 @@
 import {
   dateColumns,
+  idColumn,
   type Mirror,
   mainTimestamp,
+  type Part,
+  parts,
   positionsPerRecord,
   quote,
   type StoredColumn,
+  tableName,
 } from "../mirror/index.js";
 import { readDiscovered } from "../records/index.js";
 import type { ScalarType } from "../resources/fields.js";
@@ -37,7 +41,12 @@ export interface ReadableTable {
   shape: TableShape | null;
   /** The column that `--since` and `--until` go by; null if there is none. */
   date: DateColumn | null;
+  /** What to select from, one after the other: the quoted name, or a table and its removed records. */
+  sources: readonly [string, ...string[]];
 }
+
+/** Which records of a table to read: the plain table, its twin with the removed ones, or both. */
+type Selected = Part | "all";
 
 export interface DateColumn {
   /** An expression for the row's date; for a row of a child table, the date of its parent. */
@@ -46,11 +55,20 @@ export interface DateColumn {
   form: "month" | "day" | "utc" | "iso";
 }
 
-/** Describes a table or view that `knownTableNames` has. */
-export function describeTable(mirror: Mirror, name: string): ReadableTable {
+/**
+ * Describes a table or view that `knownTableNames` has.
+ * @param includeRemoved whether a table of records also has the removed ones; views and the program's own tables have none
+ */
+export function describeTable(
+  mirror: Mirror,
+  name: string,
+  { includeRemoved = false }: { includeRemoved?: boolean } = {},
+): ReadableTable {
   const isNamed = (one: { name: string }) => one.name === name;
-  const shape = typedTables().find(isNamed);
-  if (shape) return describeTyped(mirror, shape);
+  for (const shape of typedTables())
+    for (const part of parts)
+      if (tableName(shape, part) === name)
+        return describeTyped(mirror, shape, includeRemoved && part === "current" ? "all" : part);
   const view = views.find(isNamed);
   if (view) return describeView(view);
   const own = ownTables.find(isNamed);
@@ -58,7 +76,7 @@ export function describeTable(mirror: Mirror, name: string): ReadableTable {
   throw new Error(`no table of this mirror: ${name}`);
 }
 
-function describeTyped(mirror: Mirror, shape: TableShape): ReadableTable {
+function describeTyped(mirror: Mirror, shape: TableShape, selected: Selected): ReadableTable {
   const declared = shape.columns.map((column): StoredColumn => ({ ...column, open: false }));
   const discovered = shape.open ? readDiscovered(mirror, shape.name) : [];
   const own = [...declared, ...discovered].map((stored) => {
@@ -69,15 +87,23 @@ function describeTyped(mirror: Mirror, shape: TableShape): ReadableTable {
     const about = `${shape.resource.date} in UTC`;
     return { name, type, about, stored: null, isComputed: true } as const;
   });
-  const removed = shape.list ? [] : [technical("removed_at", "when a complete read no longer found it")];
+  const columns = [...own, ...computed, technical("synced_at", "when this form of it was first read")];
+  const removedAt = technical("removed_at", "when a complete read no longer found the record");
   return {
-    name: shape.name,
-    about: shape.about,
-    columns: [...own, ...computed, technical("synced_at", "when this form of it was first read"), ...removed],
-    orderBy: [shape.list ? "row_id" : "record_id"],
+    name: tableName(shape, selected === "removed" ? "removed" : "current"),
+    about: selected === "removed" ? `removed records: ${shape.about}` : shape.about,
+    columns: selected === "current" ? columns : [...columns, removedAt],
+    orderBy: [idColumn(shape)],
     shape,
-    date: dateOf(shape),
+    date: dateOf(shape, selected),
+    sources: sourcesFor(shape, selected),
   };
+}
+
+function sourcesFor(shape: TableShape, selected: Selected): ReadableTable["sources"] {
+  const nameOf = (part: Part) => quote(tableName(shape, part));
+  if (selected !== "all") return [nameOf(selected)];
+  return [`(SELECT *, NULL AS removed_at FROM ${nameOf("current")})`, nameOf("removed")];
 }
 
 function technical(name: string, about: string): ReadableColumn {
@@ -85,20 +111,24 @@ function technical(name: string, about: string): ReadableColumn {
 }
 
 /** The rows of a child table have the date of their parent, unless they are points in time. */
-function dateOf(shape: TableShape): DateColumn | null {
+function dateOf(shape: TableShape, selected: Selected): DateColumn | null {
   const [main = shape] = tablesOf(shape.resource);
   const timestamp = mainTimestamp(main);
   const ofRecord: DateColumn | null = timestamp
     ? { sql: quote(`${timestamp.name}_utc`), form: "utc" }
     : dateIn(main, shape.resource.date);
   const own = shape.list && dateIn(shape, "date");
-  return own ?? (ofRecord && { ...ofRecord, sql: inRecord(shape, ofRecord.sql) });
+  return own ?? (ofRecord && { ...ofRecord, sql: inRecord(shape, selected, ofRecord.sql) });
 }
 
 /** Returns an expression on the columns of a row's record, which of a child row is its parent's. */
-export function inRecord({ resource, list }: TableShape, sql: string): string {
+function inRecord({ resource, list }: TableShape, selected: Selected, sql: string): string {
   if (!list) return sql;
-  return `(SELECT ${sql} FROM ${quote(resource.table)} WHERE record_id = row_id / ${positionsPerRecord})`;
+  const inPart = (part: Part) => {
+    const parent = quote(tableName({ name: resource.table }, part));
+    return `(SELECT ${sql} FROM ${parent} WHERE record_id = row_id / ${positionsPerRecord})`;
+  };
+  return selected === "all" ? `coalesce(${parts.map(inPart).join(", ")})` : inPart(selected);
 }
 
 function dateIn({ columns }: Pick<View, "columns">, name: string | null | undefined): DateColumn | null {
@@ -118,6 +148,7 @@ function describeView(view: View): ReadableTable {
     orderBy: rowId === undefined ? [] : [rowId],
     shape: null,
     date: dateIn(view, view.date),
+    sources: [quote(name)],
   };
 }
 
@@ -130,6 +161,7 @@ function describeOwn(mirror: Mirror, { name, about, date, key }: OwnTable): Read
     orderBy: key,
     shape: null,
     date: { sql: quote(date), form: "iso" },
+    sources: [quote(name)],
   };
 }
 

@@ -1,5 +1,13 @@
 import { formatInstant } from "../lib/times.js";
-import { columnNames, type Mirror, positionsPerRecord, quote } from "../mirror/index.js";
+import {
+  columnNames,
+  idColumn,
+  type Mirror,
+  parts,
+  positionsPerRecord,
+  quote,
+  tableName,
+} from "../mirror/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
 import { openColumns } from "./open-columns.js";
@@ -56,13 +64,16 @@ function layRecords({ db }: Mirror, resources: readonly string[], at: string): v
   );
 }
 
-/** Copies the rows of all records whose present version held then from the mirror's own table. */
+/** Copies the rows of all records whose present version held then from the mirror's own tables. */
 function copyUnchanged(mirror: Mirror, shape: TableShape): void {
-  const names = columnNames(shape, openColumns(mirror, shape).all()).map(quote);
-  const recordId = shape.list ? `t.row_id / ${positionsPerRecord}` : "t.record_id";
-  const table = quote(shape.name);
-  mirror.db.exec(
-    `INSERT INTO temp.${table} (${names.join(", ")}) SELECT ${names.map((name) => `t.${name}`).join(", ")}
-     FROM main.${table} AS t CROSS JOIN temp.past AS past ON past.record_id = ${recordId} WHERE past.version_id IS NULL`,
-  );
+  const columns = openColumns(mirror, shape).all();
+  const recordId = `t.${idColumn(shape)}${shape.list ? ` / ${positionsPerRecord}` : ""}`;
+  for (const part of parts) {
+    const names = columnNames(shape, columns, part).map(quote);
+    const table = quote(tableName(shape, part));
+    mirror.db.exec(
+      `INSERT INTO temp.${table} (${names.join(", ")}) SELECT ${names.map((name) => `t.${name}`).join(", ")}
+       FROM main.${table} AS t CROSS JOIN temp.past AS past ON past.record_id = ${recordId} WHERE past.version_id IS NULL`,
+    );
+  }
 }

@@ -1,8 +1,8 @@
-import { type Mirror, quote } from "../mirror/index.js";
+import { idColumn, type Mirror, type Part, quote, tableName } from "../mirror/index.js";
 import { type TableShape, tablesOf } from "../resources/shape.js";
 import type { Resource } from "../resources/types.js";
 import type { Values } from "./cells.js";
-import { recordsOf, type StoredRecord } from "./stored-record.js";
+import { partOf, recordsOf, type StoredRecord } from "./stored-record.js";
 import { openRows } from "./table-rows.js";
 
 /** How a typed table differs from its records, in rows. */
@@ -23,14 +23,14 @@ export interface TableDifference {
  */
 export function compareTables(mirror: Mirror, resources: readonly Resource[]): TableDifference[] {
   /** The tables of each resource, the main one first. */
-  const tables = new Map<string, TableComparison[]>();
-  const all = () => [...tables.values()].flat();
+  const tables = new Map<string, ShapeComparison[]>();
+  const all = () => [...tables.values()].flat().flatMap(({ current, removed }) => [current, removed]);
   try {
     for (const resource of resources) {
       const shapes = tablesOf(resource);
       tables.set(resource.name, []);
       for (const shape of shapes)
-        tables.get(resource.name)?.push(openTableComparison(mirror, shape, shapes[0] ?? shape));
+        tables.get(resource.name)?.push(openShapeComparison(mirror, shape, shapes[0] ?? shape));
     }
     for (const record of recordsOf(mirror, [...tables.keys()]))
       compareRecord(tables.get(record.row.resource) ?? [], record);
@@ -43,22 +43,28 @@ export function compareTables(mirror: Mirror, resources: readonly Resource[]): T
   }
 }
 
-function compareRecord([main, ...children]: readonly TableComparison[], record: StoredRecord): void {
+/** A record's rows belong into one of two tables, so a row in the other one is one too many there. */
+function compareRecord([main, ...children]: readonly ShapeComparison[], record: StoredRecord): void {
   if (!main) return;
+  const part = partOf(record);
   const parent = main.rows.main(record);
-  main.compare(parent);
-  for (const child of children) child.rows.items(record, parent, child.compare);
+  main[part].compare(parent);
+  for (const child of children) child.rows.items(record, parent, child[part].compare);
 }
 
-type TableComparison = ReturnType<typeof openTableComparison>;
+type ShapeComparison = ReturnType<typeof openShapeComparison>;
 
-function openTableComparison(mirror: Mirror, shape: TableShape, main: TableShape) {
+function openShapeComparison(mirror: Mirror, shape: TableShape, main: TableShape) {
   const rows = openRows(mirror, shape, main, false, () => {});
-  const stored = readTable(mirror, shape, rows.names());
-  const found = { table: shape.name, missing: 0, changed: 0, extra: 0 };
+  const open = (part: Part) => openTableComparison(mirror, shape, part, rows.names(part));
+  return { rows, current: open("current"), removed: open("removed") };
+}
+
+function openTableComparison(mirror: Mirror, shape: TableShape, part: Part, names: readonly string[]) {
+  const stored = readTable(mirror, shape, part, names);
+  const found = { table: tableName(shape, part), missing: 0, changed: 0, extra: 0 };
   let next = stored.next();
   return {
-    rows,
     found,
     /** Compares the table's next row with one as it would be written. */
     compare(wanted: Values): void {
@@ -82,13 +88,15 @@ function openTableComparison(mirror: Mirror, shape: TableShape, main: TableShape
 /** Returns a table's rows by the integer that orders them; none if it lacks a column: no row is right then. */
 function readTable(
   { db }: Mirror,
-  { list, name }: TableShape,
+  shape: TableShape,
+  part: Part,
   names: readonly string[],
 ): Iterator<unknown[]> {
+  const name = tableName(shape, part);
   const there = new Set(db.prepare("SELECT lower(name) FROM pragma_table_info(?)").pluck().all(name));
   if (!names.every((column) => there.has(column.toLowerCase()))) return [][Symbol.iterator]();
-  const order = list ? "row_id" : "record_id";
-  const select = db.prepare(`SELECT ${names.map(quote).join(", ")} FROM ${quote(name)} ORDER BY ${order}`);
+  const columns = names.map(quote).join(", ");
+  const select = db.prepare(`SELECT ${columns} FROM ${quote(name)} ORDER BY ${idColumn(shape)}`);
   return select.raw().iterate() as Iterator<unknown[]>;
 }
 

@@ -1,4 +1,4 @@
-import { type Mirror, quote, type StoredColumn } from "../mirror/index.js";
+import { type Mirror, parts, quote, type StoredColumn, tableName } from "../mirror/index.js";
 import type { ScalarType } from "../resources/fields.js";
 import type { TableShape } from "../resources/shape.js";
 
@@ -15,16 +15,19 @@ export function readDiscovered({ db }: Mirror, table: string): StoredColumn[] {
   return rows.map((row) => openColumn({ ...row, path: JSON.parse(row.path) as string[] }));
 }
 
-/** Adds a column to a table, unless the table has it, and notes where its values come from. */
+/** Adds a column to both tables of a shape, unless they have it, and notes where its values come from. */
 export function saveDiscovered(
   { db }: Mirror,
   table: string,
   found: Discovered,
   position: number,
 ): StoredColumn {
-  const there = db.pragma(`table_info(${quote(table)})`) as { name: string }[];
-  if (!there.some(({ name }) => name.toLowerCase() === found.name.toLowerCase()))
-    db.exec(`ALTER TABLE ${quote(table)} ADD COLUMN ${quote(found.name)}`);
+  for (const part of parts) {
+    const name = quote(tableName({ name: table }, part));
+    const there = db.pragma(`table_info(${name})`) as { name: string }[];
+    if (!there.some((column) => column.name.toLowerCase() === found.name.toLowerCase()))
+      db.exec(`ALTER TABLE ${name} ADD COLUMN ${quote(found.name)}`);
+  }
   const insert = db.prepare("INSERT OR REPLACE INTO open_columns VALUES (?, ?, ?, ?, ?)");
   insert.run(table, found.name, position, JSON.stringify(found.path), found.type);
   return openColumn(found);

@@ -23,11 +23,9 @@ export function openTables(
   const main = openTable(mirror, schema, first, first, complain);
   const children = others.map((shape) => openTable(mirror, schema, shape, first, complain));
   return (record, isNew) => {
+    if (!isNew) for (const table of [main, ...children]) table.removeRows(record);
     const parent = main.writeMain(record);
-    for (const child of children) {
-      if (!isNew) child.removeItems(record);
-      child.writeItems(record, parent);
-    }
+    for (const child of children) child.writeItems(record, parent);
   };
 }
 

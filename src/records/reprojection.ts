@@ -1,5 +1,14 @@
 import { createHash } from "node:crypto";
-import { createTable, type Mirror, quote, readInfo, statement, writeInfo } from "../mirror/index.js";
+import {
+  createTable,
+  type Mirror,
+  parts,
+  quote,
+  readInfo,
+  statement,
+  tableName,
+  writeInfo,
+} from "../mirror/index.js";
 import { details, resources } from "../resources/index.js";
 import { tablesOf } from "../resources/shape.js";
 import type { Json, Resource } from "../resources/types.js";
@@ -40,7 +49,7 @@ export function rebuildTables(mirror: Mirror, resources: readonly Resource[]): v
 
 function rebuild(mirror: Mirror, resource: Resource): void {
   for (const shape of tablesOf(resource)) {
-    mirror.db.exec(`DROP TABLE IF EXISTS ${quote(shape.name)}`);
+    for (const part of parts) mirror.db.exec(`DROP TABLE IF EXISTS ${quote(tableName(shape, part))}`);
     dropDeclared(mirror, shape);
     createIfMissing(mirror, shape, openColumns(mirror, shape).all());
   }
@@ -73,7 +82,8 @@ function setVersionMonths({ db }: Mirror, resource: Resource): void {
 
 function isCurrent(mirror: Mirror, resource: Resource): boolean {
   const find = statement(mirror, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
-  return hasShape(mirror, resource) && tablesOf(resource).every(({ name }) => find.get(name) !== undefined);
+  const names = tablesOf(resource).flatMap((shape) => parts.map((part) => tableName(shape, part)));
+  return hasShape(mirror, resource) && names.every((name) => find.get(name) !== undefined);
 }
 
 function hasShape(mirror: Mirror, resource: Resource): boolean {
@@ -89,11 +99,12 @@ const rules = 4;
 
 /** Returns a hash of all that a resource's rows depend on, beside its records. */
 function fingerprint(resource: Resource): string {
-  const parts = tablesOf(resource).map((shape) => {
+  const shapes = tablesOf(resource).map((shape) => {
     const columns = shape.columns.map((column) => ({ ...column, open: false }));
     const sources = columns.map(({ from, path }) => [from, ...path]);
-    return [createTable(shape, columns), shape.open, shape.list?.path ?? null, sources];
+    const tables = parts.map((part) => createTable(shape, columns, { part }));
+    return [tables, shape.open, shape.list?.path ?? null, sources];
   });
-  const text = JSON.stringify([rules, parts]);
+  const text = JSON.stringify([rules, shapes]);
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }

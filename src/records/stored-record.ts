@@ -1,7 +1,7 @@
 import type { Statement } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
 import { damagedHint } from "../lib/failures.js";
-import type { Mirror } from "../mirror/index.js";
+import type { Mirror, Part } from "../mirror/index.js";
 import { asObject, type JsonObject } from "../resources/types.js";
 
 /** A record with everything that its rows are made of. */
@@ -11,6 +11,11 @@ export interface StoredRecord {
   context: JsonObject;
   sinceAt: string;
   removedAt: string | null;
+}
+
+/** Returns which tables have the rows of a record. */
+export function partOf({ removedAt }: Pick<StoredRecord, "removedAt">): Part {
+  return removedAt === null ? "current" : "removed";
 }
 
 /** A record as a statement returns it. */

@@ -1,5 +1,5 @@
 import { readTimestamp, utcText } from "../lib/timestamp.js";
-import { columnNames, type Mirror, mainTimestamp, positionsPerRecord } from "../mirror/index.js";
+import { columnNames, type Mirror, mainTimestamp, type Part, positionsPerRecord } from "../mirror/index.js";
 import type { TableShape } from "../resources/shape.js";
 import { isObject } from "../resources/types.js";
 import { type CellSource, cellOf, type Values } from "./cells.js";
@@ -39,17 +39,18 @@ export function openRows(
   return {
     columns: known.all,
     /** Returns all column names in the order of a row's values, the integer key last. Discovered columns add to them. */
-    names: () => columnNames(shape, known.all()),
+    names: (part: Part) => columnNames(shape, known.all(), part),
     /** Returns a record's row of the main table. */
     main({ context, recordId, removedAt, sinceAt, value }: StoredRecord): Values {
       const values = valuesOf({ item: value, context, parent: [], position: 0 });
       if (dateIndex !== undefined) values.push(...dateCells(values[dateIndex]));
-      values.push(sinceAt, removedAt, recordId);
+      if (removedAt === null) values.push(sinceAt, recordId);
+      else values.push(sinceAt, removedAt, recordId);
       return values;
     },
     /** Makes the rows of a record's list. @param take is given each before the next, which may bring a new column */
     items(
-      { context, recordId, sinceAt, value }: StoredRecord,
+      { context, recordId, removedAt, sinceAt, value }: StoredRecord,
       parent: Readonly<Values>,
       take: (values: Values) => void,
     ): void {
@@ -61,7 +62,9 @@ export function openRows(
           continue;
         }
         const values = valuesOf({ item, context, parent, position });
-        values.push(sinceAt, recordId * positionsPerRecord + position);
+        const rowId = recordId * positionsPerRecord + position;
+        if (removedAt === null) values.push(sinceAt, rowId);
+        else values.push(sinceAt, removedAt, rowId);
         take(values);
       }
     },

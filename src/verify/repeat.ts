@@ -27,8 +27,9 @@ export function sqliteLine({ path }: Mirror, sql: string): string {
 export function countingSql({ date, table }: Resource, { from, to }: Range, also: string[] = []): string {
   // Ranges begin and end with whole seconds.
   const second = (ms: number) => instantOrNull(ms)?.slice(0, 19).replace("T", " ");
-  const conditions = ["removed_at IS NULL", ...also];
+  const conditions = [...also];
   if (Number.isFinite(from)) conditions.push(`datetime(${date}) >= '${second(from)}'`);
   if (Number.isFinite(to)) conditions.push(`datetime(${date}) <= '${second(to)}'`);
-  return `SELECT count(*) FROM ${table} WHERE ${conditions.join(" AND ")}`;
+  const where = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
+  return `SELECT count(*) FROM ${table}${where}`;
 }

@@ -78,7 +78,7 @@ const order = fc.record({
 
 async function csvOf(mirror: Mirror, table: string, change: (source: Source) => Source, excel = false) {
   return await withSnapshot(mirror, async () => {
-    const source = openSource(mirror, { table: describeTable(mirror, table), includeRemoved: false });
+    const source = openSource(mirror, { table: describeTable(mirror, table) });
     const pieces: Buffer[] = [];
     const warned: string[] = [];
     for (const { data } of write([change(source)], { excel, warn: (text) => warned.push(text) }) as Iterable<{

@@ -122,7 +122,7 @@ test("a new column, or a type that is different, is a new schema and replaces th
     );
     const date = { sql: "month", form: "month" } as const;
     const rest = { about: "", rowId: null, orderBy: [], shape: null };
-    const table = { name: "plans", columns, date, ...rest };
+    const table = { name: "plans", sources: ["plans"] as const, columns, date, ...rest };
     await exportDelta(openByMonth(mirror, table), readLog(folder), testDeps());
   };
   await night("SELECT 1");

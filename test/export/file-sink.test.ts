@@ -32,7 +32,7 @@ describe("export -o", () => {
     const run = await brandapi(["export", "orders", "-o", "orders.csv", "--db", path], { home });
     expect(run.code).toBe(0);
     expect(run.out).toBe("");
-    expect(run.err).toMatch(/^orders: 3 rows, 803 B: orders\.csv\n$/);
+    expect(run.err).toMatch(/^orders: 3 rows, 789 B: orders\.csv\n$/);
     expect(readFileSync(join(home, "orders.csv"), "utf8").split("\n")).toHaveLength(5);
     expect(readdirSync(home)).toEqual(["orders.csv"]);
     const quiet = await brandapi(["export", "orders", "-o", "orders.ndjson", "--quiet", "--db", path], {

@@ -29,8 +29,8 @@ describe("what export selects", () => {
     ]);
     expect(await rows(mirror.path, "orders", "--columns", "id,removed_at", "--include-removed")).toEqual([
       "order-1 ",
-      "order-2 2026-11-02T00:00:00.000Z",
       "order-3 ",
+      "order-2 2026-11-02T00:00:00.000Z",
     ]);
     expect(
       await rows(mirror.path, "order_line_items", "--columns", "order_id", "--include-removed"),

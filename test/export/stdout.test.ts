@@ -43,7 +43,7 @@ describe("export to stdout", () => {
     const exportInto = async (code: string) => {
       const mirror = await openMirrorReadOnly(await mirrorOfOrders(makeHome(), 400));
       const sink = streamSink(broken(code) as unknown as Output);
-      const source = openSource(mirror, { table: describeTable(mirror, "orders"), includeRemoved: false });
+      const source = openSource(mirror, { table: describeTable(mirror, "orders") });
       const chunks = write([source], { excel: false, warn: () => {} });
       return await writeAll(chunks, sink).finally(() => mirror.db.close());
     };

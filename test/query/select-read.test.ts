@@ -12,7 +12,7 @@ test.each([undefined, 0, 255, 256, 257, 512, 700])(
       "orders",
       numbers.map((order_number, n) => anOrder(n, { order_number })),
     );
-    const selection = { table: describeTable(mirror, "orders"), limit, includeRemoved: false };
+    const selection = { table: describeTable(mirror, "orders"), limit };
     const batches = [...(openSource(mirror, selection).records?.("\n") ?? [])];
     const lines = batches.flatMap(({ bytes }) => bytes.toString().split("\n"));
     const wanted = numbers.slice(0, limit);

@@ -50,11 +50,11 @@ describe("tables against their records", () => {
     [
       "a quarter of the rows gone",
       "DELETE FROM orders WHERE record_id % 4 = 0",
-      one("orders", { missing: 325 }),
+      one("orders", { missing: 324 }),
     ],
     ["the first row gone", "DELETE FROM orders WHERE record_id = 1", one("orders", { missing: 1 })],
     ["the last row gone", "DELETE FROM orders WHERE id = 'order-1299'", one("orders", { missing: 1 })],
-    ["all rows gone", "DELETE FROM orders", one("orders", { missing: 1_300 })],
+    ["all rows gone", "DELETE FROM orders", one("orders", { missing: 1_299 })],
     [
       "an amount changed",
       "UPDATE orders SET total_amount = 0 WHERE id = 'order-4'",
@@ -76,13 +76,23 @@ describe("tables against their records", () => {
       one("orders", { changed: 1 }),
     ],
     [
-      "a removal taken back",
-      "UPDATE orders SET removed_at = NULL WHERE id = 'order-7'",
-      one("orders", { changed: 1 }),
+      "a time of removal changed",
+      "UPDATE orders_removed SET removed_at = '2020' WHERE id = 'order-7'",
+      one("orders_removed", { changed: 1 }),
+    ],
+    [
+      "a removed record moved back",
+      "INSERT INTO orders (id, synced_at, record_id) SELECT id, synced_at, record_id FROM orders_removed; DELETE FROM orders_removed",
+      [...one("orders", { extra: 1 }), ...one("orders_removed", { missing: 1 })],
+    ],
+    [
+      "a removed record's line items gone",
+      "DELETE FROM order_line_items_removed",
+      one("order_line_items_removed", { missing: 2 }),
     ],
     [
       "a time of reading changed",
-      "UPDATE orders SET synced_at = '2020' WHERE id = 'order-7'",
+      "UPDATE orders SET synced_at = '2020' WHERE id = 'order-8'",
       one("orders", { changed: 1 }),
     ],
     [
@@ -137,7 +147,7 @@ describe("tables against their records", () => {
     ],
     [
       "a ranking's row changed",
-      "UPDATE analytics_hosts SET clicks = 99 WHERE host_id IS NULL",
+      "UPDATE analytics_hosts SET clicks = 99 WHERE host_id = 'h1'",
       one("analytics_hosts", { changed: 1 }),
     ],
     [
@@ -161,7 +171,7 @@ describe("tables against their records", () => {
     const mirror = await filled();
     for (const { name } of views) mirror.db.exec(`DROP VIEW ${name}`);
     mirror.db.exec(sql);
-    expect(compareTables(mirror, [orders, opportunities])).toEqual(one("orders", { missing: 1_300 }));
+    expect(compareTables(mirror, [orders, opportunities])).toEqual(one("orders", { missing: 1_299 }));
     rebuildTables(mirror, [orders]);
     expect(compareTables(mirror, all)).toEqual([]);
   });

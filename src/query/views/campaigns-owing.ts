@@ -25,6 +25,6 @@ export const campaignsOwing: View = {
       LEFT JOIN (SELECT opportunity_id, count(*) AS open, min(due_date) AS due FROM opportunity_deliverables
         WHERE completed_at IS NULL GROUP BY opportunity_id) AS d
         ON d.opportunity_id = o.id AND o.status NOT IN ('DRAFT', 'READY', 'PROPOSED', 'DECLINED', 'ARCHIVED')
-      WHERE o.removed_at IS NULL GROUP BY o.id)
+      GROUP BY o.id)
     WHERE deliverables_open + assignments_open + payments_open + payouts_open > 0 ORDER BY id`,
 };

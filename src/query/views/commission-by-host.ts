@@ -16,7 +16,7 @@ export const commissionByHost: View = {
     all_of AS (
       SELECT host_id, host_username, host_name, currency, ordered_at, orders, commission_amount, NULL AS taken FROM order_figures
       UNION ALL SELECT m.host_id, m.host_username, m.host_name, m.currency, NULL, 0, NULL, max(0, m.amount - coalesce(
-          (SELECT o.commission_amount FROM orders AS o WHERE o.record_id = m.record_id AND o.removed_at IS NULL
+          (SELECT o.commission_amount FROM orders AS o WHERE o.record_id = m.record_id
             AND o.is_cancelled IS NOT 1 AND o.host_id IS m.host_id AND o.currency IS m.currency), 0)) FROM most AS m)
     SELECT host_id, host_username, host_name, currency, orders, commission_amount, taken_back
     FROM (SELECT host_id, host_username, host_name, currency, total(orders) AS orders,

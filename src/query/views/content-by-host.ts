@@ -11,5 +11,5 @@ export const contentByHost: View = {
       total(media_type = 'image') AS images, total(media_type = 'video') AS videos,
       count(DISTINCT opportunity_id) AS campaigns, total(file_size_bytes) AS bytes,
       max(created_at) AS last_added_at
-    FROM content WHERE removed_at IS NULL GROUP BY host_id ORDER BY host_id`,
+    FROM content GROUP BY host_id ORDER BY host_id`,
 };

@@ -22,7 +22,8 @@ const columns = [
 export const versions = `forms AS MATERIALIZED (
     SELECT v.record_id, v.version_id, v.since_at, v.until_at, v.present, v.month,
       ${columns.join(",\n      ")}
-    FROM record_versions AS v JOIN orders AS o ON o.record_id = v.record_id),
+    FROM record_versions AS v WHERE EXISTS (SELECT 1 FROM orders AS o WHERE o.record_id = v.record_id)
+      OR EXISTS (SELECT 1 FROM orders_removed AS o WHERE o.record_id = v.record_id)),
   versions AS MATERIALIZED (
     SELECT record_id, version_id, since_at, until_at, present, month, currency,
       host_id, host_username, ${hostName()} AS host_name, ${ofOrder} FROM forms)`;

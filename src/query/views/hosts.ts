@@ -5,7 +5,7 @@ import type { View } from "./view.js";
 const sources = ["roster", "orders", "recommendations", "analytics_hosts"];
 
 function idsOf(table: string): string {
-  return `SELECT host_id AS id, nullif(host_username, '') AS username, ${fullName()} AS name FROM ${table} WHERE removed_at IS NULL`;
+  return `SELECT host_id AS id, nullif(host_username, '') AS username, ${fullName()} AS name FROM ${table}`;
 }
 
 export const hosts: View = {
@@ -32,14 +32,14 @@ export const hosts: View = {
     ranking AS MATERIALIZED (
       SELECT coalesce(host_id, '') AS host, sum(clicks) AS clicks, sum(buy_now_clicks) AS buy_now_clicks,
         sum(orders) AS orders, sum(sales) AS sales
-      FROM analytics_hosts WHERE removed_at IS NULL GROUP BY host_id
+      FROM analytics_hosts GROUP BY host_id
     ),
     members AS MATERIALIZED (
       SELECT host_id, max(commission_rate) AS commission_rate, max(campaigns_status) AS campaigns_status
-      FROM roster WHERE removed_at IS NULL GROUP BY host_id
+      FROM roster GROUP BY host_id
     ),
     listed AS MATERIALIZED (
-      SELECT host_id, max(product_count) AS products FROM recommendations WHERE removed_at IS NULL GROUP BY host_id
+      SELECT host_id, max(product_count) AS products FROM recommendations GROUP BY host_id
     )
     SELECT n.id, n.username, n.host_name, m.host_id IS NOT NULL AS on_roster,
       m.commission_rate, m.campaigns_status,

@@ -16,5 +16,5 @@ export const orderFigures: View = {
   sql: `SELECT id, order_number, order_date, order_date_utc AS ordered_at, day, month, currency, ${ofOrder},
       is_cancelled, is_refunded, attribution, host_id, host_username, CAST(${hostName()} AS TEXT) AS host_name,
       product_id, product_title, synced_at, record_id
-    FROM orders WHERE removed_at IS NULL`,
+    FROM orders`,
 };

@@ -3,6 +3,10 @@ import { hostName, money, ofOrder } from "./figures.js";
 import { reads, reportedAt, versions } from "./history.js";
 import type { View } from "./view.js";
 
+const columns =
+  "record_id, id, order_number, order_date, month, currency, is_cancelled, total_amount, refund_amount, " +
+  "commission_amount, host_id, host_username, host_first_name, host_last_name";
+
 /**
  * `now` holds the present forms that came after the first month was reported. `pairs` holds each order with a month
  * whose sum it may have changed since the report, and its version of that time. Each side of a pair counts in its own
@@ -23,10 +27,11 @@ export const restatedOrders: View = {
   example: `SELECT order_number, what, net_reported, net_now, difference FROM restated_orders
 WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY abs(difference) DESC LIMIT 20`,
   sql: `WITH ${reads}, ${versions},
-    now AS MATERIALIZED (
-      SELECT record_id, coalesce(removed_at, synced_at) AS since_at, removed_at IS NULL AS present,
-        month, currency, ${ofOrder}
-      FROM orders WHERE coalesce(removed_at, synced_at) > (SELECT min(finished_at) FROM reads)),
+    now AS (
+      SELECT *, ${ofOrder} FROM (
+        SELECT ${columns}, synced_at AS since_at, 1 AS present FROM orders
+        UNION ALL SELECT ${columns}, removed_at, 0 FROM orders_removed)
+      WHERE since_at > (SELECT min(finished_at) FROM reads)),
     months AS MATERIALIZED (SELECT month, ${reportedAt("month")} AS reported_at
       FROM (SELECT month FROM now UNION SELECT month FROM versions)),
     pairs AS MATERIALIZED (
@@ -55,6 +60,6 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ab
   SELECT r.month, r.currency, r.reported_at, o.id AS order_id, o.order_number, o.order_date,
     r.net_reported, r.net_now, round(r.net_now - r.net_reported, 6) AS difference,
     r.what, r.seen_at, o.host_id, o.host_username, ${hostName("o.host")} AS host_name
-  FROM restated AS r JOIN orders AS o ON o.record_id = r.record_id WHERE r.net_now <> r.net_reported
+  FROM restated AS r JOIN now AS o ON o.record_id = r.record_id WHERE r.net_now <> r.net_reported
   ORDER BY r.month, r.currency, o.order_date, o.id`,
 };

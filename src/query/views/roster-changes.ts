@@ -17,6 +17,9 @@ WHERE seen_at >= date('now', 'start of month', '-1 month') ORDER BY seen_at`,
       CASE c.kind WHEN 'changed' THEN 'rate' WHEN 'removed' THEN 'left' ELSE 'joined' END AS what,
       r.host_id, r.host_username, ${hostName("r.host")} AS host_name, c.old AS old, c.new AS new,
       c.last_seen_unchanged_at AS last_seen_at, r.relationship_id
-    FROM changes AS c JOIN roster AS r ON r.relationship_id = c.key
+    FROM changes AS c JOIN (
+        SELECT relationship_id, host_id, host_username, host_first_name, host_last_name FROM roster
+        UNION ALL SELECT relationship_id, host_id, host_username, host_first_name, host_last_name FROM roster_removed
+      ) AS r ON r.relationship_id = c.key
     WHERE c.resource = 'roster' AND (c.kind <> 'changed' OR c.field = 'commission_rate') ORDER BY c.change_id`,
 };
