@@ -78,9 +78,12 @@ export function parsePath(text: string): string {
   throw new UsageError("A path is empty.", { hint: "name one, or leave it out" });
 }
 
+/** `--until 9999-12-31` means no end. */
+const lastDay = Date.parse("9999-12-31");
+
 /**
  * Parses `--since` and `--until`.
- * @returns milliseconds since 1970
+ * @returns milliseconds since 1970; undefined for a side without an end
  * @throws UsageError if one is not a time, or the range ends before it begins, or begins in the future
  */
 export function parseRange(
@@ -93,7 +96,7 @@ export function parseRange(
     throw new UsageError("`--since` is later than `--until`.", { hint: "give a `--since` before `--until`" });
   if (since !== undefined && since > now)
     throw new UsageError(`\`${from}\` lies in the future.`, { hint: "choose a time in the past" });
-  return { since, until };
+  return { since, until: until !== undefined && until >= lastDay ? undefined : until };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { UsageError } from "../errors.js";
-import { daysSince1970, parseTimestamp } from "./timestamp.js";
+import { daysSince1970, firstMs, parseTimestamp } from "./timestamp.js";
 
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 export const dayMs = unitMs.d;
@@ -40,8 +40,7 @@ export const timeForms =
  */
 export function parseInstant(text: string, edge: "start" | "end", now: number): number {
   const age = durationMs(text);
-  // Nothing was sold before 1970.
-  if (age !== undefined && now - age >= 0) return now - age;
+  if (age !== undefined && now - age >= firstMs) return now - age;
   const period = periodOf(text, now);
   if (period) return edge === "start" ? period.from : period.to;
   const ms = parseTimestamp(text.trim());

@@ -12,7 +12,8 @@ const timestampForm =
   /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)?)?$/;
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
-const firstMs = Date.parse("0000-01-01T00:00:00.000Z");
+/** The first millisecond that has a year of four digits. */
+export const firstMs = Date.parse("0000-01-01T00:00:00.000Z");
 /** The last millisecond that has a year of four digits. */
 export const lastMs = Date.parse("9999-12-31T23:59:59.999Z");
 

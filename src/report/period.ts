@@ -84,7 +84,7 @@ function readFrom(read: Read, day: string): number | undefined {
 
 /** True if days were read completely, as far as orders were read at all. */
 function isRead(read: Read, { since, until }: Days, reached: number): boolean {
-  return (readFrom(read, since) ?? 0) >= Math.min(dayRange(until).to, reached);
+  return (readFrom(read, since) ?? Number.NEGATIVE_INFINITY) >= Math.min(dayRange(until).to, reached);
 }
 
 function lastWholeDay(reached: number): string {

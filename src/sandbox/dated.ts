@@ -39,8 +39,8 @@ export function inRange<T extends object>(
   request: number,
 ): Part<T> {
   const { instants, records, undated } = sorted(list, dated, doubts.ties, request);
-  const start = to === null ? 0 : firstAtOrBelow(instants, to);
-  const below = from === null ? instants.length : firstAtOrBelow(instants, from - 1);
+  const start = to === null ? 0 : firstWhere(instants, (at) => at <= to);
+  const below = from === null ? instants.length : firstWhere(instants, (at) => at < from);
   const end = Math.min(records.length, Math.max(start, below) + (doubts.belowRange ? 1 : 0));
   const takesAll = (from ?? to) === null || doubts.undated === "everywhere";
   if ((!takesAll || undated.length === 0) && doubts.order === "date") return { list: records, start, end };
@@ -81,13 +81,13 @@ function sort<T extends object>(
   };
 }
 
-/** Returns the first place whose instant is at or below `at`. */
-function firstAtOrBelow(instants: Float64Array, at: number): number {
+/** Returns the first place from which on a condition holds. The instants fall, and it holds for all below one that it holds for. */
+function firstWhere(instants: Float64Array, holds: (at: number) => boolean): number {
   let low = 0;
   let high = instants.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((instants[middle] as number) > at) low = middle + 1;
+    if (!holds(instants[middle] as number)) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -101,9 +101,9 @@ export class SyncState {
     return new Map(select.all(this.resource) as [string, string][]);
   }
 
-  /** Replaces the figures of a range of whole days. A day without any differs from all figures that the API has of it. */
+  /** Replaces the totals of a range of complete days. A day without totals differs from any totals that the API has of it. */
   replaceFigures({ from, to }: Range, figures: ReadonlyMap<string, string>): void {
-    const first = dayOf(Math.max(from, 0));
+    const first = Number.isFinite(from) ? dayOf(from) : "";
     const last = dayOf(to);
     const drop = statement(this.mirror, "DELETE FROM day_figures WHERE resource = ? AND day BETWEEN ? AND ?");
     drop.run(this.resource, first, last);

@@ -60,8 +60,8 @@ export function openRun(
     // The API shows no more of a date than its second, so a second is read whole or not at all.
     options: {
       ...options,
-      since: since && startOfSecond(since),
-      until: until && startOfSecond(until + 1) - 1,
+      since: since === undefined ? undefined : startOfSecond(since),
+      until: until === undefined ? undefined : startOfSecond(until + 1) - 1,
     },
     figures: null,
     ignoresAmounts: false,

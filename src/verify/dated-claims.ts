@@ -67,7 +67,8 @@ function daysClaims(run: DatedRun, { figures: asked }: Evidence): Claim[] {
   const ranges = join(state.coverage()).map(wholeDays);
   const inWholeDays = ranges.filter(({ from, to }) => from < to);
   return inWholeDays.map((range) => {
-    const [first, last] = [dayOf(Math.max(range.from, 0)), dayOf(range.to)];
+    const first = Number.isFinite(range.from) ? dayOf(range.from) : "";
+    const last = dayOf(range.to);
     const countIn = (days: Iterable<string>) => [...days].filter((day) => day >= first && day <= last).length;
     const differing = countIn(asked.moved);
     const [start_date, end_date] = [range.from, range.to].map((at) => instantOrNull(at) ?? undefined);

@@ -62,7 +62,7 @@ describe("months of clicks", () => {
     const brand = makeBrand({ orders });
     await night(brand);
     brand.attributeLate(Date.UTC(2025, 10, 3), orderAt("late", Date.UTC(2025, 10, 3)));
-    expect((await night(brand)).months.slice(0, 2)).toEqual(["2025-11", "2025-12"]);
+    expect((await night(brand)).months.slice(0, 2)).toEqual(["2025-11", "2026-10"]);
     const narrow = makeBrand({ orders });
     expect((await night(narrow, "--since 2026-09-20")).months).toEqual(["2026-09", "2026-10", "2026-11"]);
     expect((await night(narrow)).months).toEqual(["2026-10", "2026-11"]);
@@ -84,12 +84,27 @@ describe("months of clicks", () => {
   test("after three months without a run no month is left as it was", async () => {
     const brand = makeBrand({ orders });
     await night(brand, "--window 0d");
+    for (const month of [11, 12]) brand.order(orderAt(`new${month}`, Date.UTC(2026, month, 5)));
     expect((await night(brand, "--window 0d", 90 * day)).months).toEqual([
       "2026-11",
       "2026-12",
       "2027-01",
       "2027-02",
     ]);
+  });
+
+  test("requests no month without activity, except the current one", async () => {
+    const brand = makeBrand({ orders: [...orders, orderAt("odd", "1969-12-31T23:59:59.000Z")] });
+    const { last, months } = await night(brand);
+    expect(months).toEqual([
+      "1969-12",
+      ...Array.from({ length: 11 }, (_, n) => `2026-${String(n + 1).padStart(2, "0")}`),
+    ]);
+    expect(last).toMatchObject({ outcome: "done", verified: 1 });
+    expect((await night(brand, "--window 0d")).months).toEqual(["2026-11"]);
+    expect((await night(brand, "--since 1900-01-01")).months).toHaveLength(12);
+    expect((await brand.run("status --json")).out).toMatch(/"resource":"analytics-clicks".*?"gaps":\[\]/);
+    expect((await night(makeBrand())).months).toEqual(["2026-11"]);
   });
 
   test("a run that was stopped goes on: the months that it has are not read again", async () => {

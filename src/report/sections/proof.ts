@@ -18,7 +18,7 @@ export function proofLine({ against, proven }: Proof): string {
   const { at, by, through, from } = proven;
   const since = from === null ? "" : ` from ${dayName(from)}`;
   const how = by === "verify" ? "`verify`" : "the sync";
-  return `Orders are proven${since} through ${dayName(through)}: the API's counts and totals agreed in ${how} of ${timeName(at)}.`;
+  return `Orders are proven${since} through ${dayName(through)}: the API's counts agreed in ${how} of ${timeName(at)}.`;
 }
 
 function ageLine({ oldest_read_at: oldest, gaps }: Proof, reached: number): string {

@@ -1,8 +1,8 @@
 import { ConfigurationError, UnexpectedAnswer } from "../../errors.js";
 import { sameAmount } from "../../lib/amounts.js";
 import { counted } from "../../lib/counted.js";
-import { dayOf, monthsOf, type Range, touches } from "../../lib/ranges.js";
-import { formatInstant } from "../../lib/times.js";
+import { dayOf, join, type Range, subtract, touches, within } from "../../lib/ranges.js";
+import { formatInstant, monthRange } from "../../lib/times.js";
 import { hostIdOf, presentRecords, sameJson, valueAt } from "../../records/index.js";
 import { asObject, type Json, type Monthly } from "../../resources/types.js";
 import { askPoints, dayNameOf } from "../figures.js";
@@ -16,8 +16,8 @@ interface Month extends Range {
 }
 
 /**
- * One answer per calendar month, because unique counts do not add up over days. Late orders and the filtering of bots
- * restate the past: a month whose days are not the mirror's is read again.
+ * One response per calendar month, because unique counts do not add up over days. Late orders and the filtering of bots
+ * restate the past: a month whose days differ from the mirror's is read again.
  */
 export const monthly: Reader<Monthly> = {
   async plan(run) {
@@ -29,6 +29,7 @@ export const monthly: Reader<Monthly> = {
   async read(run) {
     const { mirror, now, options, reporter, resource, row, state } = run;
     const due = dueMonths(run, await askPoints(run, resource.strategy.figures));
+    const asked = askedRange(run);
     if (isPlain(options)) mirror.transaction(() => state.setFloor(floorOf(options, state.floor())));
     else run.isPartial = true;
     if (options.perHost) reporter.note(`${resource.name}: ${counted(due.length, "request")}`);
@@ -36,6 +37,7 @@ export const monthly: Reader<Monthly> = {
       await readMonth(run, month);
       progressed(run, 1, due.length - index - 1);
     }
+    if (isPlain(options)) coverIdleMonths(run, asked);
     if (due[0]) row.since = formatInstant(Math.min(...due.map(({ from }) => from)));
     row.until = formatInstant(Math.min(now, options.until ?? now));
   },
@@ -47,24 +49,48 @@ function isPlain({ groupBy, hosts, perHost }: SyncRun["options"]): boolean {
 }
 
 /**
- * Returns the months that a run reads. With `--since` or `--until`, those that are asked for; of a host or another
- * bucket, and with `--full`, every month since the first day that has points. Otherwise those that were never read, that
- * the window touched when they were last read, or whose points are not the mirror's.
+ * Returns the months that a run reads: only months with activity, and the current one. With `--since`, `--full`, a host or
+ * another bucket, all of them in the range. Otherwise those that were never read, that the window overlapped when they
+ * were last read, or whose points differ from the mirror's.
  */
 function dueMonths(run: SyncRun<Monthly>, points: Points): Month[] {
   const { now, options, state } = run;
-  const { full, groupBy, since, until = now, windowMs } = options;
-  const moved = isPlain(options) ? movedMonths(run, points) : new Set<string>();
+  const { full, groupBy, since, windowMs } = options;
   // A month that lost all its activity may have no points any more.
-  const [oldest = ""] = [...points.keys(), ...moved].sort();
-  const first = Date.parse(oldest) || now;
-  const from = since ?? (full ? first : Math.max(first, state.floor() ?? first));
+  const moved = isPlain(options) ? movedMonths(run, points) : new Set<string>();
+  const active = [...points].flatMap(([day, point]) => (isIdle(point) ? [] : day.slice(0, 7)));
+  const months = [...new Set([...active, ...moved, dayOf(now).slice(0, 7)])].sort();
+  const range = askedRange(run);
   const isAll = full || since !== undefined || !isPlain(options);
-  const readAt = (month: Range) => state.coverage().find((one) => touches(one, month))?.readAt ?? 0;
-  const due = monthsOf({ from: Math.max(0, Math.min(from, until)), to: Math.min(until, now) }).filter(
-    ({ month, ...range }) => isAll || moved.has(month) || readAt(range) - windowMs <= range.to,
-  );
+  const readAt = (month: Range) =>
+    state.coverage().find((one) => touches(one, month))?.readAt ?? Number.NEGATIVE_INFINITY;
+  const due = months
+    .map((month) => ({ month, ...monthRange(month) }))
+    .filter((month) => touches(month, range))
+    .filter((one) => isAll || moved.has(one.month) || readAt(one) - windowMs <= one.to);
   return hostsOf(run).flatMap((hostId) => due.map(({ from, to }) => ({ from, to, groupBy, hostId })));
+}
+
+/** Returns the dates that a run is asked to read. */
+function askedRange({ now, options, state }: SyncRun): Range {
+  const { full, since, until = now } = options;
+  const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
+  return { from: since ?? (full ? Number.NEGATIVE_INFINITY : floor), to: Math.min(until, now) };
+}
+
+/**
+ * Covers the months without activity between the months that were read: their days have shown that there is nothing to
+ * request. Call it when all months that are due have been read.
+ */
+function coverIdleMonths({ mirror, now, row, state }: SyncRun, asked: Range): void {
+  const covered = join(state.coverage());
+  const [first, last] = [covered[0], covered.at(-1)];
+  if (!first || !last) return;
+  const between = within([asked], { from: first.from, to: last.to });
+  mirror.transaction(() => {
+    for (const range of subtract(between, covered))
+      state.cover({ range, ids: new Set(), askedAt: now, runId: row.run_id });
+  });
 }
 
 function hostsOf({ mirror, options }: SyncRun): (string | null)[] {
