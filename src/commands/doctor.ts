@@ -13,9 +13,10 @@ import { createReporter } from "../ui/reporter.js";
 import { styleFor } from "../ui/style.js";
 import { escapeText } from "../ui/text.js";
 import type { Context, GlobalOptions } from "./context.js";
+import { checkDisk } from "./disk-space.js";
 import { hintFor } from "./errors.js";
 import { askIdentity } from "./identity.js";
-import { checkBackup, checkForgotten } from "./kept.js";
+import { checkBackup, checkForgotten, checkOldMirrors } from "./kept.js";
 
 /** The result of a check. With a hint it is a warning, which fails nothing. */
 interface Finding<T = unknown> {
@@ -62,6 +63,8 @@ export async function run(options: GlobalOptions, context: Context): Promise<voi
     await check("backup", async () => checkBackup(mirror, deps.clock.now()));
     await check("kept", () => deps.killable(async () => checkForgotten(mirror)));
   }
+  await check("old", async () => checkOldMirrors(settings.dbPath));
+  await check("disk", async () => checkDisk(settings.dbPath));
   const identity = await check("key", async () => {
     const value = await askIdentity(settings, deps, createReporter(deps, { quiet: true }));
     checkOwner(mirror ?? null, value.brand, settings.brand);

@@ -1,5 +1,8 @@
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { Incomplete } from "../errors.js";
 import { counted } from "../lib/counted.js";
+import { shellWord } from "../lib/shell.js";
 import { dayMs, formatAge, formatInstant, minuteOf } from "../lib/times.js";
 import { firstRead, lastBackup, type Mirror, readInfo } from "../mirror/index.js";
 import { findAffected, readKeptOut } from "../records/index.js";
@@ -28,6 +31,20 @@ export function checkBackup(mirror: Mirror, now: number): { text: string; hint?:
     : `none can be found, and the mirror has data since ${minuteOf(since)}`;
   if (now - Date.parse(since) <= 14 * dayMs) return { text };
   return { text, hint: "run `brandapi backup`: the history of changes cannot be read again" };
+}
+
+/** Names the mirrors that `backup --restore` replaced: nothing else deletes them. */
+export function checkOldMirrors(path: string): { text: string; hint?: string } {
+  const place = existsSync(path) ? realpathSync(path) : path;
+  const folder = dirname(place);
+  const prefix = `${basename(place)}.before-`;
+  const old = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith(prefix)) : [];
+  if (old.length === 0) return { text: "no mirror from before a restore is kept" };
+  const paths = old.sort().map((name) => join(folder, name));
+  return {
+    text: `from before a restore, and not erased by \`brandapi forget\`: ${paths.join(", ")}`,
+    hint: `delete what you no longer need: \`rm ${paths.map(shellWord).join(" ")}\``,
+  };
 }
 
 /** @throws Incomplete if something is left of a forgotten host or an omitted member */

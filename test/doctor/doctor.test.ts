@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import { judgeDisk } from "../../src/commands/disk-space.js";
 import { writeInfo } from "../../src/mirror/index.js";
 import { makeBrand } from "../support/brand.js";
 import { makeHome } from "../support/home.js";
@@ -59,6 +60,8 @@ test("where all is well each line is ok, one request is sent, and nothing is wri
     "tables: ok",
     "backup: ok",
     "kept: ok",
+    "old: ok",
+    "disk: ok",
     "key: ok",
     "clock: ok",
   ]);
@@ -124,3 +127,33 @@ test("a key of another brand than the mirror's fails: 3", async () => {
   const ran = await other.run("doctor", { env: { BRANDAPI_DB: brand.db } });
   expect([ran.code, ran.out]).toEqual([3, expect.stringContaining("belongs to another brand")]);
 });
+
+test("mirrors from before a restore are named, with the command that deletes them", async () => {
+  const folder = makeHome();
+  const mirror = await makeMirror(folder);
+  mirror.db.close();
+  const old = join(folder, "mirror.sqlite.before-1764000000000");
+  writeFileSync(old, "x");
+  const { code, of } = await doctor({ home: folder, env: { BRANDAPI_DB: mirror.path } });
+  expect([code, of("old")]).toEqual([
+    0,
+    expect.objectContaining({
+      state: "warning",
+      text: expect.stringContaining(old),
+      hint: expect.stringContaining(`\`rm ${old}\``),
+    }),
+  ]);
+});
+
+test.each([
+  [500e6, 50e6, false],
+  [150e6, 1e6, true],
+  [3e9, 2e9, true],
+  [5e9, 2e9, false],
+])(
+  "a disk with %d bytes free and a mirror of %d bytes is nearly full: %s",
+  (freeBytes, mirrorBytes, isFull) => {
+    const { text, hint } = judgeDisk({ freeBytes, mirrorBytes });
+    expect([hint !== undefined, text.startsWith("nearly full")]).toEqual([isFull, isFull]);
+  },
+);

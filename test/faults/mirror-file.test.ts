@@ -52,6 +52,26 @@ test.each<[string, (brand: TestBrand) => void, RegExp]>([
   if (before) expect(readFileSync(brand.db).equals(before)).toBe(true);
 });
 
+test("a mirror whose header is damaged ends with 3, and the hint restores a copy", async () => {
+  const brand = await synced();
+  const { path } = JSON.parse((await brand.run("backup --json")).out);
+  for (const [from, to] of [
+    [0, 16],
+    [0, 100],
+    [0, 4_096],
+  ] as const) {
+    writeFileSync(brand.db, readFileSync(brand.db).fill(0x5a, from, to));
+    for (const command of ["sync orders", "status", "doctor", "export orders --csv"]) {
+      const { code, out, err } = await brand.run(command);
+      expect([command, code], err).toEqual([command, 3]);
+      expect(out + err).toContain("`brandapi backup --restore FILE");
+    }
+    const restored = await brand.run(["backup", "--restore", path]);
+    expect(restored.code, restored.err).toBe(0);
+    expect(brand.mirrored()).toHaveLength(350);
+  }
+});
+
 test("a mirror of another brand is refused before anything is written", async () => {
   const brand = await synced();
   const other = makeBrand({ beside: brand, seed: 2 });
